@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import protobuf from 'protobufjs';
-import { placeFile } from '../scripts/place-file.mjs';
+import { placeFile } from '../scripts/copy-if-changed.mjs';
 import { usageRecordSource } from './generate-usage-record.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));

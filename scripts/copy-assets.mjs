@@ -2,7 +2,7 @@
 // out of dist/ the migrations that src/ no longer has: one that was renumbered would run twice.
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { placeFile } from './place-file.mjs';
+import { placeFile } from './copy-if-changed.mjs';
 
 const ASSET = /\.(sql|lua|html|css|svg|json)$/;
 const walk = (dir) =>

@@ -1,7 +1,7 @@
 // What the tests need beyond npm: a real redis-server and nginx, openssl to make certificates, git, a browser. Installs them with
 // apt where that is possible, else says what to do.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { bringTools } from './tools.mjs';
+import { bringTools } from './test-tools.mjs';
 
 // Debian keeps servers where ordinary users do not look.
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin`, DEBIAN_FRONTEND: 'noninteractive' };

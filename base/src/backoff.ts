@@ -12,7 +12,7 @@ export class Backoff {
   }
 
   /** Milliseconds to wait after one more failure: between half and all of first × 2^failures, at most max. */
-  nextMs(): number {
+  nextDelayMs(): number {
     const ceiling = Math.min(this.#maxMs, this.#firstMs * 2 ** Math.min(this.#failures, 30));
     this.#failures++;
     return Math.ceil(ceiling * (0.5 + this.#random() / 2));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { ClientAddress } from './client-address.js';
+import { ForwardedForResolver } from './client-address.js';
 
-const trusting = new ClientAddress(['10.0.0.0/8', 'fd00::/8']);
+const trusting = new ForwardedForResolver(['10.0.0.0/8', 'fd00::/8']);
 
 test.each([
   ['1.2.3.4', '9.9.9.9', '1.2.3.4'], // a stranger's header is not believed
@@ -22,14 +22,14 @@ test.each([
   ['fd00::1', '9.9.9.9', '9.9.9.9'],
   ['', '9.9.9.9', ''],
 ])('client address: peer %s with X-Forwarded-For %j is %s', (peer, forwarded, expected) => {
-  expect(trusting.of(peer, forwarded)).toBe(expected);
+  expect(trusting.resolve(peer, forwarded)).toBe(expected);
 });
 
 test('client address: without trusted proxies only the peer counts', () => {
-  expect(new ClientAddress([]).of('::ffff:1.2.3.4', '9.9.9.9')).toBe('1.2.3.4');
+  expect(new ForwardedForResolver([]).resolve('::ffff:1.2.3.4', '9.9.9.9')).toBe('1.2.3.4');
 });
 
 test('client address: a very long header is bounded', () => {
   const header = `${'10.0.0.9,'.repeat(1000)}10.0.0.2`;
-  expect(trusting.of('10.0.0.1', header)).toBe('10.0.0.9');
+  expect(trusting.resolve('10.0.0.1', header)).toBe('10.0.0.9');
 });

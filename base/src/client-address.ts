@@ -3,12 +3,12 @@
  * of its `X-Forwarded-For` only the part that trusted proxies wrote: the rightmost address that is not one of them.
  */
 import { isIP } from 'node:net';
-import { CidrList, unmapped } from './egress/cidr-list.js';
+import { CidrList, unmapIpv4 } from './egress/cidr-list.js';
 
 /** More hops than any real chain; the rest of a longer header is the client's invention. */
-const HOPS_MAX = 32;
+const PROXY_HOPS_MAX = 32;
 
-export class ClientAddress {
+export class ForwardedForResolver {
   readonly #trusted: CidrList;
 
   /** Throws a `RangeError` that names a malformed range. */
@@ -17,13 +17,13 @@ export class ClientAddress {
   }
 
   /** `peer` is the socket's remote address; `forwardedFor` the header's value(s) joined by commas, or null. */
-  of(peer: string, forwardedFor: string | null): string {
-    let address = unmapped(peer);
+  resolve(peer: string, forwardedFor: string | null): string {
+    let address = unmapIpv4(peer);
     if (forwardedFor === null || !this.#trusted.includes(address)) return address;
     let end = forwardedFor.length;
-    for (let hop = 0; hop < HOPS_MAX && end >= 0; hop++) {
+    for (let hop = 0; hop < PROXY_HOPS_MAX && end >= 0; hop++) {
       const comma = forwardedFor.lastIndexOf(',', end - 1);
-      const entry = bareAddress(forwardedFor.slice(comma + 1, end).trim());
+      const entry = parseForwardedAddress(forwardedFor.slice(comma + 1, end).trim());
       if (entry === null) return address; // what follows to the left was not written by a proxy we know
       address = entry;
       if (comma <= 0 || !this.#trusted.includes(address)) return address;
@@ -34,7 +34,7 @@ export class ClientAddress {
 }
 
 /** `1.2.3.4`, `1.2.3.4:567`, `[::1]` and `[::1]:567` as a plain address; null for anything else. */
-function bareAddress(entry: string): string | null {
+function parseForwardedAddress(entry: string): string | null {
   if (entry.length > 64) return null;
   let address = entry;
   if (entry.startsWith('[')) {
@@ -44,5 +44,5 @@ function bareAddress(entry: string): string | null {
   } else if (entry.includes('.') && entry.lastIndexOf(':') !== -1 && entry.indexOf(':') === entry.lastIndexOf(':')) {
     address = entry.slice(0, entry.indexOf(':'));
   }
-  return isIP(address) === 0 ? null : unmapped(address);
+  return isIP(address) === 0 ? null : unmapIpv4(address);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { clientNetwork, clientNetworkOfBytes } from './client-network.js';
+import { bytesToClientNetworkKey, toClientNetworkKey } from './client-network.js';
 
 test.each([
   ['192.0.2.1', '192.0.2.1'],
@@ -17,7 +17,7 @@ test.each([
   ['unknown', 'unknown'],
   ['', ''],
 ])('client network: %s', (address, network) => {
-  expect(clientNetwork(address)).toBe(network);
+  expect(toClientNetworkKey(address)).toBe(network);
 });
 
 test.each([
@@ -26,5 +26,5 @@ test.each([
   ['20010db8000100020003000400050006', '2001:db8:1:2::/64'],
   ['00000000000000000000000000000001', '0:0:0:0::/64'],
 ])('client network: the bytes %s have the key of their text', (hex, network) => {
-  expect(clientNetworkOfBytes(Buffer.from(hex, 'hex'))).toBe(network);
+  expect(bytesToClientNetworkKey(Buffer.from(hex, 'hex'))).toBe(network);
 });

@@ -4,30 +4,32 @@
  * customer holds a whole /64 (RFC 6177).
  */
 import { isIPv6 } from 'node:net';
-import { unmapped } from './egress/cidr-list.js';
+import { unmapIpv4 } from './egress/cidr-list.js';
 
 /** `192.0.2.1`, or `2001:db8:1:2::/64`. `address`: text in any spelling; what is no address is its own key. */
-export function clientNetwork(address: string): string {
-  const plain = unmapped(address);
+export function toClientNetworkKey(address: string): string {
+  const plain = unmapIpv4(address);
   if (!isIPv6(plain)) return plain;
   const [head = '', tail] = plain.split('%', 1)[0]!.split('::');
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
   const zeros = tail === undefined ? 0 : 8 - left.length - right.length;
   const groups = [...left, ...Array<string>(Math.max(0, zeros)).fill('0'), ...right];
-  return network(groups.slice(0, 4).map((group) => Number.parseInt(group, 16)));
+  return formatIpv6Prefix(groups.slice(0, 4).map((group) => Number.parseInt(group, 16)));
 }
 
 /** The same of an address as the system holds it: 4 or 16 bytes. */
-export function clientNetworkOfBytes(address: Buffer): string {
-  if (address.length === 4) return dotted(address);
+export function bytesToClientNetworkKey(address: Buffer): string {
+  if (address.length === 4) return formatIpv4(address);
   if (address.length !== 16) return address.toString('hex');
-  if (address.compare(MAPPED, 0, MAPPED.length, 0, MAPPED.length) === 0) return dotted(address.subarray(12));
-  return network([0, 2, 4, 6].map((at) => address.readUInt16BE(at)));
+  if (address.compare(IPV4_MAPPED_PREFIX, 0, IPV4_MAPPED_PREFIX.length, 0, IPV4_MAPPED_PREFIX.length) === 0)
+    return formatIpv4(address.subarray(12));
+  return formatIpv6Prefix([0, 2, 4, 6].map((at) => address.readUInt16BE(at)));
 }
 
-const MAPPED = Buffer.from('00000000000000000000ffff', 'hex');
+const IPV4_MAPPED_PREFIX = Buffer.from('00000000000000000000ffff', 'hex');
 
-const dotted = (bytes: Buffer): string => `${bytes[0]}.${bytes[1]}.${bytes[2]}.${bytes[3]}`;
+const formatIpv4 = (bytes: Buffer): string => `${bytes[0]}.${bytes[1]}.${bytes[2]}.${bytes[3]}`;
 
-const network = (groups: readonly number[]): string => `${groups.map((group) => group.toString(16)).join(':')}::/64`;
+const formatIpv6Prefix = (groups: readonly number[]): string =>
+  `${groups.map((group) => group.toString(16)).join(':')}::/64`;

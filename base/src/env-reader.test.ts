@@ -13,13 +13,13 @@ test.each(['127.0.0.1', '9090', ':9090', 'gateway:', '127.0.0.1:65536', '127.0.0
   'an address to listen on: %s is named at the start',
   (value) => {
     const read = new EnvReader({ GRPC_LISTEN: value });
-    read.hostAndPort('GRPC_LISTEN', '127.0.0.1:9090');
+    read.listenAddress('GRPC_LISTEN', '127.0.0.1:9090');
     expect(() => read.throwIfInvalid()).toThrow(`GRPC_LISTEN must be host:port, not "${value}"`);
   },
 );
 
 test.each(['127.0.0.1:0', '0.0.0.0:9090', '[::1]:9090', 'localhost:65535'])('an address to listen on: %s', (value) => {
   const read = new EnvReader({ GRPC_LISTEN: value });
-  expect(read.hostAndPort('GRPC_LISTEN', '127.0.0.1:9090')).toBe(value);
+  expect(read.listenAddress('GRPC_LISTEN', '127.0.0.1:9090')).toBe(value);
   read.throwIfInvalid();
 });

@@ -3,7 +3,7 @@
  * every bad variable (docs/configuration.md#configuration).
  */
 
-import { badCidr } from './egress/cidr-list.js';
+import { findInvalidCidr } from './egress/cidr-list.js';
 import { Secret } from './secret.js';
 
 /** Configuration that cannot be used. `message` is one line that names each bad variable and what it should be. */
@@ -34,7 +34,7 @@ export class EnvReader {
   }
 
   /** Records a problem that the caller found itself, e.g. a rule over two variables. */
-  problem(text: string): void {
+  addProblem(text: string): void {
     this.#problems.push(text);
   }
 
@@ -51,7 +51,7 @@ export class EnvReader {
   /** `hint` says what to set, e.g. `a postgres:// URL`. */
   required(name: string, hint: string): string {
     const value = this.optional(name);
-    if (value === null) this.problem(`${name} is not set: it must be ${hint}`);
+    if (value === null) this.addProblem(`${name} is not set: it must be ${hint}`);
     return value ?? '';
   }
 
@@ -64,7 +64,7 @@ export class EnvReader {
     if (raw === null) return [];
     const parts = raw.split(',').map((part) => part.trim());
     const values = parts.length === 2 && parts.every(isLongEnough) ? parts : [raw];
-    if (!values.every(isLongEnough)) this.problem(`${name} must have at least ${SECRET_BYTES_MIN} bytes`);
+    if (!values.every(isLongEnough)) this.addProblem(`${name} must have at least ${SECRET_BYTES_MIN} bytes`);
     return values.map((value) => new Secret(value));
   }
 
@@ -73,7 +73,7 @@ export class EnvReader {
     if (raw === null) return rule.fallback;
     const value = Number(raw);
     if (INTEGER.test(raw) && value >= rule.min && value <= rule.max) return value;
-    this.problem(`${name} must be a whole number from ${rule.min} to ${rule.max}, not ${quote(raw)}`);
+    this.addProblem(`${name} must be a whole number from ${rule.min} to ${rule.max}, not ${quote(raw)}`);
     return rule.fallback;
   }
 
@@ -82,7 +82,7 @@ export class EnvReader {
     if (raw === null) return fallback;
     const value = Number(raw);
     if (DECIMAL.test(raw) && value > 0 && value <= 1) return value;
-    this.problem(`${name} must be a number above 0 and at most 1, not ${quote(raw)}`);
+    this.addProblem(`${name} must be a number above 0 and at most 1, not ${quote(raw)}`);
     return fallback;
   }
 
@@ -92,7 +92,9 @@ export class EnvReader {
     const values = raw.split(',').map((part) => part.trim());
     const good = values.every((v) => INTEGER.test(v) && Number(v) >= rule.min && Number(v) <= rule.max);
     if (good) return values.map(Number);
-    this.problem(`${name} must be whole numbers from ${rule.min} to ${rule.max}, comma separated, not ${quote(raw)}`);
+    this.addProblem(
+      `${name} must be whole numbers from ${rule.min} to ${rule.max}, comma separated, not ${quote(raw)}`,
+    );
     return fallback;
   }
 
@@ -106,20 +108,20 @@ export class EnvReader {
   }
 
   /** An address to listen on. */
-  hostAndPort(name: string, fallback: string): string {
+  listenAddress(name: string, fallback: string): string {
     const raw = this.optional(name);
     if (raw === null) return fallback;
     const port = /^\S+:(\d{1,5})$/.exec(raw)?.[1];
     if (port !== undefined && Number(port) <= 65_535) return raw;
-    this.problem(`${name} must be host:port, not ${quote(raw)}`);
+    this.addProblem(`${name} must be host:port, not ${quote(raw)}`);
     return fallback;
   }
 
   /** Address ranges, comma separated. */
   cidrs(name: string): readonly string[] {
     const cidrs = this.list(name, []);
-    const bad = badCidr(cidrs);
-    if (bad !== null) this.problem(`${name} must be CIDR ranges such as 10.0.0.0/8, comma separated, not ${bad}`);
+    const bad = findInvalidCidr(cidrs);
+    if (bad !== null) this.addProblem(`${name} must be CIDR ranges such as 10.0.0.0/8, comma separated, not ${bad}`);
     return cidrs;
   }
 
@@ -127,7 +129,7 @@ export class EnvReader {
     const raw = this.optional(name);
     if (raw === null) return fallback;
     if ((allowed as readonly string[]).includes(raw)) return raw as T;
-    this.problem(`${name} must be one of ${allowed.join(', ')}, not ${quote(raw)}`);
+    this.addProblem(`${name} must be one of ${allowed.join(', ')}, not ${quote(raw)}`);
     return fallback;
   }
 
@@ -137,7 +139,7 @@ export class EnvReader {
     if (raw === null) return null;
     const url = URL.canParse(raw) ? new URL(raw) : null;
     if (url !== null && schemes.includes(url.protocol.slice(0, -1))) return url;
-    this.problem(`${name} must be a URL that starts with ${schemes.map((s) => `${s}://`).join(' or ')}`);
+    this.addProblem(`${name} must be a URL that starts with ${schemes.map((s) => `${s}://`).join(' or ')}`);
     return null;
   }
 

@@ -18,22 +18,22 @@ import { DAY_MS, MINUTE_MS } from './units.js';
 export const WINDOW_MS = { minute: MINUTE_MS, day: DAY_MS } as const;
 
 /** In the order in which the admission script takes them, so the rows must have it. */
-export const COUNTINGS = ['log', 'fixed', 'token', 'purse'] as const;
-export type Counting = (typeof COUNTINGS)[number];
+export const LIMIT_ALGORITHMS = ['log', 'fixed', 'token', 'purse'] as const;
+export type LimitAlgorithm = (typeof LIMIT_ALGORITHMS)[number];
 
 /** Money is cents here, on the wire and in answers; nano-dollars inside the data plane. */
 type Counted =
   | { readonly counted: 'log'; readonly unit: 'requests'; readonly window: 'minute'; readonly scope: PerProvider }
-  | { readonly counted: 'fixed'; readonly unit: 'requests'; readonly window: Span; readonly scope: PerProvider }
+  | { readonly counted: 'fixed'; readonly unit: 'requests'; readonly window: WindowName; readonly scope: PerProvider }
   | { readonly counted: 'token'; readonly unit: 'tokens'; readonly window: 'minute'; readonly scope: PerProvider }
-  | { readonly counted: 'purse'; readonly unit: 'cents'; readonly window: 'month'; readonly scope: Spender };
-type Span = keyof typeof WINDOW_MS;
+  | { readonly counted: 'purse'; readonly unit: 'cents'; readonly window: 'month'; readonly scope: BudgetScope };
+type WindowName = keyof typeof WINDOW_MS;
 /** An agent's with one provider. */
 type PerProvider = 'agent_provider';
 /** Over all providers. */
-type Spender = 'agent' | 'project' | 'org';
+type BudgetScope = 'agent' | 'project' | 'org';
 
-type Row = Counted & {
+type LimitDefinition = Counted & {
   readonly type: string;
   /** Of the API, in what the scope names; its column has the same name in snake case. */
   readonly field: string;
@@ -165,7 +165,7 @@ export const LIMITS = [
     what: 'The organization’s monthly budget is used up.',
     todo: 'Raise it under Settings, or wait for the next month (UTC).',
   },
-] as const satisfies readonly Row[];
+] as const satisfies readonly LimitDefinition[];
 
 export type Limit = (typeof LIMITS)[number];
 /** One that an agent has a field for. */
@@ -178,5 +178,5 @@ export const RATE_LIMITS = LIMITS.filter((row): row is RateLimit => row.scope ==
 export const AGENT_LIMITS: readonly AgentLimit[] = [...LIMITS.filter((row) => row.scope === 'agent'), ...RATE_LIMITS];
 
 /** What a refusal is counted as, in metrics and in usage: `budget` is the agent's own. */
-export const refusalReason = ({ type, scope }: Pick<Limit, 'type' | 'scope'>): string =>
+export const rejectionReason = ({ type, scope }: Pick<Limit, 'type' | 'scope'>): string =>
   scope === 'project' || scope === 'org' ? `${type}_${scope}` : type;

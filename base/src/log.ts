@@ -4,15 +4,15 @@
  * in the text.
  */
 import { type Logger, pino } from 'pino';
-import { ignore } from './ignore.js';
+import { noop } from './noop.js';
 
 export type { Logger } from 'pino';
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Of lines that their reader has not taken, in memory; what comes then is lost, and counted. */
-const WAITING_BYTES_MAX = 1_048_576;
-const FIELDS = [
+const STDOUT_BUFFER_BYTES_MAX = 1_048_576;
+const REDACTED_FIELDS = [
   'authorization',
   'password',
   'currentPassword',
@@ -29,25 +29,25 @@ const FIELDS = [
   'userCode',
   'invitationUrl',
 ];
-const SECRET_TEXT =
+const SECRET_PATTERN =
   /acgm?_[0-9a-f]{8,}|whsec_[A-Za-z0-9_-]+|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|(Bearer|Basic)\s+[^\s"\\]+|(postgres(?:ql)?|rediss?|smtps?):\/\/[^\s"\\@/]*:[^\s"\\@/]*@/gi;
 
 /**
  * Tokens without a prefix: 32 random bytes in base64url, which has letters of both cases and a digit in 998 of 1000 (links
  * in mails, cookies, device codes), and the short code of a device. What follows `%3D` in an encoded URL counts, too.
  */
-const OPAQUE_TOKEN =
+const OPAQUE_TOKEN_PATTERN =
   /(?:(?<![\w-])|(?<=%[0-9A-Fa-f]{2}))(?=[\w-]{0,42}[a-z])(?=[\w-]{0,42}[A-Z])(?=[\w-]{0,42}\d)[\w-]{43}(?![\w-])|\b[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}\b/g;
 /** Where such tokens stand: without regard to their letters. */
-const NAMED_TOKEN = /((?:[?&#]|%3F|%26|%23)token(?:=|%3D)|acg_session=)[\w-]{8,}/gi;
+const NAMED_TOKEN_PATTERN = /((?:[?&#]|%3F|%26|%23)token(?:=|%3D)|acg_session=)[\w-]{8,}/gi;
 
 /** Masks secrets inside free text, such as an error message of a library. */
 export function maskSecrets(text: string): string {
-  const named = text.replace(SECRET_TEXT, (_match, scheme?: string, url?: string) => {
+  const named = text.replace(SECRET_PATTERN, (_match, scheme?: string, url?: string) => {
     if (scheme !== undefined) return `${scheme} [redacted]`;
     return url === undefined ? '[redacted]' : `${url}://[redacted]@`;
   });
-  return named.replace(NAMED_TOKEN, '$1[redacted]').replace(OPAQUE_TOKEN, '[redacted]');
+  return named.replace(NAMED_TOKEN_PATTERN, '$1[redacted]').replace(OPAQUE_TOKEN_PATTERN, '[redacted]');
 }
 
 /**
@@ -55,39 +55,39 @@ export function maskSecrets(text: string): string {
  * does, which holds nothing up whatever becomes of its reader (docs/operations.md#logs).
  */
 export function createLogger(plane: string, level: LogLevel, write?: (line: string) => void): Logger {
-  return write === undefined ? printingLogger(plane, level) : newLogger(plane, level, write);
+  return write === undefined ? createStdoutLogger(plane, level) : createPinoLogger(plane, level, write);
 }
 
-function printingLogger(plane: string, level: LogLevel): Logger {
-  outliveReaders();
+function createStdoutLogger(plane: string, level: LogLevel): Logger {
+  ignoreClosedPipes();
   const { stdout } = process;
-  let lost = 0;
-  const tellLost = (): void => {
-    const lines = lost;
-    lost = 0;
+  let lostLines = 0;
+  const logLostLines = (): void => {
+    const lines = lostLines;
+    lostLines = 0;
     log.warn({ lines }, 'log lines lost: their reader was too slow');
   };
-  const log = newLogger(plane, level, (line) => {
-    if (stdout.writableLength <= WAITING_BYTES_MAX) stdout.write(line);
-    else if (lost++ === 0) stdout.once('drain', tellLost);
+  const log = createPinoLogger(plane, level, (line) => {
+    if (stdout.writableLength <= STDOUT_BUFFER_BYTES_MAX) stdout.write(line);
+    else if (lostLines++ === 0) stdout.once('drain', logLostLines);
   });
   return log;
 }
 
 /** A pipe that nobody reads any more is an error event of its stream, which would end the process. */
-export function outliveReaders(): void {
+export function ignoreClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
-    if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore);
+    if (!stream.listeners('error').includes(noop)) stream.on('error', noop);
   }
 }
 
-function newLogger(plane: string, level: LogLevel, write: (line: string) => void): Logger {
+function createPinoLogger(plane: string, level: LogLevel, write: (line: string) => void): Logger {
   return pino(
     {
       level,
       base: { plane, pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
-      redact: { paths: FIELDS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
+      redact: { paths: REDACTED_FIELDS.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' },
       formatters: { level: (label) => ({ level: label }) },
     },
     { write: (line: string) => write(maskSecrets(line)) },

@@ -7,16 +7,16 @@
  *   node bench/dist/admission-cost.js
  */
 import { createLogger } from '@acg/base/log';
-import { formatMonth, monthOfMs } from '@acg/dataplane/counters/calendar-month';
-import type { AdmissionRequest, Counters } from '@acg/dataplane/counters/counters';
-import { MemoryCounters } from '@acg/dataplane/counters/memory-counters';
-import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
-import { termsOf } from '@acg/dataplane/counters/testing/terms-fixture';
-import { bodyReader } from '@acg/dataplane/policy/body-models';
-import { holdFacts } from '@acg/dataplane/policy/hold-facts';
-import { NO_MODEL } from '@acg/dataplane/pricing/cost-bound';
-import { PriceTable } from '@acg/dataplane/pricing/price';
-import { RedisServer } from '@acg/test/redis-server';
+import { MemoryCounters } from '@acg/dataplane/counters/memory/memory-counters';
+import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
+import { formatMonth, monthOfMs } from '@acg/dataplane/limits/calendar-month';
+import type { AdmissionRequest, Counters } from '@acg/dataplane/limits/counters';
+import { createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
+import { createBodyModelReader } from '@acg/dataplane/policy/body/body-model-reader';
+import { readReservationFacts } from '@acg/dataplane/policy/reservation/reservation-facts';
+import { CALL_WITHOUT_MODEL } from '@acg/dataplane/pricing/max-cost';
+import { PriceTable } from '@acg/dataplane/pricing/price-table';
+import { RedisServer } from '@acg/test/fixtures/redis-server';
 
 const AGENTS = 200;
 const CALLS_PER_WINDOW = 640;
@@ -27,7 +27,7 @@ type Kind = (typeof KINDS)[number];
 
 const requestsOf = (kind: Kind): readonly AdmissionRequest[] =>
   Array.from({ length: AGENTS }, (_, agent) => ({
-    terms: termsOf({
+    limits: createTestLimits({
       agentId: `00000000-0000-7000-8000-${kind}${String(agent).padStart(8, '0')}`,
       rpmLimit: 1_000_000_000,
       rpdLimit: 4_000_000_000,
@@ -36,7 +36,7 @@ const requestsOf = (kind: Kind): readonly AdmissionRequest[] =>
       spendFloorMonth: formatMonth(monthOfMs(Date.now())),
     }),
     providerSlug: 'openai',
-    holdNanos: kind === 'hard' ? 1_000 : 0,
+    reservationNanos: kind === 'hard' ? 1_000 : 0,
   }));
 const REQUESTS = { none: requestsOf('none'), soft: requestsOf('soft'), hard: requestsOf('hard') };
 
@@ -56,8 +56,15 @@ async function windowUs(counters: Counters, kind: Kind, turn: number): Promise<n
         const asked = requests[next++ % AGENTS]!;
         counters.admit(asked, ({ month, outcome }) => {
           if (outcome !== 'admitted') throw new Error(`unexpected ${outcome}`);
-          const { terms, providerSlug, holdNanos } = asked;
-          counters.settle({ terms, providerSlug, month, costNanos: 1_000, tokens: 100, holdNanos });
+          const { limits: terms, providerSlug, reservationNanos: holdNanos } = asked;
+          counters.settle({
+            limits: terms,
+            providerSlug,
+            month,
+            costNanos: 1_000,
+            tokens: 100,
+            reservationNanos: holdNanos,
+          });
           open--;
           if (open === 0) setImmediate(takeTurn);
         });
@@ -97,14 +104,21 @@ function holdUs(): void {
   const messages = [{ role: 'user', content: 'word '.repeat(400) }];
   const body = Buffer.from(JSON.stringify({ model: 'gpt-5-mini', messages, max_completion_tokens: 500 }));
   const one = (): number => {
-    const facts = holdFacts(body, '/v1/chat/completions');
+    const facts = readReservationFacts(body, '/v1/chat/completions');
     if (typeof facts === 'string') throw new Error(facts);
-    const { textTokens: tokensIn, outputTokensMax, refers, speed } = facts;
-    const call = { ...NO_MODEL, model: 'gpt-5-mini', tokensIn, tokensOut: outputTokensMax ?? 0, refers, speed };
-    return prices.boundOf(upstream, call);
+    const { textTokens: tokensIn, outputTokensMax, hasExternalContent: refers, speed } = facts;
+    const call = {
+      ...CALL_WITHOUT_MODEL,
+      model: 'gpt-5-mini',
+      tokensIn,
+      tokensOut: outputTokensMax ?? 0,
+      refers,
+      speed,
+    };
+    return prices.calculateMaxCostNanos(upstream, call);
   };
   const read = (): void => {
-    const reader = bodyReader('json', ['content-type', 'application/json']);
+    const reader = createBodyModelReader('json', ['content-type', 'application/json']);
     if (typeof reader === 'string') throw new Error(reader);
     reader.observe(body);
     reader.finish(body);
@@ -125,7 +139,7 @@ function loopUs(one: () => unknown): string {
 }
 
 const server = await RedisServer.start();
-const quiet = { unchecked() {}, enforcing() {}, storeLatency() {} };
+const quiet = { countUnchecked() {}, setEnforcing() {}, observeStoreLatency() {} };
 const access = { urls: [server.url], connectionName: 'acg-bench', tlsCa: null, timeoutMs: 60_000 };
 const redis = new RedisCounters(access, createLogger('bench', 'silent'), quiet);
 await redis.start();

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { Secret } from '@acg/base/secret';
-import { findBinaries } from '@acg/singlenode/postgres/binaries';
-import { PostgresCluster } from '@acg/singlenode/postgres/cluster';
+import { findPostgresBinaries } from '@acg/singlenode/postgres/postgres-binaries';
+import { PostgresCluster } from '@acg/singlenode/postgres/postgres-cluster';
 import { atTeardown, temporaryDirectory } from './teardown.js';
 
 interface BenchDatabase {
@@ -18,7 +18,7 @@ export async function startBenchDatabase(settings: readonly string[]): Promise<B
   const home = temporaryDirectory();
   chmodSync(home, 0o711); // the server runs as another user than root
   const cluster = await PostgresCluster.start({
-    binaries: findBinaries(),
+    binaries: findPostgresBinaries(),
     directory: join(home, 'cluster'),
     password: randomBytes(12).toString('hex'),
     logFile: join(home, 'postgres.log'),

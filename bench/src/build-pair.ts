@@ -2,13 +2,13 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { TestPlane } from '@acg/test/plane-process';
-import { until } from '@acg/test/stack';
+import { PlaneProcess } from '@acg/test/fixtures/plane-process';
+import { waitForCondition } from '@acg/test/fixtures/stack';
 import type { GatewayStack } from './gateway-stack.js';
 import { PROXY_PATH } from './request.js';
 
 export interface Build {
-  readonly plane: TestPlane;
+  readonly plane: PlaneProcess;
   /** Of the call. */
   readonly url: string;
 }
@@ -35,10 +35,10 @@ async function start(
   const dataDir = join(stack.home, name);
   mkdirSync(dataDir);
   const env = { ...dataPlane.env, GATEWAY_DATA_DIR: dataDir, NODE_OPTIONS: nodeOptions };
-  const plane = new TestPlane('dataplane', env, join(root, 'dataplane/dist/main.js'));
+  const plane = new PlaneProcess('dataplane', env, join(root, 'dataplane/dist/main.js'));
   const { port, metricsPort } = await plane.start();
   const ready = async () => (await fetch(`http://127.0.0.1:${metricsPort}/readyz`)).status === 200;
-  await until(ready, `${name} ready`);
+  await waitForCondition(ready, `${name} ready`);
   return { plane, url: `http://127.0.0.1:${port}${PROXY_PATH}` };
 }
 

@@ -5,10 +5,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { createLogger } from '@acg/base/log';
-import { CircuitBoard } from '@acg/controlplane/circuit/board';
-import { Transitions } from '@acg/controlplane/circuit/transitions';
+import { BreakerTransitions } from '@acg/controlplane/breaker/breaker-transitions';
+import { OrgBreakers } from '@acg/controlplane/breaker/org-breakers';
 import { migrate } from '@acg/controlplane/db/migrate';
-import { openSql } from '@acg/controlplane/db/sql';
+import { openPool } from '@acg/controlplane/db/sql';
 import { startBenchDatabase } from './bench-database.js';
 import { treeCpuUs } from './process-usage.js';
 import { machine } from './report.js';
@@ -25,7 +25,7 @@ const ORIGINS = ['openai', 'anthropic', 'supabase', 'vercel', 'resend', 's3'].ma
 
 tearDownOnSignals();
 const database = await startBenchDatabase(['max_connections=50']);
-const sql = openSql(database.url, { connectionsMax: 4, applicationName: 'bench' });
+const sql = openPool(database.url, { connectionsMax: 4, applicationName: 'bench' });
 await migrate(sql);
 await sql`insert into organizations (id, name, slug) select id::uuid, 'O', id from unnest(${ORGS}::text[]) id`;
 const log = createLogger('bench', 'warn');
@@ -40,7 +40,7 @@ const outcome = (failureRate: number, nowMs: number) => ({
 });
 
 async function run(failureRate: number) {
-  const board = new CircuitBoard(sql, new Transitions(rules, log));
+  const board = new OrgBreakers(sql, new BreakerTransitions(rules, log));
   board.start();
   const cpuBefore = process.cpuUsage();
   const postgresBefore = treeCpuUs(database.pid);
@@ -54,7 +54,7 @@ async function run(failureRate: number) {
       return { circuitKey: `${origin}|${orgId}`, orgId, agentId: AGENT, ...outcome(failureRate, nowMs) };
     });
     const startedAt = performance.now();
-    board.observe(records);
+    board.recordOutcomes(records);
     observeMs += performance.now() - startedAt;
     await new Promise((resolve) => setTimeout(resolve, BATCH_MS));
   }

@@ -5,18 +5,18 @@
  * organization, and with the shared, voting one of the release before (its rule stands here, for the comparison only).
  */
 import {
+  availableProbes,
   type Circuit,
   type CircuitRules,
-  decide,
-  evidenceOf,
-  failsInRow,
+  failureRateOf,
+  hasFailuresInRow,
   NEW_CIRCUIT,
+  nextCircuit,
   type OutcomeSum,
-  probePlaces,
-  rateOf,
   type SecondCount,
-  sumOf,
-} from '@acg/controlplane/circuit/state-machine';
+  summarizeWindow,
+  sumOutcomes,
+} from '@acg/controlplane/breaker/breaker-state-machine';
 
 const RULES: CircuitRules = { requestsMin: 20, errorRate: 0.5, cooldownMs: 30_000, probes: 5 };
 const WINDOW_MS = 30_000;
@@ -74,7 +74,7 @@ class Breaker {
 
   admits(): boolean {
     if (this.circuit.state !== 'HALF_OPEN') return this.circuit.state === 'CLOSED';
-    if (probePlaces(this.circuit, this.leased, RULES) === 0) return false;
+    if (availableProbes(this.circuit, this.leased, RULES) === 0) return false;
     this.leased++;
     return true;
   }
@@ -91,7 +91,7 @@ class Breaker {
   probed(good: boolean, nowMs: number): boolean {
     if (this.circuit.state !== 'HALF_OPEN') return false;
     this.leased--;
-    this.move(decide(this.circuit, { kind: 'probe', epoch: this.circuit.epoch, good }, nowMs, RULES));
+    this.move(nextCircuit(this.circuit, { kind: 'probe', epoch: this.circuit.epoch, good }, nowMs, RULES));
     return true;
   }
 }
@@ -123,13 +123,13 @@ class OwnGates implements Gate {
   advance(nowMs: number): void {
     for (const org of this.#failed) {
       const breaker = this.#breakers[org]!;
-      const evidence = evidenceOf(breaker.window.counts(nowMs));
-      const othersFail = failsInRow(evidence) && this.#othersOpen >= OTHERS_MIN;
-      breaker.move(decide(breaker.circuit, { kind: 'evidence', evidence, othersFail }, nowMs, RULES));
+      const evidence = summarizeWindow(breaker.window.counts(nowMs));
+      const othersFail = hasFailuresInRow(evidence) && this.#othersOpen >= OTHERS_MIN;
+      breaker.move(nextCircuit(breaker.circuit, { kind: 'evidence', evidence, othersFail }, nowMs, RULES));
     }
     this.#failed.clear();
     if (nowMs % 1_000 === 0) {
-      for (const breaker of this.#breakers) breaker.move(decide(breaker.circuit, { kind: 'clock' }, nowMs, RULES));
+      for (const breaker of this.#breakers) breaker.move(nextCircuit(breaker.circuit, { kind: 'clock' }, nowMs, RULES));
       this.#othersOpen = this.#breakers.filter(
         (one, org) => one.circuit.state !== 'CLOSED' && this.#succeeded[org],
       ).length;
@@ -171,10 +171,12 @@ class SharedGate implements Gate {
     const { circuit } = this.#breaker;
     if (circuit.state === 'CLOSED' && nowMs % 1_000 === 0 && this.#tripDue(nowMs)) {
       const evidence = { requests: 20, failures: 20, failuresInRow: 20, activeAgents: 1, failingAgents: 1 };
-      this.#breaker.move(decide(circuit, { kind: 'evidence', evidence, othersFail: false }, nowMs, RULES, () => 0));
+      this.#breaker.move(
+        nextCircuit(circuit, { kind: 'evidence', evidence, othersFail: false }, nowMs, RULES, () => 0),
+      );
       this.#forget();
     }
-    this.#breaker.move(decide(this.#breaker.circuit, { kind: 'clock' }, nowMs, RULES, () => 0));
+    this.#breaker.move(nextCircuit(this.#breaker.circuit, { kind: 'clock' }, nowMs, RULES, () => 0));
   }
 
   closed(): boolean {
@@ -190,11 +192,11 @@ class SharedGate implements Gate {
   #tripDue(nowMs: number): boolean {
     const seen: { sum: OutcomeSum; succeeded: boolean }[] = [];
     for (const org of this.#active) {
-      const sum = sumOf(this.#windows[org]!.counts(nowMs));
+      const sum = sumOutcomes(this.#windows[org]!.counts(nowMs));
       if (sum.requests > 0) seen.push({ sum, succeeded: this.#succeeded[org] === true });
     }
-    const fails = ({ sum }: { sum: OutcomeSum }): boolean => rateOf(sum) >= RULES.errorRate;
-    if (sumOf(seen.map(({ sum }) => sum)).requests < RULES.requestsMin) return false;
+    const fails = ({ sum }: { sum: OutcomeSum }): boolean => failureRateOf(sum) >= RULES.errorRate;
+    if (sumOutcomes(seen.map(({ sum }) => sum)).requests < RULES.requestsMin) return false;
     if (seen.length === 1) return fails(seen[0]!);
     const users = seen.filter(({ sum }) => sum.requests >= 5);
     const voters = users.filter(({ succeeded }) => succeeded);

@@ -6,22 +6,22 @@
  */
 import { cpus } from 'node:os';
 import { createLogger } from '@acg/base/log';
-import { formatMonth, monthOfMs } from '@acg/dataplane/counters/calendar-month';
-import type { AdmissionRequest, Counters } from '@acg/dataplane/counters/counters';
-import { MemoryCounters } from '@acg/dataplane/counters/memory-counters';
-import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
-import { termsOf } from '@acg/dataplane/counters/testing/terms-fixture';
-import { RedisServer } from '@acg/test/redis-server';
-import { TcpProxy } from '@acg/test/tcp-proxy';
+import { MemoryCounters } from '@acg/dataplane/counters/memory/memory-counters';
+import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
+import { formatMonth, monthOfMs } from '@acg/dataplane/limits/calendar-month';
+import type { AdmissionRequest, Counters } from '@acg/dataplane/limits/counters';
+import { createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
+import { RedisServer } from '@acg/test/fixtures/redis-server';
+import { TcpProxy } from '@acg/test/fixtures/tcp-proxy';
 
 const ADMISSIONS = 60_000;
 const WARM_UP = 10_000;
 const AGENTS = 1_000;
 const log = createLogger('bench', 'silent');
-const metrics = { unchecked() {}, enforcing() {}, storeLatency() {} };
+const metrics = { countUnchecked() {}, setEnforcing() {}, observeStoreLatency() {} };
 
 const request = (agent: number, budgetNanos: number | null, holdNanos = 0): AdmissionRequest => ({
-  terms: termsOf({
+  limits: createTestLimits({
     agentId: `00000000-0000-7000-8000-${String(agent).padStart(12, '0')}`,
     rpmLimit: 1_000_000,
     rpdLimit: 1_000_000_000,
@@ -30,7 +30,7 @@ const request = (agent: number, budgetNanos: number | null, holdNanos = 0): Admi
     spendFloorMonth: formatMonth(monthOfMs(Date.now())),
   }),
   providerSlug: 'openai',
-  holdNanos,
+  reservationNanos: holdNanos,
 });
 
 interface Scenario {
@@ -43,8 +43,12 @@ interface Scenario {
   readonly holdNanos: number;
 }
 
-const settle = (counters: Counters, { terms, providerSlug, holdNanos }: AdmissionRequest, month: number): void =>
-  counters.settle({ terms, providerSlug, month, costNanos: 1_000, tokens: 100, holdNanos });
+const settle = (
+  counters: Counters,
+  { limits: terms, providerSlug, reservationNanos: holdNanos }: AdmissionRequest,
+  month: number,
+): void =>
+  counters.settle({ limits: terms, providerSlug, month, costNanos: 1_000, tokens: 100, reservationNanos: holdNanos });
 
 /** Runs `count` admissions, `turn` of them in each turn of the loop. */
 async function run(counters: Counters, scenario: Scenario, count: number): Promise<void> {
@@ -136,7 +140,7 @@ async function failOpen(counters: Counters, outage: Outage): Promise<void> {
   while (performance.now() < end) await ask();
   await outage.end();
   const back = performance.now();
-  while (!counters.enforcing) await ask();
+  while (!counters.isEnforcing) await ask();
   const backMs = performance.now() - back;
   const firstMs = (waitsUs[0] ?? 0) / 1000;
   const rest = waitsUs.slice(1).sort((a, b) => a - b);
@@ -173,7 +177,7 @@ const proxied = new RedisCounters(
 );
 await proxied.start();
 const delay = (ms: number) => () => {
-  proxy.delayMs = ms;
+  proxy.responseDelayMs = ms;
 };
 await failOpen(proxied, { name: 'stopped', begin: () => server.pause(), end: () => server.resume() });
 await failOpen(proxied, { name: '200 ms slow', begin: delay(200), end: delay(0) });

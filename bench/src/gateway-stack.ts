@@ -1,10 +1,10 @@
 /** The gateway with everything on: embedded Postgres, Redis, control plane, one data-plane process, one ready agent. */
 import type { Secret } from '@acg/base/secret';
-import { freePort } from '@acg/test/free-port';
-import type { TestPlane } from '@acg/test/plane-process';
-import { Stack, type Tenant } from '@acg/test/stack';
+import { freePort } from '@acg/test/fixtures/free-port';
+import type { PlaneProcess } from '@acg/test/fixtures/plane-process';
+import { Stack, type Tenant } from '@acg/test/fixtures/stack';
 import { startBenchDatabase } from './bench-database.js';
-import { type Child, startChild } from './child.js';
+import { type Child, startChild } from './child-process.js';
 import { readMetrics } from './metrics-page.js';
 import type { Provider } from './provider.js';
 import { atTeardown } from './teardown.js';
@@ -13,7 +13,7 @@ export interface GatewayStack {
   readonly stack: Stack;
   readonly url: string;
   readonly metricsUrl: string;
-  readonly dataPlane: TestPlane;
+  readonly dataPlane: PlaneProcess;
   readonly redis: Child;
   readonly redisPort: number;
   readonly postgresPid: number;
@@ -54,7 +54,7 @@ export async function startGateway(
   const { plane, url, metricsUrl } = await stack.addDataPlane();
   // Interrupted, it must not wait for its calls to end: nothing of this run is kept.
   const killDataPlane = atTeardown(async () => void (await plane.kill()));
-  const tenant = await stack.tenant();
+  const tenant = await stack.signUpTenant();
   const agent = await readyAgent(tenant);
   const other = await readyAgent(tenant);
   return {
@@ -80,9 +80,9 @@ export async function startGateway(
 
 async function readyAgent(tenant: Tenant): Promise<{ id: string; token: string }> {
   const limits = { rpmLimit: 1_000_000, rpdLimit: 1_000_000_000, budgetCentsMonthly: 1_000_000_000 };
-  const { id } = await tenant.agent(limits);
-  await tenant.account(id, 'openai', { apiKey: PROVIDER_KEY });
-  return { id, token: await tenant.token(id) };
+  const { id } = await tenant.createAgent(limits);
+  await tenant.createAccount(id, 'openai', { apiKey: PROVIDER_KEY });
+  return { id, token: await tenant.createToken(id) };
 }
 
 /** Waits until all usage is in the ledger, so that its cost is counted where it belongs. False after `timeoutMs`. */

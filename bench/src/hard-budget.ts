@@ -9,9 +9,9 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { monthKey } from '@acg/dataplane/counters/purse';
-import { RedisServer } from '@acg/test/redis-server';
-import { Stack } from '@acg/test/stack';
+import { monthSpendKey } from '@acg/dataplane/counters/redis/spend-counter';
+import { RedisServer } from '@acg/test/fixtures/redis-server';
+import { Stack } from '@acg/test/fixtures/stack';
 import { Agent, request as send } from 'undici';
 import { startBenchDatabase } from './bench-database.js';
 
@@ -84,16 +84,16 @@ const stack = await Stack.start({
   dataPlaneEnv: { COUNTERS_TIMEOUT_MS: '5000' },
 });
 const planes = [await stack.addDataPlane(), await stack.addDataPlane(), await stack.addDataPlane()];
-const tenant = await stack.tenant();
-const { id } = await tenant.agent({
+const tenant = await stack.signUpTenant();
+const { id } = await tenant.createAgent({
   budgetMode: 'hard',
   holdMaxOutputTokens: STREAM_TOKENS_HELD,
   budgetCentsMonthly: BUDGET_CENTS,
   rpmLimit: 1_000_000,
   rpdLimit: 1_000_000_000,
 });
-await tenant.account(id, 'openai', { apiKey: 'sk-test-0123456789' });
-const token = await tenant.token(id);
+await tenant.createAccount(id, 'openai', { apiKey: 'sk-test-0123456789' });
+const token = await tenant.createToken(id);
 
 const connections = new Agent({ connections: 300 });
 const counts = new Map<string, number>();
@@ -138,7 +138,7 @@ async function oneCall(caller: number): Promise<void> {
 
 async function spentNanos(): Promise<number> {
   const month = new Date().toISOString().slice(0, 7);
-  return (await redis.admin.hgetBuffer(monthKey(id, month), 's'))?.readDoubleLE(0) ?? 0;
+  return (await redis.admin.hgetBuffer(monthSpendKey(id, month), 's'))?.readDoubleLE(0) ?? 0;
 }
 
 const startMs = performance.now();
@@ -148,7 +148,7 @@ let deadFields = 0;
 /** Deadline of each data plane's holds, Unix ms. */
 async function holdDeadlinesMs(): Promise<ReadonlyMap<string, number>> {
   const month = new Date().toISOString().slice(0, 7);
-  const holds = (await redis.admin.hgetBuffer(monthKey(id, month), 'h')) ?? Buffer.alloc(0);
+  const holds = (await redis.admin.hgetBuffer(monthSpendKey(id, month), 'h')) ?? Buffer.alloc(0);
   const deadlines = new Map<string, number>();
   for (let at = 0; at < holds.length; ) {
     const end = holds.indexOf(0, at);

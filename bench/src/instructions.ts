@@ -11,7 +11,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { until } from '@acg/test/until';
+import { waitUntil } from '@acg/test/fixtures/wait-until';
 import { type GatewayStack, startGateway } from './gateway-stack.js';
 import { KeepAliveConnection, postRequest } from './load/keep-alive-connection.js';
 import { startProvider } from './provider.js';
@@ -48,7 +48,7 @@ async function count(gateway: GatewayStack, root: string): Promise<Readonly<Reco
     child.once('exit', (code) => failed(new Error(`the data plane ended (${code}) under valgrind`)));
   });
   const metricsUrl = `http://127.0.0.1:${metricsPort}`;
-  await until('the data plane is ready', async () => (await fetch(`${metricsUrl}/readyz`)).status === 200);
+  await waitUntil('the data plane is ready', async () => (await fetch(`${metricsUrl}/readyz`)).status === 200);
   const url = `http://127.0.0.1:${port}${PROXY_PATH}`;
   const connection = new KeepAliveConnection(new URL(url).origin);
   const request = postRequest(url, { authorization: `Bearer ${gateway.token}` }, REQUEST_BODY);
@@ -62,7 +62,7 @@ async function count(gateway: GatewayStack, root: string): Promise<Readonly<Reco
     execFileSync('callgrind_control', [...what, String(child.pid)], { stdio: 'ignore' });
 
   await calls(1); // its context is known from now on
-  gateway.stack.control.freeze();
+  gateway.stack.controlPlane.pause();
   try {
     await calls(WARM_CALLS);
     control('-i', 'on');
@@ -73,7 +73,7 @@ async function count(gateway: GatewayStack, root: string): Promise<Readonly<Reco
       control('-d'); // and begins anew
     }
   } finally {
-    gateway.stack.control.thaw();
+    gateway.stack.controlPlane.resume();
   }
   connection.close();
   child.kill('SIGKILL');

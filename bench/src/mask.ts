@@ -3,7 +3,12 @@
  * WebSocket messages. `indexOf` is the search that the mask replaced. Run: `node bench/dist/mask.js`.
  */
 import { cpus } from 'node:os';
-import { BodyMask, maskBytes, maskForms, maskValue } from '@acg/dataplane/upstream/mask';
+import {
+  BodyMasker,
+  compileMaskPatterns,
+  maskBuffer,
+  maskHeaderValue,
+} from '@acg/dataplane/upstream/masking/credential-mask';
 
 const ROUNDS = 60;
 const RATIO_MAX = 3;
@@ -78,11 +83,11 @@ const body = (pieceBytes: number): Way => ({
   bytes: 1 << 18,
   prepare({ form, parts }, bytes) {
     const text = mixture(bytes, parts);
-    const forms = maskForms([form]);
+    const forms = compileMaskPatterns([form]);
     // The mask edits the buffer in place, so each round copies the text. All pairs include the cost of that copy.
     const piece = Buffer.alloc(pieceBytes);
     return () => {
-      const mask = new BodyMask(forms);
+      const mask = new BodyMasker(forms);
       for (let at = 0; at < bytes; at += pieceBytes)
         mask.push(piece.subarray(0, text.copy(piece, 0, at, at + pieceBytes)));
     };
@@ -95,8 +100,8 @@ const WAYS: readonly Way[] = [
     bytes: 60_000,
     prepare({ form, parts }, bytes) {
       const value = mixture(bytes, parts).toString('latin1');
-      const forms = maskForms([form]);
-      return () => void maskValue(value, forms);
+      const forms = compileMaskPatterns([form]);
+      return () => void maskHeaderValue(value, forms);
     },
   },
   body(200),
@@ -107,11 +112,11 @@ const WAYS: readonly Way[] = [
     bytes: 1 << 20,
     prepare({ form, parts }, bytes) {
       const text = mixture(bytes, parts);
-      const forms = maskForms([form]);
+      const forms = compileMaskPatterns([form]);
       const message = Buffer.alloc(bytes);
       return () => {
         text.copy(message);
-        maskBytes(message, forms);
+        maskBuffer(message, forms);
       };
     },
   },

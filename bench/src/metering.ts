@@ -4,17 +4,17 @@
  */
 import { cpus } from 'node:os';
 import { createMeter } from '@acg/dataplane/metering/create-meter';
-import { editChatRequest } from '@acg/dataplane/metering/include-usage';
-import type { MeterOptions } from '@acg/dataplane/metering/meter';
+import type { MeterOptions } from '@acg/dataplane/metering/reading/usage-meter';
+import { addIncludeUsage } from '@acg/dataplane/metering/stream-usage/request-stream-usage';
+import { StreamUsageFilter } from '@acg/dataplane/metering/stream-usage/stream-usage-filter';
 import {
   chatBody,
   chatStream,
   messagesBody,
   messagesStream,
   responsesStream,
-} from '@acg/dataplane/metering/testing/transcripts';
-import { UsageFilter } from '@acg/dataplane/metering/usage-filter';
-import { PriceTable } from '@acg/dataplane/pricing/price';
+} from '@acg/dataplane/metering/testing/provider-responses-fixture';
+import { PriceTable } from '@acg/dataplane/pricing/price-table';
 import { scanRequest } from '@acg/dataplane/scan/request-scanner';
 
 const words = Array.from({ length: 200 }, (_, n) => ` word${n % 10}`);
@@ -26,13 +26,13 @@ const options = (usageFormat: MeterOptions['usageFormat'], path: string, content
   requestBytes: 4000,
   requestBlobBytes: 0,
   requestModel: 'gpt-5-mini',
-  requestItems: 0,
-  requestOrder: null,
+  requestItemCount: 0,
+  requestedOutput: null,
   status: 200,
   contentType,
   contentEncoding: null,
   tokensOutMax: null,
-  countOnce: null,
+  onDeferredUsage: null,
 });
 
 /** Best of five rounds, in µs per run of `work`. */
@@ -115,7 +115,7 @@ whole('messages', messages, messagesBody(words.slice(0, 50).join('')));
 for (const obfuscation of [false, true]) {
   const chunks = eventsOf(chatStream({ texts: words, includeUsage: true, obfuscation }));
   const micros = microsecondsOf(200, () => {
-    const filter = new UsageFilter();
+    const filter = new StreamUsageFilter();
     for (const chunk of chunks) filter.push(chunk);
     filter.flush();
   });
@@ -128,7 +128,7 @@ for (const bytes of [4_000, 4_000_000]) {
   );
   report(
     `edit of a chat request of ${body.length} B`,
-    microsecondsOf(bytes > 10_000 ? 5 : 2000, () => void editChatRequest(body)),
+    microsecondsOf(bytes > 10_000 ? 5 : 2000, () => void addIncludeUsage(body)),
     'µs',
   );
   report(
@@ -149,7 +149,7 @@ const upstream = {
 };
 report(
   'price of a reading, plan known',
-  microsecondsOf(20_000, () => void prices.costOf({ upstream, reading })),
+  microsecondsOf(20_000, () => void prices.calculateCost({ upstream, reading })),
   'µs',
 );
 

@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '@acg/test/free-port';
-import { startChild } from './child.js';
+import { freePort } from '@acg/test/fixtures/free-port';
+import { startChild } from './child-process.js';
 import { temporaryDirectory } from './teardown.js';
 
 export interface Provider {

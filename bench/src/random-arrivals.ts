@@ -30,9 +30,9 @@ await once(provider, 'listening');
 const origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
 const gateway = await startGateway({ origin, trust: {} }, { DATAPLANE_WORKERS: '2', COUNTERS_TIMEOUT_MS: '5000' });
 const urls = [gateway.url, (await gateway.stack.addDataPlane()).url];
-const agent = await gateway.tenant.agent({ name: 'Random', rpmLimit: LIMIT, rpdLimit: 1_000_000 });
-await gateway.tenant.account(agent.id, 'openai', { apiKey: 'sk-real-0123456789' });
-const token = await gateway.tenant.token(agent.id);
+const agent = await gateway.tenant.createAgent({ name: 'Random', rpmLimit: LIMIT, rpdLimit: 1_000_000 });
+await gateway.tenant.createAccount(agent.id, 'openai', { apiKey: 'sk-real-0123456789' });
+const token = await gateway.tenant.createToken(agent.id);
 const dispatcher = new Agent({ connections: 64 });
 
 const statuses = new Map<number, number>();

@@ -8,14 +8,14 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import { UpstreamPools } from '@acg/dataplane/upstream/pools';
+import { ConnectionPools } from '@acg/dataplane/upstream/connections/connection-pools';
 import {
   type Certificate,
-  localDialer,
-  makeCertificate,
-  RecordedCall,
-  trust,
-} from '@acg/dataplane/upstream/upstream-call-fixture';
+  createCertificate,
+  createLocalDialer,
+  RecordedRequest,
+  trustCertificate,
+} from '@acg/dataplane/upstream/testing/upstream-request-fixture';
 
 const ORGANIZATIONS = 1_000;
 const PERIOD_MS = 30_000;
@@ -60,7 +60,7 @@ async function measure(
 ): Promise<void> {
   const server = fork(fileURLToPath(import.meta.url), [JSON.stringify(certificate)]);
   const [port] = (await once(server, 'message')) as [number];
-  const pools = new UpstreamPools({ headersTimeoutMs: 60_000, bodyTimeoutMs: 60_000, dialer: localDialer() });
+  const pools = new ConnectionPools({ headersTimeoutMs: 60_000, bodyTimeoutMs: 60_000, dialer: createLocalDialer() });
   let before: ServerFigures = { full: 0, resumed: 0, sockets: 0 };
   for (let round = 0; round < ROUNDS; round++) {
     const cpu = process.cpuUsage();
@@ -70,7 +70,7 @@ async function measure(
       const waitMs = startTick + (organization * PERIOD_MS) / ORGANIZATIONS - performance.now();
       if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
       const connection = pools.acquire(`https://localhost:${port}`, null, ownerOf(organization));
-      calls.push(new RecordedCall(connection).ends());
+      calls.push(new RecordedRequest(connection).waitForEnd());
     }
     await Promise.all(calls);
     const { user, system } = process.cpuUsage(cpu);
@@ -90,8 +90,8 @@ const given = process.argv[2];
 if (given !== undefined) {
   await serve(JSON.parse(given) as Certificate);
 } else {
-  const certificate = makeCertificate('DNS:localhost,IP:127.0.0.1');
-  trust(certificate);
+  const certificate = createCertificate('DNS:localhost,IP:127.0.0.1');
+  trustCertificate(certificate);
   await measure('one pool for all', () => 'all', certificate);
   await measure('a pool for each', (organization) => `org-${organization}`, certificate);
 }

@@ -6,8 +6,8 @@
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { openSql } from '@acg/controlplane/db/sql';
-import { Stack } from '@acg/test/stack';
+import { openPool } from '@acg/controlplane/db/sql';
+import { Stack } from '@acg/test/fixtures/stack';
 import { Agent, request } from 'undici';
 import { startBenchDatabase } from './bench-database.js';
 import { machine } from './report.js';
@@ -67,12 +67,12 @@ const stack = await Stack.start({
   env: { LOG_LEVEL: 'warn' },
 });
 const stopStack = atTeardown(() => stack.stop());
-const sql = openSql(database.url, { connectionsMax: 1, applicationName: 'bench' });
+const sql = openPool(database.url, { connectionsMax: 1, applicationName: 'bench' });
 try {
   const referencePerSecond = await reference();
   received = 0;
   seen.clear();
-  const tenant = await stack.tenant();
+  const tenant = await stack.signUpTenant();
   for (let i = 0; i < ENDPOINTS; i++) {
     const path = i < HANGING ? `/hang-${i}` : `/fine-${i}`;
     const answer = await tenant.call('POST', '/v1/webhooks', { url: receiverUrl + path, events: ['agent.created'] });

@@ -10,21 +10,21 @@ import { LOG_LEVELS, type LogLevel } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
 import { DAY_MS } from '@acg/base/units';
 import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-security';
-import type { MasterKey } from './accounts/vault.js';
-import type { CircuitConfig } from './circuit/transitions.js';
-import type { AbuseConfig } from './conclusions/abuse.js';
-import { connectionDefaults, descriptorsMax } from './http/descriptor-budget.js';
+import type { CircuitConfig } from './breaker/breaker-transitions.js';
+import type { AbuseThresholds } from './detectors/abuse-detector.js';
+import { defaultConnectionLimits, descriptorsMax } from './http/file-descriptor-limits.js';
 import { type OtlpSettings, readOtlpSettings } from './traces/otlp-settings.js';
+import type { MasterKey } from './vault/vault.js';
 
 /** Connections that a port takes: in total, and of one client network. */
-interface PortBounds {
+interface PortConnectionBounds {
   readonly max: number;
   readonly perAddressMax: number;
 }
 
 interface ConnectionBounds {
-  readonly api: PortBounds;
-  readonly grpc: PortBounds;
+  readonly api: PortConnectionBounds;
+  readonly grpc: PortConnectionBounds;
 }
 
 export interface Config {
@@ -57,7 +57,7 @@ export interface Config {
   readonly webhookRetryDelaysMs: readonly number[];
   readonly webhookTimeoutMs: number;
   readonly circuit: CircuitConfig;
-  readonly abuse: AbuseConfig;
+  readonly abuse: AbuseThresholds;
   readonly usageLogRetentionDays: number;
   readonly rejectionRetentionDays: number;
   readonly auditRetentionDays: number;
@@ -73,13 +73,14 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const read = new EnvReader(env);
   const host = read.string('CONTROLPLANE_HOST', '127.0.0.1');
   const port = read.int('CONTROLPLANE_PORT', { fallback: 8080, min: 0, max: 65_535 });
-  const grpcListen = read.hostAndPort('GRPC_LISTEN', '127.0.0.1:9090');
-  const ms = (name: string, fallback: number) => milliseconds(read, name, fallback);
-  const count = (name: string, fallback: number) => atLeastOne(read, name, fallback);
+  const grpcListen = read.listenAddress('GRPC_LISTEN', '127.0.0.1:9090');
+  const ms = (name: string, fallback: number) => readMs(read, name, fallback);
+  const count = (name: string, fallback: number) => readPositiveInt(read, name, fallback);
   const databaseUrl = read.required('DATABASE_URL', 'a postgres:// URL (npm start brings its own database)');
   if (databaseUrl !== '') read.optionalUrl('DATABASE_URL', ['postgres', 'postgresql']);
   const jwtSecrets = read.secrets('JWT_SECRET');
-  if (jwtSecrets.length === 0) read.problem('JWT_SECRET is not set: it must be a random secret of at least 32 bytes');
+  if (jwtSecrets.length === 0)
+    read.addProblem('JWT_SECRET is not set: it must be a random secret of at least 32 bytes');
   const smtpUrl = read.optionalUrl('SMTP_URL', ['smtp', 'smtps']);
   const publicUrl = read.optionalUrl('PUBLIC_URL', ['http', 'https']);
   const config: Config = {
@@ -132,8 +133,8 @@ function readMetricsListen(read: EnvReader): Config['metricsListen'] {
 const CONNECTIONS_MAX = 1_000_000;
 
 function readConnectionBounds(read: EnvReader): ConnectionBounds {
-  const defaults = connectionDefaults(descriptorsMax());
-  const bounds = (prefix: string, fallback: number): PortBounds => {
+  const defaults = defaultConnectionLimits(descriptorsMax());
+  const bounds = (prefix: string, fallback: number): PortConnectionBounds => {
     const max = read.int(`${prefix}_MAX_CONNECTIONS`, { fallback, min: 1, max: CONNECTIONS_MAX });
     const half = { fallback: Math.ceil(max / 2), min: 1, max: CONNECTIONS_MAX };
     return { max, perAddressMax: read.int(`${prefix}_MAX_CONNECTIONS_PER_ADDRESS`, half) };
@@ -147,16 +148,16 @@ export const outboxDirectory = (config: Config): string => join(config.dataDir, 
 const MASTER_KEY = /^([A-Za-z0-9._-]{1,40}):([A-Za-z0-9+/]{43}=)$/;
 
 /** Also for the command that rotates them. */
-const milliseconds = (read: EnvReader, name: string, fallback: number): number =>
+const readMs = (read: EnvReader, name: string, fallback: number): number =>
   read.int(name, { fallback, min: 1, max: DAY_MS });
-const atLeastOne = (read: EnvReader, name: string, fallback: number): number =>
+const readPositiveInt = (read: EnvReader, name: string, fallback: number): number =>
   read.int(name, { fallback, min: 1, max: 1_000_000_000 });
 
 export const readCircuitConfig = (read: EnvReader): CircuitConfig => ({
-  windowMs: milliseconds(read, 'CIRCUIT_WINDOW_MS', 30_000),
-  requestsMin: atLeastOne(read, 'CIRCUIT_MIN_REQUESTS', 20),
+  windowMs: readMs(read, 'CIRCUIT_WINDOW_MS', 30_000),
+  requestsMin: readPositiveInt(read, 'CIRCUIT_MIN_REQUESTS', 20),
   errorRate: read.ratio('CIRCUIT_ERROR_RATE', 0.5),
-  cooldownMs: milliseconds(read, 'CIRCUIT_COOLDOWN_MS', 30_000),
+  cooldownMs: readMs(read, 'CIRCUIT_COOLDOWN_MS', 30_000),
   probes: read.int('CIRCUIT_PROBES', { fallback: 5, min: 1, max: 1_000 }),
 });
 
@@ -167,12 +168,12 @@ export function readMasterKeys(read: EnvReader): readonly MasterKey[] {
   for (const part of raw.split(',')) {
     const match = MASTER_KEY.exec(part.trim());
     if (match === null) {
-      read.problem('MASTER_KEYS must be id:base64key[,id:base64key…], each key 32 bytes in base64');
+      read.addProblem('MASTER_KEYS must be id:base64key[,id:base64key…], each key 32 bytes in base64');
       return [];
     }
     keys.push({ id: match[1]!, key: new Secret(Buffer.from(match[2]!, 'base64')) });
   }
-  if (new Set(keys.map((key) => key.id)).size !== keys.length) read.problem('MASTER_KEYS names a key id twice');
+  if (new Set(keys.map((key) => key.id)).size !== keys.length) read.addProblem('MASTER_KEYS names a key id twice');
   return keys;
 }
 

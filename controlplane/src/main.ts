@@ -1,17 +1,17 @@
 /** Starts the control plane: configuration first, then ports; stops on SIGTERM, SIGINT or the launcher's end; reads files again on SIGHUP. */
 import { ConfigError } from '@acg/base/env-reader';
-import { onHangup } from '@acg/base/hangup';
 import { logInvariantFailures } from '@acg/base/invariant';
 import { createLogger } from '@acg/base/log';
+import { onSighup } from '@acg/base/sighup';
 import { loadConfig } from './config.js';
-import { startupProblem } from './ops/startup-problem.js';
-import { buildService } from './service.js';
+import { buildControlPlane } from './control-plane.js';
+import { describeStartupProblem } from './ops/startup-problem.js';
 
 const EXIT_CONFIG = 78;
 const EXIT_UNAVAILABLE = 69;
 
 /** Ends the process with one line per problem of the configuration. */
-function configured<T>(build: () => T): T {
+function exitOnConfigError<T>(build: () => T): T {
   try {
     return build();
   } catch (error) {
@@ -21,10 +21,10 @@ function configured<T>(build: () => T): T {
   }
 }
 
-const config = configured(() => loadConfig(process.env));
+const config = exitOnConfigError(() => loadConfig(process.env));
 const log = createLogger('control', config.logLevel);
 logInvariantFailures(log);
-const service = configured(() => buildService(config, log));
+const service = exitOnConfigError(() => buildControlPlane(config, log));
 
 let stopping = false;
 async function stop(reason: string): Promise<void> {
@@ -42,7 +42,7 @@ async function stop(reason: string): Promise<void> {
 
 process.on('SIGTERM', () => void stop('SIGTERM'));
 process.on('SIGINT', () => void stop('SIGINT'));
-onHangup({ reread: () => service.rereadFiles(), stop: () => void stop('terminal closed') });
+onSighup({ reload: () => service.reloadFiles(), stop: () => void stop('terminal closed') });
 process.on('disconnect', () => void stop('launcher ended'));
 
 try {
@@ -50,6 +50,6 @@ try {
   log.info({ host: config.host, port, grpcPort, metricsPort }, 'control plane listening');
   process.send?.({ ready: true, port, grpcPort, metricsPort });
 } catch (error) {
-  process.stderr.write(`controlplane: ${startupProblem(error, config.databaseUrl)}\n`);
+  process.stderr.write(`controlplane: ${describeStartupProblem(error, config.databaseUrl)}\n`);
   process.exit(EXIT_UNAVAILABLE);
 }

@@ -8,8 +8,8 @@ import { EnvReader } from '@acg/base/env-reader';
 import { LOG_LEVELS, type LogLevel } from '@acg/base/log';
 import { DAY_MS } from '@acg/base/units';
 import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-security';
-import { parseRedisAddress, type RedisAddress } from './counters/redis-address.js';
-import { usableMemory } from './process/usable-memory.js';
+import { parseRedisAddress, type RedisAddress } from './counters/redis/client/redis-address.js';
+import { usableMemoryBytes } from './process/usable-memory.js';
 
 export interface Config {
   readonly dataDir: string;
@@ -65,8 +65,8 @@ export interface Config {
 
 const MIB = 1024 * 1024;
 /** Parts of the memory. */
-const WEBSOCKETS_SHARE = 1 / 4;
-const WEBSOCKET_POOL_SHARE = 1 / 8;
+const WEBSOCKET_MESSAGES_MEMORY_RATIO = 1 / 4;
+const WEBSOCKET_POOL_MEMORY_RATIO = 1 / 8;
 const WEBSOCKETS_MIN = 16;
 /** So that beside one organization that takes all it can, a message of another still has room. */
 const WEBSOCKET_POOL_MESSAGES_MIN = 16;
@@ -75,53 +75,55 @@ const WEBSOCKET_POOL_MESSAGES_MIN = 16;
  * Throws `ConfigError` that names every variable that is wrong. `memoryBytes`: what the processes on the agents' port may
  * use together.
  */
-export function loadConfig(env: NodeJS.ProcessEnv, memoryBytes = usableMemory()): Config {
-  const read = new EnvReader(env);
-  const dataDir = read.string('GATEWAY_DATA_DIR', '.gateway');
-  const controlplaneGrpc = read.list('CONTROLPLANE_GRPC', ['127.0.0.1:9090']);
-  const workers = read.int('DATAPLANE_WORKERS', { fallback: 1, min: 1, max: 64 });
-  const redis = readRedisAddress(read);
+export function loadConfig(env: NodeJS.ProcessEnv, memoryBytes = usableMemoryBytes()): Config {
+  const envReader = new EnvReader(env);
+  const dataDir = envReader.string('GATEWAY_DATA_DIR', '.gateway');
+  const controlplaneGrpc = envReader.list('CONTROLPLANE_GRPC', ['127.0.0.1:9090']);
+  const workers = envReader.int('DATAPLANE_WORKERS', { fallback: 1, min: 1, max: 64 });
+  const redis = readRedisAddress(envReader);
   if (workers > 1 && redis === null) {
-    read.problem('REDIS_URL must be set when DATAPLANE_WORKERS is above 1: in-process counters serve one process only');
+    envReader.addProblem(
+      'REDIS_URL must be set when DATAPLANE_WORKERS is above 1: in-process counters serve one process only',
+    );
   }
-  const timeout = (name: string, fallback: number) => read.int(name, { fallback, min: 1, max: DAY_MS });
-  const connectionsMax = read.int('MAX_CONNECTIONS', { fallback: 20_000, min: 1, max: 1_000_000 });
-  const inflightMax = read.int('MAX_INFLIGHT', { fallback: 10_000, min: 1, max: 1_000_000 });
-  const webSocketMessageBytesMax = read.int('WEBSOCKET_MESSAGE_BYTES_MAX', {
+  const timeout = (name: string, fallback: number) => envReader.int(name, { fallback, min: 1, max: DAY_MS });
+  const connectionsMax = envReader.int('MAX_CONNECTIONS', { fallback: 20_000, min: 1, max: 1_000_000 });
+  const inflightMax = envReader.int('MAX_INFLIGHT', { fallback: 10_000, min: 1, max: 1_000_000 });
+  const webSocketMessageBytesMax = envReader.int('WEBSOCKET_MESSAGE_BYTES_MAX', {
     fallback: 4 * MIB,
     min: MIB / 16,
     max: 16 * MIB,
   });
   const workerBytes = memoryBytes / workers;
-  const webSocketsByMemory = Math.floor((workerBytes * WEBSOCKETS_SHARE) / webSocketMessageBytesMax);
+  const webSocketsByMemory = Math.floor((workerBytes * WEBSOCKET_MESSAGES_MEMORY_RATIO) / webSocketMessageBytesMax);
   const part = (whole: number, parts: number) => ({ fallback: Math.ceil(whole / parts), min: 1, max: 1_000_000 });
   const config: Config = {
     dataDir,
-    host: read.string('DATAPLANE_HOST', '127.0.0.1'),
-    port: read.int('DATAPLANE_PORT', { fallback: 8081, min: 0, max: 65_535 }),
-    publicUrl: read.optionalUrl('DATAPLANE_PUBLIC_URL', ['http', 'https'])?.href.replace(/\/+$/, '') ?? null,
-    metricsHost: read.string('DATAPLANE_METRICS_HOST', '127.0.0.1'),
-    metricsPort: read.int('DATAPLANE_METRICS_PORT', { fallback: 9464, min: 0, max: 65_535 }),
+    host: envReader.string('DATAPLANE_HOST', '127.0.0.1'),
+    port: envReader.int('DATAPLANE_PORT', { fallback: 8081, min: 0, max: 65_535 }),
+    publicUrl: envReader.optionalUrl('DATAPLANE_PUBLIC_URL', ['http', 'https'])?.href.replace(/\/+$/, '') ?? null,
+    metricsHost: envReader.string('DATAPLANE_METRICS_HOST', '127.0.0.1'),
+    metricsPort: envReader.int('DATAPLANE_METRICS_PORT', { fallback: 9464, min: 0, max: 65_535 }),
     workers,
     controlplaneGrpc,
-    link: readLinkSecurity(read, controlplaneGrpc),
+    link: readLinkSecurity(envReader, controlplaneGrpc),
     redis,
-    countersTimeoutMs: read.int('COUNTERS_TIMEOUT_MS', { fallback: 50, min: 1, max: 10_000 }),
-    contextTtlMs: read.int('CONTEXT_TTL_MS', { fallback: 300_000, min: 1, max: DAY_MS }),
-    contextStaleIfErrorMs: read.int('CONTEXT_STALE_IF_ERROR_MS', { fallback: 900_000, min: 0, max: DAY_MS }),
-    spoolDir: read.string('SPOOL_DIR', join(dataDir, 'spool')),
-    spoolBytesMax: read.int('SPOOL_MAX_BYTES', { fallback: 1_073_741_824, min: 65_536, max: 2 ** 44 }),
+    countersTimeoutMs: envReader.int('COUNTERS_TIMEOUT_MS', { fallback: 50, min: 1, max: 10_000 }),
+    contextTtlMs: envReader.int('CONTEXT_TTL_MS', { fallback: 300_000, min: 1, max: DAY_MS }),
+    contextStaleIfErrorMs: envReader.int('CONTEXT_STALE_IF_ERROR_MS', { fallback: 900_000, min: 0, max: DAY_MS }),
+    spoolDir: envReader.string('SPOOL_DIR', join(dataDir, 'spool')),
+    spoolBytesMax: envReader.int('SPOOL_MAX_BYTES', { fallback: 1_073_741_824, min: 65_536, max: 2 ** 44 }),
     // The ledger remembers its commits for twice the maximum.
-    spoolKeepMs: read.int('SPOOL_KEEP_MS', { fallback: 600_000, min: 0, max: 3_600_000 }),
-    egressAllowCidrs: read.cidrs('EGRESS_ALLOW_CIDRS'),
-    trustedProxyCidrs: read.cidrs('TRUSTED_PROXY_CIDRS'),
-    logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
+    spoolKeepMs: envReader.int('SPOOL_KEEP_MS', { fallback: 600_000, min: 0, max: 3_600_000 }),
+    egressAllowCidrs: envReader.cidrs('EGRESS_ALLOW_CIDRS'),
+    trustedProxyCidrs: envReader.cidrs('TRUSTED_PROXY_CIDRS'),
+    logLevel: envReader.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     drainTimeoutMs: timeout('DRAIN_TIMEOUT_MS', 25_000),
     connectionsMax,
-    connectionsPerAddressMax: read.int('MAX_CONNECTIONS_PER_ADDRESS', part(connectionsMax, 2)),
+    connectionsPerAddressMax: envReader.int('MAX_CONNECTIONS_PER_ADDRESS', part(connectionsMax, 2)),
     inflightMax,
-    inflightPerOrgMax: read.int('MAX_INFLIGHT_PER_ORG', part(inflightMax, 1)),
-    webSocketsMax: read.int('MAX_WEBSOCKETS', {
+    inflightPerOrgMax: envReader.int('MAX_INFLIGHT_PER_ORG', part(inflightMax, 1)),
+    webSocketsMax: envReader.int('MAX_WEBSOCKETS', {
       fallback: Math.min(inflightMax, Math.max(WEBSOCKETS_MIN, webSocketsByMemory)),
       min: 1,
       max: 1_000_000,
@@ -129,19 +131,19 @@ export function loadConfig(env: NodeJS.ProcessEnv, memoryBytes = usableMemory())
     webSocketMessageBytesMax,
     webSocketPoolBytes: Math.max(
       WEBSOCKET_POOL_MESSAGES_MIN * webSocketMessageBytesMax,
-      Math.floor(workerBytes * WEBSOCKET_POOL_SHARE),
+      Math.floor(workerBytes * WEBSOCKET_POOL_MEMORY_RATIO),
     ),
-    unknownTokensPerAddress: read.int('UNKNOWN_TOKENS_PER_ADDRESS', { fallback: 20, min: 1, max: 1_000_000 }),
-    headerBytesMax: read.int('MAX_HEADER_BYTES', { fallback: 16_384, min: 1_024, max: 262_144 }),
-    headerCountMax: read.int('MAX_HEADER_COUNT', { fallback: 80, min: 8, max: 1_000 }),
-    editedBodyBytesMax: read.int('MAX_EDITED_BODY_BYTES', { fallback: 10_485_760, min: 0, max: 1_073_741_824 }),
-    bufferedBodyBytesMax: read.int('MAX_BUFFERED_BODY_BYTES', { fallback: 65_536, min: 0, max: 1_073_741_824 }),
+    unknownTokensPerAddress: envReader.int('UNKNOWN_TOKENS_PER_ADDRESS', { fallback: 20, min: 1, max: 1_000_000 }),
+    headerBytesMax: envReader.int('MAX_HEADER_BYTES', { fallback: 16_384, min: 1_024, max: 262_144 }),
+    headerCountMax: envReader.int('MAX_HEADER_COUNT', { fallback: 80, min: 8, max: 1_000 }),
+    editedBodyBytesMax: envReader.int('MAX_EDITED_BODY_BYTES', { fallback: 10_485_760, min: 0, max: 1_073_741_824 }),
+    bufferedBodyBytesMax: envReader.int('MAX_BUFFERED_BODY_BYTES', { fallback: 65_536, min: 0, max: 1_073_741_824 }),
     upstreamConnectTimeoutMs: timeout('UPSTREAM_CONNECT_TIMEOUT_MS', 5_000),
     upstreamHeadersTimeoutMs: timeout('UPSTREAM_HEADERS_TIMEOUT_MS', 300_000),
     upstreamBodyTimeoutMs: timeout('UPSTREAM_BODY_TIMEOUT_MS', 300_000),
     version: packageVersion(),
   };
-  read.throwIfInvalid();
+  envReader.throwIfInvalid();
   return Object.freeze(config);
 }
 
@@ -150,7 +152,7 @@ function readRedisAddress(read: EnvReader): RedisAddress | null {
   if (raw === null) return null;
   const address = parseRedisAddress(raw);
   if (address === null) {
-    read.problem(
+    read.addProblem(
       'REDIS_URL must be one or more redis:// or rediss:// URLs, comma separated, or ' +
         'redis+sentinel://host:26379,host:26379/group/0?sentinelPassword=…',
     );

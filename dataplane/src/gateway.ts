@@ -1,35 +1,35 @@
 /** Composition root of one data-plane process: builds every adapter, wires the stages, starts and stops in order. */
 import { Dialer } from '@acg/base/dialer/dialer';
+import { OperatorNameResolver } from '@acg/base/dns/operator-name-resolver';
+import { TenantNameResolver } from '@acg/base/dns/tenant-name-resolver';
 import { CidrList } from '@acg/base/egress/cidr-list';
 import type { Logger } from '@acg/base/log';
-import { OperatorNames } from '@acg/base/names/operator-names';
-import { TenantNames } from '@acg/base/names/tenant-names';
-import { GatewayClient } from '@acg/proto/client';
-import { AddressWatch } from './call/address-watch.js';
-import { ClientAddress } from './call/client-address.js';
+import { ControlPlaneClient } from '@acg/proto/control-plane-client';
+import { BreakerRegistry } from './breaker/breaker-registry.js';
+import { ConnectBreakerRegistry } from './breaker/connect-breaker-registry.js';
+import { EventLoopStallDetector } from './breaker/event-loop-stalls.js';
+import { GrpcProbeClient } from './breaker/grpc-probe-client.js';
+import { ClientIpResolver } from './call/client-ip.js';
 import { ProviderMetering } from './call/provider-metering.js';
-import { CircuitBoard } from './circuit/circuit-board.js';
-import { ConnectBreakers } from './circuit/connect-breakers.js';
-import { GrpcProbeClient } from './circuit/grpc-probe-client.js';
-import { LoopStalls } from './circuit/loop-stalls.js';
+import { TokenIpTracker } from './call/token-ip-tracker.js';
 import type { Config } from './config.js';
 import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS } from './context/context-cache.js';
-import { ContextSource, type LinkListener } from './context/context-source.js';
+import { ControlPlaneLink, type LinkListener } from './context/control-plane-link.js';
 import { endsSession } from './context/invalidation.js';
-import { UnknownTokens } from './context/unknown-tokens.js';
-import type { Counters } from './counters/counters.js';
+import { UnauthenticatedRateLimiter } from './context/unauthenticated-rate-limiter.js';
 import { createCounters } from './counters/create-counters.js';
-import { noteLedger } from './counters/ledger-notes.js';
+import { applyLedgerSpend } from './limits/apply-ledger-spend.js';
+import type { Counters } from './limits/counters.js';
 import { Metrics } from './ops/metrics.js';
 import type { OpsSource } from './ops/ops-server.js';
-import { PriceTable } from './pricing/price.js';
-import { ProxyServer } from './server.js';
-import { UpstreamPools } from './upstream/pools.js';
-import { AddressSightings } from './usage/address-sightings.js';
-import { GrpcUsageSink } from './usage/grpc-sink.js';
-import { RejectionTally } from './usage/rejection-tally.js';
-import { Shipper } from './usage/shipper.js';
-import { Spool } from './usage/spool.js';
+import { PriceTable } from './pricing/price-table.js';
+import { ProxyServer } from './proxy-server.js';
+import { ConnectionPools } from './upstream/connections/connection-pools.js';
+import { AddressObservations } from './usage/address-observations.js';
+import { GrpcUsageSink } from './usage/grpc-usage-sink.js';
+import { RejectionAggregator } from './usage/rejection-aggregator.js';
+import { Spool } from './usage/spool/spool.js';
+import { UsageReporter } from './usage/usage-reporter.js';
 
 export interface GatewayIdentity {
   readonly dataPlaneId: string;
@@ -42,33 +42,33 @@ const HANDSHAKE_TIMEOUT_MS = 30_000;
  * After a WebSocket's close the server waits 16 to 20 s for the agent's end. Of what the agent has not read it holds a few
  * pieces, and whenever the agent makes room for a part of them, it gets 104 s more.
  */
-const LINGERING = { ms: 20_000, unreadMs: 600_000 };
+const LINGER_TIMEOUTS = { lingerMs: 20_000, unreadLingerMs: 600_000 };
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
-const TALLY_FLUSH_MS = 5_000;
-const EXPIRY_CHECK_MS = 1_000;
+const REJECTION_FLUSH_INTERVAL_MS = 5_000;
+const EXPIRY_CHECK_INTERVAL_MS = 1_000;
 const REPORT_TIMEOUT_MS = 5_000;
 /** All bodies together that are held whole because they have to be edited. */
-const EDITED_BODIES = 25;
+const BUFFERED_BODIES_MAX = 25;
 /** Part of the drain time that is kept for sending usage. */
-const FLUSH_RATIO = 0.2;
+const USAGE_FLUSH_TIME_RATIO = 0.2;
 
 export class Gateway implements OpsSource {
   readonly #config: Config;
   readonly #log: Logger;
   readonly #metrics: Metrics;
-  readonly #client: GatewayClient;
-  readonly #source: ContextSource;
+  readonly #client: ControlPlaneClient;
+  readonly #controlPlaneLink: ControlPlaneLink;
   readonly #cache: ContextCache;
   readonly #counters: Counters;
-  readonly #board: CircuitBoard;
-  readonly #connects: ConnectBreakers;
-  readonly #stalls = new LoopStalls();
+  readonly #breakers: BreakerRegistry;
+  readonly #connectBreakers: ConnectBreakerRegistry;
+  readonly #stallDetector = new EventLoopStallDetector();
   readonly #spool: Spool;
-  readonly #shipper: Shipper;
-  readonly #tally: RejectionTally;
-  readonly #pools: UpstreamPools;
+  readonly #shipper: UsageReporter;
+  readonly #rejectionCounts: RejectionAggregator;
+  readonly #pools: ConnectionPools;
   readonly #server: ProxyServer;
-  readonly #tallyTimer: NodeJS.Timeout;
+  readonly #rejectionFlushTimer: NodeJS.Timeout;
   readonly #expiryTimer: NodeJS.Timeout;
 
   /** Builds and connects everything but the agents' port. `onFatal`: this data plane must not run, and why. */
@@ -95,7 +95,7 @@ export class Gateway implements OpsSource {
     this.#log = log;
     this.#metrics = metrics;
     this.#counters = counters;
-    this.#client = new GatewayClient(config.controlplaneGrpc, config.link);
+    this.#client = new ControlPlaneClient(config.controlplaneGrpc, config.link);
     const prices = new PriceTable(Date.now);
     const { dataPlaneId } = identity;
     const spoolOptions = {
@@ -104,49 +104,56 @@ export class Gateway implements OpsSource {
       keepMs: config.spoolKeepMs,
     };
     this.#spool = new Spool(spoolOptions, log);
-    this.#shipper = new Shipper(
+    this.#shipper = new UsageReporter(
       this.#spool,
-      new GrpcUsageSink(this.#client, (response) => noteLedger(counters, response)),
-      { dataPlaneId, onWentBack: () => this.#source.forget() },
+      new GrpcUsageSink(this.#client, (response) => applyLedgerSpend(counters, response)),
+      { dataPlaneId, onLedgerRolledBack: () => this.#controlPlaneLink.resetCache() },
       log,
     );
-    this.#connects = new ConnectBreakers({
+    this.#connectBreakers = new ConnectBreakerRegistry({
       dial: (origin, done) => this.#pools.dial(origin, null, done),
-      report: (contacts) => this.#client.reportContacts({ dataPlaneId, contacts }, REPORT_TIMEOUT_MS),
-      stalledSince: (ms) => this.#stalls.since(ms),
+      reportContacts: (contacts) => this.#client.reportContacts({ dataPlaneId, contacts }, REPORT_TIMEOUT_MS),
+      hasStalledSince: (ms) => this.#stallDetector.hasStalledSince(ms),
       log,
     });
-    const clock = { nowMs: Date.now, linkUp: () => this.#source.up };
-    this.#board = new CircuitBoard(new GrpcProbeClient(this.#client, dataPlaneId, log), clock, this.#connects);
+    const clock = { nowMs: Date.now, isLinkUp: () => this.#controlPlaneLink.isUp };
+    this.#breakers = new BreakerRegistry(
+      new GrpcProbeClient(this.#client, dataPlaneId, log),
+      clock,
+      this.#connectBreakers,
+    );
     const about = { dataPlaneId, counters: counters.kind, version: config.version };
-    this.#source = new ContextSource(this.#client, about, this.#listener(prices, onFatal), log);
-    this.#cache = new ContextCache(this.#source, {
+    this.#controlPlaneLink = new ControlPlaneLink(this.#client, about, this.#createLinkListener(prices, onFatal), log);
+    this.#cache = new ContextCache(this.#controlPlaneLink, {
       ...DEFAULT_CONTEXT_CACHE_OPTIONS,
       ttlMs: config.contextTtlMs,
       staleIfErrorMs: config.contextStaleIfErrorMs,
       onResolved: (outcome, durationMs) => metrics.onResolved(outcome, durationMs),
     });
-    this.#tally = new RejectionTally((count) => this.#spool.appendRejection(count));
-    this.#tallyTimer = setInterval(() => this.#tally.flush(Date.now()), TALLY_FLUSH_MS).unref();
-    this.#pools = new UpstreamPools({
+    this.#rejectionCounts = new RejectionAggregator((count) => this.#spool.appendRejection(count));
+    this.#rejectionFlushTimer = setInterval(
+      () => this.#rejectionCounts.flush(Date.now()),
+      REJECTION_FLUSH_INTERVAL_MS,
+    ).unref();
+    this.#pools = new ConnectionPools({
       headersTimeoutMs: config.upstreamHeadersTimeoutMs,
       bodyTimeoutMs: config.upstreamBodyTimeoutMs,
       dialer: new Dialer({
         allowCidrs: config.egressAllowCidrs,
         connectTimeoutMs: config.upstreamConnectTimeoutMs,
-        tenantNames: new TenantNames(),
-        operatorNames: new OperatorNames(),
+        tenantNames: new TenantNameResolver(),
+        operatorNames: new OperatorNameResolver(),
       }),
-      onDialled: (...dialled) => this.#connects.dialled(...dialled),
+      onDialed: (...dialled) => this.#connectBreakers.onDialed(...dialled),
     });
     this.#server = this.#createServer(new ProviderMetering(prices, this.#spool, config.editedBodyBytesMax));
     this.#expiryTimer = setInterval(() => {
-      this.#server.access.endExpired(Date.now());
-      this.#server.endUnbookable();
-    }, EXPIRY_CHECK_MS).unref();
-    this.#observeFigures();
+      this.#server.sessionRevoker.revokeExpired(Date.now());
+      this.#server.abortCallsWhenSpoolFull();
+    }, EXPIRY_CHECK_INTERVAL_MS).unref();
+    this.#registerMetrics();
     counters.onDataLost(() => this.#cache.refreshAll());
-    this.#source.start(this.#cache);
+    this.#controlPlaneLink.start(this.#cache);
   }
 
   /** Opens the agents' port; resolves with its number, rejects when it is taken. */
@@ -163,53 +170,53 @@ export class Gateway implements OpsSource {
     return this.#metrics.registry.getMetricsAsJSON();
   }
 
-  notReady(): string | null {
+  notReadyReason(): string | null {
     if (this.#server.draining) return 'draining';
-    if (!this.#source.ready) return 'the control plane has not been reached yet';
-    return this.#spool.full ? 'the usage spool is full' : null;
+    if (!this.#controlPlaneLink.isReady) return 'the control plane has not been reached yet';
+    return this.#spool.isFull ? 'the usage spool is full' : null;
   }
 
   /** Finishes what runs, sends the usage, lets go of everything. What cannot be sent in time stays in the spool. */
   async stop(): Promise<void> {
     const { drainTimeoutMs } = this.#config;
-    await this.#server.drain(drainTimeoutMs * (1 - FLUSH_RATIO));
-    clearInterval(this.#tallyTimer);
+    await this.#server.drain(drainTimeoutMs * (1 - USAGE_FLUSH_TIME_RATIO));
+    clearInterval(this.#rejectionFlushTimer);
     clearInterval(this.#expiryTimer);
-    this.#connects.stop();
-    this.#stalls.stop();
-    this.#tally.flush(Date.now());
+    this.#connectBreakers.stop();
+    this.#stallDetector.stop();
+    this.#rejectionCounts.flush(Date.now());
     await this.#counters.close();
-    const sent = await this.#shipper.flush(drainTimeoutMs * FLUSH_RATIO);
+    const sent = await this.#shipper.flush(drainTimeoutMs * USAGE_FLUSH_TIME_RATIO);
     if (!sent)
       this.#log.warn('not all usage was acknowledged: the rest stays in the spool and is sent at the next start');
     await this.#shipper.stop();
     await this.#spool.close();
-    this.#source.stop();
+    this.#controlPlaneLink.stop();
     this.#pools.close();
     this.#client.close();
     this.#server.close();
   }
 
-  #listener(prices: PriceTable, onFatal: (message: string) => void): LinkListener {
+  #createLinkListener(prices: PriceTable, onFatal: (message: string) => void): LinkListener {
     return {
-      onCircuits: (circuits) => this.#board.replace(circuits),
-      onCircuit: (circuit) => this.#board.update(circuit),
+      onCircuits: (circuits) => this.#breakers.replaceAll(circuits),
+      onCircuit: (circuit) => this.#breakers.update(circuit),
       onPrices: (book) => prices.replaceOverrides(book),
       onSessionsEnd: (invalidation) => {
-        this.#server.access.endRevoked((context, slug) => endsSession(invalidation, context, slug));
+        this.#server.sessionRevoker.revokeMatching((context, slug) => endsSession(invalidation, context, slug));
       },
-      onReset: () => this.#server.access.review(),
+      onReset: () => this.#server.sessionRevoker.recheckAll(),
       onFatal,
     };
   }
 
   #createServer(metering: ProviderMetering): ProxyServer {
     const config = this.#config;
-    const sightings = new AddressSightings((sighting) => this.#spool.appendSighting(sighting));
-    const clientAddress = new ClientAddress(config.trustedProxyCidrs);
-    const addressWatch = new AddressWatch(sightings, clientAddress);
+    const sightings = new AddressObservations((sighting) => this.#spool.appendAddressObservation(sighting));
+    const clientAddress = new ClientIpResolver(config.trustedProxyCidrs);
+    const addressWatch = new TokenIpTracker(sightings, clientAddress);
     const exempt = new CidrList([...LOOPBACK, ...config.trustedProxyCidrs]);
-    const unknownTokens = new UnknownTokens(config.unknownTokensPerAddress);
+    const unknownTokens = new UnauthenticatedRateLimiter(config.unknownTokensPerAddress);
     return new ProxyServer({
       options: {
         headerBytesMax: config.headerBytesMax,
@@ -221,53 +228,53 @@ export class Gateway implements OpsSource {
         webSocketsMax: config.webSocketsMax,
         webSocketMessageBytesMax: config.webSocketMessageBytesMax,
         webSocketPoolBytes: config.webSocketPoolBytes,
-        lingering: LINGERING,
+        lingerTimeouts: LINGER_TIMEOUTS,
         connectionsPerAddressMax: config.connectionsPerAddressMax,
-        exemptAddress: (address) => exempt.includes(address),
-        sharers: config.workers,
+        isAddressExempt: (address) => exempt.includes(address),
+        processCount: config.workers,
         handshakeTimeoutMs: Math.min(config.upstreamHeadersTimeoutMs, HANDSHAKE_TIMEOUT_MS),
         editedBodyBytesMax: config.editedBodyBytesMax,
         publicUrl: config.publicUrl,
         trustedProxyCidrs: config.trustedProxyCidrs,
-        editedBodiesBytesMax: config.editedBodyBytesMax * EDITED_BODIES,
+        editedBodiesBytesMax: config.editedBodyBytesMax * BUFFERED_BODIES_MAX,
       },
       contexts: this.#cache,
-      unknownTokens: {
-        ask: (x) => unknownTokens.ask(clientAddress.of(x)),
-        answered: (asker, unknown) => unknownTokens.answered(asker, unknown),
-        isFlood: (x) => unknownTokens.isFlood(clientAddress.of(x)),
+      unauthenticatedLimiter: {
+        startLookup: (x) => unknownTokens.startLookup(clientAddress.resolve(x)),
+        finishLookup: (asker, unknown) => unknownTokens.finishLookup(asker, unknown),
+        isOverRejectionLimit: (x) => unknownTokens.isOverRejectionLimit(clientAddress.resolve(x)),
       },
       counters: this.#counters,
-      circuits: this.#board,
+      breakers: this.#breakers,
       spool: this.#spool,
       metering,
       pools: this.#pools,
-      tally: this.#tally,
+      rejectionCounter: this.#rejectionCounts,
       onAuthenticated: (x, context) => addressWatch.observe(x, context),
       metrics: this.#metrics,
       log: this.#log,
     });
   }
 
-  #observeFigures(): void {
+  #registerMetrics(): void {
     const server = this.#server;
-    this.#metrics.observe({
+    this.#metrics.registerSources({
       inflight: () => server.inflight,
       connections: () => server.connections,
       webSockets: () => server.sessions.size,
-      webSocketPlaces: () => server.webSocketPlaces,
+      webSocketSlotsUsed: () => server.webSocketSlotsUsed,
       webSocketBytes: () => server.webSocketBytes,
-      upstreamPools: () => this.#pools.count,
-      upstreamFreeConnections: () => this.#pools.freeConnections,
+      upstreamPools: () => this.#pools.poolCount,
+      upstreamFreeConnections: () => this.#pools.idleConnectionCount,
       cacheHits: () => this.#cache.hits,
       cacheMisses: () => this.#cache.misses,
       cachedContexts: () => this.#cache.size,
-      linkUp: () => this.#source.up,
-      countersEnforcing: () => this.#counters.enforcing,
-      spool: () => this.#spool.figures(),
-      shipped: () => this.#shipper.figures(),
-      circuits: () => this.#board.counts(),
-      unreachableOrigins: () => this.#connects.open,
+      linkUp: () => this.#controlPlaneLink.isUp,
+      countersEnforcing: () => this.#counters.isEnforcing,
+      spool: () => this.#spool.stats(),
+      shipped: () => this.#shipper.stats(),
+      circuits: () => this.#breakers.countByState(),
+      unreachableOrigins: () => this.#connectBreakers.open,
     });
   }
 }

@@ -138,7 +138,7 @@ test('workers: one that is killed is replaced, and the connections of the others
   const peers = await Promise.all(Array.from({ length: 32 }, () => connectRaw(ready.port)));
   const alive = (): number => peers.filter((peer) => !peer.closed).length;
   process.kill(before[0]!, 'SIGKILL');
-  await Promise.race(peers.map((peer) => peer.ends()));
+  await Promise.race(peers.map((peer) => peer.waitForClose()));
   while (workers().length < 2 || workers().includes(before[0]!)) await setTimeout(10);
   expect(workers()).toContain(before[1]);
   expect(alive()).toBeGreaterThan(0);

@@ -5,43 +5,43 @@
  */
 import { DirectoryInUse, lockDirectory } from '@acg/base/directory-lock';
 import { ConfigError } from '@acg/base/env-reader';
-import { onHangup } from '@acg/base/hangup';
 import { logInvariantFailures } from '@acg/base/invariant';
 import { createLogger, type Logger } from '@acg/base/log';
+import { onSighup } from '@acg/base/sighup';
 import { type Config, loadConfig } from './config.js';
 import type { GatewayIdentity } from './gateway.js';
 import { OpsServer, type OpsSource } from './ops/ops-server.js';
-import { setCollectorFlags } from './process/collector-flags.js';
+import { checkNativeServer } from './process/check-native-server.js';
 import { loadDataPlaneId } from './process/data-plane-id.js';
 import { EXIT } from './process/exit-codes.js';
-import { nativeServerProblem } from './process/native-server.js';
-import { quickenBuiltins } from './process/quick-builtins.js';
-import { WORKER_VARIABLE, WorkerEnded, WorkerFleet } from './process/worker-fleet.js';
-import type { FromWorker, ToWorker } from './process/worker-process.js';
-import { SpoolUnusable } from './usage/worker-directory.js';
+import { restoreFastProperties } from './process/restore-fast-properties.js';
+import { setV8GcFlags } from './process/v8-gc-flags.js';
+import { WORKER_ENV_VARIABLE, WorkerExited, WorkerFleet } from './process/worker-fleet.js';
+import type { MessageFromWorker, MessageToWorker } from './process/worker-process.js';
+import { SpoolUnusableError } from './usage/spool/worker-directory.js';
 
 /** What a process of the data plane can be asked to do. */
-interface Service extends OpsSource {
+interface ServiceProcess extends OpsSource {
   stop(): Promise<void>;
 }
 
-let service: Service | null = null;
+let service: ServiceProcess | null = null;
 let ops: OpsServer | null = null;
 let stopping = false;
 
-function fail(exitCode: number, message: string): never {
+function exitWithError(exitCode: number, message: string): never {
   process.stderr.write(`dataplane: ${message}\n`);
   process.exit(exitCode);
 }
 
-function readConfig(): Config {
+function loadConfigOrExit(): Config {
   try {
     const config = loadConfig(process.env);
     // The server's own bound on a request's head is read from the environment when it loads; ours are checked after it.
     process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(Math.max(32_768, 2 * config.headerBytesMax));
     return config;
   } catch (error) {
-    if (error instanceof ConfigError) fail(EXIT.config, error.message);
+    if (error instanceof ConfigError) exitWithError(EXIT.config, error.message);
     throw error;
   }
 }
@@ -62,8 +62,8 @@ async function stop(log: Logger, exitCode: number): Promise<void> {
 function stopOnSignals(log: Logger): void {
   process.on('SIGTERM', () => void stop(log, 0));
   process.on('SIGINT', () => void stop(log, 0));
-  onHangup({
-    reread: () => log.info('SIGHUP: a data plane has no file to read again; the control plane sends it the prices'),
+  onSighup({
+    reload: () => log.info('SIGHUP: a data plane has no file to read again; the control plane sends it the prices'),
     stop: () => void stop(log, 0),
   });
   // The launcher or the fleet's parent is gone or wants us to end.
@@ -74,49 +74,49 @@ function stopOnSignals(log: Logger): void {
   });
 }
 
-function describe(error: unknown): string {
+function formatError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
 /** Serves metrics and health, and tells whoever started us. */
-async function announce(config: Config, source: OpsSource, port: number, log: Logger): Promise<void> {
+async function serveOpsAndAnnounce(config: Config, source: OpsSource, port: number, log: Logger): Promise<void> {
   ops = new OpsServer(source);
   let metricsPort: number;
   try {
     metricsPort = await ops.listen(config.metricsHost, config.metricsPort);
   } catch (error) {
-    fail(EXIT.unavailable, `DATAPLANE_METRICS_PORT cannot be served: ${describe(error)}`);
+    exitWithError(EXIT.unavailable, `DATAPLANE_METRICS_PORT cannot be served: ${formatError(error)}`);
   }
   log.info({ host: config.host, port, metricsPort, workers: config.workers }, 'data plane listening');
   process.send?.({ ready: true, port, metricsPort });
 }
 
 async function startGateway(config: Config, identity: GatewayIdentity, port: number, log: Logger) {
-  const problem = nativeServerProblem();
-  if (problem !== null) fail(EXIT.config, problem);
+  const problem = checkNativeServer();
+  if (problem !== null) exitWithError(EXIT.config, problem);
   // Loaded here: the primary of a fleet needs none of it.
   const { Gateway } = await import('./gateway.js');
-  quickenBuiltins();
+  restoreFastProperties();
   const onFatal = (message: string): void => {
     process.stderr.write(`dataplane: ${message}\n`);
     void stop(log, EXIT.unavailable);
   };
   const gateway = await Gateway.create(config, identity, log, onFatal).catch((error: unknown) => {
-    if (error instanceof SpoolUnusable) fail(EXIT.directory, error.message);
+    if (error instanceof SpoolUnusableError) exitWithError(EXIT.directory, error.message);
     throw error;
   });
   service = gateway;
   try {
     return { gateway, port: await gateway.listen(port, config.workers > 1) };
   } catch (error) {
-    fail(EXIT.unavailable, describe(error));
+    exitWithError(EXIT.unavailable, formatError(error));
   }
 }
 
 async function runSingle(config: Config, log: Logger): Promise<void> {
   const identity = { dataPlaneId: loadDataPlaneId(config.dataDir), workers: 1 };
   const { gateway, port } = await startGateway(config, identity, config.port, log);
-  await announce(config, gateway, port, log);
+  await serveOpsAndAnnounce(config, gateway, port, log);
 }
 
 async function runPrimary(config: Config, log: Logger): Promise<void> {
@@ -131,9 +131,9 @@ async function runPrimary(config: Config, log: Logger): Promise<void> {
   } catch (error) {
     await fleet.stop();
     if (stopping) return; // told to stop while it started
-    fail(error instanceof WorkerEnded ? error.exitCode : EXIT.unavailable, describe(error));
+    exitWithError(error instanceof WorkerExited ? error.exitCode : EXIT.unavailable, formatError(error));
   }
-  await announce(config, fleet, port, log);
+  await serveOpsAndAnnounce(config, fleet, port, log);
 }
 
 /** `index:port`, given by the fleet. */
@@ -142,31 +142,31 @@ async function runWorker(config: Config, placement: string, log: Logger): Promis
   const dataPlaneId = `${loadDataPlaneId(config.dataDir)}-${index}`;
   const identity = { dataPlaneId, workers: config.workers };
   const { gateway, port } = await startGateway(config, identity, Number(wantedPort), log);
-  const tell = (message: FromWorker): void => void process.send?.(message);
-  process.on('message', (message: ToWorker) => {
+  const tell = (message: MessageFromWorker): void => void process.send?.(message);
+  process.on('message', (message: MessageToWorker) => {
     if (message.kind !== 'figures') return;
     void gateway.metricsJson().then((metrics) => {
-      tell({ kind: 'figures', id: message.id, metrics, notReady: gateway.notReady() });
+      tell({ kind: 'figures', id: message.id, metrics, notReady: gateway.notReadyReason() });
     });
   });
   tell({ kind: 'listening', port });
 }
 
 async function main(): Promise<void> {
-  setCollectorFlags();
-  const config = readConfig();
+  setV8GcFlags();
+  const config = loadConfigOrExit();
   const log = createLogger('data', config.logLevel);
   logInvariantFailures(log);
   stopOnSignals(log);
-  const placement = process.env[WORKER_VARIABLE];
+  const placement = process.env[WORKER_ENV_VARIABLE];
   if (placement !== undefined) return runWorker(config, placement, log);
   try {
     lockDirectory(config.dataDir, 'dataplane');
   } catch (error) {
-    if (error instanceof DirectoryInUse) fail(EXIT.directory, `GATEWAY_DATA_DIR: ${error.message}`);
-    fail(EXIT.directory, `GATEWAY_DATA_DIR ${config.dataDir} cannot be used: ${describe(error)}`);
+    if (error instanceof DirectoryInUse) exitWithError(EXIT.directory, `GATEWAY_DATA_DIR: ${error.message}`);
+    exitWithError(EXIT.directory, `GATEWAY_DATA_DIR ${config.dataDir} cannot be used: ${formatError(error)}`);
   }
   await (config.workers > 1 ? runPrimary(config, log) : runSingle(config, log));
 }
 
-main().catch((error: unknown) => fail(EXIT.bug, describe(error)));
+main().catch((error: unknown) => exitWithError(EXIT.bug, formatError(error)));

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Container } from './container.mjs';
-import { endParts, startNode } from './parts.mjs';
+import { endParts, startNode } from './services.mjs';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -19,7 +19,7 @@ function printedCommands() {
 }
 
 export async function tryAllInOne(image, home) {
-  await startNode(join(repository, 'test/dist/stand-in-main.js'), ['9001'], 9001);
+  await startNode(join(repository, 'test/dist/stand-in-providers/main.js'), ['9001'], 9001);
   const since = performance.now();
   const gateway = new Container({
     image,

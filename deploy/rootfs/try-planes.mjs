@@ -7,10 +7,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
-import { say } from './base-root.mjs';
-import { composeService } from './compose.mjs';
+import { say } from './base-image.mjs';
+import { composeService } from './compose-service.mjs';
 import { Container } from './container.mjs';
-import { endParts, startNginx, startNode, startPostgres, startRedis } from './parts.mjs';
+import { endParts, startNginx, startNode, startPostgres, startRedis } from './services.mjs';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const deploy = join(repository, 'deploy');
@@ -56,7 +56,7 @@ export async function tryPlanes(built, home) {
     const control = await start('controlplane', built.controlplane, 'http://127.0.0.1:8080/readyz', settings);
     const data = await start('dataplane-1', built.dataplane, 'http://127.0.0.1:9464/readyz');
     await startNginx(join(deploy, 'nginx/gateway.conf'), join(home, 'tls/front'), home, 8443);
-    await startNode(join(repository, 'test/dist/stand-in-main.js'), ['9001'], 9001);
+    await startNode(join(repository, 'test/dist/stand-in-providers/main.js'), ['9001'], 9001);
     await startNode(join(repository, 'bench/dist/mock-provider.js'), ['9002'], 9002);
     const figures = { 'control plane: start with empty database, ms': control.ms, 'data plane: start, ms': data.ms };
     const tenant = await signUp();
@@ -130,14 +130,14 @@ async function callThroughFront({ token, requests }) {
 
 async function probe({ token, custom }) {
   const probes = (name) => import(join(repository, `test/dist/http-probes/${name}.js`));
-  const [{ runProbes }, { ProbeBench, PROVIDER_KEY }, { StrictUpstream }] = await Promise.all(
-    ['judge', 'probe-bench', 'strict-upstream'].map(probes),
+  const [{ runProbes }, { ProbeHarness, PROVIDER_KEY }, { StrictUpstream }] = await Promise.all(
+    ['run-probes', 'probe-harness', 'strict-upstream'].map(probes),
   );
   const [upstream, alive] = [await new StrictUpstream().start(), await new StrictUpstream().start()];
   await custom('probe', `http://${upstream.host}/base`, PROVIDER_KEY);
   await custom('alive', `http://${alive.host}`, PROVIDER_KEY);
   const gateway = { port: 8081, bugs: 0, stop: async () => {} };
-  const { total, failed } = await runProbes(new ProbeBench(gateway, upstream, alive, token));
+  const { total, failed } = await runProbes(new ProbeHarness(gateway, upstream, alive, token));
   for (const line of failed) say(line);
   await upstream.close();
   await alive.close();

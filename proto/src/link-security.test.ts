@@ -1,14 +1,14 @@
 import { EnvReader } from '@acg/base/env-reader';
 import { Metadata } from '@grpc/grpc-js';
 import { expect, test } from 'vitest';
-import { linkAuthorized, linkMetadata, readLinkSecurity } from './link-security.js';
+import { createLinkMetadata, isLinkAuthorized, readLinkSecurity } from './link-security.js';
 
 const read = (token: string) => readLinkSecurity(new EnvReader({ INTERNAL_TOKEN: token }), ['127.0.0.1:1']);
 const [OLD, NEW] = ['o'.repeat(32), 'n'.repeat(40)] as const;
 
 test('INTERNAL_TOKEN: while it is being replaced, the new one is sent and both are taken', () => {
   const [before, both, after] = [read(OLD), read(`${NEW},${OLD}`), read(NEW)];
-  const seen = (server: typeof both, client: typeof both) => linkAuthorized(server, linkMetadata(client));
+  const seen = (server: typeof both, client: typeof both) => isLinkAuthorized(server, createLinkMetadata(client));
   expect([seen(both, before), seen(both, both), seen(both, after)]).toEqual([true, true, true]);
   expect([seen(before, before), seen(before, both), seen(after, before), seen(after, both)]).toEqual([
     true,
@@ -27,7 +27,7 @@ test.each([
 ])('INTERNAL_TOKEN: %s is refused', (_name, header) => {
   const metadata = new Metadata();
   if (header !== null) metadata.set('authorization', header);
-  expect(linkAuthorized(read(`${NEW},${OLD}`), metadata)).toBe(false);
+  expect(isLinkAuthorized(read(`${NEW},${OLD}`), metadata)).toBe(false);
 });
 
 test.each([
@@ -48,7 +48,7 @@ test('secrets: one that is too short is a problem that names the variable and no
 });
 
 test('INTERNAL_TOKEN: without one, and without certificates, nobody is let in', () => {
-  expect(linkAuthorized({ tls: null, internalTokens: [] }, new Metadata())).toBe(false);
+  expect(isLinkAuthorized({ tls: null, internalTokens: [] }, new Metadata())).toBe(false);
 });
 
 test.each([['GRPC_TLS_CA'], ['GRPC_TLS_CERT', 'GRPC_TLS_KEY']])(

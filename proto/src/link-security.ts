@@ -27,16 +27,16 @@ const LOOPBACK = /^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|localhost|\[::1\]|::1)$/;
 export function readLinkSecurity(read: EnvReader, addresses: readonly string[]): LinkSecurity {
   const paths = FILES.map((name) => read.optional(name));
   const set = paths.filter((path) => path !== null).length;
-  if (set !== 0 && set !== FILES.length) read.problem(`${FILES.join(', ')} must be set together or not at all`);
+  if (set !== 0 && set !== FILES.length) read.addProblem(`${FILES.join(', ')} must be set together or not at all`);
   const [ca, cert, key] = set === FILES.length ? FILES.map((name, i) => readFile(read, name, paths[i]!)) : [];
   const tls = ca && cert && key ? { ca, cert, key } : null;
   const internalTokens = read.secrets('INTERNAL_TOKEN');
   if (set === 0) {
     if (internalTokens.length === 0)
-      read.problem('INTERNAL_TOKEN is not set: it must be a shared secret of at least 32 characters');
+      read.addProblem('INTERNAL_TOKEN is not set: it must be a shared secret of at least 32 characters');
     for (const address of addresses) {
       if (LOOPBACK.test(address.replace(/:\d+$/, ''))) continue;
-      read.problem(`${FILES.join(', ')} must be set: the gRPC link at ${address} leaves this machine`);
+      read.addProblem(`${FILES.join(', ')} must be set: the gRPC link at ${address} leaves this machine`);
     }
   }
   return { tls, internalTokens };
@@ -46,24 +46,24 @@ function readFile(read: EnvReader, name: string, path: string): Buffer | null {
   try {
     return readFileSync(path);
   } catch (error) {
-    read.problem(`${name}: ${(error as Error).message}`);
+    read.addProblem(`${name}: ${(error as Error).message}`);
     return null;
   }
 }
 
-export function serverCredentials(security: LinkSecurity): ServerCredentials {
+export function createServerCredentials(security: LinkSecurity): ServerCredentials {
   if (security.tls === null) return ServerCredentials.createInsecure();
   const { ca, cert, key } = security.tls;
   return ServerCredentials.createSsl(ca, [{ cert_chain: cert, private_key: key }], true);
 }
 
-export function channelCredentials(security: LinkSecurity): ChannelCredentials {
+export function createChannelCredentials(security: LinkSecurity): ChannelCredentials {
   if (security.tls === null) return ChannelCredentials.createInsecure();
   return ChannelCredentials.createSsl(security.tls.ca, security.tls.key, security.tls.cert);
 }
 
 /** Metadata that a data plane sends with each call. */
-export function linkMetadata(security: LinkSecurity): Metadata {
+export function createLinkMetadata(security: LinkSecurity): Metadata {
   const metadata = new Metadata();
   const [token] = security.internalTokens;
   if (token !== undefined) metadata.set('authorization', `Bearer ${token.reveal()}`);
@@ -71,12 +71,12 @@ export function linkMetadata(security: LinkSecurity): Metadata {
 }
 
 /** Whether a call may be served. A set INTERNAL_TOKEN is checked with mutual TLS too. */
-export function linkAuthorized(security: LinkSecurity, metadata: Metadata): boolean {
+export function isLinkAuthorized(security: LinkSecurity, metadata: Metadata): boolean {
   if (security.internalTokens.length === 0) return security.tls !== null;
   const given = metadata.get('authorization')[0];
   if (typeof given !== 'string') return false;
-  return security.internalTokens.some((token) => sameText(given, `Bearer ${token.reveal()}`));
+  return security.internalTokens.some((token) => isEqualInConstantTime(given, `Bearer ${token.reveal()}`));
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-const sameText = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
+const isEqualInConstantTime = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));

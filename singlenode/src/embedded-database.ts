@@ -1,9 +1,9 @@
 /** The single node's own Postgres: where its files are, how it starts, and its restart when it dies. */
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { findBinaries, reachable, sharedClusterDirectory } from './postgres/binaries.js';
-import { PostgresCluster } from './postgres/cluster.js';
-import type { NodeSecrets } from './secrets.js';
+import type { NodeSecrets } from './node-secrets.js';
+import { findPostgresBinaries, isReachableBy, sharedClusterDirectory } from './postgres/postgres-binaries.js';
+import { PostgresCluster } from './postgres/postgres-cluster.js';
 
 const DATABASE = 'gateway';
 export const EMBEDDED_SETTINGS = [
@@ -37,10 +37,10 @@ export class EmbeddedDatabase {
   }
 
   async #startCluster(port: number): Promise<PostgresCluster> {
-    const binaries = findBinaries();
+    const binaries = findPostgresBinaries();
     const cluster = await PostgresCluster.start({
       binaries,
-      directory: clusterDirectory(this.dataDir, this.secrets, binaries.user),
+      directory: chooseClusterDirectory(this.dataDir, this.secrets, binaries.user),
       password: this.secrets.databasePassword,
       logFile: join(this.dataDir, 'postgres.log'),
       port,
@@ -65,13 +65,17 @@ export class EmbeddedDatabase {
 export const hasDatabase = (dataDir: string): boolean =>
   existsSync(join(dataDir, 'postgres')) || existsSync(join(dataDir, 'postgres.log'));
 
-function clusterDirectory(dataDir: string, secrets: NodeSecrets, user: { uid: number; gid: number } | null): string {
+function chooseClusterDirectory(
+  dataDir: string,
+  secrets: NodeSecrets,
+  user: { uid: number; gid: number } | null,
+): string {
   const inside = join(resolve(dataDir), 'postgres');
   if (user === null || existsSync(inside)) return inside;
   const outside = sharedClusterDirectory(secrets.clusterName);
   if (existsSync(outside)) return outside;
   chmodSync(dataDir, 0o711); // the files in it stay 0600; the user that runs Postgres must be able to pass through
-  if (reachable(dataDir, user)) return inside;
+  if (isReachableBy(dataDir, user)) return inside;
   mkdirSync(dirname(outside), { recursive: true, mode: 0o755 });
   return outside;
 }

@@ -7,20 +7,20 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DirectoryInUse, lockDirectory } from '@acg/base/directory-lock';
-import { onHangup } from '@acg/base/hangup';
-import { outliveReaders } from '@acg/base/log';
-import { nativeServerProblem } from '@acg/dataplane/process/native-server';
-import { banner } from './banner.js';
+import { ignoreClosedPipes } from '@acg/base/log';
+import { onSighup } from '@acg/base/sighup';
+import { checkNativeServer } from '@acg/dataplane/process/check-native-server';
 import { EmbeddedDatabase, hasDatabase } from './embedded-database.js';
-import { PlaneFailed, PlaneProcess } from './plane-process.js';
-import { PostgresUnavailable } from './postgres/binaries.js';
-import { DamagedDataDirectory, loadSecrets } from './secrets.js';
+import { DamagedDataDirectoryError, loadOrCreateSecrets } from './node-secrets.js';
+import { PlaneProcess, PlaneStartError } from './plane-process.js';
+import { PostgresUnavailable } from './postgres/postgres-binaries.js';
+import { startupBanner } from './startup-banner.js';
 
 /** sysexits.h; listed in docs/operations.md. */
 const EXIT = { config: 78, directory: 73, unavailable: 69, bug: 70 } as const;
-const say = (line: string): void => void process.stderr.write(`gateway: ${line}\n`);
+const logLine = (line: string): void => void process.stderr.write(`gateway: ${line}\n`);
 
-outliveReaders();
+ignoreClosedPipes();
 const env = process.env;
 const dataDir = resolve(env.GATEWAY_DATA_DIR || '.gateway');
 let database: EmbeddedDatabase | null = null;
@@ -40,30 +40,30 @@ function stop(exitCode: number): Promise<void> {
 }
 
 process.on('SIGINT', () => {
-  if (stopping === null) say('stopping …');
+  if (stopping === null) logLine('stopping …');
   void stop(0);
 });
 process.on('SIGTERM', () => void stop(0));
-onHangup({ reread: () => controlPlane?.reread(), stop: () => void stop(0) });
+onSighup({ reload: () => controlPlane?.reloadFiles(), stop: () => void stop(0) });
 
 async function start(): Promise<void> {
   // Before a database is made that nothing could serve.
-  const problem = nativeServerProblem();
+  const problem = checkNativeServer();
   if (problem !== null) {
-    say(problem);
+    logLine(problem);
     return stop(EXIT.config);
   }
   const fresh = !existsSync(dataDir);
-  if (fresh) say(`first start: preparing ${dataDir}`);
+  if (fresh) logLine(`first start: preparing ${dataDir}`);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   lockDirectory(dataDir, 'gateway');
-  const secrets = loadSecrets(dataDir, hasDatabase(dataDir));
+  const secrets = loadOrCreateSecrets(dataDir, hasDatabase(dataDir));
   let databaseUrl = env.DATABASE_URL;
   if (!databaseUrl) {
     database = new EmbeddedDatabase(dataDir, secrets, (problem) => {
-      if (problem === null) say('the database had ended and runs again');
+      if (problem === null) logLine('the database had ended and runs again');
       else {
-        say(`the database ended and does not start again: ${problem}`);
+        logLine(`the database ended and does not start again: ${problem}`);
         void stop(EXIT.unavailable);
       }
     });
@@ -85,7 +85,7 @@ async function start(): Promise<void> {
       INTERNAL_TOKEN: internalToken,
       DATAPLANE_PUBLIC_URL: proxyUrl,
     },
-    onRestart: say,
+    onRestart: logLine,
   });
   const control = await controlPlane.start();
   dataPlane = new PlaneProcess({
@@ -96,11 +96,11 @@ async function start(): Promise<void> {
       INTERNAL_TOKEN: internalToken,
       CONTROLPLANE_GRPC: env.CONTROLPLANE_GRPC || `127.0.0.1:${control.grpcPort ?? 9090}`,
     },
-    onRestart: say,
+    onRestart: logLine,
   });
   const data = await dataPlane.start();
   process.stdout.write(
-    banner({
+    startupBanner({
       controlPlane: url(env.CONTROLPLANE_HOST, control.port),
       dataPlane: url(env.DATAPLANE_HOST, data.port),
       dataDir,
@@ -114,12 +114,12 @@ function url(host: string | undefined, port: number): string {
 
 start().catch((error: unknown) => {
   // A plane that failed has already said why.
-  if (!(error instanceof PlaneFailed)) say((error as Error).message);
+  if (!(error instanceof PlaneStartError)) logLine((error as Error).message);
   void stop(exitCodeOf(error));
 });
 
 function exitCodeOf(error: unknown): number {
-  if (error instanceof PlaneFailed) return error.exitCode;
-  if (error instanceof DirectoryInUse || error instanceof DamagedDataDirectory) return EXIT.directory;
+  if (error instanceof PlaneStartError) return error.exitCode;
+  if (error instanceof DirectoryInUse || error instanceof DamagedDataDirectoryError) return EXIT.directory;
   return error instanceof PostgresUnavailable ? EXIT.unavailable : EXIT.bug;
 }

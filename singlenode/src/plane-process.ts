@@ -18,7 +18,7 @@ interface ReadyMessage {
 }
 
 /** The plane ended before it listened; it has said why on stderr. */
-export class PlaneFailed extends Error {
+export class PlaneStartError extends Error {
   constructor(
     readonly plane: string,
     readonly exitCode: number,
@@ -33,7 +33,7 @@ const RESTART_DELAYS_MS = [200, 1_000, 5_000] as const;
 
 export class PlaneProcess {
   #child: ChildProcess | null = null;
-  #listens = false;
+  #isListening = false;
   #stopping = false;
   #restarts = 0;
 
@@ -43,7 +43,7 @@ export class PlaneProcess {
     return this.#child?.pid ?? null;
   }
 
-  /** Resolves when the plane listens; throws {@link PlaneFailed} when it ends before that. */
+  /** Resolves when the plane listens; throws {@link PlaneStartError} when it ends before that. */
   start(): Promise<ReadyMessage> {
     return new Promise((resolve, reject) => {
       // A process group of its own: Ctrl-C reaches the launcher alone, which stops the planes in order.
@@ -53,17 +53,17 @@ export class PlaneProcess {
         stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       });
       this.#child = child;
-      this.#listens = false;
+      this.#isListening = false;
       child.on('message', (message: Partial<ReadyMessage>) => {
         if (message.ready !== true) return;
-        this.#listens = true;
+        this.#isListening = true;
         resolve(message as ReadyMessage);
       });
       child.once('exit', (code) => {
         // Killed, or ended in a way that it has no code for: a bug.
-        const listened = this.#listens;
-        this.#listens = false;
-        if (!listened) reject(new PlaneFailed(this.options.name, code === null || code <= 1 ? EXIT_BUG : code));
+        const listened = this.#isListening;
+        this.#isListening = false;
+        if (!listened) reject(new PlaneStartError(this.options.name, code === null || code <= 1 ? EXIT_BUG : code));
         else void this.#restart();
       });
     });
@@ -80,9 +80,9 @@ export class PlaneProcess {
   }
 
   /** SIGHUP: reads its files again. */
-  reread(): void {
+  reloadFiles(): void {
     // Before it listens it has no handler yet, and reads them anyway.
-    if (this.#listens) this.#child?.kill('SIGHUP');
+    if (this.#isListening) this.#child?.kill('SIGHUP');
   }
 
   async #restart(): Promise<void> {

@@ -3,7 +3,7 @@
  * from it (see test-database.ts), so files run in parallel.
  */
 import type { TestProject } from 'vitest/node';
-import { startTemplateCluster } from './template-cluster.js';
+import { startTemplateCluster } from './fixtures/template-cluster.js';
 
 declare module 'vitest' {
   export interface ProvidedContext {

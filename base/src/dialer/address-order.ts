@@ -4,7 +4,10 @@ import type { ResolvedAddress } from '../egress/check-url.js';
 import { isPublicAddress } from '../egress/public-address.js';
 
 /** `v6First`: this machine has a way out by IPv6. Within a family the resolver's order stands. */
-export function inTurn(addresses: readonly ResolvedAddress[], v6First: boolean): readonly ResolvedAddress[] {
+export function interleaveFamilies(
+  addresses: readonly ResolvedAddress[],
+  v6First: boolean,
+): readonly ResolvedAddress[] {
   if (addresses.length < 2) return addresses;
   const first = addresses.filter(({ family }) => (family === 6) === v6First);
   const second = addresses.filter(({ family }) => (family === 6) !== v6First);
@@ -16,20 +19,20 @@ export function inTurn(addresses: readonly ResolvedAddress[], v6First: boolean):
   return ordered;
 }
 
-const LOOK_MS = 60_000;
+const RECHECK_INTERVAL_MS = 60_000;
 
 /** Whether this machine has a public IPv6 address; networks come and go, so it is looked at each minute. */
-export class Ipv6Reach {
-  #reaches = false;
-  #lookedTick = Number.NEGATIVE_INFINITY;
+export class Ipv6Availability {
+  #isAvailable = false;
+  #checkedAtPerfMs = Number.NEGATIVE_INFINITY;
 
-  get reaches(): boolean {
+  get isAvailable(): boolean {
     const now = performance.now();
-    if (now - this.#lookedTick > LOOK_MS) {
-      this.#lookedTick = now;
+    if (now - this.#checkedAtPerfMs > RECHECK_INTERVAL_MS) {
+      this.#checkedAtPerfMs = now;
       const all = Object.values(networkInterfaces()).flat();
-      this.#reaches = all.some((found) => found?.family === 'IPv6' && isPublicAddress(found.address));
+      this.#isAvailable = all.some((found) => found?.family === 'IPv6' && isPublicAddress(found.address));
     }
-    return this.#reaches;
+    return this.#isAvailable;
   }
 }

@@ -1,12 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { NameResolutionError } from '../dns/name-resolver.js';
 import type { ResolvedAddress } from '../egress/check-url.js';
 import { CidrList } from '../egress/cidr-list.js';
-import { refusalOf } from '../egress/guard.js';
-import { NameUnresolved } from '../names/names.js';
+import { checkEgress } from '../egress/egress-guard.js';
 import { Dialer } from './dialer.js';
-import { createAgent } from './undici-connector.js';
+import { createUndiciAgent } from './undici-connector.js';
 
 let server: Server;
 let port = 0;
@@ -33,7 +33,10 @@ const agentWith = (
   connectTimeoutMs = 2_000,
 ) => {
   const operatorNames = { resolve: never };
-  return createAgent(new Dialer({ allowCidrs, connectTimeoutMs, tenantNames: { resolve }, operatorNames }), 'org-1');
+  return createUndiciAgent(
+    new Dialer({ allowCidrs, connectTimeoutMs, tenantNames: { resolve }, operatorNames }),
+    'org-1',
+  );
 };
 const call = async (
   origin: string,
@@ -93,7 +96,7 @@ test('dialer: the next checked address is tried when one does not answer', async
 test('dialer: failures of resolver and network are reported as what they are', async () => {
   await expect(
     call('http://nowhere.example.com', [], async () =>
-      Promise.reject(new NameUnresolved('nowhere.example.com', 'ENOTFOUND')),
+      Promise.reject(new NameResolutionError('nowhere.example.com', 'ENOTFOUND')),
     ),
   ).rejects.toMatchObject({ code: 'ENOTFOUND' });
   await expect(call('http://127.0.0.1:1', ['127.0.0.0/8'], never)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
@@ -117,7 +120,7 @@ test.each([
   ['api.example.com', 443, ['64:ff9b::a00:1'], 'not a public address'],
   ['api.example.com', 443, ['10.0.0.1'], 'not a public address'],
 ])('dialer: %s:%i with %j', (host, at, answers, problem) => {
-  const refusal = refusalOf(host, at, answers.flatMap(one), new CidrList(['127.0.0.0/8']));
+  const refusal = checkEgress(host, at, answers.flatMap(one), new CidrList(['127.0.0.0/8']));
   if (problem === null) expect(refusal).toBeNull();
   else expect(refusal).toContain(problem);
 });

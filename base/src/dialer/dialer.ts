@@ -13,16 +13,16 @@ import {
   type TLSSocket,
 } from 'node:tls';
 import { LRUCache } from 'lru-cache';
+import type { NameResolver } from '../dns/name-resolver.js';
 import type { ResolvedAddress } from '../egress/check-url.js';
-import { CidrList, unmapped } from '../egress/cidr-list.js';
-import { EgressRefused, refusalOf } from '../egress/guard.js';
+import { CidrList, unmapIpv4 } from '../egress/cidr-list.js';
+import { checkEgress, EgressBlocked } from '../egress/egress-guard.js';
 import { isPublicAddress } from '../egress/public-address.js';
-import type { Names } from '../names/names.js';
-import { Ipv6Reach, inTurn } from './address-order.js';
-import { AddressRace } from './address-race.js';
+import { Ipv6Availability, interleaveFamilies } from './address-order.js';
+import { HappyEyeballsConnect } from './happy-eyeballs.js';
 
 /** Where bytes of a connection go: one buffer for all connections, read before the next byte of any is. */
-export interface OnRead {
+export interface SocketReadHandler {
   readonly buffer: Uint8Array;
   /** False pauses the connection. */
   callback(bytes: number, buffer: Uint8Array): boolean;
@@ -43,8 +43,8 @@ export interface DialerOptions {
   readonly allowCidrs: readonly string[];
   /** Name resolution, TCP and TLS handshake together. */
   readonly connectTimeoutMs: number;
-  readonly tenantNames: Names;
-  readonly operatorNames: Names;
+  readonly tenantNames: NameResolver;
+  readonly operatorNames: NameResolver;
 }
 
 /** Finding the address, dialling and the TLS handshake together took longer than allowed. */
@@ -52,18 +52,18 @@ class ConnectTimeout extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
-type Done = (error: Error | null, socket: Socket | null) => void;
+type DialCallback = (error: Error | null, socket: Socket | null) => void;
 
 const SOCKET_OPTIONS = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 };
 /** TLS sessions that are kept, one for each upstream. */
-const SESSIONS_MAX = 500;
+const TLS_SESSIONS_MAX = 500;
 
 export class Dialer {
   readonly #options: DialerOptions;
   readonly #allowed: CidrList;
-  readonly #ipv6 = new Ipv6Reach();
+  readonly #ipv6 = new Ipv6Availability();
   /** The last session of each upstream: the next handshake is shorter with it. */
-  readonly #sessions = new LRUCache<string, Buffer>({ max: SESSIONS_MAX });
+  readonly #sessions = new LRUCache<string, Buffer>({ max: TLS_SESSIONS_MAX });
   /** One for all: left to itself, each connection makes its own. */
   #secureContext: SecureContext | null = null;
 
@@ -73,10 +73,10 @@ export class Dialer {
   }
 
   /** Calls back exactly once, and not before it returned. `onread`: instead of `data` events. */
-  dial(target: DialTarget, onread: OnRead | null, done: Done): void {
-    let race: AddressRace | null = null;
+  dial(target: DialTarget, onread: SocketReadHandler | null, done: DialCallback): void {
+    let race: HappyEyeballsConnect | null = null;
     let finished = false;
-    const finish: Done = (error, socket) => {
+    const finish: DialCallback = (error, socket) => {
       if (finished) {
         socket?.destroy();
         return;
@@ -86,32 +86,37 @@ export class Dialer {
       done(error, socket);
     };
     const timer = setTimeout(() => {
-      race?.stop();
+      race?.abort();
       finish(new ConnectTimeout(`connecting to ${target.hostname} took too long`), null);
     }, this.#options.connectTimeoutMs);
-    this.#addressesOf(target).then(
+    this.#resolveAddresses(target).then(
       (addresses) => {
         if (finished) return;
-        const refusal = this.#refusalOf(target, addresses);
-        if (refusal !== null) finish(new EgressRefused(refusal), null);
-        else race = this.#race(target, addresses, onread, finish);
+        const refusal = this.#checkEgress(target, addresses);
+        if (refusal !== null) finish(new EgressBlocked(refusal), null);
+        else race = this.#connect(target, addresses, onread, finish);
       },
       (error: Error) => finish(error, null),
     );
   }
 
-  async #addressesOf({ hostname, tenant }: DialTarget): Promise<readonly ResolvedAddress[]> {
+  async #resolveAddresses({ hostname, tenant }: DialTarget): Promise<readonly ResolvedAddress[]> {
     const family = isIP(hostname);
     if (family !== 0) return [{ address: hostname, family }];
     const { tenantNames, operatorNames } = this.#options;
     return (tenant === null ? operatorNames : tenantNames).resolve(hostname, tenant);
   }
 
-  #refusalOf({ hostname, port, tenant }: DialTarget, addresses: readonly ResolvedAddress[]): string | null {
-    return tenant === null ? null : refusalOf(hostname, port, addresses, this.#allowed);
+  #checkEgress({ hostname, port, tenant }: DialTarget, addresses: readonly ResolvedAddress[]): string | null {
+    return tenant === null ? null : checkEgress(hostname, port, addresses, this.#allowed);
   }
 
-  #race(target: DialTarget, addresses: readonly ResolvedAddress[], onread: OnRead | null, done: Done): AddressRace {
+  #connect(
+    target: DialTarget,
+    addresses: readonly ResolvedAddress[],
+    onread: SocketReadHandler | null,
+    done: DialCallback,
+  ): HappyEyeballsConnect {
     const { protocol, hostname, port, tenant } = target;
     const secure = protocol === 'https:';
     const reading = onread === null ? SOCKET_OPTIONS : { ...SOCKET_OPTIONS, onread };
@@ -124,34 +129,34 @@ export class Dialer {
             port,
             ALPNProtocols: ['http/1.1'],
             session: this.#sessions.get(sessionKey),
-            secureContext: this.#context(),
+            secureContext: this.#getSecureContext(),
             ...(isIP(hostname) === 0 ? { servername: hostname } : {}),
           } as ConnectionOptions)
         : connectTcp({ ...reading, host, port });
-    const check = (socket: Socket): Error | null => (tenant === null ? null : this.#peerProblem(hostname, socket));
-    const ordered = inTurn(addresses, this.#ipv6.reaches);
-    return new AddressRace({ addresses: ordered, open, secure, check }, (error, socket) => {
-      if (socket !== null && secure) this.#keepSessions(sessionKey, socket as TLSSocket);
+    const check = (socket: Socket): Error | null => (tenant === null ? null : this.#checkPeer(hostname, socket));
+    const ordered = interleaveFamilies(addresses, this.#ipv6.isAvailable);
+    return new HappyEyeballsConnect({ addresses: ordered, open, isTls: secure, checkPeer: check }, (error, socket) => {
+      if (socket !== null && secure) this.#cacheTlsSessions(sessionKey, socket as TLSSocket);
       done(error, socket);
     });
   }
 
-  #context(): SecureContext {
+  #getSecureContext(): SecureContext {
     this.#secureContext ??= createSecureContext();
     return this.#secureContext;
   }
 
-  #peerProblem(hostname: string, socket: Socket): Error | null {
-    const peer = unmapped(socket.remoteAddress ?? '');
+  #checkPeer(hostname: string, socket: Socket): Error | null {
+    const peer = unmapIpv4(socket.remoteAddress ?? '');
     if (isPublicAddress(peer) || this.#allowed.includes(peer)) return null;
-    return new EgressRefused(`${hostname} is connected to ${peer}, not a public address`);
+    return new EgressBlocked(`${hostname} is connected to ${peer}, not a public address`);
   }
 
   /**
    * TLS 1.3 brings sessions later on, 1.2 has its only one now. Never before the peer's name was checked: a resumed
    * handshake does not check it again.
    */
-  #keepSessions(key: string, socket: TLSSocket): void {
+  #cacheTlsSessions(key: string, socket: TLSSocket): void {
     const now = socket.getProtocol() === 'TLSv1.2' ? socket.getSession() : undefined;
     if (now !== undefined) this.#sessions.set(key, now);
     socket.on('session', (session) => this.#sessions.set(key, session));

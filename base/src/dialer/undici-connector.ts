@@ -1,14 +1,14 @@
 /** The dialer as undici wants it. */
 import { Agent, type buildConnector } from 'undici';
-import { bareHost, portOf } from '../egress/check-url.js';
+import { effectivePort, normalizeHostname } from '../egress/check-url.js';
 import type { Dialer } from './dialer.js';
 
 type Connector = buildConnector.connector;
 
 /** undici's `connect` function for addresses that `tenant` gave; null: the operator's own. */
-export function connectorOf(dialer: Pick<Dialer, 'dial'>, tenant: string | null): Connector {
+export function createUndiciConnector(dialer: Pick<Dialer, 'dial'>, tenant: string | null): Connector {
   return ({ hostname, protocol, port }, callback) => {
-    const target = { protocol, hostname: bareHost(hostname), port: portOf(protocol, port), tenant };
+    const target = { protocol, hostname: normalizeHostname(hostname), port: effectivePort(protocol, port), tenant };
     dialer.dial(target, null, (error, socket) => {
       if (error === null) callback(null, socket!);
       else callback(error, null);
@@ -17,6 +17,10 @@ export function connectorOf(dialer: Pick<Dialer, 'dial'>, tenant: string | null)
 }
 
 /** An undici agent whose every connection the dialer opens. `agentOptions` are undici's own (timeouts, sizes). */
-export function createAgent(dialer: Dialer, tenant: string, agentOptions: Omit<Agent.Options, 'connect'> = {}): Agent {
-  return new Agent({ ...agentOptions, connect: connectorOf(dialer, tenant) });
+export function createUndiciAgent(
+  dialer: Dialer,
+  tenant: string,
+  agentOptions: Omit<Agent.Options, 'connect'> = {},
+): Agent {
+  return new Agent({ ...agentOptions, connect: createUndiciConnector(dialer, tenant) });
 }

@@ -25,9 +25,9 @@ interface TenantUrlOptions {
 
 const URL_LENGTH_MAX = 2048;
 /** Ports of public services that speak HTTP; other ports are a way to reach what happens to listen there. */
-const PORTS: ReadonlySet<number> = new Set([80, 443, 8080, 8443]);
-const UNCLEAN = /[\x00-\x20\x7f\\]/;
-const BEYOND_ASCII = /[^\x00-\x7f]/;
+const ALLOWED_PORTS: ReadonlySet<number> = new Set([80, 443, 8080, 8443]);
+const FORBIDDEN_CHARS = /[\x00-\x20\x7f\\]/;
+const NON_ASCII = /[^\x00-\x7f]/;
 const RESERVED_NAME =
   /(^|\.)(localhost|local|internal|intranet|lan|home|corp|localdomain|arpa|test|invalid|example|onion|svc|cluster)$/;
 
@@ -35,13 +35,13 @@ const RESERVED_NAME =
 export async function checkTenantUrl(raw: string, options: TenantUrlOptions): Promise<string | null> {
   const url = parseTenantUrl(raw);
   if (typeof url === 'string') return url;
-  const host = bareHost(url.hostname);
+  const host = normalizeHostname(url.hostname);
   const allowed = new CidrList(options.allowCidrs);
   // A name that does not resolve now may be saved: the rules for names hold, and every connect checks its addresses.
   const addresses = await resolveOrNone(host, options.resolve);
   if (addresses.length > 0 && addresses.every(({ address }) => allowed.includes(address))) return null;
   if (options.httpsOnly === true && url.protocol !== 'https:') return 'must start with https://';
-  const problem = nameOrPortProblem(host, portOf(url.protocol, url.port));
+  const problem = findHostProblem(host, effectivePort(url.protocol, url.port));
   if (problem !== null) return problem;
   const refused = addresses.find(({ address }) => !isPublicAddress(address) && !allowed.includes(address));
   return refused === undefined ? null : `the host ${host} leads to ${refused.address}, which is not a public address`;
@@ -51,14 +51,14 @@ export async function checkTenantUrl(raw: string, options: TenantUrlOptions): Pr
 function parseTenantUrl(raw: string): URL | string {
   if (typeof raw !== 'string' || raw.length > URL_LENGTH_MAX)
     return `must be at most ${URL_LENGTH_MAX} characters long`;
-  if (UNCLEAN.test(raw)) return 'must hold no spaces, control characters or backslashes';
+  if (FORBIDDEN_CHARS.test(raw)) return 'must hold no spaces, control characters or backslashes';
   if (!/^https?:\/\/[^/]/i.test(raw)) return 'must start with https:// or http:// and a host';
   if (!URL.canParse(raw)) return 'is not a URL';
   const url = new URL(raw);
   const authority = raw.slice(raw.indexOf('//') + 2).split(/[/?#]/, 1)[0]!;
-  if (BEYOND_ASCII.test(raw.replace(authority, ''))) return 'must hold no characters beyond ASCII behind its host';
+  if (NON_ASCII.test(raw.replace(authority, ''))) return 'must hold no characters beyond ASCII behind its host';
   // Digits and dots of other scripts become plain ones; a name in another script stands in its xn-- form.
-  if (BEYOND_ASCII.test(authority) && !/(^|\.)xn--/.test(url.hostname)) {
+  if (NON_ASCII.test(authority) && !/(^|\.)xn--/.test(url.hostname)) {
     return 'must have a host in ASCII, or a name in letters of its own';
   }
   if (authority.includes('@')) return 'must hold no user name or password';
@@ -68,8 +68,8 @@ function parseTenantUrl(raw: string): URL | string {
 }
 
 /** Null when the port and host name are ones that a public service can have. */
-export function nameOrPortProblem(host: string, port: number): string | null {
-  if (!PORTS.has(port)) return `the port ${port} is not allowed (${[...PORTS].join(', ')} are)`;
+export function findHostProblem(host: string, port: number): string | null {
+  if (!ALLOWED_PORTS.has(port)) return `the port ${port} is not allowed (${[...ALLOWED_PORTS].join(', ')} are)`;
   if (isIP(host) !== 0) return isPublicAddress(host) ? null : `${host} is not a public address`;
   if (host.length > 253 || !host.includes('.') || RESERVED_NAME.test(host))
     return `the host ${host} is not a public name`;
@@ -77,12 +77,12 @@ export function nameOrPortProblem(host: string, port: number): string | null {
 }
 
 /** Host name without IPv6 brackets and without the trailing dot that would slip past name rules. */
-export function bareHost(hostname: string): string {
+export function normalizeHostname(hostname: string): string {
   const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   return host.endsWith('.') ? host.slice(0, -1) : host;
 }
 
-export function portOf(protocol: string, port: string): number {
+export function effectivePort(protocol: string, port: string): number {
   return Number(port || (protocol === 'https:' ? 443 : 80));
 }
 

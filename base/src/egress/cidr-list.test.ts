@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { badCidr, CidrList } from './cidr-list.js';
+import { CidrList, findInvalidCidr } from './cidr-list.js';
 
 test.each(['10.0.0.0/33', '10.0.0.0/128', 'fd00::/129', '10.0.0.0/-1', '10.0.0.0/', '10.0.0/8', 'name/8', 'name'])(
   'ranges: %s is none',
   (cidr) => {
-    expect(badCidr(['192.0.2.0/24', cidr])).toBe(cidr);
+    expect(findInvalidCidr(['192.0.2.0/24', cidr])).toBe(cidr);
     expect(() => new CidrList([cidr])).toThrow(`${cidr} is not an address range`);
   },
 );
 
 test('ranges: one of all addresses is one', () => {
-  expect(badCidr(['10.0.0.0/8', '0.0.0.0/0'])).toBeNull();
+  expect(findInvalidCidr(['10.0.0.0/8', '0.0.0.0/0'])).toBeNull();
 });
 
 test.each([

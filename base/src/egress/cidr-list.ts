@@ -18,7 +18,7 @@ export class CidrList {
    */
   includes(address: string): boolean {
     if (this.empty) return false;
-    const plain = unmapped(address);
+    const plain = unmapIpv4(address);
     if (plain === '::1' && this.#v4.check('127.0.0.1', 'ipv4')) return true;
     const family = isIP(plain);
     if (family === 4) return this.#v4.check(plain, 'ipv4');
@@ -30,7 +30,7 @@ export class CidrList {
     const address = slash === -1 ? cidr : cidr.slice(0, slash);
     const family = isIP(address);
     const widest = family === 6 ? 128 : 32;
-    const bits = slash === -1 ? widest : parseBits(cidr.slice(slash + 1));
+    const bits = slash === -1 ? widest : parsePrefixLength(cidr.slice(slash + 1));
     if (family === 0 || bits > widest) throw new RangeError(`${cidr} is not an address range such as 10.0.0.0/8`);
     if (family === 4) this.#v4.addSubnet(address, bits, 'ipv4');
     else this.#v6.addSubnet(address, bits, 'ipv6');
@@ -38,7 +38,7 @@ export class CidrList {
 }
 
 /** The first entry that is no address range, or null. */
-export function badCidr(cidrs: readonly string[]): string | null {
+export function findInvalidCidr(cidrs: readonly string[]): string | null {
   for (const cidr of cidrs) {
     try {
       new CidrList([cidr]);
@@ -49,16 +49,17 @@ export function badCidr(cidrs: readonly string[]): string | null {
   return null;
 }
 
-const MAPPED = /^(?:::|(?:0{1,4}:){5})ffff:(?:(\d{1,3}(?:\.\d{1,3}){3})|([0-9a-f]{1,4}):([0-9a-f]{1,4}))$/i;
+const IPV4_MAPPED_PATTERN =
+  /^(?:::|(?:0{1,4}:){5})ffff:(?:(\d{1,3}(?:\.\d{1,3}){3})|([0-9a-f]{1,4}):([0-9a-f]{1,4}))$/i;
 
 /** `::ffff:10.0.0.1` in any spelling, as a dual-stack socket reports an IPv4 peer, becomes `10.0.0.1`. */
-export function unmapped(address: string): string {
+export function unmapIpv4(address: string): string {
   if (!address.includes(':')) return address;
-  const parts = MAPPED.exec(address);
+  const parts = IPV4_MAPPED_PATTERN.exec(address);
   if (parts === null) return address;
   if (parts[1] !== undefined) return parts[1];
   const [high, low] = [Number.parseInt(parts[2]!, 16), Number.parseInt(parts[3]!, 16)];
   return `${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`;
 }
 
-const parseBits = (text: string): number => (/^\d{1,3}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY);
+const parsePrefixLength = (text: string): number => (/^\d{1,3}$/.test(text) ? Number(text) : Number.POSITIVE_INFINITY);

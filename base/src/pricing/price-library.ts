@@ -1,6 +1,14 @@
 /** The adapter of @pydantic/genai-prices: a model's list price as a plan. It never throws and never prices. */
 import { calcPrice, findProvider, type ModelPrice, type PriceOptions } from '@pydantic/genai-prices';
-import { type Band, bandOf, DEAREST_VIDEO_PICO, type PricePlan, TOOL_PRICES, tiersOf, vendorOf } from './price-plan.js';
+import {
+  createPriceBand,
+  findVendor,
+  MAX_VIDEO_PICO_PER_SECOND,
+  type PriceBand,
+  type PricePlan,
+  TOOL_PRICES,
+  tierPercentsOf,
+} from './price-plan.js';
 
 /** How a provider is found in the library: by its id there, by the address that is called, or by the model's name. */
 type LibraryKey = Pick<PriceOptions, 'providerId' | 'providerApiUrl'>;
@@ -9,7 +17,7 @@ type LibraryKey = Pick<PriceOptions, 'providerId' | 'providerApiUrl'>;
 const GPT_5_5_FAST_PERCENT = 250;
 
 /** The plan of `model` at `nowMs`, or null when the library has no price for it. */
-export function libraryPlan(key: LibraryKey, model: string, nowMs: number): PricePlan | null {
+export function findLibraryPlan(key: LibraryKey, model: string, nowMs: number): PricePlan | null {
   let found: ReturnType<typeof calcPrice>;
   try {
     found = calcPrice({}, model, { ...key, timestamp: new Date(nowMs) });
@@ -22,17 +30,17 @@ export function libraryPlan(key: LibraryKey, model: string, nowMs: number): Pric
   for (const value of Object.values(price)) {
     if (typeof value === 'object') for (const tier of value.tiers) starts.add(tier.start);
   }
-  const tiers = tiersOf(vendorOf(found.provider.id));
+  const tiers = tierPercentsOf(findVendor(found.provider.id));
   return {
     ...TOOL_PRICES,
     origin: 'library',
-    from: null,
-    bands: [...starts].sort((a, b) => a - b).map((start) => bandAt(price, start)),
-    picoPerWebSearch: Math.round((rateAt(price, 'web_searches_kcount', -1) ?? 0) * 1e9),
-    picoPerAudioSecond: Math.round(((rateAt(price, 'input_audio_hours', -1) ?? 0) * 1e12) / 3600),
+    validFrom: null,
+    bands: [...starts].sort((a, b) => a - b).map((start) => createBandAt(price, start)),
+    picoPerWebSearch: Math.round((findRate(price, 'web_searches_kcount', -1) ?? 0) * 1e9),
+    picoPerAudioSecond: Math.round(((findRate(price, 'input_audio_hours', -1) ?? 0) * 1e12) / 3600),
     // The library knows no seconds of video: whatever makes some costs the dearest that is known.
-    picoPerVideoSecond: DEAREST_VIDEO_PICO,
-    picoPerLargeVideoSecond: DEAREST_VIDEO_PICO,
+    picoPerVideoSecond: MAX_VIDEO_PICO_PER_SECOND,
+    picoPerLargeVideoSecond: MAX_VIDEO_PICO_PER_SECOND,
     picoPerImage: null,
     tiers:
       found.model.id === 'gpt-5.5' ? { ...tiers, priority: GPT_5_5_FAST_PERCENT, fast: GPT_5_5_FAST_PERCENT } : tiers,
@@ -41,27 +49,28 @@ export function libraryPlan(key: LibraryKey, model: string, nowMs: number): Pric
 }
 
 /** Names of all models that the library knows of a provider. */
-export const libraryModels = (key: { readonly providerId: string } | { readonly providerApiUrl: string }): string[] =>
-  (findProvider(key)?.models ?? []).map(({ id }) => id);
+export const listLibraryModels = (
+  key: { readonly providerId: string } | { readonly providerApiUrl: string },
+): string[] => (findProvider(key)?.models ?? []).map(({ id }) => id);
 
 /** The plan of the model whose input and output cost most together, of old ones too; null: no such provider is known. */
-export function dearestLibraryPlan(providerId: string, nowMs: number): PricePlan | null {
+export function findMostExpensiveLibraryPlan(providerId: string, nowMs: number): PricePlan | null {
   let dearest: PricePlan | null = null;
   for (const { id } of findProvider({ providerId })?.models ?? []) {
-    const plan = libraryPlan({ providerId }, id, nowMs);
-    if (plan !== null && (dearest === null || tokenPrice(plan) > tokenPrice(dearest))) dearest = plan;
+    const plan = findLibraryPlan({ providerId }, id, nowMs);
+    if (plan !== null && (dearest === null || sumTokenRates(plan) > sumTokenRates(dearest))) dearest = plan;
   }
   return dearest;
 }
 
-function tokenPrice({ bands }: PricePlan): number {
+function sumTokenRates({ bands }: PricePlan): number {
   const { input, output } = bands[0]!.rates;
   return input + output;
 }
 
-function bandAt(price: ModelPrice, start: number): Band {
-  const rate = (name: string): number | undefined => rateAt(price, name, start);
-  return bandOf(borderOf(start), {
+function createBandAt(price: ModelPrice, start: number): PriceBand {
+  const rate = (name: string): number | undefined => findRate(price, name, start);
+  return createPriceBand(correctBandStart(start), {
     input: rate('input_mtok') ?? 0,
     output: rate('output_mtok') ?? 0,
     cacheRead: rate('cache_read_mtok'),
@@ -79,10 +88,10 @@ function bandAt(price: ModelPrice, start: number): Band {
  * draw them above the round number: ">272K input tokens" (developers.openai.com/api/docs/models/gpt-5.4-pro), "exceed the
  * 200K context window" (docs.x.ai, Grok 4.3), "exceeds 200K" and "> 200k" (Anthropic, Google).
  */
-const borderOf = (start: number): number => ((start + 1) % 1_000 === 0 && start > 0 ? start + 1 : start);
+const correctBandStart = (start: number): number => ((start + 1) % 1_000 === 0 && start > 0 ? start + 1 : start);
 
 /** The rate that holds for prompts just above `start` tokens. */
-function rateAt(price: ModelPrice, name: string, start: number): number | undefined {
+function findRate(price: ModelPrice, name: string, start: number): number | undefined {
   const value = price[name];
   if (value === undefined || typeof value === 'number') return value;
   let rate = value.base;

@@ -11,10 +11,10 @@
  * format the provider speaks. An override `*` sets another price for every model that has none of its own, 0 included.
  */
 import { LRUCache } from 'lru-cache';
-import { knownPlan } from './known-prices.js';
-import { dearestLibraryPlan, libraryPlan } from './price-library.js';
-import { overriddenPlan, type PriceOverride } from './price-override.js';
-import { type PricePlan, tiersOf, type Vendor, vendorOf } from './price-plan.js';
+import { findBuiltinPlan } from './builtin-prices.js';
+import { findLibraryPlan, findMostExpensiveLibraryPlan } from './price-library.js';
+import { applyOverride, type PriceOverride } from './price-override.js';
+import { findVendor, type PricePlan, tierPercentsOf, type Vendor } from './price-plan.js';
 
 /** The part of an upstream that decides the price. */
 export interface PricedUpstream {
@@ -35,7 +35,7 @@ const DAY_MS = 86_400_000;
  */
 const FALLBACK_MODELS: Readonly<Record<Vendor, string>> = { openai: 'gpt-5.5-pro', anthropic: 'claude-fable-5-1' };
 const ANY_MODEL = '*';
-const ANY_CALL = '';
+const ALL_CALLS = '';
 
 interface CachedPlan {
   readonly plan: PricePlan | null;
@@ -57,7 +57,7 @@ export class PriceList {
   replaceOverrides(prices: readonly PriceOverride[]): void {
     const overrides = new Map<string, PriceOverride[]>();
     for (const price of prices) {
-      const key = overrideKey(price.provider ?? '', price.model ?? ANY_CALL);
+      const key = overrideKey(price.provider ?? '', price.model ?? ALL_CALLS);
       const dated = overrides.get(key) ?? [];
       dated.push(price);
       overrides.set(
@@ -70,7 +70,7 @@ export class PriceList {
   }
 
   /** The price of a model's tokens; `''` = the model is not known. Null: the provider's calls have no such price. */
-  planOf(upstream: PricedUpstream, model: string): PricePlan | null {
+  findPlan(upstream: PricedUpstream, model: string): PricePlan | null {
     const key = `${upstream.providerSlug}\n${upstream.origin}\n${model}`;
     const cached = this.#plans.get(key);
     const nowMs = this.#now();
@@ -86,72 +86,77 @@ export class PriceList {
   perRequestNanos(upstream: PricedUpstream, model: string | null): number {
     if (this.#overrides.size === 0) return 0;
     const nowMs = this.#now();
-    const ofModel = model === null ? null : this.#overrideOf(upstream, model, nowMs);
-    const ofProvider = this.#inForce(upstream.providerSlug, ANY_CALL, nowMs);
+    const ofModel = model === null ? null : this.#findModelOverride(upstream, model, nowMs);
+    const ofProvider = this.#findCurrentOverride(upstream.providerSlug, ALL_CALLS, nowMs);
     return ofModel?.perRequestNanos ?? ofProvider?.perRequestNanos ?? 0;
   }
 
   /** The operator's price that holds for a model now: of this name, of its name without a date, or of any model. */
-  overrideOf(upstream: PricedUpstream, model: string): PriceOverride | null {
+  findOverride(upstream: PricedUpstream, model: string): PriceOverride | null {
     const nowMs = this.#now();
-    const own = this.#overrideOf(upstream, model, nowMs);
-    if (own !== null || listedPlan(upstream, model, nowMs) !== null) return own;
-    return this.#inForce(upstream.providerSlug, ANY_MODEL, nowMs);
+    const own = this.#findModelOverride(upstream, model, nowMs);
+    if (own !== null || findListedPlan(upstream, model, nowMs) !== null) return own;
+    return this.#findCurrentOverride(upstream.providerSlug, ANY_MODEL, nowMs);
   }
 
   #lookUp(upstream: PricedUpstream, model: string, nowMs: number): PricePlan | null {
-    const listed = listedPlan(upstream, model, nowMs);
-    const own = this.#overrideOf(upstream, model, nowMs);
+    const listed = findListedPlan(upstream, model, nowMs);
+    const own = this.#findModelOverride(upstream, model, nowMs);
     if (own === null && listed !== null) return listed;
-    const override = own ?? this.#inForce(upstream.providerSlug, ANY_MODEL, nowMs);
-    if (override !== null) return overriddenPlan(listed, tiersOf(vendorOf(upstream.priceProvider)), override);
+    const override = own ?? this.#findCurrentOverride(upstream.providerSlug, ANY_MODEL, nowMs);
+    if (override !== null) return applyOverride(listed, tierPercentsOf(findVendor(upstream.priceProvider)), override);
     // The same for all of them, so it is found once.
-    return model === '' ? fallbackPlan(upstream, nowMs) : this.planOf(upstream, '');
+    return model === '' ? findFallbackPlan(upstream, nowMs) : this.findPlan(upstream, '');
   }
 
   /** The entry of exactly this model, or of its name without a date. */
-  #overrideOf({ providerSlug }: PricedUpstream, model: string, nowMs: number): PriceOverride | null {
+  #findModelOverride({ providerSlug }: PricedUpstream, model: string, nowMs: number): PriceOverride | null {
     if (model === '') return null;
-    return this.#inForce(providerSlug, model, nowMs) ?? this.#inForce(providerSlug, withoutDate(model), nowMs);
+    return (
+      this.#findCurrentOverride(providerSlug, model, nowMs) ??
+      this.#findCurrentOverride(providerSlug, stripDateSuffix(model), nowMs)
+    );
   }
 
-  #inForce(provider: string, model: string, nowMs: number): PriceOverride | null {
+  #findCurrentOverride(provider: string, model: string, nowMs: number): PriceOverride | null {
     return this.#overrides.get(overrideKey(provider, model))?.findLast(({ fromMs }) => (fromMs ?? 0) <= nowMs) ?? null;
   }
 }
 
 /** The price without the operator's; null: neither list knows the model. */
-export function listedPlan(upstream: PricedUpstream, model: string, nowMs: number): PricePlan | null {
+export function findListedPlan(upstream: PricedUpstream, model: string, nowMs: number): PricePlan | null {
   if (model === '') return null;
   const { priceProvider, providerSlug, origin } = upstream;
-  const undated = withoutDate(model);
+  const undated = stripDateSuffix(model);
   if (priceProvider !== '') {
-    return knownPlan(priceProvider, undated, nowMs) ?? libraryPlan({ providerId: priceProvider }, model, nowMs);
+    return (
+      findBuiltinPlan(priceProvider, undated, nowMs) ?? findLibraryPlan({ providerId: priceProvider }, model, nowMs)
+    );
   }
   return (
-    (origin === '' ? null : libraryPlan({ providerApiUrl: origin }, model, nowMs)) ??
-    libraryPlan({ providerId: providerSlug }, model, nowMs) ??
-    knownPlan(null, undated, nowMs) ??
-    libraryPlan({}, model, nowMs)
+    (origin === '' ? null : findLibraryPlan({ providerApiUrl: origin }, model, nowMs)) ??
+    findLibraryPlan({ providerId: providerSlug }, model, nowMs) ??
+    findBuiltinPlan(null, undated, nowMs) ??
+    findLibraryPlan({}, model, nowMs)
   );
 }
 
 const overrideKey = (provider: string, model: string): string => `${provider}\n${model}`;
 
 /** `gpt-5-mini-2025-08-07` and `claude-haiku-4-5-20251001` without their dates. */
-function withoutDate(model: string): string {
+function stripDateSuffix(model: string): string {
   return model.replace(/-(?:\d{4}-\d{2}-\d{2}|\d{8})$/, '');
 }
 
 /** A vendor that the library does not know costs what the one whose format it speaks does. */
-function fallbackPlan({ priceProvider, usageFormat }: PricedUpstream, nowMs: number): PricePlan | null {
-  const plan = dearestPlan(priceProvider, nowMs) ?? dearestPlan(usageFormat, nowMs);
+function findFallbackPlan({ priceProvider, usageFormat }: PricedUpstream, nowMs: number): PricePlan | null {
+  const plan = findMostExpensivePlan(priceProvider, nowMs) ?? findMostExpensivePlan(usageFormat, nowMs);
   return plan === null ? null : { ...plan, origin: 'fallback' };
 }
 
-function dearestPlan(id: string, nowMs: number): PricePlan | null {
-  const vendor = vendorOf(id);
+function findMostExpensivePlan(id: string, nowMs: number): PricePlan | null {
+  const vendor = findVendor(id);
   return vendor === null
-    ? dearestLibraryPlan(id, nowMs)
-    : libraryPlan({ providerId: vendor }, FALLBACK_MODELS[vendor], nowMs);
+    ? findMostExpensiveLibraryPlan(id, nowMs)
+    : findLibraryPlan({ providerId: vendor }, FALLBACK_MODELS[vendor], nowMs);
 }

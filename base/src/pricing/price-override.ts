@@ -3,23 +3,23 @@
  * says. The shape is that of `ModelPrice` in gateway.proto, so both planes use the message itself. Pure.
  */
 import {
-  type Band,
-  bandOf,
+  createPriceBand,
   type ListPrice,
+  type PriceBand,
   type PricePlan,
-  type Rates,
   type TierPercents,
   TOOL_PRICES,
+  type TokenRates,
   type UnitPrices,
 } from './price-plan.js';
 
-type Named<T> = { readonly [Name in keyof T]?: number | null };
+type Nullable<T> = { readonly [Name in keyof T]?: number | null };
 
 /** Pico-dollars per token. */
-type NamedRates = Named<Rates>;
+type OverrideRates = Nullable<TokenRates>;
 
 /** One price of one model, or of all calls of a provider. What is null or missing is not named. */
-export interface PriceOverride extends Named<UnitPrices> {
+export interface PriceOverride extends Nullable<UnitPrices> {
   /** Provider slug. */
   readonly provider?: string | null;
   /** `''`: all calls of the provider (`perRequestNanos` alone); `*`: every model without another price. */
@@ -28,62 +28,66 @@ export interface PriceOverride extends Named<UnitPrices> {
   readonly fromMs?: number | null;
   /** Of each call, beside its tokens. */
   readonly perRequestNanos?: number | null;
-  readonly rates?: NamedRates | null;
+  readonly rates?: OverrideRates | null;
   /** All bands of longer prompts; null: those of the list. */
-  readonly bands?: { readonly bands?: NamedBand[] | null } | null;
+  readonly bands?: { readonly bands?: OverrideBand[] | null } | null;
   /** All prices by the image; null or empty: those of the list. */
   readonly images?: { readonly kind?: string | null; readonly pico?: number | null }[] | null;
-  readonly tiers?: Named<TierPercents> | null;
+  readonly tiers?: Nullable<TierPercents> | null;
 }
 
-export interface NamedBand {
+export interface OverrideBand {
   readonly aboveTokensIn?: number | null;
-  readonly rates?: NamedRates | null;
+  readonly rates?: OverrideRates | null;
 }
 
 /** Of a model that no list knows: what is not named is free, its tokens cost what their parents cost. */
-const UNLISTED: ListPrice = { input: 0, output: 0 };
+const FREE_PRICE: ListPrice = { input: 0, output: 0 };
 
 /** `listed`: the plan of the list, null where none knows the model; `tiers` hold then. */
-export function overriddenPlan(listed: PricePlan | null, tiers: TierPercents, override: PriceOverride): PricePlan {
+export function applyOverride(listed: PricePlan | null, tiers: TierPercents, override: PriceOverride): PricePlan {
   const { fromMs, images } = override;
   return {
-    ...unitsOf(listed ?? TOOL_PRICES, override),
+    ...applyUnitPrices(listed ?? TOOL_PRICES, override),
     origin: 'file',
-    from: fromMs ? new Date(fromMs).toISOString().slice(0, 10) : null,
-    bands: bandsOf(listed?.bands ?? [bandOf(-1, UNLISTED)], override),
+    validFrom: fromMs ? new Date(fromMs).toISOString().slice(0, 10) : null,
+    bands: applyBandOverrides(listed?.bands ?? [createPriceBand(-1, FREE_PRICE)], override),
     picoPerImage: images?.length
       ? new Map(images.map(({ kind, pico }) => [kind ?? '', pico ?? 0]))
       : (listed?.picoPerImage ?? null),
-    tiers: named(listed?.tiers ?? tiers, override.tiers ?? {}),
+    tiers: applyTierPercents(listed?.tiers ?? tiers, override.tiers ?? {}),
     contextTokens: listed?.contextTokens ?? null,
   };
 }
 
-function bandsOf(listed: readonly Band[], { rates, bands }: PriceOverride): Band[] {
-  const first = bandOf(-1, priceOf(listed[0]!.list, rates ?? {}));
+function applyBandOverrides(listed: readonly PriceBand[], { rates, bands }: PriceOverride): PriceBand[] {
+  const first = createPriceBand(-1, applyRates(listed[0]!.list, rates ?? {}));
   if (bands === null || bands === undefined) return [first, ...listed.slice(1)];
   const upper = [...(bands.bands ?? [])].sort((a, b) => (a.aboveTokensIn ?? 0) - (b.aboveTokensIn ?? 0));
-  return [first, ...upper.map((band) => upperBand(first, listed, band))];
+  return [first, ...upper.map((band) => createUpperBand(first, listed, band))];
 }
 
 /** What it leaves out stays the price that holds for such prompts without it. */
-function upperBand(first: Band, listed: readonly Band[], { aboveTokensIn, rates }: NamedBand): Band {
+function createUpperBand(
+  first: PriceBand,
+  listed: readonly PriceBand[],
+  { aboveTokensIn, rates }: OverrideBand,
+): PriceBand {
   const border = aboveTokensIn ?? 0;
   const below = listed.findLast((band) => band.aboveTokensIn >= 0 && band.aboveTokensIn <= border) ?? first;
-  return bandOf(border, priceOf(below.list, rates ?? {}));
+  return createPriceBand(border, applyRates(below.list, rates ?? {}));
 }
 
 /** Named in pico-dollars per token, listed in USD per million tokens. */
-function priceOf(list: ListPrice, rates: NamedRates): ListPrice {
-  const usd: { -readonly [Name in keyof Rates]?: number } = {};
+function applyRates(list: ListPrice, rates: OverrideRates): ListPrice {
+  const usd: { -readonly [Name in keyof TokenRates]?: number } = {};
   for (const [name, pico] of Object.entries(rates)) {
-    if (typeof pico === 'number') usd[name as keyof Rates] = pico / 1e6;
+    if (typeof pico === 'number') usd[name as keyof TokenRates] = pico / 1e6;
   }
   return { ...list, ...usd };
 }
 
-function unitsOf(listed: UnitPrices, override: Named<UnitPrices>): UnitPrices {
+function applyUnitPrices(listed: UnitPrices, override: Nullable<UnitPrices>): UnitPrices {
   const units = Object.fromEntries(
     Object.keys(TOOL_PRICES).map((name) => [
       name,
@@ -93,7 +97,7 @@ function unitsOf(listed: UnitPrices, override: Named<UnitPrices>): UnitPrices {
   return units as unknown as UnitPrices;
 }
 
-function named(listed: TierPercents, percents: Named<TierPercents>): TierPercents {
+function applyTierPercents(listed: TierPercents, percents: Nullable<TierPercents>): TierPercents {
   const { batch, flex, priority, fast, ultrafast, us } = percents;
   return {
     batch: batch ?? listed.batch,

@@ -1,7 +1,7 @@
 /** The price of a model in integers: what a price list says, in the units in which usage is counted. Pure. */
 
 /** Pico-dollars (1e-12 USD) per token: USD per million tokens × 1e6, so even $0.001 per million is exact. */
-export interface Rates {
+export interface TokenRates {
   readonly input: number;
   readonly cacheRead: number;
   /** Written for 5 minutes (Anthropic's default), or for the vendor's only duration. */
@@ -15,8 +15,8 @@ export interface Rates {
   readonly imageOut: number;
 }
 
-/** USD per million tokens, as price lists print it. What is left out costs what its parent costs ({@link ratesOf}). */
-export type ListPrice = { readonly [Name in keyof Rates]?: number | undefined } & {
+/** USD per million tokens, as price lists print it. What is left out costs what its parent costs ({@link toRates}). */
+export type ListPrice = { readonly [Name in keyof TokenRates]?: number | undefined } & {
   readonly input: number;
   readonly output: number;
 };
@@ -36,19 +36,19 @@ export interface TierPercents {
 const VENDORS = ['openai', 'anthropic'] as const;
 export type Vendor = (typeof VENDORS)[number];
 
-export const vendorOf = (id: string): Vendor | null => VENDORS.find((vendor) => vendor === id) ?? null;
+export const findVendor = (id: string): Vendor | null => VENDORS.find((vendor) => vendor === id) ?? null;
 
 /** Rates of prompts (cached tokens counted in) longer than `aboveTokensIn`; they hold for the whole request. */
-export interface Band {
+export interface PriceBand {
   readonly aboveTokensIn: number;
   readonly list: ListPrice;
-  readonly rates: Rates;
+  readonly rates: TokenRates;
 }
 
-export const bandOf = (aboveTokensIn: number, list: ListPrice): Band => ({
+export const createPriceBand = (aboveTokensIn: number, list: ListPrice): PriceBand => ({
   aboveTokensIn,
   list,
-  rates: ratesOf(list),
+  rates: toRates(list),
 });
 
 /** Prices of what is not counted in tokens, pico-dollars each. */
@@ -74,9 +74,9 @@ export type PriceOrigin = 'file' | 'built_in' | 'library' | 'fallback';
 export interface PricePlan extends UnitPrices {
   readonly origin: PriceOrigin;
   /** UTC day from which it holds; null = not dated. */
-  readonly from: string | null;
+  readonly validFrom: string | null;
   /** Ascending; the first is above -1, so it always holds. */
-  readonly bands: readonly Band[];
+  readonly bands: readonly PriceBand[];
   /** By kind of image (size, `hd ` before it); null where images cost their tokens. */
   readonly picoPerImage: ReadonlyMap<string, number> | null;
   readonly tiers: TierPercents;
@@ -108,7 +108,7 @@ export const TOOL_PRICES: UnitPrices = {
 };
 
 /** sora-2-pro in the larger size. */
-export const DEAREST_VIDEO_PICO = 500_000_000_000;
+export const MAX_VIDEO_PICO_PER_SECOND = 500_000_000_000;
 
 const LIST_PRICE: TierPercents = { batch: 100, flex: 100, priority: 100, fast: 100, ultrafast: 100, us: 100 };
 /**
@@ -119,14 +119,14 @@ const OPENAI_TIERS: TierPercents = { batch: 50, flex: 50, priority: 200, fast: 2
 /** Anthropic: `priority` is bought ahead and costs the same per token; fast mode costs twice, inference in the US 1.1×. */
 const ANTHROPIC_TIERS: TierPercents = { batch: 50, flex: 100, priority: 100, fast: 200, ultrafast: 100, us: 110 };
 
-export function tiersOf(vendor: Vendor | null): TierPercents {
+export function tierPercentsOf(vendor: Vendor | null): TierPercents {
   if (vendor === null) return LIST_PRICE;
   return vendor === 'openai' ? OPENAI_TIERS : ANTHROPIC_TIERS;
 }
 
 const picoPerToken = (usdPerMTok: number): number => Math.round(usdPerMTok * 1e6);
 
-function ratesOf(list: ListPrice): Rates {
+function toRates(list: ListPrice): TokenRates {
   const cacheWrite = list.cacheWrite ?? list.input;
   return {
     input: picoPerToken(list.input),

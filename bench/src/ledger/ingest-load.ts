@@ -1,7 +1,7 @@
 /** Ingest rate: several data planes report full batches over gRPC as fast as they are acknowledged. */
 import { Secret } from '@acg/base/secret';
 import { uuidv7 } from '@acg/base/uuidv7';
-import { GatewayClient } from '@acg/proto/client';
+import { ControlPlaneClient } from '@acg/proto/control-plane-client';
 import { ReportUsageRequest } from '@acg/proto/messages';
 import { treeCpuUs } from '../process-usage.js';
 
@@ -26,7 +26,10 @@ export interface IngestTarget {
 
 export async function measureIngest(target: IngestTarget, records: number, batch: number): Promise<IngestFigures> {
   const link = { tls: null, internalTokens: [new Secret(target.internalToken)] };
-  const clients = Array.from({ length: DATA_PLANES }, () => new GatewayClient([`127.0.0.1:${target.grpcPort}`], link));
+  const clients = Array.from(
+    { length: DATA_PLANES },
+    () => new ControlPlaneClient([`127.0.0.1:${target.grpcPort}`], link),
+  );
   const bodies = Array.from({ length: Math.ceil(records / batch) }, () => encodeBatch(target, batch)); // before the clock starts
   const sent = bodies.length * batch;
   const cpu = { control: treeCpuUs(target.controlPid), postgres: treeCpuUs(target.postgresPid) };

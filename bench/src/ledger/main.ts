@@ -11,10 +11,10 @@ import { machine, writeReport } from '../report.js';
 import { timeDashboard } from './dashboard-times.js';
 import { measureExport } from './export-memory.js';
 import { measureIngest } from './ingest-load.js';
-import { KeptLedger } from './kept-ledger.js';
-import { timePaint } from './paint.js';
+import { measurePageLoads } from './page-loads.js';
 import { timeQueries } from './query-times.js';
 import { measureCopy, measureDuck } from './reference.js';
+import { SeededLedger } from './seeded-ledger.js';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -34,7 +34,7 @@ const SLOW_BYTES_PER_SECOND = 4 * 2 ** 20;
 const SLOW_SECONDS = 20;
 
 console.log('machine', machine());
-const ledger = await KeptLedger.open(rows, values.keep ?? null);
+const ledger = await SeededLedger.open(rows, values.keep ?? null);
 const figures: Record<string, unknown> = {};
 async function phase(name: string, measure: () => Promise<unknown>): Promise<void> {
   if (!wanted.has(name)) return;
@@ -46,7 +46,7 @@ try {
   await phase('queries', () => timeQueries(ledger.api, ledger.seeded));
   await phase('paint', async () => {
     await ledger.freshControl();
-    return timePaint(ledger.api, ledger.seeded.busyAgentId);
+    return measurePageLoads(ledger.api, ledger.seeded.busyAgentId);
   });
   await phase('dashboard', async () => {
     const { screens, requests } = await timeDashboard(ledger.api, ledger.seeded);
@@ -58,7 +58,7 @@ try {
     const { busyAgentId } = ledger.seeded;
     const exported = async (format: 'csv' | 'json', slow = false) => {
       const pace = slow ? { bytesPerSecond: SLOW_BYTES_PER_SECOND, seconds: SLOW_SECONDS } : null;
-      return measureExport(ledger.api, busyAgentId, format, ledger.stack.control.pid, pace);
+      return measureExport(ledger.api, busyAgentId, format, ledger.stack.controlPlane.pid, pace);
     };
     const runs = [];
     for (const format of ['csv', 'json'] as const) {

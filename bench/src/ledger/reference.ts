@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
 import type { Sql } from '@acg/controlplane/db/sql';
 import { treeCpuUs } from '../process-usage.js';
-import { installPeer, peerHome } from '../references/peer.js';
+import { installReferencePackage, packageDirectory } from '../references/npm-package.js';
 import { percentile } from '../statistics.js';
 
 const DUCKDB = { name: '@duckdb/node-api', version: '1.5.6-r.1' };
@@ -81,7 +81,7 @@ interface DuckFigure {
 
 /** Null: DuckDB could not be had, and why. */
 export async function measureDuck(sql: Sql): Promise<readonly DuckFigure[] | { readonly leftOut: string }> {
-  const problem = await installPeer(DUCKDB.name, DUCKDB.version);
+  const problem = await installReferencePackage(DUCKDB.name, DUCKDB.version);
   if (problem !== null) return { leftOut: problem };
   const directory = mkdtempSync(join(tmpdir(), 'acg-bench-duck-'));
   try {
@@ -90,7 +90,7 @@ export async function measureDuck(sql: Sql): Promise<readonly DuckFigure[] | { r
       await sql`copy (select * from usage_records) to stdout (format csv, header)`.readable(),
       createWriteStream(file),
     );
-    const duck = (await import(pathToFileURL(join(peerHome(DUCKDB.name), 'lib', 'index.js')).href)) as Duck;
+    const duck = (await import(pathToFileURL(join(packageDirectory(DUCKDB.name), 'lib', 'index.js')).href)) as Duck;
     const connection = await (await duck.DuckDBInstance.create(join(directory, 'calls.duckdb'))).connect();
     await connection.run(`create table calls as select * from read_csv('${file}')`);
     rmSync(file);

@@ -3,7 +3,7 @@
 import { DAY_MS } from '@acg/base/units';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { Sql } from '@acg/controlplane/db/sql';
-import { dayOf, UsagePartitions } from '@acg/controlplane/ledger/partitions';
+import { startOfUtcDay, UsagePartitions } from '@acg/controlplane/ledger/usage-day-partitions';
 
 const DAYS = 90;
 const AGENTS = 200;
@@ -29,9 +29,9 @@ export async function seedLedger(sql: Sql, tenant: Tenant, rows: number): Promis
     await sql`insert into agents (id, org_id, project_id, name, slug, budget_cents_monthly, created_at)
       values (${id}, ${tenant.orgId}, ${tenant.projectId}, ${id}, ${id}, 100000000, now() - interval '100 days')`;
   }
-  const today = dayOf(Date.now());
+  const today = startOfUtcDay(Date.now());
   const days = Array.from({ length: DAYS }, (_, i) => today - (DAYS - 1 - i) * DAY_MS);
-  await new UsagePartitions(sql, DAYS + 10).ensure(days.map((startedAtMs) => ({ startedAtMs })));
+  await new UsagePartitions(sql, DAYS + 10).ensureFor(days.map((startedAtMs) => ({ startedAtMs })));
   const perDay = Math.ceil(rows / DAYS);
   const work = [...days];
   const lanes = [1, 2].map(async () => {

@@ -3,7 +3,7 @@
  * microseconds per call, so that a load generator made of these is not what is measured.
  */
 import type { Socket } from 'node:net';
-import { connectTo } from './connect-to.js';
+import { openSocket } from './open-socket.js';
 
 /** `status` 0: the connection broke or the answer could not be read. */
 type AnswerDone = (status: number, head: string) => void;
@@ -22,7 +22,7 @@ export class KeepAliveConnection {
   readonly opened: Promise<void>;
 
   constructor(origin: string) {
-    this.#socket = connectTo(origin);
+    this.#socket = openSocket(origin);
     this.opened = new Promise((resolve) => {
       this.#socket.once(origin.startsWith('https:') ? 'secureConnect' : 'connect', resolve);
       this.#socket.once('close', () => resolve());

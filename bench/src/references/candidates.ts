@@ -1,8 +1,8 @@
 /** Everything that scenario 1 sends the same call through: the gateway, its references, and the provider itself. */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '@acg/test/free-port';
-import { startChild } from '../child.js';
+import { freePort } from '@acg/test/fixtures/free-port';
+import { startChild } from '../child-process.js';
 import { type GatewayStack, startRedis, usageBooked } from '../gateway-stack.js';
 import type { Provider } from '../provider.js';
 import { PROVIDER_PATH, PROXY_PATH, REQUEST_BODY } from '../request.js';
@@ -17,7 +17,7 @@ export interface Candidate {
   /** Figure name → roots of the process trees summed. `proxy` is the one that answers. */
   readonly processes: Readonly<Record<string, readonly number[]>>;
   /** Resolves when what the calls left to be done is done. */
-  finishWork(): Promise<void>;
+  waitForBacklog(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -56,7 +56,7 @@ export async function startCandidates(gateway: GatewayStack, provider: Provider)
   });
   await expectProviderAnswer(list[0]!);
   const direct = `${provider.origin}${PROVIDER_PATH}`;
-  list.push({ name: 'direct', url: direct, headers, processes: {}, finishWork: nothing, stop: nothing });
+  list.push({ name: 'direct', url: direct, headers, processes: {}, waitForBacklog: nothing, stop: nothing });
   return { list, leftOut };
 }
 
@@ -68,10 +68,10 @@ function gatewayCandidate(gateway: GatewayStack, headers: Candidate['headers']):
     processes: {
       proxy: [gateway.dataPlane.pid],
       redis: [gateway.redis.pid],
-      controlPlane: [gateway.stack.control.pid],
+      controlPlane: [gateway.stack.controlPlane.pid],
       postgres: [gateway.postgresPid],
     },
-    async finishWork() {
+    async waitForBacklog() {
       if (!(await usageBooked(gateway, SETTLE_TIMEOUT_MS))) console.error('usage is still being booked');
     },
     stop: nothing,
@@ -88,7 +88,7 @@ export async function startLua(provider: Provider, headers: Candidate['headers']
     url: `${url}${PROVIDER_PATH}`,
     headers,
     processes: { proxy: [child.pid], redis: [redis.child.pid] },
-    finishWork: nothing,
+    waitForBacklog: nothing,
     async stop() {
       await child.stop();
       await redis.child.stop();
@@ -117,7 +117,7 @@ function simple(
   headers: Candidate['headers'],
   child: { readonly pid: number; stop(): Promise<void> },
 ): Candidate {
-  return { name, url, headers, processes: { proxy: [child.pid] }, finishWork: nothing, stop: () => child.stop() };
+  return { name, url, headers, processes: { proxy: [child.pid] }, waitForBacklog: nothing, stop: () => child.stop() };
 }
 
 /** A reference that answers anything but what the provider said would measure nothing. */

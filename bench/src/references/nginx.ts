@@ -1,8 +1,8 @@
 /** nginx as the reference: as a plain proxy, and with Lua and Redis doing equivalent token and limit checks. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '@acg/test/free-port';
-import { type Child, startChild } from '../child.js';
+import { freePort } from '@acg/test/fixtures/free-port';
+import { type Child, startChild } from '../child-process.js';
 import { temporaryDirectory } from '../teardown.js';
 
 const LUA_MODULES = ['/usr/lib/nginx/modules/ndk_http_module.so', '/usr/lib/nginx/modules/ngx_http_lua_module.so'];

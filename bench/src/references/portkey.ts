@@ -1,19 +1,19 @@
 /** Another gateway from npm as the reference, without any checks. */
 import { join } from 'node:path';
-import { freePort } from '@acg/test/free-port';
-import { type Child, startChild } from '../child.js';
+import { freePort } from '@acg/test/fixtures/free-port';
+import { type Child, startChild } from '../child-process.js';
 import type { Provider } from '../provider.js';
-import { installPeer, peerHome } from './peer.js';
+import { installReferencePackage, packageDirectory } from './npm-package.js';
 
 const NAME = '@portkey-ai/gateway';
 
 /** Null when it is there; else why not, in a few words. */
-export const installPortkey = (): Promise<string | null> => installPeer(NAME, '1.15.2');
+export const installPortkey = (): Promise<string | null> => installReferencePackage(NAME, '1.15.2');
 
 /** Takes calls at `/v1`, with {@link portkeyHeaders}. */
 export async function startPortkey(provider: Provider): Promise<{ readonly url: string; readonly child: Child }> {
   const port = await freePort();
-  const script = join(peerHome(NAME), 'build', 'start-server.js');
+  const script = join(packageDirectory(NAME), 'build', 'start-server.js');
   const env = { NODE_ENV: 'production', ...provider.trust };
   const child = await startChild('portkey', process.execPath, [script, `--port=${port}`, '--headless'], port, env);
   return { url: `http://127.0.0.1:${port}/v1`, child };

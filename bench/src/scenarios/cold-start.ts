@@ -5,7 +5,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { uuidv7 } from '@acg/base/uuidv7';
-import { openSql } from '@acg/controlplane/db/sql';
+import { openPool } from '@acg/controlplane/db/sql';
 import type { GatewayStack } from '../gateway-stack.js';
 import { KeepAliveConnection } from '../load/keep-alive-connection.js';
 import { readMetrics } from '../metrics-page.js';
@@ -61,7 +61,7 @@ export const coldStart: Scenario = {
 };
 
 async function insertTokens(gateway: GatewayStack, count: number): Promise<readonly string[]> {
-  const sql = openSql(gateway.databaseUrl, { connectionsMax: 1, applicationName: 'bench' });
+  const sql = openPool(gateway.databaseUrl, { connectionsMax: 1, applicationName: 'bench' });
   const tokens = Array.from({ length: count }, () => `acg_${randomBytes(32).toString('hex')}`);
   for (let at = 0; at < count; at += INSERT_ROWS) {
     const rows = tokens.slice(at, at + INSERT_ROWS).map((token) => ({
@@ -138,7 +138,7 @@ async function state(gateway: GatewayStack) {
     heapBytes: metrics.get('nodejs_heap_size_used_bytes')! + metrics.get('nodejs_external_memory_bytes')!,
     rssBytes: residentBytes(gateway.dataPlane.pid),
     proxyUs: treeCpuUs(gateway.dataPlane.pid),
-    controlPlaneUs: treeCpuUs(gateway.stack.control.pid),
+    controlPlaneUs: treeCpuUs(gateway.stack.controlPlane.pid),
     postgresUs: treeCpuUs(gateway.postgresPid),
   };
 }

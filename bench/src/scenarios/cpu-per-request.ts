@@ -78,7 +78,10 @@ async function inTurn(list: readonly Candidate[], seconds: number): Promise<read
 const comparedUs = ({ cpuUs }: CpuFigure): number =>
   (cpuUs.proxy ?? 0) + (cpuUs.redis ?? 0) + (cpuUs.controlPlane ?? 0);
 
-async function measure({ name, url, headers, processes, finishWork }: Candidate, seconds: number): Promise<CpuFigure> {
+async function measure(
+  { name, url, headers, processes, waitForBacklog: finishWork }: Candidate,
+  seconds: number,
+): Promise<CpuFigure> {
   const groups = Object.entries(processes);
   const spent = () => groups.map(([, roots]) => sum(roots.map(treeCpuUs)));
   const before = spent();

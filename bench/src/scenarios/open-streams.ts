@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import type { Socket } from 'node:net';
-import { connectTo } from '../load/connect-to.js';
+import { openSocket } from '../load/open-socket.js';
 import { residentBytes } from '../process-usage.js';
 import { nginxAvailable, startPlainNginx } from '../references/nginx.js';
 import { percentile } from '../statistics.js';
@@ -128,7 +128,7 @@ async function measure(
 
 function openOne(origin: string, request: string, held: Held): Promise<Socket> {
   return new Promise((resolve) => {
-    const socket = connectTo(origin);
+    const socket = openSocket(origin);
     socket.write(request);
     const timer = setTimeout(resolve, OPEN_TIMEOUT_MS, socket);
     let first = true;

@@ -3,14 +3,14 @@
  * the same process: a data plane with room for 400 calls, so that a flood of calls is a flood.
  */
 import { request } from 'node:http';
-import type { Stack, Tenant } from '@acg/test/stack';
+import type { Stack, Tenant } from '@acg/test/fixtures/stack';
 import { median, percentile } from '../statistics.js';
 import type { Attack } from '../tenants/attacker.js';
 import { bombs, holdCalls, madeUpTokens } from '../tenants/attacks.js';
+import { webhookFigures } from '../tenants/hanging-webhooks.js';
 import { heavyReads } from '../tenants/heavy-reads.js';
-import { lookupFigures } from '../tenants/lookups.js';
+import { lookupFigures } from '../tenants/name-lookups.js';
 import { call, type Neighbour, neighbourCalls } from '../tenants/neighbour.js';
-import { webhookFigures } from '../tenants/receivers.js';
 import { slowNames } from '../tenants/slow-names.js';
 import { type Bench, rounded, type Scenario, type ScenarioResult } from './scenario.js';
 
@@ -123,7 +123,7 @@ async function revocationRow(stack: Stack, url: string): Promise<Row> {
 
 /** `GET /v1/me` of somebody else, in turn alone and beside the attack. */
 async function meRow(name: string, stack: Stack, begin: () => Attack): Promise<Row> {
-  const tenant = await stack.tenant();
+  const tenant = await stack.signUpTenant();
   const quiet: number[] = [];
   const beside: number[] = [];
   for (let round = 0; round < ME_ROUNDS; round++) {
@@ -138,8 +138,8 @@ async function meRow(name: string, stack: Stack, begin: () => Attack): Promise<R
 
 /** Milliseconds from the DELETE of each key to the first call that is refused. */
 async function revocations(stack: Stack, url: string, count: number): Promise<number[]> {
-  const tenant = await stack.tenant();
-  const { id } = await tenant.agent({ rpmLimit: 1_000_000 });
+  const tenant = await stack.signUpTenant();
+  const { id } = await tenant.createAgent({ rpmLimit: 1_000_000 });
   const took: number[] = [];
   for (let i = 0; i < count; i++) {
     const made = await tenant.call('POST', '/v1/api-keys', { name: 'k', agentId: id });

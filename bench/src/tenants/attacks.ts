@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import type { Stack, Tenant } from '@acg/test/stack';
+import type { Stack, Tenant } from '@acg/test/fixtures/stack';
 import { type Attack, startAttacker } from './attacker.js';
 
 const CHAT = ['/v1/proxy/mine/v1/chat/completions'];
@@ -23,14 +23,14 @@ async function ownProvider(tenant: Tenant, server: Server): Promise<string> {
   const fields = { slug: 'mine', displayName: 'Mine', baseUrl, authType: 'bearer', usageFormat: 'openai' };
   const made = await tenant.call('POST', '/v1/custom-providers', fields);
   if (made.status !== 201) throw new Error(JSON.stringify(made.body));
-  const { id } = await tenant.agent({ rpmLimit: 1_000_000 });
-  await tenant.account(id, 'mine', { apiKey: 'sk-mine-0123456789' });
-  return tenant.token(id);
+  const { id } = await tenant.createAgent({ rpmLimit: 1_000_000 });
+  await tenant.createAccount(id, 'mine', { apiKey: 'sk-mine-0123456789' });
+  return tenant.createToken(id);
 }
 
 /** Calls with a valid token to a provider of its own; what it stops takes its provider along. */
 async function throughProvider(server: Server, stack: Stack, url: string, load: object): Promise<Attack> {
-  const token = await ownProvider(await stack.tenant(), server);
+  const token = await ownProvider(await stack.signUpTenant(), server);
   const attack = startAttacker({ url, paths: CHAT, token, workers: 1, pauseMs: 0, ...load });
   return {
     async stop() {

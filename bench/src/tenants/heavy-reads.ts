@@ -1,5 +1,5 @@
 /** One session that asks the control plane for all it may, sixty times at once, over a ledger of its own. */
-import { openSql } from '@acg/controlplane/db/sql';
+import { openPool } from '@acg/controlplane/db/sql';
 import type { GatewayStack } from '../gateway-stack.js';
 import { seedLedger } from '../ledger/seed.js';
 import { type Attack, startAttacker } from './attacker.js';
@@ -12,8 +12,8 @@ export async function heavyReads({
   stack,
   databaseUrl,
 }: GatewayStack): Promise<{ exports(): Attack; reports(): Attack }> {
-  const tenant = await stack.tenant();
-  const sql = openSql(databaseUrl, { connectionsMax: 2, applicationName: 'bench' });
+  const tenant = await stack.signUpTenant();
+  const sql = openPool(databaseUrl, { connectionsMax: 2, applicationName: 'bench' });
   const { busyAgentId, agentIds } = await seedLedger(sql, tenant, RECORDS);
   await sql.end();
   const begin = (paths: readonly string[]): Attack =>

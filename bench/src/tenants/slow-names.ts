@@ -3,8 +3,8 @@
  * names, and an attacker with forty providers whose names are never answered.
  */
 import { createServer } from 'node:http';
-import { NameServer } from '@acg/base/names/name-server-fixture';
-import type { Stack, Tenant } from '@acg/test/stack';
+import { NameServer } from '@acg/base/dns/name-server-fixture';
+import type { Stack, Tenant } from '@acg/test/fixtures/stack';
 import { type Attack, startAttacker } from './attacker.js';
 
 const NEIGHBOURS_NAMES = 20;
@@ -31,7 +31,7 @@ export async function slowNames(stack: Stack): Promise<SlowNames> {
   await new Promise<void>((resolve) => receiver.listen(PORT, HOST, resolve));
   const preload = new URL(`./own-name-server.js?${names.address}`, import.meta.url);
   const { url } = await stack.addDataPlane({ NODE_OPTIONS: `--import ${preload.href}` });
-  const [neighbour, attacker] = [await stack.tenant(), await stack.tenant()];
+  const [neighbour, attacker] = [await stack.signUpTenant(), await stack.signUpTenant()];
   for (let i = 0; i < NEIGHBOURS_NAMES; i++) names.zone[`host-${i}.good.example.com`] = [HOST];
   const good = await providers(neighbour, NEIGHBOURS_NAMES, (i) => `http://host-${i}.good.example.com:${PORT}`);
   const dead = await providers(attacker, DEAD_NAMES, (i) => `http://dead-${i}.example.net:${PORT}`);
@@ -52,14 +52,14 @@ async function providers(
   count: number,
   baseUrl: (i: number) => string,
 ): Promise<{ token: string; paths: readonly string[] }> {
-  const { id } = await tenant.agent({ rpmLimit: 1_000_000 });
+  const { id } = await tenant.createAgent({ rpmLimit: 1_000_000 });
   const paths: string[] = [];
   for (let i = 0; i < count; i++) {
     const fields = { slug: `mine-${i}`, displayName: 'Mine', baseUrl: baseUrl(i), authType: 'bearer' };
     const made = await tenant.call('POST', '/v1/custom-providers', { ...fields, usageFormat: 'openai' });
     if (made.status !== 201) throw new Error(JSON.stringify(made.body));
-    await tenant.account(id, fields.slug, { apiKey: 'sk-mine-0123456789' });
+    await tenant.createAccount(id, fields.slug, { apiKey: 'sk-mine-0123456789' });
     paths.push(`/v1/proxy/${fields.slug}/v1/chat/completions`);
   }
-  return { token: await tenant.token(id), paths };
+  return { token: await tenant.createToken(id), paths };
 }

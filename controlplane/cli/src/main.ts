@@ -1,13 +1,13 @@
 /** Entry point of `acg`: the process around it, and its end. */
 import { homedir } from 'node:os';
 import { runCommandLine } from './program.js';
-import { EXIT } from './terminal/failure.js';
+import { EXIT_CODES } from './terminal/cli-error.js';
 
 // Whoever reads the output may leave (`acg logs | head`): that ends this program, and is no failure of it.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
   process.stderr.write(`acg: cannot write what was asked for: ${error.message}\n`);
-  process.exit(EXIT.failed);
+  process.exit(EXIT_CODES.failed);
 });
 process.stderr.on('error', () => {}); // nobody is left to be told
 

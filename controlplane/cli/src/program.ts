@@ -1,26 +1,26 @@
 /** The tree of commands. Only the group that is called is loaded: starting stays fast however many there are. */
 import { Command, CommanderError } from 'commander';
-import { GROUPS } from './commands/groups.js';
-import type { Tree } from './commands/tree.js';
+import { COMMAND_GROUPS } from './commands/registry.js';
+import type { CommandContext } from './invocation/command-context.js';
 import { Invocation } from './invocation/invocation.js';
 import { VERSION } from './invocation/version.js';
-import type { GlobalFlags } from './settings/settings.js';
-import { EXIT, Failure, failureOf } from './terminal/failure.js';
-import { printable, printableJson } from './terminal/printable.js';
+import type { GlobalFlags } from './settings/resolve-settings.js';
+import { CliError, EXIT_CODES, toCliError } from './terminal/cli-error.js';
+import { toPrintable, toPrintableJson } from './terminal/printable.js';
 import type { Terminal } from './terminal/terminal.js';
 
 /** Runs one command line; answers the exit code. */
 export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const state = { group: '', exitCode: EXIT.ok as number };
+  const state = { group: '', exitCode: EXIT_CODES.ok as number };
   const program = createProgram(terminal, state);
   try {
     await program.parseAsync(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv, { from: 'user' });
     return state.exitCode;
   } catch (error) {
-    const failure = commandLineFailure(error);
-    if (failure === null) return EXIT.ok;
-    if (failure.message !== '') report(failure, terminal, asksForJson(argv));
-    return state.group === 'run' ? ownFailureOfRun(failure) : failure.exitCode;
+    const failure = toCommandLineError(error);
+    if (failure === null) return EXIT_CODES.ok;
+    if (failure.message !== '') printError(failure, terminal, hasJsonFlag(argv));
+    return state.group === 'run' ? toRunExitCode(failure) : failure.exitCode;
   }
 }
 
@@ -44,12 +44,12 @@ function createProgram(terminal: Terminal, state: { group: string; exitCode: num
       writeErr: (text) => terminal.stderr.write(text),
       outputError: () => {},
     });
-  const tree: Tree = {
+  const tree: CommandContext = {
     begin: () => new Invocation(terminal, program.opts<GlobalFlags>()),
-    exit: (code) => {
+    setExitCode: (code) => {
       state.exitCode = code;
     },
-    everything: async () => {
+    loadAllCommands: async () => {
       await Promise.all(program.commands.map((group) => load(group)));
       return program;
     },
@@ -57,12 +57,12 @@ function createProgram(terminal: Terminal, state: { group: string; exitCode: num
   const loaded = new Set<string>();
   const load = async (group: Command): Promise<void> => {
     const name = group.name();
-    const entry = GROUPS[name];
+    const entry = COMMAND_GROUPS[name];
     if (entry === undefined || loaded.has(name)) return;
     loaded.add(name);
     (await entry.load())(group, tree);
   };
-  for (const [name, { summary, hidden }] of Object.entries(GROUPS)) {
+  for (const [name, { summary, hidden }] of Object.entries(COMMAND_GROUPS)) {
     program
       .command(name, { hidden: hidden === true })
       .description(summary)
@@ -75,30 +75,32 @@ function createProgram(terminal: Terminal, state: { group: string; exitCode: num
 }
 
 /** Null: what was asked for is done (help, version). */
-function commandLineFailure(error: unknown): Failure | null {
-  if (!(error instanceof CommanderError)) return failureOf(error);
+function toCommandLineError(error: unknown): CliError | null {
+  if (!(error instanceof CommanderError)) return toCliError(error);
   if (error.code === 'commander.helpDisplayed' || error.code === 'commander.version') return null;
   // commander has shown the help already.
   const text = error.code === 'commander.help' ? '' : error.message.replace(/^error: /, '');
-  return new Failure(EXIT.usage, text, { hint: 'acg --help' });
+  return new CliError(EXIT_CODES.usage, text, { hint: 'acg --help' });
 }
 
-function report({ message, status, requestId, hint }: Failure, { stderr }: Terminal, json: boolean): void {
+function printError({ message, status, requestId, hint }: CliError, { stderr }: Terminal, json: boolean): void {
   if (json) {
-    stderr.write(`${printableJson({ error: message, status, requestId, hint })}\n`);
+    stderr.write(`${toPrintableJson({ error: message, status, requestId, hint })}\n`);
     return;
   }
   const id = requestId === undefined || status === undefined || status < 500 ? '' : ` (request ${requestId})`;
-  stderr.write(`acg: ${message.split('\n').map(printable).join('\n')}${printable(id)}\n`);
-  if (hint !== undefined) stderr.write(`     → ${printable(hint)}\n`);
+  stderr.write(`acg: ${message.split('\n').map(toPrintable).join('\n')}${toPrintable(id)}\n`);
+  if (hint !== undefined) stderr.write(`     → ${toPrintable(hint)}\n`);
 }
 
 /** Before the command line is understood, and where it is not. */
-function asksForJson(argv: readonly string[]): boolean {
+function hasJsonFlag(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return (end === -1 ? argv : argv.slice(0, end)).includes('--json');
 }
 
 /** Every other code is that of the child. */
-const ownFailureOfRun = ({ exitCode }: Failure): number =>
-  exitCode === EXIT.commandNotFound || exitCode === EXIT.notExecutable || exitCode > 128 ? exitCode : EXIT.runFailed;
+const toRunExitCode = ({ exitCode }: CliError): number =>
+  exitCode === EXIT_CODES.commandNotFound || exitCode === EXIT_CODES.notExecutable || exitCode > 128
+    ? exitCode
+    : EXIT_CODES.runFailed;

@@ -3,19 +3,19 @@ import { Center, Loader, Skeleton, Stack } from '@mantine/core';
 import { lazy, Suspense, useRef } from 'react';
 import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter';
 import { useMe } from './api/session.js';
-import { returnPath, signInPath } from './entry/return-path.js';
-import { Failure } from './parts/failure.js';
-import { later } from './parts/later.js';
-import { ROUTES } from './screens/registry.js';
-import { BeingDeleted } from './shell/being-deleted.js';
+import { ErrorAlert } from './components/feedback/error-alert.js';
+import { lazyComponent } from './components/layout/lazy-component.js';
+import { ROUTES } from './screens/screen-registry.js';
+import { AppLayout } from './shell/app-layout.js';
 import { ErrorBoundary } from './shell/error-boundary.js';
-import { NotFound } from './shell/not-found.js';
-import { Shell } from './shell/shell.js';
+import { NotFoundPage } from './shell/not-found-page.js';
+import { OrganizationDeletionPage } from './shell/organization-deletion-page.js';
+import { parseReturnPath, signInPath } from './sign-in/return-path.js';
 
-const SignIn = lazy(() => import('./entry/sign-in.js').then((module) => ({ default: module.SignIn })));
-const SignUp = lazy(() => import('./entry/sign-up.js').then((module) => ({ default: module.SignUp })));
-const ForgotPassword = lazy(() =>
-  import('./entry/forgot-password.js').then((module) => ({ default: module.ForgotPassword })),
+const SignInPage = lazy(() => import('./sign-in/sign-in-page.js').then((module) => ({ default: module.SignInPage })));
+const SignUpPage = lazy(() => import('./sign-in/sign-up-page.js').then((module) => ({ default: module.SignUpPage })));
+const ForgotPasswordPage = lazy(() =>
+  import('./sign-in/forgot-password-page.js').then((module) => ({ default: module.ForgotPasswordPage })),
 );
 
 const skeleton = (
@@ -24,73 +24,77 @@ const skeleton = (
     <Skeleton h={320} />
   </Stack>
 );
-const SCREENS = ROUTES.map(({ path, load }) => ({ path, component: later(load, skeleton) }));
+const SCREEN_ROUTES = ROUTES.map(({ path, load }) => ({ path, component: lazyComponent(load, skeleton) }));
 
 export function App() {
   const me = useMe();
-  const wasIn = useRef(false);
-  const failed = useRef<Error | null>(null);
+  const wasSignedIn = useRef(false);
+  const lastError = useRef<Error | null>(null);
   const [path] = useLocation();
   const search = useSearch();
   // While it is asked again, what has failed stays there to be read.
-  failed.current = me.error ?? failed.current;
+  lastError.current = me.error ?? lastError.current;
   if (me.data === undefined) {
-    return failed.current === null ? <Waiting /> : <Unable error={failed.current} onRetry={me.refetch} />;
+    return lastError.current === null ? (
+      <FullPageLoader />
+    ) : (
+      <FullPageError error={lastError.current} onRetry={me.refetch} />
+    );
   }
   if (me.data === null) {
     return (
       <ErrorBoundary resetKey={path}>
-        <Suspense fallback={<Waiting />}>
+        <Suspense fallback={<FullPageLoader />}>
           <Switch>
-            <Route path="/sign-in" component={SignIn} />
-            <Route path="/sign-up" component={SignUp} />
-            <Route path="/forgot-password" component={ForgotPassword} />
+            <Route path="/sign-in" component={SignInPage} />
+            <Route path="/sign-up" component={SignUpPage} />
+            <Route path="/forgot-password" component={ForgotPasswordPage} />
             <Route>
-              <Redirect to={toSignIn(search === '' ? path : `${path}?${search}`, wasIn.current)} replace />
+              <Redirect to={signInRedirect(search === '' ? path : `${path}?${search}`, wasSignedIn.current)} replace />
             </Route>
           </Switch>
         </Suspense>
       </ErrorBoundary>
     );
   }
-  wasIn.current = true;
-  if (path === '/sign-in') return <Redirect to={returnPath(search)} replace />;
+  wasSignedIn.current = true;
+  if (path === '/sign-in') return <Redirect to={parseReturnPath(search)} replace />;
   if (path === '/sign-up' || path === '/forgot-password') return <Redirect to="/" replace />;
-  const own = me.data.orgs.find(({ id }) => id === me.data?.orgId);
-  if (own?.purgeAt !== undefined) {
+  const currentOrg = me.data.orgs.find(({ id }) => id === me.data?.orgId);
+  if (currentOrg?.purgeAt !== undefined) {
     return (
-      <Shell>
-        <BeingDeleted org={own} purgeAt={own.purgeAt} />
-      </Shell>
+      <AppLayout>
+        <OrganizationDeletionPage org={currentOrg} purgeAt={currentOrg.purgeAt} />
+      </AppLayout>
     );
   }
   return (
-    <Shell>
+    <AppLayout>
       <ErrorBoundary resetKey={path}>
         <Switch>
-          {SCREENS.map((route) => (
+          {SCREEN_ROUTES.map((route) => (
             <Route key={route.path} path={route.path} component={route.component} />
           ))}
-          <Route component={NotFound} />
+          <Route component={NotFoundPage} />
         </Switch>
       </ErrorBoundary>
-    </Shell>
+    </AppLayout>
   );
 }
 
-const toSignIn = (wanted: string, ended: boolean): string => {
+const signInRedirect = (wanted: string, sessionEnded: boolean): string => {
   const path = signInPath(wanted);
-  return ended ? `${path}${path.includes('?') ? '&' : '?'}ended` : path;
+  return sessionEnded ? `${path}${path.includes('?') ? '&' : '?'}ended` : path;
 };
 
-const Waiting = () => (
+const FullPageLoader = () => (
   <Center mih="100dvh">
     <Loader aria-label="Loading" />
   </Center>
 );
 
-const Unable = (props: { readonly error: Error; readonly onRetry: () => unknown }) => (
+const FullPageError = (props: { readonly error: Error; readonly onRetry: () => unknown }) => (
   <Center mih="100dvh" p="md">
-    <Failure {...props} />
+    <ErrorAlert {...props} />
   </Center>
 );

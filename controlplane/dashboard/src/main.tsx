@@ -1,37 +1,39 @@
 /** Starts the dashboard: theme, cache of answers, addresses. */
 import '@mantine/core/styles.css';
-import './theme/look.css';
+import './theme/global.css';
 import { MantineProvider } from '@mantine/core';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { setNonce } from 'get-nonce';
 import { lazy, StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
-import { BASE_PATH } from './api/page-facts.js';
+import { BASE_PATH } from './api/page-meta-tags.js';
 import { queryClient } from './api/query-client.js';
 import { App } from './app.js';
-import { Optional } from './shell/optional.js';
-import { readableColors, theme } from './theme/theme.js';
+import { SilentErrorBoundary } from './shell/silent-error-boundary.js';
+import { accessibleColorVariables, theme } from './theme/theme.js';
 
 // Styles that are made at run time are allowed by the nonce that the server put into this page.
 const nonce = document.querySelector<HTMLElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 setNonce(nonce);
 
-const Toasts = lazy(() => import('./parts/toasts.js').then((module) => ({ default: module.Toasts })));
+const ToastContainer = lazy(() =>
+  import('./components/feedback/toast-container.js').then((module) => ({ default: module.ToastContainer })),
+);
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
     <MantineProvider
       theme={theme}
-      cssVariablesResolver={readableColors}
+      cssVariablesResolver={accessibleColorVariables}
       defaultColorScheme="auto"
       getStyleNonce={() => nonce}
     >
-      <Optional>
+      <SilentErrorBoundary>
         <Suspense>
-          <Toasts />
+          <ToastContainer />
         </Suspense>
-      </Optional>
+      </SilentErrorBoundary>
       <QueryClientProvider client={queryClient}>
         <Router base={BASE_PATH}>
           <App />

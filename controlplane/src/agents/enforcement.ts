@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 const BUDGET_MODES = ['soft', 'hard'] as const;
 const ON_STORE_LOSS = ['allow', 'refuse'] as const;
 
-const ON_STORE_LOSS_SAYS =
+const ON_STORE_LOSS_DESCRIPTION =
   'Calls while limits cannot be checked: allow or refuse (503). By default hard budgets refuse, soft ones allow.';
 type OnStoreLoss = (typeof ON_STORE_LOSS)[number];
 
@@ -39,7 +39,7 @@ export const EnforcementFields = {
   onStoreLoss: Type.Unsafe<OnStoreLoss>({
     type: 'string',
     enum: ON_STORE_LOSS,
-    description: ON_STORE_LOSS_SAYS,
+    description: ON_STORE_LOSS_DESCRIPTION,
   }),
 };
 
@@ -47,7 +47,7 @@ export const EnforcementFields = {
 export const OnStoreLossInput = Type.Unsafe<OnStoreLoss | null>({
   type: ['string', 'null'],
   enum: [...ON_STORE_LOSS, null],
-  description: `${ON_STORE_LOSS_SAYS} Null: the default.`,
+  description: `${ON_STORE_LOSS_DESCRIPTION} Null: the default.`,
 });
 
 /** A hard budget is meant to hold, so it refuses what cannot be checked, unless the agent says otherwise. */
@@ -57,7 +57,7 @@ export const effectiveOnStoreLoss = ({
 }: Pick<Enforcement, 'budgetMode' | 'onStoreLoss'>): OnStoreLoss =>
   onStoreLoss ?? (budgetMode === 'hard' ? 'refuse' : 'allow');
 
-export const enforcementOf = (given: Partial<Enforcement>): Enforcement => ({
+export const withDefaultEnforcement = (given: Partial<Enforcement>): Enforcement => ({
   budgetMode: given.budgetMode ?? DEFAULT_ENFORCEMENT.budgetMode,
   holdMaxOutputTokens: given.holdMaxOutputTokens ?? DEFAULT_ENFORCEMENT.holdMaxOutputTokens,
   onStoreLoss: given.onStoreLoss ?? DEFAULT_ENFORCEMENT.onStoreLoss,

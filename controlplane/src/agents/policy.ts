@@ -34,12 +34,12 @@ export const AgentPolicyField = Type.Unsafe<AgentPolicy | null>({
 });
 
 /** `namesModels`: false for a built-in provider that has none; null for a slug that is not built in. */
-export function checkPolicy(policy: AgentPolicy | null, namesModels: (slug: string) => boolean | null): void {
+export function validatePolicy(policy: AgentPolicy | null, hasModels: (slug: string) => boolean | null): void {
   if (policy === null) return;
   let patterns = 0;
   for (const [slug, { calls, models }] of Object.entries(policy)) {
     patterns += (calls?.length ?? 0) + (models?.allow?.length ?? 0) + (models?.deny?.length ?? 0);
-    if (models !== undefined && namesModels(slug) === false) {
+    if (models !== undefined && hasModels(slug) === false) {
       throw new InvalidInput(`policy.${slug}.models: this provider has no models, leave it out`);
     }
   }
@@ -48,7 +48,7 @@ export function checkPolicy(policy: AgentPolicy | null, namesModels: (slug: stri
 }
 
 /** What the policy says about one provider; undefined: everything is allowed. */
-export function policyOnTheWire(policy: AgentPolicy | null, slug: string): ICallPolicy | undefined {
+export function encodeCallPolicy(policy: AgentPolicy | null, slug: string): ICallPolicy | undefined {
   if (policy === null) return undefined;
   const own = Object.hasOwn(policy, slug) ? policy[slug]! : null;
   if (own === null) return { closed: true };

@@ -1,7 +1,7 @@
 import type { App } from '../http/app.js';
-import { page } from '../http/pagination.js';
+import { parsePage } from '../http/pagination.js';
 import { Deleted, IdParams } from '../http/schema.js';
-import { pickListed } from '../limits/limit-fields.js';
+import { pickLimitsShownInLists } from '../limits/agent-limit-fields.js';
 import {
   type Agent,
   AgentCreatedReply,
@@ -24,9 +24,9 @@ export function agentRoutes(app: App, agents: AgentService): void {
       schema: { querystring: AgentQuery, response: { 200: AgentList } },
     },
     async ({ actor, query }) => {
-      const { limit, offset } = page(query);
+      const { limit, offset } = parsePage(query);
       const { rows, total } = await agents.list(actor, query, { limit, offset });
-      return { agents: rows.map(summary), total, limit, offset };
+      return { agents: rows.map(presentSummary), total, limit, offset };
     },
   );
   app.post(
@@ -37,7 +37,7 @@ export function agentRoutes(app: App, agents: AgentService): void {
     },
     async ({ actor, body }, reply) => {
       const agent = await agents.create(actor, body);
-      return reply.code(201).send({ agent: { ...summaryWithoutAge(agent), projectId: agent.projectId } });
+      return reply.code(201).send({ agent: { ...presentCreated(agent), projectId: agent.projectId } });
     },
   );
   app.get(
@@ -71,12 +71,12 @@ export function agentRoutes(app: App, agents: AgentService): void {
   );
 }
 
-const summaryWithoutAge = (agent: Agent) => ({
+const presentCreated = (agent: Agent) => ({
   id: agent.id,
   name: agent.name,
   slug: agent.slug,
   status: agent.status,
-  ...pickListed(agent),
+  ...pickLimitsShownInLists(agent),
 });
 
-const summary = (agent: Agent) => ({ ...summaryWithoutAge(agent), createdAt: agent.createdAt });
+const presentSummary = (agent: Agent) => ({ ...presentCreated(agent), createdAt: agent.createdAt });

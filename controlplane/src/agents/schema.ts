@@ -2,7 +2,12 @@ import { type Static, type TInteger, type TUnsafe, Type } from 'typebox';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
 import { SearchQuery, SortQuery } from '../http/sorting.js';
-import { byLimit, type DefaultedLimitName, type LimitName, pickListed } from '../limits/limit-fields.js';
+import {
+  type DefaultedLimitName,
+  type LimitName,
+  mapLimits,
+  pickLimitsShownInLists,
+} from '../limits/agent-limit-fields.js';
 import { EnforcementFields, OnStoreLossInput } from './enforcement.js';
 import { AgentPolicyField } from './policy.js';
 
@@ -11,10 +16,10 @@ export type AgentStatus = (typeof AGENT_STATUSES)[number];
 const Status = Type.Unsafe<AgentStatus>({ type: 'string', enum: AGENT_STATUSES });
 
 /** An integer within bounds, or null: no limit of its own. */
-const limitInputs = byLimit(({ minimum, maximum, description }) =>
+const limitInputs = mapLimits(({ minimum, maximum, description }) =>
   Type.Optional(Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum, maximum, description })),
 );
-const limitsShown = byLimit(({ default: fallback }) =>
+const limitFields = mapLimits(({ default: fallback }) =>
   fallback === null ? Type.Unsafe<number | null>({ type: ['integer', 'null'] }) : Type.Integer(),
 ) as { [name in LimitName]: name extends DefaultedLimitName ? TInteger : TUnsafe<number | null> };
 const Description = Type.String({ maxLength: 2_000, pattern: '^[^\\u0000-\\u0008\\u000b-\\u001f\\u007f]*$' });
@@ -30,21 +35,21 @@ const enforcementInputs = {
   onStoreLoss: Type.Optional(OnStoreLossInput),
 };
 
-const shown = {
+const summaryFields = {
   id: Uuid,
   name: Type.String(),
   slug: Type.String(),
   status: Status,
-  ...pickListed(limitsShown),
+  ...pickLimitsShownInLists(limitFields),
 };
 
 /** As lists show it. */
-const AgentSummary = Type.Object({ ...shown, createdAt: Timestamp });
+const AgentSummary = Type.Object({ ...summaryFields, createdAt: Timestamp });
 /** As the answer of its creation shows it. */
-const AgentCreated = Type.Object({ ...shown, projectId: Uuid });
+const AgentCreated = Type.Object({ ...summaryFields, projectId: Uuid });
 export const Agent = Type.Object({
-  ...shown,
-  ...limitsShown,
+  ...summaryFields,
+  ...limitFields,
   projectId: Uuid,
   description: Type.String(),
   usageThresholds: Type.Array(Type.Integer()),

@@ -1,19 +1,19 @@
 /** Agents: rules and transactions (docs/contract.md#limits). */
 import type { AuditAction } from '@acg/base/audit-actions';
 import { uuidv7 } from '@acg/base/uuidv7';
-import { type Changes, recordAudit } from '../audit/trail.js';
-import { budgetChanged } from '../conclusions/budget-facts.js';
+import { type AuditChanges, recordAudit } from '../audit/audit-trail.js';
 import type { JSONValue, Sql, Tx } from '../db/sql.js';
+import { recheckBudgetOfAgent } from '../detectors/budget-alerts.js';
 import { Forbidden, NotFound } from '../domain/errors.js';
-import { freeSlug, slugOf } from '../domain/slug.js';
-import { appendEvent } from '../events/outbox.js';
-import { type Actor, atLeast } from '../http/access.js';
-import type { Listed, Page } from '../http/pagination.js';
-import { byLimit, effectiveLimits } from '../limits/limit-fields.js';
+import { nextFreeSlug, slugify } from '../domain/slug.js';
+import { appendEvent } from '../events/event-outbox.js';
+import type { ListResult, Page } from '../http/pagination.js';
+import { type Actor, isRoleAtLeast } from '../http/route-access.js';
+import { effectiveLimits, mapLimits } from '../limits/agent-limit-fields.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
-import { invalidate } from '../watch/invalidate.js';
-import { ADMIN_FIELDS, effectiveOnStoreLoss, enforcementOf } from './enforcement.js';
-import { checkPolicy } from './policy.js';
+import { publishInvalidations } from '../watch/publish-invalidations.js';
+import { ADMIN_FIELDS, effectiveOnStoreLoss, withDefaultEnforcement } from './enforcement.js';
+import { validatePolicy } from './policy.js';
 import type { Agent, AgentInput, AgentPatch, AgentQuery, AgentStatus } from './schema.js';
 import * as store from './store.js';
 
@@ -26,7 +26,7 @@ export class AgentService {
     readonly catalogue: Catalogue,
   ) {}
 
-  async list(actor: Actor, query: AgentQuery, page: Page): Promise<Listed<Agent>> {
+  async list(actor: Actor, query: AgentQuery, page: Page): Promise<ListResult<Agent>> {
     if (!(await store.projectExists(this.sql, actor.orgId, query.projectId))) throw new NotFound('project');
     const { rows, total } = await store.listAgents(this.sql, actor.orgId, query, page);
     return { rows: rows.map(present), total };
@@ -40,41 +40,41 @@ export class AgentService {
 
   async create(actor: Actor, input: AgentInput): Promise<Agent> {
     const { orgId } = actor;
-    this.#checkPolicy(actor, input);
+    this.#assertPolicyAllowed(actor, input);
     return this.sql.begin(async (tx) => {
       if (!(await store.lockProject(tx, orgId, input.projectId))) throw new NotFound('project');
-      const base = slugOf(input.name, 'agent');
+      const base = slugify(input.name, 'agent');
       const row = await store.insertAgent(tx, {
         id: uuidv7(Date.now()),
         orgId,
         projectId: input.projectId,
         name: input.name,
-        slug: freeSlug(base, await store.takenSlugs(tx, input.projectId, base)),
+        slug: nextFreeSlug(base, await store.listTakenSlugs(tx, input.projectId, base)),
         description: input.description ?? '',
-        ...byLimit(({ field }) => input[field] ?? null),
-        ...enforcementOf(input),
+        ...mapLimits(({ field }) => input[field] ?? null),
+        ...withDefaultEnforcement(input),
         usageThresholds: input.usageThresholds ?? DEFAULT_THRESHOLDS,
         policy: input.policy ?? null,
       });
       const created = Object.entries(input).map(([field, value]) => [field, [null, value as JSONValue]] as const);
       await recordAudit(tx, actor, 'agent.create', { type: 'agent', id: row.id }, Object.fromEntries(created));
-      await appendEvent(tx, orgId, 'agent.created', eventData(orgId, row));
+      await appendEvent(tx, orgId, 'agent.created', toEventData(orgId, row));
       // Tokens of the organization named them by this slug, which is ambiguous from now on.
-      const namesakes = await store.namesakesOf(tx, orgId, row);
-      await invalidate(tx, namesakes?.map((id) => ({ kind: 'agent', id })) ?? [{ kind: 'org', id: orgId }]);
+      const namesakes = await store.listAgentsWithSameSlug(tx, orgId, row);
+      await publishInvalidations(tx, namesakes?.map((id) => ({ kind: 'agent', id })) ?? [{ kind: 'org', id: orgId }]);
       return present(row);
     });
   }
 
   /** Null takes a limit away: the default holds again. */
   async update(actor: Actor, id: string, patch: AgentPatch): Promise<Agent> {
-    checkFields(actor, patch);
-    this.#checkPolicy(actor, patch);
-    return this.#change(actor, id, 'agent.update', patch);
+    assertMayChangeFields(actor, patch);
+    this.#assertPolicyAllowed(actor, patch);
+    return this.#applyChange(actor, id, 'agent.update', patch);
   }
 
   async setStatus(actor: Actor, id: string, status: AgentStatus): Promise<Agent> {
-    return this.#change(actor, id, 'agent.set_status', { status });
+    return this.#applyChange(actor, id, 'agent.set_status', { status });
   }
 
   /** For good: its keys die at once, its credentials are gone; what it spent stays in the ledger. */
@@ -84,8 +84,8 @@ export class AgentService {
       const row = await this.lock(tx, orgId, id);
       await store.deleteAgent(tx, orgId, id);
       await recordAudit(tx, actor, 'agent.delete', { type: 'agent', id }, { name: [row.name, null] });
-      await appendEvent(tx, orgId, 'agent.deleted', eventData(orgId, row));
-      await invalidate(tx, [{ kind: 'agent', id, endsSessions: true }]);
+      await appendEvent(tx, orgId, 'agent.deleted', toEventData(orgId, row));
+      await publishInvalidations(tx, [{ kind: 'agent', id, endsSessions: true }]);
     });
   }
 
@@ -96,16 +96,16 @@ export class AgentService {
     return row;
   }
 
-  #checkPolicy(actor: Actor, { policy }: Pick<AgentPatch, 'policy'>): void {
+  #assertPolicyAllowed(actor: Actor, { policy }: Pick<AgentPatch, 'policy'>): void {
     if (policy === undefined) return;
-    if (!atLeast(actor.role, 'admin')) throw new Forbidden('changing policy needs the role admin');
-    checkPolicy(policy, (slug) => {
+    if (!isRoleAtLeast(actor.role, 'admin')) throw new Forbidden('changing policy needs the role admin');
+    validatePolicy(policy, (slug) => {
       const provider = this.catalogue.get(slug);
       return provider === null ? null : provider.modelCalls.length > 0;
     });
   }
 
-  async #change(
+  async #applyChange(
     actor: Actor,
     id: string,
     action: AuditAction,
@@ -114,27 +114,27 @@ export class AgentService {
     return this.sql.begin(async (tx) => {
       const before = await this.lock(tx, actor.orgId, id);
       const row = await store.updateAgent(tx, actor.orgId, id, { ...before, ...patch });
-      await recordAudit(tx, actor, action, { type: 'agent', id }, changesOf(before, row, patch));
-      if ('budgetCentsMonthly' in patch || 'usageThresholds' in patch) await budgetChanged(tx, id);
-      await invalidate(tx, [{ kind: 'agent', id, endsSessions: row.status !== 'active' }]);
+      await recordAudit(tx, actor, action, { type: 'agent', id }, auditChanges(before, row, patch));
+      if ('budgetCentsMonthly' in patch || 'usageThresholds' in patch) await recheckBudgetOfAgent(tx, id);
+      await publishInvalidations(tx, [{ kind: 'agent', id, endsSessions: row.status !== 'active' }]);
       return present(row);
     });
   }
 }
 
 /** Who may not be trusted with money may not loosen what guards it either. */
-function checkFields(actor: Actor, patch: AgentPatch): void {
+function assertMayChangeFields(actor: Actor, patch: AgentPatch): void {
   const field = ADMIN_FIELDS.find((name) => name in patch);
-  if (field !== undefined && !atLeast(actor.role, 'admin'))
+  if (field !== undefined && !isRoleAtLeast(actor.role, 'admin'))
     throw new Forbidden(`changing ${field} needs the role admin`);
 }
 
-function changesOf(before: store.AgentRow, after: store.AgentRow, patch: object): Changes {
+function auditChanges(before: store.AgentRow, after: store.AgentRow, patch: object): AuditChanges {
   const fields = Object.keys(patch) as (keyof store.AgentSettings)[];
-  return Object.fromEntries(fields.map((field) => [field, [before[field], after[field]] as const])) as Changes;
+  return Object.fromEntries(fields.map((field) => [field, [before[field], after[field]] as const])) as AuditChanges;
 }
 
-const eventData = (orgId: string, row: store.AgentRow) => ({
+const toEventData = (orgId: string, row: store.AgentRow) => ({
   agentId: row.id,
   agentName: row.name,
   projectId: row.projectId,

@@ -1,13 +1,13 @@
-import { containing } from '../db/like-pattern.js';
+import { containsPattern } from '../db/like-pattern.js';
 import { orderBy, type Sorting } from '../db/order-by.js';
 import type { JSONValue, Sql, Tx } from '../db/sql.js';
-import type { Listed, Page } from '../http/pagination.js';
-import { type LimitName, limitColumns, limitValues, type OwnLimits } from '../limits/limit-fields.js';
+import type { ListResult, Page } from '../http/pagination.js';
+import { type ConfiguredLimits, type LimitName, limitColumns, limitValues } from '../limits/agent-limit-fields.js';
 import type { Enforcement } from './enforcement.js';
 import type { AgentPolicy } from './policy.js';
 import type { AgentStatus } from './schema.js';
 
-export interface AgentRow extends OwnLimits, Enforcement {
+export interface AgentRow extends ConfiguredLimits, Enforcement {
   readonly id: string;
   readonly projectId: string;
   readonly name: string;
@@ -43,8 +43,8 @@ export async function listAgents(
   orgId: string,
   { projectId, search = '', status, ...sorting }: AgentFilter,
   page: Page,
-): Promise<Listed<AgentRow>> {
-  const like = containing(search);
+): Promise<ListResult<AgentRow>> {
+  const like = containsPattern(search);
   const where = sql`org_id = ${orgId} and project_id = ${projectId}
     ${status === undefined ? sql`` : sql`and status = ${status}`}
     ${search === '' ? sql`` : sql`and (name ilike ${like} or slug ilike ${like})`}`;
@@ -79,23 +79,27 @@ export async function lockProject(tx: Tx, orgId: string, projectId: string): Pro
 }
 
 /** The slugs in the project that begin with `base`. */
-export async function takenSlugs(tx: Tx, projectId: string, base: string): Promise<ReadonlySet<string>> {
+export async function listTakenSlugs(tx: Tx, projectId: string, base: string): Promise<ReadonlySet<string>> {
   const rows = await tx<{ slug: string }[]>`
     select slug from agents where project_id = ${projectId} and (slug = ${base} or starts_with(slug, ${`${base}-`}))`;
   return new Set(rows.map((row) => row.slug));
 }
 
-const NAMESAKES_MAX = 200;
+const SAME_SLUG_AGENTS_MAX = 200;
 
 /**
  * Other agents of the organization with the same slug; each is in another project. Null: more than are worth being told
  * of one by one, to every data plane and while all other changes wait.
  */
-export async function namesakesOf(tx: Tx, orgId: string, agent: AgentRow): Promise<readonly string[] | null> {
+export async function listAgentsWithSameSlug(
+  tx: Tx,
+  orgId: string,
+  agent: AgentRow,
+): Promise<readonly string[] | null> {
   const rows = await tx<{ id: string }[]>`
     select id from agents where org_id = ${orgId} and slug = ${agent.slug} and id <> ${agent.id}
-     limit ${NAMESAKES_MAX + 1}`;
-  return rows.length > NAMESAKES_MAX ? null : rows.map((row) => row.id);
+     limit ${SAME_SLUG_AGENTS_MAX + 1}`;
+  return rows.length > SAME_SLUG_AGENTS_MAX ? null : rows.map((row) => row.id);
 }
 
 export interface NewAgent extends Omit<AgentSettings, 'status'> {

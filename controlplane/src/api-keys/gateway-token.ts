@@ -3,10 +3,10 @@
  */
 import { createHash } from 'node:crypto';
 import { Secret } from '@acg/base/secret';
-import { secretBytes } from '../http/secret-bytes.js';
+import { createSecretBytes } from '../http/secret-bytes.js';
 
 const PREFIX = 'acg_';
-const SHOWN_DIGITS = 8;
+const PREFIX_DIGITS = 8;
 
 interface NewGatewayToken {
   readonly secretKey: Secret;
@@ -14,11 +14,11 @@ interface NewGatewayToken {
   readonly tokenHash: Buffer;
 }
 
-export function newGatewayToken(): NewGatewayToken {
-  const secretKey = PREFIX + secretBytes().toString('hex');
+export function createGatewayToken(): NewGatewayToken {
+  const secretKey = PREFIX + createSecretBytes().toString('hex');
   return {
     secretKey: new Secret(secretKey),
-    keyPrefix: secretKey.slice(0, PREFIX.length + SHOWN_DIGITS),
+    keyPrefix: secretKey.slice(0, PREFIX.length + PREFIX_DIGITS),
     tokenHash: createHash('sha256').update(secretKey).digest(),
   };
 }

@@ -1,7 +1,7 @@
 import type { App } from '../http/app.js';
-import { instantOrNull } from '../http/instant.js';
-import { page } from '../http/pagination.js';
+import { parsePage } from '../http/pagination.js';
 import { IdParams } from '../http/schema.js';
+import { parseOptionalTimestamp } from '../http/timestamp-params.js';
 import {
   ApiKeyCreatedReply,
   ApiKeyInput,
@@ -28,14 +28,14 @@ export function apiKeyRoutes(app: App, keys: ApiKeyService): void {
       schema: { querystring: ApiKeyQuery, response: { 200: ApiKeyList } },
     },
     async ({ actor, query }) => {
-      const { limit, offset } = page(query);
+      const { limit, offset } = parsePage(query);
       const filter = {
         agentId: query.agentId ?? null,
         projectId: query.projectId ?? null,
         status: query.status ?? null,
         search: query.search ?? null,
         neverUsed: query.neverUsed ?? null,
-        unusedSince: instantOrNull('unusedSince', query.unusedSince),
+        unusedSince: parseOptionalTimestamp('unusedSince', query.unusedSince),
       };
       const { rows, total } = await keys.list(actor, filter, query, { limit, offset });
       return { keys: [...rows], total, limit, offset };

@@ -1,15 +1,15 @@
 import { type Static, Type } from 'typebox';
-import { Instant } from '../http/instant.js';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
 import { SortQuery } from '../http/sorting.js';
+import { TimestampParam } from '../http/timestamp-params.js';
 
 const KEY_SCOPES = ['agent', 'project', 'org'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 const Scope = Type.Unsafe<KeyScope>({ type: 'string', enum: KEY_SCOPES });
 const NullableTimestamp = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
 
-const shown = {
+const createdKeyFields = {
   id: Uuid,
   name: Type.String(),
   keyPrefix: Type.String({ description: 'The beginning of the token, for recognising it.' }),
@@ -17,7 +17,7 @@ const shown = {
   createdAt: Timestamp,
 };
 
-const ApiKeyCreated = Type.Object(shown);
+const ApiKeyCreated = Type.Object(createdKeyFields);
 const KEY_STATUSES = ['active', 'expired'] as const;
 export type KeyStatus = (typeof KEY_STATUSES)[number];
 const KeyStatusField = Type.Unsafe<KeyStatus>({ type: 'string', enum: KEY_STATUSES });
@@ -25,7 +25,7 @@ const nullableId = (description: string) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'uuid', description });
 
 export const ApiKey = Type.Object({
-  ...shown,
+  ...createdKeyFields,
   status: KeyStatusField,
   agentId: nullableId('Null: not of one agent.'),
   agentName: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
@@ -52,12 +52,12 @@ export const ApiKeyPatch = Type.Object(
 export type ApiKeyPatch = Static<typeof ApiKeyPatch>;
 
 /** 30 days. */
-const GRACE_MAX_S = 2_592_000;
+const ROTATION_GRACE_MAX_S = 2_592_000;
 export const RotationInput = Body({
   graceSeconds: Type.Optional(
     Type.Integer({
       minimum: 0,
-      maximum: GRACE_MAX_S,
+      maximum: ROTATION_GRACE_MAX_S,
       default: 86_400,
       description: 'How long the old token works beside the new one; 0: it is revoked at once.',
     }),
@@ -82,7 +82,7 @@ export const ApiKeyQuery = Type.Object({
   neverUsed: Type.Optional(
     Type.Boolean({ description: 'true: only those that no call has used yet; false: the others.' }),
   ),
-  unusedSince: Type.Optional(Instant('Only those made before then that no call has used from then on.')),
+  unusedSince: Type.Optional(TimestampParam('Only those made before then that no call has used from then on.')),
   ...SortQuery(['createdAt', 'name', 'lastUsedAt', 'expiresAt']),
 });
 const SecretKey = Type.String({ description: 'The gateway token. Shown only in this answer.' });

@@ -2,20 +2,20 @@
 import type { Secret } from '@acg/base/secret';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { AgentService } from '../agents/service.js';
-import { type Changes, recordAudit } from '../audit/trail.js';
+import { type AuditChanges, recordAudit } from '../audit/audit-trail.js';
 import type { Sql, Tx } from '../db/sql.js';
 import { Conflict, InvalidInput, NotFound } from '../domain/errors.js';
-import type { Actor } from '../http/access.js';
-import { LAST_MS, parseExpiry } from '../http/instant.js';
-import type { Listed, Page } from '../http/pagination.js';
-import { invalidate } from '../watch/invalidate.js';
-import { newGatewayToken } from './gateway-token.js';
+import type { ListResult, Page } from '../http/pagination.js';
+import type { Actor } from '../http/route-access.js';
+import { LATEST_TIMESTAMP_MS, parseExpiry } from '../http/timestamp-params.js';
+import { publishInvalidations } from '../watch/publish-invalidations.js';
+import { createGatewayToken } from './gateway-token.js';
 import type { ApiKey, ApiKeyInput, ApiKeyPatch, KeyScope, RotationInput } from './schema.js';
 import * as store from './store.js';
 
-const GRACE_DEFAULT_S = 86_400;
+const ROTATION_GRACE_DEFAULT_S = 86_400;
 
-interface KeyOwner {
+interface ApiKeyOwner {
   readonly scope: KeyScope;
   readonly agentId: string | null;
   readonly projectId: string | null;
@@ -32,21 +32,21 @@ export class ApiKeyService {
     filter: store.ApiKeyFilter,
     sorting: store.ApiKeySorting,
     page: Page,
-  ): Promise<Listed<ApiKey>> {
+  ): Promise<ListResult<ApiKey>> {
     if (filter.agentId !== null) await this.agents.get(actor, filter.agentId);
-    if (filter.projectId !== null && !(await store.ownsProject(this.sql, actor.orgId, filter.projectId))) {
+    if (filter.projectId !== null && !(await store.projectExists(this.sql, actor.orgId, filter.projectId))) {
       throw new NotFound('project');
     }
-    const { rows, total } = await store.listLiveKeys(this.sql, actor.orgId, filter, sorting, page);
+    const { rows, total } = await store.listUnrevokedKeys(this.sql, actor.orgId, filter, sorting, page);
     return { rows: rows.map(present), total };
   }
 
   /** The only time that the token is shown. */
   async create(actor: Actor, input: ApiKeyInput): Promise<{ key: ApiKey; secretKey: Secret }> {
     const expiresAt = parseExpiry(input.expiresAt ?? null, Date.now());
-    const { secretKey, keyPrefix, tokenHash } = newGatewayToken();
+    const { secretKey, keyPrefix, tokenHash } = createGatewayToken();
     const key = await this.sql.begin(async (tx) => {
-      const owner = await this.#ownerOf(tx, actor.orgId, input);
+      const owner = await this.#lockOwner(tx, actor.orgId, input);
       const id = uuidv7(Date.now());
       const { orgId } = actor;
       const row = await store.insertKey(tx, { id, orgId, name: input.name, keyPrefix, tokenHash, expiresAt, ...owner });
@@ -74,7 +74,7 @@ export class ApiKeyService {
       const row = await store.revokeKey(tx, actor.orgId, id);
       if (row === null) throw new NotFound('API key');
       await recordAudit(tx, actor, 'api_key.revoke', { type: 'api_key', id }, { name: [row.name, null] });
-      await invalidate(tx, [{ kind: 'key', id, endsSessions: true }]);
+      await publishInvalidations(tx, [{ kind: 'key', id, endsSessions: true }]);
     });
   }
 
@@ -82,14 +82,14 @@ export class ApiKeyService {
   async update(actor: Actor, id: string, patch: ApiKeyPatch): Promise<ApiKey> {
     const expiresAt = patch.expiresAt === undefined ? undefined : parseExpiry(patch.expiresAt, Date.now());
     return this.sql.begin(async (tx) => {
-      const before = await lockUsable(tx, actor.orgId, id);
-      if (expiresAt !== undefined && before.replacedBy !== null && !isEarlier(expiresAt, before.expiresAt)) {
+      const before = await lockActiveKey(tx, actor.orgId, id);
+      if (expiresAt !== undefined && before.replacedBy !== null && !isEarlierExpiry(expiresAt, before.expiresAt)) {
         throw new Conflict('this key was replaced: it may end earlier, but not later');
       }
       const to = { ...before, name: patch.name ?? before.name, ...(expiresAt === undefined ? {} : { expiresAt }) };
       const row = await store.updateKey(tx, id, to);
-      await recordAudit(tx, actor, 'api_key.update', { type: 'api_key', id }, changesOf(before, row));
-      if (expiresAt !== undefined) await invalidate(tx, [{ kind: 'key', id }]);
+      await recordAudit(tx, actor, 'api_key.update', { type: 'api_key', id }, auditChanges(before, row));
+      if (expiresAt !== undefined) await publishInvalidations(tx, [{ kind: 'key', id }]);
       return present(row);
     });
   }
@@ -98,27 +98,27 @@ export class ApiKeyService {
   async rotate(
     actor: Actor,
     id: string,
-    { graceSeconds = GRACE_DEFAULT_S, expiresAt }: RotationInput,
+    { graceSeconds = ROTATION_GRACE_DEFAULT_S, expiresAt }: RotationInput,
   ): Promise<{ key: ApiKey; previous: ApiKey; secretKey: Secret }> {
     const { orgId } = actor;
     const nowMs = Date.now();
     const given = expiresAt === undefined ? undefined : parseExpiry(expiresAt, nowMs);
     const owner = await store.loadKey(this.sql, orgId, id);
     if (owner === null) throw new NotFound('API key');
-    const { secretKey, keyPrefix, tokenHash } = newGatewayToken();
+    const { secretKey, keyPrefix, tokenHash } = createGatewayToken();
     const newId = uuidv7(nowMs);
     return this.sql.begin(async (tx) => {
       // In the order in which a deletion takes them.
       if (owner.agentId !== null) await this.agents.lock(tx, orgId, owner.agentId);
-      else if (owner.projectId !== null) await store.holdProject(tx, orgId, owner.projectId);
-      const old = await lockUsable(tx, orgId, id);
+      else if (owner.projectId !== null) await store.lockProject(tx, orgId, owner.projectId);
+      const old = await lockActiveKey(tx, orgId, id);
       if (old.replacedBy !== null) throw new Conflict(`this key was replaced already, by ${old.replacedBy}`);
       const { name, scope, agentId, projectId } = old;
-      const ends = given === undefined ? sameLifeFrom(old, nowMs) : given;
+      const ends = given === undefined ? expiryWithSameLifetime(old, nowMs) : given;
       const fresh = { id: newId, orgId, name, keyPrefix, tokenHash, scope, agentId, projectId, expiresAt: ends };
       const key = await store.insertKey(tx, fresh);
       const graceEnd = new Date(nowMs + graceSeconds * 1_000);
-      const oldEnds = isEarlier(graceEnd, old.expiresAt) ? graceEnd : old.expiresAt;
+      const oldEnds = isEarlierExpiry(graceEnd, old.expiresAt) ? graceEnd : old.expiresAt;
       const previous = await store.updateKey(tx, id, { name, expiresAt: oldEnds, replacedBy: newId });
       if (graceSeconds === 0) await store.revokeKey(tx, orgId, id);
       await recordAudit(
@@ -127,34 +127,34 @@ export class ApiKeyService {
         'api_key.rotate',
         { type: 'api_key', id },
         {
-          ...changesOf(old, previous),
+          ...auditChanges(old, previous),
           replacedBy: [null, newId],
           keyPrefix: [old.keyPrefix, keyPrefix],
         },
       );
-      await invalidate(tx, [{ kind: 'key', id, endsSessions: graceSeconds === 0 }]);
+      await publishInvalidations(tx, [{ kind: 'key', id, endsSessions: graceSeconds === 0 }]);
       return { key: present(key), previous: present(previous), secretKey };
     });
   }
 
   /** Ends what was opened with keys whose moved time is over: it does not know that the time was moved. */
-  async endMoved(): Promise<void> {
+  async expireRescheduledKeys(): Promise<void> {
     await this.sql.begin(async (tx) => {
-      const ids = await store.takeEnded(tx);
-      await invalidate(
+      const ids = await store.claimExpiredRescheduledKeys(tx);
+      await publishInvalidations(
         tx,
         ids.map((id) => ({ kind: 'key', id, endsSessions: true })),
       );
     });
   }
 
-  async #ownerOf(tx: Tx, orgId: string, input: ApiKeyInput): Promise<KeyOwner> {
+  async #lockOwner(tx: Tx, orgId: string, input: ApiKeyInput): Promise<ApiKeyOwner> {
     const { scope = 'agent', agentId, projectId } = input;
     if (scope === 'agent') {
       if (agentId === undefined) throw new InvalidInput('agentId is required for the scope agent');
       const agent = await this.agents.lock(tx, orgId, agentId);
       if (projectId !== undefined && projectId.toLowerCase() !== agent.projectId) {
-        if (!(await store.holdProject(tx, orgId, projectId))) throw new NotFound('project');
+        if (!(await store.lockProject(tx, orgId, projectId))) throw new NotFound('project');
         throw new InvalidInput('projectId is not the project of that agent: leave it out');
       }
       return { scope, agentId: agent.id, projectId: agent.projectId };
@@ -165,13 +165,13 @@ export class ApiKeyService {
       return { scope, agentId: null, projectId: null };
     }
     if (projectId === undefined) throw new InvalidInput('projectId is required for the scope project');
-    if (!(await store.holdProject(tx, orgId, projectId))) throw new NotFound('project');
+    if (!(await store.lockProject(tx, orgId, projectId))) throw new NotFound('project');
     return { scope, agentId: null, projectId };
   }
 }
 
 /** A token that data planes know as unknown does not come back to life. */
-async function lockUsable(tx: Tx, orgId: string, id: string): Promise<store.ApiKeyRow> {
+async function lockActiveKey(tx: Tx, orgId: string, id: string): Promise<store.ApiKeyRow> {
   const row = await store.lockKey(tx, orgId, id);
   if (row === null) throw new NotFound('API key');
   if (row.status === 'expired') throw new Conflict('this key has expired: make a new one');
@@ -179,14 +179,14 @@ async function lockUsable(tx: Tx, orgId: string, id: string): Promise<store.ApiK
 }
 
 /** Null: never. */
-const isEarlier = (a: Date | null, b: Date | null): boolean => a !== null && (b === null || a < b);
+const isEarlierExpiry = (a: Date | null, b: Date | null): boolean => a !== null && (b === null || a < b);
 
-function sameLifeFrom({ expiresAt, createdAt }: store.ApiKeyRow, nowMs: number): Date | null {
+function expiryWithSameLifetime({ expiresAt, createdAt }: store.ApiKeyRow, nowMs: number): Date | null {
   if (expiresAt === null) return null;
-  return new Date(Math.min(LAST_MS, nowMs + (expiresAt.getTime() - createdAt.getTime())));
+  return new Date(Math.min(LATEST_TIMESTAMP_MS, nowMs + (expiresAt.getTime() - createdAt.getTime())));
 }
 
-function changesOf(before: store.ApiKeyRow, after: store.ApiKeyRow): Changes {
+function auditChanges(before: store.ApiKeyRow, after: store.ApiKeyRow): AuditChanges {
   const shown = ({ name, expiresAt }: store.ApiKeyRow) => ({ name, expiresAt: expiresAt?.toISOString() ?? null });
   const [from, to] = [shown(before), shown(after)];
   const fields = (['name', 'expiresAt'] as const).filter((field) => from[field] !== to[field]);

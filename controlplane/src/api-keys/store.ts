@@ -1,7 +1,7 @@
 import { orderBy, type Sorting } from '../db/order-by.js';
 import type { Sql, Tx } from '../db/sql.js';
 import { Conflict } from '../domain/errors.js';
-import type { Listed, Page } from '../http/pagination.js';
+import type { ListResult, Page } from '../http/pagination.js';
 import type { KeyScope, KeyStatus } from './schema.js';
 
 export interface ApiKeyRow {
@@ -59,13 +59,13 @@ const ORDER = {
 } as const;
 export type ApiKeySorting = Sorting<keyof typeof ORDER>;
 
-export async function listLiveKeys(
+export async function listUnrevokedKeys(
   sql: Sql,
   orgId: string,
   filter: ApiKeyFilter,
   sorting: ApiKeySorting,
   page: Page,
-): Promise<Listed<ApiKeyRow>> {
+): Promise<ListResult<ApiKeyRow>> {
   const where = sql`
     org_id = ${orgId} and revoked_at is null
     and (${filter.agentId}::uuid is null or agent_id = ${filter.agentId})
@@ -119,17 +119,17 @@ export async function updateKey(
   return row!;
 }
 
-const ENDED_PER_CALL = 1_000;
+const EXPIRED_KEYS_PER_RUN = 1_000;
 
 /**
  * Keys whose moved time is over; each is returned once. What began before the move does not know of it and has to be
  * told. A replaced key is revoked: it is of no more use to anybody.
  */
-export async function takeEnded(tx: Tx): Promise<readonly string[]> {
+export async function claimExpiredRescheduledKeys(tx: Tx): Promise<readonly string[]> {
   const rows = await tx<{ id: string }[]>`
     update api_keys set expiry_moved = false, revoked_at = case when replaced_by is not null then now() end
      where id in (select id from api_keys where expiry_moved and expires_at <= now() and revoked_at is null
-                   order by expires_at limit ${ENDED_PER_CALL} for update skip locked)
+                   order by expires_at limit ${EXPIRED_KEYS_PER_RUN} for update skip locked)
     returning id`;
   return rows.map((row) => row.id);
 }
@@ -143,12 +143,12 @@ export async function revokeKey(tx: Tx, orgId: string, id: string): Promise<ApiK
 }
 
 /** Locks the project against deletion; false when there is none. */
-export async function holdProject(tx: Tx, orgId: string, projectId: string): Promise<boolean> {
+export async function lockProject(tx: Tx, orgId: string, projectId: string): Promise<boolean> {
   const rows = await tx`select 1 from projects where org_id = ${orgId} and id = ${projectId} for key share`;
   return rows.length > 0;
 }
 
 /** For filters: ids of another organization are 404. */
-export async function ownsProject(sql: Sql, orgId: string, projectId: string): Promise<boolean> {
+export async function projectExists(sql: Sql, orgId: string, projectId: string): Promise<boolean> {
   return (await sql`select 1 from projects where org_id = ${orgId} and id = ${projectId}`).length > 0;
 }

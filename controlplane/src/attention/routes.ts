@@ -2,12 +2,12 @@ import type { Sql } from '../db/sql.js';
 import type { App } from '../http/app.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { AttentionReply } from './schema.js';
-import { listAttention } from './service.js';
+import { listAttentionItems } from './service.js';
 
 export function attentionRoutes(app: App, sql: Sql, catalogue: Catalogue): void {
   app.get(
     '/v1/attention',
     { config: { access: 'viewer' }, schema: { response: { 200: AttentionReply } } },
-    async ({ actor }) => ({ attention: await listAttention(sql, catalogue, actor.orgId, Date.now()) }),
+    async ({ actor }) => ({ attention: await listAttentionItems(sql, catalogue, actor.orgId, Date.now()) }),
   );
 }

@@ -1,17 +1,17 @@
 /**
  * SQL of what needs somebody but circuits. One statement, so that it costs one connection; each part goes by an index
- * that begins with the organization and shows {@link SHOWN} rows with the number of all.
+ * that begins with the organization and shows {@link SHOWN_PER_KIND_MAX} rows with the number of all.
  */
 import { NANOS_PER_CENT } from '@acg/base/units';
 import type { Sql } from '../db/sql.js';
 import type { AttentionKind } from './schema.js';
 
-export const SHOWN = 5;
+export const SHOWN_PER_KIND_MAX = 5;
 /** Share of a budget from which on somebody should know. */
-const NEARLY = 0.8;
+const BUDGET_WARNING_RATIO = 0.8;
 const EXPIRES_SOON_DAYS = 7;
 /** A key that nobody has used for so long after it was made was probably never put anywhere. */
-const UNUSED_DAYS = 1;
+const UNUSED_AFTER_DAYS = 1;
 
 export interface AttentionRow {
   readonly kind: Exclude<AttentionKind, 'circuit_open'>;
@@ -29,7 +29,7 @@ export interface AttentionRow {
 }
 
 /** Of each kind the most urgent first. `month` is `YYYY-MM`, of the spend. */
-export function loadAttention(sql: Sql, orgId: string, month: string): Promise<AttentionRow[]> {
+export function loadAttentionRows(sql: Sql, orgId: string, month: string): Promise<AttentionRow[]> {
   const spent = sql`coalesce(m.spent_nanos, 0)`;
   const budgetNanos = sql`a.budget_cents_monthly * ${NANOS_PER_CENT}::float8`;
   const ofMonth = sql`left join month_spend m on m.agent_id = a.id and m.month = ${month}`;
@@ -41,8 +41,8 @@ export function loadAttention(sql: Sql, orgId: string, month: string): Promise<A
             a.budget_cents_monthly as "budgetCents", false as paused, count(*) over () as total
        from agents a ${ofMonth}
       where a.org_id = ${orgId} and a.status <> 'revoked' and a.budget_cents_monthly is not null
-        and ${spent} >= ${budgetNanos} * ${NEARLY}::float8
-      order by ${spent} / nullif(${budgetNanos}, 0) desc nulls first, a.id limit ${SHOWN})
+        and ${spent} >= ${budgetNanos} * ${BUDGET_WARNING_RATIO}::float8
+      order by ${spent} / nullif(${budgetNanos}, 0) desc nulls first, a.id limit ${SHOWN_PER_KIND_MAX})
     union all
     (select 'needs_credentials', c.*, ${noMoney}, false, count(*) over ()
        from (select p.id::text as id, p.provider_slug as name, p.agent_id, a.name as agent_name, p.provider_slug,
@@ -52,32 +52,32 @@ export function loadAttention(sql: Sql, orgId: string, month: string): Promise<A
               union all
              select id::text, name, null, null, provider_slug, refused_at from credentials
               where org_id = ${orgId} and status = 'needs_credentials') c
-      order by c.at desc nulls last, c.id limit ${SHOWN})
+      order by c.at desc nulls last, c.id limit ${SHOWN_PER_KIND_MAX})
     union all
     (select 'webhook_failing', id::text, url, null, null, null, failing_since, ${noMoney}, status = 'paused',
             count(*) over ()
        from webhook_endpoints
       where org_id = ${orgId} and (failing_since is not null or paused_reason = 'failing')
-      order by status = 'paused' desc, failing_since, id limit ${SHOWN})
+      order by status = 'paused' desc, failing_since, id limit ${SHOWN_PER_KIND_MAX})
     union all
     (select 'key_expiring', k.id::text, k.name, k.agent_id, a.name, null, k.expires_at, ${noMoney}, false,
             count(*) over ()
        from api_keys k left join agents a on a.id = k.agent_id
       where k.org_id = ${orgId} and k.revoked_at is null and k.replaced_by is null and k.expires_at > now()
         and k.expires_at < now() + make_interval(days => ${EXPIRES_SOON_DAYS})
-      order by k.expires_at, k.id limit ${SHOWN})
+      order by k.expires_at, k.id limit ${SHOWN_PER_KIND_MAX})
     union all
     (select 'key_unused', k.id::text, k.name, k.agent_id, a.name, null, k.created_at, ${noMoney}, false,
             count(*) over ()
        from api_keys k left join agents a on a.id = k.agent_id
       where k.org_id = ${orgId} and k.revoked_at is null and k.last_used_at is null
         and (k.expires_at is null or k.expires_at > now())
-        and k.created_at < now() - make_interval(days => ${UNUSED_DAYS})
-      order by k.created_at, k.id limit ${SHOWN})
+        and k.created_at < now() - make_interval(days => ${UNUSED_AFTER_DAYS})
+      order by k.created_at, k.id limit ${SHOWN_PER_KIND_MAX})
     union all
     (select 'no_budget', a.id::text, a.name, a.id, a.name, null, a.created_at, ${spent}::text, null, false,
             count(*) over ()
        from agents a ${ofMonth}
       where a.org_id = ${orgId} and a.status = 'active' and a.budget_cents_monthly is null
-      order by ${spent} desc, a.created_at desc, a.id limit ${SHOWN})`;
+      order by ${spent} desc, a.created_at desc, a.id limit ${SHOWN_PER_KIND_MAX})`;
 }

@@ -1,14 +1,14 @@
 /** The trail is kept for AUDIT_RETENTION_DAYS and no longer: it names people and their addresses. */
-import { deleteInSteps, ROWS_PER_STEP } from '../db/delete-in-steps.js';
+import { deleteInBatches, ROWS_PER_BATCH } from '../db/delete-in-batches.js';
 import type { Sql } from '../db/sql.js';
 
 /** Deletes entries that are older, at most some 100 000 a call. */
-export async function pruneAudit(sql: Sql, retentionDays: number): Promise<void> {
-  await deleteInSteps(async () => {
+export async function pruneAuditEntries(sql: Sql, retentionDays: number): Promise<void> {
+  await deleteInBatches(async () => {
     const rows = await sql`
       delete from audit_entries where id in (
         select id from audit_entries where at < now() - ${retentionDays} * interval '1 day'
-         order by at limit ${ROWS_PER_STEP} for update skip locked)`;
+         order by at limit ${ROWS_PER_BATCH} for update skip locked)`;
     return rows.count;
   });
 }

@@ -1,16 +1,16 @@
 import type { Sql } from '../db/sql.js';
 import type { App } from '../http/app.js';
-import { page } from '../http/pagination.js';
+import { parsePage } from '../http/pagination.js';
 import { type AuditEntry, AuditList, AuditQuery } from './schema.js';
-import { type AuditRow, listAudit } from './store.js';
+import { type AuditRow, listAuditEntries } from './store.js';
 
 export function auditRoutes(app: App, sql: Sql): void {
   app.get(
     '/v1/audit',
     { config: { access: 'admin' }, schema: { querystring: AuditQuery, response: { 200: AuditList } } },
     async ({ actor, query }) => {
-      const { limit, offset } = page(query);
-      const { rows, total } = await listAudit(sql, actor.orgId, query, { limit, offset });
+      const { limit, offset } = parsePage(query);
+      const { rows, total } = await listAuditEntries(sql, actor.orgId, query, { limit, offset });
       return { entries: rows.map(present), total, limit, offset };
     },
   );

@@ -1,7 +1,7 @@
-import { containing } from '../db/like-pattern.js';
+import { containsPattern } from '../db/like-pattern.js';
 import { orderBy, type Sorting } from '../db/order-by.js';
 import type { Sql } from '../db/sql.js';
-import type { Listed, Page } from '../http/pagination.js';
+import type { ListResult, Page } from '../http/pagination.js';
 
 export interface AuditRow {
   readonly id: string;
@@ -31,12 +31,12 @@ interface AuditFilter extends Sorting<'at'> {
 
 const ORDER = { at: { by: 'at' } } as const;
 
-export async function listAudit(
+export async function listAuditEntries(
   sql: Sql,
   orgId: string,
   { actorId, action, start, end, targetType, targetId, search = '', ...sorting }: AuditFilter,
   page: Page,
-): Promise<Listed<AuditRow>> {
+): Promise<ListResult<AuditRow>> {
   const where = sql`
     where org_id = ${orgId}
       ${actorId === undefined ? sql`` : sql`and (actor_user_id = ${actorId} or actor_token_id = ${actorId})`}
@@ -48,7 +48,7 @@ export async function listAudit(
       ${
         search === ''
           ? sql``
-          : sql`and concat_ws(' ', actor_email, actor_token_name, action, target_id, ip) ilike ${containing(search)}`
+          : sql`and concat_ws(' ', actor_email, actor_token_name, action, target_id, ip) ilike ${containsPattern(search)}`
       }`;
   const rows = await sql<AuditRow[]>`
     select id, at, actor_user_id as "userId", actor_email as email,

@@ -1,8 +1,11 @@
 import type { FastifyRequest } from 'fastify';
 import { Conflict } from '../domain/errors.js';
 import type { App } from '../http/app.js';
-import { type Authenticator, bearerToken, clientOf } from './authenticate.js';
-import type { AccountRecovery } from './recovery.js';
+import type { Throttle } from '../throttling/throttle.js';
+import { type Authenticator, getClientInfo, readBearerToken } from './authenticator.js';
+import type { AccountRecovery } from './recovery/account-recovery.js';
+import type { AuthService } from './service.js';
+import type { SessionService } from './sessions/session-service.js';
 import {
   AddressInput,
   LoginInput,
@@ -18,14 +21,11 @@ import {
   SwitchInput,
   SwitchReply,
   VerifyInput,
-} from './schema.js';
-import type { AuthService } from './service.js';
-import type { Sessions } from './sessions.js';
-import type { Throttle } from './throttle.js';
+} from './users/schema.js';
 
-interface AuthParts {
+interface AuthServices {
   readonly auth: AuthService;
-  readonly sessions: Sessions;
+  readonly sessions: SessionService;
   readonly recovery: AccountRecovery;
   readonly throttle: Throttle;
   readonly authenticator: Authenticator;
@@ -33,22 +33,22 @@ interface AuthParts {
 
 const OK = { ok: true as const };
 
-export function authRoutes(app: App, { auth, sessions, recovery, throttle, authenticator }: AuthParts): void {
-  const open = { config: { access: 'public' as const }, onRequest: countAuthRequest(throttle) };
+export function authRoutes(app: App, { auth, sessions, recovery, throttle, authenticator }: AuthServices): void {
+  const open = { config: { access: 'public' as const }, onRequest: throttleAuthRequests(throttle) };
   app.post(
     '/v1/auth/signup',
     { ...open, schema: { body: SignupInput, response: { 201: SignupReply } } },
-    async (request, reply) => reply.code(201).send(await auth.signup(request.body, clientOf(request))),
+    async (request, reply) => reply.code(201).send(await auth.signup(request.body, getClientInfo(request))),
   );
   app.post(
     '/v1/auth/login',
     { ...open, schema: { body: LoginInput, response: { 200: LoginReply } } },
-    async (request) => auth.login(request.body, clientOf(request)),
+    async (request) => auth.login(request.body, getClientInfo(request)),
   );
   app.post(
     '/v1/auth/refresh',
     { ...open, schema: { security: [{ session: [] }], response: { 200: RefreshReply } } },
-    async (request) => ({ token: await sessions.refresh(bearerToken(request), clientOf(request)) }),
+    async (request) => ({ token: await sessions.refresh(readBearerToken(request), getClientInfo(request)) }),
   );
   app.post(
     '/v1/auth/switch-org',
@@ -60,14 +60,14 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
     async (request) => {
       const { actor, body } = request;
       if (actor.session?.kind === 'browser') throw new Conflict('a browser session switches with PATCH /v1/session');
-      return { token: await auth.switchOrg(actor, body.orgId, clientOf(request)), orgId: body.orgId };
+      return { token: await auth.switchOrganization(actor, body.orgId, getClientInfo(request)), orgId: body.orgId };
     },
   );
   app.post(
     '/v1/auth/forgot-password',
     { ...open, schema: { body: AddressInput, response: { 200: Ok } } },
     async ({ body }) => {
-      recovery.forgot(body.email);
+      recovery.requestPasswordReset(body.email);
       return OK;
     },
   );
@@ -76,7 +76,7 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
     { ...open, schema: { body: ResetInput, response: { 200: Ok } } },
     async (request) => {
       const { body, ip } = request;
-      await recovery.reset(body.token, body.password, await authenticator.userOf(request), ip);
+      await recovery.resetPassword(body.token, body.password, await authenticator.findSessionUserId(request), ip);
       return OK;
     },
   );
@@ -84,7 +84,7 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
     '/v1/auth/verify-email',
     { ...open, schema: { body: VerifyInput, response: { 200: Ok } } },
     async ({ body, ip }) => {
-      await recovery.verify(body.token, body.password, ip);
+      await recovery.verifyEmail(body.token, body.password, ip);
       return OK;
     },
   );
@@ -99,15 +99,15 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
   app.patch(
     '/v1/me',
     { config: { access: 'session', account: true }, schema: { body: RenameInput, response: { 200: SelfReply } } },
-    async ({ actor, body }) => auth.rename(actor, body.name),
+    async ({ actor, body }) => auth.renameUser(actor, body.name),
   );
   app.get(
     '/v1/me',
     { config: { access: 'viewer', whileDeleted: true, project: {} }, schema: { response: { 200: MeReply } } },
-    async ({ actor }) => auth.me(actor),
+    async ({ actor }) => auth.getMe(actor),
   );
 }
 
 /** For every route that takes a password, a mail's token or a session to renew. */
-export const countAuthRequest = (throttle: Throttle) => (request: FastifyRequest) =>
-  throttle.countAuthRequest(request.ip);
+export const throttleAuthRequests = (throttle: Throttle) => (request: FastifyRequest) =>
+  throttle.throttleAuthRequest(request.ip);

@@ -3,20 +3,20 @@ import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { Conflict, InvalidInput } from '../domain/errors.js';
 import type { App } from '../http/app.js';
-import { PageQuery, page } from '../http/pagination.js';
+import { PageQuery, parsePage } from '../http/pagination.js';
 import { Deleted, IdParams } from '../http/schema.js';
-import { type Authenticator, clientOf } from './authenticate.js';
-import type { SessionCookie } from './cookie.js';
-import { countAuthRequest } from './routes.js';
-import { ChangePasswordInput, Ok, SwitchInput } from './schema.js';
+import type { Throttle } from '../throttling/throttle.js';
+import { type Authenticator, getClientInfo } from './authenticator.js';
+import { throttleAuthRequests } from './routes.js';
 import type { AuthService } from './service.js';
-import { BrowserLoginInput, BrowserSessionReply, SessionList } from './session-schema.js';
-import type { Sessions } from './sessions.js';
-import type { Throttle } from './throttle.js';
+import type { SessionCookie } from './sessions/session-cookie.js';
+import type { SessionService } from './sessions/session-service.js';
+import { ChangePasswordInput, Ok, SwitchInput } from './users/schema.js';
+import { BrowserLoginInput, BrowserSessionReply, SessionList } from './users/session-schema.js';
 
-interface SessionParts {
+interface SessionServices {
   readonly auth: AuthService;
-  readonly sessions: Sessions;
+  readonly sessions: SessionService;
   readonly throttle: Throttle;
   readonly authenticator: Authenticator;
   readonly cookie: SessionCookie;
@@ -25,8 +25,8 @@ interface SessionParts {
 const OK = { ok: true as const };
 const DELETED = { deleted: true as const };
 
-export function sessionRoutes(app: App, parts: SessionParts): void {
-  const { auth, sessions, throttle } = parts;
+export function sessionRoutes(app: App, services: SessionServices): void {
+  const { auth, sessions, throttle } = services;
   app.post(
     '/v1/auth/logout',
     { config: { access: 'session' }, schema: { response: { 200: Ok } } },
@@ -39,7 +39,7 @@ export function sessionRoutes(app: App, parts: SessionParts): void {
     '/v1/auth/change-password',
     {
       config: { access: 'session', account: true },
-      onRequest: countAuthRequest(throttle),
+      onRequest: throttleAuthRequests(throttle),
       schema: { body: ChangePasswordInput, response: { 200: Ok } },
     },
     async ({ actor, body }) => {
@@ -54,7 +54,7 @@ export function sessionRoutes(app: App, parts: SessionParts): void {
       schema: { querystring: Type.Object(PageQuery), response: { 200: SessionList } },
     },
     async ({ actor, query }) => {
-      const { limit, offset } = page(query);
+      const { limit, offset } = parsePage(query);
       const { rows, total } = await sessions.list(actor, { limit, offset });
       return { sessions: [...rows], total, limit, offset };
     },
@@ -66,7 +66,7 @@ export function sessionRoutes(app: App, parts: SessionParts): void {
       schema: { description: 'Ends all sessions of the user but the one of this call.', response: { 200: Deleted } },
     },
     async ({ actor }) => {
-      await sessions.endOthers(actor);
+      await sessions.revokeOthers(actor);
       return DELETED;
     },
   );
@@ -74,20 +74,20 @@ export function sessionRoutes(app: App, parts: SessionParts): void {
     '/v1/sessions/:id',
     { config: { access: 'session', account: true }, schema: { params: IdParams, response: { 200: Deleted } } },
     async ({ actor, params }) => {
-      await sessions.end(actor, params.id);
+      await sessions.revoke(actor, params.id);
       return DELETED;
     },
   );
-  browserRoutes(app, parts);
+  browserSessionRoutes(app, services);
 }
 
-function browserRoutes(app: App, { auth, sessions, throttle, authenticator, cookie }: SessionParts): void {
+function browserSessionRoutes(app: App, { auth, sessions, throttle, authenticator, cookie }: SessionServices): void {
   const setCookie = (reply: FastifyReply, secret: string | null) => reply.header('set-cookie', cookie.header(secret));
   app.post(
     '/v1/session',
     {
       config: { access: 'public', bodyOptional: true },
-      onRequest: countAuthRequest(throttle),
+      onRequest: throttleAuthRequests(throttle),
       schema: {
         description:
           'Opens a session that the browser holds as a cookie: with e-mail and password, or with neither and a bearer ' +
@@ -97,19 +97,19 @@ function browserRoutes(app: App, { auth, sessions, throttle, authenticator, cook
       },
     },
     async (request, reply) => {
-      cookie.assertOwnPage(request);
+      cookie.assertSameOrigin(request);
       const { email, password } = request.body;
       if (email !== undefined && password !== undefined) {
-        const login = await auth.browserLogin({ email, password }, clientOf(request));
+        const login = await auth.loginBrowser({ email, password }, getClientInfo(request));
         void setCookie(reply, login.cookie);
         return login.reply;
       }
       if (email !== undefined || password !== undefined) {
         throw new InvalidInput('email and password are required together, or neither beside a bearer token');
       }
-      const actor = await authenticator.bearerActorOf(request);
-      const me = await auth.self(actor);
-      void setCookie(reply, await sessions.exchange(actor));
+      const actor = await authenticator.resolveBearerActor(request);
+      const me = await auth.getSelf(actor);
+      void setCookie(reply, await sessions.exchangeForCookie(actor));
       return me;
     },
   );
@@ -122,8 +122,8 @@ function browserRoutes(app: App, { auth, sessions, throttle, authenticator, cook
     async (request) => {
       const { actor, body } = request;
       if (actor.session?.kind !== 'browser') throw new Conflict('a bearer token switches with /v1/auth/switch-org');
-      await auth.switchOrg(actor, body.orgId, clientOf(request));
-      return auth.self(await authenticator.actorOf(request));
+      await auth.switchOrganization(actor, body.orgId, getClientInfo(request));
+      return auth.getSelf(await authenticator.resolveActor(request));
     },
   );
   app.delete(

@@ -2,39 +2,40 @@
 import type { Sql, Tx } from '../db/sql.js';
 import { Forbidden } from '../domain/errors.js';
 
-type Signup = 'open' | 'first' | 'closed';
+type SignupMode = 'open' | 'first' | 'closed';
 
 export class SignupPolicy {
   /** Once there is a user there always was one. */
-  #taken = false;
+  #hasUserEver = false;
 
   constructor(
     readonly sql: Sql,
-    readonly configured: Signup,
+    readonly configured: SignupMode,
   ) {}
 
   /** What holds now: `first` becomes `closed` with the first user. */
-  async now(): Promise<Signup> {
+  async currentMode(): Promise<SignupMode> {
     if (this.configured !== 'first') return this.configured;
     return (await this.#hasUser(this.sql)) ? 'closed' : 'first';
   }
 
   /** Before a password is hashed for nothing. */
   async assertOpen(): Promise<void> {
-    if ((await this.now()) === 'closed') throw closed();
+    if ((await this.currentMode()) === 'closed') throw createSignupClosedError();
   }
 
   /** In the transaction of the signup: of several at once, one is the first. */
-  async hold(tx: Tx): Promise<void> {
+  async lockAndAssertOpen(tx: Tx): Promise<void> {
     if (this.configured === 'open') return;
     await tx`select pg_advisory_xact_lock(hashtext('first signup'))`;
-    if (this.configured === 'closed' || (await this.#hasUser(tx))) throw closed();
+    if (this.configured === 'closed' || (await this.#hasUser(tx))) throw createSignupClosedError();
   }
 
   async #hasUser(sql: Sql | Tx): Promise<boolean> {
-    this.#taken ||= (await sql`select 1 from users limit 1`).length > 0;
-    return this.#taken;
+    this.#hasUserEver ||= (await sql`select 1 from users limit 1`).length > 0;
+    return this.#hasUserEver;
   }
 }
 
-const closed = () => new Forbidden('signup is closed here: ask a member of an organization for an invitation');
+const createSignupClosedError = () =>
+  new Forbidden('signup is closed here: ask a member of an organization for an invitation');

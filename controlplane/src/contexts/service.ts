@@ -1,20 +1,20 @@
 /** Answers which context serves a gateway token (docs/contract.md#gateway-tokens). */
 
 import type { Logger } from '@acg/base/log';
-import { UUID_ANY_CASE } from '@acg/base/uuid';
+import { UUID_PATTERN_ANY_CASE } from '@acg/base/uuid';
 import { type IResolveTokenResponse, Outcome } from '@acg/proto/messages';
-import { openCredentials } from '../accounts/credentials.js';
-import type { Vault } from '../accounts/vault.js';
 import type { Sql } from '../db/sql.js';
+import { decryptCredentials } from '../provider-accounts/credential-encryption.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
-import { assembleContext } from './assemble.js';
+import type { Vault } from '../vault/vault.js';
+import { assembleContext } from './assemble-context.js';
 import {
   type AccountRow,
   type AgentRow,
+  type ContextRows,
   type KeyRow,
-  loadByTokenHash,
-  type NamedQuery,
-  type ResolvedRows,
+  loadContextRows,
+  type ParsedTokenQuery,
   type TokenQuery,
 } from './store.js';
 
@@ -30,23 +30,26 @@ export class ContextService {
   async resolve(queries: readonly TokenQuery[]): Promise<IResolveTokenResponse[]> {
     const named = queries.map((query) => ({
       ...query,
-      agentRefId: UUID_ANY_CASE.test(query.agentRef) ? query.agentRef.toLowerCase() : null,
+      agentRefId: UUID_PATTERN_ANY_CASE.test(query.agentRef) ? query.agentRef.toLowerCase() : null,
     }));
-    const rows = await loadByTokenHash(this.sql, named);
-    return rows.map((row, i) => this.#answer(row, named[i]!));
+    const rows = await loadContextRows(this.sql, named);
+    return rows.map((row, i) => this.#toResponse(row, named[i]!));
   }
 
-  #answer({ revision, key, agents }: ResolvedRows, { agentRef, agentRefId }: NamedQuery): IResolveTokenResponse {
+  #toResponse(
+    { revision, key, agents }: ContextRows,
+    { agentRef, agentRefId }: ParsedTokenQuery,
+  ): IResolveTokenResponse {
     if (key === null) return { outcome: Outcome.UNKNOWN_TOKEN, revision };
-    const agent = chooseAgent(key, agents, agentRef, agentRefId);
+    const agent = selectAgent(key, agents, agentRef, agentRefId);
     if (typeof agent === 'number') return { outcome: agent, revision };
-    const open = (account: AccountRow) => openCredentials(this.vault, this.log, key.orgId, account);
-    return { outcome: Outcome.FOUND, context: assembleContext(key, agent, this.catalogue, open), revision };
+    const decrypt = (account: AccountRow) => decryptCredentials(this.vault, this.log, key.orgId, account);
+    return { outcome: Outcome.FOUND, context: assembleContext(key, agent, this.catalogue, decrypt), revision };
   }
 }
 
 /** The agent, or the outcome that refuses. */
-function chooseAgent(
+function selectAgent(
   key: KeyRow,
   agents: readonly AgentRow[],
   agentRef: string,

@@ -7,8 +7,8 @@
 import type { AgentPolicy } from '../agents/policy.js';
 import { arrayLiteral } from '../db/array-literal.js';
 import type { Sql } from '../db/sql.js';
-import { LIMIT_FIELDS, type OwnLimits, type ScopeBudgets } from '../limits/limit-fields.js';
-import type { AuthType } from '../providers/custom/provider.js';
+import { type ConfiguredLimits, LIMIT_FIELDS, type ScopeBudgets } from '../limits/agent-limit-fields.js';
+import type { AuthType } from '../providers/custom/custom-provider.js';
 
 export interface TokenQuery {
   /** 32 bytes. */
@@ -17,12 +17,12 @@ export interface TokenQuery {
   readonly agentRef: string;
 }
 
-export interface NamedQuery extends TokenQuery {
+export interface ParsedTokenQuery extends TokenQuery {
   /** The reference again where it has the form of an id. */
   readonly agentRefId: string | null;
 }
 
-export interface ResolvedRows {
+export interface ContextRows {
   /** Invalidations up to this one are visible in the rows. */
   readonly revision: number;
   readonly key: KeyRow | null;
@@ -45,7 +45,7 @@ interface ScopeSpendRow {
   readonly ledgerNanos: number;
 }
 
-export interface AgentRow extends OwnLimits, ScopeBudgets {
+export interface AgentRow extends ConfiguredLimits, ScopeBudgets {
   readonly scopes: readonly ScopeSpendRow[];
   readonly id: string;
   readonly projectId: string;
@@ -78,10 +78,10 @@ export interface AccountRow {
   readonly nonce: string;
   readonly ciphertext: string;
   readonly allowSensitivePaths: boolean;
-  readonly custom: CustomRow | null;
+  readonly custom: CustomProviderRow | null;
 }
 
-interface CustomRow {
+interface CustomProviderRow {
   readonly slug: string;
   readonly baseUrl: string;
   readonly authType: AuthType;
@@ -92,7 +92,8 @@ interface CustomRow {
 }
 
 /** `'field', agent.column, …` */
-const limitPairs = (sql: Sql) => sql.unsafe(LIMIT_FIELDS.map((row) => `'${row.field}', agent.${row.column}`).join());
+const limitJsonPairs = (sql: Sql) =>
+  sql.unsafe(LIMIT_FIELDS.map((row) => `'${row.field}', agent.${row.column}`).join());
 
 /**
  * Stored credentials, addresses and patterns of one batch; the last token may go beyond it. An ordinary token has a few
@@ -101,11 +102,11 @@ const limitPairs = (sql: Sql) => sql.unsafe(LIMIT_FIELDS.map((row) => `'${row.fi
 const BATCH_BYTES_MAX = 2_097_152;
 
 /** One row for each of the first queries, in order, and for the first one always: the others are to be asked again. */
-export async function loadByTokenHash(sql: Sql, queries: readonly NamedQuery[]): Promise<ResolvedRows[]> {
+export async function loadContextRows(sql: Sql, queries: readonly ParsedTokenQuery[]): Promise<ContextRows[]> {
   const hashes = arrayLiteral(queries, ({ tokenHash }) => Buffer.from(tokenHash).toString('hex'));
   const refs = arrayLiteral(queries, ({ agentRef }) => agentRef);
   const refIds = arrayLiteral(queries, ({ agentRefId }) => agentRefId);
-  return sql<ResolvedRows[]>`
+  return sql<ContextRows[]>`
     with asked as (
       select position, decode(hash, 'hex') as token_hash, ref, ref_id
         from unnest(${hashes}::text::text[], ${refs}::text::text[], ${refIds}::text::uuid[])
@@ -153,7 +154,7 @@ export async function loadByTokenHash(sql: Sql, queries: readonly NamedQuery[]):
           'expiresAtMs', floor(extract(epoch from key.expires_at) * 1000)) end as key,
       (select coalesce(jsonb_agg(jsonb_build_object(
           'id', agent.id, 'projectId', agent.project_id, 'name', agent.name, 'slug', agent.slug,
-          'status', agent.status, 'policy', agent.policy, ${limitPairs(sql)},
+          'status', agent.status, 'policy', agent.policy, ${limitJsonPairs(sql)},
           'budgetMode', agent.budget_mode, 'holdMaxOutputTokens', agent.hold_max_output_tokens,
           'onStoreLoss', agent.on_store_loss,
           'spendMonth', (select month from spend_month),

@@ -6,36 +6,38 @@ import { randomBytes } from 'node:crypto';
 import serveFiles from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../http/app.js';
-import type { Site } from './site.js';
+import type { DashboardBuild } from './dashboard-build.js';
 
 const NONCE_BYTES = 16;
-const policy = (nonce: string): string =>
+const buildContentSecurityPolicy = (nonce: string): string =>
   `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-${nonce}'; img-src 'self' data:; font-src 'self'; ` +
   "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
 /** Below them the service answers for itself: what it does not know there is unknown. */
-const OWN =
+const NON_DASHBOARD_PATHS =
   /^\/(?:v1|docs|status|healthz|readyz|metrics|device|verify-email|reset-password|accept-invitation|assets)(?:[/?]|$)/;
 
 /** Whether a browser asks to be shown something; programs that mistype an address shall get a 404. */
-export const wantsPage = ({ method, url, headers }: FastifyRequest): boolean =>
-  method === 'GET' && (headers.accept ?? '').includes('text/html') && !OWN.test(url);
+export const isPageRequest = ({ method, url, headers }: FastifyRequest): boolean =>
+  method === 'GET' && (headers.accept ?? '').includes('text/html') && !NON_DASHBOARD_PATHS.test(url);
 
-export function sendPage(site: Site, reply: FastifyReply, session: boolean): FastifyReply {
+export function sendDashboardPage(site: DashboardBuild, reply: FastifyReply, session: boolean): FastifyReply {
   const nonce = randomBytes(NONCE_BYTES).toString('base64');
-  void reply.header('content-security-policy', policy(nonce));
-  return reply.type('text/html; charset=utf-8').send(site.page(nonce, session));
+  void reply.header('content-security-policy', buildContentSecurityPolicy(nonce));
+  return reply.type('text/html; charset=utf-8').send(site.renderPage(nonce, session));
 }
 
-interface Sessions {
+interface SessionCookieReader {
   /** The secret of the request's cookie; null: it has none. */
-  read(request: FastifyRequest): string | null;
+  readSecret(request: FastifyRequest): string | null;
 }
 
-export function dashboardRoutes(app: App, site: Site, sessions: Sessions): void {
-  app.get('/', async (request, reply) => sendPage(site, reply, sessions.read(request) !== null));
+export function dashboardRoutes(app: App, site: DashboardBuild, sessions: SessionCookieReader): void {
+  app.get('/', async (request, reply) => sendDashboardPage(site, reply, sessions.readSecret(request) !== null));
   const files = serveFiles as unknown as (instance: FastifyInstance, options: object) => Promise<void>;
-  app.register(async (scope) => files(scope, { root: site.assetsDirectory, prefix: '/assets/', ...FILES }));
+  app.register(async (scope) =>
+    files(scope, { root: site.assetsDirectory, prefix: '/assets/', ...STATIC_FILE_OPTIONS }),
+  );
 }
 
-const FILES = { preCompressed: true, immutable: true, maxAge: '365d', index: false, schemaHide: true };
+const STATIC_FILE_OPTIONS = { preCompressed: true, immutable: true, maxAge: '365d', index: false, schemaHide: true };

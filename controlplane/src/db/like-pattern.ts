@@ -1,4 +1,4 @@
 /** For `ilike`: whatever holds the text. */
-export const containing = (text: string): string => `%${text.replace(LIKE_SPECIAL, '\\$&')}%`;
+export const containsPattern = (text: string): string => `%${text.replace(LIKE_SPECIAL, '\\$&')}%`;
 
 const LIKE_SPECIAL = /[\\%_]/g;

@@ -3,15 +3,15 @@
  * find nothing to do. Each file runs in one transaction with its own entry in `schema_migrations`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { endHeard, withReservedConnection } from './reserved-connection.js';
+import { waitForConnectionClose, withReservedConnection } from './reserved-connection.js';
 import type { Sql } from './sql.js';
 
-const DIRECTORY = new URL('./migrations/', import.meta.url);
+const MIGRATIONS_DIRECTORY = new URL('./migrations/', import.meta.url);
 const DEADLOCK = '40P01';
-const FILE = /^(\d{4})_[a-z0-9_]+\.sql$/;
+const MIGRATION_FILE = /^(\d{4})_[a-z0-9_]+\.sql$/;
 
 /** The database was written by a newer version of this program. */
-class NewerSchema extends Error {
+class NewerSchemaError extends Error {
   constructor(readonly version: number) {
     super(`the database has schema ${version}, which this version does not know: start the newer version again`);
     this.name = 'NewerSchema';
@@ -23,9 +23,9 @@ interface Migration {
   readonly name: string;
 }
 
-function migrations(): readonly Migration[] {
-  return readdirSync(DIRECTORY)
-    .map((name) => ({ name, match: FILE.exec(name) }))
+function listMigrations(): readonly Migration[] {
+  return readdirSync(MIGRATIONS_DIRECTORY)
+    .map((name) => ({ name, match: MIGRATION_FILE.exec(name) }))
     .filter(({ match }) => match !== null)
     .map(({ name, match }) => ({ version: Number(match![1]), name }))
     .sort((a, b) => a.version - b.version);
@@ -35,15 +35,15 @@ function migrations(): readonly Migration[] {
  * In one transaction. Instances of the release before may be at work and lock the same tables in another order; where
  * Postgres ends the migration for that, nothing of it has happened, and it runs again.
  */
-async function run(connection: Sql, version: number, name: string): Promise<void> {
-  const text = readFileSync(new URL(name, DIRECTORY), 'utf8');
+async function runMigration(connection: Sql, version: number, name: string): Promise<void> {
+  const text = readFileSync(new URL(name, MIGRATIONS_DIRECTORY), 'utf8');
   const entry = `insert into schema_migrations (version, name) values (${version}, '${name}')`;
   for (;;) {
     try {
       await connection.unsafe(`begin;\n${entry};\n${text}\ncommit;`);
       return;
     } catch (error) {
-      await endHeard();
+      await waitForConnectionClose();
       await connection`rollback`;
       if ((error as { code?: string }).code !== DEADLOCK) throw error;
     }
@@ -61,13 +61,13 @@ export function migrate(sql: Sql): Promise<readonly string[]> {
       version integer primary key, name text not null, applied_at timestamptz not null default now())`;
     const rows = await connection<{ version: number }[]>`select version from schema_migrations order by version`;
     const applied = new Set(rows.map((row) => row.version));
-    const known = migrations();
+    const known = listMigrations();
     const newest = rows.at(-1)?.version ?? 0;
-    if (newest > (known.at(-1)?.version ?? 0)) throw new NewerSchema(newest);
+    if (newest > (known.at(-1)?.version ?? 0)) throw new NewerSchemaError(newest);
     const ran: string[] = [];
     for (const { version, name } of known) {
       if (applied.has(version)) continue;
-      await run(connection, version, name);
+      await runMigration(connection, version, name);
       ran.push(name);
     }
     return ran;

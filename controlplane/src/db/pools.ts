@@ -3,7 +3,7 @@
  * revocation, of usage that is to be booked, or of a token that an agent waits for.
  */
 import type { Secret } from '@acg/base/secret';
-import { openSql, type Sql, type SqlOptions } from './sql.js';
+import { openPool, type Sql, type SqlOptions } from './sql.js';
 
 export interface Pools {
   /** The management API and the jobs behind it. */
@@ -23,9 +23,9 @@ const READ_TIMEOUT_MS = 30_000;
 const END_TIMEOUT_S = 5;
 
 /** Nothing connects before its first query. */
-export function openPools(url: Secret): Pools {
+export function openConnectionPools(url: Secret): Pools {
   const open = (name: keyof typeof CONNECTIONS_MAX, more: Partial<SqlOptions> = {}): Sql =>
-    openSql(url, { connectionsMax: CONNECTIONS_MAX[name], applicationName: `acg-${name}`, ...more });
+    openPool(url, { connectionsMax: CONNECTIONS_MAX[name], applicationName: `acg-${name}`, ...more });
   const reads = open('reads', { statementTimeoutMs: READ_TIMEOUT_MS });
   const pools = { api: open('api'), reads, ingest: open('ingest'), feeds: open('feeds'), resolve: open('resolve') };
   return {

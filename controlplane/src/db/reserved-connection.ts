@@ -13,13 +13,13 @@ export async function withReservedConnection<T>(
   try {
     return await work(connection);
   } finally {
-    await endHeard();
-    if (await isRestored(connection)) connection.release();
+    await waitForConnectionClose();
+    if (await resetSession(connection)) connection.release();
   }
 }
 
 /** False: it is gone, and the pool has opened or will open another in its place. */
-async function isRestored(connection: ReservedConnection): Promise<boolean> {
+async function resetSession(connection: ReservedConnection): Promise<boolean> {
   try {
     await connection`select pg_advisory_unlock_all()`;
     await connection`reset all`;
@@ -34,6 +34,6 @@ async function isRestored(connection: ReservedConnection): Promise<boolean> {
  * the statement fails up to a turn of the event loop before the client of Postgres knows the connection's end, and what is
  * asked in between is never answered.
  */
-export async function endHeard(): Promise<void> {
+export async function waitForConnectionClose(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise((next) => setImmediate(next));
 }

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import type { Secret } from '@acg/base/secret';
 import postgres from 'postgres';
-import { type Destination, type Patience, watchedSockets } from './watched-socket.js';
+import { createSocketFactory, type DeadPeerTimeouts, type PostgresAddress } from './dead-peer-detection.js';
 
 /** int8 arrives as a number: exact below 2^53. Sums of nano-dollars are read as `::text` where they may be larger. */
 type Types = { bigint: number };
@@ -16,7 +16,7 @@ export interface SqlOptions {
   readonly applicationName: string;
   readonly statementTimeoutMs?: number;
   /** With a server that says nothing; ten seconds of both unless given. */
-  readonly patience?: Patience;
+  readonly deadPeerTimeouts?: DeadPeerTimeouts;
 }
 
 const CONNECT_TIMEOUT_S = 10;
@@ -26,8 +26,8 @@ const STATEMENT_TIMEOUT_MS = 60_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 
 /** Opens a lazy pool; nothing connects before the first query. */
-export function openSql(url: Secret, options: SqlOptions): Sql {
-  const socket: (to: Destination) => Socket = watchedSockets(options.patience);
+export function openPool(url: Secret, options: SqlOptions): Sql {
+  const socket: (to: PostgresAddress) => Socket = createSocketFactory(options.deadPeerTimeouts);
   return postgres<{ bigint: postgres.PostgresType<number> }>(url.reveal(), {
     ...({ socket } as object), // known to the client, not to its types
     max: options.connectionsMax,
@@ -58,7 +58,7 @@ export function openSql(url: Secret, options: SqlOptions): Sql {
 const UNIQUE_VIOLATION = '23505';
 
 /** Whether the error is a violation of that unique constraint or index. */
-export function violates(error: unknown, constraint: string): boolean {
+export function isUniqueViolation(error: unknown, constraint: string): boolean {
   return (
     error instanceof postgres.PostgresError && error.code === UNIQUE_VIOLATION && error.constraint_name === constraint
   );
@@ -68,7 +68,7 @@ const FOREIGN_KEY_VIOLATION = '23503';
 const KEY_VIOLATIONS = new Set([UNIQUE_VIOLATION, FOREIGN_KEY_VIOLATION]);
 
 /** A row that this one refers to was deleted by another transaction meanwhile. */
-export const isReferenceGone = (error: unknown): boolean =>
+export const isForeignKeyViolation = (error: unknown): boolean =>
   error instanceof postgres.PostgresError && error.code === FOREIGN_KEY_VIOLATION;
 
 const TRANSACTION_CONFLICTS = new Set(['40001', '40P01']);
@@ -78,7 +78,7 @@ export const isTransactionConflict = (error: unknown): boolean =>
   error instanceof postgres.PostgresError && TRANSACTION_CONFLICTS.has(error.code);
 
 /** Whether the error is a violation of any unique or foreign key. */
-export const violatesAnyKey = (error: unknown): boolean =>
+export const isKeyViolation = (error: unknown): boolean =>
   error instanceof postgres.PostgresError && KEY_VIOLATIONS.has(error.code);
 
 const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
@@ -92,7 +92,7 @@ export const isUnstorableText = (error: unknown): boolean =>
  * only (a standby after a failover), no room on its disk, in its memory or its tables of locks and connections, and a
  * statement that waited too long, for a lock that somebody else holds.
  */
-const AWAY = new Set(
+const UNAVAILABLE_CODES = new Set(
   (
     'CONNECTION_CLOSED CONNECTION_ENDED CONNECTION_DESTROYED CONNECT_TIMEOUT ' +
     'ECONNREFUSED ECONNRESET EPIPE ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH ETIMEDOUT ' +
@@ -101,13 +101,16 @@ const AWAY = new Set(
 );
 
 /** Postgres cannot be reached, is starting or stopping, or does not take this now: it may in a moment. */
-export const isDatabaseAway = (error: unknown): boolean =>
-  isFatal(error) ||
-  (error instanceof Error && AWAY.has((error as { code?: string }).code ?? '') && isOfPostgres(error));
+export const isDatabaseUnavailable = (error: unknown): boolean =>
+  isFatalServerError(error) ||
+  (error instanceof Error &&
+    UNAVAILABLE_CODES.has((error as { code?: string }).code ?? '') &&
+    isPostgresConnectionError(error));
 
 /** The server ends this connection or does not open it, for whatever reason: no query's fault. */
-const isFatal = (error: unknown): boolean => error instanceof postgres.PostgresError && error.severity === 'FATAL';
+const isFatalServerError = (error: unknown): boolean =>
+  error instanceof postgres.PostgresError && error.severity === 'FATAL';
 
 /** A refused connection to something else is not the database's. */
-const isOfPostgres = (error: Error): boolean =>
+const isPostgresConnectionError = (error: Error): boolean =>
   error instanceof postgres.PostgresError || 'query' in error || /postgres/.test(error.stack ?? '');

@@ -24,7 +24,7 @@ export class Unauthenticated extends AppError {
 }
 
 /** The link of an invitation proves the address only: the account behind it has to show that it wants this. */
-export class AccountExists extends AppError {
+export class AccountAlreadyExists extends AppError {
   readonly code = 'unauthenticated';
   override readonly details = { existing: true };
 }
@@ -46,7 +46,7 @@ export class Conflict extends AppError {
 }
 
 /** The same call is under way; its answer will be there shortly. */
-export class StillRunning extends AppError {
+export class RequestInProgress extends AppError {
   readonly code = 'conflict';
   readonly retryAfterSeconds = 1;
   constructor() {

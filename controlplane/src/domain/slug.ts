@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto';
 const SLUG_LENGTH_MAX = 60;
 
 /** `Support Bot (EU)` → `support-bot-eu`, `Müller Café` → `muller-cafe`; a name without Latin letters or digits gives the fallback. */
-export function slugOf(name: string, fallback: string): string {
+export function slugify(name: string, fallback: string): string {
   const slug = name
     .normalize('NFKD')
     .replace(/\p{M}+/gu, '') // the dots of ü stand apart now: they part no word
@@ -17,7 +17,7 @@ export function slugOf(name: string, fallback: string): string {
 }
 
 /** The first of base, base-2, base-3 … that is free. */
-export function freeSlug(base: string, taken: ReadonlySet<string>): string {
+export function nextFreeSlug(base: string, taken: ReadonlySet<string>): string {
   if (!taken.has(base)) return base;
   for (let n = 2; ; n++) {
     const slug = `${base}-${n}`;
@@ -25,8 +25,8 @@ export function freeSlug(base: string, taken: ReadonlySet<string>): string {
   }
 }
 
-const NUMBERED_MAX = 5;
-const RANDOM_TRIES = 10;
+const NUMBERED_SUFFIX_MAX = 5;
+const RANDOM_SUFFIX_TRIES = 10;
 
 /**
  * Slugs to try in turn where so many share one parent that the taken ones cannot be listed: base, base-2 … base-5, then
@@ -34,8 +34,8 @@ const RANDOM_TRIES = 10;
  */
 export function* slugCandidates(base: string): Generator<string> {
   yield base;
-  for (let n = 2; n <= NUMBERED_MAX; n++) yield `${base}-${n}`;
-  for (let n = 0; n < RANDOM_TRIES; n++)
+  for (let n = 2; n <= NUMBERED_SUFFIX_MAX; n++) yield `${base}-${n}`;
+  for (let n = 0; n < RANDOM_SUFFIX_TRIES; n++)
     yield `${base}-${randomInt(36 ** 6)
       .toString(36)
       .padStart(6, '0')}`;

@@ -1,17 +1,17 @@
 import { Type } from 'typebox';
 import type { App } from '../http/app.js';
-import { PageQuery, page } from '../http/pagination.js';
-import type { EventMailPreferences } from './preferences.js';
+import { PageQuery, parsePage } from '../http/pagination.js';
+import type { EventMailPreferenceService } from './preference-service.js';
 import { PreferenceInput, PreferenceList, PreferenceParams, PreferenceReply } from './schema.js';
 
 const config = { access: 'viewer', tokens: false } as const;
 
-export function eventMailRoutes(app: App, preferences: EventMailPreferences): void {
+export function eventMailRoutes(app: App, preferences: EventMailPreferenceService): void {
   app.get(
     '/v1/event-mail',
     { config, schema: { querystring: Type.Object(PageQuery), response: { 200: PreferenceList } } },
     async ({ actor, query }) => {
-      const { limit, offset } = page(query);
+      const { limit, offset } = parsePage(query);
       const { rows, total } = await preferences.list(actor, { limit, offset });
       return { preferences: [...rows], total, limit, offset };
     },

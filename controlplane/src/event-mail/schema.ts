@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { EVENT_NAMES } from '../events/catalogue.js';
+import { EVENT_NAMES } from '../events/event-catalogue.js';
 import { EventNameField } from '../events/schema.js';
 import { PageReply } from '../http/pagination.js';
 import { Body, Uuid } from '../http/schema.js';

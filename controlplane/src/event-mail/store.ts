@@ -1,9 +1,9 @@
 import type { Sql, Tx } from '../db/sql.js';
-import type { EventName } from '../events/catalogue.js';
-import type { Listed, Page } from '../http/pagination.js';
+import type { EventName } from '../events/event-catalogue.js';
+import type { ListResult, Page } from '../http/pagination.js';
 import type { Preference } from './schema.js';
 
-const preferences = (sql: Sql | Tx, orgId: string) => sql`
+const selectPreferences = (sql: Sql | Tx, orgId: string) => sql`
   select u.id as "userId", u.email, u.name, u.email_verified_at is not null as "emailVerified",
          coalesce(r.events, '{}') as events
     from memberships m join users u on u.id = m.user_id
@@ -11,16 +11,18 @@ const preferences = (sql: Sql | Tx, orgId: string) => sql`
    where m.org_id = ${orgId}`;
 
 /** Every member, newest first. */
-export async function listPreferences(sql: Sql, orgId: string, page: Page): Promise<Listed<Preference>> {
+export async function listPreferences(sql: Sql, orgId: string, page: Page): Promise<ListResult<Preference>> {
   const rows = await sql<Preference[]>`
-    ${preferences(sql, orgId)} order by m.created_at desc, u.id desc limit ${page.limit} offset ${page.offset}`;
+    ${selectPreferences(sql, orgId)} order by m.created_at desc, u.id desc limit ${page.limit} offset ${page.offset}`;
   const [count] = await sql<{ total: number }[]>`select count(*) as total from memberships where org_id = ${orgId}`;
   return { rows, total: count!.total };
 }
 
 /** The membership stays until the transaction ends. Null: no member. */
 export async function lockPreference(tx: Tx, orgId: string, userId: string): Promise<Preference | null> {
-  const [row] = await tx<Preference[]>`${preferences(tx, orgId)} and m.user_id = ${userId} for no key update of m`;
+  const [row] = await tx<
+    Preference[]
+  >`${selectPreferences(tx, orgId)} and m.user_id = ${userId} for no key update of m`;
   return row ?? null;
 }
 
@@ -51,7 +53,7 @@ export interface DueRecipient {
  * Members for whom something waits and who got no mail for so long; locked until the transaction ends, and marked as
  * mailed. Those of organizations in `without` are left out.
  */
-export async function takeDue(
+export async function claimDueRecipients(
   tx: Tx,
   pauseS: number,
   limit: number,
@@ -71,19 +73,19 @@ export async function takeDue(
               case when u.email_verified_at is not null then u.email end as email`;
 }
 
-export interface WaitingEvent {
+export interface QueuedEvent {
   readonly event: EventName;
   readonly data: Record<string, unknown>;
   readonly occurredAt: Date;
 }
 
 /** Takes all that waits for one member: how much it was, and the oldest of it. */
-export async function takeWaiting(
+export async function dequeueEvents(
   tx: Tx,
   { orgId, userId }: DueRecipient,
   shownMax: number,
-): Promise<{ readonly total: number; readonly shown: readonly WaitingEvent[] }> {
-  const rows = await tx<(WaitingEvent & { total: number })[]>`
+): Promise<{ readonly total: number; readonly shown: readonly QueuedEvent[] }> {
+  const rows = await tx<(QueuedEvent & { total: number })[]>`
     with taken as (
       delete from event_mail_queue where org_id = ${orgId} and user_id = ${userId}
       returning event_id, event, data, occurred_at)
@@ -92,12 +94,12 @@ export async function takeWaiting(
   return { total: rows[0]?.total ?? 0, shown: rows };
 }
 
-export async function isAnythingWaiting(sql: Sql): Promise<boolean> {
+export async function hasQueuedEvents(sql: Sql): Promise<boolean> {
   return (await sql`select 1 from event_mail_queue limit 1`).length > 0;
 }
 
 /** What nobody waits for any more, and what was not mailed within a day. */
-export async function pruneQueue(sql: Sql): Promise<void> {
+export async function pruneQueuedEvents(sql: Sql): Promise<void> {
   await sql`
     delete from event_mail_queue where ctid = any(array(
       select ctid from event_mail_queue where occurred_at < now() - interval '1 day' limit 10000))`;

@@ -1,6 +1,6 @@
 import type { Sql } from '../db/sql.js';
 import type { App } from '../http/app.js';
-import { page } from '../http/pagination.js';
+import { parsePage } from '../http/pagination.js';
 import { EventList, EventQuery } from './schema.js';
 import { listEvents } from './store.js';
 
@@ -9,7 +9,7 @@ export function eventRoutes(app: App, sql: Sql): void {
     '/v1/events',
     { config: { access: 'viewer' }, schema: { querystring: EventQuery, response: { 200: EventList } } },
     async ({ actor, query }) => {
-      const { limit, offset } = page(query);
+      const { limit, offset } = parsePage(query);
       const { rows, total } = await listEvents(sql, actor.orgId, query, { limit, offset });
       const events = rows.map(({ occurredAt, ...row }) => ({ ...row, occurredAt: occurredAt.toISOString() }));
       return { events, total, limit, offset };

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Day, Timestamp, Uuid } from '../http/schema.js';
-import { EVENT_NAMES, type EventName } from './catalogue.js';
+import { EVENT_NAMES, type EventName } from './event-catalogue.js';
 
 export const EventNameField = Type.Unsafe<EventName>({ type: 'string', enum: EVENT_NAMES });
 

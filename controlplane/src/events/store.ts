@@ -1,6 +1,6 @@
 import type { Sql } from '../db/sql.js';
-import type { Listed, Page } from '../http/pagination.js';
-import type { EventName } from './catalogue.js';
+import type { ListResult, Page } from '../http/pagination.js';
+import type { EventName } from './event-catalogue.js';
 
 interface EventRow {
   readonly id: string;
@@ -22,7 +22,7 @@ export async function listEvents(
   orgId: string,
   { event, agentId, start, end }: EventFilter,
   page: Page,
-): Promise<Listed<EventRow>> {
+): Promise<ListResult<EventRow>> {
   const where = sql`
     where org_id = ${orgId}
       ${event === undefined ? sql`` : sql`and event = ${event}`}

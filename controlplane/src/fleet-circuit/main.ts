@@ -7,12 +7,12 @@ import { ConfigError, EnvReader } from '@acg/base/env-reader';
 import { createLogger, maskSecrets } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@acg/base/units';
-import { FleetBreakers } from '../circuit/fleet.js';
-import { Transitions } from '../circuit/transitions.js';
+import { BreakerTransitions } from '../breaker/breaker-transitions.js';
+import { FleetBreakers } from '../breaker/fleet-breakers.js';
 import { readCircuitConfig } from '../config.js';
-import { openSql } from '../db/sql.js';
+import { openPool } from '../db/sql.js';
 import { loadCatalogue } from '../providers/catalogue/catalogue.js';
-import { fleetOrigins } from '../providers/fleet-origins.js';
+import { listFleetOrigins } from '../providers/fleet-origins.js';
 
 const EXIT_USAGE = 64;
 const EXIT_CONFIG = 78;
@@ -22,33 +22,33 @@ const USAGE =
 const UNITS_MS: Readonly<Record<string, number>> = { m: MINUTE_MS, h: HOUR_MS };
 
 /** What is asked of the breaker; `holdMs` 0: the hold ends. */
-interface Order {
+interface BreakerOverride {
   readonly providerSlug: string;
   readonly state: 'OPEN' | 'CLOSED';
-  readonly holdMs: number;
+  readonly overrideMs: number;
 }
 
 /** Null: not understood. */
-function parseOrder([providerSlug, verb, span = '1h', ...rest]: readonly string[]): Order | null {
+function parseOverride([providerSlug, verb, span = '1h', ...rest]: readonly string[]): BreakerOverride | null {
   if (providerSlug === undefined || rest.length > 0) return null;
-  if (verb === 'release') return { providerSlug, state: 'CLOSED', holdMs: 0 };
+  if (verb === 'release') return { providerSlug, state: 'CLOSED', overrideMs: 0 };
   const [, amount, unit] = /^(\d{1,4})([mh])$/.exec(span) ?? [];
   const holdMs = Number(amount ?? 0) * (UNITS_MS[unit ?? ''] ?? 0);
   if ((verb !== 'open' && verb !== 'close') || holdMs === 0 || holdMs > DAY_MS) return null;
-  return { providerSlug, state: verb === 'open' ? 'OPEN' : 'CLOSED', holdMs };
+  return { providerSlug, state: verb === 'open' ? 'OPEN' : 'CLOSED', overrideMs: holdMs };
 }
 
-async function decide({ providerSlug, state, holdMs }: Order): Promise<void> {
+async function applyOverride({ providerSlug, state, overrideMs: holdMs }: BreakerOverride): Promise<void> {
   const read = new EnvReader(process.env);
   const url = new Secret(read.required('DATABASE_URL', 'the postgres:// URL of the running gateway'));
   const catalogue = loadCatalogue(read.optional('PROVIDERS_FILE'));
   const rules = readCircuitConfig(read);
   read.throwIfInvalid();
-  const sql = openSql(url, { connectionsMax: 1, applicationName: 'acg-fleet-circuit' });
+  const sql = openPool(url, { connectionsMax: 1, applicationName: 'acg-fleet-circuit' });
   try {
-    const origins = fleetOrigins(catalogue);
-    const fleet = new FleetBreakers(sql, new Transitions(rules, createLogger('fleet-circuit', 'warn')), origins);
-    if (!(await fleet.hold(providerSlug, state, holdMs))) {
+    const origins = listFleetOrigins(catalogue);
+    const fleet = new FleetBreakers(sql, new BreakerTransitions(rules, createLogger('fleet-circuit', 'warn')), origins);
+    if (!(await fleet.override(providerSlug, state, holdMs))) {
       const known = [...new Set(origins.map((one) => one.providerSlug))].join(', ');
       process.stderr.write(`fleet-circuit: ${providerSlug} has no breaker of the fleet: one of ${known}\n`);
       process.exitCode = EXIT_USAGE;
@@ -63,13 +63,13 @@ async function decide({ providerSlug, state, holdMs }: Order): Promise<void> {
   }
 }
 
-const order = parseOrder(process.argv.slice(2));
+const order = parseOverride(process.argv.slice(2));
 if (order === null) {
   process.stderr.write(`fleet-circuit: ${USAGE}\n`);
   process.exitCode = EXIT_USAGE;
 } else {
   try {
-    await decide(order);
+    await applyOverride(order);
   } catch (error) {
     const problems = error instanceof ConfigError ? error.problems : [(error as Error).message];
     for (const problem of problems) process.stderr.write(`fleet-circuit: ${maskSecrets(problem)}\n`);

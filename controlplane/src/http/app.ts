@@ -9,17 +9,17 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import { isDatabaseAway, isReferenceGone, isTransactionConflict, isUnstorableText } from '../db/sql.js';
-import { AppError, Conflict, StillRunning, TooManyAttempts } from '../domain/errors.js';
-import type { Access, Actor } from './access.js';
-import { addBodyRules } from './body.js';
-import { STATUS_OF } from './error-map.js';
-import { addRequestTurns } from './request-turns.js';
+import { isDatabaseUnavailable, isForeignKeyViolation, isTransactionConflict, isUnstorableText } from '../db/sql.js';
+import { AppError, Conflict, RequestInProgress, TooManyAttempts } from '../domain/errors.js';
+import { HTTP_STATUS_BY_ERROR_CODE } from './error-statuses.js';
+import { addJsonBodyParsing } from './json-body.js';
+import { rejectMalformedRequest } from './malformed-request.js';
+import { addRequestSlots } from './request-slots.js';
+import type { Access, Actor } from './route-access.js';
 import { recordRoutes } from './route-table.js';
 import { addSecurityHeaders } from './security-headers.js';
-import { answerUnreadable } from './unreadable-request.js';
 import { schemaErrorFormatter, validatorCompiler } from './validation.js';
-import { addWriteAllowance } from './write-allowance.js';
+import { addWriteRateLimit } from './write-rate-limit.js';
 
 export type App = ReturnType<typeof createApp>;
 
@@ -29,29 +29,29 @@ const REQUEST_TIMEOUT_MS = 60_000;
 const HEAD_TIMEOUT_MS = 20_000;
 /** Without a byte in either direction: longer than any answer is waited for, and the end of clients that do not read. */
 const IDLE_TIMEOUT_MS = 300_000;
-const AWAY_RETRY_AFTER_S = 2;
+const DATABASE_UNAVAILABLE_RETRY_AFTER_S = 2;
 const CONFLICT_RETRY_AFTER_S = 1;
-const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /** Who sends the request, and whether they may call the route. */
-interface Authentication {
+interface Authenticator {
   authenticate(request: FastifyRequest, access: Exclude<Access, 'public'>): Promise<Actor>;
 }
 
 interface RequestMetrics {
   /** Counts one finished request. */
-  observe(request: FastifyRequest, reply: FastifyReply): void;
+  observeRequest(request: FastifyRequest, reply: FastifyReply): void;
 }
 
 interface AppOptions {
   readonly log: Logger;
-  readonly authenticator: Authentication;
+  readonly authenticator: Authenticator;
   readonly metrics: RequestMetrics;
   /** Peers whose X-Forwarded-For is believed. */
   readonly trustedProxyCidrs: readonly string[];
   readonly publicUrl: string;
   /** Answers a request of no route, or returns null; what it leaves is 404. */
-  readonly answerUnrouted: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null;
+  readonly handleUnrouted: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null;
 }
 
 export function createApp(options: AppOptions) {
@@ -67,18 +67,18 @@ export function createApp(options: AppOptions) {
     genReqId: () => uuidv7(Date.now()),
     trustProxy: options.trustedProxyCidrs.length === 0 ? false : [...options.trustedProxyCidrs],
     schemaErrorFormatter,
-    frameworkErrors: answerError,
-    clientErrorHandler: answerUnreadable,
+    frameworkErrors: sendError,
+    clientErrorHandler: rejectMalformedRequest,
   }).withTypeProvider<TypeBoxTypeProvider>();
   app.setValidatorCompiler(validatorCompiler);
   app.decorateRequest('actor');
   app.decorateRequest('actorStale', false);
   recordRoutes(app);
   addSecurityHeaders(app, options.publicUrl.startsWith('https:'));
-  addBodyRules(app);
+  addJsonBodyParsing(app);
   // Before a body is read: what is wrong with it does not matter where nobody takes it.
   app.addHook('onRequest', async (request, reply) =>
-    request.is404 ? (options.answerUnrouted(request, reply) ?? answerUnknown(request, reply)) : undefined,
+    request.is404 ? (options.handleUnrouted(request, reply) ?? sendUnknownEndpoint(request, reply)) : undefined,
   );
   app.addHook('onRequest', async (request) => {
     const access = request.routeOptions.config.access ?? 'public';
@@ -87,28 +87,28 @@ export function createApp(options: AppOptions) {
     // Complete by now: the rights were read while the body was here, so its sender cannot have held it back since.
     request.actorStale = !request.raw.complete;
   });
-  addWriteAllowance(app);
-  addRequestTurns(app);
+  addWriteRateLimit(app);
+  addRequestSlots(app);
   app.addHook('preHandler', async (request) => {
     const { access = 'public' } = request.routeOptions.config;
-    if (access === 'public' || !request.actorStale || READS.has(request.method)) return;
+    if (access === 'public' || !request.actorStale || READ_METHODS.has(request.method)) return;
     const { orgId } = request.actor;
     request.actor = await options.authenticator.authenticate(request, access);
     if (request.actor.orgId !== orgId) throw new Conflict('this session moved to another organization: send it again');
   });
   app.addHook('onResponse', async (request, reply) => {
-    options.metrics.observe(request, reply);
+    options.metrics.observeRequest(request, reply);
     // The pattern, not the address: a query may hold what somebody pasted there by mistake.
     const { method, routeOptions } = request;
     const line = { requestId: request.id, method, route: routeOptions.url, status: reply.statusCode };
     request.log.debug({ ...line, durationMs: Math.round(reply.elapsedTime) }, 'request');
   });
-  app.setErrorHandler((error: FastifyError | AppError, request, reply) => answerError(error, request, reply));
-  app.setNotFoundHandler(answerUnknown);
+  app.setErrorHandler((error: FastifyError | AppError, request, reply) => sendError(error, request, reply));
+  app.setNotFoundHandler(sendUnknownEndpoint);
   return app;
 }
 
-const answerUnknown = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
+const sendUnknownEndpoint = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
   reply.code(404).send({ error: `no such endpoint: ${request.method} ${request.url.split('?')[0]}` });
 
 /** What Fastify says for these in its own words, in words that name the way out. */
@@ -122,26 +122,26 @@ const FASTIFY_MESSAGES: Readonly<Record<string, string>> = {
 /** One status for whatever is wrong with a request (docs/contract.md#management-api). */
 const VALIDATION_STATUSES: ReadonlySet<number> = new Set([414, 415]);
 
-function answerAppError(error: AppError, reply: FastifyReply): void {
-  if (error instanceof TooManyAttempts || error instanceof StillRunning) {
+function sendAppError(error: AppError, reply: FastifyReply): void {
+  if (error instanceof TooManyAttempts || error instanceof RequestInProgress) {
     void reply.header('retry-after', String(error.retryAfterSeconds));
   }
   if (error.code === 'unauthenticated') void reply.header('www-authenticate', 'Bearer');
-  void reply.code(STATUS_OF[error.code]).send({ error: error.message, ...error.details });
+  void reply.code(HTTP_STATUS_BY_ERROR_CODE[error.code]).send({ error: error.message, ...error.details });
 }
 
-function answerError(error: FastifyError | AppError, request: FastifyRequest, reply: FastifyReply): void {
+function sendError(error: FastifyError | AppError, request: FastifyRequest, reply: FastifyReply): void {
   if (error instanceof AppError) {
-    answerAppError(error, reply);
+    sendAppError(error, reply);
     return;
   }
   if (isUnstorableText(error)) {
     void reply.code(400).send({ error: 'text must not contain NUL characters' });
     return;
   }
-  if (isDatabaseAway(error)) {
+  if (isDatabaseUnavailable(error)) {
     request.log.warn({ err: error, requestId: request.id, route: request.routeOptions.url }, 'the database is away');
-    void reply.code(503).header('retry-after', String(AWAY_RETRY_AFTER_S));
+    void reply.code(503).header('retry-after', String(DATABASE_UNAVAILABLE_RETRY_AFTER_S));
     void reply.send({ error: 'the database is away: try again shortly' });
     return;
   }
@@ -152,7 +152,7 @@ function answerError(error: FastifyError | AppError, request: FastifyRequest, re
     void reply.send({ error: 'another change of the same things was under way: try again' });
     return;
   }
-  if (isReferenceGone(error)) {
+  if (isForeignKeyViolation(error)) {
     request.log.warn({ err: error, ...route }, 'a call refers to what was deleted meanwhile');
     void reply.code(409).send({ error: 'something that this call refers to was deleted at the same moment' });
     return;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { ConnectionLimits, type ConnectionRejection } from './connection-limits.js';
-import { connectionDefaults, descriptorsMax } from './descriptor-budget.js';
+import { defaultConnectionLimits, descriptorsMax } from './file-descriptor-limits.js';
 
 const servers: Server[] = [];
 const clients: Socket[] = [];
@@ -70,7 +70,7 @@ test('connections beyond the total are closed, and one that ends makes room', as
   expect(rejections).toEqual(['total', 'total']);
   expect(warnings).toEqual(['connection to the test port closed: the port has all connections that it may have']);
   first!.destroy();
-  await expect.poll(() => limits.open).toBe(2);
+  await expect.poll(() => limits.openConnections).toBe(2);
   expect(await open()).not.toBeNull();
 });
 
@@ -83,7 +83,7 @@ test('connections of one network beyond its bound are closed, those of others an
   for (let n = 0; n < 4; n++) expect(await open('127.0.2.1')).not.toBeNull();
   expect(rejections).toEqual(['network']);
   first!.destroy();
-  await expect.poll(() => limits.open).toBe(6);
+  await expect.poll(() => limits.openConnections).toBe(6);
   expect(await open('127.0.1.3')).not.toBeNull();
 });
 
@@ -95,7 +95,7 @@ test('a connection without a first byte is closed after its time; one with a byt
   await once(silent!, 'close');
   expect(rejections).toEqual(['idle']);
   expect(speaking!.destroyed).toBe(false);
-  await expect.poll(() => limits.open).toBe(1);
+  await expect.poll(() => limits.openConnections).toBe(1);
 });
 
 test.each([
@@ -105,7 +105,7 @@ test.each([
   [20_000, { api: 8_192, link: 1_024 }],
   [Number.POSITIVE_INFINITY, { api: 8_192, link: 1_024 }],
 ])('defaults under a limit of %s descriptors', (descriptors, expected) => {
-  expect(connectionDefaults(descriptors)).toEqual(expected);
+  expect(defaultConnectionLimits(descriptors)).toEqual(expected);
 });
 
 test('the limit of this process is known, or there is none', () => {

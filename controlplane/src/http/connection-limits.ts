@@ -38,7 +38,7 @@ export class ConnectionLimits {
   }
 
   /** Connections that are open now. */
-  get open(): number {
+  get openConnections(): number {
     return this.#open;
   }
 

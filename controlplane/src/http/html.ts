@@ -7,4 +7,4 @@ const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 export const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (character) => ESCAPES[character]!);
 
 /** Of a script or style within the page: what its Content-Security-Policy allows it by. */
-export const sourceHash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+export const cspSourceHash = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;

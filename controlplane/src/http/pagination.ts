@@ -15,13 +15,13 @@ export interface Page {
   readonly offset: number;
 }
 
-export const page = (query: { limit?: number; offset?: number }): Page => ({
+export const parsePage = (query: { limit?: number; offset?: number }): Page => ({
   limit: query.limit ?? 50,
   offset: query.offset ?? 0,
 });
 
 /** The rows of a page and the count of all rows. */
-export interface Listed<T> {
+export interface ListResult<T> {
   readonly rows: readonly T[];
   readonly total: number;
 }

@@ -3,7 +3,7 @@
  * checks that no route lacks a schema or an audit entry, are generated from it, so a new route cannot be forgotten.
  */
 import type { FastifyInstance, RouteOptions } from 'fastify';
-import type { Access, ProjectScope } from './access.js';
+import type { Access, ProjectScope } from './route-access.js';
 
 export interface RouteEntry {
   readonly method: string;

@@ -5,11 +5,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 
-const source = new AsyncLocalStorage<() => Buffer>();
+const secretByteSource = new AsyncLocalStorage<() => Buffer>();
 
-export function withSecretBytes(next: () => Buffer, work: () => void): void {
-  source.run(next, work);
+export function withSecretByteSource(next: () => Buffer, work: () => void): void {
+  secretByteSource.run(next, work);
 }
 
 /** 32 bytes. */
-export const secretBytes = (): Buffer => source.getStore()?.() ?? randomBytes(32);
+export const createSecretBytes = (): Buffer => secretByteSource.getStore()?.() ?? randomBytes(32);

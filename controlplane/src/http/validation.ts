@@ -2,7 +2,7 @@
  * Request validation (docs/contract.md#management-api): bodies are never coerced and unknown fields are refused; query
  * strings and path parameters are parsed to their types. Messages name the field and say what would be right.
  */
-import { UUID_ANY_CASE } from '@acg/base/uuid';
+import { UUID_PATTERN_ANY_CASE } from '@acg/base/uuid';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import ajvFormats from 'ajv-formats';
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
@@ -16,7 +16,7 @@ const strictAjv = new Ajv({
   allErrors: false,
   verbose: true,
 });
-const parsingAjv = new Ajv({
+const coercingAjv = new Ajv({
   coerceTypes: true,
   useDefaults: true,
   removeAdditional: false,
@@ -24,14 +24,14 @@ const parsingAjv = new Ajv({
   verbose: true,
 });
 /** The plain form only: the formats' own `uuid` takes `urn:uuid:…` too, which Postgres does not. */
-for (const ajv of [strictAjv, parsingAjv]) {
+for (const ajv of [strictAjv, coercingAjv]) {
   addFormats(ajv);
-  ajv.addFormat('uuid', UUID_ANY_CASE);
+  ajv.addFormat('uuid', UUID_PATTERN_ANY_CASE);
   // What a pattern asks for, in words; in the document of the API too.
   ajv.addKeyword('x-refused');
 }
 
-const compiled = new WeakMap<object, Validator>();
+const compiledValidators = new WeakMap<object, Validator>();
 
 /** What Fastify asks: whether the data is valid; `errors` says why not. */
 interface Validator {
@@ -40,13 +40,13 @@ interface Validator {
 }
 
 export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
-  const known = compiled.get(schema);
+  const known = compiledValidators.get(schema);
   if (known !== undefined) return known;
   const validate =
     httpPart === 'body'
       ? withLowerCaseIds(strictAjv.compile(schema), schema)
-      : withFiniteNumbers(withLowerCaseIds(parsingAjv.compile(schema), schema), schema);
-  compiled.set(schema, validate);
+      : withFiniteNumbers(withLowerCaseIds(coercingAjv.compile(schema), schema), schema);
+  compiledValidators.set(schema, validate);
   return validate;
 };
 
@@ -85,7 +85,7 @@ function withFiniteNumbers(validate: Validator, schema: object): Validator {
     if (!valid) return false;
     for (const [name, value] of Object.entries(data as Record<string, unknown>)) {
       if (typeof value !== 'number' || Number.isFinite(value)) continue;
-      validator.errors = [notFinite(name, properties[name] ?? {})];
+      validator.errors = [notFiniteError(name, properties[name] ?? {})];
       return false;
     }
     return true;
@@ -93,7 +93,7 @@ function withFiniteNumbers(validate: Validator, schema: object): Validator {
   return validator;
 }
 
-const notFinite = (name: string, parentSchema: object): ErrorObject => ({
+const notFiniteError = (name: string, parentSchema: object): ErrorObject => ({
   keyword: 'type',
   instancePath: `/${name}`,
   schemaPath: `#/properties/${name}/type`,
@@ -103,24 +103,24 @@ const notFinite = (name: string, parentSchema: object): ErrorObject => ({
 
 /** The 400 for a failed validation. */
 export function schemaErrorFormatter(errors: FastifySchemaValidationError[], httpPart: string): Error {
-  const error = mostTelling(errors as unknown as ErrorObject[]);
-  return new InvalidInput(error === undefined ? `${httpPart} is invalid` : describe(error, httpPart));
+  const error = mostSpecificError(errors as unknown as ErrorObject[]);
+  return new InvalidInput(error === undefined ? `${httpPart} is invalid` : describeError(error, httpPart));
 }
 
 /**
  * Of a choice that nothing fitted, the choice itself; but where the value was of the right type for one of the options
  * and broke its rule, that rule.
  */
-function mostTelling(errors: readonly ErrorObject[]): ErrorObject | undefined {
+function mostSpecificError(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const choice = errors.at(-1);
   if (choice?.keyword !== 'anyOf') return errors[0];
   return errors.find(({ keyword }) => keyword !== 'const' && keyword !== 'type' && keyword !== 'anyOf') ?? choice;
 }
 
-function describe(error: ErrorObject, httpPart: string): string {
+function describeError(error: ErrorObject, httpPart: string): string {
   const path = error.instancePath.slice(1).replaceAll('/', '.');
   const field = path === '' ? null : path;
-  if (isDay(error) && error.keyword !== 'type') return `${field ?? httpPart} must be a day, YYYY-MM-DD`;
+  if (isDayField(error) && error.keyword !== 'type') return `${field ?? httpPart} must be a day, YYYY-MM-DD`;
   switch (error.keyword) {
     case 'additionalProperties':
       return `unknown field ${JSON.stringify(error.params.additionalProperty)}${field === null ? '' : ` in ${field}`}`;
@@ -129,9 +129,9 @@ function describe(error: ErrorObject, httpPart: string): string {
     case 'enum':
     case 'const':
     case 'anyOf':
-      return `${field ?? httpPart} must be ${allowed(error)}`;
+      return `${field ?? httpPart} must be ${describeAllowedValues(error)}`;
     case 'pattern':
-      return `${field ?? httpPart} ${refusal(error) ?? 'has characters that are not allowed, or is blank'}`;
+      return `${field ?? httpPart} ${rejectionText(error) ?? 'has characters that are not allowed, or is blank'}`;
     case 'type':
       return field === null
         ? `the ${httpPart} must be a JSON ${String(error.params.type)}`
@@ -143,10 +143,10 @@ function describe(error: ErrorObject, httpPart: string): string {
   }
 }
 
-const isDay = (error: ErrorObject): boolean =>
+const isDayField = (error: ErrorObject): boolean =>
   (error.parentSchema as { format?: string } | undefined)?.format === 'date';
 
-const refusal = (error: ErrorObject): string | null =>
+const rejectionText = (error: ErrorObject): string | null =>
   (error.parentSchema as { 'x-refused'?: string } | undefined)?.['x-refused'] ?? null;
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
@@ -171,7 +171,7 @@ interface Options {
   readonly const?: unknown;
 }
 
-function allowed(error: ErrorObject): string {
+function describeAllowedValues(error: ErrorObject): string {
   const schema = (error.parentSchema ?? {}) as Options;
   const values = schema.enum ??
     schema.anyOf?.map((option) => ('const' in option ? option.const : undefined)) ?? [schema.const];

@@ -12,8 +12,8 @@
 import type { Logger } from '@acg/base/log';
 import { DAY_MS, HOUR_MS } from '@acg/base/units';
 import type { Sql, Tx } from '../db/sql.js';
-import { dayOf } from './partitions.js';
-import { alone, insertCompacted, SUM_COLUMNS, SUMS } from './rollup-rows.js';
+import { insertWithCompactedSketches, runStepExclusively, SUM_COLUMNS, SUM_EXPRESSIONS } from './rollup-jobs.js';
+import { startOfUtcDay } from './usage-day-partitions.js';
 
 /** Days in one call; the next call goes on. */
 const DAYS_MAX = 400;
@@ -26,57 +26,58 @@ export class DailyRollups {
 
   /** Adds up the days that are over and not added up yet, and anew those that changed. May run anywhere at any time. */
   async catchUp(nowMs: number): Promise<void> {
-    const end = dayOf(nowMs - HOUR_MS);
+    const end = startOfUtcDay(nowMs - HOUR_MS);
     let days = 0;
-    while (days < DAYS_MAX && (await alone(this.sql, 'usage_daily', (tx) => rollNextDay(tx, end)))) days++;
+    while (days < DAYS_MAX && (await runStepExclusively(this.sql, 'usage_daily', (tx) => rollUpNextDay(tx, end))))
+      days++;
     if (days > 1) this.log.info({ days }, 'days of usage added up');
-    while (days < DAYS_MAX && (await alone(this.sql, 'usage_daily', rollLateDay))) days++;
+    while (days < DAYS_MAX && (await runStepExclusively(this.sql, 'usage_daily', rollUpLateDay))) days++;
   }
 }
 
 /** False when there is nothing left to do before `endMs`. */
-async function rollNextDay(tx: Tx, endMs: number): Promise<boolean> {
+async function rollUpNextDay(tx: Tx, endMs: number): Promise<boolean> {
   const [{ until }] = await tx<[{ until: Date | null }]>`
     select case when rolled_until > '-infinity' then rolled_until else date_trunc('day', (select min(hour) from usage_hourly)) end as until
       from usage_daily_progress`;
   const dayMs = until?.getTime() ?? endMs;
   if (dayMs >= endMs) {
-    if (until === null) await setUntil(tx, endMs);
+    if (until === null) await setProgress(tx, endMs);
     return false;
   }
-  await setUntil(tx, dayMs + DAY_MS);
+  await setProgress(tx, dayMs + DAY_MS);
   await tx`delete from usage_late where day = ${new Date(dayMs)}`;
-  await addUp(tx, dayMs, null);
+  await rebuildDay(tx, dayMs, null);
   return true;
 }
 
 /** Adds up one organization's day anew; false when none has changed. */
-async function rollLateDay(tx: Tx): Promise<boolean> {
+async function rollUpLateDay(tx: Tx): Promise<boolean> {
   const [late] = await tx<{ orgId: string; day: Date }[]>`
     select org_id as "orgId", day from usage_late
      where day < (select rolled_until from usage_daily_progress) order by id limit 1`;
   if (late === undefined) return false;
   // Those that this snapshot sees, as it sees the hours they stand for; later ones stay.
   await tx`delete from usage_late where org_id = ${late.orgId} and day = ${late.day}`;
-  await addUp(tx, late.day.getTime(), late.orgId);
+  await rebuildDay(tx, late.day.getTime(), late.orgId);
   return true;
 }
 
-const setUntil = (tx: Tx, ms: number) => tx`update usage_daily_progress set rolled_until = ${new Date(ms)}`;
+const setProgress = (tx: Tx, ms: number) => tx`update usage_daily_progress set rolled_until = ${new Date(ms)}`;
 
 /** Makes the day's rows of one organization, or of all of them, from its hours. */
-async function addUp(tx: Tx, dayMs: number, orgId: string | null): Promise<void> {
+async function rebuildDay(tx: Tx, dayMs: number, orgId: string | null): Promise<void> {
   const day = new Date(dayMs).toISOString();
   const ofOrg = orgId === null ? '' : `and org_id = '${orgId}'`;
   await tx.unsafe(`delete from usage_daily where day = '${day}' ${ofOrg}`);
   await tx.unsafe(`delete from usage_daily_by where day = '${day}' ${ofOrg}`);
   const grain = 'agent_id, provider_slug, model, key_id';
-  await insertCompacted(
+  await insertWithCompactedSketches(
     tx,
     'usage_daily',
     `day, ${grain}, org_id, project_id, ${SUM_COLUMNS}`,
     `select '${day}'::timestamptz as day, ${grain}, min(org_id::text)::uuid as org_id,
-            max(project_id::text)::uuid as project_id, ${SUMS}, string_agg(latency_sketch, ''::bytea) as latency_sketch
+            max(project_id::text)::uuid as project_id, ${SUM_EXPRESSIONS}, string_agg(latency_sketch, ''::bytea) as latency_sketch
        from usage_hourly
       where hour >= '${day}' and hour < '${new Date(dayMs + DAY_MS).toISOString()}' ${ofOrg}
       group by ${grain}`,
@@ -88,14 +89,14 @@ async function addUp(tx: Tx, dayMs: number, orgId: string | null): Promise<void>
   ]) {
     await tx.unsafe(`
       insert into usage_daily_by (day, dimension, value, org_id, project_id, ${SUM_COLUMNS}, latency_sketch)
-      select day, '${dimension}', ${value}, org_id, project_id, ${SUMS}, ''::bytea
+      select day, '${dimension}', ${value}, org_id, project_id, ${SUM_EXPRESSIONS}, ''::bytea
         from usage_daily where day = '${day}' ${ofOrg} group by day, ${value}, org_id, project_id`);
   }
-  await insertCompacted(
+  await insertWithCompactedSketches(
     tx,
     'usage_daily_by',
     `day, dimension, value, org_id, project_id, ${SUM_COLUMNS}`,
-    `select day, 'provider' as dimension, provider_slug as value, org_id, project_id, ${SUMS},
+    `select day, 'provider' as dimension, provider_slug as value, org_id, project_id, ${SUM_EXPRESSIONS},
             string_agg(latency_sketch, ''::bytea) as latency_sketch
        from usage_daily where day = '${day}' ${ofOrg} group by day, provider_slug, org_id, project_id`,
   );

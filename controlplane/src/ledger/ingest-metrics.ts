@@ -1,11 +1,11 @@
 /** Prometheus figures of the ledger's ingest (docs/contract.md#metrics). */
 import { Counter, Histogram, type Registry } from 'prom-client';
-import type { IngestMetrics } from './ingest.js';
+import type { IngestMetrics } from './usage-ingest.js';
 
 const BATCH_BUCKETS_S = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const LAG_BUCKETS_S = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 3_600];
 
-export function ingestMetrics(registry: Registry, wentBack: () => void): IngestMetrics {
+export function createIngestMetrics(registry: Registry, wentBack: () => void): IngestMetrics {
   const registers = [registry];
   const records = new Counter({
     name: 'gateway_ingest_records_total',
@@ -26,8 +26,8 @@ export function ingestMetrics(registry: Registry, wentBack: () => void): IngestM
     registers,
   });
   return {
-    wentBack,
-    booked(added, duplicates, setAside, seconds, oldestEndMs) {
+    recordLostCommit: wentBack,
+    recordBatch(added, duplicates, setAside, seconds, oldestEndMs) {
       records.inc({ outcome: 'booked' }, added);
       records.inc({ outcome: 'duplicate' }, duplicates);
       records.inc({ outcome: 'set_aside' }, setAside);

@@ -1,19 +1,19 @@
 /** ReportUsage: answers after the ledger has committed. */
 import type { Logger } from '@acg/base/log';
-import type { GatewayHandlers } from '@acg/proto/service';
+import type { GatewayHandlers } from '@acg/proto/gateway-service';
 import { status } from '@grpc/grpc-js';
-import { GrpcFault, unary } from '../grpc/handler.js';
-import { type Ingest, IngestBusy } from './ingest.js';
-import { UnusableShipment } from './shipment.js';
+import { GrpcError, unaryHandler } from '../grpc/grpc-handler.js';
+import { InvalidUsageBatch } from './usage-batch.js';
+import { IngestOverloaded, type UsageIngest } from './usage-ingest.js';
 
 /** INVALID_ARGUMENT tells the data plane that these bytes will never be taken; anything else, to come again. */
-export function reportUsageHandler(ingest: Ingest, log: Logger): GatewayHandlers['reportUsage'] {
-  return unary(log, 'ReportUsage', async (body) => {
+export function createReportUsageHandler(ingest: UsageIngest, log: Logger): GatewayHandlers['reportUsage'] {
+  return unaryHandler(log, 'ReportUsage', async (body) => {
     try {
-      return await ingest.report(body);
+      return await ingest.ingestReport(body);
     } catch (error) {
-      if (error instanceof UnusableShipment) throw new GrpcFault(status.INVALID_ARGUMENT, error.message);
-      if (error instanceof IngestBusy) throw new GrpcFault(status.RESOURCE_EXHAUSTED, error.message);
+      if (error instanceof InvalidUsageBatch) throw new GrpcError(status.INVALID_ARGUMENT, error.message);
+      if (error instanceof IngestOverloaded) throw new GrpcError(status.RESOURCE_EXHAUSTED, error.message);
       throw error;
     }
   });

@@ -4,19 +4,19 @@
  * browser sends anywhere, and leaves the address bar at once.
  */
 import type { App } from '../http/app.js';
-import { sourceHash } from '../http/html.js';
-import { BRAND, LOOK } from '../http/look.js';
+import { cspSourceHash } from '../http/html.js';
+import { BASE_PAGE_STYLE, PAGE_HEADER } from '../http/page-style.js';
 
 interface LinkPage {
   readonly path: string;
   readonly title: string;
   readonly endpoint: string;
-  readonly fields: readonly Field[];
+  readonly fields: readonly FormField[];
   readonly action: string;
   readonly done: string;
 }
 
-interface Field {
+interface FormField {
   readonly name: string;
   readonly label: string;
   readonly attributes: string;
@@ -24,7 +24,7 @@ interface Field {
 
 const NEW_PASSWORD = 'type="password" autocomplete="new-password" minlength="10" maxlength="256"';
 /** Relative, so that they also hold where the service is published under a path. */
-const PAGES: readonly LinkPage[] = [
+const LINK_PAGES: readonly LinkPage[] = [
   {
     path: '/verify-email',
     title: 'Confirm your e-mail address',
@@ -96,7 +96,7 @@ form.addEventListener('submit', async (event) => {
 `;
 
 /** Of every page with a form that this server makes itself. */
-export const PAGE_STYLE = `${LOOK}
+export const FORM_PAGE_STYLE = `${BASE_PAGE_STYLE}
 body { min-height: 100vh; display: grid; align-content: center; justify-items: center; padding: 1rem; }
 main { width: 100%; max-width: 25rem; padding: 2rem; }
 p { margin: 0 0 1rem; font-size: .875rem; color: var(--quiet); }
@@ -115,24 +115,24 @@ form:not([hidden]) ~ nav { display: none; }
 `;
 
 /** A page runs its one script, has its one style, and talks to this server only. */
-export const pagePolicy = (script: string): string =>
-  `default-src 'none'; script-src ${sourceHash(script)}; style-src ${sourceHash(PAGE_STYLE)}; connect-src 'self'; ` +
+export const buildPagePolicy = (script: string): string =>
+  `default-src 'none'; script-src ${cspSourceHash(script)}; style-src ${cspSourceHash(FORM_PAGE_STYLE)}; connect-src 'self'; ` +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-const POLICY = pagePolicy(LINK_PAGE_SCRIPT);
+const LINK_PAGE_POLICY = buildPagePolicy(LINK_PAGE_SCRIPT);
 
-const fieldHtml = ({ name, label, attributes }: Field): string =>
+const renderField = ({ name, label, attributes }: FormField): string =>
   `<label>${label}<input name="${name}" ${attributes}></label>`;
 
-const pageHtml = ({ title, endpoint, fields, action, done }: LinkPage): string => `<!doctype html>
+const renderPage = ({ title, endpoint, fields, action, done }: LinkPage): string => `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
-<style>${PAGE_STYLE}</style>
-${BRAND}
+<style>${FORM_PAGE_STYLE}</style>
+${PAGE_HEADER}
 <main>
 <h1>${title}</h1>
-<form data-endpoint="${endpoint}" data-done="${done}">${fields.map(fieldHtml).join('')}<button>${action}</button></form>
+<form data-endpoint="${endpoint}" data-done="${done}">${fields.map(renderField).join('')}<button>${action}</button></form>
 <output role="status"></output>
 <nav><a href="./">To the dashboard</a></nav>
 <noscript>Without JavaScript: send the call that stands in the mail.</noscript>
@@ -142,10 +142,10 @@ ${BRAND}
 `;
 
 export function linkPageRoutes(app: App): void {
-  for (const page of PAGES) {
-    const html = pageHtml(page);
+  for (const page of LINK_PAGES) {
+    const html = renderPage(page);
     app.get(page.path, async (_request, reply) => {
-      void reply.header('content-security-policy', POLICY);
+      void reply.header('content-security-policy', LINK_PAGE_POLICY);
       return reply.type('text/html; charset=utf-8').send(html);
     });
   }

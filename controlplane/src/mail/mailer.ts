@@ -19,18 +19,18 @@ export interface MailTransport {
   close(): void;
 }
 
-const QUEUED_MAX = 1_000;
-const CONCURRENT_MAX = 4;
+const QUEUED_MAILS_MAX = 1_000;
+const CONCURRENT_SENDS_MAX = 4;
 const MAIL_RETRY_DELAYS_MS: readonly number[] = [1_000, 10_000, 60_000, 300_000, 1_800_000];
 
-interface Queued {
+interface QueuedMail {
   readonly mail: Mail;
   tries: number;
 }
 
 export class Mailer {
-  readonly #ready: Queued[] = [];
-  readonly #timers = new Map<NodeJS.Timeout, Queued>();
+  readonly #ready: QueuedMail[] = [];
+  readonly #retryTimers = new Map<NodeJS.Timeout, QueuedMail>();
   readonly #sending = new Set<Promise<void>>();
   #stopped = false;
 
@@ -42,17 +42,17 @@ export class Mailer {
 
   /** Mails not sent yet: waiting, waiting for another try, and being sent. */
   get pending(): number {
-    return this.#ready.length + this.#timers.size + this.#sending.size;
+    return this.#ready.length + this.#retryTimers.size + this.#sending.size;
   }
 
   /** Never throws. A full queue drops the mail and says so in the log. */
   enqueue(mail: Mail): void {
-    if (this.#stopped || this.pending >= QUEUED_MAX) {
+    if (this.#stopped || this.pending >= QUEUED_MAILS_MAX) {
       this.log.error({ purpose: mail.purpose, queued: this.pending }, 'mail dropped: the queue is full or closed');
       return;
     }
     this.#ready.push({ mail, tries: 0 });
-    this.#pump();
+    this.#sendReady();
   }
 
   /** Lets mails that wait for their first try leave, up to the deadline; says how many were left behind. */
@@ -64,25 +64,25 @@ export class Mailer {
     await Promise.race([drained, deadline]);
     this.#stopped = true;
     if (this.pending > 0) this.log.warn({ unsent: this.pending }, 'mails left unsent at the stop');
-    for (const timer of this.#timers.keys()) clearTimeout(timer);
-    this.#timers.clear();
+    for (const timer of this.#retryTimers.keys()) clearTimeout(timer);
+    this.#retryTimers.clear();
     this.#ready.length = 0;
     this.transport.close();
   }
 
-  #pump(): void {
-    while (this.#sending.size < CONCURRENT_MAX) {
+  #sendReady(): void {
+    while (this.#sending.size < CONCURRENT_SENDS_MAX) {
       const next = this.#ready.shift();
       if (next === undefined) return;
       const sending: Promise<void> = this.#send(next).finally(() => {
         this.#sending.delete(sending);
-        this.#pump();
+        this.#sendReady();
       });
       this.#sending.add(sending);
     }
   }
 
-  async #send(queued: Queued): Promise<void> {
+  async #send(queued: QueuedMail): Promise<void> {
     const { mail } = queued;
     try {
       await this.transport.send(mail);
@@ -93,12 +93,12 @@ export class Mailer {
       this.log.warn({ purpose: mail.purpose, code, responseCode, tries: queued.tries, delayMs }, 'mail not sent');
       if (delayMs === undefined) return;
       const timer = setTimeout(() => {
-        this.#timers.delete(timer);
+        this.#retryTimers.delete(timer);
         this.#ready.push(queued);
-        this.#pump();
+        this.#sendReady();
       }, delayMs);
       timer.unref();
-      this.#timers.set(timer, queued);
+      this.#retryTimers.set(timer, queued);
     }
   }
 }

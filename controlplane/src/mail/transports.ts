@@ -10,7 +10,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 30_000;
 const OUTBOX_FILES_MAX = 1_000;
 
-export function smtpTransport(url: Secret, from: string): MailTransport {
+export function createSmtpTransport(url: Secret, from: string): MailTransport {
   const transport = nodemailer.createTransport({
     url: url.reveal(),
     pool: true,
@@ -30,7 +30,7 @@ export function smtpTransport(url: Secret, from: string): MailTransport {
 }
 
 /** One file per mail, readable by this user only; the oldest go when there are more than 1000. */
-export function outboxTransport(directory: string, from: string): MailTransport {
+export function createOutboxTransport(directory: string, from: string): MailTransport {
   const composer = nodemailer.createTransport({ streamTransport: true, buffer: true, newline: 'unix' });
   return {
     async send({ to, subject, text }) {
@@ -40,13 +40,13 @@ export function outboxTransport(directory: string, from: string): MailTransport 
       // Renamed into place, so that a reader never sees half a mail.
       await writeFile(join(directory, `${name}.tmp`), message as Buffer, { mode: 0o600 });
       await rename(join(directory, `${name}.tmp`), join(directory, `${name}.eml`));
-      await prune(directory);
+      await pruneOutbox(directory);
     },
     close: () => composer.close(),
   };
 }
 
-async function prune(directory: string): Promise<void> {
+async function pruneOutbox(directory: string): Promise<void> {
   const mails = (await readdir(directory)).filter((name) => name.endsWith('.eml')).sort();
   for (const name of mails.slice(0, Math.max(0, mails.length - OUTBOX_FILES_MAX))) {
     await rm(join(directory, name), { force: true });

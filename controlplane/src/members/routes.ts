@@ -1,11 +1,11 @@
-import { type Authenticator, clientOf } from '../auth/authenticate.js';
-import { countAuthRequest } from '../auth/routes.js';
-import { LoginReply } from '../auth/schema.js';
-import type { Throttle } from '../auth/throttle.js';
+import { type Authenticator, getClientInfo } from '../auth/authenticator.js';
+import { throttleAuthRequests } from '../auth/routes.js';
+import { LoginReply } from '../auth/users/schema.js';
 import type { App } from '../http/app.js';
-import { page } from '../http/pagination.js';
+import { parsePage } from '../http/pagination.js';
 import { Deleted } from '../http/schema.js';
-import type { InvitationAcceptance } from './acceptance.js';
+import type { Throttle } from '../throttling/throttle.js';
+import type { InvitationAcceptance } from './invitation-acceptance.js';
 import {
   AcceptInput,
   AcceptRefused,
@@ -19,14 +19,14 @@ import {
 } from './schema.js';
 import type { MemberService } from './service.js';
 
-interface MemberParts {
+interface MemberServices {
   readonly members: MemberService;
   readonly acceptance: InvitationAcceptance;
   readonly throttle: Throttle;
   readonly authenticator: Authenticator;
 }
 
-export function memberRoutes(app: App, { members, acceptance, throttle, authenticator }: MemberParts): void {
+export function memberRoutes(app: App, { members, acceptance, throttle, authenticator }: MemberServices): void {
   app.get(
     '/v1/members',
     {
@@ -34,7 +34,7 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
       schema: { querystring: MemberQuery, response: { 200: MemberList } },
     },
     async ({ actor, query }) => {
-      const { limit, offset } = page(query);
+      const { limit, offset } = parsePage(query);
       const { rows, total } = await members.list(actor, query, { limit, offset });
       return { members: [...rows], total, limit, offset };
     },
@@ -80,9 +80,10 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
     '/v1/invitations/accept',
     {
       config: { access: 'public' },
-      onRequest: countAuthRequest(throttle),
+      onRequest: throttleAuthRequests(throttle),
       schema: { body: AcceptInput, response: { 200: LoginReply, 401: AcceptRefused } },
     },
-    async (request) => acceptance.accept(request.body, await authenticator.userOf(request), clientOf(request)),
+    async (request) =>
+      acceptance.accept(request.body, await authenticator.findSessionUserId(request), getClientInfo(request)),
   );
 }

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { MailToken, PASSWORD_LENGTH } from '../auth/schema.js';
+import { MailToken, PASSWORD_LENGTH } from '../auth/users/schema.js';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Email, PublicName, Role, Timestamp, Uuid } from '../http/schema.js';
 import { SearchQuery, SortQuery } from '../http/sorting.js';

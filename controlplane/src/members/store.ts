@@ -1,9 +1,9 @@
-import { containing } from '../db/like-pattern.js';
+import { containsPattern } from '../db/like-pattern.js';
 import { orderBy, type Sorting } from '../db/order-by.js';
 import type { Sql, Tx } from '../db/sql.js';
 import { Conflict } from '../domain/errors.js';
-import type { Role } from '../http/access.js';
-import type { Listed, Page } from '../http/pagination.js';
+import type { ListResult, Page } from '../http/pagination.js';
+import type { Role } from '../http/route-access.js';
 
 export interface MemberRow {
   /** Of the user; of the invitation while it is not accepted. */
@@ -16,7 +16,7 @@ export interface MemberRow {
 }
 
 /** Members and live invitations of an organization, as one relation. */
-const people = (sql: Sql | Tx, orgId: string) => sql`(
+const membersAndInvitations = (sql: Sql | Tx, orgId: string) => sql`(
   select u.id, u.email, u.name, m.role, 'active' as status, m.created_at
     from memberships m join users u on u.id = m.user_id where m.org_id = ${orgId}
   union all
@@ -41,28 +41,30 @@ export async function listMembers(
   orgId: string,
   { search = '', role, status, ...sorting }: MemberFilter,
   page: Page,
-): Promise<Listed<MemberRow>> {
-  const like = containing(search);
+): Promise<ListResult<MemberRow>> {
+  const like = containsPattern(search);
   const where = sql`true
     ${role === undefined ? sql`` : sql`and role = ${role}`}
     ${status === undefined ? sql`` : sql`and status = ${status}`}
     ${search === '' ? sql`` : sql`and (name ilike ${like} or email ilike ${like})`}`;
   const rows = await sql<MemberRow[]>`
-    select id, email, name, role, status, created_at as "createdAt" from ${people(sql, orgId)} where ${where}
+    select id, email, name, role, status, created_at as "createdAt" from ${membersAndInvitations(sql, orgId)} where ${where}
     ${orderBy(sql, ORDER, sorting)} limit ${page.limit} offset ${page.offset}`;
-  const [count] = await sql<{ total: number }[]>`select count(*) as total from ${people(sql, orgId)} where ${where}`;
+  const [count] = await sql<
+    { total: number }[]
+  >`select count(*) as total from ${membersAndInvitations(sql, orgId)} where ${where}`;
   return { rows, total: count!.total };
 }
 
 export async function loadMember(sql: Sql | Tx, orgId: string, id: string): Promise<MemberRow | null> {
   const [row] = await sql<MemberRow[]>`
-    select id, email, name, role, status, created_at as "createdAt" from ${people(sql, orgId)} where id = ${id}`;
+    select id, email, name, role, status, created_at as "createdAt" from ${membersAndInvitations(sql, orgId)} where id = ${id}`;
   return row ?? null;
 }
 
 export async function loadMemberByEmail(tx: Tx, orgId: string, email: string): Promise<MemberRow | null> {
   const [row] = await tx<MemberRow[]>`
-    select id, email, name, role, status, created_at as "createdAt" from ${people(tx, orgId)} where email = ${email}`;
+    select id, email, name, role, status, created_at as "createdAt" from ${membersAndInvitations(tx, orgId)} where email = ${email}`;
   return row ?? null;
 }
 
@@ -71,7 +73,7 @@ export async function loadMemberByEmail(tx: Tx, orgId: string, email: string): P
  * `no key update` does not wait for the foreign keys of rows written meanwhile. Returns the organization's name; null: it
  * was deleted meanwhile.
  */
-export async function lockMembers(tx: Tx, orgId: string): Promise<string | null> {
+export async function lockOrganizationMembers(tx: Tx, orgId: string): Promise<string | null> {
   const [row] = await tx<{ name: string }[]>`
     select name from organizations where id = ${orgId} for no key update`;
   return row?.name ?? null;
@@ -100,7 +102,7 @@ export async function setRole(tx: Tx, orgId: string, member: MemberRow, role: Ro
 }
 
 /** Else somebody who is removed would come back by a second address. */
-export async function revokeInvitationsBy(tx: Tx, orgId: string, userId: string): Promise<void> {
+export async function deleteInvitationsCreatedBy(tx: Tx, orgId: string, userId: string): Promise<void> {
   await tx`delete from invitations where org_id = ${orgId} and invited_by = ${userId}`;
 }
 
@@ -108,7 +110,7 @@ export async function removeMember(tx: Tx, orgId: string, member: MemberRow): Pr
   if (member.status === 'active') {
     // First: it waits for the member's changes under way (audit/trail.ts), whose tokens and invitations go next.
     await tx`delete from memberships where org_id = ${orgId} and user_id = ${member.id}`;
-    await revokeInvitationsBy(tx, orgId, member.id);
+    await deleteInvitationsCreatedBy(tx, orgId, member.id);
     await tx`delete from management_tokens where org_id = ${orgId} and created_by = ${member.id}`;
     await tx`update users set active_org_id = null where id = ${member.id} and active_org_id = ${orgId}`;
   } else await tx`delete from invitations where org_id = ${orgId} and id = ${member.id}`;
@@ -127,7 +129,7 @@ export interface NewInvitation {
 
 /**
  * A new invitation of the same address replaces the old one: only the newest mail works. Throws where the organization is
- * being deleted, which {@link lockMembers} waited for: no invitation outlives that.
+ * being deleted, which {@link lockOrganizationMembers} waited for: no invitation outlives that.
  */
 export async function replaceInvitation(tx: Tx, invitation: NewInvitation): Promise<void> {
   const { id, orgId, email, role, tokenHash, invitedBy, linkShown, lifetimeS } = invitation;
@@ -151,7 +153,7 @@ export interface InvitationRow {
 }
 
 /** Null when the token is unknown, used or expired. */
-export async function findInvitation(sql: Sql | Tx, tokenHash: Buffer): Promise<InvitationRow | null> {
+export async function findLiveInvitation(sql: Sql | Tx, tokenHash: Buffer): Promise<InvitationRow | null> {
   const [row] = await sql<InvitationRow[]>`
     select id, org_id as "orgId", email, role, invited_by as "invitedBy", link_shown as "linkShown" from invitations
      where token_hash = ${tokenHash} and expires_at > now()`;
@@ -166,6 +168,6 @@ export async function pruneInvitations(sql: Sql): Promise<void> {
   await sql`delete from invitations where id in (select id from invitations where expires_at < now() limit 10000)`;
 }
 
-export async function isVerified(sql: Sql, userId: string): Promise<boolean> {
+export async function isEmailVerified(sql: Sql, userId: string): Promise<boolean> {
   return (await sql`select 1 from users where id = ${userId} and email_verified_at is not null`).length === 1;
 }

@@ -64,12 +64,12 @@ export class Metrics {
   }
 
   /** The database has lost committed transactions: the last known revision is gone, or a commit that booked usage. */
-  countRewind(seenIn: (typeof REWIND_SIGNS)[number]): void {
+  countDatabaseRewind(seenIn: (typeof REWIND_SIGNS)[number]): void {
     this.#rewinds.inc({ seen_in: seenIn });
   }
 
   /** A gauge that is read when it is scraped. */
-  gauge(name: string, help: string, read: () => number): void {
+  addGauge(name: string, help: string, read: () => number): void {
     new Gauge({
       name,
       help,
@@ -81,7 +81,7 @@ export class Metrics {
   }
 
   /** A counter whose label has only those values; the returned function counts one. Each value is shown from 0 on. */
-  counter<Value extends string>(
+  addCounter<Value extends string>(
     name: string,
     help: string,
     label: string,
@@ -93,7 +93,7 @@ export class Metrics {
   }
 
   /** Counts one finished request. */
-  observe(request: FastifyRequest, reply: FastifyReply): void {
+  observeRequest(request: FastifyRequest, reply: FastifyReply): void {
     const route = request.routeOptions.url ?? UNKNOWN_ROUTE;
     // A client may invent methods for unknown routes only; those share one label.
     const method = route === UNKNOWN_ROUTE ? UNKNOWN_ROUTE : request.method;

@@ -1,10 +1,10 @@
 import { Secret } from '@acg/base/secret';
 import { expect, test } from 'vitest';
-import { startupProblem } from './startup-problem.js';
+import { describeStartupProblem } from './startup-problem.js';
 
 const URL_OF_DATABASE = new Secret('postgres://user:pw@database.invalid/gateway');
 const problemOf = (message: string, facts: object): string =>
-  startupProblem(Object.assign(new Error(message), facts), URL_OF_DATABASE);
+  describeStartupProblem(Object.assign(new Error(message), facts), URL_OF_DATABASE);
 /** As Node tells of a name without an address. */
 const nameless = (hostname: string, code = 'ENOTFOUND'): string =>
   problemOf(`getaddrinfo ${code} ${hostname}`, { code, syscall: 'getaddrinfo', hostname });

@@ -10,7 +10,7 @@ const CONNECTION = new Set(
 );
 const LOGIN = new Set(['28P01', '28000', '3D000']);
 
-export function startupProblem(error: unknown, databaseUrl: Secret): string {
+export function describeStartupProblem(error: unknown, databaseUrl: Secret): string {
   const { code, message, syscall, hostname } = error as NodeJS.ErrnoException & { hostname?: string };
   const text = maskSecrets(message ?? String(error));
   if (code === 'EADDRINUSE') {

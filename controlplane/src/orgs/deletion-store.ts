@@ -1,19 +1,19 @@
 import type { Sql, Tx } from '../db/sql.js';
-import type { Listed, Page } from '../http/pagination.js';
+import type { ListResult, Page } from '../http/pagination.js';
 
-export interface Owner {
+export interface OrganizationOwner {
   readonly id: string;
   readonly email: string;
 }
 
-export async function listOwners(tx: Tx, orgId: string): Promise<Owner[]> {
-  return tx<Owner[]>`
+export async function listOwners(tx: Tx, orgId: string): Promise<OrganizationOwner[]> {
+  return tx<OrganizationOwner[]>`
     select u.id, u.email from memberships m join users u on u.id = m.user_id
      where m.org_id = ${orgId} and m.role = 'owner' order by u.id`;
 }
 
 /** Gateway tokens, management tokens and invitations end, suspended ones too; answers the number of gateway tokens. */
-export async function endAccess(tx: Tx, orgId: string): Promise<number> {
+export async function revokeAccess(tx: Tx, orgId: string): Promise<number> {
   const keys = await tx`update api_keys set revoked_at = now() where org_id = ${orgId} and revoked_at is null`;
   await tx`delete from management_tokens where org_id = ${orgId}`;
   await tx`delete from invitations where org_id = ${orgId}`;
@@ -26,7 +26,7 @@ export async function endAccess(tx: Tx, orgId: string): Promise<number> {
 export interface NewDeletion {
   readonly id: string;
   readonly orgId: string;
-  readonly requestedBy: Owner;
+  readonly requestedBy: OrganizationOwner;
   readonly ip: string;
   readonly ownerIds: readonly string[];
   readonly graceS: number;
@@ -45,7 +45,7 @@ export async function insertDeletion(tx: Tx, deletion: NewDeletion): Promise<Dat
   return row!.purgeAt;
 }
 
-export async function unmark(tx: Tx, orgId: string, by: Owner): Promise<void> {
+export async function markRestored(tx: Tx, orgId: string, by: OrganizationOwner): Promise<void> {
   await tx`update organizations set purge_at = null where id = ${orgId}`;
   await tx`
     update organization_deletions
@@ -54,14 +54,14 @@ export async function unmark(tx: Tx, orgId: string, by: Owner): Promise<void> {
 }
 
 /** Those whose time has come, the longest due first. */
-export async function listDue(sql: Sql, max: number): Promise<string[]> {
+export async function listDuePurges(sql: Sql, max: number): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from organizations where purge_at <= now() order by purge_at, id limit ${max}`;
   return rows.map(({ id }) => id);
 }
 
 /** False: another instance has it, or an owner has restored it meanwhile. */
-export async function purge(tx: Tx, orgId: string): Promise<boolean> {
+export async function purgeOrganization(tx: Tx, orgId: string): Promise<boolean> {
   const due = await tx`
     select 1 from organizations where id = ${orgId} and purge_at <= now() for update skip locked`;
   if (due.length === 0) return false;
@@ -90,7 +90,7 @@ export interface DeletionRow {
 }
 
 /** Of organizations that the user owned at that time. */
-export async function listDeletions(sql: Sql, userId: string, page: Page): Promise<Listed<DeletionRow>> {
+export async function listDeletions(sql: Sql, userId: string, page: Page): Promise<ListResult<DeletionRow>> {
   const where = sql`owner_ids @> array[${userId}]::uuid[]`;
   const rows = await sql<DeletionRow[]>`
     select id, org_id as "orgId", name, slug, requested_by as "requestedBy", requested_by_email as "requestedByEmail",

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import type { App } from '../http/app.js';
-import { PageQuery, page } from '../http/pagination.js';
+import { PageQuery, parsePage } from '../http/pagination.js';
 import { Deleted, IdParams } from '../http/schema.js';
-import type { OrganizationDeletions } from './deletion.js';
+import type { OrganizationDeletionService } from './deletion-service.js';
 import {
   DeletionInput,
   OrganizationDeletionList,
@@ -14,7 +14,7 @@ import {
 } from './schema.js';
 import type { OrganizationService } from './service.js';
 
-export function organizationRoutes(app: App, orgs: OrganizationService, deletions: OrganizationDeletions): void {
+export function organizationRoutes(app: App, orgs: OrganizationService, deletions: OrganizationDeletionService): void {
   app.post(
     '/v1/orgs',
     {
@@ -53,7 +53,7 @@ export function organizationRoutes(app: App, orgs: OrganizationService, deletion
       },
     },
     async ({ actor, params, body }) => {
-      await deletions.request(actor, params.id, body.password);
+      await deletions.requestDeletion(actor, params.id, body.password);
       return { deleted: true as const };
     },
   );
@@ -79,7 +79,7 @@ export function organizationRoutes(app: App, orgs: OrganizationService, deletion
       schema: { querystring: Type.Object(PageQuery), response: { 200: OrganizationDeletionList } },
     },
     async ({ actor, query }) => {
-      const { limit, offset } = page(query);
+      const { limit, offset } = parsePage(query);
       const { rows, total } = await deletions.list(actor, { limit, offset });
       return { deletions: [...rows], total, limit, offset };
     },

@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox';
-import { OrganizationWithRole } from '../auth/schema.js';
+import { OrganizationWithRole } from '../auth/users/schema.js';
 import { PageReply } from '../http/pagination.js';
 import { Body, PublicName, Timestamp, Uuid } from '../http/schema.js';
-import { scopeBudgetField } from '../limits/limit-fields.js';
+import { scopeBudgetFieldSchema } from '../limits/agent-limit-fields.js';
 
 const BudgetCents = Type.Unsafe<number | null>({
   type: ['integer', 'null'],
-  ...scopeBudgetField('org'),
+  ...scopeBudgetFieldSchema('org'),
 });
 
 export const OrganizationInput = Body({ name: PublicName });

@@ -1,34 +1,34 @@
 /** Organizations beside the one of a signup: made and changed; rules and transactions. */
-import { recordAudit } from '../audit/trail.js';
-import { foundOrganization } from '../auth/found-organization.js';
-import type { OrganizationWithRole } from '../auth/schema.js';
-import { assertSession } from '../auth/sessions.js';
+import { recordAudit } from '../audit/audit-trail.js';
+import { lockActiveSession } from '../auth/sessions/session-service.js';
+import { createOrganization } from '../auth/users/create-organization.js';
+import type { OrganizationWithRole } from '../auth/users/schema.js';
 import type { Sql } from '../db/sql.js';
 import { Conflict, Forbidden, NotFound } from '../domain/errors.js';
-import type { Actor, Role } from '../http/access.js';
-import { invalidate } from '../watch/invalidate.js';
+import type { Actor, Role } from '../http/route-access.js';
+import { publishInvalidations } from '../watch/publish-invalidations.js';
 import type { OrganizationPatch, OrganizationSettings } from './schema.js';
 import * as store from './store.js';
 
 /** Of one user, besides those that are being deleted. */
-export const CREATED_MAX = 5;
+export const ORGANIZATIONS_PER_USER_MAX = 5;
 
 export class OrganizationService {
   constructor(
     readonly sql: Sql,
     /** Anybody may make one. */
-    readonly open: boolean,
+    readonly isCreationOpen: boolean,
   ) {}
 
   async create(actor: Actor, name: string): Promise<OrganizationWithRole> {
-    if (!this.open) throw new Forbidden('new organizations are closed here: the operator has set SIGNUP');
+    if (!this.isCreationOpen) throw new Forbidden('new organizations are closed here: the operator has set SIGNUP');
     return this.sql.begin(async (tx) => {
-      if ((await store.countCreatedBy(tx, actor.userId)) >= CREATED_MAX) {
-        throw new Conflict(`you have made ${CREATED_MAX} organizations already: delete one first`);
+      if ((await store.lockAndCountCreatedBy(tx, actor.userId)) >= ORGANIZATIONS_PER_USER_MAX) {
+        throw new Conflict(`you have made ${ORGANIZATIONS_PER_USER_MAX} organizations already: delete one first`);
       }
-      await assertSession(tx, actor);
+      await lockActiveSession(tx, actor);
       const founder = { id: actor.userId, email: actor.email };
-      return { ...(await foundOrganization(tx, founder, name, actor.ip)), role: 'owner' as const };
+      return { ...(await createOrganization(tx, founder, name, actor.ip)), role: 'owner' as const };
     });
   }
 
@@ -43,14 +43,14 @@ export class OrganizationService {
   async update(actor: Actor, id: string, patch: OrganizationPatch): Promise<OrganizationSettings['org']> {
     if (id !== actor.orgId) throw new NotFound('organization');
     return this.sql.begin(async (tx) => {
-      const before = await store.lockSettings(tx, id);
+      const before = await store.lockOrganizationSettings(tx, id);
       if (before === null) throw new NotFound('organization');
       const after = { ...before, ...patch };
       await store.updateOrganization(tx, id, after);
       const fields = Object.keys(patch) as (keyof OrganizationPatch)[];
       const changes = Object.fromEntries(fields.map((field) => [field, [before[field], after[field]] as const]));
       await recordAudit(tx, actor, 'organization.update', { type: 'organization', id }, changes);
-      if (patch.budgetCentsMonthly !== undefined) await invalidate(tx, [{ kind: 'org', id }]);
+      if (patch.budgetCentsMonthly !== undefined) await publishInvalidations(tx, [{ kind: 'org', id }]);
       return present(after, actor.role);
     });
   }

@@ -1,5 +1,5 @@
 import type { Sql, Tx } from '../db/sql.js';
-import type { Role } from '../http/access.js';
+import type { Role } from '../http/route-access.js';
 
 export interface OrganizationRow {
   readonly id: string;
@@ -12,7 +12,7 @@ export interface OrganizationRow {
 }
 
 /** Of those that are not being deleted. The user's other attempts wait. */
-export async function countCreatedBy(tx: Tx, userId: string): Promise<number> {
+export async function lockAndCountCreatedBy(tx: Tx, userId: string): Promise<number> {
   await tx`select 1 from users where id = ${userId} for no key update`;
   const [row] = await tx<{ total: number }[]>`
     select count(*) as total from organizations where created_by = ${userId} and purge_at is null`;
@@ -31,7 +31,7 @@ export async function lockOrganization(tx: Tx, id: string): Promise<Organization
 }
 
 /** As {@link lockOrganization}, but other transactions go on to write rows that refer to the organization. */
-export async function lockSettings(tx: Tx, id: string): Promise<OrganizationRow | null> {
+export async function lockOrganizationSettings(tx: Tx, id: string): Promise<OrganizationRow | null> {
   const [row] = await tx<OrganizationRow[]>`${selectOrganization(tx, id)} for no key update`;
   return row ?? null;
 }
@@ -49,7 +49,7 @@ export async function updateOrganization(
 }
 
 /** Of the founder of that organization, beside it: those that live, and those that are being deleted. */
-export async function countFounded(tx: Tx, orgId: string): Promise<{ live: number; pending: number }> {
+export async function countFoundedOrganizations(tx: Tx, orgId: string): Promise<{ live: number; pending: number }> {
   const [row] = await tx<{ live: number; pending: number }[]>`
     select count(*) filter (where o.purge_at is null) as live, count(*) filter (where o.purge_at is not null) as pending
       from organizations own join organizations o on o.created_by = own.created_by and o.id <> own.id
@@ -58,7 +58,7 @@ export async function countFounded(tx: Tx, orgId: string): Promise<{ live: numbe
 }
 
 /** Held until the transaction ends. */
-export async function loadRole(tx: Tx, orgId: string, userId: string): Promise<Role | null> {
+export async function lockRole(tx: Tx, orgId: string, userId: string): Promise<Role | null> {
   const [row] = await tx<{ role: Role }[]>`
     select role from memberships where org_id = ${orgId} and user_id = ${userId} for key share`;
   return row?.role ?? null;

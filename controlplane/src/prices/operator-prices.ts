@@ -8,13 +8,13 @@ import { ConfigError } from '@acg/base/env-reader';
 import type { Logger } from '@acg/base/log';
 import { type PricedUpstream, PriceList } from '@acg/base/pricing/price-list';
 import type { IPriceBook } from '@acg/proto/messages';
-import { Background } from '../ops/background.js';
+import { BackgroundTasks } from '../ops/background-tasks.js';
 import type { Metrics } from '../ops/metrics.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
-import { priceBookOf } from './price-book.js';
-import { type FilePrice, PriceFileProblem, parsePriceFile } from './price-file.js';
+import { buildPriceBook } from './price-book.js';
+import { type FilePrice, InvalidPriceFile, parsePriceFile } from './price-file.js';
 
-const LOOK_EVERY_MS = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 /** Some 5000 models. */
 const FILE_BYTES_MAX = 1_048_576;
 
@@ -22,33 +22,33 @@ export class OperatorPrices {
   /** The prices in force, the file's among them. */
   readonly list = new PriceList(Date.now);
   /** Called when other prices are in force. */
-  onChange: (book: IPriceBook) => void = () => {};
+  onChange: (priceBook: IPriceBook) => void = () => {};
   readonly #file: string | null;
   readonly #catalogue: Catalogue;
   readonly #log: Logger;
-  readonly #background: Background;
+  readonly #background: BackgroundTasks;
   #prices: readonly FilePrice[] = [];
   /** Of the file that was read last, good or bad. */
   #version = '';
   #text = '';
   #readAtMs: number | null = null;
-  #refused = false;
+  #isFileRejected = false;
 
   /** Throws {@link ConfigError} that says what is wrong with the file. `file` null: no prices of the operator's. */
   constructor(file: string | null, catalogue: Catalogue, log: Logger, metrics: Metrics) {
     this.#file = file;
     this.#catalogue = catalogue;
     this.#log = log;
-    this.#background = new Background(log);
-    metrics.gauge(
+    this.#background = new BackgroundTasks(log);
+    metrics.addGauge(
       'gateway_prices_file_refused',
       '1: PRICES_FILE has been changed and cannot be used, so the prices of before are in force.',
-      () => Number(this.#refused),
+      () => Number(this.#isFileRejected),
     );
-    metrics.gauge('gateway_prices_in_file', 'Prices of PRICES_FILE that have been read.', () => this.#prices.length);
+    metrics.addGauge('gateway_prices_in_file', 'Prices of PRICES_FILE that have been read.', () => this.#prices.length);
     if (file === null) return;
     try {
-      this.#take(this.#read(file));
+      this.#apply(this.#read(file));
     } catch (error) {
       throw new ConfigError([`PRICES_FILE: ${(error as Error).message}`]);
     }
@@ -66,11 +66,11 @@ export class OperatorPrices {
 
   /** For a data plane that connects. */
   book(): IPriceBook {
-    return priceBookOf(this.#prices, this.list, (slug) => this.upstreamOf(slug));
+    return buildPriceBook(this.#prices, this.list, (slug) => this.pricedUpstreamOf(slug));
   }
 
   /** What decides the prices of a provider; of a custom one as far as its slug says. */
-  upstreamOf(providerSlug: string): PricedUpstream {
+  pricedUpstreamOf(providerSlug: string): PricedUpstream {
     const { priceProvider = '', usageFormat = 'none' } = this.#catalogue.get(providerSlug) ?? {};
     return { providerSlug, priceProvider, usageFormat, origin: '' };
   }
@@ -78,7 +78,7 @@ export class OperatorPrices {
   /** Looks at the file again and again. */
   start(): void {
     if (this.#file === null) return;
-    this.#background.every('prices file', LOOK_EVERY_MS, async () => this.#readAgain(false));
+    this.#background.runEvery('prices file', POLL_INTERVAL_MS, async () => this.#reloadIfChanged(false));
   }
 
   stop(): Promise<void> {
@@ -86,21 +86,21 @@ export class OperatorPrices {
   }
 
   /** SIGHUP: reads the file whether or not it looks changed. */
-  reread(): void {
-    this.#readAgain(true);
+  reload(): void {
+    this.#reloadIfChanged(true);
   }
 
-  #readAgain(always: boolean): void {
+  #reloadIfChanged(always: boolean): void {
     const file = this.#file;
     if (file === null) return;
-    if (!always && versionOf(file) === this.#version) return;
+    if (!always && fileVersion(file) === this.#version) return;
     try {
       const text = this.#read(file);
-      if (text === this.#text && !always && !this.#refused) return;
-      this.#take(text);
+      if (text === this.#text && !always && !this.#isFileRejected) return;
+      this.#apply(text);
       this.#log.info({ file, prices: this.#prices.length }, 'PRICES_FILE read again');
     } catch (error) {
-      this.#refused = true;
+      this.#isFileRejected = true;
       this.#log.error(
         { file },
         `PRICES_FILE cannot be used: ${(error as Error).message}. The prices of before stay in force. Correct the file.`,
@@ -112,24 +112,24 @@ export class OperatorPrices {
 
   #read(file: string): string {
     // Before it is read: a change while it is read is seen at the next look.
-    this.#version = versionOf(file);
+    this.#version = fileVersion(file);
     const bytes = readFileSync(file);
-    if (bytes.length > FILE_BYTES_MAX) throw new PriceFileProblem(`is longer than ${FILE_BYTES_MAX} bytes`);
+    if (bytes.length > FILE_BYTES_MAX) throw new InvalidPriceFile(`is longer than ${FILE_BYTES_MAX} bytes`);
     return bytes.toString('utf8');
   }
 
-  #take(text: string): void {
+  #apply(text: string): void {
     const nowMs = Date.now();
-    this.#prices = parsePriceFile(text, (slug) => this.upstreamOf(slug), nowMs);
+    this.#prices = parsePriceFile(text, (slug) => this.pricedUpstreamOf(slug), nowMs);
     this.list.replaceOverrides(this.#prices.map(({ price }) => price));
     this.#text = text;
     this.#readAtMs = nowMs;
-    this.#refused = false;
+    this.#isFileRejected = false;
   }
 }
 
 /** Also of what the path leads to: Kubernetes replaces a link when a ConfigMap changes. */
-function versionOf(file: string): string {
+function fileVersion(file: string): string {
   let stats: Stats;
   try {
     stats = statSync(file);

@@ -7,7 +7,7 @@ import type { FilePrice } from './price-file.js';
  * `list` must have these prices in force. Data planes of the release before know complete prices of tokens only: they get
  * those that hold now.
  */
-export function priceBookOf(
+export function buildPriceBook(
   prices: readonly FilePrice[],
   list: PriceList,
   upstreamOf: (providerSlug: string) => PricedUpstream,
@@ -17,8 +17,8 @@ export function priceBookOf(
     const entry = { provider: provider ?? '', model: model ?? '' };
     if (entry.model === '') return [{ ...entry, perRequestNanos: perRequestNanos ?? 0 }];
     const upstream = upstreamOf(entry.provider);
-    const inForce = list.overrideOf(upstream, entry.model);
-    const rates = list.planOf(upstream, entry.model)?.bands[0]?.rates;
+    const inForce = list.findOverride(upstream, entry.model);
+    const rates = list.findPlan(upstream, entry.model)?.bands[0]?.rates;
     if (inForce === null || rates === undefined) return [];
     return [
       {

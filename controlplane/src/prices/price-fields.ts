@@ -2,7 +2,7 @@
  * The fields of a price in PRICES_FILE, which `GET /v1/prices` shows under the same names. One row for each price that the
  * meter knows.
  */
-import type { Rates, TierPercents, UnitPrices } from '@acg/base/pricing/price-plan';
+import type { TierPercents, TokenRates, UnitPrices } from '@acg/base/pricing/price-plan';
 
 interface Field<Name> {
   /** In the file and in the API. */
@@ -21,7 +21,7 @@ const USD_PER_UNIT_MAX = 1_000;
 const PICO_PER_TOKEN = 1e6;
 const PICO = 1e12;
 
-const rate = (field: string, name: keyof Rates, says: string): Field<keyof Rates> => ({
+const rate = (field: string, name: keyof TokenRates, says: string): Field<keyof TokenRates> => ({
   field,
   name,
   scale: PICO_PER_TOKEN,
@@ -29,7 +29,7 @@ const rate = (field: string, name: keyof Rates, says: string): Field<keyof Rates
   says: `USD per million tokens: ${says}`,
 });
 
-export const RATE_FIELDS: readonly Field<keyof Rates>[] = [
+export const RATE_FIELDS: readonly Field<keyof TokenRates>[] = [
   rate('inputPerMTok', 'input', 'uncached input'),
   rate('outputPerMTok', 'output', 'output, reasoning included'),
   rate('cachedInputPerMTok', 'cacheRead', 'input read from a cache'),

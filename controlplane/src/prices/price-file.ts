@@ -2,9 +2,9 @@
  * Reads PRICES_FILE (docs/configuration.md#prices): prices by provider slug and model. A file with anything unclear in it
  * is refused as a whole; the error names the line. Pure.
  */
-import { listedPlan, type PricedUpstream } from '@acg/base/pricing/price-list';
-import type { NamedBand, PriceOverride } from '@acg/base/pricing/price-override';
-import { type JsonPath, jsonLines } from './json-lines.js';
+import { findListedPlan, type PricedUpstream } from '@acg/base/pricing/price-list';
+import type { OverrideBand, PriceOverride } from '@acg/base/pricing/price-override';
+import { indexJsonLines, type JsonPath } from './json-line-index.js';
 import { IMAGE_FIELD, RATE_FIELDS, REQUEST_FIELD, TIER_FIELDS, UNIT_FIELDS } from './price-fields.js';
 
 /** One price of the file. */
@@ -17,7 +17,7 @@ export interface FilePrice {
 }
 
 /** What is wrong with the file, and in which line. */
-export class PriceFileProblem extends Error {
+export class InvalidPriceFile extends Error {
   override readonly name = 'PriceFileProblem';
 }
 
@@ -35,34 +35,34 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Throws {@link PriceFileProblem}. `nowMs` (Unix): a model must have a price in the lists by then, or name all. */
+/** Throws {@link InvalidPriceFile}. `nowMs` (Unix): a model must have a price in the lists by then, or name all. */
 export function parsePriceFile(text: string, upstreamOf: UpstreamOf, nowMs: number): FilePrice[] {
   let document: unknown;
   try {
     document = JSON.parse(text);
   } catch (error) {
-    throw new PriceFileProblem((error as Error).message);
+    throw new InvalidPriceFile((error as Error).message);
   }
-  return new PriceFileReader(text, upstreamOf, nowMs).read(document);
+  return new PriceFileParser(text, upstreamOf, nowMs).read(document);
 }
 
-class PriceFileReader {
-  readonly #lines: ReturnType<typeof jsonLines>;
+class PriceFileParser {
+  readonly #lines: ReturnType<typeof indexJsonLines>;
 
   constructor(
     text: string,
     readonly upstreamOf: UpstreamOf,
     readonly nowMs: number,
   ) {
-    this.#lines = jsonLines(text);
+    this.#lines = indexJsonLines(text);
   }
 
   read(document: unknown): FilePrice[] {
     if (!isObject(document))
-      throw new PriceFileProblem('must hold a JSON object such as {"resend":{"perRequestUsd":0.0004}}');
+      throw new InvalidPriceFile('must hold a JSON object such as {"resend":{"perRequestUsd":0.0004}}');
     const { repeated } = this.#lines;
     if (repeated !== null)
-      throw new PriceFileProblem(`line ${repeated.line}: ${show(repeated.name)} stands there twice`);
+      throw new InvalidPriceFile(`line ${repeated.line}: ${quote(repeated.name)} stands there twice`);
     return Object.entries(document).flatMap(([slug, entry]) => this.#provider(slug, entry));
   }
 
@@ -121,7 +121,7 @@ class PriceFileReader {
   }
 
   #isListed(provider: string, model: string): boolean {
-    return model !== '*' && listedPlan(this.upstreamOf(provider), model, this.nowMs) !== null;
+    return model !== '*' && findListedPlan(this.upstreamOf(provider), model, this.nowMs) !== null;
   }
 
   #table<Name extends string>(
@@ -134,7 +134,7 @@ class PriceFileReader {
     return named;
   }
 
-  #bands(at: JsonPath, bands: unknown): NamedBand[] {
+  #bands(at: JsonPath, bands: unknown): OverrideBand[] {
     if (!Array.isArray(bands) || bands.length > BANDS_MAX)
       throw this.#wrong(at, `must be a list of at most ${BANDS_MAX} bands`);
     const borders = new Set<number>();
@@ -190,16 +190,16 @@ class PriceFileReader {
     throw this.#wrong([...at, other], `is no field that is known here; known are ${known.join(', ')}`);
   }
 
-  #wrong(at: JsonPath, problem: string): PriceFileProblem {
+  #wrong(at: JsonPath, problem: string): InvalidPriceFile {
     const path = at.map((step, depth) => {
-      if (depth === MODEL_DEPTH || typeof step === 'number') return `[${show(step)}]`;
+      if (depth === MODEL_DEPTH || typeof step === 'number') return `[${quote(step)}]`;
       return depth === 0 ? step : `.${step}`;
     });
-    return new PriceFileProblem(`line ${this.#lines.lineOf(at)}: ${path.join('')} ${problem}`);
+    return new InvalidPriceFile(`line ${this.#lines.lineOf(at)}: ${path.join('')} ${problem}`);
   }
 }
 
-const show = (value: unknown): string => JSON.stringify(value);
+const quote = (value: unknown): string => JSON.stringify(value);
 
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

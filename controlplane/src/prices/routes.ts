@@ -1,10 +1,10 @@
 import type { App } from '../http/app.js';
-import { page } from '../http/pagination.js';
+import { parsePage } from '../http/pagination.js';
+import { splitBaseUrl } from '../providers/catalogue/built-in-provider.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
-import { splitBaseUrl } from '../providers/catalogue/provider.js';
-import type { CustomProviderService } from '../providers/custom/service.js';
+import type { CustomProviderService } from '../providers/custom/custom-provider-service.js';
 import type { OperatorPrices } from './operator-prices.js';
-import { priceViews } from './price-views.js';
+import { listPriceViews } from './price-views.js';
 import { PriceListing, PriceQuery } from './schema.js';
 
 export function priceRoutes(
@@ -20,7 +20,7 @@ export function priceRoutes(
       const { list, prices: file, readAtMs } = operatorPrices;
       const own = await custom.own(actor.orgId);
       const upstreams = [
-        ...catalogue.providers.map(({ slug }) => operatorPrices.upstreamOf(slug)),
+        ...catalogue.providers.map(({ slug }) => operatorPrices.pricedUpstreamOf(slug)),
         // Only its own: PRICES_FILE may name the providers of every organization.
         ...own.map(({ slug, baseUrl, usageFormat }) => ({
           providerSlug: slug,
@@ -29,8 +29,8 @@ export function priceRoutes(
           origin: splitBaseUrl(baseUrl).origin,
         })),
       ];
-      const views = priceViews({ list, file, nowMs: Date.now() }, upstreams, query);
-      const { limit, offset } = page(query);
+      const views = listPriceViews({ list, file, nowMs: Date.now() }, upstreams, query);
+      const { limit, offset } = parsePage(query);
       return {
         prices: views.slice(offset, offset + limit),
         fileReadAt: readAtMs === null ? null : new Date(readAtMs).toISOString(),

@@ -1,5 +1,5 @@
 import type { App } from '../http/app.js';
-import { page } from '../http/pagination.js';
+import { parsePage } from '../http/pagination.js';
 import { Deleted, IdParams } from '../http/schema.js';
 import { ProjectInput, ProjectList, ProjectPatch, ProjectQuery, ProjectReply } from './schema.js';
 import type { ProjectService } from './service.js';
@@ -14,7 +14,7 @@ export function projectRoutes(app: App, projects: ProjectService): void {
       schema: { querystring: ProjectQuery, response: { 200: ProjectList } },
     },
     async ({ actor, query }) => {
-      const { limit, offset } = page(query);
+      const { limit, offset } = parsePage(query);
       const { rows, total } = await projects.list(actor, query, { limit, offset });
       return { projects: [...rows], total, limit, offset };
     },

@@ -2,11 +2,11 @@ import { type Static, Type } from 'typebox';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
 import { SearchQuery, SortQuery } from '../http/sorting.js';
-import { scopeBudgetField } from '../limits/limit-fields.js';
+import { scopeBudgetFieldSchema } from '../limits/agent-limit-fields.js';
 
 const BudgetCents = Type.Unsafe<number | null>({
   type: ['integer', 'null'],
-  ...scopeBudgetField('project'),
+  ...scopeBudgetFieldSchema('project'),
 });
 export const Project = Type.Object({
   id: Uuid,

@@ -1,19 +1,19 @@
 /** Projects: rules and transactions. */
 import { uuidv7 } from '@acg/base/uuidv7';
-import { recordAudit } from '../audit/trail.js';
+import { recordAudit } from '../audit/audit-trail.js';
 import type { Sql, Tx } from '../db/sql.js';
 import { Conflict, NotFound } from '../domain/errors.js';
-import { freeSlug, slugOf } from '../domain/slug.js';
-import type { Actor } from '../http/access.js';
-import type { Listed, Page } from '../http/pagination.js';
-import { invalidate } from '../watch/invalidate.js';
+import { nextFreeSlug, slugify } from '../domain/slug.js';
+import type { ListResult, Page } from '../http/pagination.js';
+import type { Actor } from '../http/route-access.js';
+import { publishInvalidations } from '../watch/publish-invalidations.js';
 import type { Project, ProjectPatch, ProjectQuery } from './schema.js';
 import * as store from './store.js';
 
 export class ProjectService {
   constructor(readonly sql: Sql) {}
 
-  async list(actor: Actor, query: ProjectQuery, page: Page): Promise<Listed<Project>> {
+  async list(actor: Actor, query: ProjectQuery, page: Page): Promise<ListResult<Project>> {
     const { rows, total } = await store.listProjects(
       this.sql,
       actor.orgId,
@@ -32,7 +32,7 @@ export class ProjectService {
 
   async create(actor: Actor, name: string): Promise<Project> {
     return this.sql.begin(async (tx) => {
-      const row = await insertNamedProject(tx, actor.orgId, name);
+      const row = await insertProjectWithFreeSlug(tx, actor.orgId, name);
       await recordAudit(tx, actor, 'project.create', { type: 'project', id: row.id }, { name: [null, name] });
       return present(row);
     });
@@ -47,14 +47,14 @@ export class ProjectService {
       const fields = Object.keys(patch) as (keyof ProjectPatch)[];
       const changes = Object.fromEntries(fields.map((field) => [field, [before[field], row[field]] as const]));
       await recordAudit(tx, actor, 'project.update', { type: 'project', id }, changes);
-      if (patch.budgetCentsMonthly !== undefined) await invalidate(tx, [{ kind: 'project', id }]);
+      if (patch.budgetCentsMonthly !== undefined) await publishInvalidations(tx, [{ kind: 'project', id }]);
       return present(row);
     });
   }
 
   async delete(actor: Actor, id: string): Promise<void> {
     await this.sql.begin(async (tx) => {
-      const agents = await store.countAgents(tx, actor.orgId, id);
+      const agents = await store.lockAndCountAgents(tx, actor.orgId, id);
       if (agents === null) throw new NotFound('project');
       if (agents > 0) throw new Conflict(`the project still has ${agents} agents: delete them first`);
       // Before the deletion, which also deletes the management tokens of the project: the actor may be one of them.
@@ -65,10 +65,10 @@ export class ProjectService {
 }
 
 /** Also used by signup for the first project. Writers of one organization take turns, so slugs do not collide. */
-export async function insertNamedProject(tx: Tx, orgId: string, name: string): Promise<store.ProjectRow> {
+export async function insertProjectWithFreeSlug(tx: Tx, orgId: string, name: string): Promise<store.ProjectRow> {
   await tx`select pg_advisory_xact_lock(hashtext(${`projects:${orgId}`}))`;
-  const base = slugOf(name, 'project');
-  const slug = freeSlug(base, await store.takenSlugs(tx, orgId, base));
+  const base = slugify(name, 'project');
+  const slug = nextFreeSlug(base, await store.listTakenSlugs(tx, orgId, base));
   return store.insertProject(tx, { id: uuidv7(Date.now()), orgId, name, slug });
 }
 

@@ -1,7 +1,7 @@
-import { containing } from '../db/like-pattern.js';
+import { containsPattern } from '../db/like-pattern.js';
 import { orderBy, type Sorting } from '../db/order-by.js';
 import type { Sql, Tx } from '../db/sql.js';
-import type { Listed, Page } from '../http/pagination.js';
+import type { ListResult, Page } from '../http/pagination.js';
 
 export interface ProjectRow {
   readonly id: string;
@@ -25,8 +25,8 @@ export async function listProjects(
   onlyId: string | null,
   { search = '', ...sorting }: ProjectFilter,
   page: Page,
-): Promise<Listed<ProjectRow>> {
-  const like = containing(search);
+): Promise<ListResult<ProjectRow>> {
+  const like = containsPattern(search);
   const where = sql`org_id = ${orgId} ${onlyId === null ? sql`` : sql`and id = ${onlyId}`}
     ${search === '' ? sql`` : sql`and (name ilike ${like} or slug ilike ${like})`}`;
   const rows = await sql<ProjectRow[]>`
@@ -67,7 +67,7 @@ export async function updateProject(
 }
 
 /** How many agents the project has; locks the project row against new ones. */
-export async function countAgents(tx: Tx, orgId: string, id: string): Promise<number | null> {
+export async function lockAndCountAgents(tx: Tx, orgId: string, id: string): Promise<number | null> {
   const [project] = await tx`select 1 from projects where org_id = ${orgId} and id = ${id} for update`;
   if (project === undefined) return null;
   const [count] = await tx<{ total: number }[]>`select count(*) as total from agents where project_id = ${id}`;
@@ -79,7 +79,7 @@ export async function deleteProject(tx: Tx, orgId: string, id: string): Promise<
 }
 
 /** The slugs in the organization that begin with `base`. */
-export async function takenSlugs(tx: Tx, orgId: string, base: string): Promise<ReadonlySet<string>> {
+export async function listTakenSlugs(tx: Tx, orgId: string, base: string): Promise<ReadonlySet<string>> {
   const rows = await tx<{ slug: string }[]>`
     select slug from projects where org_id = ${orgId} and (slug = ${base} or starts_with(slug, ${`${base}-`}))`;
   return new Set(rows.map((row) => row.slug));

@@ -1,9 +1,9 @@
-import type { CircuitStateName } from '../circuit/state-machine.js';
-import type { CircuitReason } from '../circuit/store.js';
+import type { CircuitStateName } from '../breaker/breaker-state-machine.js';
+import type { CircuitReason } from '../breaker/circuit-store.js';
 import type { Sql } from '../db/sql.js';
-import type { Listed, Page } from '../http/pagination.js';
+import type { ListResult, Page } from '../http/pagination.js';
 
-interface CustomRow {
+interface CustomProviderAddressRow {
   readonly id: string;
   readonly slug: string;
   readonly displayName: string;
@@ -11,13 +11,13 @@ interface CustomRow {
 }
 
 /** The organization's own providers; there are at most a hundred. */
-export function loadCustom(sql: Sql, orgId: string): Promise<CustomRow[]> {
-  return sql<CustomRow[]>`
+export function loadCustomProviderAddresses(sql: Sql, orgId: string): Promise<CustomProviderAddressRow[]> {
+  return sql<CustomProviderAddressRow[]>`
     select id, slug, display_name as "displayName", base_url as "baseUrl" from custom_providers
      where org_id = ${orgId} and deleted_at is null`;
 }
 
-interface OwnCircuitRow {
+interface OrgCircuitRow {
   readonly originKey: string;
   readonly providerSlug: string;
   readonly accounts: number;
@@ -27,7 +27,7 @@ interface OwnCircuitRow {
   readonly openUntil: Date | null;
 }
 
-interface OwnCircuits {
+interface OrgCircuitQuery {
   readonly orgId: string;
   /** Built-in providers with one origin: `circuits.origin_key`, whatever their accounts were made under. */
   readonly fixed: readonly { readonly slug: string; readonly key: string }[];
@@ -43,11 +43,11 @@ interface OwnCircuits {
  * One row for each breaker of the organization at an origin where it has an account, used or not; those in trouble first.
  * Where the fleet's breaker is open it is shown instead: the organization's calls are refused, whatever its own says.
  */
-export async function listOwnCircuits(
+export async function listOrgCircuits(
   sql: Sql,
-  { orgId, fixed, own, state, providerSlug }: OwnCircuits,
+  { orgId, fixed, own, state, providerSlug }: OrgCircuitQuery,
   page: Page,
-): Promise<Listed<OwnCircuitRow>> {
+): Promise<ListResult<OrgCircuitRow>> {
   const circuits = sql`(
     with used as (
       select coalesce(o.key, f.key, p.circuit_key) as key, p.provider_slug, count(*) as accounts
@@ -64,7 +64,7 @@ export async function listOwnCircuits(
       left join circuits c on c.circuit_key = coalesce(f.circuit_key, used.key || '|' || ${orgId}::text)
      where used.key is not null and (${providerSlug}::text is null or used.provider_slug = ${providerSlug})
        and (${state}::text is null or coalesce(c.state, 'CLOSED') = ${state})) as own`;
-  const rows = await sql<OwnCircuitRow[]>`
+  const rows = await sql<OrgCircuitRow[]>`
     select own.key as "originKey", provider_slug as "providerSlug", accounts, state, reason, since,
            open_until as "openUntil"
       from ${circuits}

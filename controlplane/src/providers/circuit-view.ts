@@ -1,13 +1,12 @@
 /** The circuits that an organization's own calls go through, as it may see them: of what others do there, nothing. */
 import { type Static, Type } from 'typebox';
-import { originKey, parseCircuitKey } from '../circuit/circuit-key.js';
-import type { CircuitStateName } from '../circuit/state-machine.js';
-import type { CircuitReason } from '../circuit/store.js';
+import type { CircuitStateName } from '../breaker/breaker-state-machine.js';
+import { formatOriginKey, parseCircuitKey } from '../breaker/circuit-key.js';
+import type { CircuitReason } from '../breaker/circuit-store.js';
 import type { Sql } from '../db/sql.js';
-import { type Listed, type Page, PageQuery, PageReply } from '../http/pagination.js';
-
+import { type ListResult, type Page, PageQuery, PageReply } from '../http/pagination.js';
+import { splitBaseUrl } from './catalogue/built-in-provider.js';
 import type { Catalogue } from './catalogue/catalogue.js';
-import { splitBaseUrl } from './catalogue/provider.js';
 import * as store from './circuit-view-store.js';
 
 const STATES: readonly CircuitStateName[] = ['CLOSED', 'HALF_OPEN', 'OPEN'];
@@ -51,15 +50,17 @@ export async function listCircuits(
   orgId: string,
   filter: CircuitFilter,
   page: Page,
-): Promise<Listed<CircuitView>> {
+): Promise<ListResult<CircuitView>> {
   const fixed = catalogue.providers.flatMap(({ slug, baseUrl }) =>
-    baseUrl === null ? [] : [{ slug, key: originKey({ providerSlug: slug, origin: splitBaseUrl(baseUrl).origin }) }],
+    baseUrl === null
+      ? []
+      : [{ slug, key: formatOriginKey({ providerSlug: slug, origin: splitBaseUrl(baseUrl).origin }) }],
   );
-  const own = (await store.loadCustom(sql, orgId)).map((row) => ({
+  const own = (await store.loadCustomProviderAddresses(sql, orgId)).map((row) => ({
     ...row,
-    key: originKey({ providerSlug: row.slug, origin: splitBaseUrl(row.baseUrl).origin }),
+    key: formatOriginKey({ providerSlug: row.slug, origin: splitBaseUrl(row.baseUrl).origin }),
   }));
-  const { rows, total } = await store.listOwnCircuits(sql, { orgId, fixed, own, ...filter }, page);
+  const { rows, total } = await store.listOrgCircuits(sql, { orgId, fixed, own, ...filter }, page);
   const names = new Map(own.map(({ key, displayName }) => [key, displayName]));
   return {
     rows: rows.map(({ originKey: key, since, openUntil, ...row }) => ({

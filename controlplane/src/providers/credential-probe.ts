@@ -2,7 +2,7 @@
 import type { IInjection, IUpstream } from '@acg/proto/messages';
 import aws4 from 'aws4';
 import { type Dispatcher, request } from 'undici';
-import type { CredentialProbe } from './catalogue/provider.js';
+import type { CredentialProbe } from './catalogue/built-in-provider.js';
 
 export interface ProbeResult {
   /** Null: no answer. */
@@ -25,11 +25,11 @@ export async function probeCredential(
   const began = performance.now();
   const latencyMs = (): number => Math.round(performance.now() - began);
   const headers: Record<string, string> = { 'user-agent': 'agent-credential-gateway', ...probe.headers };
-  const path = inject(headers, upstream, `${upstream.basePath ?? ''}${probe.path}` || '/');
+  const path = applyCredential(headers, upstream, `${upstream.basePath ?? ''}${probe.path}` || '/');
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const answer = await request(`${upstream.origin}${path}`, { dispatcher, method: 'GET', headers, signal });
-    const body = await beginningOf(answer.body);
+    const body = await readBeginning(answer.body);
     return { status: answer.statusCode, refused: probe.refused(answer.statusCode, body), latencyMs: latencyMs() };
   } catch {
     return { status: null, refused: false, latencyMs: latencyMs() };
@@ -37,11 +37,11 @@ export async function probeCredential(
 }
 
 /** Sets the credential; returns the path with query to call. */
-function inject(headers: Record<string, string>, { injection, origin }: IUpstream, path: string): string {
+function applyCredential(headers: Record<string, string>, { injection, origin }: IUpstream, path: string): string {
   const { header, basic, query, sigv4, extraHeaders, extraQuery } = injection as IInjection;
   for (const { name, value } of extraHeaders ?? []) headers[name!] = value!;
-  const params = (extraQuery ?? []).map(({ name, value }) => pairOf(name!, value!));
-  if (query) params.push(pairOf(query.name!, query.secret!));
+  const params = (extraQuery ?? []).map(({ name, value }) => encodeQueryPair(name!, value!));
+  if (query) params.push(encodeQueryPair(query.name!, query.secret!));
   if (header) headers[header.name!] = `${header.prefix ?? ''}${header.secret!}`;
   if (header?.alsoBearerUnlessUserJwt) headers.authorization = `Bearer ${header.secret!}`;
   if (basic) headers.authorization = `Basic ${Buffer.from(`${basic.username}:${basic.password}`).toString('base64')}`;
@@ -65,9 +65,10 @@ function inject(headers: Record<string, string>, { injection, origin }: IUpstrea
   return target;
 }
 
-const pairOf = (name: string, value: string): string => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
+const encodeQueryPair = (name: string, value: string): string =>
+  `${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
 
-async function beginningOf(body: AsyncIterable<Buffer>): Promise<string> {
+async function readBeginning(body: AsyncIterable<Buffer>): Promise<string> {
   let text = '';
   for await (const chunk of body) {
     text += chunk.toString('latin1');

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import type { Sql } from '../db/sql.js';
 import type { App } from '../http/app.js';
-import { PageQuery, PageReply, page } from '../http/pagination.js';
+import { PageQuery, PageReply, parsePage } from '../http/pagination.js';
 import type { Catalogue } from './catalogue/catalogue.js';
-import { CircuitOverride, type CircuitOverrides } from './circuit-override.js';
+import { CircuitOverride, type CircuitOverrideService } from './circuit-override-service.js';
 import { CircuitList, CircuitQuery, CircuitReply, listCircuits } from './circuit-view.js';
 import { CredentialFields } from './custom/schema.js';
 
@@ -14,12 +14,12 @@ const ProviderList = Type.Object({
   ...PageReply,
 });
 
-export function providerRoutes(app: App, catalogue: Catalogue, sql: Sql, overrides: CircuitOverrides): void {
+export function providerRoutes(app: App, catalogue: Catalogue, sql: Sql, overrides: CircuitOverrideService): void {
   app.get(
     '/v1/circuits',
     { config: { access: 'viewer' }, schema: { querystring: CircuitQuery, response: { 200: CircuitList } } },
     async ({ actor, query }) => {
-      const { limit, offset } = page(query);
+      const { limit, offset } = parsePage(query);
       const { state = null } = query;
       const filter = { state, providerSlug: null };
       const { rows, total } = await listCircuits(sql, catalogue, actor.orgId, filter, { limit, offset });
@@ -29,7 +29,7 @@ export function providerRoutes(app: App, catalogue: Catalogue, sql: Sql, overrid
   app.put(
     '/v1/circuits',
     { config: { access: 'admin' }, schema: { body: CircuitOverride, response: { 200: CircuitReply } } },
-    async ({ actor, body }) => ({ circuit: await overrides.set(actor, body) }),
+    async ({ actor, body }) => ({ circuit: await overrides.apply(actor, body) }),
   );
   app.get(
     '/v1/providers',
@@ -38,7 +38,7 @@ export function providerRoutes(app: App, catalogue: Catalogue, sql: Sql, overrid
       schema: { querystring: Type.Object(PageQuery), response: { 200: ProviderList } },
     },
     async ({ query }) => {
-      const { limit, offset } = page(query);
+      const { limit, offset } = parsePage(query);
       const all = catalogue.providers.map(({ slug, displayName, credentialFields }) => ({
         slug,
         displayName,

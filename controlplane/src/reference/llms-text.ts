@@ -1,11 +1,11 @@
 /** `/llms.txt`: what this service is and what it can do, as plain Markdown for programs that read before they call. */
-import { type ApiDocument, callsOf } from './document.js';
+import { type ApiDocument, operationsOfTag } from './api-document.js';
 
 export function renderLlmsText(document: ApiDocument): string {
   const { info, servers, tags, components } = document;
   const url = servers[0].url;
   const groups = tags.map(({ name, description }) => {
-    const calls = callsOf(document, name).map(
+    const calls = operationsOfTag(document, name).map(
       ({ method, path, operation }) => `- ${method} ${path} (${operation.operationId}): ${operation.summary}`,
     );
     return `## ${name}\n\n${description}\n\n${calls.join('\n')}\n`;

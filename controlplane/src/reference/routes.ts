@@ -1,9 +1,9 @@
 /** The API's own description, public: as data, as a page and as text. All three change with a release only. */
 import { Type } from 'typebox';
 import type { App } from '../http/app.js';
-import { type ApiDocument, readApiDocument } from './document.js';
+import { type ApiDocument, readApiDocument } from './api-document.js';
 import { renderLlmsText } from './llms-text.js';
-import { REFERENCE_POLICY, renderReference } from './page.js';
+import { REFERENCE_CSP, renderReferencePage } from './reference-page.js';
 
 const CACHE_CONTROL = 'public, max-age=300';
 
@@ -27,9 +27,9 @@ export function referenceRoutes(app: App, publicUrl: string): void {
   app.get('/docs', async (_request, reply) =>
     reply
       .header('cache-control', CACHE_CONTROL)
-      .header('content-security-policy', REFERENCE_POLICY)
+      .header('content-security-policy', REFERENCE_CSP)
       .type('text/html; charset=utf-8')
-      .send(once('page', renderReference)),
+      .send(once('page', renderReferencePage)),
   );
   app.get('/llms.txt', async (_request, reply) =>
     reply.header('cache-control', CACHE_CONTROL).type('text/plain; charset=utf-8').send(once('text', renderLlmsText)),

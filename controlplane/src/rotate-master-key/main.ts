@@ -5,25 +5,25 @@
 import { ConfigError, EnvReader } from '@acg/base/env-reader';
 import { maskSecrets } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
-import { checkKeyRing } from '../accounts/key-ring-check.js';
-import { reencryptAll } from '../accounts/reencrypt.js';
-import { Vault } from '../accounts/vault.js';
 import { readMasterKeys } from '../config.js';
-import { openSql } from '../db/sql.js';
+import { openPool } from '../db/sql.js';
+import { checkMasterKeys } from '../vault/master-key-check.js';
+import { reencryptAll } from '../vault/reencrypt.js';
+import { Vault } from '../vault/vault.js';
 
 const EXIT_CONFIG = 78;
 const EXIT_UNAVAILABLE = 69;
 const EXIT_UNREADABLE = 65;
 
-async function rotate(): Promise<void> {
+async function rotateMasterKey(): Promise<void> {
   const read = new EnvReader(process.env);
   const url = new Secret(read.required('DATABASE_URL', 'the postgres:// URL of the running gateway'));
   const keys = readMasterKeys(read);
   read.throwIfInvalid();
   const vault = new Vault(keys);
-  const sql = openSql(url, { connectionsMax: 1, applicationName: 'acg-rotate-master-key' });
+  const sql = openPool(url, { connectionsMax: 1, applicationName: 'acg-rotate-master-key' });
   try {
-    await checkKeyRing(sql, vault);
+    await checkMasterKeys(sql, vault);
     const { written, unreadable } = await reencryptAll(sql, vault);
     const counts = Object.entries(written).map(([table, count]) => `${count} of ${table}`);
     process.stdout.write(`encrypted anew with key ${vault.currentKeyId}: ${counts.join(', ')}\n`);
@@ -39,7 +39,7 @@ async function rotate(): Promise<void> {
 }
 
 try {
-  await rotate();
+  await rotateMasterKey();
 } catch (error) {
   const problems = error instanceof ConfigError ? error.problems : [(error as Error).message];
   for (const problem of problems) process.stderr.write(`rotate-master-key: ${maskSecrets(problem)}\n`);

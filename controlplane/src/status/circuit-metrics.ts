@@ -1,7 +1,7 @@
 /** Circuit states of the built-in providers (docs/contract.md#metrics); custom ones would grow with the tenants. */
 import { Gauge } from 'prom-client';
 import type { Metrics } from '../ops/metrics.js';
-import type { StatusService } from './service.js';
+import type { StatusService } from './status-service.js';
 
 const STATES = ['CLOSED', 'HALF_OPEN', 'OPEN'] as const;
 

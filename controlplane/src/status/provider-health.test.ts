@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { healthOf, type OrganizationCount, overallHealth } from './provider-health.js';
+import { type OrgCountByState, overallHealth, providerHealth } from './provider-health.js';
 
-const count = (OPEN: number, HALF_OPEN: number, CLOSED: number): OrganizationCount => ({ OPEN, HALF_OPEN, CLOSED });
+const count = (OPEN: number, HALF_OPEN: number, CLOSED: number): OrgCountByState => ({ OPEN, HALF_OPEN, CLOSED });
 const none = count(0, 0, 0);
 
 test.each([
@@ -15,17 +15,17 @@ test.each([
   ['half are open or half-open', count(1, 3, 4), 'HALF_OPEN'],
   ['most try again', count(2, 3, 1), 'HALF_OPEN'],
 ])('status: %s', (_name, organizations, state) => {
-  expect(healthOf('s3', 'S3', organizations, 'CLOSED').state).toBe(state);
+  expect(providerHealth('s3', 'S3', organizations, 'CLOSED').state).toBe(state);
 });
 
 test('status: where no data plane can connect, it is an outage whatever organizations saw last', () => {
-  expect(healthOf('openai', 'OpenAI', count(0, 0, 9), 'OPEN')).toMatchObject({ state: 'OPEN', status: 'outage' });
+  expect(providerHealth('openai', 'OpenAI', count(0, 0, 9), 'OPEN')).toMatchObject({ state: 'OPEN', status: 'outage' });
 });
 
 test('status: the whole is as bad as its worst part', () => {
-  const fine = healthOf('a', 'A', none, 'CLOSED');
-  const open = healthOf('s3', 'S3', count(1, 0, 0), 'CLOSED');
-  const half = healthOf('s3', 'S3', count(0, 1, 0), 'CLOSED');
+  const fine = providerHealth('a', 'A', none, 'CLOSED');
+  const open = providerHealth('s3', 'S3', count(1, 0, 0), 'CLOSED');
+  const half = providerHealth('s3', 'S3', count(0, 1, 0), 'CLOSED');
   expect(overallHealth([])).toBe('operational');
   expect(overallHealth([fine, half])).toBe('degraded');
   expect(overallHealth([half, open, fine])).toBe('outage');

@@ -1,5 +1,5 @@
 /** The public health of built-in providers, out of the breakers of organizations and of the fleet. Pure. */
-import type { CircuitStateName } from '../circuit/state-machine.js';
+import type { CircuitStateName } from '../breaker/breaker-state-machine.js';
 
 const HEALTH_OF = { CLOSED: 'operational', HALF_OPEN: 'degraded', OPEN: 'outage' } as const;
 export type Health = (typeof HEALTH_OF)[CircuitStateName];
@@ -8,7 +8,7 @@ export type Health = (typeof HEALTH_OF)[CircuitStateName];
 const STATES: readonly CircuitStateName[] = ['CLOSED', 'HALF_OPEN', 'OPEN'];
 
 /** How many organizations use a provider with success, by the state of their breaker. */
-export interface OrganizationCount {
+export interface OrgCountByState {
   readonly CLOSED: number;
   readonly HALF_OPEN: number;
   readonly OPEN: number;
@@ -22,10 +22,10 @@ export interface ProviderHealth {
 }
 
 /** What half of the organizations see, at least two where there are several; the fleet's breaker where that is worse. */
-export function healthOf(
+export function providerHealth(
   slug: string,
   displayName: string,
-  count: OrganizationCount,
+  count: OrgCountByState,
   fleet: CircuitStateName,
 ): ProviderHealth {
   const all = count.CLOSED + count.HALF_OPEN + count.OPEN;

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import type { App } from '../http/app.js';
 import { Timestamp } from '../http/schema.js';
-import { PAGE_POLICY, renderStatusPage } from './page.js';
-import type { StatusService } from './service.js';
+import { renderStatusPage, STATUS_PAGE_CSP } from './status-page.js';
+import type { StatusService } from './status-service.js';
 
 const Health = Type.Unsafe<'operational' | 'degraded' | 'outage'>({
   type: 'string',
@@ -18,7 +18,7 @@ export function statusRoutes(app: App, status: StatusService): void {
     return { ...rest, providers: [...providers] };
   });
   app.get('/status', async (_request, reply) => {
-    void reply.header('content-security-policy', PAGE_POLICY).type('text/html; charset=utf-8');
+    void reply.header('content-security-policy', STATUS_PAGE_CSP).type('text/html; charset=utf-8');
     return renderStatusPage(await status.current());
   });
 }

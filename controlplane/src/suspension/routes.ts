@@ -1,5 +1,5 @@
 import type { App } from '../http/app.js';
-import { page } from '../http/pagination.js';
+import { parsePage } from '../http/pagination.js';
 import { Deleted, IdParams } from '../http/schema.js';
 import { SuspendedList, SuspendedQuery, SuspendedReply } from './schema.js';
 import type { SuspensionService } from './service.js';
@@ -12,7 +12,7 @@ export function suspensionRoutes(app: App, suspension: SuspensionService): void 
     '/v1/suspended-items',
     { config, schema: { querystring: SuspendedQuery, response: { 200: SuspendedList } } },
     async ({ actor, query }) => {
-      const { limit, offset } = page(query);
+      const { limit, offset } = parsePage(query);
       const { rows, total } = await suspension.list(actor, query, { limit, offset });
       return { items: [...rows], total, limit, offset };
     },

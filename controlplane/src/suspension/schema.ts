@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Timestamp, Uuid } from '../http/schema.js';
-import { SUSPENDABLE_KINDS } from './kinds.js';
+import { SUSPENDABLE_KINDS } from './suspendable-tables.js';
 
 const Kind = Type.Enum([...SUSPENDABLE_KINDS]);
 

@@ -2,38 +2,38 @@
  * Suspension of what was made in an organization before its founder proved to read the mailbox of the account. A suspended
  * row is not in its table, so nothing of it works; an owner keeps it, which puts it back, or revokes it for good.
  */
-import { recordAudit } from '../audit/trail.js';
-import { type Sql, type Tx, violatesAnyKey } from '../db/sql.js';
+import { recordAudit } from '../audit/audit-trail.js';
+import { isKeyViolation, type Sql, type Tx } from '../db/sql.js';
 import { Conflict, NotFound } from '../domain/errors.js';
-import type { Actor } from '../http/access.js';
-import type { Listed, Page } from '../http/pagination.js';
-import { invalidate } from '../watch/invalidate.js';
-import type { SuspendableKind } from './kinds.js';
+import type { ListResult, Page } from '../http/pagination.js';
+import type { Actor } from '../http/route-access.js';
+import { publishInvalidations } from '../watch/publish-invalidations.js';
 import type { SuspendedItem } from './schema.js';
 import * as store from './store.js';
+import type { SuspendableKind } from './suspendable-tables.js';
 
-export interface Suspended {
+export interface SuspensionResult {
   readonly items: number;
   /** Organizations with at least one of them. */
   readonly orgIds: readonly string[];
 }
 
-export const NOTHING_SUSPENDED: Suspended = { items: 0, orgIds: [] };
+export const NOTHING_SUSPENDED: SuspensionResult = { items: 0, orgIds: [] };
 
 /**
  * Suspends everything in those organizations but the founder's membership. Call it after the founder's sessions have
- * ended, and {@link announceSuspension} last in the transaction.
+ * ended, and {@link invalidateSuspendedOrganizations} last in the transaction.
  */
 export async function suspendItems(
   tx: Tx,
   founder: { readonly id: string; readonly email: string },
   organizationIds: readonly string[],
   ip: string,
-): Promise<Suspended> {
+): Promise<SuspensionResult> {
   let items = 0;
   const orgIds: string[] = [];
   for (const orgId of organizationIds) {
-    const suspended = await store.suspendRows(tx, orgId, founder.id);
+    const suspended = await store.suspendOrganizationRows(tx, orgId, founder.id);
     if (suspended === 0) continue;
     items += suspended;
     orgIds.push(orgId);
@@ -45,8 +45,8 @@ export async function suspendItems(
 }
 
 /** Every data plane forgets those organizations and ends their calls. */
-export const announceSuspension = (tx: Tx, { orgIds }: Suspended): Promise<void> =>
-  invalidate(
+export const invalidateSuspendedOrganizations = (tx: Tx, { orgIds }: SuspensionResult): Promise<void> =>
+  publishInvalidations(
     tx,
     orgIds.map((id) => ({ kind: 'org', id, endsSessions: true })),
   );
@@ -54,7 +54,7 @@ export const announceSuspension = (tx: Tx, { orgIds }: Suspended): Promise<void>
 export class SuspensionService {
   constructor(readonly sql: Sql) {}
 
-  async list(actor: Actor, filter: { kind?: SuspendableKind }, page: Page): Promise<Listed<SuspendedItem>> {
+  async list(actor: Actor, filter: { kind?: SuspendableKind }, page: Page): Promise<ListResult<SuspendedItem>> {
     const { rows, total } = await store.listSuspended(this.sql, actor.orgId, filter, page);
     return { rows: rows.map(present), total };
   }
@@ -72,11 +72,11 @@ export class SuspensionService {
           );
         }
         await recordAudit(tx, actor, 'suspended_item.keep', { type: item.kind, id }, { name: [null, item.name] });
-        await invalidate(tx, [{ kind: 'org', id: orgId }]);
+        await publishInvalidations(tx, [{ kind: 'org', id: orgId }]);
         return present(item);
       });
     } catch (error) {
-      if (!violatesAnyKey(error)) throw error;
+      if (!isKeyViolation(error)) throw error;
       throw new Conflict(
         'it has no place any more: something else has its name, or what it belongs to is suspended or gone. ' +
           'Keep what it belongs to first, or revoke it',
@@ -87,7 +87,7 @@ export class SuspensionService {
   /** Deletes it for good. */
   async revoke(actor: Actor, id: string): Promise<void> {
     await this.sql.begin(async (tx) => {
-      const item = await store.deleteSuspended(tx, actor.orgId, id);
+      const item = await store.deleteSuspendedRow(tx, actor.orgId, id);
       if (item === null) throw new NotFound('suspended item');
       await recordAudit(tx, actor, 'suspended_item.revoke', { type: item.kind, id }, { name: [item.name, null] });
     });

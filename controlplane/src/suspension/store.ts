@@ -1,7 +1,7 @@
 /** Moves rows between their tables and `suspended_items`. No other code reads their contents there. */
 import type { Sql, Tx } from '../db/sql.js';
-import type { Listed, Page } from '../http/pagination.js';
-import { SUSPENDABLE, type SuspendableKind } from './kinds.js';
+import type { ListResult, Page } from '../http/pagination.js';
+import { SUSPENDABLE_TABLES, type SuspendableKind } from './suspendable-tables.js';
 
 export interface SuspendedRow {
   readonly id: string;
@@ -15,9 +15,16 @@ export interface SuspendedRow {
 const SECRET_COLUMNS = ['key_id', 'nonce', 'ciphertext'];
 
 /** Suspends everything of the organization but the founder's own membership; answers how many rows. */
-export async function suspendRows(tx: Tx, orgId: string, founderId: string): Promise<number> {
+export async function suspendOrganizationRows(tx: Tx, orgId: string, founderId: string): Promise<number> {
   let total = 0;
-  for (const { kind, table, name, detail, where, encrypted } of SUSPENDABLE) {
+  for (const {
+    kind,
+    table,
+    nameSql: name,
+    detailSql: detail,
+    suspendCondition: where,
+    encrypted,
+  } of SUSPENDABLE_TABLES) {
     const secret = encrypted ? 't.key_id, t.nonce, t.ciphertext' : 'null, null::bytea, null::bytea';
     const moved = await tx.unsafe(
       `with t as (
@@ -38,7 +45,7 @@ export async function suspendRows(tx: Tx, orgId: string, founderId: string): Pro
   return total;
 }
 
-interface ListFilter {
+interface SuspendedFilter {
   readonly kind?: SuspendableKind;
 }
 
@@ -48,9 +55,9 @@ const columns = (sql: Sql | Tx) => sql`
 export async function listSuspended(
   sql: Sql,
   orgId: string,
-  { kind }: ListFilter,
+  { kind }: SuspendedFilter,
   page: Page,
-): Promise<Listed<SuspendedRow>> {
+): Promise<ListResult<SuspendedRow>> {
   const where = sql`org_id = ${orgId} ${kind === undefined ? sql`` : sql`and kind = ${kind}`}`;
   const rows = await sql<SuspendedRow[]>`
     select ${columns(sql)} from suspended_items where ${where}
@@ -60,7 +67,7 @@ export async function listSuspended(
 }
 
 /** Null: the organization has no such item. */
-export async function deleteSuspended(tx: Tx, orgId: string, id: string): Promise<SuspendedRow | null> {
+export async function deleteSuspendedRow(tx: Tx, orgId: string, id: string): Promise<SuspendedRow | null> {
   const [row] = await tx<SuspendedRow[]>`
     delete from suspended_items where org_id = ${orgId} and id = ${id} returning ${columns(tx)}`;
   return row ?? null;
@@ -76,7 +83,7 @@ export async function restoreRow(tx: Tx, orgId: string, id: string): Promise<Sus
            case when key_id is null then array[]::text[] else ${SECRET_COLUMNS}::text[] end as columns
       from suspended_items where org_id = ${orgId} and id = ${id} for update`;
   if (item === undefined) return null;
-  const { table, keepIf } = SUSPENDABLE.find(({ kind }) => kind === item.kind)!;
+  const { table, restoreCondition: keepIf } = SUSPENDABLE_TABLES.find(({ kind }) => kind === item.kind)!;
   // Only what the row had: a column that a migration has added since gets its default.
   const names = tx(item.columns);
   const [row] = await tx`

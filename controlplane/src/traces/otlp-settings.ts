@@ -24,7 +24,8 @@ export function readOtlpSettings(read: EnvReader): OtlpSettings | null {
   const traces = read.optionalUrl('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', ['http', 'https']);
   const protocol = read.string('OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json');
   if (base === null && traces === null) return null;
-  if (protocol !== 'http/json') read.problem('OTEL_EXPORTER_OTLP_PROTOCOL must be http/json: spans are sent as JSON');
+  if (protocol !== 'http/json')
+    read.addProblem('OTEL_EXPORTER_OTLP_PROTOCOL must be http/json: spans are sent as JSON');
   return {
     tracesUrl: traces?.href ?? `${base!.href.replace(/\/+$/, '')}/v1/traces`,
     headers: readHeaders(read),
@@ -42,7 +43,7 @@ function readHeaders(read: EnvReader): ReadonlyMap<string, Secret> {
   const headers = new Map<string, Secret>();
   for (const [name, value] of pairs) {
     if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(value)) {
-      read.problem('OTEL_EXPORTER_OTLP_HEADERS must be name=value,name=value with values that fit into a header');
+      read.addProblem('OTEL_EXPORTER_OTLP_HEADERS must be name=value,name=value with values that fit into a header');
       return new Map();
     }
     headers.set(name.toLowerCase(), new Secret(value));
@@ -55,9 +56,9 @@ function readPairs(read: EnvReader, name: string): Map<string, string> | null {
   const pairs = new Map<string, string>();
   for (const part of read.list(name, [])) {
     const equals = part.indexOf('=');
-    const value = equals < 1 ? null : decoded(part.slice(equals + 1).trim());
+    const value = equals < 1 ? null : decodePercent(part.slice(equals + 1).trim());
     if (value === null) {
-      read.problem(`${name} must be key=value pairs, comma separated, with percent-encoded values`);
+      read.addProblem(`${name} must be key=value pairs, comma separated, with percent-encoded values`);
       return null;
     }
     pairs.set(part.slice(0, equals).trim(), value);
@@ -65,7 +66,7 @@ function readPairs(read: EnvReader, name: string): Map<string, string> | null {
   return pairs;
 }
 
-function decoded(value: string): string | null {
+function decodePercent(value: string): string | null {
   try {
     return decodeURIComponent(value);
   } catch {

@@ -8,7 +8,7 @@ import type { Logger } from '@acg/base/log';
 import { Agent, request } from 'undici';
 import type { UsageEntry } from '../ledger/usage-entry.js';
 import type { OtlpSettings } from './otlp-settings.js';
-import { type OtlpSpan, spanOf, text } from './span.js';
+import { type OtlpSpan, stringAttribute, toOtlpSpan } from './otlp-span.js';
 
 type SpanOutcome =
   | 'sent'
@@ -20,7 +20,7 @@ type SpanOutcome =
   | 'unsampled';
 
 const SCOPE = 'agent-credential-gateway';
-const ATTEMPTS = 3;
+const ATTEMPTS_MAX = 3;
 const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const FIRST_DELAY_MS = 500;
 const DELAY_MAX_MS = 10_000;
@@ -38,9 +38,9 @@ export class SpanExporter {
   readonly #stopping = new AbortController();
   #queue: UsageEntry[] = [];
   #timer: NodeJS.Timeout | null = null;
-  #sending: Promise<void> | null = null;
+  #flushing: Promise<void> | null = null;
   /** The last batch went through; changes are logged, not every failure. */
-  #reached = true;
+  #isCollectorReachable = true;
 
   constructor(
     settings: OtlpSettings,
@@ -64,66 +64,66 @@ export class SpanExporter {
   }
 
   /** Records that were committed just now for the first time. Returns at once. */
-  offer(entries: readonly UsageEntry[]): void {
+  enqueue(entries: readonly UsageEntry[]): void {
     const room = Math.max(0, this.#settings.queueMax - this.#queue.length);
     for (let i = 0; i < entries.length && i < room; i++) this.#queue.push(entries[i]!);
     if (entries.length > room) this.#count('dropped', entries.length - room);
-    if (this.#queue.length >= this.#settings.batchMax) this.#send();
-    else this.#timer ??= setTimeout(() => this.#send(), this.#settings.delayMs).unref();
+    if (this.#queue.length >= this.#settings.batchMax) this.#startFlush();
+    else this.#timer ??= setTimeout(() => this.#startFlush(), this.#settings.delayMs).unref();
   }
 
   /** Sends what waits, but does not wait long for it. */
   async stop(): Promise<void> {
-    this.#send();
+    this.#startFlush();
     const grace = setTimeout(() => this.#stopping.abort(), STOP_GRACE_MS);
-    await this.#sending;
+    await this.#flushing;
     clearTimeout(grace);
     this.#stopping.abort();
     await this.#agent.destroy();
   }
 
-  #send(): void {
+  #startFlush(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    this.#sending ??= this.#drain().finally(() => {
-      this.#sending = null;
-      if (this.#queue.length > 0 && !this.#stopping.signal.aborted) this.offer([]);
+    this.#flushing ??= this.#flush().finally(() => {
+      this.#flushing = null;
+      if (this.#queue.length > 0 && !this.#stopping.signal.aborted) this.enqueue([]);
     });
   }
 
-  async #drain(): Promise<void> {
+  async #flush(): Promise<void> {
     while (this.#queue.length > 0 && !this.#stopping.signal.aborted) {
       const entries = this.#queue.splice(0, this.#settings.batchMax);
-      const spans = entries.map(spanOf).filter((span) => span !== null);
+      const spans = entries.map(toOtlpSpan).filter((span) => span !== null);
       if (spans.length < entries.length) this.#count('unsampled', entries.length - spans.length);
-      if (spans.length > 0) await this.#deliver(spans);
+      if (spans.length > 0) await this.#exportSpans(spans);
     }
     if (this.#queue.length > 0) this.#count('dropped', this.#queue.splice(0).length);
   }
 
-  async #deliver(spans: readonly OtlpSpan[]): Promise<void> {
-    const body = JSON.stringify(this.#document(spans));
+  async #exportSpans(spans: readonly OtlpSpan[]): Promise<void> {
+    const body = JSON.stringify(this.#requestBody(spans));
     const backoff = new Backoff(FIRST_DELAY_MS, DELAY_MAX_MS);
-    for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
+    for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
       const answer = await this.#post(body);
       if (answer.kind === 'taken') {
-        this.#noteReached();
+        this.#onCollectorReached();
         if (answer.rejected > 0) this.#count('rejected', Math.min(answer.rejected, spans.length));
         this.#count('sent', Math.max(0, spans.length - answer.rejected));
         return;
       }
-      this.#noteMissed(answer.reason);
+      this.#onExportFailed(answer.reason);
       if (answer.kind === 'refused') {
         this.#count('rejected', spans.length);
         return;
       }
       if (this.#stopping.signal.aborted) break;
-      if (attempt < ATTEMPTS) await this.#sleep(Math.max(answer.retryAfterMs, backoff.nextMs()));
+      if (attempt < ATTEMPTS_MAX) await this.#sleep(Math.max(answer.retryAfterMs, backoff.nextDelayMs()));
     }
     this.#count('dropped', spans.length);
   }
 
-  async #post(body: string): Promise<Answer> {
+  async #post(body: string): Promise<ExportResult> {
     try {
       const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(this.#settings.timeoutMs)]);
       const response = await request(this.#settings.tracesUrl, {
@@ -144,27 +144,28 @@ export class SpanExporter {
     }
   }
 
-  #document(spans: readonly OtlpSpan[]): unknown {
+  #requestBody(spans: readonly OtlpSpan[]): unknown {
     const { serviceName, resource } = this.#settings;
     const attributes = new Map([...resource, ['service.name', serviceName], ['service.version', this.#version]]);
     return {
       resourceSpans: [
         {
-          resource: { attributes: [...attributes].map(([key, value]) => text(key, value)) },
+          resource: { attributes: [...attributes].map(([key, value]) => stringAttribute(key, value)) },
           scopeSpans: [{ scope: { name: SCOPE, version: this.#version }, spans }],
         },
       ],
     };
   }
 
-  #noteReached(): void {
-    if (!this.#reached) this.#log.info('the trace collector takes spans again');
-    this.#reached = true;
+  #onCollectorReached(): void {
+    if (!this.#isCollectorReachable) this.#log.info('the trace collector takes spans again');
+    this.#isCollectorReachable = true;
   }
 
-  #noteMissed(reason: string): void {
-    if (this.#reached) this.#log.warn({ reason }, 'the trace collector does not take spans: they are dropped');
-    this.#reached = false;
+  #onExportFailed(reason: string): void {
+    if (this.#isCollectorReachable)
+      this.#log.warn({ reason }, 'the trace collector does not take spans: they are dropped');
+    this.#isCollectorReachable = false;
   }
 
   #sleep(ms: number): Promise<void> {
@@ -181,7 +182,7 @@ export class SpanExporter {
   }
 }
 
-type Answer =
+type ExportResult =
   | { readonly kind: 'taken'; readonly rejected: number }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'missed'; readonly reason: string; readonly retryAfterMs: number };

@@ -8,17 +8,18 @@
  * database went back (a failover that lost transactions, or a restored backup): the feed starts anew from what the
  * database has, and `onLost` resets the data planes.
  */
-import { ignore } from '@acg/base/ignore';
+
 import type { Logger } from '@acg/base/log';
+import { noop } from '@acg/base/noop';
 import type { Sql } from '../db/sql.js';
-import { Background } from '../ops/background.js';
-import { type Change, INVALIDATION_CHANNEL } from './invalidate.js';
+import { BackgroundTasks } from '../ops/background-tasks.js';
+import { INVALIDATION_CHANNEL, type Invalidation } from './publish-invalidations.js';
 
 export interface InvalidationRow {
   readonly revision: number;
   /** Random UUID of this revision: a number may be issued again after a failover, its mark never. */
   readonly mark: string;
-  readonly kind: Change['kind'];
+  readonly kind: Invalidation['kind'];
   readonly id: string;
   readonly endsSessions: boolean;
 }
@@ -29,12 +30,12 @@ const ROWS_PER_READ = 1_000;
 const REPLAY_ROWS_MAX = 10_000;
 
 /** Why the last known revision is gone: `went_back`: the database lost it; `pruned`: this process was away too long. */
-export type LossReason = 'went_back' | 'pruned';
+export type HistoryLossReason = 'went_back' | 'pruned';
 
 interface FeedListener {
   onRows(rows: readonly InvalidationRow[]): void;
   /** Nothing can be replayed from before this moment: every data plane must forget its contexts. */
-  onLost(reason: LossReason): void;
+  onHistoryLost(reason: HistoryLossReason): void;
 }
 
 export class InvalidationFeed {
@@ -46,7 +47,7 @@ export class InvalidationFeed {
   readonly #sql: Sql;
   readonly #log: Logger;
   readonly #listener: FeedListener;
-  readonly #background: Background;
+  readonly #background: BackgroundTasks;
   #unlisten: (() => Promise<void>) | null = null;
   #reading: Promise<void> | null = null;
   /** So that an outage is two lines in the log, whatever its length. */
@@ -57,33 +58,33 @@ export class InvalidationFeed {
   constructor(sql: Sql, log: Logger, listener: FeedListener) {
     this.#sql = sql;
     this.#log = log;
-    this.#background = new Background(log);
+    this.#background = new BackgroundTasks(log);
     this.#listener = listener;
   }
 
   async start(): Promise<void> {
-    this.#continueFrom(await this.#newest());
-    const read = (): void => void this.read().catch(ignore); // logged where it fails
+    this.#continueFrom(await this.#loadNewest());
+    const read = (): void => void this.read().catch(noop); // logged where it fails
     // onlisten runs again after each reconnect: what was notified meanwhile is read then.
     this.#unlisten = (await this.#sql.listen(INVALIDATION_CHANNEL, read, read)).unlisten;
-    this.#background.every('invalidations', POLL_MS, () => this.read().catch(ignore));
+    this.#background.runEvery('invalidations', POLL_MS, () => this.read().catch(noop));
   }
 
   async stop(): Promise<void> {
-    await this.#unlisten?.().catch(ignore);
+    await this.#unlisten?.().catch(noop);
     await this.#background.stop();
     await this.#reading?.catch(() => undefined);
   }
 
   /** Reads what is new; resolves when everything committed before the call was handed on. */
   read(): Promise<void> {
-    if (this.#reading === null) return this.#begin();
+    if (this.#reading === null) return this.#startRead();
     // The read under way may have taken its snapshot already: whoever comes now waits for the next one.
     this.#next ??= this.#reading
       .catch(() => undefined)
       .then(() => {
         this.#next = null;
-        return this.#begin();
+        return this.#startRead();
       });
     return this.#next;
   }
@@ -102,7 +103,7 @@ export class InvalidationFeed {
     return mark === '' || rows[0].mark === mark ? rows.slice(1) : null;
   }
 
-  #begin(): Promise<void> {
+  #startRead(): Promise<void> {
     this.#reading = this.#readNew().finally(() => {
       this.#reading = null;
     });
@@ -117,7 +118,7 @@ export class InvalidationFeed {
            where revision >= ${this.lastRevision} order by revision limit ${ROWS_PER_READ}`;
         const known = this.lastRevision > 0 ? 1 : 0;
         if (known > 0 && (rows[0]?.revision !== this.lastRevision || rows[0].mark !== this.lastMark)) {
-          await this.#startAnew();
+          await this.#restartFromNewest();
           break;
         }
         const last = rows.at(-1);
@@ -138,11 +139,11 @@ export class InvalidationFeed {
   }
 
   /** The last known revision is not in the table under its mark. */
-  async #startAnew(): Promise<void> {
+  async #restartFromNewest(): Promise<void> {
     const lost = this.lastRevision;
-    const newest = await this.#newest();
+    const newest = await this.#loadNewest();
     // Pruning leaves newer rows only. After a step back older rows are there, or the same number with another mark.
-    const reason: LossReason = newest.oldest > lost ? 'pruned' : 'went_back';
+    const reason: HistoryLossReason = newest.oldest > lost ? 'pruned' : 'went_back';
     this.#continueFrom(newest);
     this.#log.error(
       { reason, lostRevision: lost, revision: newest.revision },
@@ -150,33 +151,33 @@ export class InvalidationFeed {
         ? 'the database has lost transactions that were committed: all data planes start with empty context caches'
         : 'invalidations were pruned before this control plane read them: all data planes start with empty context caches',
     );
-    this.#listener.onLost(reason);
+    this.#listener.onHistoryLost(reason);
   }
 
-  async #newest(): Promise<Newest & { readonly oldest: number }> {
-    const [row] = await this.#sql<(Newest & { readonly oldest: number })[]>`
+  async #loadNewest(): Promise<RevisionPosition & { readonly oldest: number }> {
+    const [row] = await this.#sql<(RevisionPosition & { readonly oldest: number })[]>`
       select revision, mark, (select min(revision) from invalidations) as oldest
         from invalidations order by revision desc limit 1`;
     return row ?? { revision: 0, mark: '', oldest: 0 };
   }
 
-  #continueFrom({ revision, mark }: Newest): void {
+  #continueFrom({ revision, mark }: RevisionPosition): void {
     this.lastRevision = revision;
     this.lastMark = mark;
   }
 }
 
-interface Newest {
+interface RevisionPosition {
   readonly revision: number;
   readonly mark: string;
 }
 
-const ROWS_KEPT_MIN = 1_000;
+const RETAINED_ROWS_MIN = 1_000;
 
 /** Deletes what no data plane will ask for again; never the newest row, which carries the revision. */
-export async function pruneInvalidations(sql: Sql, olderThanMs: number): Promise<void> {
+export async function deleteOldInvalidations(sql: Sql, olderThanMs: number): Promise<void> {
   await sql`
     delete from invalidations
      where at < now() - ${olderThanMs} * interval '1 millisecond'
-       and revision < (select max(revision) - ${ROWS_KEPT_MIN} from invalidations)`;
+       and revision < (select max(revision) - ${RETAINED_ROWS_MIN} from invalidations)`;
 }

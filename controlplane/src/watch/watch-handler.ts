@@ -1,16 +1,16 @@
 /** Watch: one call per connected data plane, for as long as it is connected. */
 import type { Logger } from '@acg/base/log';
+import type { GatewayHandlers } from '@acg/proto/gateway-service';
 import type { IWatchEvent, IWatchRequest } from '@acg/proto/messages';
-import type { GatewayHandlers } from '@acg/proto/service';
 import { type ServerWritableStream, status } from '@grpc/grpc-js';
-import { faultOf, GrpcFault } from '../grpc/handler.js';
-import { CountersNotShared } from './registrations.js';
-import type { WatchHub, WatchIdentity } from './watch-hub.js';
-import type { EndReason, EventSink, Watcher } from './watcher.js';
+import { GrpcError, toGrpcError } from '../grpc/grpc-handler.js';
+import { CountersNotSharedError } from './data-plane-registrations.js';
+import type { WatchHub, WatchRequestIdentity } from './watch-hub.js';
+import type { EndReason, EventSink, WatchStream } from './watch-stream.js';
 
 type Call = ServerWritableStream<IWatchRequest, IWatchEvent>;
 
-const ENDS: Readonly<Record<EndReason, { readonly code: number; readonly details: string }>> = {
+const GRPC_STATUS_BY_END_REASON: Readonly<Record<EndReason, { readonly code: number; readonly details: string }>> = {
   too_slow: { code: status.RESOURCE_EXHAUSTED, details: 'events were not read: connect again' },
   replaced: { code: status.ABORTED, details: 'the same data plane has connected again' },
   history_lost: {
@@ -20,46 +20,46 @@ const ENDS: Readonly<Record<EndReason, { readonly code: number; readonly details
   shutting_down: { code: status.UNAVAILABLE, details: 'this control plane is stopping' },
 };
 
-export function watchHandler(hub: WatchHub, log: Logger): GatewayHandlers['watch'] {
+export function createWatchHandler(hub: WatchHub, log: Logger): GatewayHandlers['watch'] {
   return (call) => {
-    let watcher: Watcher | null = null;
+    let watcher: WatchStream | null = null;
     let gone = false;
     call.on('error', () => undefined); // a write after the other side left; `cancelled` tells
     call.on('cancelled', () => {
       gone = true;
-      if (watcher !== null) hub.leave(watcher);
+      if (watcher !== null) hub.removeWatcher(watcher);
     });
     const end = (fault: { code: number; details: string }): void => {
       if (!gone) call.emit('error', Object.assign(new Error(fault.details), fault));
     };
     const join = async (): Promise<void> => {
-      watcher = await hub.join(parseIdentity(call.request), sinkOf(call, end));
-      if (gone) hub.leave(watcher);
+      watcher = await hub.addWatcher(parseIdentity(call.request), createEventSink(call, end));
+      if (gone) hub.removeWatcher(watcher);
     };
     join().catch((error: unknown) => {
-      if (error instanceof CountersNotShared) {
+      if (error instanceof CountersNotSharedError) {
         log.warn({ dataPlaneId: call.request.dataPlaneId }, error.message);
         end({ code: status.FAILED_PRECONDITION, details: error.message });
-      } else end(faultOf(log, 'Watch', error));
+      } else end(toGrpcError(log, 'Watch', error));
     });
   };
 }
 
-function sinkOf(call: Call, end: (fault: { code: number; details: string }) => void): EventSink {
+function createEventSink(call: Call, end: (fault: { code: number; details: string }) => void): EventSink {
   return {
     write: (event) => call.write(event),
     onDrain: (listener) => void call.on('drain', listener),
-    end: (reason) => end(ENDS[reason]),
+    end: (reason) => end(GRPC_STATUS_BY_END_REASON[reason]),
   };
 }
 
 const ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
-function parseIdentity(request: IWatchRequest): WatchIdentity {
+function parseIdentity(request: IWatchRequest): WatchRequestIdentity {
   const { dataPlaneId, counters, version, lastRevision, lastRevisionMark } = request;
-  if (!ID.test(dataPlaneId ?? '')) throw new GrpcFault(status.INVALID_ARGUMENT, 'data_plane_id is missing or odd');
+  if (!ID.test(dataPlaneId ?? '')) throw new GrpcError(status.INVALID_ARGUMENT, 'data_plane_id is missing or odd');
   if (counters !== 'memory' && counters !== 'redis') {
-    throw new GrpcFault(status.INVALID_ARGUMENT, 'counters must be memory or redis');
+    throw new GrpcError(status.INVALID_ARGUMENT, 'counters must be memory or redis');
   }
   return {
     dataPlaneId: dataPlaneId!,

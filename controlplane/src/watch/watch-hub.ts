@@ -9,20 +9,25 @@ import type { Logger } from '@acg/base/log';
 import { HOUR_MS } from '@acg/base/units';
 import { type ICircuitState, InvalidationKind, type IPriceBook, type IWatchEvent } from '@acg/proto/messages';
 import type { Sql } from '../db/sql.js';
-import { Background } from '../ops/background.js';
-import { InvalidationFeed, type InvalidationRow, type LossReason, pruneInvalidations } from './invalidation-feed.js';
-import { confirmDataPlanes, registerDataPlane, unregisterDataPlane } from './registrations.js';
-import { type EndReason, type EventSink, Watcher } from './watcher.js';
+import { BackgroundTasks } from '../ops/background-tasks.js';
+import { refreshRegistrations, registerDataPlane, unregisterDataPlane } from './data-plane-registrations.js';
+import {
+  deleteOldInvalidations,
+  type HistoryLossReason,
+  InvalidationFeed,
+  type InvalidationRow,
+} from './invalidation-feed.js';
+import { type EndReason, type EventSink, WatchStream } from './watch-stream.js';
 
 /** What a data plane is told beside the invalidations. */
-export interface Greeting {
+export interface InitialState {
   /** Every circuit that is not CLOSED. */
   circuits(): Promise<readonly ICircuitState[]>;
   /** The operator's prices in force. */
   prices(): IPriceBook;
 }
 
-export interface WatchIdentity {
+export interface WatchRequestIdentity {
   readonly dataPlaneId: string;
   readonly counters: 'memory' | 'redis';
   readonly version: string;
@@ -49,26 +54,26 @@ export class WatchHub {
   readonly controlPlaneId = randomUUID();
   readonly #sql: Sql;
   readonly #log: Logger;
-  readonly #greeting: Greeting;
+  readonly #initialState: InitialState;
   readonly #feed: InvalidationFeed;
-  readonly #watchers = new Set<Watcher>();
-  readonly #background: Background;
-  readonly #onLost: (reason: LossReason) => void;
+  readonly #watchers = new Set<WatchStream>();
+  readonly #background: BackgroundTasks;
+  readonly #onHistoryLost: (reason: HistoryLossReason) => void;
   #beats = 0;
   #stopped = false;
 
   /** `onLost` hears that all streams were reset, and why. */
-  constructor(sql: Sql, log: Logger, greeting: Greeting, onLost: (reason: LossReason) => void) {
+  constructor(sql: Sql, log: Logger, greeting: InitialState, onLost: (reason: HistoryLossReason) => void) {
     this.#sql = sql;
     this.#log = log;
-    this.#background = new Background(log);
-    this.#greeting = greeting;
-    this.#onLost = onLost;
+    this.#background = new BackgroundTasks(log);
+    this.#initialState = greeting;
+    this.#onHistoryLost = onLost;
     this.#feed = new InvalidationFeed(sql, log, {
       onRows: (rows) => {
-        for (const row of rows) this.broadcast(eventOf(row));
+        for (const row of rows) this.broadcast(toWatchEvent(row));
       },
-      onLost: (reason) => this.#reset(reason),
+      onHistoryLost: (reason) => this.#resetAll(reason),
     });
   }
 
@@ -79,7 +84,7 @@ export class WatchHub {
 
   async start(): Promise<void> {
     await this.#feed.start();
-    this.#background.every('heartbeat', HEARTBEAT_MS, () => this.#beat());
+    this.#background.runEvery('heartbeat', HEARTBEAT_MS, () => this.#sendHeartbeat());
   }
 
   /** Ends every watch; the data planes go to another instance. */
@@ -96,28 +101,28 @@ export class WatchHub {
 
   /**
    * Registers a data plane and greets it. Throws `CountersNotShared`, or what the database throws; then the caller ends
-   * the call. Afterwards the hub ends it through `sink`; when the other side leaves, call {@link leave}.
+   * the call. Afterwards the hub ends it through `sink`; when the other side leaves, call {@link removeWatcher}.
    */
-  async join(identity: WatchIdentity, sink: EventSink): Promise<Watcher> {
+  async addWatcher(identity: WatchRequestIdentity, sink: EventSink): Promise<WatchStream> {
     const { dataPlaneId, counters, version, lastRevision, lastMark } = identity;
     const connectionId = randomUUID();
     const { controlPlaneId } = this;
     await registerDataPlane(this.#sql, { id: dataPlaneId, counters, version, controlPlaneId, connectionId });
-    for (const other of this.#watchers) if (other.dataPlaneId === dataPlaneId) this.#cut(other, 'replaced');
-    const watcher = new Watcher(dataPlaneId, connectionId, sink);
+    for (const other of this.#watchers) if (other.dataPlaneId === dataPlaneId) this.#endWatcher(other, 'replaced');
+    const watcher = new WatchStream(dataPlaneId, connectionId, sink);
     this.#watchers.add(watcher); // before anything is read, so that nothing falls between greeting and live events
     try {
-      await this.#greet(watcher, lastRevision, lastMark);
+      await this.#sendInitialState(watcher, lastRevision, lastMark);
     } catch (error) {
-      this.leave(watcher);
+      this.removeWatcher(watcher);
       throw error;
     }
-    if (this.#stopped) this.#cut(watcher, 'shutting_down');
+    if (this.#stopped) this.#endWatcher(watcher, 'shutting_down');
     return watcher;
   }
 
-  leave(watcher: Watcher): void {
-    watcher.abandon();
+  removeWatcher(watcher: WatchStream): void {
+    watcher.markClosed();
     this.#watchers.delete(watcher);
     void unregisterDataPlane(this.#sql, watcher.connectionId).catch((error: unknown) => {
       // It counts as gone a few seconds later by itself.
@@ -129,17 +134,17 @@ export class WatchHub {
   broadcast(event: IWatchEvent): void {
     for (const watcher of this.#watchers) {
       watcher.send(event);
-      if (watcher.ended) this.#watchers.delete(watcher);
+      if (watcher.isEnded) this.#watchers.delete(watcher);
     }
   }
 
   /** Ends all streams. Each data plane reconnects with a revision that the database lacks, so the control plane resets its cache. */
-  #reset(reason: LossReason): void {
-    for (const watcher of [...this.#watchers]) this.#cut(watcher, 'history_lost');
-    this.#onLost(reason);
+  #resetAll(reason: HistoryLossReason): void {
+    for (const watcher of [...this.#watchers]) this.#endWatcher(watcher, 'history_lost');
+    this.#onHistoryLost(reason);
   }
 
-  async #greet(watcher: Watcher, lastRevision: number, lastMark: string): Promise<void> {
+  async #sendInitialState(watcher: WatchStream, lastRevision: number, lastMark: string): Promise<void> {
     await this.#feed.read();
     const { lastRevision: revision, lastMark: revisionMark } = this.#feed;
     const missed = lastRevision === 0 ? [] : await this.#feed.replay(lastRevision, lastMark, revision);
@@ -149,42 +154,42 @@ export class WatchHub {
       hello: {
         controlPlaneId: this.controlPlaneId,
         reset: missed === null,
-        circuits: [...(await this.#greeting.circuits())],
-        prices: this.#greeting.prices(),
+        circuits: [...(await this.#initialState.circuits())],
+        prices: this.#initialState.prices(),
         heartbeatMs: HEARTBEAT_MS,
       },
     };
-    watcher.greet([hello, ...(missed ?? []).map(eventOf)], revision);
+    watcher.sendInitialEvents([hello, ...(missed ?? []).map(toWatchEvent)], revision);
   }
 
-  async #beat(): Promise<void> {
+  async #sendHeartbeat(): Promise<void> {
     try {
       await this.#feed.read();
       this.broadcast({ heartbeat: {} });
-      await this.#confirm();
-      if (++this.#beats % PRUNE_EVERY_BEATS === 0) await pruneInvalidations(this.#sql, INVALIDATIONS_KEPT_MS);
+      await this.#endReplacedWatchers();
+      if (++this.#beats % PRUNE_EVERY_BEATS === 0) await deleteOldInvalidations(this.#sql, INVALIDATIONS_KEPT_MS);
     } catch (error) {
       this.#log.debug({ err: error }, 'heartbeat not sent'); // the feed has said why
     }
   }
 
-  async #confirm(): Promise<void> {
+  async #endReplacedWatchers(): Promise<void> {
     const before = [...this.#watchers];
     if (before.length === 0) return;
-    const held = await confirmDataPlanes(
+    const held = await refreshRegistrations(
       this.#sql,
       before.map((watcher) => watcher.connectionId),
     );
-    for (const watcher of before) if (!held.has(watcher.connectionId)) this.#cut(watcher, 'replaced');
+    for (const watcher of before) if (!held.has(watcher.connectionId)) this.#endWatcher(watcher, 'replaced');
   }
 
-  #cut(watcher: Watcher, reason: Exclude<EndReason, 'too_slow'>): void {
+  #endWatcher(watcher: WatchStream, reason: Exclude<EndReason, 'too_slow'>): void {
     this.#watchers.delete(watcher);
     watcher.end(reason);
   }
 }
 
-const eventOf = ({ revision, mark, kind, id, endsSessions }: InvalidationRow): IWatchEvent => ({
+const toWatchEvent = ({ revision, mark, kind, id, endsSessions }: InvalidationRow): IWatchEvent => ({
   revision,
   revisionMark: mark,
   invalidation: { kind: KINDS[kind], id, endsSessions },

@@ -3,13 +3,13 @@
  * its own while it has attempts under way.
  */
 import type { Dialer } from '@acg/base/dialer/dialer';
-import { createAgent } from '@acg/base/dialer/undici-connector';
+import { createUndiciAgent } from '@acg/base/dialer/undici-connector';
 import type { Logger } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
 import type { Agent } from 'undici';
-import type { Sealed, Vault } from '../accounts/vault.js';
-import { attemptDelivery, type DeliveryAttempt } from './attempt.js';
-import type { ClaimedDelivery } from './queue.js';
+import type { EncryptedSecret, Vault } from '../vault/vault.js';
+import { attemptDelivery, type DeliveryAttempt } from './delivery-attempt.js';
+import type { ClaimedDelivery } from './delivery-queue.js';
 
 /** Short, because a receiver may close an idle connection just when the next delivery is written to it. */
 const KEEP_ALIVE_MS = 1_000;
@@ -22,7 +22,7 @@ interface SenderOptions {
   readonly timeoutMs: number;
 }
 
-interface Tenant {
+interface OrgConnections {
   readonly agent: Agent;
   running: number;
 }
@@ -30,7 +30,7 @@ interface Tenant {
 export class DeliverySender {
   readonly #options: SenderOptions;
   /** Organizations with attempts under way. */
-  readonly #tenants = new Map<string, Tenant>();
+  readonly #orgConnections = new Map<string, OrgConnections>();
 
   constructor(options: SenderOptions) {
     this.#options = options;
@@ -42,25 +42,25 @@ export class DeliverySender {
     const previousSecret = delivery.previous === null ? null : this.#openSecret(delivery, delivery.previous);
     if (secret === null) return { statusCode: null, error: 'secret_unreadable' };
     const { id, url, event, payload, orgId } = delivery;
-    const tenant = this.#tenants.get(orgId) ?? this.#addTenant(orgId);
+    const tenant = this.#orgConnections.get(orgId) ?? this.#openOrgConnections(orgId);
     tenant.running++;
     try {
       const request = { deliveryId: id, url, event, body: payload, secret, previousSecret };
       return await attemptDelivery(tenant.agent, request, this.#options.timeoutMs, stop);
     } finally {
-      if (--tenant.running === 0 && this.#tenants.delete(orgId)) void tenant.agent.close();
+      if (--tenant.running === 0 && this.#orgConnections.delete(orgId)) void tenant.agent.close();
     }
   }
 
   async close(): Promise<void> {
-    const agents = [...this.#tenants.values()].map(({ agent }) => agent.destroy());
-    this.#tenants.clear();
+    const agents = [...this.#orgConnections.values()].map(({ agent }) => agent.destroy());
+    this.#orgConnections.clear();
     await Promise.all(agents);
   }
 
-  #addTenant(orgId: string): Tenant {
+  #openOrgConnections(orgId: string): OrgConnections {
     const { dialer, timeoutMs } = this.#options;
-    const agent = createAgent(dialer, orgId, {
+    const agent = createUndiciAgent(dialer, orgId, {
       connections: null, // as many as attempts, which the dispatcher bounds
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -70,14 +70,14 @@ export class DeliverySender {
       bodyTimeout: timeoutMs,
     });
     const tenant = { agent, running: 0 };
-    this.#tenants.set(orgId, tenant);
+    this.#orgConnections.set(orgId, tenant);
     return tenant;
   }
 
-  #openSecret({ orgId, endpointId }: ClaimedDelivery, sealed: Sealed): Secret | null {
+  #openSecret({ orgId, endpointId }: ClaimedDelivery, sealed: EncryptedSecret): Secret | null {
     const identity = { purpose: 'webhook', orgId, id: endpointId } as const;
     try {
-      return new Secret(this.#options.vault.open(identity, sealed));
+      return new Secret(this.#options.vault.decrypt(identity, sealed));
     } catch (error) {
       this.#options.log.error({ err: error, endpointId }, 'signing secret unreadable');
       return null;

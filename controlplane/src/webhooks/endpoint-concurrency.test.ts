@@ -5,24 +5,24 @@ const TIMEOUT_MS = 1_000;
 
 test('endpoint concurrency: running attempts use up the room of their endpoint and give it back', () => {
   const concurrency = new EndpointConcurrency(TIMEOUT_MS);
-  for (let i = 0; i < concurrency.room; i++) concurrency.started('a');
-  concurrency.started('b');
-  expect(concurrency.restricted()).toEqual([
+  for (let i = 0; i < concurrency.slotsPerEndpoint; i++) concurrency.onStarted('a');
+  concurrency.onStarted('b');
+  expect(concurrency.restrictedEndpoints()).toEqual([
     { endpointId: 'a', room: 0 },
-    { endpointId: 'b', room: concurrency.room - 1 },
+    { endpointId: 'b', room: concurrency.slotsPerEndpoint - 1 },
   ]);
-  for (let i = 0; i < concurrency.room; i++) concurrency.finished('a', 5);
-  concurrency.finished('b', 5);
-  expect(concurrency.restricted()).toEqual([]);
+  for (let i = 0; i < concurrency.slotsPerEndpoint; i++) concurrency.onFinished('a', 5);
+  concurrency.onFinished('b', 5);
+  expect(concurrency.restrictedEndpoints()).toEqual([]);
 });
 
 test('endpoint concurrency: an endpoint that was slow has room for one until it answers in time again', () => {
   const concurrency = new EndpointConcurrency(TIMEOUT_MS);
-  concurrency.started('a');
-  concurrency.finished('a', TIMEOUT_MS);
-  expect(concurrency.restricted()).toEqual([{ endpointId: 'a', room: 1 }]);
-  concurrency.started('a');
-  expect(concurrency.restricted()).toEqual([{ endpointId: 'a', room: 0 }]);
-  concurrency.finished('a', 5);
-  expect(concurrency.restricted()).toEqual([]);
+  concurrency.onStarted('a');
+  concurrency.onFinished('a', TIMEOUT_MS);
+  expect(concurrency.restrictedEndpoints()).toEqual([{ endpointId: 'a', room: 1 }]);
+  concurrency.onStarted('a');
+  expect(concurrency.restrictedEndpoints()).toEqual([{ endpointId: 'a', room: 0 }]);
+  concurrency.onFinished('a', 5);
+  expect(concurrency.restrictedEndpoints()).toEqual([]);
 });

@@ -7,18 +7,18 @@ import { LRUCache } from 'lru-cache';
 /** Attempts at once to an endpoint that answers in time. */
 const CONCURRENCY = 4;
 /** And to one whose last attempt was slow. */
-const CONCURRENCY_SLOW = 1;
+const CONCURRENCY_WHEN_SLOW = 1;
 const SLOW_ENDPOINTS_MAX = 1_000;
 
-export interface EndpointRoom {
+export interface EndpointSlots {
   readonly endpointId: string;
   /** Further attempts that may start now. */
-  readonly room: number;
+  readonly freeSlots: number;
 }
 
 export class EndpointConcurrency {
-  /** Room of an endpoint that {@link restricted} does not name. */
-  readonly room = CONCURRENCY;
+  /** Room of an endpoint that {@link restrictedEndpoints} does not name. */
+  readonly slotsPerEndpoint = CONCURRENCY;
   readonly #running = new Map<string, number>();
   readonly #slow: LRUCache<string, true>;
   readonly #slowAfterMs: number;
@@ -29,11 +29,11 @@ export class EndpointConcurrency {
     this.#slow = new LRUCache({ max: SLOW_ENDPOINTS_MAX, ttl: timeoutMs * 60 });
   }
 
-  started(endpointId: string): void {
+  onStarted(endpointId: string): void {
     this.#running.set(endpointId, (this.#running.get(endpointId) ?? 0) + 1);
   }
 
-  finished(endpointId: string, durationMs: number): void {
+  onFinished(endpointId: string, durationMs: number): void {
     const running = (this.#running.get(endpointId) ?? 1) - 1;
     if (running > 0) this.#running.set(endpointId, running);
     else this.#running.delete(endpointId);
@@ -42,14 +42,14 @@ export class EndpointConcurrency {
   }
 
   /** Endpoints with less room than the usual; at most the slow ones remembered and those that run now. */
-  restricted(): readonly EndpointRoom[] {
-    const rooms: EndpointRoom[] = [];
+  restrictedEndpoints(): readonly EndpointSlots[] {
+    const rooms: EndpointSlots[] = [];
     for (const [endpointId, running] of this.#running) {
-      const ceiling = this.#slow.has(endpointId) ? CONCURRENCY_SLOW : CONCURRENCY;
-      rooms.push({ endpointId, room: Math.max(0, ceiling - running) });
+      const ceiling = this.#slow.has(endpointId) ? CONCURRENCY_WHEN_SLOW : CONCURRENCY;
+      rooms.push({ endpointId, freeSlots: Math.max(0, ceiling - running) });
     }
     for (const endpointId of this.#slow.keys()) {
-      if (!this.#running.has(endpointId)) rooms.push({ endpointId, room: CONCURRENCY_SLOW });
+      if (!this.#running.has(endpointId)) rooms.push({ endpointId, freeSlots: CONCURRENCY_WHEN_SLOW });
     }
     return rooms;
   }

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { App } from '../http/app.js';
-import { page } from '../http/pagination.js';
+import { parsePage } from '../http/pagination.js';
 import { IdParams, Uuid } from '../http/schema.js';
 import {
   DeliveryDetailReply,
@@ -19,7 +19,7 @@ import {
   SecretRotation,
   WebhookTestInput,
 } from './schema.js';
-import type { WebhookService } from './service.js';
+import type { WebhookService } from './webhook-service.js';
 
 export function webhookRoutes(app: App, webhooks: WebhookService): void {
   endpointRoutes(app, webhooks);
@@ -32,7 +32,7 @@ function endpointRoutes(app: App, webhooks: WebhookService): void {
     '/v1/webhooks',
     { config: { access: 'viewer' }, schema: { querystring: EndpointQuery, response: { 200: EndpointList } } },
     async ({ actor, query }) => {
-      const { limit, offset } = page(query);
+      const { limit, offset } = parsePage(query);
       const { rows, total } = await webhooks.list(actor, query, { limit, offset });
       return { endpoints: [...rows], total, limit, offset };
     },
@@ -78,7 +78,7 @@ function actionRoutes(app: App, webhooks: WebhookService): void {
       },
     },
     async ({ actor, params, body }, reply) =>
-      reply.code(201).send({ delivery: await webhooks.test(actor, params.id, body.event) }),
+      reply.code(201).send({ delivery: await webhooks.queueTestDelivery(actor, params.id, body.event) }),
   );
   app.post(
     '/v1/webhooks/:id/rotate',
@@ -86,7 +86,7 @@ function actionRoutes(app: App, webhooks: WebhookService): void {
       config: { access: 'admin', bodyOptional: true },
       schema: { params: IdParams, body: SecretRotation, response: { 200: EndpointCreated } },
     },
-    async ({ actor, params, body }) => ({ endpoint: await webhooks.rotate(actor, params.id, body.graceSeconds) }),
+    async ({ actor, params, body }) => ({ endpoint: await webhooks.rotateSecret(actor, params.id, body.graceSeconds) }),
   );
   app.post(
     '/v1/webhooks/:id/replay',
@@ -94,7 +94,7 @@ function actionRoutes(app: App, webhooks: WebhookService): void {
       config: { access: 'admin' },
       schema: { params: IdParams, body: ReplayInput, response: { 200: ReplayReply } },
     },
-    async ({ actor, params, body }) => webhooks.replay(actor, params.id, body),
+    async ({ actor, params, body }) => webhooks.replayDeliveries(actor, params.id, body),
   );
 }
 
@@ -110,8 +110,8 @@ function deliveryRoutes(app: App, webhooks: WebhookService): void {
       },
     },
     async ({ actor, params, query }) => {
-      const { limit, offset } = page(query);
-      const { rows, total } = await webhooks.deliveries(actor, params.endpointId, query, { limit, offset });
+      const { limit, offset } = parsePage(query);
+      const { rows, total } = await webhooks.listDeliveries(actor, params.endpointId, query, { limit, offset });
       return { deliveries: [...rows], total, limit, offset };
     },
   );
@@ -121,7 +121,7 @@ function deliveryRoutes(app: App, webhooks: WebhookService): void {
       config: { access: 'viewer' },
       schema: { params: Type.Object({ deliveryId: Uuid }), response: { 200: DeliveryDetailReply } },
     },
-    async ({ actor, params }) => ({ delivery: await webhooks.delivery(actor, params.deliveryId) }),
+    async ({ actor, params }) => ({ delivery: await webhooks.getDelivery(actor, params.deliveryId) }),
   );
   app.post(
     '/v1/webhooks/deliveries/:deliveryId/retry',
@@ -129,6 +129,6 @@ function deliveryRoutes(app: App, webhooks: WebhookService): void {
       config: { access: 'member' },
       schema: { params: Type.Object({ deliveryId: Uuid }), response: { 200: DeliveryReply } },
     },
-    async ({ actor, params }) => ({ delivery: await webhooks.retry(actor, params.deliveryId) }),
+    async ({ actor, params }) => ({ delivery: await webhooks.retryDelivery(actor, params.deliveryId) }),
   );
 }

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
-import { EVENT_NAMES, type EventName } from '../events/catalogue.js';
-import { Instant } from '../http/instant.js';
+import { EVENT_NAMES, type EventName } from '../events/event-catalogue.js';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Timestamp, Uuid } from '../http/schema.js';
 import { SearchQuery, SortQuery } from '../http/sorting.js';
+import { TimestampParam } from '../http/timestamp-params.js';
 
 const Event = Type.Unsafe<EventName>({ type: 'string', enum: EVENT_NAMES });
 const EndpointStatus = Type.Unsafe<'active' | 'paused'>({ type: 'string', enum: ['active', 'paused'] });
@@ -124,8 +124,8 @@ export const DeliveryQuery = Type.Object({
   ...PageQuery,
   status: Type.Optional(DeliveryStatus),
   event: Type.Optional(Event),
-  start: Type.Optional(Instant('Only those made from then on,')),
-  end: Type.Optional(Instant('and before then.')),
+  start: Type.Optional(TimestampParam('Only those made from then on,')),
+  end: Type.Optional(TimestampParam('and before then.')),
   ...SortQuery(['createdAt', 'lastAttemptAt', 'attempts']),
 });
 export type DeliveryQuery = Static<typeof DeliveryQuery>;

@@ -2,8 +2,8 @@
 import { Counter, Gauge } from 'prom-client';
 import type { Sql } from '../db/sql.js';
 import type { Metrics } from '../ops/metrics.js';
-import type { DeliveryResult } from './dispatcher.js';
-import { type QueueState, queueState } from './queue.js';
+import type { DeliveryResult } from './delivery-dispatcher.js';
+import { loadQueueState, type QueueState } from './delivery-queue.js';
 
 /** One scrape reads both gauges; the second within this time shares the query of the first. */
 const SHARED_MS = 500;
@@ -14,7 +14,7 @@ export function addWebhookMetrics(metrics: Metrics, sql: Sql): (result: Delivery
   let shared: { readonly atMs: number; readonly state: Promise<QueueState> } | null = null;
   const state = (): Promise<QueueState> => {
     const nowMs = performance.now();
-    if (shared === null || nowMs - shared.atMs > SHARED_MS) shared = { atMs: nowMs, state: queueState(sql) };
+    if (shared === null || nowMs - shared.atMs > SHARED_MS) shared = { atMs: nowMs, state: loadQueueState(sql) };
     return shared.state;
   };
   const depth = 'gateway_webhook_queue_depth';

@@ -1,6 +1,6 @@
 /** The agent's side of an exchange, as the HTTP server hands it over. */
 import type { us_socket_context_t } from 'uWebSockets.js';
-import type { ShareHolder } from './org-shares.js';
+import type { SlotHolder } from '../concurrency/org-concurrency-limiter.js';
 
 /** What an exchange needs of the server's response object. */
 export interface AgentResponse {
@@ -31,7 +31,7 @@ export interface UpgradableResponse extends AgentResponse {
 }
 
 /** What the handshake of a WebSocket said; read before its handler returned. It holds the place of the WebSocket. */
-export interface Handshake extends ShareHolder {
+export interface WebSocketHandshake extends SlotHolder {
   readonly key: string;
   readonly protocols: string;
   readonly context: us_socket_context_t;

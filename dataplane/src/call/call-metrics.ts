@@ -1,14 +1,14 @@
 /** What the stages tell the metrics of one call. */
-import type { UsageReading } from '../metering/meter.js';
-import type { Price } from '../pricing/price.js';
+import type { UsageReading } from '../metering/reading/usage-meter.js';
+import type { CallCost } from '../pricing/price-table.js';
+import type { Rejection } from '../rejection/rejections.js';
 import type { Exchange, RoutedExchange } from './exchange.js';
-import type { Rejection } from './rejections.js';
 
 export interface CallMetrics {
   onRejected(x: Exchange, rejection: Rejection): void;
-  onSettled(x: RoutedExchange, reading: UsageReading | null, price: Price): void;
+  onSettled(x: RoutedExchange, reading: UsageReading | null, price: CallCost): void;
   /** A response that comes event by event has begun; `onSettled` ends it. */
   onStreamOpened(): void;
-  onHoldExceeded(nanos: number): void;
-  onBug(): void;
+  onReservationExceeded(nanos: number): void;
+  onInternalError(): void;
 }

@@ -26,23 +26,23 @@ interface Stages {
 
 export class Pipeline {
   readonly #stages: readonly Stage[];
-  readonly #onBug: (x: Exchange, error: unknown) => void;
+  readonly #onError: (x: Exchange, error: unknown) => void;
 
   /** `onBug` hears of exceptions, which cost one request and never the process. */
   constructor(build: (advance: Advance) => Stages, onBug: (x: Exchange, error: unknown) => void) {
     const { unrouted, routed } = build((x) => this.advance(x));
     this.#stages = [...unrouted, ...(routed as readonly Stage[])];
-    this.#onBug = onBug;
+    this.#onError = onBug;
   }
 
   advance(x: Exchange): void {
     try {
-      while (!x.over) {
-        const stage = this.#stages[x.stage++];
+      while (!x.hasEnded) {
+        const stage = this.#stages[x.nextStageIndex++];
         if (stage === undefined || stage(x) !== NEXT) return;
       }
     } catch (error) {
-      this.#onBug(x, error);
+      this.#onError(x, error);
     }
   }
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { chatStream } from '../metering/testing/transcripts.js';
-import { PriceTable } from '../pricing/price.js';
+import { RequestBody } from '../listener/request-body.js';
+import { chatStream } from '../metering/testing/provider-responses-fixture.js';
+import { PriceTable } from '../pricing/price-table.js';
 import type { RoutedExchange } from './exchange.js';
 import { ProviderMetering } from './provider-metering.js';
-import { RequestBody } from './request-body.js';
 
 const metering = new ProviderMetering(
   new PriceTable(() => Date.parse('2026-11-20')),
-  { appendLines: () => undefined },
+  { appendDeferredUsage: () => undefined },
   1000,
 );
 
@@ -20,7 +20,7 @@ function exchange(routed: object = {}): RoutedExchange {
         providerSlug: 'openai',
         priceProvider: 'openai',
         usageFormat: 'openai',
-        custom: false,
+        isCustom: false,
         origin: 'https://api.openai.com',
       },
       ...routed,
@@ -28,37 +28,37 @@ function exchange(routed: object = {}): RoutedExchange {
     body: { bytes: 100 },
     requestModel: null,
     requestItems: 0,
-    requestOrder: null,
+    requestedOutput: null,
     requestBlobBytes: 0,
     requestScanner: null,
-    usageAsked: false,
+    addedUsageOption: false,
     meter: null,
     upstreamStatus: 200,
   } as unknown as RoutedExchange;
 }
 
-const head = { headers: [], contentLength: -1, mediaType: 'text/event-stream', contentEncoding: '', locationAt: -1 };
+const head = { headers: [], contentLength: -1, mediaType: 'text/event-stream', contentEncoding: '', locationIndex: -1 };
 
 describe('provider metering', () => {
   it('a streamed chat call that did not ask for usage is booked by its usage, and its caller does not see it', () => {
     const x = exchange();
     const body = Buffer.from('{"model":"gpt-5-mini","stream":true}');
-    expect(metering.bodyBytesWanted(x)).toBe(1000);
-    expect(metering.request(x, body).toString()).toContain('"include_usage":true');
-    const edit = metering.response(x, head)!;
+    expect(metering.bufferBytesWanted(x)).toBe(1000);
+    expect(metering.prepareRequestBody(x, body).toString()).toContain('"include_usage":true');
+    const edit = metering.openResponseMeter(x, head)!;
     const answer = chatStream({ texts: ['Hi'], includeUsage: true });
     x.meter!.observe(answer);
     const seen = Buffer.concat([edit.push(answer), edit.flush()]);
     expect(seen).toEqual(chatStream({ texts: ['Hi'], includeUsage: false }));
     // By hand: 86 × $0.25 + 1920 × $0.025 + 300 × $2, per million
-    expect(metering.price(x, x.meter!.finish(true))).toEqual({ costNanos: 669_500, source: 'library' });
+    expect(metering.priceUsage(x, x.meter!.finish(true))).toEqual({ costNanos: 669_500, source: 'library' });
   });
 
   it('a caller that asked sees its usage', () => {
     const x = exchange();
     const body = Buffer.from('{"model":"m","stream":true,"stream_options":{"include_usage":true}}');
-    expect(metering.request(x, body)).toBe(body);
-    expect(metering.response(x, head)).toBeNull();
+    expect(metering.prepareRequestBody(x, body)).toBe(body);
+    expect(metering.openResponseMeter(x, head)).toBeNull();
   });
 
   it.each([
@@ -67,8 +67,8 @@ describe('provider metering', () => {
   ])('%s is metered but never edited: OpenAI alone is', (_what, upstream) => {
     const x = exchange({ upstream });
     const body = Buffer.from('{"model":"m","stream":true}');
-    expect(metering.bodyBytesWanted(x)).toBe(0);
-    expect(metering.request(x, body)).toBe(body);
+    expect(metering.bufferBytesWanted(x)).toBe(0);
+    expect(metering.prepareRequestBody(x, body)).toBe(body);
     expect(x.requestModel).toBe('m');
   });
 
@@ -78,14 +78,14 @@ describe('provider metering', () => {
     const bytes = (text: string): ArrayBuffer => new Uint8Array(Buffer.from(text)).buffer;
     body.push(bytes('{"mod'), false);
     body.push(bytes('el":"gpt-'), false);
-    x.requestScanner = metering.requestObserver(x);
+    x.requestScanner = metering.createRequestScanner(x);
     body.observer = x.requestScanner;
-    const stream = body.stream();
+    const stream = body.toStream();
     body.push(bytes('5-nano"}'), true);
     const sent: Buffer[] = [];
     for await (const part of stream) sent.push(part as Buffer);
     expect(Buffer.concat(sent).toString()).toBe('{"model":"gpt-5-nano"}');
-    metering.response(x, { ...head, mediaType: 'application/json' });
+    metering.openResponseMeter(x, { ...head, mediaType: 'application/json' });
     expect(x.requestModel).toBe('gpt-5-nano');
   });
 });

@@ -1,133 +1,143 @@
 /** The stages' metering: which bodies are edited, which meter reads a response, what a call costs. */
 
-import { formatMonth } from '../counters/calendar-month.js';
-import { createMeter, isFetchedWhole } from '../metering/create-meter.js';
-import { isDrawing, isSpeech, plainPath } from '../metering/estimate.js';
-import { asksForUsage, editChatRequest, mayIncludeUsage } from '../metering/include-usage.js';
-import type { LineReading, UsageReading } from '../metering/meter.js';
-import { unansweredReading } from '../metering/unanswered.js';
-import { UsageFilter } from '../metering/usage-filter.js';
-import type { BoundedCall } from '../pricing/cost-bound.js';
-import type { Price, PriceTable } from '../pricing/price.js';
+import { formatMonth } from '../limits/calendar-month.js';
+import { estimateAbortedCall } from '../metering/aborted-call-usage.js';
+import { createMeter, needsWholeResponse } from '../metering/create-meter.js';
+import { isImagePath, isSpeechPath, normalizePath } from '../metering/reading/token-estimates.js';
+import type { DeferredUsageReading, UsageReading } from '../metering/reading/usage-meter.js';
+import {
+  addIncludeUsage,
+  canRequestStreamUsage,
+  shouldRequestStreamUsage,
+} from '../metering/stream-usage/request-stream-usage.js';
+import { StreamUsageFilter } from '../metering/stream-usage/stream-usage-filter.js';
+import type { MaxCostInput } from '../pricing/max-cost.js';
+import type { CallCost, PriceTable } from '../pricing/price-table.js';
 import { type RequestFacts, RequestScanner, scanRequest } from '../scan/request-scanner.js';
 import type { ResponseHead } from '../upstream/response-headers.js';
 import type { CallMetering } from './call-metering.js';
+import { DeferredUsageBatcher, type DeferredUsageSink } from './deferred-usage.js';
 import type { Exchange, RoutedExchange } from './exchange.js';
-import { LineBooking, type LineSink } from './line-booking.js';
 import type { BodyEdit } from './response-plan.js';
 
 export class ProviderMetering implements CallMetering {
   readonly #prices: PriceTable;
-  readonly #lines: LineSink;
+  readonly #deferredUsageSink: DeferredUsageSink;
   readonly #editedBodyBytesMax: number;
 
   /** `editedBodyBytesMax`: a longer chat body streams unedited, and its usage is estimated where it is not reported. */
-  constructor(prices: PriceTable, lines: LineSink, editedBodyBytesMax: number) {
+  constructor(prices: PriceTable, lines: DeferredUsageSink, editedBodyBytesMax: number) {
     this.#prices = prices;
-    this.#lines = lines;
+    this.#deferredUsageSink = lines;
     this.#editedBodyBytesMax = editedBodyBytesMax;
   }
 
-  bodyBytesWanted(x: RoutedExchange): number {
-    return isEditable(x) ? this.#editedBodyBytesMax : 0;
+  bufferBytesWanted(x: RoutedExchange): number {
+    return canAddUsageOption(x) ? this.#editedBodyBytesMax : 0;
   }
 
-  request(x: RoutedExchange, body: Buffer): Buffer {
-    if (isEditable(x)) {
-      const { facts, edited } = editChatRequest(body);
+  prepareRequestBody(x: RoutedExchange, body: Buffer): Buffer {
+    if (canAddUsageOption(x)) {
+      const { facts, edited } = addIncludeUsage(body);
       x.requestModel = facts.model;
       x.requestBlobBytes = facts.blobBytes;
-      x.usageAsked = edited !== null;
+      x.addedUsageOption = edited !== null;
       return edited ?? body;
     }
-    if (isRead(x)) {
-      keepFacts(x, scanRequest(body, headerOf(x, 'content-type'), isOrder(x)));
+    if (needsRequestScan(x)) {
+      storeRequestFacts(x, scanRequest(body, findHeader(x, 'content-type'), isBilledByRequest(x)));
     }
     return body;
   }
 
-  requestObserver(x: RoutedExchange): RequestScanner | null {
-    return isRead(x) ? new RequestScanner(headerOf(x, 'content-type'), isOrder(x)) : null;
+  createRequestScanner(x: RoutedExchange): RequestScanner | null {
+    return needsRequestScan(x) ? new RequestScanner(findHeader(x, 'content-type'), isBilledByRequest(x)) : null;
   }
 
-  fetchedWhole({ request, routed: { target, upstream } }: RoutedExchange): boolean {
+  mustFetchWhole({ request, routed: { target, upstream } }: RoutedExchange): boolean {
     const { usageFormat } = upstream;
     const isMetered = usageFormat === 'openai' || usageFormat === 'anthropic';
-    return isMetered && isFetchedWhole(request.method, target.rest);
+    return isMetered && needsWholeResponse(request.method, target.providerPath);
   }
 
-  response(x: RoutedExchange, head: ResponseHead): BodyEdit | null {
-    if (x.requestScanner !== null) keepFacts(x, x.requestScanner.facts());
+  openResponseMeter(x: RoutedExchange, head: ResponseHead): BodyEdit | null {
+    if (x.requestScanner !== null) storeRequestFacts(x, x.requestScanner.facts());
     const { target, upstream } = x.routed;
     x.meter = createMeter({
       usageFormat: upstream.usageFormat,
       method: x.request.method,
-      path: target.rest,
+      path: target.providerPath,
       requestBytes: x.body?.bytes ?? 0,
       requestBlobBytes: x.requestBlobBytes,
       requestModel: x.requestModel,
-      requestItems: x.requestItems,
-      requestOrder: x.requestOrder,
+      requestItemCount: x.requestItems,
+      requestedOutput: x.requestedOutput,
       status: x.upstreamStatus,
       contentType: head.mediaType,
       contentEncoding: head.contentEncoding,
-      tokensOutMax: x.heldOutput?.stated ? x.heldOutput.tokens : null,
-      countOnce: mayComeAgain(x) ? (line) => this.#countOnce(x, line) : null,
+      tokensOutMax: x.reservedOutput?.isStatedByRequest ? x.reservedOutput.tokens : null,
+      onDeferredUsage: mayReportUsageAgain(x) ? (line) => this.#addDeferredUsage(x, line) : null,
     });
     // A compressed answer cannot be cut: the caller then sees the usage that it did not ask for.
-    const isCut = x.usageAsked && head.mediaType === 'text/event-stream' && head.contentEncoding === '';
-    return isCut ? new UsageFilter() : null;
+    const isCut = x.addedUsageOption && head.mediaType === 'text/event-stream' && head.contentEncoding === '';
+    return isCut ? new StreamUsageFilter() : null;
   }
 
-  unanswered(x: RoutedExchange): UsageReading | null {
-    if (x.requestScanner !== null) keepFacts(x, x.requestScanner.facts());
-    return unansweredReading({
+  estimateUnanswered(x: RoutedExchange): UsageReading | null {
+    if (x.requestScanner !== null) storeRequestFacts(x, x.requestScanner.facts());
+    return estimateAbortedCall({
       usageFormat: x.routed.upstream.usageFormat,
       method: x.request.method,
-      path: x.routed.target.rest,
+      path: x.routed.target.providerPath,
       requestBytes: x.body?.bytes ?? 0,
       requestBlobBytes: x.requestBlobBytes,
       requestModel: x.requestModel,
-      requestOrder: x.requestOrder,
+      requestedOutput: x.requestedOutput,
     });
   }
 
-  #countOnce(x: RoutedExchange, line: LineReading): void {
-    x.lines ??= new LineBooking(fetchOf(x), this.#lines);
+  #addDeferredUsage(x: RoutedExchange, line: DeferredUsageReading): void {
+    x.deferredUsage ??= new DeferredUsageBatcher(toDeferredUsageFetch(x), this.#deferredUsageSink);
     // What a request costs by itself is due for the call that fetches, not for each of its lines.
-    const { costNanos, source } = this.#prices.tokensCostOf({ upstream: x.routed.upstream, reading: line.reading });
-    x.lines.add(line, costNanos, source);
+    const { costNanos, source } = this.#prices.calculateUsageCost({
+      upstream: x.routed.upstream,
+      reading: line.reading,
+    });
+    x.deferredUsage.add(line, costNanos, source);
   }
 
-  bound(x: RoutedExchange, call: BoundedCall): number {
-    return this.#prices.boundOf(x.routed.upstream, call);
+  maxCostNanos(x: RoutedExchange, call: MaxCostInput): number {
+    return this.#prices.calculateMaxCostNanos(x.routed.upstream, call);
   }
 
-  price(x: RoutedExchange, reading: UsageReading): Price {
-    return this.#prices.costOf({ upstream: x.routed.upstream, reading });
+  priceUsage(x: RoutedExchange, reading: UsageReading): CallCost {
+    return this.#prices.calculateCost({ upstream: x.routed.upstream, reading });
   }
 }
 
-function keepFacts(x: Exchange, { model, items, order, blobBytes }: RequestFacts): void {
+function storeRequestFacts(
+  x: Exchange,
+  { model, itemCount: items, requestedOutput: order, blobBytes }: RequestFacts,
+): void {
   x.requestModel = model;
   x.requestItems = items;
-  x.requestOrder = order;
+  x.requestedOutput = order;
   x.requestBlobBytes = blobBytes;
 }
 
 /** Calls that some models bill by what is asked for. */
-function isOrder({ routed: { target, upstream } }: RoutedExchange): boolean {
+function isBilledByRequest({ routed: { target, upstream } }: RoutedExchange): boolean {
   if (upstream.usageFormat !== 'openai') return false;
-  const path = plainPath(target.rest);
-  return isSpeech(path) || isDrawing(path);
+  const path = normalizePath(target.providerPath);
+  return isSpeechPath(path) || isImagePath(path);
 }
 
 /** Whether the answer may hold usage that another call brings again: results of a batch, a background answer, a run. */
-function mayComeAgain({ request, routed: { target } }: RoutedExchange): boolean {
-  return request.method === 'GET' || /\/(?:responses|runs)/.test(target.rest);
+function mayReportUsageAgain({ request, routed: { target } }: RoutedExchange): boolean {
+  return request.method === 'GET' || /\/(?:responses|runs)/.test(target.providerPath);
 }
 
-function fetchOf({ request, admission, routed: { context, upstream } }: RoutedExchange) {
+function toDeferredUsageFetch({ request, admission, routed: { context, upstream } }: RoutedExchange) {
   return {
     recordId: request.id,
     orgId: context.orgId,
@@ -141,19 +151,24 @@ function fetchOf({ request, admission, routed: { context, upstream } }: RoutedEx
 }
 
 /** Formats whose requests say something that their answers may not. */
-function isRead(x: RoutedExchange): boolean {
+function needsRequestScan(x: RoutedExchange): boolean {
   const { usageFormat } = x.routed.upstream;
   return x.request.method === 'POST' && usageFormat !== 'none' && usageFormat !== 's3';
 }
 
-function isEditable(x: RoutedExchange): boolean {
+function canAddUsageOption(x: RoutedExchange): boolean {
   const { target, upstream } = x.routed;
-  if (!asksForUsage(upstream.providerSlug)) return false;
+  if (!shouldRequestStreamUsage(upstream.providerSlug)) return false;
   const { method } = x.request;
-  return mayIncludeUsage(method, target.rest, headerOf(x, 'content-type'), headerOf(x, 'content-encoding'));
+  return canRequestStreamUsage(
+    method,
+    target.providerPath,
+    findHeader(x, 'content-type'),
+    findHeader(x, 'content-encoding'),
+  );
 }
 
-function headerOf(x: Exchange, name: string): string | null {
+function findHeader(x: Exchange, name: string): string | null {
   const { headers } = x.request;
   for (let i = 0; i < headers.length; i += 2) if (headers[i] === name) return headers[i + 1]!;
   return null;

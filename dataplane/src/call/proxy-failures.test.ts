@@ -1,16 +1,20 @@
 import type { Dialer } from '@acg/base/dialer/dialer';
-import { NameUnresolved } from '@acg/base/names/names';
+import { NameResolutionError } from '@acg/base/dns/name-resolver';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Upstream } from '../context/agent-context.js';
-import { localDialer, makeCertificate, trust } from '../upstream/upstream-call-fixture.js';
-import { contextOf, Fixture, GATEWAY_TOKEN, upstreamOf } from './testing/proxy-fixture.js';
-import { connectRaw, eventually, type RawPeer, RawUpstream } from './testing/raw-peer-fixture.js';
+import {
+  createCertificate,
+  createLocalDialer,
+  trustCertificate,
+} from '../upstream/testing/upstream-request-fixture.js';
+import { createContext, createUpstream, GATEWAY_TOKEN, ProxyFixture } from './testing/proxy-fixture.js';
+import { connectRaw, type RawPeer, RawUpstream, waitUntil } from './testing/raw-peer-fixture.js';
 
 /** Bodies up to here are sent at once, longer ones are streamed. */
 const BUFFERED_BYTES_MAX = 16;
 
 let upstream: RawUpstream;
-const gateways: Fixture[] = [];
+const gateways: ProxyFixture[] = [];
 
 beforeEach(async () => {
   upstream = await RawUpstream.start();
@@ -21,38 +25,38 @@ afterEach(async () => {
   upstream.stop();
 });
 
-const dials = localDialer();
+const dials = createLocalDialer();
 
 test('an agent whose call is over leaves without hurting the next call on its upstream connection', async () => {
-  const gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]));
+  const gateway = await ProxyFixture.start(createContext([createUpstream(upstream.origin)]));
   gateways.push(gateway);
   const get = (path: string): string =>
     `GET /v1/proxy/openai${path} HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`;
   const first = await connectRaw(gateway.port);
   first.send(get('/1'));
   const provider = await upstream.connection();
-  await provider.sees('GET /1 ');
+  await provider.waitForText('GET /1 ');
   provider.send('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none');
-  await first.sees('one');
+  await first.waitForText('one');
   const second = await connectRaw(gateway.port);
   second.send(get('/2'));
-  await provider.sees('GET /2 ');
+  await provider.waitForText('GET /2 ');
   first.socket.destroy();
   const third = await connectRaw(gateway.port); // the server has heard of the end by the time it answers this one
   third.send(get('/3'));
   await upstream.connection(1);
   provider.send('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\ntwo');
-  await second.sees('two');
+  await second.waitForText('two');
   expect(provider.closed).toBe(false);
 });
 
 test('a call that cannot be begun gives its connection and its probe place back, and is not booked', async () => {
-  const gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]));
+  const gateway = await ProxyFixture.start(createContext([createUpstream(upstream.origin)]));
   gateways.push(gateway);
   const call = async (answer: string): Promise<void> => {
     const agent = await connectRaw(gateway.port);
     agent.send(`GET /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`);
-    await agent.sees(answer);
+    await agent.waitForText(answer);
     agent.socket.destroy();
   };
   const good = call('\r\n\r\nok');
@@ -60,25 +64,28 @@ test('a call that cannot be begun gives its connection and its probe place back,
   provider.send('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
   await good;
   const { lookup } = gateway;
-  const { injection } = upstreamOf(upstream.origin);
+  const { injection } = createUpstream(upstream.origin);
   const broken = { ...injection, value: 'Bearer a\nb' } as typeof injection;
-  gateway.lookup = { context: contextOf([upstreamOf(upstream.origin, { injection: broken })]), refusal: null };
+  gateway.lookup = {
+    context: createContext([createUpstream(upstream.origin, { injection: broken })]),
+    rejection: null,
+  };
   gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
   await call('HTTP/1.1 400 ');
   expect([gateway.releasedProbes, gateway.records.length]).toEqual([['lease-1'], 1]); // that of the good one
   gateway.lookup = lookup;
   const next = call('\r\n\r\nok');
-  await provider.until(() => provider.text.split('GET /x ').length === 3);
+  await provider.waitUntil(() => provider.text.split('GET /x ').length === 3);
   provider.send('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
   await next;
   expect(upstream.connections).toHaveLength(1);
 });
 
 test('a slow agent holds back an upstream behind TLS, gets every byte, and its next call goes over the same connection', async () => {
-  const certificate = makeCertificate('IP:127.0.0.1');
-  trust(certificate);
+  const certificate = createCertificate('IP:127.0.0.1');
+  trustCertificate(certificate);
   const secure = await RawUpstream.start(certificate);
-  const gateway = await Fixture.start(contextOf([upstreamOf(`https://127.0.0.1:${secure.port}`)]));
+  const gateway = await ProxyFixture.start(createContext([createUpstream(`https://127.0.0.1:${secure.port}`)]));
   gateways.push(gateway);
   const get = (path: string): string =>
     `GET /v1/proxy/openai${path} HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`;
@@ -89,7 +96,7 @@ test('a slow agent holds back an upstream behind TLS, gets every byte, and its n
     agent.received = Buffer.alloc(0);
     agent.send(get(`/${i}`));
     const provider = await secure.connection();
-    await provider.sees(`GET /${i} `);
+    await provider.waitForText(`GET /${i} `);
     provider.send(`HTTP/1.1 200 OK\r\nContent-Length: ${bytes}\r\n\r\n`);
     for (let left = bytes; left > 0; left -= 65_536) provider.send(Buffer.alloc(Math.min(left, 65_536), 'x'));
     if (bytes > 1_000_000) {
@@ -97,7 +104,7 @@ test('a slow agent holds back an upstream behind TLS, gets every byte, and its n
       expect(provider.socket.writableLength).toBeGreaterThan(4_000_000);
     }
     agent.socket.resume();
-    await agent.until(() => {
+    await agent.waitUntil(() => {
       const head = agent.received.indexOf('\r\n\r\n');
       return head !== -1 && agent.received.length === head + 4 + bytes;
     });
@@ -116,11 +123,11 @@ describe.each([
     over: Partial<{ origin: string; timeoutMs: number; egress: Pick<Dialer, 'dial'> | null; credential: string }> = {},
   ) {
     const timeoutMs = over.timeoutMs ?? 20_000;
-    const usual = upstreamOf(over.origin ?? upstream.origin, { tenantAddress });
+    const usual = createUpstream(over.origin ?? upstream.origin, { isTenantAddress: tenantAddress });
     const injection = { ...usual.injection, ...(over.credential === undefined ? {} : { value: over.credential }) };
-    const context = contextOf([{ ...usual, injection: injection as Upstream['injection'] }]);
+    const context = createContext([{ ...usual, injection: injection as Upstream['injection'] }]);
     const options = { bufferedBodyBytesMax: BUFFERED_BYTES_MAX };
-    const gateway = await Fixture.start(context, options, null, {
+    const gateway = await ProxyFixture.start(context, options, null, {
       headersTimeoutMs: timeoutMs,
       bodyTimeoutMs: timeoutMs,
     });
@@ -135,12 +142,12 @@ describe.each([
 
   async function sent(): Promise<RawPeer> {
     const provider = await upstream.connection();
-    await provider.sees('b'.repeat(bodyBytes));
+    await provider.waitForText('b'.repeat(bodyBytes));
     return provider;
   }
 
-  async function booked(gateway: Fixture) {
-    await eventually(() => gateway.records.length > 0 && gateway.server.inflight === 0);
+  async function booked(gateway: ProxyFixture) {
+    await waitUntil(() => gateway.records.length > 0 && gateway.server.inflight === 0);
     expect(gateway.records).toHaveLength(1);
     expect(gateway.bugs).toBe(0);
     return gateway.records[0]!;
@@ -148,7 +155,7 @@ describe.each([
 
   test('an upstream that nobody listens at: 502, connect', async () => {
     const { gateway, agent } = await begin({ origin: 'http://127.0.0.1:1' });
-    await agent.sees('HTTP/1.1 502 ');
+    await agent.waitForText('HTTP/1.1 502 ');
     expect(await booked(gateway)).toMatchObject({
       error: 'connect',
       status: 0,
@@ -160,7 +167,7 @@ describe.each([
   test('an upstream that hangs up: 502, reset', async () => {
     const { gateway, agent } = await begin();
     (await sent()).socket.destroy();
-    await agent.sees('HTTP/1.1 502 ');
+    await agent.waitForText('HTTP/1.1 502 ');
     expect(await booked(gateway)).toMatchObject({ error: 'reset', status: 0, responseStatus: 502, circuitOutcome: 2 });
   });
 
@@ -174,14 +181,14 @@ describe.each([
     const { gateway, agent } = await begin();
     const provider = await sent();
     provider.send(Buffer.from(text, 'latin1'));
-    await agent.sees('HTTP/1.1 502 ');
+    await agent.waitForText('HTTP/1.1 502 ');
     expect(await booked(gateway)).toMatchObject({ error: 'reset', status: 0, responseStatus: 502 });
-    await provider.ends();
+    await provider.waitForClose();
   });
 
   test('an upstream that says nothing: 504, timeout', async () => {
     const { gateway, agent } = await begin({ timeoutMs: 60 });
-    await agent.sees('HTTP/1.1 504 ');
+    await agent.waitForText('HTTP/1.1 504 ');
     expect(await booked(gateway)).toMatchObject({
       error: 'timeout',
       status: 0,
@@ -193,7 +200,7 @@ describe.each([
   test('an upstream that falls silent in its body: the agent’s connection breaks, timeout', async () => {
     const { gateway, agent } = await begin({ timeoutMs: 60 });
     (await sent()).send('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nab ');
-    await agent.ends();
+    await agent.waitForClose();
     expect(agent.text.endsWith('ab ')).toBe(true);
     expect(await booked(gateway)).toMatchObject({ error: 'timeout', status: 200, circuitOutcome: 2 });
   });
@@ -206,9 +213,9 @@ describe.each([
     const { gateway, agent } = await begin();
     const provider = await sent();
     provider.send(`HTTP/1.1 200 OK\r\n${text}`);
-    await agent.sees('ab ');
+    await agent.waitForText('ab ');
     provider.socket.end('yz\r\n');
-    await agent.ends();
+    await agent.waitForClose();
     expect(agent.text).not.toContain('\r\n0\r\n\r\n');
     expect(await booked(gateway)).toMatchObject({ error: 'upstream_cut', status: 200, circuitOutcome: 2 });
   });
@@ -217,7 +224,7 @@ describe.each([
     const { gateway, agent } = await begin();
     const provider = await sent();
     agent.socket.destroy();
-    await provider.ends();
+    await provider.waitForClose();
     expect(await booked(gateway)).toMatchObject({ error: 'client_aborted', status: 0, circuitOutcome: 0 });
   });
 
@@ -226,43 +233,46 @@ describe.each([
     const provider = await sent();
     const answer = (body: string): string => `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     provider.send(answer('mine') + answer('smuggled'));
-    await agent.sees('mine');
+    await agent.waitForText('mine');
     await booked(gateway);
     agent.send(`GET /v1/proxy/openai/y HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`);
     const next = await upstream.connection(1);
-    await next.sees('GET /y ');
+    await next.waitForText('GET /y ');
     next.send(answer('yours'));
-    await agent.sees('yours');
+    await agent.waitForText('yours');
     expect(agent.text).not.toContain('smuggled');
-    await provider.ends();
+    await provider.waitForClose();
   });
 
   test('a request that no HTTP/1.1 head can hold: 400, nothing sent, and the next call is not hurt', async () => {
     const { gateway, agent } = await begin({ credential: 'Bearer a\nb' });
-    await agent.sees('HTTP/1.1 400 ');
+    await agent.waitForText('HTTP/1.1 400 ');
     expect(agent.text).not.toContain('Bearer');
-    await eventually(() => gateway.server.inflight === 0);
+    await waitUntil(() => gateway.server.inflight === 0);
     expect([gateway.bugs, upstream.connections.every((peer) => peer.text === '')]).toEqual([0, true]);
     for (const record of gateway.records) expect(record).toMatchObject({ status: 0, circuitOutcome: 0 });
-    gateway.lookup = { context: contextOf([upstreamOf(upstream.origin, { tenantAddress })]), refusal: null };
+    gateway.lookup = {
+      context: createContext([createUpstream(upstream.origin, { isTenantAddress: tenantAddress })]),
+      rejection: null,
+    };
     const next = await connectRaw(gateway.port);
     next.send(`GET /v1/proxy/openai/y HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`);
-    await eventually(() => upstream.connections.some((peer) => peer.text.startsWith('GET /y ')));
+    await waitUntil(() => upstream.connections.some((peer) => peer.text.startsWith('GET /y ')));
   });
 
   if (!tenantAddress) return;
 
   test('an address that the guard refuses: 502, egress_refused, no failure of the provider', async () => {
     const { gateway, agent } = await begin({ egress: null });
-    await agent.sees('HTTP/1.1 ');
+    await agent.waitForText('HTTP/1.1 ');
     expect(await booked(gateway)).toMatchObject({ error: 'egress_refused', status: 0, circuitOutcome: 0 });
     expect(upstream.connections).toHaveLength(0);
   });
 
   test('a tenant that looks up too many names: 502, no failure of the provider', async () => {
-    const busy = new NameUnresolved('one-of-many.example', 'LOOKUPS_BUSY');
+    const busy = new NameResolutionError('one-of-many.example', 'LOOKUPS_BUSY');
     const { gateway, agent } = await begin({ egress: { dial: (_target, _onread, done) => done(busy, null) } });
-    await agent.sees('HTTP/1.1 502 ');
+    await agent.waitForText('HTTP/1.1 502 ');
     expect(await booked(gateway)).toMatchObject({ error: 'lookups_busy', status: 0, circuitOutcome: 0 });
   });
 
@@ -275,12 +285,12 @@ describe.each([
         },
       },
     });
-    await eventually(() => made !== null);
+    await waitUntil(() => made !== null);
     agent.socket.destroy();
-    await eventually(() => gateway.records.length === 1);
+    await waitUntil(() => gateway.records.length === 1);
     made!();
     const provider = await upstream.connection();
-    await provider.ends();
+    await provider.waitForClose();
     expect(provider.text).toBe('');
     expect(await booked(gateway)).toMatchObject({ error: 'client_aborted', status: 0 });
   });
@@ -288,7 +298,7 @@ describe.each([
 
 /** What is booked of an upload of which the agent has sent 64 of 100 bytes when the provider does that. */
 async function stalledUpload(end: (provider: RawPeer) => void) {
-  const gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]), {
+  const gateway = await ProxyFixture.start(createContext([createUpstream(upstream.origin)]), {
     bufferedBodyBytesMax: BUFFERED_BYTES_MAX,
   });
   gateways.push(gateway);
@@ -297,9 +307,9 @@ async function stalledUpload(end: (provider: RawPeer) => void) {
     `POST /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\nContent-Length: 100\r\n\r\n${'b'.repeat(64)}`,
   );
   const provider = await upstream.connection();
-  await provider.sees('b'.repeat(64));
+  await provider.waitForText('b'.repeat(64));
   end(provider);
-  await eventually(() => gateway.records.length === 1);
+  await waitUntil(() => gateway.records.length === 1);
   return gateway.records[0]!;
 }
 
@@ -318,15 +328,17 @@ test('a connect that fails for want of something on this machine says nothing of
     ['EADDRNOTAVAIL', 0],
     ['ECONNREFUSED', 2],
   ] as const) {
-    const gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin, { tenantAddress: true })]));
+    const gateway = await ProxyFixture.start(
+      createContext([createUpstream(upstream.origin, { isTenantAddress: true })]),
+    );
     gateways.push(gateway);
     gateway.egress = {
       dial: (_target, _onread, done) => void setImmediate(() => done(Object.assign(new Error(code), { code }), null)),
     };
     const agent = await connectRaw(gateway.port);
     agent.send(`GET /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`);
-    await agent.sees('HTTP/1.1 502 ');
-    await eventually(() => gateway.records.length === 1);
+    await agent.waitForText('HTTP/1.1 502 ');
+    await waitUntil(() => gateway.records.length === 1);
     expect(gateway.records[0]).toMatchObject({ error: 'connect', circuitOutcome: outcome });
   }
 });

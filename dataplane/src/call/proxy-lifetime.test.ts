@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { localDialer } from '../upstream/upstream-call-fixture.js';
-import { ADMITTED, contextOf, Fixture, GATEWAY_TOKEN, upstreamOf } from './testing/proxy-fixture.js';
+import { createLocalDialer } from '../upstream/testing/upstream-request-fixture.js';
+import { ADMITTED, createContext, createUpstream, GATEWAY_TOKEN, ProxyFixture } from './testing/proxy-fixture.js';
 import { connectRaw, type RawPeer, RawUpstream } from './testing/raw-peer-fixture.js';
 
 let upstream: RawUpstream;
-let gateway: Fixture;
+let gateway: ProxyFixture;
 
 beforeEach(async () => {
   upstream = await RawUpstream.start();
-  gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]));
+  gateway = await ProxyFixture.start(createContext([createUpstream(upstream.origin)]));
 });
 
 afterEach(async () => {
@@ -22,9 +22,9 @@ async function answeredCall(): Promise<{ agent: RawPeer; provider: RawPeer }> {
   const agent = await connectRaw(gateway.port);
   agent.send(REQUEST);
   const provider = await upstream.connection();
-  await provider.sees('\r\n\r\n');
+  await provider.waitForText('\r\n\r\n');
   provider.send('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
-  await agent.sees('\r\n\r\nok');
+  await agent.waitForText('\r\n\r\nok');
   return { agent, provider };
 }
 
@@ -33,7 +33,7 @@ test('drain: once it has ended, a call on a connection that was kept is refused 
   const before = provider.text;
   await gateway.server.drain(1_000);
   agent.send(REQUEST);
-  await agent.ends();
+  await agent.waitForClose();
   expect(agent.text).toContain('HTTP/1.1 503 ');
   expect(agent.text).toContain('retry-after: 1');
   expect(provider.text).toBe(before);
@@ -48,27 +48,27 @@ test('limits: an answer that passed unchecked carries the rate limit, too', asyn
 
 test('pools: a connection carries no calls of two organizations', async () => {
   await answeredCall();
-  gateway.lookup = { context: contextOf([upstreamOf(upstream.origin)], { orgId: 'org-2' }), refusal: null };
+  gateway.lookup = { context: createContext([createUpstream(upstream.origin)], { orgId: 'org-2' }), rejection: null };
   const agent = await connectRaw(gateway.port);
   agent.send(REQUEST);
   const provider = await upstream.connection(1);
-  await provider.sees('\r\n\r\n');
+  await provider.waitForText('\r\n\r\n');
   provider.send('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
-  await agent.sees('\r\n\r\nok');
+  await agent.waitForText('\r\n\r\nok');
 });
 
 test('loop: a call whose provider is the gateway itself is refused when it comes back', async () => {
-  gateway.egress = localDialer();
-  const { injection } = upstreamOf(upstream.origin);
-  const own = upstreamOf(`http://127.0.0.1:${gateway.port}`, {
+  gateway.egress = createLocalDialer();
+  const { injection } = createUpstream(upstream.origin);
+  const own = createUpstream(`http://127.0.0.1:${gateway.port}`, {
     basePath: '/v1/proxy/openai',
-    tenantAddress: true,
+    isTenantAddress: true,
     injection: { ...injection, value: `Bearer ${GATEWAY_TOKEN}`, secretForms: [] } as typeof injection,
   });
-  gateway.lookup = { context: contextOf([own]), refusal: null };
+  gateway.lookup = { context: createContext([own]), rejection: null };
   const agent = await connectRaw(gateway.port);
   agent.send(REQUEST);
-  await agent.sees('This call came back to the gateway');
+  await agent.waitForText('This call came back to the gateway');
   expect(agent.text).toContain('HTTP/1.1 508 Loop Detected\r\n');
   expect(gateway.admissions).toHaveLength(1);
 });

@@ -1,25 +1,25 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { monthOfMs } from '../counters/calendar-month.js';
-import { BUDGET_ROW, PAIR_ROWS, RPD_ROW, RPM_ROW } from '../counters/limit-table.js';
-import { termsOf } from '../counters/testing/terms-fixture.js';
-import { REJECTIONS, type Rejection } from './rejections.js';
+import { monthOfMs } from '../limits/calendar-month.js';
+import { AGENT_PROVIDER_ROWS, BUDGET_ROW, RPD_ROW, RPM_ROW } from '../limits/limit-table.js';
+import { createTestLimits } from '../limits/testing/agent-limits-fixture.js';
+import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
 import {
   ADMITTED,
-  contextOf,
-  Fixture,
+  createContext,
+  createRejectedAdmission,
+  createUpstream,
   GATEWAY_TOKEN,
   PROVIDER_KEY,
-  refusedAdmission,
-  upstreamOf,
+  ProxyFixture,
 } from './testing/proxy-fixture.js';
-import { connectRaw, eventually, type RawPeer, RawUpstream } from './testing/raw-peer-fixture.js';
+import { connectRaw, type RawPeer, RawUpstream, waitUntil } from './testing/raw-peer-fixture.js';
 
 let upstream: RawUpstream;
-let gateway: Fixture;
+let gateway: ProxyFixture;
 
 beforeEach(async () => {
   upstream = await RawUpstream.start();
-  gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]));
+  gateway = await ProxyFixture.start(createContext([createUpstream(upstream.origin)]));
 });
 
 afterEach(async () => {
@@ -41,7 +41,7 @@ async function send(text: string): Promise<RawPeer> {
 /** The whole answer to a request that the gateway refuses, without what changes from call to call. */
 async function refused(text: string, rejection: Rejection): Promise<string> {
   const agent = await send(text);
-  await agent.sees(rejection.body);
+  await agent.waitForText(rejection.body);
   agent.socket.destroy();
   return agent.text.replace(/\r\nx-gateway-request-id: [0-9a-f-]{36}/, '').replace(/\r\nDate: [^\r]+/, '');
 }
@@ -70,7 +70,7 @@ test.each([
   ['dot segments', `${line('GET', '/v1/proxy/openai/a/../b')}\r\n`, REJECTIONS.malformedTarget],
   ['encoded dot segments', `${line('GET', '/v1/proxy/openai/%2e%2e/b')}\r\n`, REJECTIONS.malformedTarget],
 ] as const)('refusal: %s, byte for byte', async (_name, text, rejection) => {
-  expect(await refused(text, rejection)).toBe(answerOf(rejection, rejection.close));
+  expect(await refused(text, rejection)).toBe(answerOf(rejection, rejection.closesConnection));
   expect(upstream.connections).toHaveLength(0);
   expect(gateway.admissions).toHaveLength(0);
 });
@@ -79,14 +79,17 @@ test.each([
   ['paused', REJECTIONS.paused],
   ['revoked', REJECTIONS.revoked],
 ] as const)('refusal: a %s agent is 403 and consumes nothing', async (agentStatus, rejection) => {
-  gateway.lookup = { context: contextOf([upstreamOf(upstream.origin)], { agentStatus }), refusal: null };
+  gateway.lookup = { context: createContext([createUpstream(upstream.origin)], { agentStatus }), rejection: null };
   expect(await refused(`${line('GET', '/v1/proxy/openai/x')}\r\n`, rejection)).toBe(answerOf(rejection, false));
   expect(gateway.admissions).toHaveLength(0);
   expect(gateway.rejections).toEqual([` ${agentStatus}`]);
 });
 
 test('refusal: a token past its expiry is 401 although its context is cached', async () => {
-  gateway.lookup = { context: contextOf([upstreamOf(upstream.origin)], { keyExpiresAtMs: Date.now() }), refusal: null };
+  gateway.lookup = {
+    context: createContext([createUpstream(upstream.origin)], { keyExpiresAtMs: Date.now() }),
+    rejection: null,
+  };
   await refused(`${line('GET', '/v1/proxy/openai/x')}\r\n`, REJECTIONS.unauthorized);
 });
 
@@ -96,7 +99,7 @@ test.each([
   ['agent_out_of_scope', REJECTIONS.agentOutOfScope],
   ['unavailable', REJECTIONS.contextsUnavailable],
 ] as const)('refusal: lookup says %s, at once and later', async (refusal, rejection) => {
-  gateway.lookup = { context: null, refusal };
+  gateway.lookup = { context: null, rejection: refusal };
   for (const later of [false, true]) {
     gateway.lookupLater = later;
     expect(await refused(`${line('GET', '/v1/proxy/openai/x')}\r\n`, rejection)).toBe(answerOf(rejection, false));
@@ -109,14 +112,14 @@ test.each([
   ['budget', 'x-should-retry: false', '"limitType":"budget","scope":"agent","spentCents":500,"budgetCents":500'],
 ] as const)('refusal: %s is 429 with its headers, at once and later', async (outcome, ...expected) => {
   gateway.lookup = {
-    context: contextOf([upstreamOf(upstream.origin)], { terms: termsOf({ budgetCents: 500 }) }),
-    refusal: null,
+    context: createContext([createUpstream(upstream.origin)], { agentLimits: createTestLimits({ budgetCents: 500 }) }),
+    rejection: null,
   };
-  gateway.admission = refusedAdmission(outcome, 4_000_000_000, 4_995_000_000);
+  gateway.admission = createRejectedAdmission(outcome, 4_000_000_000, 4_995_000_000);
   for (const later of [false, true]) {
     gateway.admitLater = later;
     const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
-    await agent.sees('"}'.replace('"', outcome === 'budget' ? '0' : '0'));
+    await agent.waitForText('"}'.replace('"', outcome === 'budget' ? '0' : '0'));
     expect(agent.text).toContain('HTTP/1.1 429 Too Many Requests\r\n');
     for (const text of expected) expect(agent.text).toContain(text);
     if (outcome !== 'rpm') expect(agent.text).not.toContain('retry-after');
@@ -128,27 +131,27 @@ test.each([
 test('circuit: OPEN is 503 with Retry-After and consumes nothing', async () => {
   gateway.circuit = { state: 'OPEN', epoch: 7, openUntilMs: Date.now() + 20_000 };
   const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
-  await agent.sees('for a moment."}');
+  await agent.waitForText('for a moment."}');
   expect(agent.text).toMatch(/^HTTP\/1\.1 503 [\s\S]+retry-after: (19|20)\r\n/);
   expect(gateway.admissions).toHaveLength(0);
 });
 
 test('circuit: a probe that is refused afterwards gives its place back', async () => {
   gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
-  gateway.admission = refusedAdmission('rpm', 4_000_000_000);
+  gateway.admission = createRejectedAdmission('rpm', 4_000_000_000);
   const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
-  await agent.sees('429');
+  await agent.waitForText('429');
   expect(gateway.releasedProbes).toEqual(['lease-1']);
 });
 
 test('circuit: a probe place that is granted after the agent has left is given back', async () => {
   gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
   const held: ((lease: string | null) => void)[] = [];
-  gateway.heldProbes = held;
+  gateway.pendingProbes = held;
   const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
-  await eventually(() => held.length === 1);
+  await waitUntil(() => held.length === 1);
   agent.socket.destroy();
-  await eventually(() => gateway.server.inflight === 0);
+  await waitUntil(() => gateway.server.inflight === 0);
   expect(gateway.releasedProbes).toEqual([]);
   held[0]!('lease-1');
   expect(gateway.releasedProbes).toEqual(['lease-1']);
@@ -162,7 +165,7 @@ test('usage: record and counters name the month of the admission, whatever the c
   gateway.costNanos = 5;
   const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
   (await upstream.connection()).send(OK);
-  await agent.sees('\r\n\r\nok');
+  await agent.waitForText('\r\n\r\nok');
   expect(gateway.records).toMatchObject([{ month: '2020-12' }]);
   // The fixture's meter takes each byte of the answer for a token.
   expect(gateway.settlements).toMatchObject([{ month, costNanos: 5, tokens: 2, holdNanos: 0 }]);
@@ -172,7 +175,7 @@ test('circuit: a probe carries its lease and epoch in the usage record', async (
   gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
   const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
   (await upstream.connection()).send(OK);
-  await agent.sees('\r\n\r\nok');
+  await agent.waitForText('\r\n\r\nok');
   expect(gateway.records[0]).toMatchObject({ probeLease: 'lease-1', circuitEpoch: 7, circuitOutcome: 1 });
   expect(gateway.releasedProbes).toEqual([]);
 });
@@ -181,7 +184,7 @@ test('overload: past the calls in flight and with a full spool, new calls are 50
   gateway.spoolFull = true;
   await refused(`${line('GET', '/v1/proxy/openai/x')}\r\n`, REJECTIONS.spoolFull);
   await gateway.stop();
-  gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]), { inflightMax: 1 });
+  gateway = await ProxyFixture.start(createContext([createUpstream(upstream.origin)]), { inflightMax: 1 });
   await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
   await upstream.connection();
   expect(await refused(`${line('GET', '/v1/proxy/openai/x')}\r\n`, REJECTIONS.overloaded)).toContain('retry-after: 1');
@@ -189,64 +192,67 @@ test('overload: past the calls in flight and with a full spool, new calls are 50
 
 test('overload: an organization whose records fill the spool gets 503 with Retry-After while others go on', async () => {
   const call = `${line('GET', '/v1/proxy/openai/x')}\r\n`;
-  gateway.spoolFullFor.add(contextOf([]).orgId);
+  gateway.spoolFullFor.add(createContext([]).orgId);
   expect(await refused(call, REJECTIONS.spoolFull)).toContain('retry-after: 5');
   gateway.spoolFullFor.clear();
   gateway.spoolFullFor.add('of-another');
   const agent = await send(call);
   (await upstream.connection()).send(OK);
-  await agent.sees('\r\n\r\nok');
+  await agent.waitForText('\r\n\r\nok');
 });
 
 test('overload: an organization with its share gets 503 org_inflight while others go on, and gets a place back', async () => {
   await gateway.stop();
-  gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]), { inflightMax: 4, inflightPerOrgMax: 2 });
+  gateway = await ProxyFixture.start(createContext([createUpstream(upstream.origin)]), {
+    inflightMax: 4,
+    inflightPerOrgMax: 2,
+  });
   const call = `${line('GET', '/v1/proxy/openai/x')}\r\n`;
   const agents = [await send(call), await send(call)];
   const provider = await upstream.connection(0);
   await upstream.connection(1);
-  const answer = await refused(call, REJECTIONS.orgInflight);
+  const answer = await refused(call, REJECTIONS.orgConcurrencyExceeded);
   expect(answer).toContain('retry-after: 1');
   expect(answer).toContain('"reason":"org_inflight"');
   const { lookup } = gateway;
-  gateway.lookup = { context: contextOf([upstreamOf(upstream.origin)], { orgId: 'org-2' }), refusal: null };
+  gateway.lookup = { context: createContext([createUpstream(upstream.origin)], { orgId: 'org-2' }), rejection: null };
   await send(call);
   await upstream.connection(2);
   gateway.lookup = lookup;
   provider.send(OK);
   const first = agents.find((agent) => agent.text !== '') ?? agents[0]!;
-  await Promise.race(agents.map((agent) => agent.sees('\r\n\r\nok')));
+  await Promise.race(agents.map((agent) => agent.waitForText('\r\n\r\nok')));
   expect(first.closed).toBe(false);
   await send(call);
-  await provider.until(() => provider.text.split('GET /x').length === 3);
+  await provider.waitUntil(() => provider.text.split('GET /x').length === 3);
 });
 
 test('flood: its refusals come late and take no place of the calls under way, and whoever is known is served', async () => {
   await gateway.stop();
-  gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]), { inflightMax: 1 });
-  gateway.isFlood = true;
+  gateway = await ProxyFixture.start(createContext([createUpstream(upstream.origin)]), { inflightMax: 1 });
+  gateway.isOverRejectionLimit = true;
   const stranger = await send('GET /v1/proxy/openai/x HTTP/1.1\r\nhost: gw\r\n\r\n');
   const lost = await send('POST /nowhere HTTP/1.1\r\nhost: gw\r\ncontent-length: 100000\r\n\r\nhalf');
-  await eventually(() => gateway.floods === 2);
+  await waitUntil(() => gateway.rejectionChecks === 2);
   const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
   const provider = await upstream.connection();
   expect([stranger.text, lost.text]).toEqual(['', '']);
   expect(gateway.server.inflight).toBe(1);
   provider.send(OK);
-  await agent.sees('\r\n\r\nok');
-  await stranger.sees(REJECTIONS.unauthorized.body);
-  await lost.sees(REJECTIONS.notFound.body);
-  await eventually(() => lost.closed);
+  await agent.waitForText('\r\n\r\nok');
+  await stranger.waitForText(REJECTIONS.unauthorized.body);
+  await lost.waitForText(REJECTIONS.notFound.body);
+  await waitUntil(() => lost.closed);
   expect(gateway.server.inflight).toBe(0);
 });
 
 test('flood: a caller who leaves before its late refusal takes nothing with it', async () => {
-  gateway.isFlood = true;
+  gateway.isOverRejectionLimit = true;
   const stranger = await send('GET /v1/proxy/openai/x HTTP/1.1\r\nhost: gw\r\n\r\n');
-  await eventually(() => gateway.floods === 1);
+  await waitUntil(() => gateway.rejectionChecks === 1);
   stranger.socket.destroy();
   const other = await send('GET /v1/proxy/openai/x HTTP/1.1\r\nhost: gw\r\n\r\n');
-  await other.sees(REJECTIONS.unauthorized.body); // later than the first one's would have been
+  await other.waitForText(REJECTIONS.unauthorized.body); // later than the first one's would have been
   expect(gateway.server.inflight).toBe(0);
   expect(gateway.bugs).toBe(0);
 });
@@ -255,7 +261,7 @@ test('overload: tokens nobody knows are 429 unknown_tokens, without a question',
   gateway.lookupLater = true;
   gateway.unknownTokensWaitSec = 7;
   const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
-  await agent.sees('"reason":"unknown_tokens"}');
+  await agent.waitForText('"reason":"unknown_tokens"}');
   expect(agent.text).toMatch(/^HTTP\/1\.1 429 [\s\S]+retry-after: 7\r\n/);
   expect(gateway.admissions).toHaveLength(0);
   gateway.lookupLater = false; // in the cache: nobody has to be asked
@@ -267,28 +273,31 @@ test('token: each question about one is ended with what it was; what the cache k
   const call = `${line('GET', '/v1/proxy/openai/x')}x-gateway-agent: support\r\n\r\n`;
   await send(call);
   await upstream.connection(0);
-  expect([gateway.answered, gateway.agentRefs]).toEqual([[], ['support']]);
+  expect([gateway.finishedLookups, gateway.agentRefs]).toEqual([[], ['support']]);
   gateway.lookupLater = true;
   await send(call);
   await upstream.connection(1);
-  expect(gateway.answered).toEqual([false]);
+  expect(gateway.finishedLookups).toEqual([false]);
   await refused(call.replace('acg_0', 'acg_f'), REJECTIONS.unauthorized);
-  expect(gateway.answered).toEqual([false, true]);
-  gateway.lookup = { context: null, refusal: 'unavailable' };
+  expect(gateway.finishedLookups).toEqual([false, true]);
+  gateway.lookup = { context: null, rejection: 'unavailable' };
   await refused(call, REJECTIONS.contextsUnavailable);
-  expect(gateway.answered).toEqual([false, true, false]); // nobody knows yet
+  expect(gateway.finishedLookups).toEqual([false, true, false]); // nobody knows yet
 });
 
 test('overload: connections past those of one address are closed, unless it is exempt', async () => {
   await gateway.stop();
   const options = { connectionsPerAddressMax: 2, exemptAddress: () => false };
-  gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]), options);
+  gateway = await ProxyFixture.start(createContext([createUpstream(upstream.origin)]), options);
   const kept = [await connectRaw(gateway.port), await connectRaw(gateway.port)];
   const late = await connectRaw(gateway.port);
-  await late.ends();
+  await late.waitForClose();
   expect(kept.map(({ closed }) => closed)).toEqual([false, false]);
   await gateway.stop();
-  gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]), { ...options, exemptAddress: () => true });
+  gateway = await ProxyFixture.start(createContext([createUpstream(upstream.origin)]), {
+    ...options,
+    isAddressExempt: () => true,
+  });
   const all = await Promise.all([1, 2, 3, 4].map(() => connectRaw(gateway.port)));
   all[3]!.send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
   await upstream.connection();
@@ -297,11 +306,11 @@ test('overload: connections past those of one address are closed, unless it is e
 
 test('overload: connections past the cap are closed', async () => {
   await gateway.stop();
-  gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]), { connectionsMax: 1 });
+  gateway = await ProxyFixture.start(createContext([createUpstream(upstream.origin)]), { connectionsMax: 1 });
   const first = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
   await upstream.connection();
   const second = await connectRaw(gateway.port);
-  await second.ends();
+  await second.waitForClose();
   expect(first.closed).toBe(false);
 });
 
@@ -311,7 +320,7 @@ test('forward: path and query go byte for byte, the credential is swapped, nothi
     `${line('GET', target)}Cookie: a=b\r\nX-Forwarded-For: 1.2.3.4\r\nX-Gateway-Agent: me\r\nX-Api-Key: other\r\nConnection: x-hop\r\nX-Hop: 1\r\nX-Mine: kept\r\n\r\n`,
   );
   const provider = await upstream.connection();
-  await provider.sees('\r\n\r\n');
+  await provider.waitForText('\r\n\r\n');
   expect(provider.text.startsWith('GET //v1/a%2Fb%20c;x=1/?q=%41&b=%2f&&c HTTP/1.1\r\n')).toBe(true);
   expect(provider.text).toContain(`authorization: Bearer ${PROVIDER_KEY}\r\n`);
   expect(provider.text).toContain('x-mine: kept\r\n');
@@ -322,13 +331,13 @@ test('forward: path and query go byte for byte, the credential is swapped, nothi
 
 test('body: with Content-Length it arrives whole, in whatever pieces it comes', async () => {
   const agent = await send(`${line('POST', '/v1/proxy/openai/x')}Content-Length: 10\r\n\r\n123`);
-  await eventually(() => gateway.looks.length === 1);
+  await waitUntil(() => gateway.limitPeeks.length === 1);
   agent.send('4567890');
   const provider = await upstream.connection();
-  await provider.sees('1234567890');
+  await provider.waitForText('1234567890');
   expect(provider.text).toContain('content-length: 10\r\n');
   provider.send(OK);
-  await agent.sees('\r\n\r\nok');
+  await agent.waitForText('\r\n\r\nok');
   expect(agent.text).not.toContain('Connection: close');
   expect(gateway.records[0]).toMatchObject({ bytesIn: 10 });
 });
@@ -336,9 +345,9 @@ test('body: with Content-Length it arrives whole, in whatever pieces it comes', 
 test('body: Content-Length 0 does not wait for a body', async () => {
   const agent = await send(`${line('POST', '/v1/proxy/openai/x')}Content-Length: 0\r\n\r\n`);
   const provider = await upstream.connection();
-  await provider.sees('content-length: 0\r\n');
+  await provider.waitForText('content-length: 0\r\n');
   provider.send(OK);
-  await agent.sees('\r\n\r\nok');
+  await agent.waitForText('\r\n\r\nok');
 });
 
 test('body: chunked is accepted, and the connection ends after the answer', async () => {
@@ -346,9 +355,9 @@ test('body: chunked is accepted, and the connection ends after the answer', asyn
     `${line('POST', '/v1/proxy/openai/x')}Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\n\r\n`,
   );
   const provider = await upstream.connection();
-  await provider.sees('12345');
+  await provider.waitForText('12345');
   provider.send(OK);
-  await agent.ends();
+  await agent.waitForClose();
   expect(agent.text).toMatch(/\r\nConnection: close\r\n[\s\S]*\r\n\r\nok$/);
 });
 
@@ -385,9 +394,9 @@ test.each(['Content-Length', 'chunked'])(
       received += chunk.length;
     });
     provider.socket.resume();
-    await eventually(() => received >= piece.length * pieces);
+    await waitUntil(() => received >= piece.length * pieces);
     provider.send(OK);
-    await agent.sees('ok');
+    await agent.waitForText('ok');
     expect(gateway.records[0]).toMatchObject({ bytesIn: piece.length * pieces, error: '' });
   },
   30_000,
@@ -396,19 +405,19 @@ test.each(['Content-Length', 'chunked'])(
 test('body: an agent that goes away in the middle of its upload ends the upstream call', async () => {
   const agent = await send(`${line('PUT', '/v1/proxy/openai/x')}Content-Length: 1000000\r\n\r\n${'z'.repeat(100_000)}`);
   const provider = await upstream.connection();
-  await provider.sees('zzz');
+  await provider.waitForText('zzz');
   agent.socket.destroy();
-  await provider.ends();
-  await eventually(() => gateway.records.length === 1);
+  await provider.waitForClose();
+  await waitUntil(() => gateway.records.length === 1);
   expect(gateway.records[0]).toMatchObject({ error: 'client_aborted', status: 0 });
 });
 
 test('body: an upstream that answers before the upload is over gets through, and the connection ends', async () => {
   const agent = await send(`${line('PUT', '/v1/proxy/openai/x')}Content-Length: 1000000\r\n\r\n${'z'.repeat(100_000)}`);
   const provider = await upstream.connection();
-  await provider.sees('zzz');
+  await provider.waitForText('zzz');
   provider.send('HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig');
-  await agent.ends();
+  await agent.waitForClose();
   expect(agent.text).toContain('HTTP/1.1 413 ');
   expect(agent.text).toContain('\r\n\r\nbig');
 });
@@ -417,7 +426,7 @@ test('pipelining: a second request while the first is pending ends the connectio
   const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
   await upstream.connection();
   agent.send(`${line('GET', '/v1/proxy/openai/y')}\r\n`);
-  await agent.ends();
+  await agent.waitForClose();
   expect(gateway.records.map(({ path, error }) => [path, error])).toEqual([['/x', 'client_aborted']]);
 });
 
@@ -425,7 +434,7 @@ test('pipelining: bytes behind a refused request in the same segment are not tak
   const agent = await send(
     `GET /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\n\r\n${line('GET', '/v1/proxy/openai/y')}\r\n`,
   );
-  await agent.ends();
+  await agent.waitForClose();
   expect(upstream.connections).toHaveLength(0);
 });
 
@@ -464,7 +473,7 @@ test.each([
 ])('malformed: %s never reaches an upstream and ends the connection', async (_name, text) => {
   const agent = await connectRaw(gateway.port);
   agent.send(Buffer.from(text, 'latin1'));
-  await agent.ends();
+  await agent.waitForClose();
   expect(agent.text).not.toContain('HTTP/1.1 2');
   expect(upstream.connections).toHaveLength(0);
   expect(gateway.bugs).toBe(0);
@@ -475,25 +484,26 @@ test('headers: values beyond ASCII keep their bytes', async () => {
   const agent = await connectRaw(gateway.port);
   agent.send(Buffer.from(`${line('GET', '/v1/proxy/openai/x')}X-Title: café 漢 end\r\n\r\n`, 'utf8'));
   const provider = await upstream.connection();
-  await provider.sees('\r\n\r\n');
+  await provider.waitForText('\r\n\r\n');
   expect(provider.received.includes(Buffer.from('x-title: café 漢 end\r\n', 'utf8'))).toBe(true);
   provider.send(Buffer.from('HTTP/1.1 200 OK\r\nX-Title: café\r\nContent-Length: 2\r\n\r\nok', 'latin1'));
-  await agent.sees('\r\n\r\nok');
+  await agent.waitForText('\r\n\r\nok');
   expect(agent.received.includes(Buffer.from('x-title: café\r\n', 'latin1'))).toBe(true);
 });
 
 test('self: shows how the agent stands, also a paused one, and consumes nothing', async () => {
   const policy = { closed: false, calls: ['GET /v1/models'], models: null };
-  const context = contextOf([upstreamOf(upstream.origin, { policy })], {
+  const context = createContext([createUpstream(upstream.origin, { policy })], {
     agentStatus: 'paused',
-    terms: termsOf({ agentId: 'agent-1', budgetCents: 500 }),
+    agentLimits: createTestLimits({ agentId: 'agent-1', budgetCents: 500 }),
   });
-  gateway.lookup = { context, refusal: null };
+  gateway.lookup = { context, rejection: null };
   gateway.circuit = { state: 'OPEN', epoch: 1, openUntilMs: 1 };
-  const figures = (rpm: number, rpd: number) => PAIR_ROWS.map((row) => ({ [RPM_ROW]: rpm, [RPD_ROW]: rpd })[row] ?? 0);
+  const figures = (rpm: number, rpd: number) =>
+    AGENT_PROVIDER_ROWS.map((row) => ({ [RPM_ROW]: rpm, [RPD_ROW]: rpd })[row] ?? 0);
   const [remaining, resetAtSec] = [figures(58, 9_998), figures(1_900_000_000, 1_900_050_000)];
-  const window = { providerSlug: 'openai', remaining, resetAtSec, refusal: null };
-  gateway.standing = { windows: [window], spends: [{ row: BUDGET_ROW, spentNanos: 1_235_000_000, heldNanos: 0 }] };
+  const window = { providerSlug: 'openai', remaining, resetAtSec, rejection: null };
+  gateway.standing = { windows: [window], spends: [{ row: BUDGET_ROW, spentNanos: 1_235_000_000, reservedNanos: 0 }] };
   const ask = async (): Promise<unknown> => {
     const headers = { authorization: `Bearer ${GATEWAY_TOKEN}` };
     const response = await fetch(`http://127.0.0.1:${gateway.port}/v1/self`, { headers });
@@ -536,14 +546,14 @@ test('body: damage in an aws-chunked upload is the agent’s: 400, and no failur
     dropHeaders: new Set<string>(),
     secretForms: [],
   } as const;
-  const s3 = upstreamOf(upstream.origin, { providerSlug: 's3', injection: injection as never });
-  gateway.lookup = { context: contextOf([s3]), refusal: null };
+  const s3 = createUpstream(upstream.origin, { providerSlug: 's3', injection: injection as never });
+  gateway.lookup = { context: createContext([s3]), rejection: null };
   const signature = `AWS4-HMAC-SHA256 Credential=${GATEWAY_TOKEN}/20261121/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=00`;
   const head = `PUT /v1/proxy/s3/bucket/key HTTP/1.1\r\nHost: gw\r\nAuthorization: ${signature}\r\nx-amz-content-sha256: STREAMING-AWS4-HMAC-SHA256-PAYLOAD\r\nx-amz-decoded-content-length: 200000\r\nContent-Length: 200100\r\n\r\n`;
   const agent = await send(`${head}10000;chunk-signature=00\r\n${'x'.repeat(65_536)}\r\n`);
-  await (await upstream.connection()).sees('xxx');
+  await (await upstream.connection()).waitForText('xxx');
   agent.send(`zz\r\n${'x'.repeat(1_000)}`);
-  await agent.sees('HTTP/1.1 400 ');
-  await eventually(() => gateway.records.length === 1);
+  await agent.waitForText('HTTP/1.1 400 ');
+  await waitUntil(() => gateway.records.length === 1);
   expect(gateway.records[0]).toMatchObject({ error: 'client_aborted', responseStatus: 400, circuitOutcome: 0 });
 });

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AgentContext } from '../context/agent-context.js';
-import { contextOf, Fixture, GATEWAY_TOKEN, PROVIDER_KEY, upstreamOf } from './testing/proxy-fixture.js';
-import { connectRaw, eventually, type RawPeer, RawUpstream } from './testing/raw-peer-fixture.js';
+import { createContext, createUpstream, GATEWAY_TOKEN, PROVIDER_KEY, ProxyFixture } from './testing/proxy-fixture.js';
+import { connectRaw, type RawPeer, RawUpstream, waitUntil } from './testing/raw-peer-fixture.js';
 
 let upstream: RawUpstream;
-let gateway: Fixture;
+let gateway: ProxyFixture;
 
 beforeEach(async () => {
   upstream = await RawUpstream.start();
-  gateway = await Fixture.start(contextFor(upstream));
+  gateway = await ProxyFixture.start(contextFor(upstream));
 });
 
 afterEach(async () => {
@@ -17,7 +17,7 @@ afterEach(async () => {
   upstream.stop();
 });
 
-const contextFor = (server: RawUpstream): AgentContext => contextOf([upstreamOf(server.origin)]);
+const contextFor = (server: RawUpstream): AgentContext => createContext([createUpstream(server.origin)]);
 
 const requestText = (method: string, path: string, extra = ''): string =>
   `${method} /v1/proxy/openai${path} HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n${extra}\r\n`;
@@ -33,7 +33,7 @@ async function call(
   const index = upstream.connections.length;
   agent.send(requestText(method, path, extra) + body);
   const provider = await upstream.connection(index);
-  await provider.sees('\r\n\r\n');
+  await provider.waitForText('\r\n\r\n');
   return { agent, provider };
 }
 
@@ -42,11 +42,11 @@ test('relay: each chunk arrives while the next one is not even sent', async () =
   provider.send('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n');
   for (const event of ['one', 'two', 'three']) {
     provider.send(`a\r\ndata:${event.padEnd(5)}\r\n`);
-    await agent.sees(`data:${event}`);
+    await agent.waitForText(`data:${event}`);
   }
   expect(gateway.records).toHaveLength(0);
   provider.send('0\r\n\r\n');
-  await agent.sees('\r\n0\r\n\r\n');
+  await agent.waitForText('\r\n0\r\n\r\n');
   expect(gateway.records).toHaveLength(1);
   expect(gateway.records[0]).toMatchObject({ status: 200, bytesOut: 30, streamed: true, error: '' });
 });
@@ -54,19 +54,19 @@ test('relay: each chunk arrives while the next one is not even sent', async () =
 test('relay: the head of a body of known length leaves with its first bytes, not with the last ones', async () => {
   const { agent, provider } = await call('GET', '/slow');
   provider.send('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n');
-  await eventually(() => gateway.planned === 1);
+  await waitUntil(() => gateway.planned === 1);
   provider.send('1');
-  await agent.sees('Content-Length: 5\r\n\r\n1');
+  await agent.waitForText('Content-Length: 5\r\n\r\n1');
   provider.send('2345');
-  await agent.sees('\r\n\r\n12345');
+  await agent.waitForText('\r\n\r\n12345');
 });
 
 test('relay: a body of one byte that comes after its head arrives', async () => {
   const { agent, provider } = await call('GET', '/slow');
   provider.send('HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n');
-  await eventually(() => gateway.planned === 1);
+  await waitUntil(() => gateway.planned === 1);
   provider.send('1');
-  await agent.sees('Content-Length: 1\r\n\r\n1');
+  await agent.waitForText('Content-Length: 1\r\n\r\n1');
   expect(gateway.records).toMatchObject([{ error: '', bytesOut: 1 }]);
 });
 
@@ -75,7 +75,7 @@ async function roundTrips(): Promise<void> {
   for (let i = 0; i < 3; i++) {
     const other = await connectRaw(gateway.port);
     other.send(requestText('GET', '/x').replace(GATEWAY_TOKEN, 'nobody'));
-    await other.sees('HTTP/1.1 401 ');
+    await other.waitForText('HTTP/1.1 401 ');
     other.socket.destroy();
   }
 }
@@ -85,17 +85,17 @@ test.each([
   ['chunked', 'Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n', '0\r\n\r\n', '5\r\n12345\r\n0\r\n\r\n'],
 ])('relay: the last byte of a body waits for the usage record: %s', async (_kind, first, last, whole) => {
   const held: ((error: Error | null) => void)[] = [];
-  gateway.heldRecords = held;
+  gateway.pendingRecords = held;
   const { agent, provider } = await call('GET', '/x');
   provider.send(`HTTP/1.1 200 OK\r\n${first}`);
-  await agent.sees('12345');
+  await agent.waitForText('12345');
   const begun = agent.text;
   provider.send(last);
-  await eventually(() => held.length === 1);
+  await waitUntil(() => held.length === 1);
   await roundTrips();
   expect(agent.text).toBe(begun);
   held[0]!(null);
-  await agent.until(() => agent.text.endsWith(`\r\n\r\n${whole}`));
+  await agent.waitUntil(() => agent.text.endsWith(`\r\n\r\n${whole}`));
 });
 
 test.each([
@@ -103,28 +103,28 @@ test.each([
   ['shorter', '/a/base/path/that/is/longer/than/the/path/of/the/proxy'],
 ])('relay: a body that an edit makes %s has no length of the provider’s', async (_kind, basePath) => {
   const batches = '/v1/messages/batches';
-  const anthropic = upstreamOf(upstream.origin, { usageFormat: 'anthropic', basePath });
-  gateway.lookup = { context: contextOf([anthropic]), refusal: null };
+  const anthropic = createUpstream(upstream.origin, { usageFormat: 'anthropic', basePath });
+  gateway.lookup = { context: createContext([anthropic]), rejection: null };
   const { agent, provider } = await call('GET', `${batches}/b`);
   const body = (results: string): string => `{"id":"b","results_url":"${results}${batches}/b/results"}`;
   const theirs = body(`${upstream.origin}${basePath}`);
   provider.send(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: ${theirs.length}\r\n\r\n`);
   provider.send(theirs.slice(0, 10));
-  await agent.sees(theirs.slice(0, 10));
+  await agent.waitForText(theirs.slice(0, 10));
   expect(agent.text.toLowerCase()).not.toContain('content-length');
   provider.send(theirs.slice(10));
-  await agent.sees('\r\n0\r\n\r\n');
+  await agent.waitForText('\r\n0\r\n\r\n');
   expect(agent.text.replaceAll(/\r\n[0-9a-f]+\r\n/g, '')).toContain(body('http://gw/v1/proxy/openai'));
 });
 
 test('relay: when the record cannot be written the response never looks complete', async () => {
   const held: ((error: Error | null) => void)[] = [];
-  gateway.heldRecords = held;
+  gateway.pendingRecords = held;
   const { agent, provider } = await call('GET', '/x');
   provider.send('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\n\r\n');
-  await eventually(() => held.length === 1);
+  await waitUntil(() => held.length === 1);
   held[0]!(new Error('disk full'));
-  await agent.ends();
+  await agent.waitForClose();
   expect(agent.text).not.toContain('\r\n0\r\n\r\n');
 });
 
@@ -132,9 +132,9 @@ test('relay: an upstream that breaks off breaks the agent’s stream', async () 
   for (const framing of ['Content-Length: 10', 'Transfer-Encoding: chunked']) {
     const { agent, provider } = await call('GET', '/x');
     provider.send(`HTTP/1.1 200 OK\r\n${framing}\r\n\r\n${framing.startsWith('C') ? '' : '5\r\n'}12345`);
-    await agent.sees('12345');
+    await agent.waitForText('12345');
     provider.socket.destroy();
-    await agent.ends();
+    await agent.waitForClose();
     expect(agent.text).not.toContain('\r\n0\r\n\r\n');
     expect(gateway.records.at(-1)).toMatchObject({
       status: 200,
@@ -156,7 +156,7 @@ async function expectEnded(provider: RawPeer): Promise<void> {
 test('relay: an agent that goes away ends the upstream call at once', async () => {
   const { agent, provider } = await call('GET', '/x');
   provider.send('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n');
-  await agent.sees('12345');
+  await agent.waitForText('12345');
   agent.socket.destroy();
   await expectEnded(provider);
   expect(gateway.records).toHaveLength(1);
@@ -180,20 +180,20 @@ test.each([
 ])('relay: %s with %s has no body and keeps the connection usable', async (method, status, headers, expected) => {
   const { agent, provider } = await call(method, '/x', method === 'DELETE' ? 'Content-Length: 0\r\n' : '');
   provider.send(`HTTP/1.1 ${status}\r\n${headers}\r\n`);
-  await agent.sees('\r\n\r\n');
+  await agent.waitForText('\r\n\r\n');
   expect(agent.text).toContain(`HTTP/1.1 ${status}\r\n`);
   expect(agent.text).toContain(expected);
   expect(agent.text.endsWith('\r\n\r\n')).toBe(true);
   if (method === 'DELETE') expect(agent.text.toLowerCase()).not.toContain('content-length');
   // The next request on the same connection is understood as one.
   agent.send(requestText('GET', '/next').replace(GATEWAY_TOKEN, 'nobody'));
-  await agent.sees('HTTP/1.1 401 ');
+  await agent.waitForText('HTTP/1.1 401 ');
 });
 
 test('relay: an empty body with Content-Length 0 ends at once', async () => {
   const { agent, provider } = await call('GET', '/x');
   provider.send('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
-  await agent.sees('Content-Length: 0\r\n\r\n');
+  await agent.waitForText('Content-Length: 0\r\n\r\n');
   expect(gateway.records).toHaveLength(1);
 });
 
@@ -202,7 +202,7 @@ test('relay: hop-by-hop headers and cookies stay, the credential is masked, valu
   provider.send(
     `HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nX-Accel-Redirect: /v1/proxy/resend/x\r\nX-Sendfile: /etc/passwd\r\nKeep-Alive: timeout=5\r\nConnection: x-private\r\nX-Private: 1\r\nX-Echo: ${PROVIDER_KEY}\r\nX-Gateway-Request-Id: forged\r\nX-RateLimit-Limit: 9\r\nContent-Length: ${PROVIDER_KEY.length}\r\n\r\n${PROVIDER_KEY}`,
   );
-  await agent.sees('***');
+  await agent.waitForText('***');
   const text = agent.text.toLowerCase();
   for (const absent of ['set-cookie', 'x-accel', 'x-sendfile', 'keep-alive', 'x-private', PROVIDER_KEY, 'forged'])
     expect(text).not.toContain(absent);
@@ -217,15 +217,15 @@ test('relay: every form of the credential is masked, in headers and in a body of
   const { injection } = gateway.lookup.context!.upstreams.get('openai')!;
   const forms = ['cGFzc3dvcmQtMTIzNA==', 'password-1234'];
   gateway.lookup = {
-    context: contextOf([upstreamOf(upstream.origin, { injection: { ...injection, secretForms: forms } })]),
-    refusal: null,
+    context: createContext([createUpstream(upstream.origin, { injection: { ...injection, secretForms: forms } })]),
+    rejection: null,
   };
   const { agent, provider } = await call('GET', '/x');
   const body = `${forms[0]} and ${forms[1]}`;
   provider.send(`HTTP/1.1 200 OK\r\nX-One: ${forms[0]}\r\nX-Two: ${forms[1]}\r\nContent-Encoding: none\r\n`);
   provider.send(`Content-Length: ${body.length}\r\n\r\n${body}`);
   const [one, two] = forms.map((form) => '*'.repeat(form.length));
-  await agent.sees(`\r\n\r\n${one} and ${two}`);
+  await agent.waitForText(`\r\n\r\n${one} and ${two}`);
   const text = agent.text.toLowerCase();
   expect(text).toContain(`x-one: ${one}\r\n`);
   expect(text).toContain(`x-two: ${two}\r\n`);
@@ -235,16 +235,16 @@ test('relay: what the provider sends last waits for more, and leaves when the pr
   const { agent, provider } = await call('GET', '/x');
   provider.send('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
   provider.send(`8\r\necho: sk\r\n`);
-  await agent.sees('echo: ');
+  await agent.waitForText('echo: ');
   expect(agent.text).not.toContain('echo: sk');
-  await agent.sees('\r\n2\r\nsk'); // by the clock alone: the provider says nothing
+  await agent.waitForText('\r\n2\r\nsk'); // by the clock alone: the provider says nothing
   provider.send(`8\r\n again: \r\n`);
-  await agent.sees(' again: ');
+  await agent.waitForText(' again: ');
   for (const piece of [PROVIDER_KEY.slice(0, 4), PROVIDER_KEY.slice(4)]) {
     provider.send(`${piece.length.toString(16)}\r\n${piece}\r\n`);
   }
   provider.send('0\r\n\r\n');
-  await agent.sees('\r\n0\r\n\r\n');
+  await agent.waitForText('\r\n0\r\n\r\n');
   expect(agent.text.replaceAll(/\r\n[0-9a-f]+\r\n/g, '')).toContain(` again: ${'*'.repeat(PROVIDER_KEY.length)}`);
 });
 
@@ -270,7 +270,7 @@ test.each(['fixed', 'chunked'])(
     };
     provider.socket.on('drain', send);
     send();
-    await eventually(() => provider.socket.writableNeedDrain);
+    await waitUntil(() => provider.socket.writableNeedDrain);
     // Nothing moves any more: neither the provider's socket nor the gateway takes more while the agent does not read.
     let before = -1;
     while (before !== provider.socket.bytesWritten) {
@@ -290,7 +290,7 @@ test.each(['fixed', 'chunked'])(
     });
     agent.socket.resume();
     await done;
-    await eventually(() => gateway.records.length === 1);
+    await waitUntil(() => gateway.records.length === 1);
     expect(gateway.records[0]).toMatchObject({ error: '', bytesOut: piece.length * pieces });
   },
 );
@@ -308,36 +308,36 @@ test('relay: what a slow agent had waiting arrives even when the upstream says n
     while (provider.socket.write(`10000\r\n${piece}\r\n`)) {}
   };
   send();
-  await eventually(() => provider.socket.writableNeedDrain);
+  await waitUntil(() => provider.socket.writableNeedDrain);
   provider.socket.removeAllListeners('drain');
   agent.socket.resume();
-  await eventually(() => provider.socket.writableLength === 0); // everything left the provider, which now waits
+  await waitUntil(() => provider.socket.writableLength === 0); // everything left the provider, which now waits
   const sent = Math.floor(provider.socket.bytesWritten / (piece.length + 9));
-  await agent.until(() => arrived >= sent * piece.length);
+  await agent.waitUntil(() => arrived >= sent * piece.length);
   provider.send('0\r\n\r\n');
-  await agent.until(() => agent.received.subarray(-5).toString() === '0\r\n\r\n');
+  await agent.waitUntil(() => agent.received.subarray(-5).toString() === '0\r\n\r\n');
 });
 
 test('relay: a provider that cannot be reached is 502, booked as connect', async () => {
   upstream.stop();
   const agent = await connectRaw(gateway.port);
   agent.send(requestText('GET', '/x'));
-  await agent.sees('HTTP/1.1 502 Bad Gateway\r\n');
-  await agent.sees('could not be reached."}');
+  await agent.waitForText('HTTP/1.1 502 Bad Gateway\r\n');
+  await agent.waitForText('could not be reached."}');
   expect(gateway.records[0]).toMatchObject({ status: 0, error: 'connect', responseStatus: 502, circuitOutcome: 2 });
 });
 
 test('relay: a provider that hangs up without an answer is 502, booked as reset', async () => {
   const { agent, provider } = await call('GET', '/x');
   provider.socket.destroy();
-  await agent.sees('HTTP/1.1 502 Bad Gateway\r\n');
+  await agent.waitForText('HTTP/1.1 502 Bad Gateway\r\n');
   expect(gateway.records[0]).toMatchObject({ error: 'reset', responseStatus: 502 });
 });
 
 test('relay: informational answers are dropped, the final one counts', async () => {
   const { agent, provider } = await call('GET', '/x');
   provider.send('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
-  await agent.sees('\r\n\r\nok');
+  await agent.waitForText('\r\n\r\nok');
   expect(agent.text.startsWith('HTTP/1.1 200 OK\r\n')).toBe(true);
   expect(agent.text).not.toContain('HTTP/1.1 103');
   expect(gateway.planned).toBe(1);
@@ -347,10 +347,10 @@ test('settle: spend is added once for a successful call and not for a failed one
   gateway.costNanos = 42;
   const good = await call('GET', '/x');
   good.provider.send('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok');
-  await good.agent.sees('\r\n\r\nok');
+  await good.agent.waitForText('\r\n\r\nok');
   const bad = await call('GET', '/x');
   bad.provider.send('HTTP/1.1 500 No\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno');
-  await bad.agent.sees('\r\n\r\nno');
+  await bad.agent.waitForText('\r\n\r\nno');
   expect(gateway.spend).toEqual([['agent-1', 42]]);
   expect(gateway.records.map(({ costNanos, circuitOutcome }) => [costNanos, circuitOutcome])).toEqual([
     [42, 1],
@@ -363,7 +363,7 @@ test('drain: calls in flight finish, and the server takes no new connections', a
   const drained = gateway.server.drain(10_000);
   await expect(connectRaw(gateway.port)).rejects.toThrow();
   provider.send('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
-  await agent.sees('\r\n\r\nok');
+  await agent.waitForText('\r\n\r\nok');
   await drained;
   expect(gateway.records[0]).toMatchObject({ error: '' });
 });
@@ -371,9 +371,9 @@ test('drain: calls in flight finish, and the server takes no new connections', a
 test('relay: a response that streams to a connection that must end says so in its head, not in its body', async () => {
   const { agent, provider } = await call('POST', '/x', 'Transfer-Encoding: chunked\r\n', '0\r\n\r\n');
   provider.send('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n');
-  await agent.sees('\r\nab');
+  await agent.waitForText('\r\nab');
   provider.send('2\r\ncd\r\n0\r\n\r\n');
-  await agent.sees('\r\n0\r\n\r\n');
+  await agent.waitForText('\r\n0\r\n\r\n');
   const [head, body] = agent.text.split('\r\n\r\n2\r\n');
   expect(head).toContain('\r\nconnection: close');
   expect(body).toBe('ab\r\n2\r\ncd\r\n0\r\n\r\n');
@@ -394,10 +394,10 @@ test('relay: nothing is served behind an answer that ends its connection', async
     const { agent, provider } = calls[n]!;
     provider.send(`HTTP/1.1 ${status}\r\n${head}`);
     if (rest !== '') {
-      await agent.sees('ab');
+      await agent.waitForText('ab');
       provider.send(rest);
     }
-    await agent.until(() => agent.text.endsWith(end));
+    await agent.waitUntil(() => agent.text.endsWith(end));
     expect(agent.text.toLowerCase(), kind).toContain('\r\nconnection: close\r\n');
     agent.send(requestText('GET', '/behind'));
   }
@@ -407,16 +407,16 @@ test('relay: nothing is served behind an answer that ends its connection', async
   }
   for (const { text } of upstream.connections) expect(text).not.toContain('/behind');
   expect(upstream.connections).toHaveLength(kinds.length);
-  await Promise.all(calls.map(({ agent }) => agent.ends()));
+  await Promise.all(calls.map(({ agent }) => agent.waitForClose()));
 });
 
 test('drain: what does not finish in time is broken off and booked as shutdown', async () => {
   const { agent, provider } = await call('GET', '/x');
   provider.send('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok');
-  await agent.sees('ok');
+  await agent.waitForText('ok');
   await gateway.server.drain(1);
-  await agent.ends();
-  await provider.ends();
+  await agent.waitForClose();
+  await provider.waitForClose();
   expect(gateway.records).toHaveLength(1);
   expect(gateway.records[0]).toMatchObject({ error: 'shutdown', status: 200 });
 });

@@ -1,14 +1,14 @@
 /** Calls that are under way when their access ends. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { contextOf, Fixture, GATEWAY_TOKEN, upstreamOf } from './testing/proxy-fixture.js';
-import { connectRaw, eventually, type RawPeer, RawUpstream } from './testing/raw-peer-fixture.js';
+import { createContext, createUpstream, GATEWAY_TOKEN, ProxyFixture } from './testing/proxy-fixture.js';
+import { connectRaw, type RawPeer, RawUpstream, waitUntil } from './testing/raw-peer-fixture.js';
 
 let upstream: RawUpstream;
-let gateway: Fixture;
+let gateway: ProxyFixture;
 
 beforeEach(async () => {
   upstream = await RawUpstream.start();
-  gateway = await Fixture.start(contextOf([upstreamOf(upstream.origin)]));
+  gateway = await ProxyFixture.start(createContext([createUpstream(upstream.origin)]));
 });
 
 afterEach(async () => {
@@ -22,34 +22,36 @@ async function streaming(): Promise<{ agent: RawPeer; provider: RawPeer }> {
   const index = upstream.connections.length;
   agent.send(`GET /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`);
   const provider = await upstream.connection(index);
-  await provider.sees('\r\n\r\n');
+  await provider.waitForText('\r\n\r\n');
   provider.send(
     'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n8\r\ndata: 1\n\r\n',
   );
-  await agent.sees('data: 1\n');
+  await agent.waitForText('data: 1\n');
   return { agent, provider };
 }
 
 async function brokenOff({ agent, provider }: { agent: RawPeer; provider: RawPeer }): Promise<void> {
-  await agent.ends();
-  await provider.ends();
-  await eventually(() => gateway.records.length === 1 && gateway.server.inflight === 0);
+  await agent.waitForClose();
+  await provider.waitForClose();
+  await waitUntil(() => gateway.records.length === 1 && gateway.server.inflight === 0);
   expect(agent.text).not.toContain('\r\n0\r\n\r\n');
   expect(gateway.records[0]).toMatchObject({ error: 'revoked', status: 200, bytesOut: 8, circuitOutcome: 0 });
 }
 
 test('revocation: a stream under way is broken off, and only the revoked one', async () => {
   const call = await streaming();
-  gateway.server.access.endRevoked((context, slug) => context.agentId === 'agent-2' || slug === 'anthropic');
+  gateway.server.sessionRevoker.revokeMatching(
+    (context, slug) => context.agentId === 'agent-2' || slug === 'anthropic',
+  );
   call.provider.send('8\r\ndata: 2\n\r\n');
-  await call.agent.sees('data: 2\n');
+  await call.agent.waitForText('data: 2\n');
   const other = await streaming();
-  gateway.server.access.endRevoked((context, slug) => context.agentId === 'agent-1' && slug === 'openai');
+  gateway.server.sessionRevoker.revokeMatching((context, slug) => context.agentId === 'agent-1' && slug === 'openai');
   for (const one of [call, other]) {
-    await one.agent.ends();
-    await one.provider.ends();
+    await one.agent.waitForClose();
+    await one.provider.waitForClose();
   }
-  await eventually(() => gateway.records.length === 2);
+  await waitUntil(() => gateway.records.length === 2);
   for (const record of gateway.records) expect(record).toMatchObject({ error: 'revoked' });
 });
 
@@ -57,11 +59,11 @@ test('revocation: a call that waits for the answer’s head is broken off, too',
   const agent = await connectRaw(gateway.port);
   agent.send(`GET /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`);
   const provider = await upstream.connection();
-  await provider.sees('\r\n\r\n');
-  gateway.server.access.endRevoked(() => true);
-  await agent.ends();
-  await provider.ends();
-  await eventually(() => gateway.records.length === 1);
+  await provider.waitForText('\r\n\r\n');
+  gateway.server.sessionRevoker.revokeMatching(() => true);
+  await agent.waitForClose();
+  await provider.waitForClose();
+  await waitUntil(() => gateway.records.length === 1);
   expect(gateway.records[0]).toMatchObject({ error: 'revoked', status: 0, circuitOutcome: 0 });
 });
 
@@ -69,52 +71,58 @@ test('revocation: between admission and dispatch it stops the call', async () =>
   gateway.admitLater = true;
   const agent = await connectRaw(gateway.port);
   agent.send(`GET /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`);
-  gateway.onAdmit = () => gateway.server.access.endRevoked(() => true);
-  await agent.sees('HTTP/1.1 403 ');
+  gateway.onAdmit = () => gateway.server.sessionRevoker.revokeMatching(() => true);
+  await agent.waitForText('HTTP/1.1 403 ');
   expect([gateway.records.length, upstream.connections.length]).toEqual([0, 0]);
 });
 
 test('expiry: a stream under way ends with its key', async () => {
   const keyExpiresAtMs = Date.now() + 3_600_000;
-  gateway.lookup = { context: contextOf([upstreamOf(upstream.origin)], { keyExpiresAtMs }), refusal: null };
+  gateway.lookup = { context: createContext([createUpstream(upstream.origin)], { keyExpiresAtMs }), rejection: null };
   const call = await streaming();
-  gateway.server.access.endExpired(keyExpiresAtMs - 1);
+  gateway.server.sessionRevoker.revokeExpired(keyExpiresAtMs - 1);
   expect(gateway.server.inflight).toBe(1);
-  gateway.server.access.endExpired(keyExpiresAtMs);
+  gateway.server.sessionRevoker.revokeExpired(keyExpiresAtMs);
   await brokenOff(call);
 });
 
 test.each([
-  ['the key is gone', { context: null, refusal: 'unknown_token' } as const],
-  ['the agent is paused', { context: contextOf([upstreamOf('http://x')], { agentStatus: 'paused' }), refusal: null }],
-  ['the account is gone', { context: contextOf([]), refusal: null }],
-  ['it is another account', { context: contextOf([upstreamOf('http://x', { accountId: 'other' })]), refusal: null }],
+  ['the key is gone', { context: null, rejection: 'unknown_token' } as const],
+  [
+    'the agent is paused',
+    { context: createContext([createUpstream('http://x')], { agentStatus: 'paused' }), rejection: null },
+  ],
+  ['the account is gone', { context: createContext([]), rejection: null }],
+  [
+    'it is another account',
+    { context: createContext([createUpstream('http://x', { accountId: 'other' })]), rejection: null },
+  ],
   [
     'the account needs credentials',
-    { context: contextOf([upstreamOf('http://x', { accountStatus: 'needs_credentials' })]), refusal: null },
+    { context: createContext([createUpstream('http://x', { accountStatus: 'needs_credentials' })]), rejection: null },
   ],
 ])('review: %s', async (_what, lookup) => {
   for (const later of [false, true]) {
-    gateway.lookup = { context: contextOf([upstreamOf(upstream.origin)]), refusal: null };
+    gateway.lookup = { context: createContext([createUpstream(upstream.origin)]), rejection: null };
     gateway.lookupLater = false;
     gateway.records.length = 0;
     const call = await streaming();
     gateway.lookup = lookup;
     gateway.lookupLater = later;
-    gateway.server.access.review();
+    gateway.server.sessionRevoker.recheckAll();
     await brokenOff(call);
   }
 });
 
 test('review: what still stands goes on; a control plane that does not answer is asked again', async () => {
   const call = await streaming();
-  gateway.server.access.review();
-  gateway.lookup = { context: null, refusal: 'unavailable' };
+  gateway.server.sessionRevoker.recheckAll();
+  gateway.lookup = { context: null, rejection: 'unavailable' };
   gateway.lookupLater = true;
-  gateway.server.access.review();
+  gateway.server.sessionRevoker.recheckAll();
   call.provider.send('8\r\ndata: 2\n\r\n');
-  await call.agent.sees('data: 2\n');
+  await call.agent.waitForText('data: 2\n');
   expect(gateway.records).toHaveLength(0);
-  gateway.lookup = { context: null, refusal: 'unknown_token' };
-  await call.agent.ends(); // without another review
+  gateway.lookup = { context: null, rejection: 'unknown_token' };
+  await call.agent.waitForClose(); // without another review
 });

@@ -1,10 +1,10 @@
 import type { IUsageRecord } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
-import { monthOfMs } from '../counters/calendar-month.js';
-import { CatchingUp } from './catching-up.js';
+import { monthOfMs } from '../limits/calendar-month.js';
 import type { RoutedExchange } from './exchange.js';
-import { createSettle, releaseHold } from './settle.js';
-import { contextOf, upstreamOf } from './testing/proxy-fixture.js';
+import { PendingDecodes } from './pending-decodes.js';
+import { createSettle, releaseReservation } from './settle.js';
+import { createContext, createUpstream } from './testing/proxy-fixture.js';
 
 test('settle: a call is booked once, however many ways it ends; whoever comes second only hears that it is', () => {
   const records: IUsageRecord[] = [];
@@ -12,24 +12,24 @@ test('settle: a call is booked once, however many ways it ends; whoever comes se
   let settled = 0;
   const settle = createSettle({
     spool: {
-      append(record, done) {
+      appendRecord(record, done) {
         records.push(record);
         done(null);
       },
     },
     counters: { settle: () => void counted++ },
-    metering: { unanswered: () => null, price: () => ({ costNanos: 0, source: 'none' }) },
-    catchingUp: new CatchingUp(),
+    metering: { estimateUnanswered: () => null, priceUsage: () => ({ costNanos: 0, source: 'none' }) },
+    pendingDecodes: new PendingDecodes(),
     onSettled: () => void settled++,
-    onHoldExceeded: () => {},
+    onReservationExceeded: () => {},
   });
-  const upstream = upstreamOf('http://127.0.0.1:1');
+  const upstream = createUpstream('http://127.0.0.1:1');
   const x = {
-    request: { id: 'id-1', headers: [], startedAtMs: 0, startedTick: 0, method: 'GET' },
-    routed: { context: contextOf([upstream]), upstream, target: { rest: '/x' }, position: null },
+    request: { id: 'id-1', headers: [], startedAtMs: 0, startedAtPerfMs: 0, method: 'GET' },
+    routed: { context: createContext([upstream]), upstream, target: { rest: '/x' }, tokenPosition: null },
     admission: { month: monthOfMs(Date.UTC(2026, 10)) },
     meter: null,
-    lines: null,
+    deferredUsage: null,
     body: null,
     settled: false,
     errorClass: '',
@@ -46,12 +46,13 @@ test('settle: a call is booked once, however many ways it ends; whoever comes se
 
 test('settle: a hold of a call that never goes upstream is given back once', () => {
   const givenBack: number[] = [];
-  const upstream = upstreamOf('http://127.0.0.1:1');
+  const upstream = createUpstream('http://127.0.0.1:1');
   const x = {
-    routed: { context: contextOf([upstream]), upstream },
+    routed: { context: createContext([upstream]), upstream },
     admission: { month: monthOfMs(Date.UTC(2026, 10)) },
-    holdNanos: 70,
+    reservedNanos: 70,
   } as unknown as RoutedExchange;
-  for (let n = 0; n < 2; n++) releaseHold({ settle: ({ holdNanos }) => void givenBack.push(holdNanos) }, x);
+  for (let n = 0; n < 2; n++)
+    releaseReservation({ settle: ({ reservationNanos: holdNanos }) => void givenBack.push(holdNanos) }, x);
   expect(givenBack).toEqual([70]);
 });

@@ -3,72 +3,72 @@
  * usage record that the spool takes before the last byte of the response leaves.
  */
 import { CircuitOutcome, type IUsageRecord } from '@acg/proto/messages';
-import { MonthNames } from '../counters/calendar-month.js';
-import type { Counters } from '../counters/counters.js';
-import type { UsageReading } from '../metering/meter.js';
-import type { Price } from '../pricing/price.js';
+import { MonthNameCache } from '../limits/calendar-month.js';
+import type { Counters } from '../limits/counters.js';
+import type { UsageReading } from '../metering/reading/usage-meter.js';
+import type { CallCost } from '../pricing/price-table.js';
 import type { CallMetering } from './call-metering.js';
-import type { CatchingUp } from './catching-up.js';
 import type { RoutedExchange } from './exchange.js';
-import { loggedPath, withoutTokens } from './logged-path.js';
+import type { PendingDecodes } from './pending-decodes.js';
+import { redactGatewayTokens, redactPath } from './redact-path.js';
 
 /** Where usage records go. */
-export interface RecordSink {
+export interface UsageRecordSink {
   /** `done` runs once, later: null when the record survives a kill of the process. */
-  append(record: IUsageRecord, done: (error: Error | null) => void): void;
+  appendRecord(record: IUsageRecord, done: (error: Error | null) => void): void;
 }
 
 /** Books `x`; `done` runs when its record is on disk, or with an error when it is not. A second call only runs `done`. */
 export type Settle = (x: RoutedExchange, done: (error: Error | null) => void) => void;
 
 interface SettleDeps {
-  readonly spool: RecordSink;
+  readonly spool: UsageRecordSink;
   readonly counters: Pick<Counters, 'settle'>;
-  readonly metering: Pick<CallMetering, 'price' | 'unanswered'>;
-  readonly catchingUp: Pick<CatchingUp, 'began' | 'ended'>;
-  readonly onSettled: (x: RoutedExchange, reading: UsageReading | null, price: Price) => void;
+  readonly metering: Pick<CallMetering, 'priceUsage' | 'estimateUnanswered'>;
+  readonly pendingDecodes: Pick<PendingDecodes, 'onStarted' | 'onFinished'>;
+  readonly onSettled: (x: RoutedExchange, reading: UsageReading | null, price: CallCost) => void;
   /** A call with a hard budget has cost more than it had reserved. */
-  readonly onHoldExceeded: (nanos: number) => void;
+  readonly onReservationExceeded: (nanos: number) => void;
 }
 
 /** `version-traceid-parentid-flags`; later versions may be longer. */
 const TRACEPARENT_CHARS_MAX = 80;
-const FREE: Price = Object.freeze({ costNanos: 0, source: 'none' });
+const NO_PRICE: CallCost = Object.freeze({ costNanos: 0, source: 'none' });
 /** Error types inside a stream that are the provider's own failure (docs/contract.md#circuits). */
-const SERVER_STREAM_ERRORS: ReadonlySet<string> = new Set(['server_error', 'overloaded_error', 'api_error']);
-const TRANSPORT_FAILURES: ReadonlySet<string> = new Set(['connect', 'timeout', 'reset', 'upstream_cut']);
+const PROVIDER_STREAM_ERRORS: ReadonlySet<string> = new Set(['server_error', 'overloaded_error', 'api_error']);
+const TRANSPORT_ERROR_CLASSES: ReadonlySet<string> = new Set(['connect', 'timeout', 'reset', 'upstream_cut']);
 
 export function createSettle(deps: SettleDeps): Settle {
-  const months = new MonthNames();
+  const months = new MonthNameCache();
   return (x, done) => {
     if (x.settled) {
       done(null);
       return;
     }
     x.settled = true;
-    if (x.meter?.catchUp?.(() => bookLate(x, done))) deps.catchingUp.began();
-    else book(x, done);
+    if (x.meter?.drain?.(() => recordAfterDecode(x, done))) deps.pendingDecodes.onStarted();
+    else recordUsage(x, done);
   };
 
-  function bookLate(x: RoutedExchange, done: Parameters<Settle>[1]): void {
-    book(x, done);
-    deps.catchingUp.ended();
+  function recordAfterDecode(x: RoutedExchange, done: Parameters<Settle>[1]): void {
+    recordUsage(x, done);
+    deps.pendingDecodes.onFinished();
   }
 
-  function book(x: RoutedExchange, done: Parameters<Settle>[1]): void {
-    const isUnanswered = leftBeforeHead(x);
-    const reading = isUnanswered ? deps.metering.unanswered(x) : (x.meter?.finish(x.responseComplete) ?? null);
+  function recordUsage(x: RoutedExchange, done: Parameters<Settle>[1]): void {
+    const isUnanswered = wasAbortedBeforeResponse(x);
+    const reading = isUnanswered ? deps.metering.estimateUnanswered(x) : (x.meter?.finish(x.responseComplete) ?? null);
     if (reading?.streamError != null && x.errorClass === '') x.errorClass = 'stream_error';
     const successful = x.upstreamStatus >= 200 && x.upstreamStatus < 300;
-    const price = (successful || isUnanswered) && reading !== null ? deps.metering.price(x, reading) : FREE;
-    x.lines?.flush(); // before the record that they belong to
+    const price = (successful || isUnanswered) && reading !== null ? deps.metering.priceUsage(x, reading) : NO_PRICE;
+    x.deferredUsage?.flush(); // before the record that they belong to
     // The record first: what is scheduled first runs first at the end of this turn, and the answer waits for the record.
-    deps.spool.append(usageRecord(x, reading, price, months), done);
-    if (x.routed.context.terms.hardBudget && price.costNanos > x.holdNanos) {
-      deps.onHoldExceeded(price.costNanos - x.holdNanos);
+    deps.spool.appendRecord(buildUsageRecord(x, reading, price, months), done);
+    if (x.routed.context.agentLimits.hardBudget && price.costNanos > x.reservedNanos) {
+      deps.onReservationExceeded(price.costNanos - x.reservedNanos);
     }
-    const { holdNanos } = x;
-    x.holdNanos = 0;
+    const { reservedNanos: holdNanos } = x;
+    x.reservedNanos = 0;
     settleCounters(deps.counters, x, price.costNanos, reading, holdNanos);
     deps.onSettled(x, reading, price);
   }
@@ -78,8 +78,8 @@ export function createSettle(deps: SettleDeps): Settle {
  * The one case without a 2xx that costs something: the agent left after its whole request had been sent, and providers
  * bill the input that they have begun to work on. Timeouts and failures of the provider stay free.
  */
-const leftBeforeHead = (x: RoutedExchange): boolean =>
-  x.aborted && x.errorClass === 'client_aborted' && x.upstreamStatus === 0 && x.sentWhole;
+const wasAbortedBeforeResponse = (x: RoutedExchange): boolean =>
+  x.aborted && x.errorClass === 'client_aborted' && x.upstreamStatus === 0 && x.requestFullySent;
 
 function settleCounters(
   counters: Pick<Counters, 'settle'>,
@@ -88,56 +88,61 @@ function settleCounters(
   reading: UsageReading | null,
   holdNanos: number,
 ): void {
-  const tokens = reading === null ? 0 : tokensIn(reading) + reading.tokensOut;
+  const tokens = reading === null ? 0 : sumInputTokens(reading) + reading.tokensOut;
   if (costNanos === 0 && tokens === 0 && holdNanos === 0) return;
   const { context, upstream } = x.routed;
   counters.settle({
-    terms: context.terms,
+    limits: context.agentLimits,
     providerSlug: upstream.providerSlug,
     month: x.admission!.month,
     costNanos,
     tokens,
-    holdNanos,
+    reservationNanos: holdNanos,
   });
 }
 
 /** Gives back what a call has reserved that never went upstream. */
-export function releaseHold(counters: Pick<Counters, 'settle'>, x: RoutedExchange): void {
-  const { holdNanos } = x;
-  x.holdNanos = 0;
+export function releaseReservation(counters: Pick<Counters, 'settle'>, x: RoutedExchange): void {
+  const { reservedNanos: holdNanos } = x;
+  x.reservedNanos = 0;
   settleCounters(counters, x, 0, null, holdNanos);
 }
 
 /** Gives back what was granted to a call that had been settled meanwhile. */
-export function releaseGrowth(counters: Pick<Counters, 'settle'>, x: RoutedExchange, nanos: number): void {
+export function releaseGrantedNanos(counters: Pick<Counters, 'settle'>, x: RoutedExchange, nanos: number): void {
   settleCounters(counters, x, 0, null, nanos);
 }
 
-const tokensIn = (reading: UsageReading): number =>
+const sumInputTokens = (reading: UsageReading): number =>
   reading.tokensInUncached + reading.tokensCacheRead + reading.tokensCacheWrite;
 
 /** What this exchange says about the health of its upstream (docs/contract.md#circuits). */
-function circuitOutcome(x: RoutedExchange, streamError: string | null): number {
+function computeCircuitOutcome(x: RoutedExchange, streamError: string | null): number {
   const { upstream } = x.routed;
   if (x.failedLocally) return CircuitOutcome.NEUTRAL;
   // No connection came about: no agent can bring that about by what it sends.
-  if (!x.sent && TRANSPORT_FAILURES.has(x.errorClass)) return CircuitOutcome.FAILURE;
+  if (!x.requestSent && TRANSPORT_ERROR_CLASSES.has(x.errorClass)) return CircuitOutcome.FAILURE;
   if (upstream.failureStatuses.has(x.upstreamStatus)) {
     const marker = upstream.failureExemptMarker;
-    return marker !== null && x.failureHead.includes(marker) ? CircuitOutcome.NEUTRAL : CircuitOutcome.FAILURE;
+    return marker !== null && x.failureBodyPrefix.includes(marker) ? CircuitOutcome.NEUTRAL : CircuitOutcome.FAILURE;
   }
   // A provider may end an upload that the agent lets stall, and any agent can let one stall.
-  if (x.body !== null && !x.body.sent) return CircuitOutcome.NEUTRAL;
-  if (TRANSPORT_FAILURES.has(x.errorClass)) return CircuitOutcome.FAILURE;
+  if (x.body !== null && !x.body.isFullySent) return CircuitOutcome.NEUTRAL;
+  if (TRANSPORT_ERROR_CLASSES.has(x.errorClass)) return CircuitOutcome.FAILURE;
   if (x.upstreamStatus === 0) return CircuitOutcome.NEUTRAL;
-  if (streamError !== null && SERVER_STREAM_ERRORS.has(streamError)) return CircuitOutcome.FAILURE;
+  if (streamError !== null && PROVIDER_STREAM_ERRORS.has(streamError)) return CircuitOutcome.FAILURE;
   // The agent left before the end: nobody knows how it would have gone on.
   return x.responseComplete ? CircuitOutcome.SUCCESS : CircuitOutcome.NEUTRAL;
 }
 
-function usageRecord(x: RoutedExchange, reading: UsageReading | null, price: Price, months: MonthNames): IUsageRecord {
+function buildUsageRecord(
+  x: RoutedExchange,
+  reading: UsageReading | null,
+  price: CallCost,
+  months: MonthNameCache,
+): IUsageRecord {
   const { context, target, upstream } = x.routed;
-  const { rest } = target;
+  const { providerPath: rest } = target;
   const record: IUsageRecord = {
     id: x.request.id,
     keyId: context.keyId,
@@ -148,10 +153,10 @@ function usageRecord(x: RoutedExchange, reading: UsageReading | null, price: Pri
     accountId: upstream.accountId,
     startedAtMs: x.request.startedAtMs,
     method: x.request.method,
-    path: loggedPath(rest),
+    path: redactPath(rest),
     status: x.upstreamStatus,
     error: x.errorClass,
-    model: withoutTokens(x.lines?.model ?? reading?.model ?? x.requestModel ?? ''),
+    model: redactGatewayTokens(x.deferredUsage?.model ?? reading?.model ?? x.requestModel ?? ''),
     tokensInUncached: reading?.tokensInUncached ?? 0,
     tokensCacheRead: reading?.tokensCacheRead ?? 0,
     tokensCacheWrite: reading?.tokensCacheWrite ?? 0,
@@ -159,27 +164,27 @@ function usageRecord(x: RoutedExchange, reading: UsageReading | null, price: Pri
     tokensReasoning: reading?.tokensReasoning ?? 0,
     costNanos: price.costNanos,
     usageSource: reading?.source ?? 'none',
-    priceSource: x.lines?.priceSource ?? price.source,
-    durationMs: Math.round(performance.now() - x.request.startedTick),
+    priceSource: x.deferredUsage?.priceSource ?? price.source,
+    durationMs: Math.round(performance.now() - x.request.startedAtPerfMs),
     bytesIn: x.body?.bytes ?? x.bytesIn,
     bytesOut: x.bytesOut,
     streamed: x.streamed,
     circuitKey: upstream.circuitKey,
     circuitEpoch: x.circuitEpoch,
-    circuitOutcome: circuitOutcome(x, reading?.streamError ?? null),
+    circuitOutcome: computeCircuitOutcome(x, reading?.streamError ?? null),
     probeLease: x.probeLease,
     responseStatus: x.responseStatus,
     websocket: x.websocket,
-    traceparent: traceparentOf(x.request.headers),
-    month: months.of(x.admission!.month),
-    lined: x.lines !== null,
+    traceparent: findTraceparent(x.request.headers),
+    month: months.get(x.admission!.month),
+    lined: x.deferredUsage !== null,
   };
-  if (x.respondedTick > 0) record.ttfbMs = Math.round(x.respondedTick - x.request.startedTick);
+  if (x.respondedAtPerfMs > 0) record.ttfbMs = Math.round(x.respondedAtPerfMs - x.request.startedAtPerfMs);
   return record;
 }
 
 /** The caller's place in a trace; what it says is the control plane's to check. */
-function traceparentOf(headers: readonly string[]): string {
+function findTraceparent(headers: readonly string[]): string {
   for (let i = 0; i < headers.length; i += 2) {
     if (headers[i] === 'traceparent') return headers[i + 1]!.length <= TRACEPARENT_CHARS_MAX ? headers[i + 1]! : '';
   }

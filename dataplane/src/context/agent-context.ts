@@ -3,7 +3,7 @@
  * per resolve; everything that a request would otherwise compute again (header values, base64 forms, lower-cased names)
  * is computed here. Holds decrypted credentials: never log, never serialise.
  */
-import type { AgentTerms } from '../counters/agent-terms.js';
+import type { AgentLimits } from '../limits/agent-limits.js';
 
 export type AgentStatus = 'active' | 'paused' | 'revoked';
 export type UsageFormat = 'openai' | 'anthropic' | 'resend' | 's3' | 'none';
@@ -19,7 +19,7 @@ export interface AgentContext {
   readonly agentName: string;
   readonly agentSlug: string;
   readonly agentStatus: AgentStatus;
-  readonly terms: AgentTerms;
+  readonly agentLimits: AgentLimits;
   readonly upstreams: ReadonlyMap<string, Upstream>;
   /** Providers that exist for the organization but have no account here: 403, where an unknown slug is 404. */
   readonly unassignedProviders: ReadonlySet<string>;
@@ -31,13 +31,13 @@ export interface Upstream {
   readonly publicSlug: string;
   readonly accountId: string;
   readonly accountStatus: 'active' | 'needs_credentials';
-  readonly custom: boolean;
+  readonly isCustom: boolean;
   /** `scheme://host[:port]`. */
   readonly origin: string;
   /** `""` or `/x/y`; the provider's path is appended byte for byte. */
   readonly basePath: string;
   /** A tenant gave the address: every connect goes through the egress guard. */
-  readonly tenantAddress: boolean;
+  readonly isTenantAddress: boolean;
   /** The organization's breaker of the origin. */
   readonly circuitKey: string;
   /** The fleet's; `''`: the address is a tenant's, or has a tenant's part. */
@@ -49,7 +49,7 @@ export interface Upstream {
   readonly failureStatuses: ReadonlySet<number>;
   /** A failing status whose first 4 KiB contain this is not the provider's failure; null = no exemption. */
   readonly failureExemptMarker: string | null;
-  readonly websocket: boolean;
+  readonly allowsWebSocket: boolean;
   /** Refused; empty where an admin allowed them for the account. */
   readonly sensitiveCalls: readonly SensitiveCall[];
   /** Null: the agent may make every call. */

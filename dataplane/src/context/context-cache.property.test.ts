@@ -4,12 +4,12 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { termsOf } from '../counters/testing/terms-fixture.js';
+import { createTestLimits } from '../limits/testing/agent-limits-fixture.js';
 import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS, type Lookup, type Resolution } from './context-cache.js';
-import { contextMessage } from './context-fixture.js';
-import { decodeContext } from './decode.js';
+import { createContextMessage } from './context-fixture.js';
+import { decodeContext } from './decode-context.js';
 
-const base = decodeContext(contextMessage());
+const base = decodeContext(createContextMessage());
 const AGENTS = 3;
 
 type Step =
@@ -55,14 +55,14 @@ class World {
 
   constructor() {
     this.cache.reset(1);
-    this.cache.linkUp();
+    this.cache.onLinkUp();
   }
 
   check(agent: number, lookup: Lookup): void {
     if (lookup.context === null) return;
     this.served++;
-    const { agentId, terms } = lookup.context;
-    const spentNanos = terms.spends[0]!.ledgerNanos;
+    const { agentId, agentLimits: terms } = lookup.context;
+    const spentNanos = terms.scopes[0]!.ledgerNanos;
     if (agentId !== `agent-${agent}`) this.violations.push(`agent ${agent} got ${agentId}`);
     const floor = this.floor[agent]!;
     if (spentNanos < floor) this.violations.push(`agent ${agent} served at ${spentNanos}, announced ${floor}`);
@@ -80,8 +80,12 @@ class World {
         const [call] = this.calls.splice(one.nth % Math.max(1, this.calls.length), 1);
         if (call === undefined) break;
         const agentId = `agent-${call.agent}`;
-        const context = { ...base, agentId, terms: termsOf({ agentId, spendFloorNanos: this.version[call.agent]! }) };
-        this.computed.push({ resolution: { context, refusal: null, revision: this.revision }, answer: call.answer });
+        const context = {
+          ...base,
+          agentId,
+          terms: createTestLimits({ agentId, spendFloorNanos: this.version[call.agent]! }),
+        };
+        this.computed.push({ resolution: { context, rejection: null, revision: this.revision }, answer: call.answer });
         break;
       }
       case 'arrive': {
@@ -110,7 +114,7 @@ class World {
         });
         break;
       case 'drop':
-        this.cache.linkDown();
+        this.cache.onLinkDown();
         break;
     }
     await laterTurns();

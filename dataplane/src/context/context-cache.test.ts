@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { termsOf } from '../counters/testing/terms-fixture.js';
+import { createTestLimits } from '../limits/testing/agent-limits-fixture.js';
 import type { AgentContext } from './agent-context.js';
 import {
   ContextCache,
@@ -9,21 +9,21 @@ import {
   type Lookup,
   type Resolution,
 } from './context-cache.js';
-import { contextMessage } from './context-fixture.js';
-import { decodeContext } from './decode.js';
+import { createContextMessage } from './context-fixture.js';
+import { decodeContext } from './decode-context.js';
 import type { Invalidation } from './invalidation.js';
 
 const HASH = 'a'.repeat(64);
 const TTL_MS = 1_000;
 const STALE_MS = 3_000;
 
-const base = decodeContext(contextMessage());
+const base = decodeContext(createContextMessage());
 const found = (revision: number, change: Partial<AgentContext> = {}): Resolution => ({
   context: { ...base, ...change },
-  refusal: null,
+  rejection: null,
   revision,
 });
-const unknown = (revision: number): Resolution => ({ context: null, refusal: 'unknown_token', revision });
+const unknown = (revision: number): Resolution => ({ context: null, rejection: 'unknown_token', revision });
 const word = (revision: number, kind: Invalidation['kind'], id: string): Invalidation => ({
   revision,
   kind,
@@ -53,7 +53,7 @@ function setUp(options: Partial<ContextCacheOptions> = {}) {
     ...options,
   });
   cache.reset(1);
-  cache.linkUp();
+  cache.onLinkUp();
   const resolve = (hash = HASH, ref = '') => new Promise<Lookup>((done) => cache.resolve(hash, ref, null, done));
   return { time, script, cache, resolve };
 }
@@ -114,15 +114,15 @@ describe('ContextCache', () => {
     const { cache, script, resolve, time } = setUp();
     const first = resolve();
     script.asked[0]!.answer(unknown(1));
-    expect((await first).refusal).toBe('unknown_token');
+    expect((await first).rejection).toBe('unknown_token');
     time.steady = 4_999;
-    expect(cache.get(HASH, '')?.refusal).toBe('unknown_token');
+    expect(cache.get(HASH, '')?.rejection).toBe('unknown_token');
     time.steady = 5_000;
     expect(cache.get(HASH, '')).toBeNull();
   });
 
   it('guessing does not push contexts out', async () => {
-    const { cache, script, resolve } = await filled({ refusalsMax: 4, entriesMax: 2 });
+    const { cache, script, resolve } = await filled({ rejectionsMax: 4, entriesMax: 2 });
     for (let i = 0; i < 20; i++) {
       const guess = resolve(`guess ${i}`);
       script.asked.at(-1)!.answer(unknown(1));
@@ -137,20 +137,20 @@ describe('ContextCache', () => {
     script.asked[0]!.answer(found(1, { keyExpiresAtMs: time.wall + 500 }));
     await first;
     time.wall += 499;
-    expect(cache.get(HASH, '')?.refusal).toBeNull();
+    expect(cache.get(HASH, '')?.rejection).toBeNull();
     time.wall += 1;
-    expect(cache.get(HASH, '')?.refusal).toBe('unknown_token');
+    expect(cache.get(HASH, '')?.rejection).toBe('unknown_token');
   });
 
   it('refreshes an entry past its TTL in the background while it serves', async () => {
     const { cache, script, time } = await filled();
     time.steady = TTL_MS;
-    expect(cache.get(HASH, '')?.context?.terms.spends[0]?.ledgerNanos).toBe(0);
+    expect(cache.get(HASH, '')?.context?.agentLimits.scopes[0]?.ledgerNanos).toBe(0);
     cache.get(HASH, '');
     expect(script.asked).toHaveLength(2);
-    script.asked[1]!.answer(found(1, { terms: termsOf({ spendFloorNanos: 7 }) }));
+    script.asked[1]!.answer(found(1, { agentLimits: createTestLimits({ spendFloorNanos: 7 }) }));
     await laterTurn();
-    expect(cache.get(HASH, '')?.context?.terms.spends[0]?.ledgerNanos).toBe(7);
+    expect(cache.get(HASH, '')?.context?.agentLimits.scopes[0]?.ledgerNanos).toBe(7);
   });
 
   it('a failed refresh leaves the entry and is tried again 5 s later', async () => {
@@ -169,8 +169,8 @@ describe('ContextCache', () => {
   it('without Watch, serves for staleIfError after the last confirmation, then 503', async () => {
     const { cache, script, resolve, time } = await filled();
     time.steady = 500;
-    cache.linkUp(); // the last heartbeat
-    cache.linkDown();
+    cache.onLinkUp(); // the last heartbeat
+    cache.onLinkDown();
     time.steady = 500 + STALE_MS;
     expect(cache.get(HASH, '')?.context?.agentId).toBe('agent-1');
     for (const one of script.asked.slice(1)) one.fail();
@@ -179,12 +179,12 @@ describe('ContextCache', () => {
     expect(cache.get(HASH, '')).toBeNull();
     const late = resolve();
     script.asked.at(-1)!.fail();
-    expect((await late).refusal).toBe('unavailable');
+    expect((await late).rejection).toBe('unavailable');
   });
 
   it('without Watch, entries are looked at again every 10 s', async () => {
     const { cache, script, time } = await filled({ ttlMs: 300_000, staleIfErrorMs: 900_000 });
-    cache.linkDown();
+    cache.onLinkDown();
     time.steady = 9_999;
     cache.get(HASH, '');
     expect(script.asked).toHaveLength(1);
@@ -192,7 +192,7 @@ describe('ContextCache', () => {
     cache.get(HASH, '');
     script.asked[1]!.answer(unknown(2));
     await laterTurn();
-    expect(cache.get(HASH, '')?.refusal).toBe('unknown_token');
+    expect(cache.get(HASH, '')?.rejection).toBe('unknown_token');
   });
 
   it.each([
@@ -228,7 +228,7 @@ describe('ContextCache', () => {
     await laterTurn();
     expect(script.asked).toHaveLength(2);
     script.asked[1]!.answer(unknown(2));
-    expect((await first).refusal).toBe('unknown_token');
+    expect((await first).rejection).toBe('unknown_token');
   });
 
   it('an answer from before a reset is asked again', async () => {
@@ -238,7 +238,7 @@ describe('ContextCache', () => {
     script.asked[0]!.answer(found(9));
     await laterTurn();
     script.asked[1]!.answer(unknown(1));
-    expect((await first).refusal).toBe('unknown_token');
+    expect((await first).rejection).toBe('unknown_token');
   });
 
   it('a reset drops contexts and refusals alike', async () => {
@@ -246,7 +246,7 @@ describe('ContextCache', () => {
     const second = resolve('b'.repeat(64));
     script.asked[1]!.answer(unknown(1));
     await second;
-    expect([cache.get(HASH, '')?.refusal, cache.get('b'.repeat(64), '')?.refusal]).toEqual([null, 'unknown_token']);
+    expect([cache.get(HASH, '')?.rejection, cache.get('b'.repeat(64), '')?.rejection]).toEqual([null, 'unknown_token']);
     cache.reset(1);
     expect([cache.get(HASH, ''), cache.get('b'.repeat(64), ''), cache.size]).toEqual([null, null, 0]);
   });
@@ -254,7 +254,7 @@ describe('ContextCache', () => {
   it('a name of an agent that is longer than any is out of scope, without a question', () => {
     const { cache } = setUp();
     expect(cache.get(HASH, 'a'.repeat(128))).toBeNull();
-    expect(cache.get(HASH, 'a'.repeat(129))?.refusal).toBe('agent_out_of_scope');
+    expect(cache.get(HASH, 'a'.repeat(129))?.rejection).toBe('agent_out_of_scope');
   });
 
   it('gives up with 503 when every answer is overtaken', async () => {
@@ -265,7 +265,7 @@ describe('ContextCache', () => {
       script.asked.at(-1)!.answer(found(revision - 1));
       await laterTurn();
     }
-    expect((await first).refusal).toBe('unavailable');
+    expect((await first).rejection).toBe('unavailable');
     expect(cache.get(HASH, '')).toBeNull();
   });
 

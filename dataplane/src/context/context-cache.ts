@@ -13,10 +13,10 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { AgentContext } from './agent-context.js';
-import { type ContextEntry, EntryIndex } from './entry-index.js';
 import { type Invalidation, RecentInvalidations } from './invalidation.js';
+import { type ContextEntry, InvalidationIndex } from './invalidation-index.js';
 
-export type Refusal =
+export type LookupRejection =
   | 'unknown_token' // 401
   | 'agent_required' // 400
   | 'agent_ambiguous' // 400
@@ -25,12 +25,12 @@ export type Refusal =
 
 /** Exactly one of the two is set. */
 export type Lookup =
-  | { readonly context: AgentContext; readonly refusal: null }
-  | { readonly context: null; readonly refusal: Refusal };
+  | { readonly context: AgentContext; readonly rejection: null }
+  | { readonly context: null; readonly rejection: LookupRejection };
 
 export interface Resolution {
   readonly context: AgentContext | null;
-  readonly refusal: Exclude<Refusal, 'unavailable'> | null;
+  readonly rejection: Exclude<LookupRejection, 'unavailable'> | null;
   /** Invalidations up to this one are visible in the answer. */
   readonly revision: number;
 }
@@ -54,34 +54,34 @@ export interface ContextCacheOptions {
   readonly entriesMax: number;
   readonly bytesMax: number;
   /** Refused lookups are remembered apart, so that guessing cannot push contexts out. */
-  readonly refusalsMax: number;
-  readonly refusalTtlMs: number;
+  readonly rejectionsMax: number;
+  readonly rejectionTtlMs: number;
   readonly clock: ContextClock;
   readonly random: () => number;
   /** After each call to the control plane. */
-  readonly onResolved: (outcome: 'found' | Refusal, durationMs: number) => void;
+  readonly onResolved: (outcome: 'found' | LookupRejection, durationMs: number) => void;
 }
 
 export const DEFAULT_CONTEXT_CACHE_OPTIONS: Omit<ContextCacheOptions, 'ttlMs' | 'staleIfErrorMs'> = {
   entriesMax: 100_000,
   bytesMax: 256 * 1_048_576,
-  refusalsMax: 10_000,
-  refusalTtlMs: 5_000,
+  rejectionsMax: 10_000,
+  rejectionTtlMs: 5_000,
   clock: { wallMs: () => Date.now(), steadyMs: () => performance.now() },
   random: Math.random,
   onResolved: () => undefined,
 };
 
-interface RefusalEntry {
+interface RejectionEntry {
   readonly context: null;
-  readonly refusal: Refusal;
+  readonly rejection: LookupRejection;
   readonly untilMs: number;
 }
 
-const refused = (refusal: Refusal): Lookup => Object.freeze({ context: null, refusal });
-const UNKNOWN_TOKEN = refused('unknown_token');
-const OUT_OF_SCOPE = refused('agent_out_of_scope');
-const UNAVAILABLE = refused('unavailable');
+const createRejectedLookup = (refusal: LookupRejection): Lookup => Object.freeze({ context: null, rejection: refusal });
+const UNKNOWN_TOKEN = createRejectedLookup('unknown_token');
+const OUT_OF_SCOPE = createRejectedLookup('agent_out_of_scope');
+const UNAVAILABLE = createRejectedLookup('unavailable');
 
 const AGENT_REF_CHARS_MAX = 128;
 const REMEMBERED_INVALIDATIONS = 4_096;
@@ -99,12 +99,12 @@ export class ContextCache {
   readonly #resolver: ContextResolver;
   readonly #options: ContextCacheOptions;
   readonly #entries: LRUCache<string, ContextEntry>;
-  readonly #refusals: LRUCache<string, RefusalEntry>;
-  readonly #index = new EntryIndex();
+  readonly #rejections: LRUCache<string, RejectionEntry>;
+  readonly #index = new InvalidationIndex();
   readonly #recent = new RecentInvalidations(REMEMBERED_INVALIDATIONS);
   /** By cache key: who waits for the call under way. Empty lists belong to background refreshes. */
-  readonly #flights = new Map<string, ((lookup: Lookup) => void)[]>();
-  #linkUp = false;
+  readonly #pendingResolves = new Map<string, ((lookup: Lookup) => void)[]>();
+  #isLinkUp = false;
   /** Steady ms of the last word of `Watch`. */
   #confirmedAtMs = Number.NEGATIVE_INFINITY;
   #seenRevision = 0;
@@ -120,7 +120,7 @@ export class ContextCache {
       sizeCalculation: ({ bytes }) => bytes,
       dispose: (entry) => this.#index.remove(entry),
     });
-    this.#refusals = new LRUCache({ max: options.refusalsMax });
+    this.#rejections = new LRUCache({ max: options.rejectionsMax });
   }
 
   /** Highest revision seen; what `Watch` resumes from. 0 = none. */
@@ -138,11 +138,11 @@ export class ContextCache {
    */
   get(tokenHash: string, agentRef: string): Lookup | null {
     if (agentRef.length > AGENT_REF_CHARS_MAX) return OUT_OF_SCOPE;
-    const cacheKey = keyOf(tokenHash, agentRef);
+    const cacheKey = toCacheKey(tokenHash, agentRef);
     const nowMs = this.#options.clock.steadyMs();
     const entry = this.#entries.get(cacheKey);
-    if (entry !== undefined) return this.#serve(entry, tokenHash, agentRef, nowMs);
-    const refusal = this.#refusals.get(cacheKey);
+    if (entry !== undefined) return this.#serveEntry(entry, tokenHash, agentRef, nowMs);
+    const refusal = this.#rejections.get(cacheKey);
     if (refusal !== undefined && nowMs < refusal.untilMs) {
       this.hits++;
       return refusal;
@@ -156,30 +156,30 @@ export class ContextCache {
    * `lane`: on whose behalf; null is the process itself.
    */
   resolve(tokenHash: string, agentRef: string, lane: object | null, done: (lookup: Lookup) => void): void {
-    const cacheKey = keyOf(tokenHash, agentRef);
-    const waiting = this.#flights.get(cacheKey);
+    const cacheKey = toCacheKey(tokenHash, agentRef);
+    const waiting = this.#pendingResolves.get(cacheKey);
     if (waiting !== undefined) {
       waiting.push(done);
       return;
     }
-    this.#fly(cacheKey, tokenHash, agentRef, lane, [done]);
+    this.#startResolve(cacheKey, tokenHash, agentRef, lane, [done]);
   }
 
   /** `Watch` is up: everything in the cache is confirmed as of now. */
-  linkUp(): void {
-    this.#linkUp = true;
+  onLinkUp(): void {
+    this.#isLinkUp = true;
     this.#confirmedAtMs = this.#options.clock.steadyMs();
   }
 
-  linkDown(): void {
-    this.#linkUp = false;
+  onLinkDown(): void {
+    this.#isLinkUp = false;
   }
 
   /** Drops what the invalidation touches, unless it was resolved after it. */
   invalidate(invalidation: Invalidation): void {
     this.#seenRevision = Math.max(this.#seenRevision, invalidation.revision);
     this.#recent.add(invalidation);
-    for (const entry of this.#index.touchedBy(invalidation)) {
+    for (const entry of this.#index.findAffected(invalidation)) {
       if (entry.revision < invalidation.revision) this.#entries.delete(entry.cacheKey);
     }
   }
@@ -190,7 +190,7 @@ export class ContextCache {
     this.#seenRevision = revision;
     this.#recent.clear();
     this.#entries.clear();
-    this.#refusals.clear();
+    this.#rejections.clear();
   }
 
   /** Every context is refreshed in the background when it is used next: the ledger's figures are needed anew. */
@@ -199,10 +199,10 @@ export class ContextCache {
     for (const entry of this.#entries.values()) entry.refreshAtMs = Math.min(entry.refreshAtMs, nowMs);
   }
 
-  #serve(entry: ContextEntry, tokenHash: string, agentRef: string, nowMs: number): Lookup | null {
+  #serveEntry(entry: ContextEntry, tokenHash: string, agentRef: string, nowMs: number): Lookup | null {
     const expiresAtMs = entry.context.keyExpiresAtMs;
     if (expiresAtMs !== null && this.#options.clock.wallMs() >= expiresAtMs) return UNKNOWN_TOKEN;
-    if (!this.#linkUp) {
+    if (!this.#isLinkUp) {
       const confirmedAtMs = Math.max(entry.resolvedAtMs, this.#confirmedAtMs);
       if (nowMs - confirmedAtMs > this.#options.staleIfErrorMs) {
         this.misses++;
@@ -210,7 +210,7 @@ export class ContextCache {
       }
     }
     this.hits++;
-    if (nowMs >= entry.refreshAtMs || (!this.#linkUp && nowMs - entry.resolvedAtMs >= REFRESH_WHILE_DOWN_MS)) {
+    if (nowMs >= entry.refreshAtMs || (!this.#isLinkUp && nowMs - entry.resolvedAtMs >= REFRESH_WHILE_DOWN_MS)) {
       this.#refresh(entry, tokenHash, agentRef, nowMs);
     }
     return entry;
@@ -218,29 +218,34 @@ export class ContextCache {
 
   #refresh(entry: ContextEntry, tokenHash: string, agentRef: string, nowMs: number): void {
     if (nowMs < entry.refreshAtMs && entry.refreshAtMs - nowMs < REFRESH_RETRY_MS) return; // a retry is due soon
-    if (this.#flights.has(entry.cacheKey)) return;
+    if (this.#pendingResolves.has(entry.cacheKey)) return;
     entry.refreshAtMs = nowMs + REFRESH_RETRY_MS;
-    this.#fly(entry.cacheKey, tokenHash, agentRef, null, []);
+    this.#startResolve(entry.cacheKey, tokenHash, agentRef, null, []);
   }
 
-  #fly(
+  #startResolve(
     cacheKey: string,
     tokenHash: string,
     agentRef: string,
     lane: object | null,
     waiting: ((lookup: Lookup) => void)[],
   ): void {
-    this.#flights.set(cacheKey, waiting);
+    this.#pendingResolves.set(cacheKey, waiting);
     const startedAtMs = this.#options.clock.steadyMs();
-    void this.#ask(cacheKey, tokenHash, agentRef, lane).then((lookup) => {
-      this.#flights.delete(cacheKey);
-      this.#options.onResolved(lookup.refusal ?? 'found', this.#options.clock.steadyMs() - startedAtMs);
+    void this.#resolveUntilCurrent(cacheKey, tokenHash, agentRef, lane).then((lookup) => {
+      this.#pendingResolves.delete(cacheKey);
+      this.#options.onResolved(lookup.rejection ?? 'found', this.#options.clock.steadyMs() - startedAtMs);
       for (const done of waiting) done(lookup);
     });
   }
 
   /** Never rejects. */
-  async #ask(cacheKey: string, tokenHash: string, agentRef: string, lane: object | null): Promise<Lookup> {
+  async #resolveUntilCurrent(
+    cacheKey: string,
+    tokenHash: string,
+    agentRef: string,
+    lane: object | null,
+  ): Promise<Lookup> {
     for (let overtaken = 0; overtaken < OVERTAKEN_MAX; overtaken++) {
       const generation = this.#generation;
       const askedAtMs = this.#options.clock.steadyMs();
@@ -251,21 +256,21 @@ export class ContextCache {
         return UNAVAILABLE; // the resolver has logged it; an entry that is refreshed stays
       }
       if (generation !== this.#generation) continue;
-      if (answer.context === null) return this.#keepRefusal(cacheKey, answer.refusal ?? 'unknown_token');
-      if (this.#recent.outdates(answer.revision, answer.context)) continue;
-      return this.#keep(cacheKey, answer.context, answer.revision, askedAtMs);
+      if (answer.context === null) return this.#storeRejection(cacheKey, answer.rejection ?? 'unknown_token');
+      if (this.#recent.isOutdated(answer.revision, answer.context)) continue;
+      return this.#storeContext(cacheKey, answer.context, answer.revision, askedAtMs);
     }
     return UNAVAILABLE;
   }
 
-  #keep(cacheKey: string, context: AgentContext, revision: number, resolvedAtMs: number): Lookup {
+  #storeContext(cacheKey: string, context: AgentContext, revision: number, resolvedAtMs: number): Lookup {
     const jitter = 0.8 + 0.2 * this.#options.random();
     const refreshAtMs = resolvedAtMs + this.#options.ttlMs * jitter;
-    const bytes = estimateBytes(context);
+    const bytes = estimateContextBytes(context);
     const entry: ContextEntry = {
       cacheKey,
       context,
-      refusal: null,
+      rejection: null,
       revision,
       bytes,
       resolvedAtMs,
@@ -273,9 +278,9 @@ export class ContextCache {
       older: null,
       newer: null,
     };
-    this.#refusals.delete(cacheKey);
+    this.#rejections.delete(cacheKey);
     this.#entries.delete(cacheKey); // what has grown makes room like something new
-    this.#makeRoom(context.orgId, bytes);
+    this.#evictFor(context.orgId, bytes);
     this.#entries.set(cacheKey, entry);
     if (this.#entries.peek(cacheKey) === entry) this.#index.add(entry); // one above bytesMax is not kept
     return entry;
@@ -285,12 +290,12 @@ export class ContextCache {
    * A full cache forgets what was used longest ago, except that an organization with more than its share of it makes
    * room with its own: else one that calls with 100 000 tokens in turn would have everybody's contexts forgotten.
    */
-  #makeRoom(orgId: string, bytes: number): void {
+  #evictFor(orgId: string, bytes: number): void {
     const { entriesMax, bytesMax } = this.#options;
     const isFull = (): boolean => this.#entries.size >= entriesMax || this.#entries.calculatedSize + bytes > bytesMax;
     while (isFull()) {
-      const { entries, bytes: held } = this.#index.shareOf(orgId);
-      const share = 1 / this.#index.organizations;
+      const { entries, bytes: held } = this.#index.orgUsage(orgId);
+      const share = 1 / this.#index.organizationCount;
       if (entries <= entriesMax * share && held <= bytesMax * share) return;
       const oldest = this.#index.oldestOf(orgId);
       if (oldest === null) return;
@@ -298,15 +303,19 @@ export class ContextCache {
     }
   }
 
-  #keepRefusal(cacheKey: string, refusal: Refusal): Lookup {
+  #storeRejection(cacheKey: string, refusal: LookupRejection): Lookup {
     this.#entries.delete(cacheKey);
-    const entry = { context: null, refusal, untilMs: this.#options.clock.steadyMs() + this.#options.refusalTtlMs };
-    this.#refusals.set(cacheKey, entry);
+    const entry = {
+      context: null,
+      rejection: refusal,
+      untilMs: this.#options.clock.steadyMs() + this.#options.rejectionTtlMs,
+    };
+    this.#rejections.set(cacheKey, entry);
     return entry;
   }
 }
 
-const keyOf = (tokenHash: string, agentRef: string): string =>
+const toCacheKey = (tokenHash: string, agentRef: string): string =>
   agentRef === '' ? tokenHash : `${tokenHash} ${agentRef}`;
 
 const ENTRY_BYTES = 2_500;
@@ -318,7 +327,7 @@ const FORM_BYTES = 1_000;
  * Rough: fixed costs plus the strings that tenants choose the length of. Measured after a full collection on Node 20:
  * an agent of its own with one account is 5.6 KB with its places in the indexes.
  */
-function estimateBytes(context: AgentContext): number {
+function estimateContextBytes(context: AgentContext): number {
   let bytes = ENTRY_BYTES + 2 * context.agentName.length + 100 * context.unassignedProviders.size;
   for (const upstream of context.upstreams.values()) {
     bytes += UPSTREAM_BYTES + 2 * (upstream.origin.length + upstream.basePath.length);

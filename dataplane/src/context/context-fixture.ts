@@ -1,7 +1,7 @@
 /** A whole context as the control plane sends it, for tests. */
 import type { IAgentContext, IUpstream } from '@acg/proto/messages';
 
-export const contextMessage = (
+export const createContextMessage = (
   change: Partial<IAgentContext> = {},
   upstream: Partial<IUpstream> = {},
 ): IAgentContext => ({

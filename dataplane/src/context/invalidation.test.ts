@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { contextMessage } from './context-fixture.js';
-import { decodeContext } from './decode.js';
+import { createContextMessage } from './context-fixture.js';
+import { decodeContext } from './decode-context.js';
 import { endsSession, type Invalidation, RecentInvalidations } from './invalidation.js';
 
-const context = decodeContext(contextMessage());
+const context = decodeContext(createContextMessage());
 
 test.each<[Invalidation['kind'], string, boolean]>([
   ['key', 'key-1', true],
@@ -38,11 +38,11 @@ test('recent invalidations: what was overwritten is feared, what is kept is know
     [4, 'z'],
   ] as const)
     add(revision, id);
-  expect(recent.outdates(0, context)).toBe(true); // revision 1 is forgotten: it may have been ours
-  expect(recent.outdates(1, context)).toBe(true); // revision 2 is ours
-  expect(recent.outdates(2, context)).toBe(false);
+  expect(recent.isOutdated(0, context)).toBe(true); // revision 1 is forgotten: it may have been ours
+  expect(recent.isOutdated(1, context)).toBe(true); // revision 2 is ours
+  expect(recent.isOutdated(2, context)).toBe(false);
   const other = { ...context, agentId: 'agent-9' };
-  expect([recent.outdates(0, other), recent.outdates(1, other)]).toEqual([true, false]);
+  expect([recent.isOutdated(0, other), recent.isOutdated(1, other)]).toEqual([true, false]);
   recent.clear();
-  expect(recent.outdates(0, context)).toBe(false);
+  expect(recent.isOutdated(0, context)).toBe(false);
 });

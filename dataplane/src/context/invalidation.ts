@@ -17,7 +17,7 @@ export interface Invalidation {
 }
 
 /** Whether a context was made from what was invalidated. */
-export function touches(invalidation: Invalidation, context: AgentContext): boolean {
+export function affectsContext(invalidation: Invalidation, context: AgentContext): boolean {
   const { kind, id } = invalidation;
   switch (kind) {
     case 'key':
@@ -29,30 +29,30 @@ export function touches(invalidation: Invalidation, context: AgentContext): bool
     case 'org':
       return context.orgId === id;
     case 'provider':
-      return context.orgId === ownerOf(id) && context.upstreams.has(partOf(id));
+      return context.orgId === parseOwnerId(id) && context.upstreams.has(parsePartId(id));
     case 'account':
-      return context.agentId === ownerOf(id);
+      return context.agentId === parseOwnerId(id);
   }
 }
 
 /** Whether a call that is open under this context to this provider loses its right to go on. */
 export function endsSession(invalidation: Invalidation, context: AgentContext, providerSlug: string): boolean {
-  if (!touches(invalidation, context)) return false;
-  if (invalidation.kind === 'provider') return partOf(invalidation.id) === providerSlug;
+  if (!affectsContext(invalidation, context)) return false;
+  if (invalidation.kind === 'provider') return parsePartId(invalidation.id) === providerSlug;
   if (invalidation.kind !== 'account') return true;
-  return context.upstreams.get(providerSlug)?.accountId === partOf(invalidation.id);
+  return context.upstreams.get(providerSlug)?.accountId === parsePartId(invalidation.id);
 }
 
 /** Of `{owner}/{part}`. */
-export const ownerOf = (id: string): string => id.slice(0, id.indexOf('/'));
-const partOf = (id: string): string => id.slice(id.indexOf('/') + 1);
+export const parseOwnerId = (id: string): string => id.slice(0, id.indexOf('/'));
+const parsePartId = (id: string): string => id.slice(id.indexOf('/') + 1);
 
 /** The last invalidations, oldest overwritten first; revisions rise. */
 export class RecentInvalidations {
   readonly #ring: (Invalidation | undefined)[];
   #written = 0;
   /** Highest revision that was overwritten: about older answers nothing can be said. */
-  #forgotten = 0;
+  #lastOverwrittenRevision = 0;
 
   constructor(capacity: number) {
     this.#ring = new Array<Invalidation | undefined>(capacity).fill(undefined);
@@ -60,18 +60,18 @@ export class RecentInvalidations {
 
   add(invalidation: Invalidation): void {
     const slot = this.#written++ % this.#ring.length;
-    this.#forgotten = this.#ring[slot]?.revision ?? this.#forgotten;
+    this.#lastOverwrittenRevision = this.#ring[slot]?.revision ?? this.#lastOverwrittenRevision;
     this.#ring[slot] = invalidation;
   }
 
   /** Whether a context as of `revision` is known, or must be feared, to be out of date. */
-  outdates(revision: number, context: AgentContext): boolean {
-    if (revision < this.#forgotten) return true;
+  isOutdated(revision: number, context: AgentContext): boolean {
+    if (revision < this.#lastOverwrittenRevision) return true;
     const kept = Math.min(this.#written, this.#ring.length);
     for (let back = 1; back <= kept; back++) {
       const one = this.#ring[(this.#written - back) % this.#ring.length]!;
       if (one.revision <= revision) return false;
-      if (touches(one, context)) return true;
+      if (affectsContext(one, context)) return true;
     }
     return false;
   }
@@ -79,6 +79,6 @@ export class RecentInvalidations {
   clear(): void {
     this.#ring.fill(undefined);
     this.#written = 0;
-    this.#forgotten = 0;
+    this.#lastOverwrittenRevision = 0;
   }
 }

@@ -1,9 +1,9 @@
 /** Chooses the counters that the configuration asks for. */
 import type { Logger } from '@acg/base/log';
-import type { Counters, CountersMetrics } from './counters.js';
-import { MemoryCounters } from './memory-counters.js';
-import type { RedisAddress } from './redis-address.js';
-import { RedisCounters } from './redis-counters.js';
+import type { Counters, CountersMetrics } from '../limits/counters.js';
+import { MemoryCounters } from './memory/memory-counters.js';
+import type { RedisAddress } from './redis/client/redis-address.js';
+import { RedisCounters } from './redis/redis-counters.js';
 
 interface CountersConfig {
   /** Null: counters of this process. */

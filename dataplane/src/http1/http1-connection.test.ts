@@ -2,22 +2,22 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type RawPeer, RawUpstream } from '../call/testing/raw-peer-fixture.js';
-import { type PoolOptions, UpstreamPools } from '../upstream/pools.js';
+import { ConnectionPools, type ConnectionPoolsOptions } from '../upstream/connections/connection-pools.js';
 import {
   type Certificate,
-  localDialer,
-  makeCertificate,
+  createCertificate,
+  createLocalDialer,
   OWNER,
-  RecordedCall,
+  RecordedRequest,
   TENANT,
-  trust,
-} from '../upstream/upstream-call-fixture.js';
-import type { UpstreamCall } from './upstream-call.js';
+  trustCertificate,
+} from '../upstream/testing/upstream-request-fixture.js';
+import type { UpstreamRequest } from './upstream-request.js';
 
 let certificate: Certificate;
 beforeAll(() => {
-  certificate = makeCertificate('DNS:localhost,IP:127.0.0.1');
-  trust(certificate);
+  certificate = createCertificate('DNS:localhost,IP:127.0.0.1');
+  trustCertificate(certificate);
 });
 
 setFlagsFromString('--expose-gc');
@@ -28,11 +28,11 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-function poolsWith(over: Partial<PoolOptions> = {}): UpstreamPools {
-  const pools = new UpstreamPools({
+function poolsWith(over: Partial<ConnectionPoolsOptions> = {}): ConnectionPools {
+  const pools = new ConnectionPools({
     headersTimeoutMs: 60_000,
     bodyTimeoutMs: 60_000,
-    dialer: localDialer(),
+    dialer: createLocalDialer(),
     ...over,
   });
   closing.push(() => pools.close());
@@ -49,13 +49,13 @@ describe.each([
   ['plain, guarded', false, true],
   ['TLS, guarded', true, true],
 ])('connection: %s', (_name, secure, guarded) => {
-  async function start(over: Partial<PoolOptions> = {}) {
+  async function start(over: Partial<ConnectionPoolsOptions> = {}) {
     const upstream = await RawUpstream.start(secure ? certificate : null);
     closing.push(() => upstream.stop());
     const pools = poolsWith(over);
     const origin = secure ? `https://127.0.0.1:${upstream.port}` : upstream.origin;
-    const call = (given: Partial<UpstreamCall> = {}): RecordedCall =>
-      new RecordedCall(pools.acquire(origin, guarded ? TENANT : null, OWNER), given);
+    const call = (given: Partial<UpstreamRequest> = {}): RecordedRequest =>
+      new RecordedRequest(pools.acquire(origin, guarded ? TENANT : null, OWNER), given);
     return { upstream, pools, call };
   }
 
@@ -64,9 +64,9 @@ describe.each([
     for (let i = 0; i < 3; i++) {
       const sent = call({ method: 'POST', body: Buffer.from(`body ${i}\xff`, 'latin1') });
       const peer = await upstream.connection();
-      await peer.sees(`body ${i}\xff`);
+      await peer.waitForText(`body ${i}\xff`);
       peer.send(Buffer.from(answer(`answer ${i}\xff`), 'latin1'));
-      expect((await sent.ends()).body.toString('latin1')).toBe(`answer ${i}\xff`);
+      expect((await sent.waitForEnd()).body.toString('latin1')).toBe(`answer ${i}\xff`);
     }
     expect(upstream.connections).toHaveLength(1);
   });
@@ -78,19 +78,19 @@ describe.each([
       const first = call();
       first.accepts = false;
       const peer = await upstream.connection();
-      await peer.until(() => requests(peer) === 1);
+      await peer.waitUntil(() => requests(peer) === 1);
       const body = Array.from({ length: bytes / 4 }, (_, i) => String(i % 10_000).padStart(4)).join('');
       peer.send(answer(body));
-      await first.until(() => first.pieces.length > 0);
-      while (!first.over) {
+      await first.waitUntil(() => first.pieces.length > 0);
+      while (!first.isFinished) {
         first.resume?.(); // accepts no piece without being asked again
         await new Promise((resolve) => setImmediate(resolve));
       }
       expect(first.body.toString('latin1')).toBe(body);
       const second = call();
-      await peer.until(() => requests(peer) === 2);
+      await peer.waitUntil(() => requests(peer) === 2);
       peer.send(answer('second'));
-      expect((await second.ends()).body.toString()).toBe('second');
+      expect((await second.waitForEnd()).body.toString()).toBe('second');
       expect(upstream.connections).toHaveLength(1);
     },
   );
@@ -100,12 +100,12 @@ describe.each([
     const sent = call();
     sent.accepts = false;
     const peer = await upstream.connection();
-    await peer.until(() => requests(peer) === 1);
+    await peer.waitUntil(() => requests(peer) === 1);
     const bytes = 32 * 1024 * 1024;
     peer.send(`HTTP/1.1 200 OK\r\ncontent-length: ${bytes}\r\n\r\n`);
     const block = Buffer.alloc(1024 * 1024, 'x');
     for (let i = 0; i < 32; i++) peer.send(block);
-    await sent.until(() => sent.pieces.length > 0);
+    await sent.waitUntil(() => sent.pieces.length > 0);
     // What the kernel's buffers do not hold stays with the sender, for as many turns as one may watch.
     for (let i = 0; i < 2_000; i++) await new Promise((resolve) => setImmediate(resolve));
     const held = sent.body.length;
@@ -113,38 +113,38 @@ describe.each([
     expect(peer.socket.writableLength).toBeGreaterThan(8 * 1024 * 1024);
     sent.accepts = true;
     sent.resume!();
-    expect((await sent.ends()).body.length).toBe(bytes);
+    expect((await sent.waitForEnd()).body.length).toBe(bytes);
   });
 
   test('bytes behind an answer are nobody’s: the connection ends', async () => {
     const { upstream, call } = await start();
     const first = call();
     const peer = await upstream.connection();
-    await peer.until(() => requests(peer) === 1);
+    await peer.waitUntil(() => requests(peer) === 1);
     peer.send(answer('one') + answer('smuggled'));
-    expect((await first.ends()).body.toString()).toBe('one');
+    expect((await first.waitForEnd()).body.toString()).toBe('one');
     const second = call();
     const other = await upstream.connection(1);
-    await other.until(() => requests(other) === 1);
+    await other.waitUntil(() => requests(other) === 1);
     other.send(answer('two'));
-    expect((await second.ends()).body.toString()).toBe('two');
-    await peer.ends();
+    expect((await second.waitForEnd()).body.toString()).toBe('two');
+    await peer.waitForClose();
   });
 
   test('bytes on a free connection end it', async () => {
     const { upstream, call } = await start();
     const first = call();
     const peer = await upstream.connection();
-    await peer.until(() => requests(peer) === 1);
+    await peer.waitUntil(() => requests(peer) === 1);
     peer.send(answer('one'));
-    await first.ends();
+    await first.waitForEnd();
     peer.send(answer('smuggled'));
-    await peer.ends();
+    await peer.waitForClose();
     const second = call();
     const other = await upstream.connection(1);
-    await other.until(() => requests(other) === 1);
+    await other.waitUntil(() => requests(other) === 1);
     other.send(answer('two'));
-    expect((await second.ends()).body.toString()).toBe('two');
+    expect((await second.waitForEnd()).body.toString()).toBe('two');
   });
 
   test('an answer that came before the request does not count twice', async () => {
@@ -152,26 +152,26 @@ describe.each([
     const first = call();
     const peer = await upstream.connection();
     peer.send(answer('early'));
-    expect((await first.ends()).body.toString()).toBe('early');
+    expect((await first.waitForEnd()).body.toString()).toBe('early');
     peer.send(answer('late'));
-    await peer.ends();
+    await peer.waitForClose();
   });
 
   test('a connection that the server closes while it is free is not used', async () => {
     const { upstream, call } = await start();
     const first = call();
     const peer = await upstream.connection();
-    await peer.until(() => requests(peer) === 1);
+    await peer.waitUntil(() => requests(peer) === 1);
     peer.send(answer('one'));
-    await first.ends();
+    await first.waitForEnd();
     peer.socket.end();
-    await peer.ends();
+    await peer.waitForClose();
     await new Promise((resolve) => setImmediate(resolve));
     const second = call();
     const other = await upstream.connection(1);
-    await other.until(() => requests(other) === 1);
+    await other.waitUntil(() => requests(other) === 1);
     other.send(answer('two'));
-    expect((await second.ends()).body.toString()).toBe('two');
+    expect((await second.waitForEnd()).body.toString()).toBe('two');
   });
 
   test('a body until the end of the connection is complete with it, also when it was paused', async () => {
@@ -179,13 +179,13 @@ describe.each([
     const sent = call();
     sent.accepts = false;
     const peer = await upstream.connection();
-    await peer.until(() => requests(peer) === 1);
+    await peer.waitUntil(() => requests(peer) === 1);
     peer.send('HTTP/1.1 200 OK\r\n\r\nall of it');
-    await sent.until(() => sent.pieces.length > 0);
+    await sent.waitUntil(() => sent.pieces.length > 0);
     peer.socket.end(' and more');
     sent.accepts = true;
     sent.resume!();
-    expect((await sent.ends()).body.toString()).toBe('all of it and more');
+    expect((await sent.waitForEnd()).body.toString()).toBe('all of it and more');
   });
 
   test.each([
@@ -197,9 +197,9 @@ describe.each([
     const { upstream, call } = await start();
     const sent = call();
     const peer = await upstream.connection();
-    await peer.until(() => requests(peer) === 1);
+    await peer.waitUntil(() => requests(peer) === 1);
     peer.socket.end(text);
-    expect(await sent.fails()).toBeInstanceOf(Error);
+    expect(await sent.waitForError()).toBeInstanceOf(Error);
     expect([sent.errors, sent.completed]).toEqual([1, 0]);
     expect(sent.body.toString()).toBe(text.includes('abc') ? 'abc' : '');
   });
@@ -210,13 +210,13 @@ describe.each([
     const keptPeer = await upstream.connection();
     const aborted = call();
     const peer = await upstream.connection(1);
-    await peer.until(() => requests(peer) === 1);
+    await peer.waitUntil(() => requests(peer) === 1);
     aborted.abort!(new Error('gone'));
-    expect((await aborted.fails()).message).toBe('gone');
-    await peer.ends();
-    await keptPeer.until(() => requests(keptPeer) === 1);
+    expect((await aborted.waitForError()).message).toBe('gone');
+    await peer.waitForClose();
+    await keptPeer.waitUntil(() => requests(keptPeer) === 1);
     keptPeer.send(answer('kept'));
-    expect((await kept.ends()).body.toString()).toBe('kept');
+    expect((await kept.waitForEnd()).body.toString()).toBe('kept');
   });
 
   test('an abort from within the body reports nothing more than the error', async () => {
@@ -224,10 +224,10 @@ describe.each([
     const sent = call();
     sent.onDataHook = () => sent.abort?.(new Error('gone'));
     const peer = await upstream.connection();
-    await peer.until(() => requests(peer) === 1);
+    await peer.waitUntil(() => requests(peer) === 1);
     peer.send(answer('abc'));
-    expect((await sent.fails()).message).toBe('gone');
-    await peer.ends();
+    expect((await sent.waitForError()).message).toBe('gone');
+    await peer.waitForClose();
     expect([sent.errors, sent.completed, sent.pieces.length]).toEqual([1, 0, 1]);
   });
 
@@ -237,9 +237,9 @@ describe.each([
     const peer = await upstream.connection();
     peer.socket.pause();
     peer.send(answer('refused'));
-    expect((await sent.ends()).body.toString()).toBe('refused');
+    expect((await sent.waitForEnd()).body.toString()).toBe('refused');
     peer.socket.resume();
-    await peer.ends();
+    await peer.waitForClose();
     expect(peer.received.length).toBeLessThan(32 * 1024 * 1024);
   });
 
@@ -253,74 +253,74 @@ describe.each([
     for (const [i, head] of heads.entries()) {
       const sent = call();
       const peer = await upstream.connection(i);
-      await peer.until(() => requests(peer) === 1);
+      await peer.waitUntil(() => requests(peer) === 1);
       peer.send(head);
-      await sent.ends();
-      await peer.ends();
+      await sent.waitForEnd();
+      await peer.waitForClose();
     }
     const sent = call({ method: 'HEAD' });
     const peer = await upstream.connection(heads.length);
-    await peer.until(() => requests(peer) === 1);
+    await peer.waitUntil(() => requests(peer) === 1);
     peer.send('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n');
-    expect((await sent.ends()).body.length).toBe(0);
-    await peer.ends();
+    expect((await sent.waitForEnd()).body.length).toBe(0);
+    await peer.waitForClose();
   });
 
   test('silence ends a call: before the head, in the body, and not while it is paused', async () => {
     const { upstream, call } = await start({ headersTimeoutMs: 40, bodyTimeoutMs: 40 });
     const startedTick = performance.now();
     const silent = call();
-    expect(await silent.fails()).toMatchObject({ code: 'ETIMEDOUT' });
+    expect(await silent.waitForError()).toMatchObject({ code: 'ETIMEDOUT' });
     expect(performance.now() - startedTick).toBeGreaterThanOrEqual(40);
     const stuck = call();
     const peer = await upstream.connection(1);
     peer.send('HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc');
-    expect(await stuck.fails()).toMatchObject({ code: 'ETIMEDOUT' });
+    expect(await stuck.waitForError()).toMatchObject({ code: 'ETIMEDOUT' });
     expect(stuck.body.toString()).toBe('abc');
     const paused = call();
     paused.accepts = false;
     const patient = await upstream.connection(2);
     patient.send('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nabc');
-    await paused.until(() => paused.pieces.length > 0);
+    await paused.waitUntil(() => paused.pieces.length > 0);
     const bystander = call();
-    await bystander.fails(); // as much time as the paused one would have had
-    expect(paused.over).toBe(false);
+    await bystander.waitForError(); // as much time as the paused one would have had
+    expect(paused.isFinished).toBe(false);
     paused.accepts = true;
     paused.resume!();
     patient.send('def');
-    expect((await paused.ends()).body.toString()).toBe('abcdef');
+    expect((await paused.waitForEnd()).body.toString()).toBe('abcdef');
   });
 
   test('a closed pool lets calls end, and then their connections', async () => {
     const { upstream, pools, call } = await start();
     const free = call();
     const freePeer = await upstream.connection();
-    await freePeer.until(() => requests(freePeer) === 1);
+    await freePeer.waitUntil(() => requests(freePeer) === 1);
     const busy = call();
     const busyPeer = await upstream.connection(1);
-    await busyPeer.until(() => requests(busyPeer) === 1);
+    await busyPeer.waitUntil(() => requests(busyPeer) === 1);
     freePeer.send(answer('free'));
-    await free.ends();
+    await free.waitForEnd();
     pools.close();
-    await freePeer.ends();
+    await freePeer.waitForClose();
     expect(busyPeer.closed).toBe(false);
     busyPeer.send(answer('busy'));
-    expect((await busy.ends()).body.toString()).toBe('busy');
-    await busyPeer.ends();
+    expect((await busy.waitForEnd()).body.toString()).toBe('busy');
+    await busyPeer.waitForClose();
   });
 
   test('a connection that lives on does not keep what its first call sent', async () => {
     const { upstream, call } = await start();
     let body: WeakRef<Buffer> | null = null;
-    const first = ((): RecordedCall => {
+    const first = ((): RecordedRequest => {
       const bytes = Buffer.allocUnsafeSlow(40_000).fill('b');
       body = new WeakRef(bytes);
       return call({ method: 'POST', body: bytes });
     })();
     const peer = await upstream.connection();
-    await peer.until(() => peer.text.endsWith('b'.repeat(40_000)));
+    await peer.waitUntil(() => peer.text.endsWith('b'.repeat(40_000)));
     peer.send(answer('one'));
-    await first.ends();
+    await first.waitForEnd();
     for (let turn = 0; turn < 100 && body!.deref() !== undefined; turn++) {
       await new Promise((resolve) => setImmediate(resolve));
       collectGarbage();
@@ -336,12 +336,12 @@ describe.each([
         const index = upstream.connections.length;
         const sent = call();
         const peer = await upstream.connection(index);
-        await peer.until(() => requests(peer) === 1);
+        await peer.waitUntil(() => requests(peer) === 1);
         if (how === 'aborted') sent.abort!();
         else if (how === 'cut') peer.socket.destroy();
         else peer.socket.end(answer('one'));
-        await sent.until(() => sent.over);
-        await peer.ends();
+        await sent.waitUntil(() => sent.isFinished);
+        await peer.waitForClose();
         return new WeakRef(sent.connection);
       })();
       for (let turn = 0; turn < 100 && ref.deref() !== undefined; turn++) {
@@ -356,9 +356,9 @@ describe.each([
     const { upstream, pools, call } = await start({ headersTimeoutMs: 40 });
     const silent = call();
     const peer = await upstream.connection();
-    await peer.until(() => requests(peer) === 1);
+    await peer.waitUntil(() => requests(peer) === 1);
     pools.close();
-    expect(await silent.fails()).toMatchObject({ code: 'ETIMEDOUT' });
-    await peer.ends();
+    expect(await silent.waitForError()).toMatchObject({ code: 'ETIMEDOUT' });
+    await peer.waitForClose();
   });
 });

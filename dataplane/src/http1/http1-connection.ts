@@ -5,17 +5,20 @@
  */
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
-import type { OnRead } from '@acg/base/dialer/dialer';
-import { type BodyOwner, BodySender } from './body-sender.js';
-import { declaredLength, requestHead, streamedLength } from './request-head.js';
-import { ResponseReader, type ResponseSink } from './response-reader.js';
-import type { Connection, UpstreamCall, UpstreamHandler } from './upstream-call.js';
+import type { SocketReadHandler } from '@acg/base/dialer/dialer';
+import { type BodySenderOwner, RequestBodySender } from './request-body-sender.js';
+import { contentLengthOf, findContentLength, formatRequestHead } from './request-head.js';
+import { ResponseParser, type ResponseSink } from './response-parser.js';
+import type { UpstreamConnection, UpstreamRequest, UpstreamResponseHandler } from './upstream-request.js';
 
-/** Opens the socket, which reads by the {@link OnRead}; calls back once. */
-export type Opener = (onread: OnRead, done: (error: Error | null, socket: Socket | null) => void) => void;
+/** Opens the socket, which reads by the {@link SocketReadHandler}; calls back once. */
+export type SocketOpener = (
+  onread: SocketReadHandler,
+  done: (error: Error | null, socket: Socket | null) => void,
+) => void;
 
 /** Ticks ({@link Http1Connection.tick}) without a head or a piece of a body; single bytes of a head gain no time. */
-export interface QuietLimits {
+export interface TickTimeouts {
   readonly headTicks: number;
   readonly bodyTicks: number;
   readonly idleTicks: number;
@@ -25,25 +28,25 @@ export interface QuietLimits {
   readonly ticksPerSec: number;
 }
 
-interface SentRequest {
+interface EncodedRequest {
   readonly method: string;
   readonly head: string;
   readonly body: Buffer | Readable | null;
   /** Of a body that streams: declared, bytes; -1: chunked. */
   readonly streamedBytes: number;
   /** The connection carries no further call. */
-  readonly closes: boolean;
+  readonly closesConnection: boolean;
 }
 
 export interface ConnectionOwner {
   /** The call is over. */
-  give(connection: Http1Connection): void;
+  onReleased(connection: Http1Connection): void;
   /** Will never carry another call. */
-  gone(connection: Http1Connection): void;
+  onClosed(connection: Http1Connection): void;
 }
 
 /** The upstream sent nothing for too long. */
-class UpstreamSilent extends Error {
+class UpstreamTimeout extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
@@ -58,24 +61,24 @@ const KEEP_ALIVE_MARGIN_SEC = 2;
 /** Every read is handled before the next begins. */
 const readBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
 
-export class Http1Connection implements Connection, ResponseSink, BodyOwner {
+export class Http1Connection implements UpstreamConnection, ResponseSink, BodySenderOwner {
   readonly #host: string;
-  readonly #open: Opener;
-  readonly #limits: QuietLimits;
+  readonly #open: SocketOpener;
+  readonly #limits: TickTimeouts;
   readonly #owner: ConnectionOwner;
-  #reader = new ResponseReader(this);
+  #reader = new ResponseParser(this);
   #socket: Socket | null = null;
   /** Waits for the socket. */
-  #first: SentRequest | null = null;
+  #pendingRequest: EncodedRequest | null = null;
   /** What may be sent once more if the connection turns out to have been dead; null from the first byte back on. */
-  #again: SentRequest | null = null;
+  #retryableRequest: EncodedRequest | null = null;
   /** Of the body that streams now. */
-  #sender: BodySender | null = null;
+  #sender: RequestBodySender | null = null;
   /** Carried a call before. */
-  #reused = false;
+  #isReused = false;
   #ageTicks = 0;
   /** Of the call under way. */
-  #handler: UpstreamHandler | null = null;
+  #handler: UpstreamResponseHandler | null = null;
   #quietTicks = 0;
   #quietTicksMax = 0;
   /** The connection ends with the call under way. */
@@ -84,7 +87,7 @@ export class Http1Connection implements Connection, ResponseSink, BodyOwner {
   #dead = false;
 
   /** `host`: for the header of that name. */
-  constructor(host: string, open: Opener, limits: QuietLimits, owner: ConnectionOwner) {
+  constructor(host: string, open: SocketOpener, limits: TickTimeouts, owner: ConnectionOwner) {
     this.#host = host;
     this.#open = open;
     this.#limits = limits;
@@ -92,48 +95,53 @@ export class Http1Connection implements Connection, ResponseSink, BodyOwner {
   }
 
   /** Throws `InvalidRequest` before anything was sent. */
-  dispatch(call: UpstreamCall, handler: UpstreamHandler): void {
-    const request = requestOf(call, this.#host);
+  dispatch(call: UpstreamRequest, handler: UpstreamResponseHandler): void {
+    const request = encodeRequest(call, this.#host);
     this.#handler = handler;
     if (this.#socket === null) {
-      this.#first = request;
+      this.#pendingRequest = request;
       this.#open({ buffer: readBuffer, callback: this.#onRead }, this.#onOpen);
       return;
     }
-    if (this.#reused && mayRepeat(call)) this.#again = request;
+    if (this.#isReused && canRetry(call)) this.#retryableRequest = request;
     this.#send(request);
   }
 
   release(): void {
-    this.#owner.give(this);
+    this.#owner.onReleased(this);
   }
 
   /** Every byte of the call's request has been handed to the system. */
-  get sentWhole(): boolean {
-    return this.#socket !== null && this.#first === null && this.#sender === null && this.#socket.writableLength === 0;
+  get isRequestSent(): boolean {
+    return (
+      this.#socket !== null &&
+      this.#pendingRequest === null &&
+      this.#sender === null &&
+      this.#socket.writableLength === 0
+    );
   }
 
   /** Whether another call may go out on it. */
-  get usable(): boolean {
+  get isUsable(): boolean {
     return !this.#dead && this.#handler === null;
   }
 
-  get connected(): boolean {
+  get isConnected(): boolean {
     return this.#socket !== null;
   }
 
   close(): void {
-    this.#again = null;
+    this.#retryableRequest = null;
     this.#fail(new ConnectionLost('closed'));
   }
 
   /** Time passes: ends what has been quiet for too long. */
   tick(): void {
     this.#ageTicks++;
-    if (this.#sender?.waitsForAgent === true) this.#quietTicks = 0;
+    if (this.#sender?.isWaitingForAgent === true) this.#quietTicks = 0;
     if (this.#paused || this.#socket === null || ++this.#quietTicks <= this.#quietTicksMax) return;
-    this.#again = null;
-    this.#fail(new UpstreamSilent('the upstream sent nothing for too long'));
+    this.#retryableRequest = null;
+    this.#fail(new UpstreamTimeout('the upstream sent nothing for too long'));
   }
 
   onHead(status: number, rawHeaders: string[]): void {
@@ -141,7 +149,7 @@ export class Http1Connection implements Connection, ResponseSink, BodyOwner {
     if (status >= 200) {
       this.#quietTicksMax = this.#limits.bodyTicks;
       // An upstream that answers before it has read the body may never read it, and take its rest for the next request.
-      if (!this.sentWhole) this.#closes = true;
+      if (!this.isRequestSent) this.#closes = true;
     }
     this.#handler!.onHeaders(status, rawHeaders, this.#resume);
   }
@@ -166,8 +174,8 @@ export class Http1Connection implements Connection, ResponseSink, BodyOwner {
     this.#handler = null;
     const paused = this.#paused;
     this.#paused = false;
-    if (this.#reader.reusable && !this.#closes) this.#rest(paused);
-    else this.#end();
+    if (this.#reader.isConnectionReusable && !this.#closes) this.#becomeIdle(paused);
+    else this.#destroy();
     try {
       handler.onComplete();
     } catch (error) {
@@ -177,8 +185,8 @@ export class Http1Connection implements Connection, ResponseSink, BodyOwner {
 
   /** Holds nothing of the first call: who dialled keeps it as long as the socket lives. */
   readonly #onOpen = (error: Error | null, socket: Socket | null): void => {
-    const first = this.#first!;
-    this.#first = null;
+    const first = this.#pendingRequest!;
+    this.#pendingRequest = null;
     if (error !== null) {
       this.#fail(error);
       return;
@@ -197,20 +205,20 @@ export class Http1Connection implements Connection, ResponseSink, BodyOwner {
     socket.on('error', (error) => void (this.#socket === socket && this.#fail(error)));
   }
 
-  #send(request: SentRequest): void {
+  #send(request: EncodedRequest): void {
     const { method, head, body } = request;
     const socket = this.#socket!;
     this.#handler!.onConnect(this.#abort);
     if (this.#dead) return;
     this.#reader.begin(method);
-    this.#closes = request.closes;
+    this.#closes = request.closesConnection;
     this.#quietTicks = 0;
     this.#quietTicksMax = this.#limits.headTicks;
     if (body === null) {
       socket.write(head, 'latin1');
     } else if (!Buffer.isBuffer(body)) {
       socket.write(head, 'latin1');
-      this.#sender = new BodySender(socket, body, request.streamedBytes, this);
+      this.#sender = new RequestBodySender(socket, body, request.streamedBytes, this);
       this.#sender.start();
     } else if (body.length <= JOINED_BYTES_MAX) {
       socket.write(head + body.toString('latin1'), 'latin1');
@@ -223,13 +231,13 @@ export class Http1Connection implements Connection, ResponseSink, BodyOwner {
   }
 
   readonly #onRead = (length: number, bytes: Uint8Array): boolean => {
-    this.#again = null;
+    this.#retryableRequest = null;
     try {
       this.#reader.push(bytes as Buffer, length);
     } catch (error) {
       this.#fail(error as Error);
     }
-    if (this.#handler === null && !this.#reader.reusable) this.#end();
+    if (this.#handler === null && !this.#reader.isConnectionReusable) this.#destroy();
     return !this.#paused;
   };
 
@@ -240,25 +248,25 @@ export class Http1Connection implements Connection, ResponseSink, BodyOwner {
   };
 
   readonly #abort = (error?: Error): void => {
-    this.#again = null;
+    this.#retryableRequest = null;
     this.#fail(error ?? new ConnectionLost('aborted'));
   };
 
   #onGone(): void {
     if (this.#dead) return;
     if (!this.#reader.end()) this.#fail(new ConnectionLost('the upstream closed the connection'));
-    else this.#end();
+    else this.#destroy();
   }
 
   /** Between two calls. */
-  #rest(paused: boolean): void {
+  #becomeIdle(paused: boolean): void {
     // A TLS socket that was paused goes on to hand over what it has deciphered already: the end may be in it.
     if (paused) this.#socket!.resume();
     const { idleTicks, idleTicksMax, ageTicks, ticksPerSec } = this.#limits;
-    this.#reused = true;
+    this.#isReused = true;
     const said = this.#reader.keepAliveSec;
     if (this.#ageTicks >= ageTicks || (said !== -1 && said <= KEEP_ALIVE_MARGIN_SEC)) {
-      this.#end();
+      this.#destroy();
       return;
     }
     this.#quietTicks = 0;
@@ -267,62 +275,62 @@ export class Http1Connection implements Connection, ResponseSink, BodyOwner {
   }
 
   #fail(error: Error): void {
-    if (this.#again !== null && !this.#dead) {
-      this.#sendAgain(this.#again);
+    if (this.#retryableRequest !== null && !this.#dead) {
+      this.#retryOnNewSocket(this.#retryableRequest);
       return;
     }
     const handler = this.#handler;
     this.#handler = null;
-    this.#end();
+    this.#destroy();
     handler?.onError(error);
   }
 
   /** The upstream had closed the connection before the request came: that says nothing of the upstream. */
-  #sendAgain(request: SentRequest): void {
+  #retryOnNewSocket(request: EncodedRequest): void {
     const dead = this.#socket!;
-    this.#again = null;
+    this.#retryableRequest = null;
     this.#socket = null;
     dead.destroy();
     this.#reader.stop();
-    this.#reader = new ResponseReader(this);
-    this.#reused = false;
+    this.#reader = new ResponseParser(this);
+    this.#isReused = false;
     this.#ageTicks = 0;
-    this.#first = request;
+    this.#pendingRequest = request;
     this.#open({ buffer: readBuffer, callback: this.#onRead }, this.#onOpen);
   }
 
-  #end(): void {
+  #destroy(): void {
     if (this.#dead) return;
     this.#dead = true;
     this.#paused = false;
     this.#reader.stop();
     this.#sender?.stop();
     this.#sender = null;
-    if (isStream(this.#first?.body)) this.#first.body.destroy();
+    if (isStream(this.#pendingRequest?.body)) this.#pendingRequest.body.destroy();
     this.#socket?.destroy();
-    this.#owner.gone(this);
+    this.#owner.onClosed(this);
   }
 }
 
 /** Throws `InvalidRequest`. */
-function requestOf({ method, path, headers, body }: UpstreamCall, host: string): SentRequest {
+function encodeRequest({ method, path, headers, body }: UpstreamRequest, host: string): EncodedRequest {
   if (!isStream(body)) {
     const whole = body?.length === 0 ? null : body;
-    const closes = isLast(method, whole !== null);
-    const head = requestHead(method, path, host, headers, declaredLength(method, body), closes);
-    return { method, head, body: whole, streamedBytes: 0, closes };
+    const closes = mustCloseAfter(method, whole !== null);
+    const head = formatRequestHead(method, path, host, headers, contentLengthOf(method, body), closes);
+    return { method, head, body: whole, streamedBytes: 0, closesConnection: closes };
   }
-  const streamedBytes = streamedLength(headers);
-  const closes = isLast(method, true);
-  const head = requestHead(method, path, host, headers, streamedBytes === -1 ? 'chunked' : -1, closes);
-  return { method, head, body, streamedBytes, closes };
+  const streamedBytes = findContentLength(headers);
+  const closes = mustCloseAfter(method, true);
+  const head = formatRequestHead(method, path, host, headers, streamedBytes === -1 ? 'chunked' : -1, closes);
+  return { method, head, body, streamedBytes, closesConnection: closes };
 }
 
 /** A body means nothing in them (RFC 9110 §9.3): some servers do not read it, and take it for the next request. */
 const BODY_UNEXPECTED: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS']);
 
 /** The connection must not carry another call. Some servers send a body with their answer to HEAD. */
-const isLast = (method: string, hasBody: boolean): boolean =>
+const mustCloseAfter = (method: string, hasBody: boolean): boolean =>
   method === 'HEAD' || (hasBody && BODY_UNEXPECTED.has(method));
 
 const isStream = (body: Buffer | Readable | null | undefined): body is Readable =>
@@ -334,7 +342,7 @@ const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT'
  * Sent twice it means what it means once: by its method, and without a condition that the first one may have changed. A
  * body that streams is gone after the first time.
  */
-function mayRepeat({ method, headers, body }: UpstreamCall): boolean {
+function canRetry({ method, headers, body }: UpstreamRequest): boolean {
   if (!IDEMPOTENT.has(method) || isStream(body)) return false;
   for (let i = 0; i < headers.length; i += 2) if (/^if-/i.test(headers[i]!)) return false;
   return true;

@@ -2,9 +2,9 @@
 
 import { afterEach, expect, test } from 'vitest';
 import { type RawPeer, RawUpstream } from '../call/testing/raw-peer-fixture.js';
-import { UpstreamPools } from '../upstream/pools.js';
-import { localDialer, OWNER, RecordedCall } from '../upstream/upstream-call-fixture.js';
-import type { UpstreamCall } from './upstream-call.js';
+import { ConnectionPools } from '../upstream/connections/connection-pools.js';
+import { createLocalDialer, OWNER, RecordedRequest } from '../upstream/testing/upstream-request-fixture.js';
+import type { UpstreamRequest } from './upstream-request.js';
 
 const closing: (() => void)[] = [];
 afterEach(() => {
@@ -14,22 +14,22 @@ afterEach(() => {
 const answer = (body: string): string => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 
 /** A connection that has carried a call, and a next call that has arrived on it. */
-async function secondCall(given: Partial<UpstreamCall>) {
+async function secondCall(given: Partial<UpstreamRequest>) {
   const upstream = await RawUpstream.start();
-  const pools = new UpstreamPools({ headersTimeoutMs: 60_000, bodyTimeoutMs: 60_000, dialer: localDialer() });
+  const pools = new ConnectionPools({ headersTimeoutMs: 60_000, bodyTimeoutMs: 60_000, dialer: createLocalDialer() });
   closing.push(
     () => pools.close(),
     () => upstream.stop(),
   );
-  const send = (more: Partial<UpstreamCall>): RecordedCall =>
-    new RecordedCall(pools.acquire(upstream.origin, null, OWNER), more);
+  const send = (more: Partial<UpstreamRequest>): RecordedRequest =>
+    new RecordedRequest(pools.acquire(upstream.origin, null, OWNER), more);
   const first = send({ path: '/first' });
   const peer = await upstream.connection();
-  await peer.sees('/first ');
+  await peer.waitForText('/first ');
   peer.send(answer('one'));
-  await first.ends();
+  await first.waitForEnd();
   const second = send({ path: '/second', ...given });
-  await peer.sees('/second ');
+  await peer.waitForText('/second ');
   return { upstream, peer, second, send };
 }
 
@@ -49,10 +49,10 @@ test.each([
     const { upstream, peer, second } = await secondCall({ method, body });
     ends(peer);
     const fresh = await upstream.connection(1);
-    await fresh.sees(method === 'PUT' ? 'the body' : '\r\n\r\n');
+    await fresh.waitForText(method === 'PUT' ? 'the body' : '\r\n\r\n');
     expect(fresh.text).toBe(peer.text.slice(peer.text.indexOf(`${method} /second `)));
     fresh.send(method === 'HEAD' ? 'HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n' : answer('two'));
-    expect((await second.ends()).body.toString()).toBe(method === 'HEAD' ? '' : 'two');
+    expect((await second.waitForEnd()).body.toString()).toBe(method === 'HEAD' ? '' : 'two');
     expect(second.errors).toBe(0);
   },
 );
@@ -62,9 +62,9 @@ test.each([
   ['PATCH', { method: 'PATCH', body: Buffer.from('x') }],
   ['a call with a condition', { method: 'PUT', headers: ['If-Match', '"1"'], body: Buffer.from('x') }],
 ] as const)('retry: %s does not', async (_what, given) => {
-  const { upstream, peer, second } = await secondCall(given as unknown as Partial<UpstreamCall>);
+  const { upstream, peer, second } = await secondCall(given as unknown as Partial<UpstreamRequest>);
   hangsUp(peer);
-  await second.fails();
+  await second.waitForError();
   expect(upstream.connections).toHaveLength(1);
 });
 
@@ -72,7 +72,7 @@ test('retry: not once a byte of the answer is here', async () => {
   const { upstream, peer, second } = await secondCall({});
   peer.send('H');
   peer.socket.end();
-  await second.fails();
+  await second.waitForError();
   expect(upstream.connections).toHaveLength(1);
 });
 
@@ -80,22 +80,22 @@ test('retry: once, and never of a connection that is new', async () => {
   const { upstream, peer, second } = await secondCall({});
   hangsUp(peer);
   const fresh = await upstream.connection(1);
-  await fresh.sees('/second ');
+  await fresh.waitForText('/second ');
   hangsUp(fresh);
-  await second.fails();
+  await second.waitForError();
   expect(upstream.connections).toHaveLength(2);
 });
 
 test('retry: a call that its agent has left is not sent again', async () => {
   const { upstream, second, send } = await secondCall({});
   second.abort!(new Error('gone'));
-  await second.fails();
+  await second.waitForError();
   const next = send({ path: '/next' });
   const fresh = await upstream.connection(1);
-  await fresh.sees('/next ');
+  await fresh.waitForText('/next ');
   expect(fresh.text).not.toContain('/second');
   fresh.send(answer('ok'));
-  await next.ends();
+  await next.waitForEnd();
   expect(upstream.connections).toHaveLength(2);
 });
 
@@ -103,11 +103,11 @@ test('retry: the fresh connection carries the calls after it', async () => {
   const { upstream, peer, second, send } = await secondCall({});
   hangsUp(peer);
   const fresh = await upstream.connection(1);
-  await fresh.sees('/second ');
+  await fresh.waitForText('/second ');
   fresh.send(answer('two'));
-  await second.ends();
+  await second.waitForEnd();
   const third = send({ path: '/third' });
-  await fresh.sees('/third ');
+  await fresh.waitForText('/third ');
   fresh.send(answer('three'));
-  expect((await third.ends()).body.toString()).toBe('three');
+  expect((await third.waitForEnd()).body.toString()).toBe('three');
 });

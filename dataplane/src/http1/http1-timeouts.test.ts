@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
-import type { OnRead } from '@acg/base/dialer/dialer';
+import type { SocketReadHandler } from '@acg/base/dialer/dialer';
 import { expect, test } from 'vitest';
-import { RecordedCall } from '../upstream/upstream-call-fixture.js';
-import { type ConnectionOwner, Http1Connection, type QuietLimits } from './http1-connection.js';
+import { RecordedRequest } from '../upstream/testing/upstream-request-fixture.js';
+import { type ConnectionOwner, Http1Connection, type TickTimeouts } from './http1-connection.js';
 
-const LIMITS: QuietLimits = {
+const LIMITS: TickTimeouts = {
   headTicks: 2,
   bodyTicks: 4,
   idleTicks: 6,
@@ -42,7 +42,7 @@ class Scene implements ConnectionOwner {
   readonly connection: Http1Connection;
   given = 0;
   lost = 0;
-  #read: OnRead | null = null;
+  #read: SocketReadHandler | null = null;
   #connected: ((error: Error | null) => void) | null = null;
 
   /** `held`: the connection is made by {@link connected}. */
@@ -59,15 +59,15 @@ class Scene implements ConnectionOwner {
     );
   }
 
-  give(): void {
+  onReleased(): void {
     this.given++;
   }
-  gone(): void {
+  onClosed(): void {
     this.lost++;
   }
 
-  call(): RecordedCall {
-    return new RecordedCall(this.connection);
+  call(): RecordedRequest {
+    return new RecordedRequest(this.connection);
   }
 
   connected(error: Error | null = null): void {
@@ -92,7 +92,7 @@ test('time: no head in time ends the call, with every tick that the limit names 
   const scene = new Scene();
   const call = scene.call();
   scene.ticks(2);
-  expect(call.over).toBe(false);
+  expect(call.isFinished).toBe(false);
   scene.ticks(1);
   expect(call.error).toMatchObject({ code: 'ETIMEDOUT' });
   expect([scene.socket.destroyed, scene.given, scene.lost]).toEqual([true, 1, 1]);
@@ -107,7 +107,7 @@ test('time: a head that comes byte by byte has no more time than another; an inf
     scene.ticks(1);
     scene.arrives(byte);
   }
-  expect(call.over).toBe(false);
+  expect(call.isFinished).toBe(false);
   scene.ticks(1);
   expect(call.error).toMatchObject({ code: 'ETIMEDOUT' });
 
@@ -117,7 +117,7 @@ test('time: a head that comes byte by byte has no more time than another; an inf
     patient.ticks(2);
     patient.arrives('HTTP/1.1 102 Processing\r\n\r\n');
   }
-  expect(waiting.over).toBe(false);
+  expect(waiting.isFinished).toBe(false);
   patient.arrives(EMPTY);
   expect(waiting.completed).toBe(1);
 });
@@ -131,13 +131,13 @@ test('time: each piece of a body gives it time anew; what frames it does not', (
     scene.ticks(4);
     scene.arrives('1\r\na\r\n');
   }
-  expect([call.over, call.body.toString()]).toEqual([false, 'aaaaa']);
+  expect([call.isFinished, call.body.toString()]).toEqual([false, 'aaaaa']);
   scene.arrives('1;');
   for (let i = 0; i < 4; i++) {
     scene.ticks(1);
     scene.arrives('x');
   }
-  expect(call.over).toBe(false);
+  expect(call.isFinished).toBe(false);
   scene.ticks(1);
   expect(call.error).toMatchObject({ code: 'ETIMEDOUT' });
 });
@@ -148,11 +148,11 @@ test('time: a paused call has all the time; it starts anew when it goes on', () 
   call.accepts = false;
   expect(scene.arrives(`${OK}content-length: 2\r\n\r\na`)).toBe(false);
   scene.ticks(100);
-  expect(call.over).toBe(false);
+  expect(call.isFinished).toBe(false);
   call.resume!();
   expect(scene.socket.resumed).toBe(1);
   scene.ticks(4);
-  expect(call.over).toBe(false);
+  expect(call.isFinished).toBe(false);
   scene.ticks(1);
   expect(call.error).toMatchObject({ code: 'ETIMEDOUT' });
 });
@@ -161,10 +161,10 @@ test('time: connecting is not silence', () => {
   const scene = new Scene(true);
   const call = scene.call();
   scene.ticks(100);
-  expect(call.over).toBe(false);
+  expect(call.isFinished).toBe(false);
   scene.connected();
   scene.ticks(2);
-  expect(call.over).toBe(false);
+  expect(call.isFinished).toBe(false);
   scene.arrives(EMPTY);
   expect(call.completed).toBe(1);
 });
@@ -180,10 +180,10 @@ test.each([
     scene.call();
     scene.arrives(`${OK}${header}content-length: 0\r\n\r\n`);
     scene.ticks(ticks);
-    expect(scene.connection.usable).toBe(true);
+    expect(scene.connection.isUsable).toBe(true);
   }
   scene.ticks(1);
-  expect([scene.connection.usable, scene.socket.destroyed, scene.lost]).toEqual([false, true, 1]);
+  expect([scene.connection.isUsable, scene.socket.destroyed, scene.lost]).toEqual([false, true, 1]);
 });
 
 test('time: a call has all of its own, however long its connection was free before', () => {
@@ -193,7 +193,7 @@ test('time: a call has all of its own, however long its connection was free befo
   scene.ticks(6);
   const call = scene.call();
   scene.ticks(2);
-  expect(call.over).toBe(false);
+  expect(call.isFinished).toBe(false);
   scene.ticks(1);
   expect(call.error).toMatchObject({ code: 'ETIMEDOUT' });
 });
@@ -202,7 +202,7 @@ test.each(['end', 'close'])('end: a socket that says no more than %s ends its ca
   const scene = new Scene();
   const call = scene.call();
   scene.socket.emit(event);
-  expect([call.errors, scene.lost, scene.connection.usable]).toEqual([1, 1, false]);
+  expect([call.errors, scene.lost, scene.connection.isUsable]).toEqual([1, 1, false]);
 });
 
 test('pause: with the end of the answer in the same read the connection reads on', () => {
@@ -210,7 +210,7 @@ test('pause: with the end of the answer in the same read the connection reads on
   const call = scene.call();
   call.accepts = false;
   expect(scene.arrives(`${OK}content-length: 1\r\n\r\na`)).toBe(true);
-  expect([call.completed, scene.connection.usable]).toEqual([1, true]);
+  expect([call.completed, scene.connection.isUsable]).toEqual([1, true]);
   // As TLS does: it was paused, and what it had deciphered before comes all the same.
   const next = scene.call();
   next.accepts = false;
@@ -235,7 +235,7 @@ test('connect: its failure ends the call, once, and the connection', () => {
   const call = scene.call();
   scene.connected(new Error('no way'));
   expect(call.error?.message).toBe('no way');
-  expect([call.errors, scene.given, scene.lost, scene.connection.usable]).toEqual([1, 1, 1, false]);
+  expect([call.errors, scene.given, scene.lost, scene.connection.isUsable]).toEqual([1, 1, 1, false]);
 });
 
 test('connect: a connection that was closed meanwhile is not used', () => {
@@ -252,7 +252,7 @@ test('answer: one that comes while its request waits to be sent ends the connect
   const call = scene.call();
   scene.socket.writableLength = 1;
   scene.arrives(EMPTY);
-  expect([call.completed, scene.socket.destroyed, scene.connection.usable]).toEqual([1, true, false]);
+  expect([call.completed, scene.socket.destroyed, scene.connection.isUsable]).toEqual([1, true, false]);
 });
 
 test('answer: bytes before any request was sent end the connection after its call', () => {
@@ -271,7 +271,7 @@ test('errors: after the end of a call those of its connection concern nobody', (
   scene.arrives(EMPTY);
   scene.socket.emit('error', new Error('reset'));
   scene.socket.emit('close');
-  expect([call.completed, call.errors, scene.lost, scene.connection.usable]).toEqual([1, 0, 1, false]);
+  expect([call.completed, call.errors, scene.lost, scene.connection.isUsable]).toEqual([1, 0, 1, false]);
 });
 
 test('handler: one that throws at the end hears of it, once, and only its call is lost', () => {
@@ -306,14 +306,14 @@ test.each(['onHeaders', 'onData'] as const)('handler: one that throws in %s hear
 test('handler: the next call may begin from within the end of the last', () => {
   const scene = new Scene();
   const first = scene.call();
-  let second: RecordedCall | null = null;
+  let second: RecordedRequest | null = null;
   const { onComplete } = first;
   first.onComplete = () => {
     onComplete.call(first);
     second = scene.call();
   };
   expect(scene.arrives(`${OK}content-length: 1\r\n\r\na`)).toBe(true);
-  expect(second!.over).toBe(false);
+  expect(second!.isFinished).toBe(false);
   scene.arrives(`${OK}content-length: 1\r\n\r\nb`);
   expect([first.body.toString(), second!.body.toString(), second!.completed, scene.lost]).toEqual(['a', 'b', 1, 0]);
 });
@@ -335,7 +335,7 @@ test('handler: by the end of its call it is known whether the connection carries
     let seen: boolean | null = null;
     const { onComplete } = call;
     call.onComplete = () => {
-      seen = scene.connection.usable;
+      seen = scene.connection.isUsable;
       onComplete.call(call);
     };
     scene.arrives(answer);
@@ -350,8 +350,8 @@ test('time: a connection that is too old carries its call to the end and then no
     scene.arrives('HTTP/1.1 102 Processing\r\n\r\n');
     scene.ticks(1);
   }
-  expect(call.over).toBe(false);
+  expect(call.isFinished).toBe(false);
   scene.arrives(EMPTY);
   expect(call.completed).toBe(1);
-  expect([scene.connection.usable, scene.socket.destroyed]).toEqual([false, true]);
+  expect([scene.connection.isUsable, scene.socket.destroyed]).toEqual([false, true]);
 });

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { declaredLength, InvalidRequest, requestHead } from './request-head.js';
+import { contentLengthOf, formatRequestHead, InvalidRequestError } from './request-head.js';
 
 const { HTTPParser } = createRequire(import.meta.url)('_http_common') as {
   HTTPParser: {
@@ -80,9 +80,9 @@ test('request head: whatever names, values and targets it is given, it holds one
         fc.pre(!headers.some(([name]) => reserved.test(name)));
         let head: string;
         try {
-          head = requestHead('POST', `/${path}`, 'api.example.com:8443', headers.flat(), length, false);
+          head = formatRequestHead('POST', `/${path}`, 'api.example.com:8443', headers.flat(), length, false);
         } catch (error) {
-          expect(error).toBeInstanceOf(InvalidRequest);
+          expect(error).toBeInstanceOf(InvalidRequestError);
           expect((error as Error).message).not.toMatch(/[\r\n\0\x7f-\uffff]/);
           return;
         }
@@ -123,5 +123,5 @@ test.each([
   ['GET', Buffer.from('a'), 1],
   ['DELETE', Buffer.from('ab'), 2],
 ])('request head: the length that %s with %o declares', (method, body, length) => {
-  expect(declaredLength(method, body)).toBe(length);
+  expect(contentLengthOf(method, body)).toBe(length);
 });

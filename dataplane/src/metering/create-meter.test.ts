@@ -1,9 +1,9 @@
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Order, scanRequest } from '../scan/request-scanner.js';
+import { type RequestedOutput, scanRequest } from '../scan/request-scanner.js';
 import { createMeter } from './create-meter.js';
-import type { LineReading, MeterOptions, UsageReading } from './meter.js';
+import type { DeferredUsageReading, MeterOptions, UsageReading } from './reading/usage-meter.js';
 import {
   backgroundBody,
   chatBody,
@@ -13,7 +13,7 @@ import {
   RESPONSES_USAGE,
   responsesBody,
   responsesStream,
-} from './testing/transcripts.js';
+} from './testing/provider-responses-fixture.js';
 
 const JSON_TYPE = 'application/json';
 const SSE_TYPE = 'text/event-stream; charset=utf-8';
@@ -25,13 +25,13 @@ const base: MeterOptions = {
   requestBytes: 400,
   requestBlobBytes: 0,
   requestModel: 'gpt-5-mini',
-  requestItems: 0,
-  requestOrder: null,
+  requestItemCount: 0,
+  requestedOutput: null,
   status: 200,
   contentType: JSON_TYPE,
   contentEncoding: null,
   tokensOutMax: null,
-  countOnce: null,
+  onDeferredUsage: null,
 };
 
 function read(
@@ -59,7 +59,7 @@ async function readEncoded(options: Partial<MeterOptions>, body: Buffer, complet
     chunk.fill(0x22);
   }
   await new Promise<void>((resolve) => {
-    if (!meter.catchUp!(resolve)) resolve();
+    if (!meter.drain!(resolve)) resolve();
   });
   return meter.finish(complete);
 }
@@ -376,9 +376,9 @@ function readLines(
   body: Buffer,
   cuts: readonly number[] = [],
   complete = true,
-): { lines: LineReading[]; reading: UsageReading } {
-  const lines: LineReading[] = [];
-  const reading = read({ ...options, countOnce: (line) => void lines.push(line) }, body, cuts, complete);
+): { lines: DeferredUsageReading[]; reading: UsageReading } {
+  const lines: DeferredUsageReading[] = [];
+  const reading = read({ ...options, onDeferredUsage: (line) => void lines.push(line) }, body, cuts, complete);
   return { lines, reading };
 }
 const FREE = { tokensInUncached: 0, tokensCacheRead: 0, tokensOut: 0 };
@@ -419,7 +419,7 @@ describe('meter: hosted tools', () => {
       const event = `event: response.completed\ndata: {"type":"response.completed","response":${answer}}\n\n`;
       const streamed = read({ path: '/v1/responses', contentType: SSE_TYPE }, Buffer.from(event));
       expect(streamed.extras).toEqual(whole.extras);
-      return whole.extras.drawn;
+      return whole.extras.generatedImages;
     };
     const piece = { model: 'gpt-image-1', tokensIn: 0, imageTokensIn: 0, tokensOut: 2 * 4_160 };
     expect(drawn({})).toEqual(piece);
@@ -656,10 +656,10 @@ describe('meter: what has a price by the second or by the piece', () => {
       Buffer.from(JSON.stringify({ model: 'tts-1', input: '你好 "😀"\n', voice: 'nova' })),
       JSON_TYPE,
       true,
-    ).order!;
+    ).requestedOutput!;
     expect(order).toMatchObject({ characters: 7, textBytes: 14 });
-    const spoken = (contentType: string, bytes: number, requestOrder: Order | null = order) =>
-      read({ path, contentType, requestOrder, requestBytes: 90 }, Buffer.alloc(bytes));
+    const spoken = (contentType: string, bytes: number, requestOrder: RequestedOutput | null = order) =>
+      read({ path, contentType, requestedOutput: requestOrder, requestBytes: 90 }, Buffer.alloc(bytes));
     // 14 bytes are 4 tokens of text, and 6 of audio for each, whatever the format makes of them
     for (const bytes of [100, 50_000]) {
       expect(spoken('audio/mpeg', bytes)).toMatchObject({ source: 'estimated', tokensInUncached: 4, tokensOut: 24 });
@@ -677,8 +677,12 @@ describe('meter: what has a price by the second or by the piece', () => {
     const path = '/v1/images/generations';
     const images = Buffer.from('{"created":1,"data":[{"url":"https://a"},{"url":"https://b"}]}');
     const kind = (asked: object): unknown => {
-      const { order } = scanRequest(Buffer.from(JSON.stringify({ model: 'dall-e-3', ...asked })), JSON_TYPE, true);
-      const { extras } = read({ path, requestOrder: order }, images);
+      const { requestedOutput: order } = scanRequest(
+        Buffer.from(JSON.stringify({ model: 'dall-e-3', ...asked })),
+        JSON_TYPE,
+        true,
+      );
+      const { extras } = read({ path, requestedOutput: order }, images);
       return [extras.images, extras.imageKind];
     };
     expect(kind({})).toEqual([2, '1024x1024']);

@@ -6,76 +6,84 @@
  *   …jsonl, batch results ── lines ───────────┘
  *   gzip, br, deflate, zstd ── kept up to a cap, decoded once at the end ──▶ as above
  */
-import { AnthropicReader } from './anthropic-reader.js';
-import { DocumentMeter } from './document-meter.js';
-import { EncodedMeter, isEncoded } from './encoded-meter.js';
-import { plainPath } from './estimate.js';
-import { EventsMeter } from './events-meter.js';
-import { LinesMeter } from './lines-meter.js';
-import { type BodyMeter, KNOWN_AT_END, type MeterOptions, type UsageMeter, type UsageReading } from './meter.js';
-import { OpaqueMeter } from './opaque-meter.js';
-import { OpenAiReader } from './openai-reader.js';
-import { ResendMeter } from './resend-meter.js';
-import { emptyCounts } from './usage-fields.js';
-import { readingOf, type UsageReader } from './usage-reader.js';
+
+import { BinaryBodyMeter } from './bodies/binary-body-meter.js';
+import { CompressedBodyMeter, isCompressed } from './bodies/compressed-body-meter.js';
+import { JsonDocumentMeter } from './bodies/json-document-meter.js';
+import { JsonlMeter } from './bodies/jsonl-meter.js';
+import { SseMeter } from './bodies/sse-meter.js';
+import { AnthropicUsageReader } from './providers/anthropic-usage-reader.js';
+import { OpenAiUsageReader } from './providers/openai-usage-reader.js';
+import { ResendMeter } from './providers/resend-meter.js';
+import { normalizePath } from './reading/token-estimates.js';
+import { createEmptyCounts } from './reading/usage-counts.js';
+import {
+  type BodyMeter,
+  type MeterOptions,
+  TOKENS_KNOWN_AT_END,
+  type UsageMeter,
+  type UsageReading,
+} from './reading/usage-meter.js';
+import { createUsageReading, type UsageReader } from './reading/usage-reader.js';
 
 /** A meter for the response described by `options`. */
 export function createMeter(options: MeterOptions): UsageMeter {
-  if (options.status < 200 || options.status > 299) return new FixedMeter(options, 0);
+  if (options.status < 200 || options.status > 299) return new NoUsageMeter(options, 0);
   switch (options.usageFormat) {
     case 'openai':
-      return bodyMeter(options, new OpenAiReader());
+      return createBodyMeter(options, new OpenAiUsageReader());
     case 'anthropic':
-      return bodyMeter(options, new AnthropicReader());
+      return createBodyMeter(options, new AnthropicUsageReader());
     case 'resend':
-      return decoded(options, new ResendMeter(options));
+      return withDecoder(options, new ResendMeter(options));
     default:
-      return new FixedMeter(options, 1);
+      return new NoUsageMeter(options, 1);
   }
 }
 
-function bodyMeter(options: MeterOptions, reader: UsageReader): UsageMeter {
-  return decoded(options, plainMeter(options, reader));
+function createBodyMeter(options: MeterOptions, reader: UsageReader): UsageMeter {
+  return withDecoder(options, createPlainMeter(options, reader));
 }
 
-function decoded(options: MeterOptions, meter: BodyMeter): UsageMeter {
-  return isEncoded(options.contentEncoding) ? new EncodedMeter(options.contentEncoding!, meter) : meter;
+function withDecoder(options: MeterOptions, meter: BodyMeter): UsageMeter {
+  return isCompressed(options.contentEncoding) ? new CompressedBodyMeter(options.contentEncoding!, meter) : meter;
 }
 
-function plainMeter(options: MeterOptions, reader: UsageReader): BodyMeter {
-  const type = mediaType(options.contentType);
-  if (type === 'text/event-stream') return new EventsMeter(options, reader);
-  if (options.method === 'GET' && isResultFile(plainPath(options.path))) return new LinesMeter(options, reader);
+function createPlainMeter(options: MeterOptions, reader: UsageReader): BodyMeter {
+  const type = parseMediaType(options.contentType);
+  if (type === 'text/event-stream') return new SseMeter(options, reader);
+  if (options.method === 'GET' && isBatchResultFile(normalizePath(options.path)))
+    return new JsonlMeter(options, reader);
   // No type at all: JSON is what these providers send.
-  if (type === '' || type.endsWith('json') || type.startsWith('text/')) return new DocumentMeter(options, reader);
-  return new OpaqueMeter(options, reader);
+  if (type === '' || type.endsWith('json') || type.startsWith('text/')) return new JsonDocumentMeter(options, reader);
+  return new BinaryBodyMeter(options, reader);
 }
 
 /**
  * Whether the answer holds usage that is booked when it is fetched: a part of it, which a range would bring, can leave the
  * usage out.
  */
-export function isFetchedWhole(method: string, path: string): boolean {
+export function needsWholeResponse(method: string, path: string): boolean {
   if (method !== 'GET') return false;
-  const plain = plainPath(path);
-  return isResultFile(plain) || /\/(?:responses|runs)\//.test(plain);
+  const plain = normalizePath(path);
+  return isBatchResultFile(plain) || /\/(?:responses|runs)\//.test(plain);
 }
 
 /** Where a batch's results are fetched, one JSON document a line, whatever their content type says. */
-function isResultFile(path: string): boolean {
+function isBatchResultFile(path: string): boolean {
   if (path.endsWith('/results')) return path.includes('/messages/batches/');
   return path.endsWith('/content') && path.includes('/files/');
 }
 
 /** Lower case, without parameters. */
-function mediaType(contentType: string | null): string {
+function parseMediaType(contentType: string | null): string {
   if (contentType === null) return '';
   const semicolon = contentType.indexOf(';');
   return (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
 }
 
 /** Nothing to read: s3, supabase, vercel, and every answer that is not 2xx. */
-class FixedMeter implements UsageMeter {
+class NoUsageMeter implements UsageMeter {
   readonly #options: MeterOptions;
   readonly #units: number;
 
@@ -87,10 +95,10 @@ class FixedMeter implements UsageMeter {
   observe(): void {}
 
   get tokensOutSeen(): number {
-    return KNOWN_AT_END;
+    return TOKENS_KNOWN_AT_END;
   }
 
   finish(): UsageReading {
-    return readingOf(emptyCounts(), 'none', this.#options.requestModel, { units: this.#units });
+    return createUsageReading(createEmptyCounts(), 'none', this.#options.requestModel, { units: this.#units });
   }
 }

@@ -6,31 +6,31 @@ import { invariantFailures } from '@acg/base/invariant';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { CallMetrics } from '../call/call-metrics.js';
 import type { Exchange, RoutedExchange } from '../call/exchange.js';
-import type { Rejection } from '../call/rejections.js';
-import type { CountersMetrics } from '../counters/counters.js';
-import type { UsageReading } from '../metering/meter.js';
-import type { Price } from '../pricing/price.js';
+import type { CountersMetrics } from '../limits/counters.js';
+import type { UsageReading } from '../metering/reading/usage-meter.js';
+import type { CallCost } from '../pricing/price-table.js';
+import type { Rejection } from '../rejection/rejections.js';
 import {
   type Aggregator,
-  type Cell,
   CounterSeries,
-  CounterView,
   GaugeSeries,
   type HistogramCell,
   HistogramSeries,
-} from './series.js';
+  ObservedCounterSeries,
+  type SeriesCell,
+} from './metric-series.js';
 
-const OVERHEAD_SECONDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5];
-const CALL_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
-const STORE_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1];
-const CLASSES = ['failed', '1xx', '2xx', '3xx', '4xx', '5xx'];
+const OVERHEAD_BUCKETS_SECONDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5];
+const CALL_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+const STORE_BUCKETS_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1];
+const STATUS_CLASSES = ['failed', '1xx', '2xx', '3xx', '4xx', '5xx'];
 
 /** Figures that other parts keep; read at each scrape. */
-interface Figures {
+interface MetricSources {
   inflight(): number;
   connections(): number;
   webSockets(): number;
-  webSocketPlaces(): number;
+  webSocketSlotsUsed(): number;
   webSocketBytes(): number;
   upstreamPools(): number;
   upstreamFreeConnections(): number;
@@ -39,8 +39,14 @@ interface Figures {
   cachedContexts(): number;
   linkUp(): boolean;
   countersEnforcing(): boolean;
-  spool(): { bytesUnacknowledged: number; bytesKept: number; oldestAgeMs: number; full: boolean; writeErrors: number };
-  shipped(): { recordsShipped: number; recordsRejected: number; failures: number; rewinds: number };
+  spool(): {
+    bytesUnacknowledged: number;
+    bytesRetained: number;
+    oldestAgeMs: number;
+    isFull: boolean;
+    writeErrors: number;
+  };
+  shipped(): { recordsReported: number; recordsRejected: number; failures: number; rewinds: number };
   /** How many known circuits are in each state. */
   circuits(): Readonly<Record<'CLOSED' | 'HALF_OPEN' | 'OPEN', number>>;
   /** Origins of built-in providers that this process cannot connect to. */
@@ -49,7 +55,7 @@ interface Figures {
 
 /** The cells of one provider, kept so that a request looks up one map entry. */
 interface ProviderCells {
-  readonly requests: readonly Cell[];
+  readonly requests: readonly SeriesCell[];
   readonly overhead: HistogramCell;
   readonly upstream: HistogramCell;
 }
@@ -62,10 +68,10 @@ export class Metrics implements CallMetrics, CountersMetrics {
   readonly #rejections: CounterSeries;
   readonly #usage: CounterSeries;
   readonly #priceSources: CounterSeries;
-  readonly #unchecked: Cell;
-  readonly #bugs: Cell;
-  readonly #holdExceeded: Cell;
-  readonly #store: HistogramCell;
+  readonly #unchecked: SeriesCell;
+  readonly #internalErrors: SeriesCell;
+  readonly #reservationExceeded: SeriesCell;
+  readonly #storeLatency: HistogramCell;
   readonly #resolves: HistogramSeries;
   readonly #providers = new Map<string, ProviderCells>();
   /** Responses that are being streamed event by event. */
@@ -80,14 +86,14 @@ export class Metrics implements CallMetrics, CountersMetrics {
       'gateway_overhead_seconds',
       'Time in the gateway before the upstream call',
       registry,
-      OVERHEAD_SECONDS,
+      OVERHEAD_BUCKETS_SECONDS,
       'provider',
     );
     this.#upstream = new HistogramSeries(
       'gateway_upstream_seconds',
       'Time from the upstream call to its response head',
       registry,
-      CALL_SECONDS,
+      CALL_BUCKETS_SECONDS,
       'provider',
     );
     this.#rejections = counter('gateway_rejections_total', 'Requests that the gateway refused', ['reason']);
@@ -97,23 +103,27 @@ export class Metrics implements CallMetrics, CountersMetrics {
       'source',
     ]);
     this.#unchecked = counter('gateway_unchecked_total', 'Requests let through unchecked: no counter store', []).cell();
-    this.#holdExceeded = counter(
+    this.#reservationExceeded = counter(
       'gateway_hold_exceeded_usd_total',
       'What calls with hard budgets have cost above what they had reserved, US dollars',
       [],
     ).cell();
-    this.#bugs = counter('gateway_stage_failures_total', 'Requests that ended in an internal error', []).cell();
-    this.#store = new HistogramSeries(
+    this.#internalErrors = counter(
+      'gateway_stage_failures_total',
+      'Requests that ended in an internal error',
+      [],
+    ).cell();
+    this.#storeLatency = new HistogramSeries(
       'gateway_counters_seconds',
       'Counter store calls',
       registry,
-      STORE_SECONDS,
+      STORE_BUCKETS_SECONDS,
     ).cell();
     this.#resolves = new HistogramSeries(
       'gateway_resolve_seconds',
       'ResolveToken calls',
       registry,
-      CALL_SECONDS,
+      CALL_BUCKETS_SECONDS,
       'outcome',
     );
     const build = [{ labels: { version, node: process.version }, value: 1 }];
@@ -123,15 +133,16 @@ export class Metrics implements CallMetrics, CountersMetrics {
   }
 
   /** Adds the figures that other parts keep. */
-  observe(figures: Figures): void {
+  registerSources(figures: MetricSources): void {
     const { registry } = this;
     const gauge = (name: string, help: string, read: () => number, aggregator: Aggregator = 'sum') =>
       new GaugeSeries(name, help, registry, read, aggregator);
-    const total = (name: string, help: string, read: () => number) => new CounterView(name, help, registry, read);
+    const total = (name: string, help: string, read: () => number) =>
+      new ObservedCounterSeries(name, help, registry, read);
     gauge('gateway_inflight', 'Requests under way', () => figures.inflight());
     gauge('gateway_connections', 'Connections of agents', () => figures.connections());
     gauge('gateway_websockets', 'Open WebSockets', () => figures.webSockets());
-    gauge('gateway_websocket_places', 'Places of WebSockets that are taken', () => figures.webSocketPlaces());
+    gauge('gateway_websocket_places', 'Places of WebSockets that are taken', () => figures.webSocketSlotsUsed());
     gauge('gateway_websocket_bytes', 'Bytes that WebSockets hold, as counted', () => figures.webSocketBytes());
     gauge('gateway_upstream_origins', 'Pools of upstream connections: one per origin and organization or account', () =>
       figures.upstreamPools(),
@@ -153,23 +164,27 @@ export class Metrics implements CallMetrics, CountersMetrics {
       'min',
     );
     gauge('gateway_spool_bytes', 'Usage not yet acknowledged', () => figures.spool().bytesUnacknowledged);
-    gauge('gateway_spool_kept_bytes', 'Usage that the ledger has, kept for a while', () => figures.spool().bytesKept);
+    gauge(
+      'gateway_spool_kept_bytes',
+      'Usage that the ledger has, kept for a while',
+      () => figures.spool().bytesRetained,
+    );
     gauge('gateway_spool_age_seconds', 'Age of the oldest such usage', () => figures.spool().oldestAgeMs / 1000, 'max');
     gauge(
       'gateway_spool_full',
       '1 while new calls are refused, of one organization at least',
-      () => Number(figures.spool().full),
+      () => Number(figures.spool().isFull),
       'max',
     );
     total('gateway_spool_write_errors_total', 'Failed spool writes', () => figures.spool().writeErrors);
-    total('gateway_records_shipped_total', 'Usage records acknowledged', () => figures.shipped().recordsShipped);
+    total('gateway_records_shipped_total', 'Usage records acknowledged', () => figures.shipped().recordsReported);
     total('gateway_records_set_aside_total', 'Usage records refused', () => figures.shipped().recordsRejected);
     total('gateway_ship_failures_total', 'Failed ReportUsage calls', () => figures.shipped().failures);
     total('gateway_spool_rewinds_total', 'Times that kept usage was sent again', () => figures.shipped().rewinds);
-    new CounterView('gateway_invariant_failures_total', 'Failed internal checks by name', registry, () =>
+    new ObservedCounterSeries('gateway_invariant_failures_total', 'Failed internal checks by name', registry, () =>
       Array.from(invariantFailures(), ([invariant, value]) => ({ labels: { invariant }, value })),
     );
-    new CounterView('gateway_context_lookups_total', 'Context cache lookups', registry, () => [
+    new ObservedCounterSeries('gateway_context_lookups_total', 'Context cache lookups', registry, () => [
       { labels: { result: 'hit' }, value: figures.cacheHits() },
       { labels: { result: 'miss' }, value: figures.cacheMisses() },
     ]);
@@ -185,13 +200,13 @@ export class Metrics implements CallMetrics, CountersMetrics {
     this.#rejections.cell(rejection.reason).value++;
   }
 
-  onSettled(x: RoutedExchange, reading: UsageReading | null, price: Price): void {
+  onSettled(x: RoutedExchange, reading: UsageReading | null, price: CallCost): void {
     if (x.streamed) this.streams--;
     const provider = x.routed.upstream.publicSlug;
-    const cells = this.#providers.get(provider) ?? this.#openProvider(provider);
+    const cells = this.#providers.get(provider) ?? this.#createProviderCells(provider);
     cells.requests[Math.min(5, Math.trunc(x.upstreamStatus / 100))]!.value++;
-    cells.overhead.observe((x.dispatchedTick - x.request.startedTick) / 1000);
-    if (x.respondedTick > 0) cells.upstream.observe((x.respondedTick - x.dispatchedTick) / 1000);
+    cells.overhead.observe((x.dispatchedAtPerfMs - x.request.startedAtPerfMs) / 1000);
+    if (x.respondedAtPerfMs > 0) cells.upstream.observe((x.respondedAtPerfMs - x.dispatchedAtPerfMs) / 1000);
     if (x.upstreamStatus < 200 || x.upstreamStatus > 299) return;
     if (reading !== null) this.#usage.cell(reading.source).value++;
     this.#priceSources.cell(provider, price.source).value++;
@@ -201,31 +216,31 @@ export class Metrics implements CallMetrics, CountersMetrics {
     this.streams++;
   }
 
-  onHoldExceeded(nanos: number): void {
-    this.#holdExceeded.value += nanos / 1e9;
+  onReservationExceeded(nanos: number): void {
+    this.#reservationExceeded.value += nanos / 1e9;
   }
 
-  onBug(): void {
-    this.#bugs.value++;
+  onInternalError(): void {
+    this.#internalErrors.value++;
   }
 
   onResolved(outcome: string, durationMs: number): void {
     this.#resolves.cell(outcome).observe(durationMs / 1000);
   }
 
-  unchecked(count: number): void {
+  countUnchecked(count: number): void {
     this.#unchecked.value += count;
   }
 
-  enforcing(): void {}
+  setEnforcing(): void {}
 
-  storeLatency(ms: number): void {
-    this.#store.observe(ms / 1000);
+  observeStoreLatency(ms: number): void {
+    this.#storeLatency.observe(ms / 1000);
   }
 
-  #openProvider(provider: string): ProviderCells {
+  #createProviderCells(provider: string): ProviderCells {
     const cells = {
-      requests: CLASSES.map((status) => this.#requests.cell(provider, status)),
+      requests: STATUS_CLASSES.map((status) => this.#requests.cell(provider, status)),
       overhead: this.#overhead.cell(provider),
       upstream: this.#upstream.cell(provider),
     };

@@ -6,7 +6,7 @@ export interface OpsSource {
   /** Text of the Prometheus format. */
   metrics(): Promise<string>;
   /** Null: ready to serve; else why not. */
-  notReady(): string | null;
+  notReadyReason(): string | null;
 }
 
 const PROMETHEUS_TEXT = 'text/plain; version=0.0.4; charset=utf-8';
@@ -46,7 +46,7 @@ export class OpsServer {
         send(response, 200, 'application/json', '{"status":"ok"}');
         return;
       case '/readyz': {
-        const reason = this.#source.notReady();
+        const reason = this.#source.notReadyReason();
         const body = reason === null ? { status: 'ready' } : { status: 'not_ready', reason };
         send(response, reason === null ? 200 : 503, 'application/json', JSON.stringify(body));
         return;

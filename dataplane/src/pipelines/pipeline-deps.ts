@@ -1,15 +1,16 @@
+import type { Breakers } from '../breaker/breakers.js';
 import type { CallMetering } from '../call/call-metering.js';
-import type { Failures } from '../call/failures.js';
+import type { FailureHandler } from '../call/failure-handler.js';
+import type { AcquireSlot } from '../call/stages/acquire-slot.js';
 import type { AuthenticateDeps } from '../call/stages/authenticate.js';
-import type { TakeShare } from '../call/stages/share.js';
-import type { Circuits } from '../circuit/circuits.js';
-import type { Counters } from '../counters/counters.js';
+import type { Counters } from '../limits/counters.js';
 
 /** What every pipeline asks of the parts around the calls. */
-export interface PipelineDeps extends Pick<AuthenticateDeps, 'contexts' | 'unknownTokens' | 'onAuthenticated'> {
-  readonly counters: Pick<Counters, 'admit' | 'grow' | 'settle' | 'standing'>;
-  readonly circuits: Circuits;
-  readonly takeShare: TakeShare;
+export interface PipelineDeps
+  extends Pick<AuthenticateDeps, 'contexts' | 'unauthenticatedLimiter' | 'onAuthenticated'> {
+  readonly counters: Pick<Counters, 'admit' | 'growReservation' | 'settle' | 'peek'>;
+  readonly breakers: Breakers;
+  readonly acquireOrgSlot: AcquireSlot;
   readonly metering: CallMetering;
-  readonly failures: Failures;
+  readonly failures: FailureHandler;
 }

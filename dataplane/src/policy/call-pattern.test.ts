@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { looseSegments, looseText, strictSegments } from './call-path.js';
 import { matchesCall, parseCallPattern } from './call-pattern.js';
+import { normalizeLeniently, splitPathLeniently, splitPathStrictly } from './path-segments.js';
 
 const matches = (pattern: string, method: string, path: string): boolean =>
-  matchesCall(parseCallPattern(pattern, strictSegments)!, method, path.slice(1).split('/'));
+  matchesCall(parseCallPattern(pattern, splitPathStrictly)!, method, path.slice(1).split('/'));
 
 test.each([
   ['POST /v1/chat/completions', 'POST', '/v1/chat/completions', true],
@@ -33,7 +33,7 @@ test.each([
 });
 
 test.each(['', 'GET', '/x', 'GET x', ' /x'])('call pattern: %j is none', (text) => {
-  expect(parseCallPattern(text, strictSegments)).toBeNull();
+  expect(parseCallPattern(text, splitPathStrictly)).toBeNull();
 });
 
 /** The same rules as a regular expression. */
@@ -68,7 +68,7 @@ test.each([
   ['//a/', ['', 'a', '']],
   ['/', ['']],
 ])('strict path: %s is %j', (path, segments) => {
-  expect(strictSegments(path)).toEqual(segments);
+  expect(splitPathStrictly(path)).toEqual(segments);
 });
 
 test.each([
@@ -85,7 +85,7 @@ test.each([
   ['/api-%E2%84%AAeys', ['api-keys']], // the Kelvin sign
   ['/%zz%', ['%zz%']],
 ])('loose path: %s is %j', (path, segments) => {
-  expect(looseSegments(path)).toEqual(segments);
+  expect(splitPathLeniently(path)).toEqual(segments);
 });
 
 test('loose path: decoding is the same as decoding again and again', () => {
@@ -97,7 +97,7 @@ test('loose path: decoding is the same as decoding again and again', () => {
         before = slow;
         slow = slow.replace(/%([0-9a-fA-F]{2})/g, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
       }
-      if (/^[\0-\x7f]*$/.test(slow)) expect(looseText(text)).toBe(slow.toLowerCase());
+      if (/^[\0-\x7f]*$/.test(slow)) expect(normalizeLeniently(text)).toBe(slow.toLowerCase());
     }),
     { numRuns: 5000 },
   );

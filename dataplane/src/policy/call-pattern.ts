@@ -33,33 +33,33 @@ export function matchesCall(pattern: CallPattern, method: string, segments: read
   if (pattern.method !== null && pattern.method !== method) return false;
   const { groups } = pattern;
   const first = groups[0]!;
-  if (groups.length === 1) return segments.length === first.length && matchesAt(first, segments, 0);
+  if (groups.length === 1) return segments.length === first.length && matchesGroupAt(first, segments, 0);
   const last = groups[groups.length - 1]!;
   if (segments.length < first.length + last.length) return false;
   const end = segments.length - last.length;
-  if (!matchesAt(first, segments, 0) || !matchesAt(last, segments, end)) return false;
+  if (!matchesGroupAt(first, segments, 0) || !matchesGroupAt(last, segments, end)) return false;
   // What stands between two `**` is taken where it first fits: later ones then have the most room.
   let from = first.length;
   for (let g = 1; g < groups.length - 1; g++) {
     const group = groups[g]!;
-    while (from + group.length <= end && !matchesAt(group, segments, from)) from++;
+    while (from + group.length <= end && !matchesGroupAt(group, segments, from)) from++;
     if (from + group.length > end) return false;
     from += group.length;
   }
   return true;
 }
 
-function matchesAt(group: readonly SegmentPattern[], segments: readonly string[], from: number): boolean {
+function matchesGroupAt(group: readonly SegmentPattern[], segments: readonly string[], from: number): boolean {
   for (let i = 0; i < group.length; i++) {
     const pieces = group[i]!;
     const segment = segments[from + i]!;
-    if (!matchesText(pieces, segment) || (segment === '' && pieces.length > 1)) return false;
+    if (!matchesWildcard(pieces, segment) || (segment === '' && pieces.length > 1)) return false;
   }
   return true;
 }
 
 /** `text.split('*')` of a pattern against a text: the pieces in their order, the first and the last at the ends. */
-export function matchesText(pieces: readonly string[], text: string): boolean {
+export function matchesWildcard(pieces: readonly string[], text: string): boolean {
   const first = pieces[0]!;
   if (pieces.length === 1) return text === first;
   const last = pieces[pieces.length - 1]!;

@@ -1,20 +1,28 @@
 /** All rules that hold for one agent's calls to one provider, compiled once per context. */
 import type { CallPolicy, Upstream } from '../context/agent-context.js';
-import { strictSegments } from './call-path.js';
 import { type CallPattern, matchesCall, parseCallPattern } from './call-pattern.js';
+import { hasMethodOverride } from './method-override.js';
 import { ModelRule } from './model-rule.js';
-import { overridesCall } from './overrides.js';
-import { SensitiveCalls } from './sensitive.js';
+import { splitPathStrictly } from './path-segments.js';
+import { SensitiveCalls } from './sensitive-calls.js';
 
 /**
  * Where a call's model is to be looked for; `answer`: nowhere, and an answer states what it costs, if it costs anything;
  * `unknown`: the provider's file does not say, or says that no answer states what it costs.
  */
-export type ModelPlace = 'json' | 'form' | 'json_or_form' | 'batch' | 'free' | 'answer' | 'unknown' | `path:${string}`;
+export type ModelLocation =
+  | 'json'
+  | 'form'
+  | 'json_or_form'
+  | 'batch'
+  | 'free'
+  | 'answer'
+  | 'unknown'
+  | `path:${string}`;
 
 interface ModelCallPattern {
   readonly pattern: CallPattern;
-  readonly at: ModelPlace;
+  readonly at: ModelLocation;
 }
 
 /** They name no model and use none. */
@@ -27,25 +35,25 @@ export class CallRules {
   readonly #policy: CallPolicy | null;
   readonly #calls: readonly CallPattern[] | null;
   readonly #modelCalls: readonly ModelCallPattern[];
-  readonly #listsUnseen: boolean;
+  readonly #listsUnreportedCosts: boolean;
   readonly #basePath: string;
 
   constructor({ sensitiveCalls, policy, modelCalls, basePath }: Upstream) {
     const models = policy?.models ?? null;
     this.#sensitive = sensitiveCalls.length === 0 ? null : new SensitiveCalls(sensitiveCalls);
     this.#policy = policy;
-    this.#calls = policy === null || policy.calls === null ? null : policy.calls.map(compile);
+    this.#calls = policy === null || policy.calls === null ? null : policy.calls.map(compilePattern);
     this.models = models === null || modelCalls.length === 0 ? null : new ModelRule(models);
-    this.#modelCalls = modelCalls.map(({ call, at }) => ({ pattern: compile(call), at: at as ModelPlace }));
-    this.#listsUnseen = this.#modelCalls.some(({ at }) => at === 'unknown');
+    this.#modelCalls = modelCalls.map(({ call, at }) => ({ pattern: compilePattern(call), at: at as ModelLocation }));
+    this.#listsUnreportedCosts = this.#modelCalls.some(({ at }) => at === 'unknown');
     this.#basePath = basePath;
   }
 
   /** Whether the call hands out credentials or changes who has access, or may turn out to be one that does. */
-  sensitive(method: string, rest: string, query: string | null, headers: readonly string[]): boolean {
+  isSensitive(method: string, providerPath: string, query: string | null, headers: readonly string[]): boolean {
     const calls = this.#sensitive;
     if (calls === null) return false;
-    return overridesCall(query, headers) || calls.match(method, this.#basePath, rest, query, headers);
+    return hasMethodOverride(query, headers) || calls.matches(method, this.#basePath, providerPath, query, headers);
   }
 
   /** Whether the policy allows the call, whatever its model. `plainPath`: without dot segments. */
@@ -54,11 +62,11 @@ export class CallRules {
     if (policy === null) return true;
     if (policy.closed) return false;
     if (this.#calls === null && this.models === null) return true;
-    if (overridesCall(query, headers)) return false;
+    if (hasMethodOverride(query, headers)) return false;
     const calls = this.#calls;
     if (calls === null) return true;
     if (!plainPath) return false;
-    const segments = strictSegments(rest);
+    const segments = splitPathStrictly(rest);
     for (let i = 0; i < calls.length; i++) if (matchesCall(calls[i]!, method, segments)) return true;
     return false;
   }
@@ -67,60 +75,60 @@ export class CallRules {
    * Whether no answer states what the call costs. Of a custom provider only those that its format's vendor has; of a
    * built-in one also what its file does not name. A control plane that sends no such list is of an older version.
    */
-  costsUnseen(method: string, rest: string, custom: boolean): boolean {
-    if (!this.#listsUnseen || MODEL_FREE_METHODS.has(method)) return false;
-    const at = this.#listedPlace(method, rest);
+  hasUnreportedCost(method: string, providerPath: string, custom: boolean): boolean {
+    if (!this.#listsUnreportedCosts || MODEL_FREE_METHODS.has(method)) return false;
+    const at = this.#findListedLocation(method, providerPath);
     return at === 'unknown' || (at === undefined && !custom);
   }
 
-  modelPlace(method: string, rest: string): ModelPlace {
+  locateModel(method: string, providerPath: string): ModelLocation {
     if (MODEL_FREE_METHODS.has(method)) return 'free';
-    return this.#listedPlace(method, rest) ?? 'unknown';
+    return this.#findListedLocation(method, providerPath) ?? 'unknown';
   }
 
-  #listedPlace(method: string, rest: string): ModelPlace | undefined {
-    const segments = strictSegments(rest);
+  #findListedLocation(method: string, rest: string): ModelLocation | undefined {
+    const segments = splitPathStrictly(rest);
     return this.#modelCalls.find(({ pattern }) => matchesCall(pattern, method, segments))?.at;
   }
 }
 
-const rulesOf = new WeakMap<Upstream, CallRules | null>();
+const rulesByUpstream = new WeakMap<Upstream, CallRules | null>();
 
 /** Null: everything is allowed. */
-export function callRulesOf(upstream: Upstream): CallRules | null {
-  let rules = rulesOf.get(upstream);
+export function getCallRules(upstream: Upstream): CallRules | null {
+  let rules = rulesByUpstream.get(upstream);
   if (rules === undefined) {
     rules = upstream.policy === null && upstream.sensitiveCalls.length === 0 ? null : new CallRules(upstream);
-    rulesOf.set(upstream, rules);
+    rulesByUpstream.set(upstream, rules);
   }
   return rules;
 }
 
-const placeRulesOf = new WeakMap<Upstream, CallRules>();
+const modelRulesByUpstream = new WeakMap<Upstream, CallRules>();
 
 /** Where a call's model is, also where no policy asks for it. A custom provider of a known format says nothing of paths. */
-export function callPlace(upstream: Upstream, method: string, rest: string): ModelPlace {
-  const place = placeRules(upstream).modelPlace(method, rest);
+export function locateCallModel(upstream: Upstream, method: string, providerPath: string): ModelLocation {
+  const place = getModelRules(upstream).locateModel(method, providerPath);
   return place === 'unknown' && upstream.modelCalls.length === 0 ? 'json_or_form' : place;
 }
 
-/** See {@link CallRules.costsUnseen}. */
+/** See {@link CallRules.hasUnreportedCost}. */
 export function costsUnseen(upstream: Upstream, method: string, rest: string): boolean {
-  return placeRules(upstream).costsUnseen(method, rest, upstream.custom);
+  return getModelRules(upstream).hasUnreportedCost(method, rest, upstream.isCustom);
 }
 
-function placeRules(upstream: Upstream): CallRules {
-  let rules = rulesOf.get(upstream) ?? placeRulesOf.get(upstream);
+function getModelRules(upstream: Upstream): CallRules {
+  let rules = rulesByUpstream.get(upstream) ?? modelRulesByUpstream.get(upstream);
   if (rules === undefined || rules === null) {
     rules = new CallRules(upstream);
-    placeRulesOf.set(upstream, rules);
+    modelRulesByUpstream.set(upstream, rules);
   }
   return rules;
 }
 
 /** A pattern that cannot be read would silently allow nothing, or deny nothing. */
-function compile(call: string): CallPattern {
-  const pattern = parseCallPattern(call, strictSegments);
+function compilePattern(call: string): CallPattern {
+  const pattern = parseCallPattern(call, splitPathStrictly);
   if (pattern === null) throw new Error('a call that is no pattern');
   return pattern;
 }

@@ -1,6 +1,6 @@
 /** Which models an agent may name. `*` is any run of characters; case does not matter. */
 import type { ModelPatterns } from '../context/agent-context.js';
-import { matchesText } from './call-pattern.js';
+import { matchesWildcard } from './call-pattern.js';
 
 const MODEL_CHARS_MAX = 512;
 /** Control characters and blanks at its ends: some providers would cut them off. */
@@ -12,17 +12,17 @@ export class ModelRule {
   readonly #deny: readonly (readonly string[])[];
 
   constructor({ allow, deny }: ModelPatterns) {
-    this.#allow = allow === null ? null : allow.map(piecesOf);
-    this.#deny = deny.map(piecesOf);
+    this.#allow = allow === null ? null : allow.map(splitWildcards);
+    this.#deny = deny.map(splitWildcards);
   }
 
-  passes(model: string): boolean {
+  allows(model: string): boolean {
     if (model.length > MODEL_CHARS_MAX || !PLAIN.test(model) || LONE_SURROGATE.test(model)) return false;
-    const name = fold(model);
-    if (this.#deny.some((pieces) => matchesText(pieces, name))) return false;
-    return this.#allow === null || this.#allow.some((pieces) => matchesText(pieces, name));
+    const name = foldCase(model);
+    if (this.#deny.some((pieces) => matchesWildcard(pieces, name))) return false;
+    return this.#allow === null || this.#allow.some((pieces) => matchesWildcard(pieces, name));
   }
 }
 
-const fold = (text: string): string => text.normalize('NFKC').toLowerCase();
-const piecesOf = (pattern: string): readonly string[] => fold(pattern).split('*');
+const foldCase = (text: string): string => text.normalize('NFKC').toLowerCase();
+const splitWildcards = (pattern: string): readonly string[] => foldCase(pattern).split('*');

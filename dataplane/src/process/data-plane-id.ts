@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { UUID } from '@acg/base/uuid';
+import { UUID_PATTERN } from '@acg/base/uuid';
 
 /**
  * Reads `{dataDir}/dataplane-id`, or makes it; workers that start together agree on the first one's. A damaged file is
@@ -11,8 +11,8 @@ import { UUID } from '@acg/base/uuid';
  */
 export function loadDataPlaneId(dataDir: string): string {
   const path = join(dataDir, 'dataplane-id');
-  const kept = readIfThere(path).trim();
-  if (UUID.test(kept)) return kept;
+  const kept = readFileOrEmpty(path).trim();
+  if (UUID_PATTERN.test(kept)) return kept;
   const id = randomUUID();
   const own = `${path}.${process.pid}`;
   writeFileSync(own, `${id}\n`, { mode: 0o600 });
@@ -21,14 +21,14 @@ export function loadDataPlaneId(dataDir: string): string {
     linkSync(own, path); // unlike a rename it fails where another worker was first
     return id;
   } catch {
-    const first = readIfThere(path).trim();
-    return UUID.test(first) ? first : id;
+    const first = readFileOrEmpty(path).trim();
+    return UUID_PATTERN.test(first) ? first : id;
   } finally {
     rmSync(own, { force: true });
   }
 }
 
-function readIfThere(path: string): string {
+function readFileOrEmpty(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { usableMemory } from './usable-memory.js';
+import { usableMemoryBytes } from './usable-memory.js';
 
 const GIB = 2 ** 30;
 
@@ -10,5 +10,5 @@ test.each([
   ['a container with one', 2 * GIB, 2 * GIB],
   ['a container that may have more than there is', 16 * GIB, 8 * GIB],
 ])('memory: %s', (_what, container, expected) => {
-  expect(usableMemory(8 * GIB, container)).toBe(expected);
+  expect(usableMemoryBytes(8 * GIB, container)).toBe(expected);
 });

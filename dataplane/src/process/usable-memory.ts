@@ -1,7 +1,7 @@
 /** Bytes of memory that this process and its children may use: the container's, where it has a limit, else the machine's. */
 import { totalmem } from 'node:os';
 
-export function usableMemory(machine = totalmem(), container = process.constrainedMemory()): number {
+export function usableMemoryBytes(machine = totalmem(), container = process.constrainedMemory()): number {
   // Without a limit it is undefined, 0, or more than any machine has.
   return container !== undefined && container > 0 ? Math.min(machine, container) : machine;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from '@acg/base/log';
 import { afterEach, expect, test } from 'vitest';
-import { WORKER_VARIABLE, WorkerFleet } from './worker-fleet.js';
+import { WORKER_ENV_VARIABLE, WorkerFleet } from './worker-fleet.js';
 
 const execPath = process.execPath;
 let fleet: WorkerFleet | null = null;
@@ -35,7 +35,7 @@ function scripted(body: string, drainTimeoutMs = 20_000): Scripted {
   writeFileSync(
     script,
     `import { appendFileSync, readFileSync } from 'node:fs';
-     const [index, port] = process.env.${WORKER_VARIABLE}.split(':');
+     const [index, port] = process.env.${WORKER_ENV_VARIABLE}.split(':');
      appendFileSync('${journal}', index + ' ' + process.pid + '\\n');
      const allStarts = () => readFileSync('${journal}', 'utf8').trim().split('\\n');
      const starts = allStarts();
@@ -101,7 +101,7 @@ test('worker fleet: a process that cannot be made later is tried again', async (
   expect(replaced[1]).toMatchObject({ error: expect.stringContaining('ENOENT') });
   process.execPath = execPath;
   await until(() => starts().length === 3);
-  expect(fleet.notReady()).toBeNull();
+  expect(fleet.notReadyReason()).toBeNull();
 });
 
 test('worker fleet: it ends with the code when every worker refuses to run', async () => {
@@ -123,7 +123,7 @@ test('worker fleet: one worker that refuses to run is tried again while another 
   const ofSecond = (): number => starts().filter((line) => line.startsWith('1')).length;
   await until(() => ofSecond() === 4);
   expect(starts().filter((line) => line.startsWith('0'))).toHaveLength(1);
-  expect(fleet.notReady()).toBeNull();
+  expect(fleet.notReadyReason()).toBeNull();
   expect(ends).toEqual([]);
 });
 

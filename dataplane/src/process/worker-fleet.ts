@@ -10,24 +10,24 @@
 
 import { createServer } from 'node:net';
 import { Backoff } from '@acg/base/backoff';
-import { ignore } from '@acg/base/ignore';
 import type { Logger } from '@acg/base/log';
+import { noop } from '@acg/base/noop';
 import { AggregatorRegistry } from 'prom-client';
 import { EXIT } from './exit-codes.js';
-import { type FromWorker, type WorkerEnd, WorkerProcess } from './worker-process.js';
+import { type MessageFromWorker, type WorkerExit, WorkerProcess } from './worker-process.js';
 
 /** Names a process as a worker: `index:port`. */
-export const WORKER_VARIABLE = 'ACG_DATAPLANE_WORKER';
+export const WORKER_ENV_VARIABLE = 'ACG_DATAPLANE_WORKER';
 
-const FIGURES_TIMEOUT_MS = 2_000;
+const METRICS_TIMEOUT_MS = 2_000;
 /** A worker that lived this long was well: it starts its successor without delay, and its refusals are forgotten. */
 const STABLE_MS = 10_000;
 /** A worker drains within the drain time; one that is not gone this much later never will be. */
 const KILL_AFTER_DRAIN_MS = 3_000;
-const REFUSALS: ReadonlySet<number | null> = new Set([EXIT.config, EXIT.directory, EXIT.unavailable]);
+const UNRECOVERABLE_EXIT_CODES: ReadonlySet<number | null> = new Set([EXIT.config, EXIT.directory, EXIT.unavailable]);
 
 /** A worker could not start. */
-export class WorkerEnded extends Error {
+export class WorkerExited extends Error {
   constructor(
     readonly exitCode: number,
     message: string,
@@ -49,13 +49,13 @@ export class WorkerFleet {
   readonly #host: string;
   readonly #stopTimeoutMs: number;
   readonly #log: Logger;
-  readonly #onRefused: (exitCode: number, message: string) => void;
+  readonly #onUnrecoverable: (exitCode: number, message: string) => void;
   readonly #workers: (WorkerProcess | null)[];
   readonly #backoffs: Backoff[];
   /** Of each place: its last worker refused to run, and none was well since. */
-  readonly #refused: boolean[];
-  readonly #questions = new Map<number, (metrics: readonly object[]) => void>();
-  #questionId = 0;
+  readonly #isUnrecoverable: boolean[];
+  readonly #pendingMetrics = new Map<number, (metrics: readonly object[]) => void>();
+  #metricsRequestId = 0;
   /** 0: any free one, until the first worker has found it. */
   #port: number;
   #stopping = false;
@@ -74,22 +74,22 @@ export class WorkerFleet {
     this.#host = config.host;
     this.#stopTimeoutMs = config.drainTimeoutMs + KILL_AFTER_DRAIN_MS;
     this.#log = log;
-    this.#onRefused = onRefused;
+    this.#onUnrecoverable = onRefused;
     this.#port = config.port;
     this.#workers = Array.from({ length: config.workers }, () => null);
     this.#backoffs = Array.from({ length: config.workers }, () => new Backoff(100, 10_000));
-    this.#refused = Array.from({ length: config.workers }, () => false);
+    this.#isUnrecoverable = Array.from({ length: config.workers }, () => false);
   }
 
   /** Resolves with the port when every worker listens. Rejects with `WorkerEnded` when one cannot start. */
   async start(): Promise<number> {
     let next = 0;
     // Of a port that is found free and let go again, somebody else can have it before the first worker listens.
-    if (this.#port === 0) await this.#launch(next++);
-    else await checkFree(this.#host, this.#port);
-    await Promise.all(this.#workers.slice(next).map((_, index) => this.#launch(next + index)));
-    this.#checkTimer = setInterval(() => void this.#figures(), FIGURES_TIMEOUT_MS).unref();
-    await this.#figures();
+    if (this.#port === 0) await this.#startWorker(next++);
+    else await assertPortFree(this.#host, this.#port);
+    await Promise.all(this.#workers.slice(next).map((_, index) => this.#startWorker(next + index)));
+    this.#checkTimer = setInterval(() => void this.#collectMetrics(), METRICS_TIMEOUT_MS).unref();
+    await this.#collectMetrics();
     return this.#port;
   }
 
@@ -106,92 +106,99 @@ export class WorkerFleet {
         worker.kill('SIGKILL');
       }
     }, this.#stopTimeoutMs);
-    await Promise.all(workers.map((worker) => worker.ended));
+    await Promise.all(workers.map((worker) => worker.exited));
     clearTimeout(killTimer);
   }
 
   async metrics(): Promise<string> {
-    const all = (await this.#figures()).map((metrics) => [...metrics]);
+    const all = (await this.#collectMetrics()).map((metrics) => [...metrics]);
     return AggregatorRegistry.aggregate(all as never).metrics();
   }
 
   /** Ready while at least one worker is: connections go only to those that listen. */
-  notReady(): string | null {
+  notReadyReason(): string | null {
     if (this.#stopping) return 'draining';
-    const listening = this.#workers.filter((worker) => worker?.listening === true);
+    const listening = this.#workers.filter((worker) => worker?.isListening === true);
     if (listening.length === 0) return 'no worker is running';
-    return listening.some((worker) => worker!.notReady === null) ? null : listening[0]!.notReady;
+    return listening.some((worker) => worker!.notReadyReason === null) ? null : listening[0]!.notReadyReason;
   }
 
   /** Resolves when the worker listens; rejects when it ends before. */
-  #launch(index: number): Promise<void> {
+  #startWorker(index: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const environment = { ...this.#environment, [WORKER_VARIABLE]: `${index}:${this.#port}` };
-      const onMessage = (worker: WorkerProcess, message: FromWorker): void => {
+      const environment = { ...this.#environment, [WORKER_ENV_VARIABLE]: `${index}:${this.#port}` };
+      const onMessage = (worker: WorkerProcess, message: MessageFromWorker): void => {
         if (message.kind === 'listening') {
-          worker.listening = true;
+          worker.isListening = true;
           this.#port = message.port;
           resolve();
           return;
         }
-        worker.notReady = message.notReady;
-        this.#questions.get(message.id)?.(message.metrics);
+        worker.notReadyReason = message.notReady;
+        this.#pendingMetrics.get(message.id)?.(message.metrics);
       };
       this.#workers[index] = new WorkerProcess(index, this.#script, environment, onMessage, (worker, end) => {
-        reject(new WorkerEnded(REFUSALS.has(end.code) ? end.code! : EXIT.unavailable, describe(index, end)));
-        this.#onEnd(worker, end);
+        reject(
+          new WorkerExited(
+            UNRECOVERABLE_EXIT_CODES.has(end.code) ? end.code! : EXIT.unavailable,
+            describeExit(index, end),
+          ),
+        );
+        this.#onWorkerExit(worker, end);
       });
     });
   }
 
-  #onEnd(worker: WorkerProcess, end: WorkerEnd): void {
+  #onWorkerExit(worker: WorkerProcess, end: WorkerExit): void {
     const { index } = worker;
     this.#workers[index] = null;
     // One that never listened at the start is reported by `start`.
-    if (this.#stopping || (this.#checkTimer === null && !worker.listening)) return;
-    this.#refused[index] = REFUSALS.has(end.code);
-    if (this.#refused[index] && this.#allRefused()) {
+    if (this.#stopping || (this.#checkTimer === null && !worker.isListening)) return;
+    this.#isUnrecoverable[index] = UNRECOVERABLE_EXIT_CODES.has(end.code);
+    if (this.#isUnrecoverable[index] && this.#areAllUnrecoverable()) {
       this.#stopping = true;
-      this.#onRefused(end.code!, describe(index, end));
+      this.#onUnrecoverable(end.code!, describeExit(index, end));
       return;
     }
     const backoff = this.#backoffs[index]!;
     if (isStable(worker)) backoff.reset();
-    const delayMs = backoff.nextMs();
+    const delayMs = backoff.nextDelayMs();
     this.#log.error({ worker: index, ...end, delayMs }, 'a worker ended: replacing it');
     setTimeout(() => {
-      if (!this.#stopping) this.#launch(index).catch(ignore); // its end was handled already
+      if (!this.#stopping) this.#startWorker(index).catch(noop); // its end was handled already
     }, delayMs);
   }
 
-  #allRefused(): boolean {
-    return this.#workers.every((worker, index) => this.#refused[index] && (worker === null || !isStable(worker)));
+  #areAllUnrecoverable(): boolean {
+    return this.#workers.every(
+      (worker, index) => this.#isUnrecoverable[index] && (worker === null || !isStable(worker)),
+    );
   }
 
   /** Asks every worker that listens; one that does not answer in time is left out. */
-  async #figures(): Promise<(readonly object[])[]> {
-    const asked = this.#workers.filter((worker) => worker?.listening === true);
-    const answers = await Promise.all(asked.map((worker) => this.#ask(worker!)));
+  async #collectMetrics(): Promise<(readonly object[])[]> {
+    const asked = this.#workers.filter((worker) => worker?.isListening === true);
+    const answers = await Promise.all(asked.map((worker) => this.#requestMetrics(worker!)));
     return answers.filter((answer) => answer !== null);
   }
 
-  #ask(worker: WorkerProcess): Promise<readonly object[] | null> {
-    const id = ++this.#questionId;
+  #requestMetrics(worker: WorkerProcess): Promise<readonly object[] | null> {
+    const id = ++this.#metricsRequestId;
     return new Promise((resolve) => {
       const answer = (metrics: readonly object[] | null): void => {
         clearTimeout(timer);
-        this.#questions.delete(id);
+        this.#pendingMetrics.delete(id);
         resolve(metrics);
       };
-      const timer = setTimeout(() => answer(null), FIGURES_TIMEOUT_MS);
-      this.#questions.set(id, answer);
-      worker.ask({ kind: 'figures', id }, () => answer(null));
+      const timer = setTimeout(() => answer(null), METRICS_TIMEOUT_MS);
+      this.#pendingMetrics.set(id, answer);
+      worker.send({ kind: 'figures', id }, () => answer(null));
     });
   }
 }
 
 /** Rejects when somebody has the port: workers share it without being asked, so they would also share it with a stranger. */
-function checkFree(host: string, port: number): Promise<void> {
+function assertPortFree(host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once('error', () =>
@@ -205,9 +212,9 @@ function checkFree(host: string, port: number): Promise<void> {
   });
 }
 
-const isStable = (worker: WorkerProcess): boolean => performance.now() - worker.startedTick > STABLE_MS;
+const isStable = (worker: WorkerProcess): boolean => performance.now() - worker.startedAtPerfMs > STABLE_MS;
 
-function describe(index: number, { code, signal, error }: WorkerEnd): string {
+function describeExit(index: number, { code, signal, error }: WorkerExit): string {
   if (error !== null) return `worker ${index} cannot be started: ${error}`;
   return `worker ${index} ended with ${signal ?? `exit code ${code}`}`;
 }

@@ -4,8 +4,8 @@
  */
 import { type ChildProcess, fork } from 'node:child_process';
 
-export type ToWorker = { readonly kind: 'figures'; readonly id: number };
-export type FromWorker =
+export type MessageToWorker = { readonly kind: 'figures'; readonly id: number };
+export type MessageFromWorker =
   | { readonly kind: 'listening'; readonly port: number }
   | {
       readonly kind: 'figures';
@@ -14,7 +14,7 @@ export type FromWorker =
       readonly notReady: string | null;
     };
 
-export interface WorkerEnd {
+export interface WorkerExit {
   /** Null: killed, or never forked. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -24,24 +24,24 @@ export interface WorkerEnd {
 
 export class WorkerProcess {
   readonly index: number;
-  readonly startedTick = performance.now();
-  listening = false;
+  readonly startedAtPerfMs = performance.now();
+  isListening = false;
   /** As it said last; null = ready. */
-  notReady: string | null = 'starting';
+  notReadyReason: string | null = 'starting';
   /** Resolves after `onEnd` ran. */
-  readonly ended: Promise<void>;
+  readonly exited: Promise<void>;
   readonly #child: ChildProcess | null;
 
   constructor(
     index: number,
     script: string,
     environment: NodeJS.ProcessEnv,
-    onMessage: (worker: WorkerProcess, message: FromWorker) => void,
-    onEnd: (worker: WorkerProcess, end: WorkerEnd) => void,
+    onMessage: (worker: WorkerProcess, message: MessageFromWorker) => void,
+    onEnd: (worker: WorkerProcess, end: WorkerExit) => void,
   ) {
     this.index = index;
-    let end = (_end: WorkerEnd): void => {};
-    this.ended = new Promise((resolve) => {
+    let end = (_end: WorkerExit): void => {};
+    this.exited = new Promise((resolve) => {
       let over = false;
       end = (how) => {
         if (over) return;
@@ -51,8 +51,8 @@ export class WorkerProcess {
       };
     });
     const failed = (error: Error): void => end({ code: null, signal: null, error: error.message });
-    this.#child = forked(script, environment, (error) => setImmediate(failed, error));
-    this.#child?.on('message', (message: FromWorker) => onMessage(this, message));
+    this.#child = forkWorker(script, environment, (error) => setImmediate(failed, error));
+    this.#child?.on('message', (message: MessageFromWorker) => onMessage(this, message));
     this.#child?.once('exit', (code, signal) => end({ code, signal, error: null }));
     // Without a pid there is no process that could exit. What else fails (a signal, a message) shows elsewhere.
     const child = this.#child;
@@ -66,7 +66,7 @@ export class WorkerProcess {
   }
 
   /** `onLost` runs when the question cannot reach the worker. */
-  ask(question: ToWorker, onLost: () => void): void {
+  send(question: MessageToWorker, onLost: () => void): void {
     this.#child?.send(question, (error) => {
       if (error !== null) onLost();
     });
@@ -74,7 +74,7 @@ export class WorkerProcess {
 }
 
 /** Null when the system refuses at once; other refusals come as the child's `error`. */
-function forked(
+function forkWorker(
   script: string,
   environment: NodeJS.ProcessEnv,
   onRefused: (error: Error) => void,

@@ -2,21 +2,22 @@
  * How an object-storage call goes upstream (docs/contract.md#what-the-providers-do): which payload hash is signed,
  * whether the body's aws-chunked framing is kept, and which headers and query the re-signed request has. Pure.
  */
-import { isSignatureParam, withoutAuthParams } from '../upstream/inject.js';
-import { editQuery, paramValue } from '../upstream/query-params.js';
-import { AUTH_QUERY_PARAM, type TokenPosition } from '../upstream/token-position.js';
+
+import { AUTH_QUERY_PARAM, type TokenPosition } from '../upstream/credentials/gateway-token-position.js';
+import { isPresignedSignatureParam, removeAuthParams } from '../upstream/credentials/inject-credential.js';
+import { decodeParamValue, editQuery } from '../upstream/credentials/query-params.js';
 
 /**
  * as_is: forward the bytes unchanged. strip_signatures: decode the signed chunks with an AwsChunkedDecoder and send the
  * bare object of `decodedBytes`.
  */
-type BodyPlan = 'as_is' | 'strip_signatures';
+type BodyMode = 'as_is' | 'strip_signatures';
 
 export interface ObjectRequest {
   /** Flat array without the client's signing headers; `x-amz-content-sha256` is in it. */
   readonly headers: string[];
   readonly query: string | null;
-  readonly body: BodyPlan;
+  readonly bodyMode: BodyMode;
   /** Length of the object for strip_signatures, the content-length to send; -1 otherwise. */
   readonly decodedBytes: number;
   /** Trailing checksum announced for strip_signatures (`x-amz-checksum-crc32`); `""` without one. */
@@ -35,7 +36,7 @@ export function planObjectRequest(
   position: TokenPosition,
   hasBody: boolean,
 ): ObjectRequest | string {
-  const payload = headerValue(forwarded, 'x-amz-content-sha256');
+  const payload = findHeader(forwarded, 'x-amz-content-sha256');
   const signed = payload.startsWith('STREAMING-AWS4-HMAC-SHA256-PAYLOAD');
   const headers: string[] = [];
   for (let i = 0; i < forwarded.length; i += 2) {
@@ -43,36 +44,36 @@ export function planObjectRequest(
     if (SIGNING_HEADERS.has(name) || (signed && FRAMING_HEADERS.has(name))) continue;
     headers.push(
       name,
-      signed && name === 'content-encoding' ? withoutAwsChunked(forwarded[i + 1]!) : forwarded[i + 1]!,
+      signed && name === 'content-encoding' ? removeAwsChunkedEncoding(forwarded[i + 1]!) : forwarded[i + 1]!,
     );
   }
   if (signed) removeEmptyEncoding(headers);
   const presigned = position.form === 'presigned' && query !== null;
-  const hoisted = presigned ? hoistedToHeaders(query, headers) : query;
+  const hoisted = presigned ? moveAmzParamsToHeaders(query, headers) : query;
   if (hoisted === UNUSABLE_PARAM) return 'an x-amz-* parameter of the presigned URL is no header';
-  const kept = withoutAuthParams(hoisted, position, AUTH_QUERY_PARAM);
+  const kept = removeAuthParams(hoisted, position, AUTH_QUERY_PARAM);
   if (!signed) {
-    headers.push('x-amz-content-sha256', payloadHash(payload, hasBody));
-    return { headers, query: kept, body: 'as_is', decodedBytes: -1, trailer: '' };
+    headers.push('x-amz-content-sha256', choosePayloadHash(payload, hasBody));
+    return { headers, query: kept, bodyMode: 'as_is', decodedBytes: -1, trailer: '' };
   }
-  const decoded = headerValue(forwarded, 'x-amz-decoded-content-length');
+  const decoded = findHeader(forwarded, 'x-amz-decoded-content-length');
   if (!BYTES.test(decoded)) return 'x-amz-decoded-content-length is missing or not a number';
   headers.push('x-amz-content-sha256', UNSIGNED);
-  const trailer = headerValue(forwarded, 'x-amz-trailer').trim().toLowerCase();
-  return { headers, query: kept, body: 'strip_signatures', decodedBytes: Number(decoded), trailer };
+  const trailer = findHeader(forwarded, 'x-amz-trailer').trim().toLowerCase();
+  return { headers, query: kept, bodyMode: 'strip_signatures', decodedBytes: Number(decoded), trailer };
 }
 
 const PRESIGNED_DATE = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/;
 const EXPIRES_SECONDS_MAX = 604_800;
 
 /** Unix ms at which a presigned URL ends; null when its date or lifetime is missing or malformed. */
-export function presignedEndMs(query: string): number | null {
+export function parsePresignedExpiryMs(query: string): number | null {
   let date = '';
   let seconds = '';
   editQuery(query, (name, pair) => {
     const lower = name.toLowerCase();
-    if (lower === 'x-amz-date') date = paramValue(pair);
-    else if (lower === 'x-amz-expires') seconds = paramValue(pair);
+    if (lower === 'x-amz-date') date = decodeParamValue(pair);
+    else if (lower === 'x-amz-expires') seconds = decodeParamValue(pair);
     return true;
   });
   const part = PRESIGNED_DATE.exec(date);
@@ -90,7 +91,7 @@ const SIGNING_HEADERS: ReadonlySet<string> = new Set([
 const FRAMING_HEADERS: ReadonlySet<string> = new Set(['x-amz-decoded-content-length', 'x-amz-trailer']);
 
 /** What stands in `x-amz-content-sha256`: the client's own hash where it still fits the bytes that are sent. */
-function payloadHash(payload: string, hasBody: boolean): string {
+function choosePayloadHash(payload: string, hasBody: boolean): string {
   if (HEX_SHA256.test(payload) || payload === 'STREAMING-UNSIGNED-PAYLOAD-TRAILER') return payload;
   return hasBody ? UNSIGNED : EMPTY_SHA256;
 }
@@ -99,16 +100,16 @@ function payloadHash(payload: string, hasBody: boolean): string {
  * A presigned URL becomes a request signed by header: signature parameters go, other `x-amz-*` parameters (metadata,
  * ACL, checksum mode) become the headers they stand for, everything else stays byte for byte.
  */
-function hoistedToHeaders(query: string, headers: string[]): string | null | typeof UNUSABLE_PARAM {
+function moveAmzParamsToHeaders(query: string, headers: string[]): string | null | typeof UNUSABLE_PARAM {
   const emptyChecksum = EMPTY_CHECKSUM.test(query);
   let usable = true;
   const kept = editQuery(query, (name, pair) => {
-    if (isSignatureParam(name)) return false;
+    if (isPresignedSignatureParam(name)) return false;
     const lower = name.toLowerCase();
     if (!lower.startsWith('x-amz-')) return true;
     // SDKs presign an upload with the checksum of the empty body they had at hand; it fits no object.
     if (emptyChecksum && (lower === 'x-amz-checksum-crc32' || lower === 'x-amz-sdk-checksum-algorithm')) return false;
-    const value = paramValue(pair);
+    const value = decodeParamValue(pair);
     if (HOISTED_NAME.test(lower) && HOISTED_VALUE.test(value)) headers.push(lower, value);
     else usable = false;
     return false;
@@ -123,7 +124,7 @@ const HOISTED_VALUE = /^[\t\x20-\x7e]*$/;
 const EMPTY_CHECKSUM = /(?:^|&)x-amz-checksum-crc32=AAAAAA(?:%3D%3D|==)(?:&|$)/i;
 
 /** `content-encoding: aws-chunked,gzip` means a gzip object: only the framing's name goes. */
-function withoutAwsChunked(value: string): string {
+function removeAwsChunkedEncoding(value: string): string {
   return value
     .split(',')
     .map((part) => part.trim())
@@ -137,7 +138,7 @@ function removeEmptyEncoding(headers: string[]): void {
   }
 }
 
-function headerValue(headers: readonly string[], name: string): string {
+function findHeader(headers: readonly string[], name: string): string {
   for (let i = 0; i < headers.length; i += 2) {
     if (headers[i] === name) return headers[i + 1]!;
   }

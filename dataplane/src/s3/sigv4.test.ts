@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { SigV4Injection } from '../context/agent-context.js';
-import type { TokenPosition } from '../upstream/token-position.js';
-import { planObjectRequest, presignedEndMs } from './object-request.js';
-import { amzDate, signObjectRequest } from './sigv4.js';
+import type { TokenPosition } from '../upstream/credentials/gateway-token-position.js';
+import { parsePresignedExpiryMs, planObjectRequest } from './object-request.js';
+import { formatAmzDate, signObjectRequest } from './sigv4.js';
 
 /** Keys and cases of "Authenticating Requests: Using the Authorization Header" in the Amazon S3 API reference. */
 const AWS_EXAMPLE: SigV4Injection = {
@@ -62,8 +62,8 @@ test('sigv4: a path that is no UTF-8 is not signed', () => {
 });
 
 test('sigv4: dates', () => {
-  expect(amzDate(AT_MS)).toBe('20130524T000000Z');
-  expect(amzDate(AT_MS + 1999)).toBe('20130524T000001Z');
+  expect(formatAmzDate(AT_MS)).toBe('20130524T000000Z');
+  expect(formatAmzDate(AT_MS + 1999)).toBe('20130524T000001Z');
 });
 
 test('object request: the hash of the client is kept where it fits the bytes', () => {
@@ -113,8 +113,8 @@ test('object request: a presigned URL becomes a header-signed one and keeps its 
     query: 'x-id=PutObject&a%20b=c',
     headers: ['content-type', 'text/plain', 'x-amz-meta-who', 'agent one', 'x-amz-content-sha256', 'UNSIGNED-PAYLOAD'],
   });
-  expect(presignedEndMs(query)).toBe(Date.UTC(2026, 10, 20, 16, 30, 41));
-  expect(presignedEndMs('X-Amz-Date=20261120T162941Z')).toBeNull();
+  expect(parsePresignedExpiryMs(query)).toBe(Date.UTC(2026, 10, 20, 16, 30, 41));
+  expect(parsePresignedExpiryMs('X-Amz-Date=20261120T162941Z')).toBeNull();
 });
 
 test("object request: the SDK's checksum of an empty body is not sent with a presigned upload", () => {

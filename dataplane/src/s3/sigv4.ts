@@ -7,7 +7,7 @@ import aws4 from 'aws4';
 import type { SigV4Injection } from '../context/agent-context.js';
 
 /** Signed beside `host`: what changes the meaning of the call. S3 refuses an unsigned `x-amz-*`. */
-const isSigned = (name: string): boolean =>
+const isSignedHeader = (name: string): boolean =>
   name.startsWith('x-amz-') || name === 'content-type' || name === 'content-md5' || name === 'range';
 
 /** aws4 leaves `range` out unless it is told. */
@@ -26,13 +26,13 @@ export function signObjectRequest(
   injection: SigV4Injection,
   nowMs: number,
 ): boolean {
-  const date = amzDate(nowMs);
+  const date = formatAmzDate(nowMs);
   headers.push('x-amz-date', date);
   if (injection.sessionToken !== null) headers.push('x-amz-security-token', injection.sessionToken);
   const signed: Record<string, string> = { host };
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!;
-    if (!isSigned(name)) continue;
+    if (!isSignedHeader(name)) continue;
     const earlier = signed[name];
     signed[name] = earlier === undefined ? headers[i + 1]! : `${earlier},${headers[i + 1]!}`;
   }
@@ -40,7 +40,7 @@ export function signObjectRequest(
     method,
     host,
     // A raw `+` of a path is a plus sign here, while aws4 would read it as a space.
-    path: plusInPathEncoded(path),
+    path: encodePlusInPath(path),
     service: injection.service,
     region: injection.region,
     headers: signed,
@@ -58,7 +58,7 @@ export function signObjectRequest(
   return true;
 }
 
-function plusInPathEncoded(path: string): string {
+function encodePlusInPath(path: string): string {
   if (!path.includes('+')) return path;
   const question = path.indexOf('?');
   if (question === -1) return path.replaceAll('+', '%2B');
@@ -69,7 +69,7 @@ let lastSecond = -1;
 let lastDate = '';
 
 /** `YYYYMMDDTHHMMSSZ`, formatted once a second. */
-export function amzDate(nowMs: number): string {
+export function formatAmzDate(nowMs: number): string {
   const second = Math.floor(nowMs / 1000);
   if (second !== lastSecond) {
     lastSecond = second;

@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JsonScanner, type ScanSink, VALUE_BYTES_MAX } from './json-scanner.js';
-import { compilePaths } from './scan-paths.js';
+import { compileJsonPaths } from './json-paths.js';
+import { JsonScanner, type JsonScanSink, VALUE_BYTES_MAX } from './json-scanner.js';
 
 const USAGE = 0;
 const NESTED = 1;
 const ITEM = 2;
-const PATHS = compilePaths({ usage: USAGE, 'response.usage': NESTED, 'output[].type': ITEM });
+const PATHS = compileJsonPaths({ usage: USAGE, 'response.usage': NESTED, 'output[].type': ITEM });
 
-class Found implements ScanSink {
+class Found implements JsonScanSink {
   readonly texts: (string | null)[][] = [[], [], []];
   readonly spans: [number, number][] = [];
   scanner!: JsonScanner;
-  value(slot: number, text: string | null): void {
+  onValue(slot: number, text: string | null): void {
     this.texts[slot]!.push(text);
     this.spans.push([this.scanner.valueStart, this.scanner.valueEnd]);
   }
@@ -92,7 +92,7 @@ describe('json scanner', () => {
         const found = scan(document, at);
         const parsed = found.texts.map((texts) => texts.map((one) => JSON.parse(one!) as unknown));
         expect(parsed).toEqual(reference(JSON.parse(JSON.stringify(value))));
-        expect(found.scanner.done).toBe(true);
+        expect(found.scanner.isDone).toBe(true);
         const texts = found.spans.map(([from, to]) => document.toString('utf8', from, to));
         expect(texts.sort()).toEqual(found.texts.flat().sort());
       }),
@@ -113,7 +113,7 @@ describe('json scanner', () => {
     fc.assert(
       fc.property(documents, fc.nat(5000), ({ text }, at) => {
         const document = Buffer.from(text);
-        expect(scan(document.subarray(0, at % document.length)).scanner.done).toBe(false);
+        expect(scan(document.subarray(0, at % document.length)).scanner.isDone).toBe(false);
       }),
     );
     fc.assert(
@@ -144,7 +144,7 @@ describe('json scanner', () => {
     '{"output":[1 2]}',
   ])('%s is not well-formed', (text) => {
     const { scanner } = scan(Buffer.from(text));
-    expect(scanner.failed || !scanner.done).toBe(true);
+    expect(scanner.hasFailed || !scanner.isDone).toBe(true);
   });
 
   it('an escaped name is the same name, the last of two values counts as the second', () => {

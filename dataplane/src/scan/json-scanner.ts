@@ -9,12 +9,12 @@
  * than `VALUE_BYTES_MAX` is reported as null. The grammar is checked as far as the tracked containers go; a document
  * that breaks it there ends in `failed`.
  */
-import { ByteStore } from './byte-store.js';
-import { findMember, type ScanNode } from './scan-paths.js';
+import { BoundedBuffer } from './bounded-buffer.js';
+import { findMember, type JsonPathNode } from './json-paths.js';
 
-export interface ScanSink {
+export interface JsonScanSink {
   /** `text`: the value's raw JSON, null when it is longer than VALUE_BYTES_MAX. */
-  value(slot: number, text: string | null): void;
+  onValue(slot: number, text: string | null): void;
 }
 
 export const VALUE_BYTES_MAX = 65_536;
@@ -52,11 +52,11 @@ export class JsonScanner {
   /** Offset of the document's first structural byte; -1 before it. */
   rootStart = -1;
 
-  readonly #root: ScanNode;
-  readonly #sink: ScanSink;
+  readonly #root: JsonPathNode;
+  readonly #sink: JsonScanSink;
   #state = VALUE;
-  #node: ScanNode | null;
-  readonly #stack: ScanNode[] = [];
+  #node: JsonPathNode | null;
+  readonly #stack: JsonPathNode[] = [];
   /** Parallel to #stack: the container is an array. */
   readonly #arrays: boolean[] = [];
   #skipDepth = 0;
@@ -67,19 +67,19 @@ export class JsonScanner {
   #base = 0;
   #captureFrom = -1;
   #captureLost = false;
-  readonly #held = new ByteStore(VALUE_BYTES_MAX);
+  readonly #held = new BoundedBuffer(VALUE_BYTES_MAX);
 
-  constructor(root: ScanNode, sink: ScanSink) {
+  constructor(root: JsonPathNode, sink: JsonScanSink) {
     this.#root = root;
     this.#sink = sink;
     this.#node = root;
   }
 
-  get done(): boolean {
+  get isDone(): boolean {
     return this.#state === DONE;
   }
 
-  get failed(): boolean {
+  get hasFailed(): boolean {
     return this.#state === FAILED;
   }
 
@@ -224,7 +224,7 @@ export class JsonScanner {
     return at + 1;
   }
 
-  #openContainer(node: ScanNode, isArray: boolean, at: number): number {
+  #openContainer(node: JsonPathNode, isArray: boolean, at: number): number {
     this.#stack.push(node);
     this.#arrays.push(isArray);
     this.#node = node.item;
@@ -297,7 +297,7 @@ export class JsonScanner {
       if (!this.#captureLost) text = this.#held.bytes.toString('utf8', 0, this.#held.length);
     }
     this.#captureFrom = -1;
-    this.#sink.value(slot, text);
+    this.#sink.onValue(slot, text);
   }
 
   #hold(bytes: Buffer, to: number): void {
@@ -321,7 +321,7 @@ export class JsonScanner {
       } else if (++at === near) {
         const found = bytes.subarray(at, to).indexOf(QUOTE);
         const stop = found < 0 ? to : at + found;
-        if (stop - at >= BLOB_BYTES_MIN && isPacked(bytes, at)) this.blobBytes += stop - at;
+        if (stop - at >= BLOB_BYTES_MIN && looksLikeBase64(bytes, at)) this.blobBytes += stop - at;
         const isEscaped = (backslashesBefore(bytes, at, stop) & 1) === 1;
         if (found < 0) {
           this.#escaped = isEscaped;
@@ -350,7 +350,7 @@ function backslashesBefore(bytes: Buffer, start: number, end: number): number {
 }
 
 /** Only letters, digits and `+/=_-` (base64, base64url, hex) in the sample at `from`. */
-function isPacked(bytes: Buffer, from: number): boolean {
+function looksLikeBase64(bytes: Buffer, from: number): boolean {
   for (let at = from; at < from + BLOB_SAMPLE_BYTES; at++) {
     const byte = bytes[at]!;
     const isLetter = (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;

@@ -23,7 +23,7 @@ describe('request scanner', () => {
 
   it('counts the e-mails of a batch', () => {
     const body = '[{"to":["a@x","b@x"],"html":"<p>"},{"to":"c@x","html":"[{}]"}]';
-    expect(scanRequest(Buffer.from(body), 'application/json').items).toBe(2);
+    expect(scanRequest(Buffer.from(body), 'application/json').itemCount).toBe(2);
   });
 
   it('tells packed data from text', () => {

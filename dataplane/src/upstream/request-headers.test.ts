@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Injection } from '../context/agent-context.js';
-import { injectCredential } from './inject.js';
-import { forwardedHeaders } from './request-headers.js';
-import { CONFLICTING_TOKENS, findGatewayToken, type TokenPosition } from './token-position.js';
-import { headerInjection } from './upstream-fixture.js';
+import { CONFLICTING_TOKENS, findGatewayToken, type TokenPosition } from './credentials/gateway-token-position.js';
+import { injectCredential } from './credentials/inject-credential.js';
+import { filterRequestHeaders } from './request-headers.js';
+import { createTestHeaderInjection } from './testing/upstream-fixture.js';
 
 const TOKEN = `acg_${'0123456789abcdef'.repeat(4)}`;
 const bearer: TokenPosition = {
@@ -17,7 +17,7 @@ const bearer: TokenPosition = {
 const send = (headers: readonly string[], query: string | null, injection: Injection) => {
   const position = findGatewayToken(headers, query);
   if (position === null || position === CONFLICTING_TOKENS) throw new Error('no gateway token');
-  const out = forwardedHeaders(headers, position, injection);
+  const out = filterRequestHeaders(headers, position, injection);
   return { query: injectCredential(out, query, injection, position), headers: out };
 };
 
@@ -32,25 +32,29 @@ test('request headers: what belongs to the connection, to us or to a credential 
     ...['openai-organization', 'org-client', 'x-note', `my token is ${TOKEN}`],
     ...['content-type', 'application/json', 'anthropic-beta', 'a', 'anthropic-beta', 'b', 'user-agent', 'sdk/1'],
   ];
-  const injection = headerInjection({ dropHeaders: new Set(['openai-organization']) });
-  expect(forwardedHeaders(headers, bearer, injection)).toEqual([
+  const injection = createTestHeaderInjection({ dropHeaders: new Set(['openai-organization']) });
+  expect(filterRequestHeaders(headers, bearer, injection)).toEqual([
     ...['content-type', 'application/json', 'anthropic-beta', 'a', 'anthropic-beta', 'b', 'user-agent', 'sdk/1'],
     ...['accept-encoding', 'identity'],
   ]);
 });
 
 test('request headers: Connection cannot take the credential out that is set afterwards', () => {
-  const sent = send(['connection', 'authorization', 'authorization', `Bearer ${TOKEN}`], null, headerInjection({}));
+  const sent = send(
+    ['connection', 'authorization', 'authorization', `Bearer ${TOKEN}`],
+    null,
+    createTestHeaderInjection({}),
+  );
   expect(sent.headers).toEqual(['accept-encoding', 'identity', 'authorization', 'Bearer real-credential']);
 });
 
 test('request headers: bytes above ASCII reach the wire as they came', () => {
-  const [, value] = forwardedHeaders(['x-name', 'Zoë ✓'], bearer, headerInjection({}));
+  const [, value] = filterRequestHeaders(['x-name', 'Zoë ✓'], bearer, createTestHeaderInjection({}));
   expect(Buffer.from(value!, 'latin1').toString('utf8')).toBe('Zoë ✓');
 });
 
 test('inject: the credential follows the form in which the token came', () => {
-  const injection = headerInjection({
+  const injection = createTestHeaderInjection({
     name: 'x-api-key',
     value: 'real',
     alternatives: new Map([['authorization', 'Bearer real']]),
@@ -64,7 +68,7 @@ test('inject: the credential follows the form in which the token came', () => {
 });
 
 test('inject: the account sets its own headers, the client cannot', () => {
-  const injection = headerInjection({
+  const injection = createTestHeaderInjection({
     name: 'x-secret',
     value: 'real',
     extraHeaders: [['openai-project', 'ours']],
@@ -79,7 +83,7 @@ test.each([
   ['teamId=theirs', 'teamId=ours'],
   ['a=1&team%49d=theirs&b=2&teamId=x', 'a=1&b=2&teamId=ours'],
 ])('inject: of the query %j the account sets its own parameter: %j', (query, expected) => {
-  const injection = headerInjection({ extraQuery: [['teamId', 'teamId=ours']] });
+  const injection = createTestHeaderInjection({ extraQuery: [['teamId', 'teamId=ours']] });
   expect(send(['authorization', `Bearer ${TOKEN}`], query, injection).query).toBe(expected);
 });
 
@@ -88,12 +92,12 @@ test.each([
   ['slug=theirs', null],
   ['a=1&sl%75g=theirs&b=2', 'a=1&b=2'],
 ])('inject: of the query %j a parameter that the account rules out leaves nothing behind: %j', (query, expected) => {
-  const injection = headerInjection({ extraQuery: [['slug', '']] });
+  const injection = createTestHeaderInjection({ extraQuery: [['slug', '']] });
   expect(send(['authorization', `Bearer ${TOKEN}`], query, injection).query).toBe(expected);
 });
 
 test('inject: supabase passes a signed-in user and replaces everything else in Authorization', () => {
-  const injection = headerInjection({ name: 'apikey', value: 'real', bearerUnlessUserJwt: 'Bearer real' });
+  const injection = createTestHeaderInjection({ name: 'apikey', value: 'real', bearerUnlessUserJwt: 'Bearer real' });
   const jwt = 'Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln';
   const after = ['accept-encoding', 'identity', 'apikey', 'real', 'authorization'];
   expect(send(['apikey', TOKEN, 'authorization', jwt], null, injection).headers).toEqual([...after, jwt]);
@@ -105,7 +109,11 @@ test('inject: supabase passes a signed-in user and replaces everything else in A
 });
 
 test('inject: a token in ?apikey= is replaced in place where the provider reads it there', () => {
-  const injection = headerInjection({ name: 'apikey', value: 'real+key', bearerUnlessUserJwt: 'Bearer real+key' });
+  const injection = createTestHeaderInjection({
+    name: 'apikey',
+    value: 'real+key',
+    bearerUnlessUserJwt: 'Bearer real+key',
+  });
   expect(send([], `vsn=1.0&apikey=${TOKEN}&x=%2F`, injection).query).toBe('vsn=1.0&apikey=real%2Bkey&x=%2F');
   expect(send([], `apikey=${TOKEN}&apikey=${TOKEN}`, injection).query).toBe('apikey=real%2Bkey');
 });
@@ -119,7 +127,7 @@ test.each([
   [`note=${TOKEN}&a=1`, 'a=1'],
   ['X-Amz-Credential=theirs&X-Amz-Signature=1&a=1', 'a=1'],
 ])('inject: the query %j goes up as %j', (query, expected) => {
-  expect(send(['authorization', `Bearer ${TOKEN}`], query, headerInjection({})).query).toBe(expected);
+  expect(send(['authorization', `Bearer ${TOKEN}`], query, createTestHeaderInjection({})).query).toBe(expected);
 });
 
 test.each([
@@ -128,7 +136,7 @@ test.each([
   ['a=1', 'a=1&key=real%2F'],
   ['key=theirs&a=1', 'a=1&key=real%2F'],
 ])('inject: query credential on %j', (query, expected) => {
-  const { name: _name, value: _value, ...base } = headerInjection({});
+  const { name: _name, value: _value, ...base } = createTestHeaderInjection({});
   const injection: Injection = { ...base, kind: 'query', name: 'key', pair: 'key=real%2F' };
   expect(send(['authorization', `Bearer ${TOKEN}`], query, injection).query).toBe(expected);
 });
@@ -155,9 +163,9 @@ const queryPlace = fc.constantFrom(
 
 test('request headers: whatever the client sends where, the gateway token never goes upstream', () => {
   const injections: Injection[] = [
-    headerInjection({}),
-    headerInjection({ name: 'apikey', bearerUnlessUserJwt: 'Bearer real-credential' }),
-    { ...headerInjection({}), kind: 'basic', value: 'Basic cmVhbA==' },
+    createTestHeaderInjection({}),
+    createTestHeaderInjection({ name: 'apikey', bearerUnlessUserJwt: 'Bearer real-credential' }),
+    { ...createTestHeaderInjection({}), kind: 'basic', value: 'Basic cmVhbA==' },
   ];
   fc.assert(
     fc.property(
@@ -180,10 +188,13 @@ test('request headers: whatever the client sends where, the gateway token never 
 
 test('request headers: any other header that is the gateway token, or holds it, stays behind', () => {
   for (const value of [TOKEN, `x${TOKEN}`, `${TOKEN}x`]) {
-    expect(forwardedHeaders(['x-note', value], bearer, headerInjection({}))).toEqual(['accept-encoding', 'identity']);
+    expect(filterRequestHeaders(['x-note', value], bearer, createTestHeaderInjection({}))).toEqual([
+      'accept-encoding',
+      'identity',
+    ]);
   }
   const shorter = TOKEN.slice(0, -1);
-  expect(forwardedHeaders(['x-note', shorter], bearer, headerInjection({}))).toContain(shorter);
+  expect(filterRequestHeaders(['x-note', shorter], bearer, createTestHeaderInjection({}))).toContain(shorter);
 });
 
 test.each([
@@ -191,14 +202,16 @@ test.each([
   ...['Security-Token', 'Content-Sha256'],
 ])("inject: X-Amz-%s of the client's own signature does not go upstream", (name) => {
   const query = `a=1&X-Amz-${name}=mine&b=2`;
-  expect(send(['authorization', `Bearer ${TOKEN}`], query, headerInjection({})).query).toBe('a=1&b=2');
-  expect(send(['authorization', `Bearer ${TOKEN}`], query.toLowerCase(), headerInjection({})).query).toBe('a=1&b=2');
+  expect(send(['authorization', `Bearer ${TOKEN}`], query, createTestHeaderInjection({})).query).toBe('a=1&b=2');
+  expect(send(['authorization', `Bearer ${TOKEN}`], query.toLowerCase(), createTestHeaderInjection({})).query).toBe(
+    'a=1&b=2',
+  );
 });
 
 test('request headers: the entries of loop detection always go upstream', () => {
   const headers = ['cdn-loop', 'acg-1', 'connection', 'cdn-loop', 'cdn-loop', 'other'];
-  const injection = headerInjection({ name: 'cdn-loop', dropHeaders: new Set(['cdn-loop']) });
-  expect(forwardedHeaders(headers, bearer, injection)).toEqual([
+  const injection = createTestHeaderInjection({ name: 'cdn-loop', dropHeaders: new Set(['cdn-loop']) });
+  expect(filterRequestHeaders(headers, bearer, injection)).toEqual([
     ...['cdn-loop', 'acg-1', 'cdn-loop', 'other'],
     ...['accept-encoding', 'identity'],
   ]);

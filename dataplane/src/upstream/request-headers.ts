@@ -3,14 +3,14 @@
  * `[name, value, …]` with lower-case names, in one pass.
  */
 import type { Injection } from '../context/agent-context.js';
-import { LOOP_HEADER } from './loop.js';
-import type { TokenPosition } from './token-position.js';
+import type { TokenPosition } from './credentials/gateway-token-position.js';
+import { LOOP_HEADER } from './loop-detection.js';
 
 /**
  * Never forwarded: hop-by-hop fields, `host` and framing (set anew for the upstream connection), every place of a
  * credential, cookies, and what would tell the provider about the network on our side.
  */
-const DROPPED: ReadonlySet<string> = new Set([
+const DROPPED_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
   'proxy-connection',
@@ -36,7 +36,7 @@ const DROPPED: ReadonlySet<string> = new Set([
 ]);
 
 /** They ask for a part of what is fetched. */
-const RANGES: ReadonlySet<string> = new Set(['range', 'if-range']);
+const RANGE_HEADERS: ReadonlySet<string> = new Set(['range', 'if-range']);
 
 const NON_ASCII = /[^\t\x20-\x7e]/;
 
@@ -46,13 +46,13 @@ const NON_ASCII = /[^\t\x20-\x7e]/;
  * who knows what body it sends. Adds `accept-encoding: identity`, so that usage can be read and secrets masked, except
  * for objects (sigv4), which are stored encoded. `whole`: no part of the answer may be asked for alone.
  */
-export function forwardedHeaders(
+export function filterRequestHeaders(
   headers: readonly string[],
   position: TokenPosition,
   injection: Injection,
-  whole = false,
+  dropsRanges = false,
 ): string[] {
-  const listed = connectionListed(headers);
+  const listed = listHopByHopNames(headers);
   const out: string[] = [];
   const objects = injection.kind === 'sigv4';
   const ownHeader = injection.kind === 'header' ? injection.name : '';
@@ -61,24 +61,25 @@ export function forwardedHeaders(
     const name = headers[i]!;
     // Loop detection depends on it: neither the account's settings nor `Connection` take it out.
     if (name !== LOOP_HEADER) {
-      if (DROPPED.has(name) || name === ownHeader || injection.dropHeaders.has(name) || isOurs(name)) continue;
+      if (DROPPED_HEADERS.has(name) || name === ownHeader || injection.dropHeaders.has(name) || isGatewayHeader(name))
+        continue;
       if (name === 'accept-encoding' && !objects) continue;
       if (listed?.includes(name)) continue;
-      if (whole && RANGES.has(name)) continue;
+      if (dropsRanges && RANGE_HEADERS.has(name)) continue;
     }
     const value = headers[i + 1]!;
     if (value.length >= gatewayToken.length && value.includes(gatewayToken)) continue;
-    out.push(name, NON_ASCII.test(value) ? wireValue(value) : value);
+    out.push(name, NON_ASCII.test(value) ? toWireLatin1(value) : value);
   }
   if (!objects) out.push('accept-encoding', 'identity');
   return out;
 }
 
-const isOurs = (name: string): boolean =>
+const isGatewayHeader = (name: string): boolean =>
   name.charCodeAt(0) === 0x78 && (name.startsWith('x-gateway-') || name.startsWith('x-forwarded-'));
 
 /** Lower-case names that `Connection` declares hop-by-hop; null when it lists none (by far the usual case). */
-function connectionListed(headers: readonly string[]): readonly string[] | null {
+function listHopByHopNames(headers: readonly string[]): readonly string[] | null {
   let listed: string[] | null = null;
   for (let i = 0; i < headers.length; i += 2) {
     if (headers[i] !== 'connection') continue;
@@ -93,6 +94,6 @@ function connectionListed(headers: readonly string[]): readonly string[] | null 
 }
 
 /** The server hands header bytes over as UTF-8 text and the client writes latin1: this brings the same bytes back. */
-function wireValue(value: string): string {
+function toWireLatin1(value: string): string {
   return Buffer.from(value, 'utf8').toString('latin1');
 }

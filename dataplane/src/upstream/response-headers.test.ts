@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { maskForms } from './mask.js';
-import { readResponseHead as read } from './response-headers.js';
+import { compileMaskPatterns } from './masking/credential-mask.js';
+import { filterResponseHead as read } from './response-headers.js';
 
-const readResponseHead = (raw: readonly string[], secretForms: readonly string[]) => read(raw, maskForms(secretForms));
+const readResponseHead = (raw: readonly string[], secretForms: readonly string[]) =>
+  read(raw, compileMaskPatterns(secretForms));
 
 test('response headers: everything comes back but hop-by-hop fields, cookies and names that are ours', () => {
   const head = readResponseHead(

@@ -2,7 +2,11 @@
  * Which of the provider's headers come back to the agent (docs/contract.md#forwarding): all but hop-by-hop ones, `date`,
  * and those that command more than the one answer: the browser's state for the gateway's origin, or the front proxy.
  */
-import { type MaskForms, maskValue, nameHoldsForm } from './mask.js';
+import {
+  type CredentialMaskPatterns,
+  headerNameContainsCredential,
+  maskHeaderValue,
+} from './masking/credential-mask.js';
 
 /** One provider answer's head, ready for the agent. */
 export interface ResponseHead {
@@ -18,7 +22,7 @@ export interface ResponseHead {
   /** Lower-case `content-encoding`; `""` when missing or `identity`. */
   readonly contentEncoding: string;
   /** Index of the `location` value in `headers`, or -1. */
-  readonly locationAt: number;
+  readonly locationIndex: number;
 }
 
 /**
@@ -26,7 +30,7 @@ export interface ResponseHead {
  * origin, and its name is not the provider's to speak for. Headers of one document or answer, such as
  * `content-security-policy`, `permissions-policy` and `access-control-*`, come back.
  */
-const ORIGIN_WIDE = [
+const ORIGIN_WIDE_HEADERS = [
   'set-cookie',
   'set-cookie2',
   'alt-svc', // RFC 7838: moves the gateway's calls to a host of the provider's choice
@@ -48,8 +52,8 @@ const ORIGIN_WIDE = [
   'use-as-dictionary', // RFC 9842: for other answers of the origin
 ];
 
-/** Answered by a file or address of ours, where a front proxy obeys them; see also {@link isForFrontProxy}. */
-const FRONT_PROXY = [
+/** Answered by a file or address of ours, where a front proxy obeys them; see also {@link isFrontProxyHeader}. */
+const FRONT_PROXY_HEADERS = [
   'x-sendfile',
   'x-lighttpd-send-file',
   'x-lighttpd-send-tempfile',
@@ -58,7 +62,7 @@ const FRONT_PROXY = [
   'x-reproxy-file',
 ];
 
-const DROPPED: ReadonlySet<string> = new Set([
+const DROPPED_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',
   'proxy-connection',
@@ -70,8 +74,8 @@ const DROPPED: ReadonlySet<string> = new Set([
   'upgrade',
   'content-length',
   'date', // the server writes its own on every answer
-  ...ORIGIN_WIDE,
-  ...FRONT_PROXY,
+  ...ORIGIN_WIDE_HEADERS,
+  ...FRONT_PROXY_HEADERS,
 ]);
 
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -84,58 +88,59 @@ const CONTENT_LENGTH = /^\d{1,15}$/;
  * could split the answer, and a name that holds a form of the credential, is left out; the forms are masked in every
  * value. `x-gateway-*` is ours alone.
  */
-export function readResponseHead(raw: readonly string[], forms: MaskForms): ResponseHead {
+export function filterResponseHead(raw: readonly string[], forms: CredentialMaskPatterns): ResponseHead {
   const headers: (string | Buffer)[] = [];
   let contentLength = -1;
   let mediaType = '';
   let contentEncoding = '';
   let locationAt = -1;
-  const listed = listedByConnection(raw);
+  const listed = listHopByHopNames(raw);
   for (let i = 0; i + 1 < raw.length; i += 2) {
-    const name = forwardedName(raw[i]!);
+    const name = toForwardedName(raw[i]!);
     if (name === '') {
-      if (raw[i]!.length === 14) contentLength = lengthIn(raw[i]!, raw[i + 1]!, contentLength);
+      if (raw[i]!.length === 14) contentLength = parseContentLength(raw[i]!, raw[i + 1]!, contentLength);
       continue;
     }
-    if (listed?.has(name) || nameHoldsForm(name, forms)) continue;
+    if (listed?.has(name) || headerNameContainsCredential(name, forms)) continue;
     const value = raw[i + 1]!;
     const ascii = ASCII_VALUE.test(value);
     if (!ascii && !SAFE_VALUE.test(value)) continue;
-    if (name === 'content-type') mediaType = mediaTypeOf(value);
-    else if (name === 'content-encoding') contentEncoding = encodingOf(value);
+    if (name === 'content-type') mediaType = parseMediaType(value);
+    else if (name === 'content-encoding') contentEncoding = parseContentEncoding(value);
     else if (name === 'location') locationAt = headers.length + 1;
-    const masked = maskValue(value, forms);
+    const masked = maskHeaderValue(value, forms);
     headers.push(name, ascii ? masked : Buffer.from(masked, 'latin1'));
   }
-  return { headers, contentLength, mediaType, contentEncoding, locationAt };
+  return { headers, contentLength, mediaType, contentEncoding, locationIndex: locationAt };
 }
 
 /** Names as providers write them → lower case, or `""` when they do not come back. Providers use few, and the same. */
-const names = new Map<string, string>();
+const forwardedNames = new Map<string, string>();
 const NAMES_MAX = 2_000;
 
-function forwardedName(written: string): string {
-  const known = names.get(written);
+function toForwardedName(written: string): string {
+  const known = forwardedNames.get(written);
   if (known !== undefined) return known;
   const lower = written.toLowerCase();
-  const stays = DROPPED.has(lower) || lower.startsWith('x-gateway-') || isForFrontProxy(lower) || !NAME.test(lower);
+  const stays =
+    DROPPED_HEADERS.has(lower) || lower.startsWith('x-gateway-') || isFrontProxyHeader(lower) || !NAME.test(lower);
   const name = stays ? '' : lower;
   // Not the text itself, which may be a slice that keeps a whole head in memory.
-  if (names.size < NAMES_MAX && written.length <= 64)
-    names.set(Buffer.from(written, 'latin1').toString('latin1'), name);
+  if (forwardedNames.size < NAMES_MAX && written.length <= 64)
+    forwardedNames.set(Buffer.from(written, 'latin1').toString('latin1'), name);
   return name;
 }
 
 /** Commands to the front proxy: nginx would fetch another address of ours, with the agent's token, and answer with it. */
-const isForFrontProxy = (name: string): boolean => name.startsWith('x-accel-');
+const isFrontProxyHeader = (name: string): boolean => name.startsWith('x-accel-');
 
-function lengthIn(name: string, value: string, otherwise: number): number {
+function parseContentLength(name: string, value: string, otherwise: number): number {
   if (name.toLowerCase() !== 'content-length') return otherwise;
   return CONTENT_LENGTH.test(value) ? Number(value) : otherwise;
 }
 
 /** A set: a head has room for thousands of them, and of headers. */
-function listedByConnection(raw: readonly string[]): Set<string> | null {
+function listHopByHopNames(raw: readonly string[]): Set<string> | null {
   let listed: Set<string> | null = null;
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = raw[i]!;
@@ -150,12 +155,12 @@ function listedByConnection(raw: readonly string[]): Set<string> | null {
   return listed;
 }
 
-function mediaTypeOf(value: string): string {
+function parseMediaType(value: string): string {
   const semicolon = value.indexOf(';');
   return (semicolon === -1 ? value : value.slice(0, semicolon)).trim().toLowerCase();
 }
 
-function encodingOf(value: string): string {
+function parseContentEncoding(value: string): string {
   const encoding = value.trim().toLowerCase();
   return encoding === 'identity' ? '' : encoding;
 }

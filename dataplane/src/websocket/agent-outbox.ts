@@ -12,90 +12,90 @@ export interface AgentSocket extends Pick<WebSocket<unknown>, 'send' | 'end' | '
   sendLastFragment(bytes: Buffer): number;
 }
 
-interface Waiting {
+interface QueuedMessage {
   readonly message: Buffer;
   readonly isBinary: boolean;
 }
 
 /** A longer message leaves in pieces of this. */
-export const PIECE_BYTES = 64 * 1024;
+export const FRAGMENT_BYTES = 64 * 1024;
 /** What a message that waits takes beside its bytes; measured with one byte each. */
-export const WAITING_OVERHEAD_BYTES = 200;
+export const QUEUED_OVERHEAD_BYTES = 200;
 /** What the server says of bytes that it was given; the first two: it has taken them. */
-const FULL = 0;
-const DROPPED = 2;
+const SEND_STATUS_BACKPRESSURE = 0;
+const SEND_STATUS_DROPPED = 2;
 
 export class AgentOutbox {
   readonly #agent: AgentSocket;
-  readonly #waiting: Waiting[] = [];
+  readonly #queue: QueuedMessage[] = [];
   /** Of the first that waits. */
   #sentBytes = 0;
   /** Of all that wait, as memory has them; the first is whole there until its last piece has left. */
-  #waitingBytes = 0;
+  #queuedBytes = 0;
   /** The agent's socket takes no more until it drains. */
-  #full = false;
+  #isFull = false;
   /** The server has thrown bytes away. */
-  dropped = false;
+  hasDropped = false;
 
   constructor(agent: AgentSocket) {
     this.#agent = agent;
   }
 
   /** The server holds bytes that the agent has not taken. */
-  get full(): boolean {
-    return this.#full;
+  get isFull(): boolean {
+    return this.#isFull;
   }
 
   /** Everything has left this process. */
-  get empty(): boolean {
-    return !this.#full && this.#waiting.length === 0;
+  get isEmpty(): boolean {
+    return !this.#isFull && this.#queue.length === 0;
   }
 
   /** What the agent has not taken takes so much memory. */
-  get bytes(): number {
-    return this.#full ? this.#waitingBytes + this.#agent.getBufferedAmount() : this.#waitingBytes;
+  get heldBytes(): number {
+    return this.#isFull ? this.#queuedBytes + this.#agent.getBufferedAmount() : this.#queuedBytes;
   }
 
   send(message: Buffer, isBinary: boolean): void {
-    if (this.empty && message.length <= PIECE_BYTES) {
-      this.#note(this.#agent.send(message, isBinary));
+    if (this.isEmpty && message.length <= FRAGMENT_BYTES) {
+      this.#onSendStatus(this.#agent.send(message, isBinary));
       return;
     }
-    this.#waiting.push({ message, isBinary });
-    this.#waitingBytes += message.length + WAITING_OVERHEAD_BYTES;
+    this.#queue.push({ message, isBinary });
+    this.#queuedBytes += message.length + QUEUED_OVERHEAD_BYTES;
     this.#flush();
   }
 
   /** The agent's socket takes bytes again, or may have begun to hold some. */
-  look(): void {
-    this.#full = this.#agent.getBufferedAmount() > 0;
+  onSocketChange(): void {
+    this.#isFull = this.#agent.getBufferedAmount() > 0;
     this.#flush();
   }
 
   #flush(): void {
-    for (let first = this.#waiting[0]; first !== undefined && !this.#full && !this.dropped; first = this.#waiting[0]) {
+    for (let first = this.#queue[0]; first !== undefined && !this.#isFull && !this.hasDropped; first = this.#queue[0]) {
       const { message, isBinary } = first;
-      const piece = message.subarray(this.#sentBytes, this.#sentBytes + PIECE_BYTES);
+      const piece = message.subarray(this.#sentBytes, this.#sentBytes + FRAGMENT_BYTES);
       const isFirst = this.#sentBytes === 0;
       this.#sentBytes += piece.length;
       const isLast = this.#sentBytes === message.length;
       if (isLast) {
-        this.#waiting.shift();
-        this.#waitingBytes -= message.length + WAITING_OVERHEAD_BYTES;
+        this.#queue.shift();
+        this.#queuedBytes -= message.length + QUEUED_OVERHEAD_BYTES;
         this.#sentBytes = 0;
       }
-      this.#note(this.#sendPiece(piece, isBinary, isFirst, isLast));
+      this.#onSendStatus(this.#sendFragment(piece, isBinary, isFirst, isLast));
     }
   }
 
-  #sendPiece(piece: Buffer, isBinary: boolean, isFirst: boolean, isLast: boolean): number {
+  #sendFragment(piece: Buffer, isBinary: boolean, isFirst: boolean, isLast: boolean): number {
     if (isFirst && isLast) return this.#agent.send(piece, isBinary);
     if (isFirst) return this.#agent.sendFirstFragment(piece, isBinary);
     return isLast ? this.#agent.sendLastFragment(piece) : this.#agent.sendFragment(piece);
   }
 
-  #note(status: number): void {
-    if (status === FULL) this.#full = true;
-    else if (status === DROPPED) this.dropped = true;
+  #onSendStatus(status: number): void {
+    if (status === SEND_STATUS_BACKPRESSURE) this.#isFull = true;
+    else if (status === SEND_STATUS_DROPPED) this.hasDropped = true;
   }
 }

@@ -6,8 +6,8 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { contextOf, Fixture, GATEWAY_TOKEN, upstreamOf } from '../call/testing/proxy-fixture.js';
-import { connectRaw, eventually } from '../call/testing/raw-peer-fixture.js';
+import { createContext, createUpstream, GATEWAY_TOKEN, ProxyFixture } from '../call/testing/proxy-fixture.js';
+import { connectRaw, waitUntil } from '../call/testing/raw-peer-fixture.js';
 
 const MIB = 1024 * 1024;
 const POOL_BYTES = 16 * MIB;
@@ -15,7 +15,7 @@ const OPTIONS = { webSocketsMax: 16, webSocketMessageBytesMax: MIB, webSocketPoo
 
 let http: Server;
 let sockets: WebSocketServer;
-let gateway: Fixture;
+let gateway: ProxyFixture;
 /** What a provider does with a connection. */
 let onConnection: (socket: WebSocket) => void;
 let agents: WebSocket[];
@@ -31,7 +31,7 @@ beforeEach(async () => {
     else onConnection(socket);
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  gateway = await Fixture.start(contextOf([]), OPTIONS);
+  gateway = await ProxyFixture.start(createContext([]), OPTIONS);
 });
 
 afterEach(async () => {
@@ -45,7 +45,10 @@ afterEach(async () => {
 /** The token is now an agent's of that organization. */
 function toProvider(orgId: string): void {
   const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-  gateway.lookup = { context: contextOf([upstreamOf(origin, { websocket: true })], { orgId }), refusal: null };
+  gateway.lookup = {
+    context: createContext([createUpstream(origin, { allowsWebSocket: true })], { orgId }),
+    rejection: null,
+  };
 }
 
 function dial(orgId: string, path: string): WebSocket {
@@ -113,7 +116,7 @@ async function neighbourEchoes(): Promise<void> {
 async function allIsFreeAgain(): Promise<void> {
   for (const agent of agents) agent.terminate();
   for (const client of sockets.clients) client.terminate();
-  await eventually(() => gateway.server.webSocketPlaces === 0 && gateway.server.webSocketBytes === 0);
+  await waitUntil(() => gateway.server.webSocketSlotsUsed === 0 && gateway.server.webSocketBytes === 0);
   expect([gateway.server.sessions.size, gateway.server.inflight]).toEqual([0, 0]);
 }
 
@@ -146,7 +149,7 @@ test.each(Object.keys(HOSTILE))(
     const { onProvider, onAgent } = HOSTILE[what]!;
     onConnection = onProvider;
     await openAll('hostile', '/hostile', onAgent);
-    await eventually(() => gateway.server.webSocketBytes > MIB / 4);
+    await waitUntil(() => gateway.server.webSocketBytes > MIB / 4);
     await settled();
     await neighbourEchoes();
     expect(gateway.bugs).toBe(0);
@@ -163,7 +166,7 @@ test('shared memory: who holds more than it may is closed with 1013; by then it 
     (agent) => void closeOf(agent).then(([code]) => codes.push(code)),
   );
   expect(opened).toBeGreaterThanOrEqual(14); // some closed before the last was refused
-  await eventually(() => codes.length > 0);
+  await waitUntil(() => codes.length > 0);
   expect(new Set(codes)).toEqual(new Set([1013]));
   await settled();
   expect(gateway.server.webSocketBytes).toBeGreaterThan(12 * MIB);
@@ -202,10 +205,10 @@ test.each(['the agent', 'the provider'])(
     if (who === 'the agent') agent.send(Buffer.alloc(MIB + 1));
     // The server breaks the connection of an agent, and sends no code.
     expect((await closed)[0]).toBe(who === 'the agent' ? 1006 : 1009);
-    await eventually(() => gateway.records.length === 1);
+    await waitUntil(() => gateway.records.length === 1);
     expect(gateway.records[0]).toMatchObject({ status: 101, error: 'message_too_big', circuitOutcome: 0 });
     if (who === 'the agent') {
-      await eventually(() => providerEnd.length === 1);
+      await waitUntil(() => providerEnd.length === 1);
       expect(providerEnd).toEqual([[1009, 'the message of the agent is too big']]);
     }
     await allIsFreeAgain();
@@ -222,7 +225,7 @@ test('shared memory: pings of a provider are answered, and nothing of them stays
     socket.ping('0');
   };
   await answered(dial('one', '/pings'));
-  await eventually(() => answers.length === 50 && gateway.server.webSocketBytes === 0);
+  await waitUntil(() => answers.length === 50 && gateway.server.webSocketBytes === 0);
   expect(answers).toEqual(Array.from({ length: 50 }, (_, i) => String(i)));
 });
 
@@ -232,7 +235,7 @@ test('shared memory: many small messages pass both ways, and nothing of them sta
   let echoed = 0;
   agent.on('message', () => void echoed++);
   for (let i = 0; i < 5_000; i++) agent.send('x');
-  await eventually(() => echoed === 5_000 && gateway.server.webSocketBytes === 0);
+  await waitUntil(() => echoed === 5_000 && gateway.server.webSocketBytes === 0);
 });
 
 test('shared memory: a message of the largest size passes both ways, in many frames too', async () => {
@@ -262,8 +265,8 @@ const ENDINGS: Readonly<Record<string, () => Promise<void>>> = {
   },
   'nobody listens': async () => {
     dial('one', '/x').on('error', () => {});
-    const upstream = upstreamOf('http://127.0.0.1:1', { websocket: true });
-    gateway.lookup = { context: contextOf([upstream]), refusal: null };
+    const upstream = createUpstream('http://127.0.0.1:1', { allowsWebSocket: true });
+    gateway.lookup = { context: createContext([upstream]), rejection: null };
   },
   'the agent leaves during the handshake': async () => {
     http.removeAllListeners('upgrade');
@@ -275,7 +278,7 @@ const ENDINGS: Readonly<Record<string, () => Promise<void>>> = {
     toProvider('one');
     const agent = await connectRaw(gateway.port);
     agent.send(UPGRADE_HEAD);
-    await eventually(() => begun);
+    await waitUntil(() => begun);
     agent.socket.destroy();
   },
   'access is revoked during the handshake': async () => {
@@ -286,15 +289,15 @@ const ENDINGS: Readonly<Record<string, () => Promise<void>>> = {
       socket.on('error', () => {}).resume();
     });
     dial('one', '/x').on('error', () => {});
-    await eventually(() => begun);
-    gateway.server.access.endRevoked(() => true);
+    await waitUntil(() => begun);
+    gateway.server.sessionRevoker.revokeMatching(() => true);
   },
   'the limits refuse it': async () => {
     const held: (() => void)[] = [];
-    gateway.heldAdmissions = held;
+    gateway.pendingAdmissions = held;
     dial('one', '/x').on('error', () => {});
-    await eventually(() => held.length === 1);
-    gateway.server.access.endRevoked(() => true);
+    await waitUntil(() => held.length === 1);
+    gateway.server.sessionRevoker.revokeMatching(() => true);
     held[0]!();
   },
   'the agent closes': async () => {
@@ -317,7 +320,7 @@ const ENDINGS: Readonly<Record<string, () => Promise<void>>> = {
   },
   'access is revoked': async () => {
     await answered(dial('one', '/x'));
-    gateway.server.access.endRevoked(() => true);
+    gateway.server.sessionRevoker.revokeMatching(() => true);
   },
   'the process stops': async () => {
     await answered(dial('one', '/x'));
@@ -327,8 +330,8 @@ const ENDINGS: Readonly<Record<string, () => Promise<void>>> = {
 
 test.each(Object.keys(ENDINGS))('shared memory: %s: its place and its bytes are given back once', async (ending) => {
   const taken: number[] = [];
-  gateway.onAdmit = () => void taken.push(gateway.server.webSocketPlaces);
+  gateway.onAdmit = () => void taken.push(gateway.server.webSocketSlotsUsed);
   await ENDINGS[ending]!();
-  await eventually(() => gateway.server.webSocketPlaces === 0 && gateway.server.inflight === 0 && taken.length > 0);
+  await waitUntil(() => gateway.server.webSocketSlotsUsed === 0 && gateway.server.inflight === 0 && taken.length > 0);
   expect([Math.max(...taken), gateway.server.webSocketBytes, gateway.bugs]).toEqual([1, 0, 0]);
 });

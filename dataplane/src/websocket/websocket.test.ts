@@ -3,14 +3,20 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { contextOf, Fixture, GATEWAY_TOKEN, PROVIDER_KEY, upstreamOf } from '../call/testing/proxy-fixture.js';
-import { connectRaw, eventually } from '../call/testing/raw-peer-fixture.js';
+import {
+  createContext,
+  createUpstream,
+  GATEWAY_TOKEN,
+  PROVIDER_KEY,
+  ProxyFixture,
+} from '../call/testing/proxy-fixture.js';
+import { connectRaw, waitUntil } from '../call/testing/raw-peer-fixture.js';
 import type { HeaderInjection } from '../context/agent-context.js';
-import { termsOf } from '../counters/testing/terms-fixture.js';
+import { createTestLimits } from '../limits/testing/agent-limits-fixture.js';
 
 let http: Server;
 let sockets: WebSocketServer;
-let gateway: Fixture;
+let gateway: ProxyFixture;
 let provider: WebSocket | null;
 let handshake: IncomingMessage | null;
 
@@ -29,7 +35,7 @@ beforeEach(async () => {
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-  gateway = await Fixture.start(contextOf([upstreamOf(origin, { websocket: true })]));
+  gateway = await ProxyFixture.start(createContext([createUpstream(origin, { allowsWebSocket: true })]));
 });
 
 afterEach(async () => {
@@ -63,8 +69,8 @@ const closeOf = (socket: WebSocket): Promise<[code: number, reason: string]> =>
 test('websocket: an open one holds its place among the calls under way, until it ends', async () => {
   await gateway.stop();
   const { port } = http.address() as AddressInfo;
-  const context = contextOf([upstreamOf(`http://127.0.0.1:${port}`, { websocket: true })]);
-  gateway = await Fixture.start(context, { inflightMax: 1, inflightPerOrgMax: 10 });
+  const context = createContext([createUpstream(`http://127.0.0.1:${port}`, { allowsWebSocket: true })]);
+  gateway = await ProxyFixture.start(context, { inflightMax: 1, inflightPerOrgMax: 10 });
   const { agent } = await opened('/live');
   const refused = dial('/more');
   const [, response] = await new Promise<[unknown, IncomingMessage]>((resolve) =>
@@ -75,16 +81,16 @@ test('websocket: an open one holds its place among the calls under way, until it
   expect(body).toContain('"reason":"overload"');
   refused.on('error', () => {});
   agent.close();
-  await eventually(() => gateway.server.sessions.size === 0);
+  await waitUntil(() => gateway.server.sessions.size === 0);
   await opened('/again');
 });
 
 test('websocket: with a hard budget a metered one is refused: nothing in it would be seen', async () => {
   const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-  const terms = termsOf({ agentId: 'agent-1', budgetCents: 100, hardBudget: true });
+  const terms = createTestLimits({ agentId: 'agent-1', budgetCents: 100, hardBudget: true });
   const upgrade = (usageFormat: 'openai' | 'none') => {
-    const upstream = upstreamOf(origin, { websocket: true, usageFormat });
-    gateway.lookup = { context: contextOf([upstream], { terms }), refusal: null };
+    const upstream = createUpstream(origin, { allowsWebSocket: true, usageFormat });
+    gateway.lookup = { context: createContext([upstream], { agentLimits: terms }), rejection: null };
     return dial('/v1/responses');
   };
   const [status, body] = await refusalOf(upgrade('openai'));
@@ -100,8 +106,8 @@ test('websocket: with a rule for models every one is refused: its messages name 
   const policy = { closed: false, calls: null, models: { allow: ['*'], deny: [] } };
   const modelCalls = [{ call: '* /v1/realtime', at: 'free' }];
   gateway.lookup = {
-    context: contextOf([upstreamOf(origin, { websocket: true, policy, modelCalls })]),
-    refusal: null,
+    context: createContext([createUpstream(origin, { allowsWebSocket: true, policy, modelCalls })]),
+    rejection: null,
   };
   const [status, body] = await refusalOf(dial('/v1/realtime'));
   expect([status, JSON.parse(body)]).toMatchObject([403, { denied: 'call' }]);
@@ -111,10 +117,10 @@ test('websocket: with a rule for models every one is refused: its messages name 
 test('websocket: a pause while a probe place is awaited is noticed, and the place is given back', async () => {
   gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
   const held: ((lease: string | null) => void)[] = [];
-  gateway.heldProbes = held;
+  gateway.pendingProbes = held;
   const refused = refusalOf(dial('/live'));
-  await eventually(() => held.length === 1);
-  gateway.lookup = { context: contextOf([], { agentStatus: 'paused' }), refusal: null };
+  await waitUntil(() => held.length === 1);
+  gateway.lookup = { context: createContext([], { agentStatus: 'paused' }), rejection: null };
   held[0]!('lease-1');
   expect((await refused)[0]).toBe(403);
   expect([gateway.admissions.length, gateway.releasedProbes, provider]).toEqual([0, ['lease-1'], null]);
@@ -126,7 +132,7 @@ test('websocket: one that has ended is no connection any more, whoever ended it'
     (agent) => agent.close(),
     (agent) => agent.terminate(),
     () => provider!.close(),
-    () => gateway.server.access.endRevoked(() => true),
+    () => gateway.server.sessionRevoker.revokeMatching(() => true),
   ];
   for (const end of ends) {
     const { agent } = await opened('/live');
@@ -134,15 +140,15 @@ test('websocket: one that has ended is no connection any more, whoever ended it'
     const closed = closeOf(agent);
     end(agent);
     await closed;
-    await eventually(() => gateway.server.connections === connections);
+    await waitUntil(() => gateway.server.connections === connections);
   }
 });
 
 test('websocket: open ones count in their organization’s share', async () => {
   await gateway.stop();
   const { port } = http.address() as AddressInfo;
-  const context = contextOf([upstreamOf(`http://127.0.0.1:${port}`, { websocket: true })]);
-  gateway = await Fixture.start(context, { inflightMax: 3, inflightPerOrgMax: 1 });
+  const context = createContext([createUpstream(`http://127.0.0.1:${port}`, { allowsWebSocket: true })]);
+  gateway = await ProxyFixture.start(context, { inflightMax: 3, inflightPerOrgMax: 1 });
   const first = await opened('/1');
   const refused = dial('/2');
   const body = await new Promise<string>((resolve) =>
@@ -153,7 +159,7 @@ test('websocket: open ones count in their organization’s share', async () => {
   refused.on('error', () => {});
   expect(body).toContain('"reason":"org_inflight"');
   first.agent.close();
-  await eventually(() => gateway.server.sessions.size === 0);
+  await waitUntil(() => gateway.server.sessions.size === 0);
   await opened('/3');
 });
 
@@ -171,11 +177,11 @@ test.each([
       `Connection: ${connection}\r\nUpgrade: websocket\r\n` +
       'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n',
   );
-  await agent.sees('\r\n\r\n');
+  await agent.waitForText('\r\n\r\n');
   expect(agent.text).toMatch(isHandshake ? /^HTTP\/1\.1 101 / : /^HTTP\/1\.1 200 /);
   if (isHandshake) {
     provider!.send('welcome');
-    await agent.sees('\x81\x07welcome');
+    await agent.waitForText('\x81\x07welcome');
   }
   agent.socket.destroy();
 });
@@ -192,7 +198,7 @@ test('websocket: target, subprotocol and credential go up; messages go both ways
   agent.send('hello');
   agent.send(Buffer.from('bytes'));
   provider!.send('welcome');
-  await eventually(() => fromAgent.length === 2 && received.length === 1);
+  await waitUntil(() => fromAgent.length === 2 && received.length === 1);
   expect(fromAgent).toEqual([
     ['hello', false],
     ['bytes', true],
@@ -204,7 +210,7 @@ test('websocket: target, subprotocol and credential go up; messages go both ways
   const closed = closeOf(provider!);
   agent.close(4001, 'done');
   expect(await closed).toEqual([4001, 'done']);
-  await eventually(() => gateway.records.length === 1);
+  await waitUntil(() => gateway.records.length === 1);
   expect(gateway.records[0]).toMatchObject({
     status: 101,
     websocket: true,
@@ -224,7 +230,7 @@ test('websocket: of the subprotocols that an agent offers, tokens go up once eac
       'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Protocol: one, o(ne, , one,two\r\n' +
       'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n',
   );
-  await agent.sees('\r\n\r\n');
+  await agent.waitForText('\r\n\r\n');
   expect(agent.text).toMatch(/^HTTP\/1\.1 101 /);
   expect(handshake!.headers['sec-websocket-protocol']).toBe('one,two');
   agent.socket.destroy();
@@ -236,7 +242,7 @@ test('websocket: the credential is masked in whole messages, fragments and the r
   provider!.send(`you are ${PROVIDER_KEY.slice(0, 5)}`, { fin: false });
   provider!.send(`${PROVIDER_KEY.slice(5)}!`, { fin: true });
   provider!.send(Buffer.from(`\0${PROVIDER_KEY}\xff`, 'latin1'), { binary: true });
-  await eventually(() => received.length === 3);
+  await waitUntil(() => received.length === 3);
   const stars = '*'.repeat(PROVIDER_KEY.length);
   expect(received).toEqual([
     `you are ${stars}`,
@@ -253,7 +259,7 @@ async function sentUp(agent: WebSocket, messages: readonly (string | Buffer)[]):
   const got: string[] = [];
   provider!.on('message', (data) => void got.push(data.toString()));
   for (const message of messages) agent.send(message);
-  await eventually(() => got.length === messages.length);
+  await waitUntil(() => got.length === messages.length);
   return got;
 }
 
@@ -269,7 +275,7 @@ test('websocket: a supabase join carries the real key; broadcasts and binary mes
   const { context } = gateway.lookup;
   const upstream = context!.upstreams.get('openai')!;
   const injection = { ...(upstream.injection as HeaderInjection), bearerUnlessUserJwt: `Bearer ${PROVIDER_KEY}` };
-  gateway.lookup = { context: contextOf([{ ...upstream, injection }]), refusal: null };
+  gateway.lookup = { context: createContext([{ ...upstream, injection }]), rejection: null };
   const { agent } = await opened('/live');
   const got = await sentUp(agent, [JOIN, BROADCAST, Buffer.from(JOIN)]);
   expect(got).toEqual([JOIN.replace(GATEWAY_TOKEN, PROVIDER_KEY), BROADCAST, JOIN]);
@@ -280,7 +286,7 @@ test('websocket: the upstream’s close reaches the agent', async () => {
   const closed = closeOf(agent);
   provider!.close(4002, 'enough');
   expect(await closed).toEqual([4002, 'enough']);
-  await eventually(() => gateway.records.length === 1);
+  await waitUntil(() => gateway.records.length === 1);
 });
 
 test('websocket: an upstream that breaks off is booked as cut', async () => {
@@ -288,18 +294,18 @@ test('websocket: an upstream that breaks off is booked as cut', async () => {
   const closed = closeOf(agent);
   provider!.terminate();
   expect((await closed)[0]).toBe(1011);
-  await eventually(() => gateway.records.length === 1);
+  await waitUntil(() => gateway.records.length === 1);
   expect(gateway.records[0]).toMatchObject({ error: 'upstream_cut', circuitOutcome: 2 });
 });
 
 test('websocket: revocation ends the session, and only the revoked one', async () => {
   const { agent } = await opened('/live');
-  gateway.server.access.endRevoked(() => false);
+  gateway.server.sessionRevoker.revokeMatching(() => false);
   expect(gateway.server.sessions.size).toBe(1);
   const closed = closeOf(agent);
-  gateway.server.access.endRevoked((context, slug) => context.agentId === 'agent-1' && slug === 'openai');
+  gateway.server.sessionRevoker.revokeMatching((context, slug) => context.agentId === 'agent-1' && slug === 'openai');
   expect(await closed).toEqual([1008, 'access was revoked']);
-  await eventually(() => gateway.records.length === 1);
+  await waitUntil(() => gateway.records.length === 1);
   expect(gateway.records[0]).toMatchObject({ status: 101, error: 'revoked' });
 });
 
@@ -314,20 +320,20 @@ test('websocket: a revocation during the upstream’s handshake ends it, and not
   });
   const agent = dial('/live');
   const ended = new Promise((resolve) => agent.once('error', resolve));
-  await eventually(() => handshakes.length === 1);
-  gateway.server.access.endRevoked(() => true);
+  await waitUntil(() => handshakes.length === 1);
+  gateway.server.sessionRevoker.revokeMatching(() => true);
   await ended;
-  await eventually(() => gateway.records.length === 1 && left === 1);
+  await waitUntil(() => gateway.records.length === 1 && left === 1);
   expect(gateway.records[0]).toMatchObject({ websocket: true, error: 'revoked', circuitOutcome: 0 });
   expect([gateway.server.sessions.size, gateway.server.inflight]).toEqual([0, 0]);
 });
 
 test('websocket: what was revoked while the limits were asked is refused, and nothing goes upstream', async () => {
   const held: (() => void)[] = [];
-  gateway.heldAdmissions = held;
+  gateway.pendingAdmissions = held;
   const refused = refusalOf(dial('/live'));
-  await eventually(() => held.length === 1);
-  gateway.server.access.endRevoked(() => true);
+  await waitUntil(() => held.length === 1);
+  gateway.server.sessionRevoker.revokeMatching(() => true);
   held[0]!();
   expect((await refused)[0]).toBe(403);
   expect([handshake, gateway.server.sessions.size, gateway.server.inflight]).toEqual([null, 0, 0]);
@@ -335,8 +341,8 @@ test('websocket: what was revoked while the limits were asked is refused, and no
 
 test('websocket: an address that a tenant gave is dialled as one, and refused where it is private', async () => {
   const { port } = http.address() as AddressInfo;
-  const upstream = upstreamOf(`http://127.0.0.1:${port}`, { websocket: true, tenantAddress: true });
-  gateway.lookup = { context: contextOf([upstream]), refusal: null };
+  const upstream = createUpstream(`http://127.0.0.1:${port}`, { allowsWebSocket: true, isTenantAddress: true });
+  gateway.lookup = { context: createContext([upstream]), rejection: null };
   expect((await refusalOf(dial('/live')))[0]).toBeGreaterThanOrEqual(400);
   expect(handshake).toBeNull();
 });
@@ -344,9 +350,9 @@ test('websocket: an address that a tenant gave is dialled as one, and refused wh
 test('websocket: after a resync each session is looked at again', async () => {
   const { agent } = await opened('/live');
   const closed = closeOf(agent);
-  gateway.server.access.review();
-  gateway.lookup = { context: contextOf([]), refusal: null }; // the account is gone
-  gateway.server.access.review();
+  gateway.server.sessionRevoker.recheckAll();
+  gateway.lookup = { context: createContext([]), rejection: null }; // the account is gone
+  gateway.server.sessionRevoker.recheckAll();
   expect(await closed).toEqual([1008, 'access was revoked']);
 });
 
@@ -400,13 +406,13 @@ test('websocket: the body of a refusal that has no end is cut, and its connectio
   const [status, body] = await refusalOf(dial('/forbidden'));
   expect(status).toBe(403);
   expect(body.length).toBeLessThan(1024 * 1024);
-  await eventually(() => ended);
+  await waitUntil(() => ended);
 });
 
 /** A gateway that waits for an upstream's handshake as long as a test likes to. */
 async function restartImpatient(): Promise<void> {
   await gateway.stop();
-  gateway = await Fixture.start(gateway.lookup.context!, { handshakeTimeoutMs: 300 });
+  gateway = await ProxyFixture.start(gateway.lookup.context!, { handshakeTimeoutMs: 300 });
   http.removeAllListeners('upgrade');
 }
 
@@ -422,7 +428,7 @@ test('websocket: an upstream that takes the connection and answers no handshake 
   const [status] = await refusalOf(dial('/live'));
   expect(status).toBe(504);
   expect(gateway.records).toMatchObject([{ error: 'timeout', status: 0, websocket: true }]);
-  await eventually(() => ended);
+  await waitUntil(() => ended);
 });
 
 test('websocket: a refusal whose body falls silent passes on as far as it came', async () => {
@@ -450,7 +456,7 @@ test('websocket: as a probe its upstream’s consent counts at once, and its end
   const { agent } = await opened('/live');
   expect(gateway.goodProbes).toEqual([[gateway.lookup.context!.upstreams.get('openai')!.circuitKey, 7, 'lease-1']]);
   agent.close();
-  await eventually(() => gateway.records.length === 1);
+  await waitUntil(() => gateway.records.length === 1);
   expect(gateway.records[0]).toMatchObject({ probeLease: '', circuitEpoch: 7 });
   expect(gateway.releasedProbes).toEqual([]);
 });
@@ -473,7 +479,10 @@ test.each([
   ['an unassigned account', 403, { accountStatus: 'needs_credentials' }],
 ] as const)('websocket: %s is %i before anything goes upstream', async (_name, expected, changes) => {
   const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-  gateway.lookup = { context: contextOf([upstreamOf(origin, { websocket: true, ...changes })]), refusal: null };
+  gateway.lookup = {
+    context: createContext([createUpstream(origin, { allowsWebSocket: true, ...changes })]),
+    rejection: null,
+  };
   const agent = dial('/live');
   const status = await new Promise((resolve) => {
     agent.on('unexpected-response', (_request, response) => resolve(response.statusCode));
@@ -497,7 +506,7 @@ test('websocket: what a slow agent does not take stays with the provider, and al
   expect(provider!.bufferedAmount).toBeGreaterThan(message.length);
   expect(gateway.server.sessions.size).toBe(1);
   agent.resume();
-  await eventually(() => received.length === 64);
+  await waitUntil(() => received.length === 64);
 });
 
 test('websocket: one whose upstream agrees during a drain is refused, ended and booked as shutdown', async () => {
@@ -511,7 +520,7 @@ test('websocket: one whose upstream agrees during a drain is refused, ended and 
   const status = new Promise((resolve) => {
     agent.on('unexpected-response', (_request, response) => resolve(response.statusCode));
   });
-  await eventually(() => agree !== null);
+  await waitUntil(() => agree !== null);
   const drained = gateway.server.drain(20_000);
   agree!();
   await drained;
@@ -532,12 +541,12 @@ test('websocket: a header named like a property of every object goes up', async 
 test('websocket: one ends when its key does', async () => {
   const keyExpiresAtMs = Date.now() + 3_600_000;
   const upstream = gateway.lookup.context!.upstreams.get('openai')!;
-  gateway.lookup = { context: contextOf([upstream], { keyExpiresAtMs }), refusal: null };
+  gateway.lookup = { context: createContext([upstream], { keyExpiresAtMs }), rejection: null };
   const { agent } = await opened('/live');
   const closed = closeOf(agent);
-  gateway.server.access.endExpired(keyExpiresAtMs - 1);
+  gateway.server.sessionRevoker.revokeExpired(keyExpiresAtMs - 1);
   expect(gateway.server.sessions.size).toBe(1);
-  gateway.server.access.endExpired(keyExpiresAtMs);
+  gateway.server.sessionRevoker.revokeExpired(keyExpiresAtMs);
   expect(await closed).toEqual([1008, 'the key has expired']);
-  await eventually(() => gateway.records.length === 1);
+  await waitUntil(() => gateway.records.length === 1);
 });

@@ -6,11 +6,11 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { burstsOf } from './burst-plan.js';
 import { ChaosRun } from './chaos-run.js';
-import { endDescendants } from './end-descendants.js';
-import { planOf } from './plan.js';
-import { printed, reportOn } from './report.js';
+import { planBursts } from './faults/burst-plan.js';
+import { planFaults } from './faults/fault-plan.js';
+import { killDescendants } from './kill-descendants.js';
+import { buildReport, formatReport } from './report.js';
 
 const EXIT_USAGE = 64;
 const EXIT_INTERRUPTED = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
@@ -25,7 +25,7 @@ if (!Number.isInteger(seed) || seed < 0 || !(minutes >= 0.5 && minutes <= 600)) 
   process.exit(EXIT_USAGE);
 }
 const durationMs = minutes * MINUTE_MS;
-const plan = planOf(seed, durationMs);
+const plan = planFaults(seed, durationMs);
 const startedAt = Date.now();
 const say = (text: string): void =>
   console.log(`${((Date.now() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${text}`);
@@ -36,8 +36,8 @@ chmodSync(home, 0o711); // the user that runs Postgres must be able to enter
 process.env.TMPDIR = home;
 
 /** Whatever state the run is in: no process and no file of it stays behind. */
-function leave(exitCode: number): never {
-  endDescendants();
+function exitAfterCleanup(exitCode: number): never {
+  killDescendants();
   rmSync(home, { recursive: true, force: true });
   console.log(`seed ${seed}: exit ${exitCode}`);
   process.exit(exitCode);
@@ -46,40 +46,40 @@ function leave(exitCode: number): never {
 for (const [signal, exitCode] of Object.entries(EXIT_INTERRUPTED)) {
   process.once(signal, () => {
     say('interrupted: stopping everything');
-    leave(exitCode);
+    exitAfterCleanup(exitCode);
   });
 }
 process.on('uncaughtException', (error) => {
   console.error(error);
-  leave(1);
+  exitAfterCleanup(1);
 });
 
 console.log(`seed ${seed}, ${minutes} minutes, ${plan.length} faults`);
-const run = new ChaosRun({ plan, bursts: burstsOf(plan, durationMs), durationMs, say });
+const run = new ChaosRun({ plan, bursts: planBursts(plan, durationMs), durationMs, log: say });
 let exitCode = 1;
 let progress: NodeJS.Timeout | undefined;
 try {
   await run.start();
   say('everything runs');
   progress = setInterval(() => {
-    const { calls, underWay } = run.traffic;
+    const { calls, inflightCount: underWay } = run.traffic;
     say(
-      `${calls.length} calls, ${underWay} under way${run.hurtNow.size === 0 ? '' : `; hurt: ${[...run.hurtNow].join(', ')}`}`,
+      `${calls.length} calls, ${underWay} under way${run.faultedVictims.size === 0 ? '' : `; hurt: ${[...run.faultedVictims].join(', ')}`}`,
     );
   }, PROGRESS_MS);
   await run.run();
   say('healed: many calls without faults, to see what they leave in memory');
-  const held = await run.heldFigures();
+  const held = await run.measureMemoryGrowth();
   say('waiting for usage and events');
-  const ledger = await run.settle();
-  const figures = await run.figures();
-  run.lookAtLogs();
-  const report = reportOn(run, ledger, figures, held);
-  console.log(printed(report));
-  exitCode = Object.values(report.broken).every((problems) => problems.length === 0) ? 0 : 1;
+  const ledger = await run.waitUntilQuiescent();
+  const figures = await run.measureProcessUsage();
+  run.scanLogsForSecrets();
+  const report = buildReport(run, ledger, figures, held);
+  console.log(formatReport(report));
+  exitCode = Object.values(report.violations).every((problems) => problems.length === 0) ? 0 : 1;
 } catch (error) {
   console.error(error);
 }
 clearInterval(progress);
 await run.stop();
-leave(exitCode);
+exitAfterCleanup(exitCode);

@@ -2,9 +2,9 @@
 export interface ProviderSettings {
   readonly openaiPort: number;
   readonly s3Port: number;
-  readonly ownPort: number;
+  readonly customPort: number;
   /** Where it notes what it has seen. */
   readonly journal: string;
 }
 
-export const OWN_KEY = 'own-real-chaos-credential-0007';
+export const CUSTOM_PROVIDER_KEY = 'own-real-chaos-credential-0007';

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { Stack, type Tenant } from '../stack.js';
-import { Acg } from './acg.js';
+import { Stack, type Tenant } from '../fixtures/stack.js';
+import { AcgCommand } from './acg-command.js';
 
 const FILE = `
 version: 1
@@ -44,22 +44,22 @@ webhooks:
 `;
 let stack: Stack;
 let tenant: Tenant;
-let acg: Acg;
+let acg: AcgCommand;
 
 beforeAll(async () => {
   stack = await Stack.start();
-  tenant = await stack.tenant();
-  acg = new Acg({ ACG_URL: stack.apiUrl, ACG_TOKEN: tenant.session });
+  tenant = await stack.signUpTenant();
+  acg = new AcgCommand({ ACG_URL: stack.apiUrl, ACG_TOKEN: tenant.session });
 });
 afterAll(async () => {
-  acg?.remove();
+  acg?.removeHome();
   await stack?.stop();
 });
 
 const env = { OPENAI_KEY: 'sk-from-a-variable' };
 function apply(file: string, args: readonly string[] = [], variables: Readonly<Record<string, string>> = env) {
-  writeFileSync(join(acg.home, 'gateway.yaml'), file);
-  return acg.call(['apply', '-f', 'gateway.yaml', ...args], { env: variables });
+  writeFileSync(join(acg.homeDirectory, 'gateway.yaml'), file);
+  return acg.run(['apply', '-f', 'gateway.yaml', ...args], { env: variables });
 }
 const audited = async (): Promise<number> => (await tenant.call('GET', '/v1/audit?limit=1')).body.total;
 
@@ -90,10 +90,10 @@ test('applied twice: the second time changes nothing', async () => {
 });
 
 test('what is exported changes nothing when it is applied, as YAML and as JSON', async () => {
-  const yaml = (await acg.ok(['export'])).stdout;
+  const yaml = (await acg.runOk(['export'])).stdout;
   expect(yaml).not.toContain(env.OPENAI_KEY);
   expect(yaml).toContain('env: CRAWLER_OPENAI_API_KEY');
-  for (const file of [yaml, (await acg.ok(['export', '--format', 'json'])).stdout]) {
+  for (const file of [yaml, (await acg.runOk(['export', '--format', 'json'])).stdout]) {
     expect((await apply(file, ['--prune', '--json'], {})).json.changes).toEqual([]);
   }
 });

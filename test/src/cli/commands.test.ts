@@ -6,14 +6,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openSql } from '@acg/controlplane/db/sql';
+import { openPool } from '@acg/controlplane/db/sql';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { REAL } from '../providers/credentials.js';
-import { OpenAiStandIn } from '../providers/openai.js';
-import { Stack, TENANT_PASSWORD, type Tenant } from '../stack.js';
-import { until } from '../until.js';
-import { Acg, type Outcome } from './acg.js';
+import { Stack, TENANT_PASSWORD, type Tenant } from '../fixtures/stack.js';
+import { waitUntil } from '../fixtures/wait-until.js';
+import { OpenAiStandIn } from '../stand-in-providers/openai.js';
+import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
+import { AcgCommand, type ProcessResult } from './acg-command.js';
 
 const addFormats = createRequire(import.meta.url)('ajv-formats') as (ajv: Ajv2020) => void;
 const DOCUMENT = JSON.parse(
@@ -22,19 +22,19 @@ const DOCUMENT = JSON.parse(
 const openai = new OpenAiStandIn();
 let stack: Stack;
 let tenant: Tenant;
-let acg: Acg;
+let acg: AcgCommand;
 let gateway = '';
 
 beforeAll(async () => {
   await openai.start();
   stack = await Stack.start({ providers: { openai: openai.origin } });
-  tenant = await stack.tenant();
+  tenant = await stack.signUpTenant();
   gateway = (await stack.addDataPlane()).url;
-  acg = new Acg({ ACG_URL: stack.apiUrl, ACG_GATEWAY_URL: gateway });
-  await acg.ok(['login', '--with-token'], { input: tenant.session });
+  acg = new AcgCommand({ ACG_URL: stack.apiUrl, ACG_GATEWAY_URL: gateway });
+  await acg.runOk(['login', '--with-token'], { input: tenant.session });
 });
 afterAll(async () => {
-  acg?.remove();
+  acg?.removeHome();
   await stack?.stop();
   await openai.close();
 });
@@ -50,26 +50,26 @@ function schemaOf(method: string, path: string): object {
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 addFormats(ajv);
 
-function demandBody(outcome: Outcome, route: string): void {
+function demandBody(outcome: ProcessResult, route: string): void {
   const [method, path] = route.split(' ');
   const isValid = ajv.validate(schemaOf(method!, path!), outcome.json);
   expect([route, isValid, ajv.errorsText()]).toEqual([route, true, 'No errors']);
 }
 
-const KEY = { input: REAL.openai };
+const KEY = { input: PROVIDER_CREDENTIALS.openai };
 
 test('every command, in an order in which each finds what it needs', async () => {
   const walked = new Set<string>();
-  const walk = async (route: string, args: readonly string[], options: object = {}): Promise<Outcome> => {
+  const walk = async (route: string, args: readonly string[], options: object = {}): Promise<ProcessResult> => {
     walked.add(commandOf(args));
-    const outcome = await acg.ok([...args, '--json'], options);
+    const outcome = await acg.runOk([...args, '--json'], options);
     demandBody(outcome, route);
     expect(outcome.stdout).not.toContain(tenant.session);
     return outcome;
   };
-  const own = async (args: readonly string[], shape: object, options: object = {}): Promise<Outcome> => {
+  const own = async (args: readonly string[], shape: object, options: object = {}): Promise<ProcessResult> => {
     walked.add(commandOf(args));
-    const outcome = await acg.ok([...args, '--json'], options);
+    const outcome = await acg.runOk([...args, '--json'], options);
     expect(outcome.json).toMatchObject(shape);
     return outcome;
   };
@@ -155,9 +155,12 @@ test('every command, in an order in which each finds what it needs', async () =>
     headers: { authorization: 'Bearer ' + process.env.OPENAI_API_KEY, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'gpt-5-mini', messages: [] }) }).then(async (r) => process.exit(r.ok ? 0 : 1))`;
   walked.add('run');
-  await acg.ok(['run', '--', process.execPath, '-e', call]); // the saved token, and the agent of .acg.json
+  await acg.runOk(['run', '--', process.execPath, '-e', call]); // the saved token, and the agent of .acg.json
   await own(['env', '--format', 'json'], { set: { ACG_AGENT: 'support-bot' } });
-  await until('the call is on record', async () => (await tenant.call('GET', '/v1/usage/logs')).body.logs.length === 1);
+  await waitUntil(
+    'the call is on record',
+    async () => (await tenant.call('GET', '/v1/usage/logs')).body.logs.length === 1,
+  );
   const logs = await walk('GET /v1/usage/logs', ['logs', ...A, '--since', '1h', '--status', '2xx']);
   await walk('GET /v1/usage/logs/{id}', ['call', logs.json.logs[0].id]);
   await walk('GET /v1/usage/logs', ['logs', ...A, '--before', new Date().toISOString()]);
@@ -201,10 +204,10 @@ test('every command, in an order in which each finds what it needs', async () =>
     version: 1,
     projects: expect.arrayContaining([expect.objectContaining({ name: 'Default' })]),
   });
-  writeFileSync(join(acg.home, 'empty.yaml'), 'version: 1\n');
+  writeFileSync(join(acg.homeDirectory, 'empty.yaml'), 'version: 1\n');
   await own(['apply', '-f', 'empty.yaml'], { changes: [], applied: false });
   walked.add('completion');
-  expect((await acg.ok(['completion', 'bash'])).stdout).toContain('complete -- ');
+  expect((await acg.runOk(['completion', 'bash'])).stdout).toContain('complete -- ');
 
   await walk('DELETE /v1/api-keys/{id}', ['keys', 'revoke', rotated.json.key.id, '--yes']);
   await walk('DELETE /v1/providers/accounts/{id}', ['accounts', 'rm', 'openai', ...A, '--yes']);
@@ -231,8 +234,8 @@ test('every command, in an order in which each finds what it needs', async () =>
 
 /** Management tokens that wait for a review; answers their ids. */
 async function suspendedTokens(names: readonly string[]): Promise<string[]> {
-  for (const name of names) await acg.ok(['tokens', 'create', '--name', name, '--role', 'viewer']);
-  const sql = openSql(stack.database.url, { connectionsMax: 1, applicationName: 'test' });
+  for (const name of names) await acg.runOk(['tokens', 'create', '--name', name, '--role', 'viewer']);
+  const sql = openPool(stack.database.url, { connectionsMax: 1, applicationName: 'test' });
   const rows = await sql<{ id: string }[]>`
     with t as (delete from management_tokens t where name = any(${[...names]}) returning t.*)
     insert into suspended_items (id, org_id, kind, name, detail, contents, made_at)
@@ -242,15 +245,15 @@ async function suspendedTokens(names: readonly string[]): Promise<string[]> {
 }
 
 test('logs -f: one object a line, each call once, until it is ended', async () => {
-  const tenant = await stack.tenant(); // the other one's session has ended
-  const agent = await tenant.agent({ name: 'Followed' });
-  await tenant.account(agent.id, 'openai', { apiKey: REAL.openai });
-  const token = await tenant.token(agent.id);
+  const tenant = await stack.signUpTenant(); // the other one's session has ended
+  const agent = await tenant.createAgent({ name: 'Followed' });
+  await tenant.createAccount(agent.id, 'openai', { apiKey: PROVIDER_CREDENTIALS.openai });
+  const token = await tenant.createToken(agent.id);
   const call = async (): Promise<void> => {
     const headers = { authorization: `Bearer ${token}` };
     expect((await fetch(`${gateway}/v1/proxy/openai/v1/models`, { headers })).status).toBe(200);
   };
-  const outcome = await acg.call(['logs', '-f', '--json', '--since', '10m', '--agent', 'followed'], {
+  const outcome = await acg.run(['logs', '-f', '--json', '--since', '10m', '--agent', 'followed'], {
     env: { ACG_TOKEN: tenant.session },
     onStart: async (child) => {
       let lines = 0;
@@ -258,9 +261,9 @@ test('logs -f: one object a line, each call once, until it is ended', async () =
         lines += chunk.toString().split('\n').length - 1;
       });
       await call();
-      await until('the first call is shown', () => lines === 1);
+      await waitUntil('the first call is shown', () => lines === 1);
       await call();
-      await until('the second call is shown', () => lines === 2);
+      await waitUntil('the second call is shown', () => lines === 2);
       child.kill('SIGINT');
     },
   });
@@ -284,7 +287,7 @@ const SUBCOMMANDS = new Map<string, readonly string[]>();
 
 /** The names after `Commands:` in a help. */
 async function commandsIn(args: readonly string[]): Promise<string[]> {
-  const { stdout } = await acg.ok([...args, '--help']);
+  const { stdout } = await acg.runOk([...args, '--help']);
   const [, list = ''] = stdout.split('\nCommands:\n');
   return [...list.matchAll(/^ {2}(\S+)/gm)].map(([, name]) => name!).filter((name) => WORD.test(name));
 }
@@ -304,28 +307,26 @@ beforeAll(async () => {
 });
 
 test('`-` is standard input for every option that names a file, and removes nothing', async () => {
-  const { session } = await stack.tenant();
-  await acg.ok(['login', '--with-token'], { input: session });
-  const { agent } = (await acg.ok(['agents', 'create', 'Stdin bot', '--json'])).json;
+  const { session } = await stack.signUpTenant();
+  await acg.runOk(['login', '--with-token'], { input: session });
+  const { agent } = (await acg.runOk(['agents', 'create', 'Stdin bot', '--json'])).json;
   const policy = { openai: { calls: ['GET /v1/models'] } };
-  const shown = async () => (await acg.ok(['agents', 'get', agent.id, '--json'])).json.agent.policy;
+  const shown = async () => (await acg.runOk(['agents', 'get', agent.id, '--json'])).json.agent.policy;
   const fromStdin = { input: `${JSON.stringify(policy)}\n` };
-  await acg.ok(['agents', 'set', agent.id, '--policy-file', '-'], fromStdin);
+  await acg.runOk(['agents', 'set', agent.id, '--policy-file', '-'], fromStdin);
   expect(await shown()).toEqual(policy);
 
-  const unasked = await acg.call(['agents', 'set', agent.id, '--no-policy']);
+  const unasked = await acg.run(['agents', 'set', agent.id, '--no-policy']);
   expect([unasked.code, unasked.stderr]).toEqual([3, expect.stringContaining('--yes')]);
-  expect((await acg.call(['agents', 'set', agent.id, '--no-policy', '--policy-file', '-'], fromStdin)).code).not.toBe(
-    0,
-  );
+  expect((await acg.run(['agents', 'set', agent.id, '--no-policy', '--policy-file', '-'], fromStdin)).code).not.toBe(0);
   expect(await shown()).toEqual(policy);
-  await acg.ok(['agents', 'set', agent.id, '--no-policy', '--yes']);
+  await acg.runOk(['agents', 'set', agent.id, '--no-policy', '--yes']);
   expect(await shown()).toBeNull();
 
-  await acg.ok(['accounts', 'add', 'openai', '--agent', agent.id, '--key-file', '-'], KEY);
+  await acg.runOk(['accounts', 'add', 'openai', '--agent', agent.id, '--key-file', '-'], KEY);
   const rename = { input: '{"name":"Renamed bot"}' };
-  await acg.ok(['api', 'PATCH', `/v1/agents/${agent.id}`, '--data', '@-'], rename);
-  expect((await acg.ok(['agents', 'get', agent.id, '--json'])).json.agent.name).toBe('Renamed bot');
-  const csv = await acg.ok(['usage', '--agent', agent.id, 'export', '--format', 'csv', '--output', '-']);
+  await acg.runOk(['api', 'PATCH', `/v1/agents/${agent.id}`, '--data', '@-'], rename);
+  expect((await acg.runOk(['agents', 'get', agent.id, '--json'])).json.agent.name).toBe('Renamed bot');
+  const csv = await acg.runOk(['usage', '--agent', agent.id, 'export', '--format', 'csv', '--output', '-']);
   expect(csv.stdout).toContain('costCents');
 });

@@ -3,12 +3,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { AnthropicStandIn } from '../providers/anthropic.js';
-import { REAL } from '../providers/credentials.js';
-import { OpenAiStandIn } from '../providers/openai.js';
-import { Stack, type Tenant } from '../stack.js';
-import { until } from '../until.js';
-import { Acg } from './acg.js';
+import { Stack, type Tenant } from '../fixtures/stack.js';
+import { waitUntil } from '../fixtures/wait-until.js';
+import { AnthropicStandIn } from '../stand-in-providers/anthropic.js';
+import { OpenAiStandIn } from '../stand-in-providers/openai.js';
+import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
+import { AcgCommand } from './acg-command.js';
 
 const openai = new OpenAiStandIn();
 const anthropic = new AnthropicStandIn();
@@ -17,20 +17,20 @@ const cwd = fileURLToPath(new URL('../..', import.meta.url));
 let stack: Stack;
 let tenant: Tenant;
 let agent: { id: string; slug: string };
-let acg: Acg;
+let acg: AcgCommand;
 
 beforeAll(async () => {
   await Promise.all([openai.start(), anthropic.start()]);
   stack = await Stack.start({ providers: { openai: openai.origin, anthropic: anthropic.origin } });
-  tenant = await stack.tenant();
-  agent = await tenant.agent({ name: 'Support bot', rpmLimit: 10_000 });
-  await tenant.account(agent.id, 'openai', { apiKey: REAL.openai });
-  await tenant.account(agent.id, 'anthropic', { apiKey: REAL.anthropic });
+  tenant = await stack.signUpTenant();
+  agent = await tenant.createAgent({ name: 'Support bot', rpmLimit: 10_000 });
+  await tenant.createAccount(agent.id, 'openai', { apiKey: PROVIDER_CREDENTIALS.openai });
+  await tenant.createAccount(agent.id, 'anthropic', { apiKey: PROVIDER_CREDENTIALS.anthropic });
   const { url } = await stack.addDataPlane();
-  acg = new Acg({ ACG_URL: stack.apiUrl, ACG_TOKEN: tenant.session, ACG_GATEWAY_URL: url });
+  acg = new AcgCommand({ ACG_URL: stack.apiUrl, ACG_TOKEN: tenant.session, ACG_GATEWAY_URL: url });
 });
 afterAll(async () => {
-  acg?.remove();
+  acg?.removeHome();
   await stack?.stop();
   await Promise.all([openai.close(), anthropic.close()]);
 });
@@ -38,7 +38,7 @@ afterAll(async () => {
 const keys = async () => (await tenant.call('GET', `/v1/api-keys?agentId=${agent.id}`)).body.keys as { id: string }[];
 const node = (source: string) => [process.execPath, '--input-type=module', '-e', source];
 const run = (command: readonly string[], env: Readonly<Record<string, string>> = {}, options: readonly string[] = []) =>
-  acg.call(['run', '--agent', 'support-bot', ...options, '--', ...command], { cwd, env });
+  acg.run(['run', '--agent', 'support-bot', ...options, '--', ...command], { cwd, env });
 
 test('the official SDKs work unmodified, with no key of their own', async () => {
   const outcome = await run(
@@ -56,7 +56,7 @@ test('the official SDKs work unmodified, with no key of their own', async () => 
   expect(outcome.stderr).toContain('removed ');
   expect(outcome.stderr).toContain('OPENAI_API_KEY');
   expect(outcome.stderr).not.toContain('sk-of-the-parent');
-  expect(outcome.json).toEqual([openai.words.join(''), expect.stringContaining('Hello')]);
+  expect(outcome.json).toEqual([openai.answerWords.join(''), expect.stringContaining('Hello')]);
   expect(outcome.code).toBe(0);
 });
 
@@ -71,7 +71,7 @@ test('the child has the parent’s variables, but none of acg’s own and no key
     ORDINARY: 'stays',
   });
   const env: Record<string, string> = outcome.json;
-  expect(env).toMatchObject({ NO_PROXY: 'localhost', ORDINARY: 'stays', HOME: acg.home });
+  expect(env).toMatchObject({ NO_PROXY: 'localhost', ORDINARY: 'stays', HOME: acg.homeDirectory });
   expect(Object.keys(env).filter((name) => name.startsWith('ACG_'))).toEqual([
     'ACG_GATEWAY_URL',
     'ACG_GATEWAY_TOKEN',
@@ -102,7 +102,7 @@ test('--keep, --set and --providers say otherwise', async () => {
 });
 
 test('--shell expands in the child', async () => {
-  const outcome = await acg.call(['run', '--agent', agent.id, '--shell', 'echo "$OPENAI_BASE_URL"'], { cwd });
+  const outcome = await acg.run(['run', '--agent', agent.id, '--shell', 'echo "$OPENAI_BASE_URL"'], { cwd });
   expect(outcome.stdout).toMatch(/\/v1\/proxy\/openai\/v1\n$/);
 });
 
@@ -115,7 +115,7 @@ test.each([
 });
 
 test('126 where it may not be executed, 125 for what is wrong with the call itself', async () => {
-  const script = join(acg.home, 'script');
+  const script = join(acg.homeDirectory, 'script');
   writeFileSync(script, '#!/bin/sh\n', { mode: 0o600 });
   expect((await run([script])).code).toBe(126);
   for (const args of [
@@ -126,7 +126,7 @@ test('126 where it may not be executed, 125 for what is wrong with the call itse
     ['run', '--agent', 'support-bot', '--providers', 'vercel', '--', 'true'],
     ['run', '--agent', 'support-bot', '--ttl', 'soon', '--', 'true'],
   ]) {
-    expect([args, (await acg.call(args)).code]).toEqual([args, 125]);
+    expect([args, (await acg.run(args)).code]).toEqual([args, 125]);
   }
   expect(await keys()).toEqual([]);
 });
@@ -146,12 +146,12 @@ test.each([
   ['SIGINT', 3],
   ['SIGHUP', 4],
 ] as const)('%s reaches the command, whose exit code stands, and the token ends', async (signal, code) => {
-  mkdirSync(acg.home, { recursive: true });
-  const file = join(acg.home, `started-${signal}`);
-  const outcome = await acg.call(['run', '--agent', 'support-bot', '--', ...node(PATIENT(file))], {
+  mkdirSync(acg.homeDirectory, { recursive: true });
+  const file = join(acg.homeDirectory, `started-${signal}`);
+  const outcome = await acg.run(['run', '--agent', 'support-bot', '--', ...node(PATIENT(file))], {
     cwd,
     onStart: async (child) => {
-      await until('the command runs', () => existsSync(file) && readFileSync(file, 'utf8') !== '');
+      await waitUntil('the command runs', () => existsSync(file) && readFileSync(file, 'utf8') !== '');
       expect(await keys()).toHaveLength(1);
       child.kill(signal);
     },
@@ -167,12 +167,12 @@ test('a command that is killed leaves no token', async () => {
 });
 
 test('acg itself killed: its token ends by --ttl', async () => {
-  const file = join(acg.home, 'started-kill');
+  const file = join(acg.homeDirectory, 'started-kill');
   const before = Date.now();
-  await acg.call(['run', '--agent', 'support-bot', '--ttl', '30m', '--', ...node(PATIENT(file))], {
+  await acg.run(['run', '--agent', 'support-bot', '--ttl', '30m', '--', ...node(PATIENT(file))], {
     cwd,
     onStart: async (child) => {
-      await until('the command runs', () => existsSync(file) && readFileSync(file, 'utf8') !== '');
+      await waitUntil('the command runs', () => existsSync(file) && readFileSync(file, 'utf8') !== '');
       child.kill('SIGKILL');
       const [key] = (await tenant.call('GET', `/v1/api-keys?agentId=${agent.id}`)).body.keys;
       expect(Date.parse(key.expiresAt) - before).toBeGreaterThan(29 * 60_000);
@@ -184,16 +184,16 @@ test('acg itself killed: its token ends by --ttl', async () => {
 });
 
 test('with a gateway token and nothing else, no session is needed', async () => {
-  const token = await tenant.token(agent.id);
+  const token = await tenant.createToken(agent.id);
   const args = ['run', '--', ...node('console.log(process.env.OPENAI_API_KEY)')];
-  const outcome = await acg.call(args, { cwd, env: { ACG_TOKEN: '', ACG_GATEWAY_TOKEN: token } });
+  const outcome = await acg.run(args, { cwd, env: { ACG_TOKEN: '', ACG_GATEWAY_TOKEN: token } });
   expect(outcome.stdout).toBe(`${token}\n`);
-  const other = await acg.call(['run', '--agent', 'other', '--', 'true'], { env: { ACG_GATEWAY_TOKEN: token } });
+  const other = await acg.run(['run', '--agent', 'other', '--', 'true'], { env: { ACG_GATEWAY_TOKEN: token } });
   expect([other.code, other.stderr]).toEqual([125, expect.stringContaining('not of other')]);
 });
 
 test('acg env prints the same for a shell, and says how to end its token', async () => {
-  const outcome = await acg.ok(['env', '--agent', 'support-bot', '--ttl', '1h'], {
+  const outcome = await acg.runOk(['env', '--agent', 'support-bot', '--ttl', '1h'], {
     env: { RESEND_API_KEY: 're_parent' },
   });
   expect(outcome.stdout).toContain('unset RESEND_API_KEY\n');

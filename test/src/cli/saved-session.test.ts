@@ -7,22 +7,22 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createSigner } from 'fast-jwt';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { useControlPlane } from '../control-plane.js';
-import { until } from '../until.js';
-import { Acg } from './acg.js';
+import { useControlPlane } from '../fixtures/control-plane.js';
+import { waitUntil } from '../fixtures/wait-until.js';
+import { AcgCommand } from './acg-command.js';
 
 const DAY_S = 86_400;
 const plane = useControlPlane();
-let acg: Acg;
+let acg: AcgCommand;
 beforeEach(() => {
-  acg = new Acg({ ACG_URL: plane().url });
+  acg = new AcgCommand({ ACG_URL: plane().url });
 });
-afterEach(() => acg.remove());
+afterEach(() => acg.removeHome());
 
 const savedToken = (): string => JSON.parse(readFileSync(acg.credentialsPath, 'utf8')).sessions.default.token;
 
 /** Of an owner. */
-const newSession = async (): Promise<string> => (await plane().member('owner')).token;
+const newSession = async (): Promise<string> => (await plane().createMember('owner')).token;
 
 /** The same session, as if its token had been issued `ageDays` ago. */
 function aged(token: string, ageDays: number): string {
@@ -32,7 +32,7 @@ function aged(token: string, ageDays: number): string {
   return sign({ ...claims, iat, exp: iat + 7 * DAY_S });
 }
 
-const login = (token: string) => acg.ok(['login', '--with-token'], { input: token });
+const login = (token: string) => acg.runOk(['login', '--with-token'], { input: token });
 const ageOf = (token: string): number => {
   const { iat } = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
   return Date.now() / 1_000 - iat;
@@ -41,25 +41,25 @@ const ageOf = (token: string): number => {
 test('a session of 3 days is left alone, one of 4 days is renewed, whatever the command', async () => {
   const token = await newSession();
   await login(aged(token, 3));
-  await acg.ok(['projects', 'ls']);
+  await acg.runOk(['projects', 'ls']);
   expect(savedToken()).toBe(aged(token, 3));
   await login(token);
   const old = aged(token, 4);
   // As days go by: login itself looks who the token is, and would not renew it.
-  await acg.ok(['login', '--with-token'], { input: old });
-  await acg.ok(['projects', 'ls']);
+  await acg.runOk(['login', '--with-token'], { input: old });
+  await acg.runOk(['projects', 'ls']);
   expect(savedToken()).not.toBe(old);
   expect(ageOf(savedToken())).toBeLessThan(DAY_S);
-  expect((await acg.ok(['whoami', '--json'])).json.role).toBe('owner');
+  expect((await acg.runOk(['whoami', '--json'])).json.role).toBe('owner');
 });
 
 test('commands at once renew one session, and none of them is logged out', async () => {
   const token = await newSession();
   await login(aged(token, 5));
-  const outcomes = await Promise.all(Array.from({ length: 4 }, () => acg.call(['projects', 'ls', '--json'])));
+  const outcomes = await Promise.all(Array.from({ length: 4 }, () => acg.run(['projects', 'ls', '--json'])));
   expect(outcomes.map(({ code, stderr }) => [code, stderr])).toEqual(Array(4).fill([0, '']));
   expect(ageOf(savedToken())).toBeLessThan(DAY_S);
-  await acg.ok(['whoami']);
+  await acg.runOk(['whoami']);
 });
 
 test('a command under way goes on when another one has renewed its session', async () => {
@@ -72,16 +72,16 @@ test('a command under way goes on when another one has renewed its session', asy
     if (request.url!.startsWith('/v1/events'))
       answered.push(`${answer.status} ${authorization.slice('Bearer '.length)}`);
   }).listen(0, '127.0.0.1');
-  await until('it listens', () => server.listening);
+  await waitUntil('it listens', () => server.listening);
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  await acg.ok(['login', '--with-token', '--url', url], { input: token });
-  const { code } = await acg.call(['events', '-f', '--url', url], {
+  await acg.runOk(['login', '--with-token', '--url', url], { input: token });
+  const { code } = await acg.run(['events', '-f', '--url', url], {
     onStart: async (child) => {
-      await until('it runs', () => answered.includes(`200 ${token}`));
+      await waitUntil('it runs', () => answered.includes(`200 ${token}`));
       const { token: next } = (await plane().call('POST', '/v1/auth/refresh', { token })).body;
-      await acg.ok(['login', '--with-token', '--url', url], { input: next });
+      await acg.runOk(['login', '--with-token', '--url', url], { input: next });
       await plane().database.sql`update sessions set previous_until = null`; // the minute of the old token is over
-      await until('the new token is taken', () => answered.includes(`200 ${next}`));
+      await waitUntil('the new token is taken', () => answered.includes(`200 ${next}`));
       // A retired one would have ended the session.
       expect(answered.filter((one) => one.startsWith('401'))).toEqual([]);
       child.kill('SIGINT');
@@ -96,7 +96,7 @@ test('an ended session stays ended: 4, and nothing is saved in its place', async
   const old = aged(token, 6);
   await login(old);
   await plane().call('POST', '/v1/auth/logout', { token: old });
-  expect((await acg.call(['projects', 'ls'])).code).toBe(4);
+  expect((await acg.run(['projects', 'ls'])).code).toBe(4);
   expect(savedToken()).toBe(old);
 });
 
@@ -122,14 +122,14 @@ test('what commands save at the same time is all there', async () => {
   const program = new URL('../../../controlplane/cli/dist/settings/profiles.js', import.meta.url).href;
   const count = 60;
   const savers = [0, 1, 2, 3].map((n) => {
-    const place = JSON.stringify({ home: acg.home, first: n * count, count });
+    const place = JSON.stringify({ home: acg.homeDirectory, first: n * count, count });
     return promisify(execFile)(process.execPath, ['--input-type=module', '-e', SAVER, program, place]);
   });
   await Promise.all(savers);
-  const read = (name: string) => JSON.parse(readFileSync(join(acg.home, '.config', 'acg', name), 'utf8'));
+  const read = (name: string) => JSON.parse(readFileSync(join(acg.homeDirectory, '.config', 'acg', name), 'utf8'));
   expect(Object.keys(read('credentials.json').gatewayTokens.default)).toHaveLength(4 * count);
   expect(Object.keys(read('config.json').profiles)).toHaveLength(4 * count);
-  expect(readdirSync(join(acg.home, '.config', 'acg')).sort()).toEqual(['config.json', 'credentials.json']);
+  expect(readdirSync(join(acg.homeDirectory, '.config', 'acg')).sort()).toEqual(['config.json', 'credentials.json']);
 });
 
 const TO = { full: '/dev/full', pipe: '| head -c 1' } as const;

@@ -1,8 +1,8 @@
 /** Entries of what changes no resource: sessions that change their form, and failed logins, which strangers can cause. */
 import { createHash, randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { type Member, useControlPlane } from '../control-plane.js';
-import { until } from '../until.js';
+import { type Member, useControlPlane } from '../fixtures/control-plane.js';
+import { waitUntil } from '../fixtures/wait-until.js';
 
 const plane = useControlPlane({ TRUSTED_PROXY_CIDRS: '127.0.0.1' });
 
@@ -10,8 +10,8 @@ const entriesOf = async (owner: Member, action: string) =>
   (await owner.call('GET', `/v1/audit?action=${action}&limit=100`)).body.entries;
 
 test('a bearer token that becomes a cookie is in the trail, with who did it and from where', async () => {
-  const owner = await plane().member('owner');
-  const witness = await plane().member('owner', owner.orgId);
+  const owner = await plane().createMember('owner');
+  const witness = await plane().createMember('owner', owner.orgId);
   const headers = { 'sec-fetch-site': 'same-origin' };
   expect((await owner.call('POST', '/v1/session', {}, headers)).status).toBe(200);
   const [entry, ...others] = await entriesOf(witness, 'session.exchange');
@@ -25,7 +25,7 @@ test('a bearer token that becomes a cookie is in the trail, with who did it and 
 });
 
 test('a device that takes its session is in the trail, with its own address', async () => {
-  const owner = await plane().member('owner');
+  const owner = await plane().createMember('owner');
   const hash = (text: string) => createHash('sha256').update(text).digest();
   const deviceCode = randomBytes(32).toString('base64url');
   await plane().database.sql`
@@ -48,7 +48,7 @@ test('failed logins: an entry for each network and hour, at most 20 a day, in ev
   const email = `${randomBytes(6).toString('hex')}@example.com`;
   const body = { email, password: 'a long enough password', name: 'N', orgName: 'O' };
   const { token, user } = (await plane().call('POST', '/v1/auth/signup', { body })).body;
-  const second = await plane().member('owner');
+  const second = await plane().createMember('owner');
   await plane().database.sql`
     insert into memberships (org_id, user_id, role) values (${second.orgId}, ${user.id}, 'viewer')`;
   const guess = async (ip: string): Promise<void> => {
@@ -61,10 +61,10 @@ test('failed logins: an entry for each network and hour, at most 20 a day, in ev
     return answer.body.total;
   };
   for (let n = 0; n < 5; n++) await guess('203.0.113.1');
-  await until('the first is recorded', async () => (await entries()) === 1);
+  await waitUntil('the first is recorded', async () => (await entries()) === 1);
   for (let n = 2; n < 30; n++) await guess(`203.0.113.${n}`);
-  await until('as many as may be are recorded', async () => (await entries()) === 20);
-  await until('one more was refused', async () => {
+  await waitUntil('as many as may be are recorded', async () => (await entries()) === 20);
+  await waitUntil('one more was refused', async () => {
     const [row] = await plane().database.sql<{ count: number }[]>`
       select count from throttle_windows where key = ${`login-entries:${user.id}`}`;
     return row!.count === 21;

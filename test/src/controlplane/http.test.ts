@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { startControlPlane, useControlPlane } from '../control-plane.js';
-import { until } from '../until.js';
+import { startControlPlane, useControlPlane } from '../fixtures/control-plane.js';
+import { waitUntil } from '../fixtures/wait-until.js';
 
 const plane = useControlPlane();
 
@@ -33,7 +33,7 @@ test.each([
   ['plain text', 'x', { 'content-type': 'text/plain' }, 400, /application\/json/],
   ['2 MiB', JSON.stringify({ name: 'x'.repeat(2 << 20) }), JSON_TYPE, 413, /^the body is larger than 1048576 bytes$/],
 ])('http: %s is answered with { error } and its status', async (_name, body, headers, status, error) => {
-  const admin = await plane().member('admin');
+  const admin = await plane().createMember('admin');
   const response = await post(body, headers as Record<string, string>, admin.token);
   expect(response.status).toBe(status);
   expect(await response.json()).toEqual({ error: expect.stringMatching(error) });
@@ -63,7 +63,7 @@ test.each([
 });
 
 test('http: a route without a body takes none, an empty one or {}, and refuses anything else', async () => {
-  const admin = await plane().member('admin');
+  const admin = await plane().createMember('admin');
   for (const [body, status] of [
     ['', 200],
     ['{}', 200],
@@ -91,7 +91,7 @@ test('http: every answer carries the security headers and a request id', async (
 });
 
 test('http: /metrics counts requests by route pattern and status class, never by id', async () => {
-  const admin = await plane().member('admin');
+  const admin = await plane().createMember('admin');
   const { id } = (await admin.call('POST', '/v1/projects', { name: 'counted' })).body.project;
   await admin.call('GET', `/v1/projects/${id}`);
   await plane().call('PROPFIND', '/v1/nowhere');
@@ -106,14 +106,14 @@ test('http: /metrics counts requests by route pattern and status class, never by
 test.each(['%', '%zz', '%ff', '%00', '..%2f..', 'x'.repeat(5_000), 'urn:uuid:01a1fc53-dc49-72af-a581-a02ce77c7bc1'])(
   'http: the id %s is refused with { error } and nothing else',
   async (id) => {
-    const admin = await plane().member('admin');
+    const admin = await plane().createMember('admin');
     const answer = await admin.call('GET', `/v1/projects/${id}`);
     expect({ status: answer.status, body: answer.body }).toEqual({ status: 400, body: { error: expect.any(String) } });
   },
 );
 
 test('http: an id in capitals is the same id, also for what data planes are told', async () => {
-  const admin = await plane().member('admin');
+  const admin = await plane().createMember('admin');
   const { id: projectId } = (await admin.call('POST', '/v1/projects', { name: 'capitals' })).body.project;
   const created = await admin.call('POST', '/v1/agents', { projectId: projectId.toUpperCase(), name: 'capitals' });
   const { id } = created.body.agent;
@@ -137,7 +137,7 @@ test('http: a control plane that stops serves what still comes, and ends its con
   let askMeanwhile = async (): Promise<void> => {};
   // The port is still open when these run.
   const stopping = await startControlPlane({}, undefined, ({ app }) => app.addHook('preClose', () => askMeanwhile()));
-  const owner = await stopping.member('owner');
+  const owner = await stopping.createMember('owner');
   const answers: unknown[] = [];
   askMeanwhile = async () => {
     const { status, headers } = await owner.call('POST', '/v1/projects', { name: 'late' });
@@ -148,11 +148,11 @@ test('http: a control plane that stops serves what still comes, and ends its con
 });
 
 test('http: a database that takes no writes is 503, as one that is away, and reading goes on', async () => {
-  const owner = await plane().member('owner');
+  const owner = await plane().createMember('owner');
   const { sql } = plane().database;
   // Neither has been noted as in use for a while.
   const token = (await owner.call('POST', '/v1/management-tokens', { name: 'CI', role: 'viewer' })).body.secretToken;
-  const stale = await plane().member('viewer', owner.orgId);
+  const stale = await plane().createMember('viewer', owner.orgId);
   await sql`update sessions set last_seen_at = now() - interval '1 day' where user_id = ${stale.userId}`;
   const setReadOnly = async (value: 'on' | 'off'): Promise<void> => {
     const [row] = await sql<{ name: string }[]>`select current_database() as name`;
@@ -169,7 +169,7 @@ test('http: a database that takes no writes is 503, as one that is away, and rea
   const read = () => owner.call('GET', '/v1/projects').then(({ status }) => status);
   await expect.poll(read).toBe(200);
   // A connection that was just being opened may be none of those.
-  const refused = await until('writes are refused', async () => {
+  const refused = await waitUntil('writes are refused', async () => {
     const answer = await owner.call('POST', '/v1/projects', { name: 'not now' });
     return answer.status !== 201 && answer;
   });

@@ -1,28 +1,28 @@
 /** The same POST twice under one Idempotency-Key happens once; nothing secret is kept for it. */
 import { createHash, randomUUID } from 'node:crypto';
-import { tryLockKey } from '@acg/controlplane/auth/idempotency-store';
-import type { Service } from '@acg/controlplane/service';
+import type { ControlPlane } from '@acg/controlplane/control-plane';
+import { tryLockIdempotencyKey } from '@acg/controlplane/idempotency/stored-responses';
 import { expect, test } from 'vitest';
-import { type Member, startControlPlane, useControlPlane } from '../control-plane.js';
-import { holdLock } from '../held-lock.js';
-import { TcpProxy } from '../tcp-proxy.js';
+import { type Member, startControlPlane, useControlPlane } from '../fixtures/control-plane.js';
+import { holdPostgresLock } from '../fixtures/postgres-lock.js';
+import { TcpProxy } from '../fixtures/tcp-proxy.js';
 
 /** Calls that wait here, before their answer is sent, until they are let go. */
-const held: (() => void)[] = [];
-let holding = false;
-const hold = (service: Service) => {
+const pausedCalls: (() => void)[] = [];
+let isPausing = false;
+const pauseBeforeResponse = (service: ControlPlane) => {
   service.app.addHook('preSerialization', async (_request, _reply, payload) => {
-    if (holding) await new Promise<void>((go) => held.push(go));
+    if (isPausing) await new Promise<void>((go) => pausedCalls.push(go));
     return payload;
   });
 };
-const plane = useControlPlane({}, hold);
+const plane = useControlPlane({}, pauseBeforeResponse);
 const sql = () => plane().database.sql;
 
 const post = (by: Pick<Member, 'call'>, key: string, path: string, body?: unknown) =>
   by.call('POST', path, body, { 'idempotency-key': key });
 /** Until Postgres has noticed that the connection of the first try has gone, which holds the key until then. */
-const postAgain = async (...call: Parameters<typeof post>) => {
+const retryPost = async (...call: Parameters<typeof post>) => {
   for (;;) {
     const answer = await post(...call);
     if (!(answer.status === 409 && answer.headers.has('retry-after'))) return answer;
@@ -31,7 +31,7 @@ const postAgain = async (...call: Parameters<typeof post>) => {
 const count = async (by: Member) => (await by.call('GET', '/v1/projects')).body.total;
 
 test('the same call again gets the first answer again, and happens once', async () => {
-  const owner = await plane().member('owner');
+  const owner = await plane().createMember('owner');
   const key = randomUUID();
   const first = await post(owner, key, '/v1/projects', { name: 'Once' });
   const again = await post(owner, key, '/v1/projects', { name: 'Once' });
@@ -49,20 +49,20 @@ test('the same call again gets the first answer again, and happens once', async 
 });
 
 test('what has been answered is answered again while the answer is on its way to somebody else, too', async () => {
-  const owner = await plane().member('owner');
+  const owner = await plane().createMember('owner');
   const key = randomUUID();
   const first = await post(owner, key, '/v1/projects', { name: 'Once' });
   const { orgId, userId } = owner;
   const keyHash = createHash('sha256').update(key).digest();
   // As a control plane does that is just now giving the answer again.
-  const release = await holdLock(sql(), (tx) => tryLockKey(tx, { orgId, actorId: userId, keyHash }));
+  const release = await holdPostgresLock(sql(), (tx) => tryLockIdempotencyKey(tx, { orgId, actorId: userId, keyHash }));
   const again = await post(owner, key, '/v1/projects', { name: 'Once' });
   await release();
   expect([again.status, again.body]).toEqual([201, first.body]);
 });
 
 test('another body or another path under the same key is 409, and happens not at all', async () => {
-  const owner = await plane().member('owner');
+  const owner = await plane().createMember('owner');
   const key = randomUUID();
   await post(owner, key, '/v1/projects', { name: 'One' });
   const other = await post(owner, key, '/v1/projects', { name: 'Two' });
@@ -72,9 +72,9 @@ test('another body or another path under the same key is 409, and happens not at
 });
 
 test('keys are of one actor: another member, another organization and a token of the same member have their own', async () => {
-  const owner = await plane().member('owner');
-  const admin = await plane().member('admin', owner.orgId);
-  const stranger = await plane().member('owner');
+  const owner = await plane().createMember('owner');
+  const admin = await plane().createMember('admin', owner.orgId);
+  const stranger = await plane().createMember('owner');
   const secret = (await owner.call('POST', '/v1/management-tokens', { name: 'CI', role: 'admin' })).body.secretToken;
   const program: Pick<Member, 'call'> = {
     call: (method, path, body, headers = {}) => plane().call(method, path, { token: secret, body, headers }),
@@ -90,8 +90,8 @@ test('keys are of one actor: another member, another organization and a token of
 });
 
 test('keys are of one organization: the same person has them once more in another', async () => {
-  const first = await plane().member('owner');
-  const { orgId } = await plane().member('owner');
+  const first = await plane().createMember('owner');
+  const { orgId } = await plane().createMember('owner');
   await sql()`insert into memberships (org_id, user_id, role) values (${orgId}, ${first.userId}, 'owner')`;
   const key = randomUUID();
   const inFirst = await post(first, key, '/v1/projects', { name: 'Mine' });
@@ -111,12 +111,12 @@ test('keys are of one organization: the same person has them once more in anothe
 });
 
 test('one that is still running is 409 with Retry-After; its answer is there when it is done', async () => {
-  const owner = await plane().member('owner');
+  const owner = await plane().createMember('owner');
   const key = randomUUID();
-  holding = true;
+  isPausing = true;
   const running = post(owner, key, '/v1/projects', { name: 'Slow' });
-  await expect.poll(() => held.length).toBe(1);
-  holding = false;
+  await expect.poll(() => pausedCalls.length).toBe(1);
+  isPausing = false;
   const meanwhile = await post(owner, key, '/v1/projects', { name: 'Slow' });
   expect([meanwhile.status, meanwhile.headers.get('retry-after'), meanwhile.body.error]).toEqual([
     409,
@@ -124,14 +124,14 @@ test('one that is still running is 409 with Retry-After; its answer is there whe
     expect.stringContaining('still running'),
   ]);
   expect(await count(owner)).toBe(0); // nothing is seen of it before its row is there too
-  for (const go of held.splice(0)) go();
+  for (const go of pausedCalls.splice(0)) go();
   const first = await running;
   expect((await post(owner, key, '/v1/projects', { name: 'Slow' })).body).toEqual(first.body);
   expect(await count(owner)).toBe(1);
 });
 
 test('ten at once happen once', async () => {
-  const owner = await plane().member('owner');
+  const owner = await plane().createMember('owner');
   const key = randomUUID();
   const answers = await Promise.all(
     Array.from({ length: 10 }, () => post(owner, key, '/v1/projects', { name: 'Ten' })),
@@ -143,7 +143,7 @@ test('ten at once happen once', async () => {
 });
 
 test('what failed has done nothing and may be tried again, with the same key and a better body', async () => {
-  const owner = await plane().member('owner');
+  const owner = await plane().createMember('owner');
   const key = randomUUID();
   const projectId = (await owner.call('POST', '/v1/projects', { name: 'P' })).body.project.id;
   const agentId = (await owner.call('POST', '/v1/agents', { projectId, name: 'A' })).body.agent.id;
@@ -160,7 +160,7 @@ test.each([
   ['a management token', '/v1/management-tokens', 'secretToken', /^acgm_[0-9a-f]{64}$/],
   ['a signing secret', '/v1/webhooks', 'endpoint.secret', /^whsec_[0-9a-f]{64}$/],
 ])('%s is given again without being stored', async (_what, path, field, form) => {
-  const owner = await plane().member('owner');
+  const owner = await plane().createMember('owner');
   const body = {
     '/v1/api-keys': { name: 'k', scope: 'org' },
     '/v1/management-tokens': { name: 'CI', role: 'admin' },
@@ -186,7 +186,7 @@ test.each([
 });
 
 test('the token that is given again is the one that works', async () => {
-  const owner = await plane().member('owner');
+  const owner = await plane().createMember('owner');
   const key = randomUUID();
   const body = { name: 'CI', role: 'admin' };
   await post(owner, key, '/v1/management-tokens', body);
@@ -195,7 +195,7 @@ test('the token that is given again is the one that works', async () => {
 });
 
 test('after a change of the master key the same token is still given', async () => {
-  const owner = await plane().member('owner');
+  const owner = await plane().createMember('owner');
   const key = randomUUID();
   const body = { name: 'k', scope: 'org' };
   const { secretKey } = (await post(owner, key, '/v1/api-keys', body)).body;
@@ -214,8 +214,8 @@ test('after a change of the master key the same token is still given', async () 
 });
 
 test('the role is looked at again before an answer is repeated', async () => {
-  const owner = await plane().member('owner');
-  const admin = await plane().member('admin', owner.orgId);
+  const owner = await plane().createMember('owner');
+  const admin = await plane().createMember('admin', owner.orgId);
   const key = randomUUID();
   const body = { name: 'k', scope: 'org' };
   expect((await post(admin, key, '/v1/api-keys', body)).status).toBe(201);
@@ -226,7 +226,7 @@ test('the role is looked at again before an answer is repeated', async () => {
 });
 
 test('an answer is kept for a day', async () => {
-  const owner = await plane().member('owner');
+  const owner = await plane().createMember('owner');
   const key = randomUUID();
   const first = await post(owner, key, '/v1/projects', { name: 'Day' });
   await sql()`update idempotency_keys set created_at = now() - interval '23 hours 59 minutes' where org_id = ${owner.orgId}`;
@@ -237,7 +237,7 @@ test('an answer is kept for a day', async () => {
 });
 
 test('the key has 1 to 255 characters; routes that log in or mail take no notice of it', async () => {
-  const owner = await plane().member('owner');
+  const owner = await plane().createMember('owner');
   expect((await post(owner, 'x'.repeat(255), '/v1/projects', { name: 'x' })).status).toBe(201);
   expect((await post(owner, 'x'.repeat(256), '/v1/projects', { name: 'x' })).status).toBe(400);
   expect((await post(owner, '', '/v1/projects', { name: 'x' })).status).toBe(400);
@@ -249,25 +249,25 @@ test('the key has 1 to 255 characters; routes that log in or mail take no notice
 });
 
 test('a process that dies before the commit leaves neither the effect nor the row', async () => {
-  const owner = await plane().member('owner');
+  const owner = await plane().createMember('owner');
   const key = randomUUID();
-  holding = true;
+  isPausing = true;
   const lost = post(owner, key, '/v1/projects', { name: 'Lost' });
-  await expect.poll(() => held.length).toBe(1);
-  holding = false;
+  await expect.poll(() => pausedCalls.length).toBe(1);
+  isPausing = false;
   await sql()`
     select pg_terminate_backend(pid) from pg_stat_activity
      where datname = current_database() and application_name = 'acg-api' and state = 'idle in transaction'`;
-  for (const go of held.splice(0)) go();
+  for (const go of pausedCalls.splice(0)) go();
   expect((await lost).status).toBe(503);
   expect(await count(owner)).toBe(0);
-  expect((await postAgain(owner, key, '/v1/projects', { name: 'Lost' })).status).toBe(201);
+  expect((await retryPost(owner, key, '/v1/projects', { name: 'Lost' })).status).toBe(201);
   expect(await count(owner)).toBe(1);
 });
 
 test('a connection that is lost in the middle of a call is 503 in the words of the contract', async () => {
-  const owner = await plane().member('owner');
-  const release = await holdLock(sql(), (tx) => tx`lock table projects in share mode`);
+  const owner = await plane().createMember('owner');
+  const release = await holdPostgresLock(sql(), (tx) => tx`lock table projects in share mode`);
   const lost = post(owner, randomUUID(), '/v1/projects', { name: 'Lost' });
   const cut = () => sql()`
     select pg_terminate_backend(pid) from pg_stat_activity
@@ -286,13 +286,13 @@ test('a connection that breaks under a statement it did not know is 503 as well,
   const way = await TcpProxy.start(Number(url.port));
   url.port = String(way.port);
   const through = await startControlPlane({ DATABASE_URL: url.href }, plane().database);
-  const owner = await through.member('owner');
-  way.resetOn = 'insert into projects';
+  const owner = await through.createMember('owner');
+  way.resetOnText = 'insert into projects';
   const key = randomUUID();
   const { status, body } = await post(owner, key, '/v1/projects', { name: 'Lost' });
   expect({ status, body }).toEqual({ status: 503, body: { error: 'the database is away: try again shortly' } });
-  way.resetOn = null;
-  expect((await postAgain(owner, key, '/v1/projects', { name: 'Lost' })).status).toBe(201);
+  way.resetOnText = null;
+  expect((await retryPost(owner, key, '/v1/projects', { name: 'Lost' })).status).toBe(201);
   expect(await count(owner)).toBe(1);
   await through.stop();
   await way.stop();

@@ -1,7 +1,7 @@
 /** Lists are searched, narrowed and sorted by what a person would look for; totals count what is left. */
 import { beforeAll, expect, test } from 'vitest';
-import { type Member, useControlPlane } from '../control-plane.js';
-import { newId } from './usage-fixture.js';
+import { type Member, useControlPlane } from '../fixtures/control-plane.js';
+import { newId } from '../ledger/usage-fixture.js';
 
 const plane = useControlPlane();
 let owner: Member;
@@ -11,7 +11,7 @@ let endpointId: string;
 const minutesAgo = (minutes: number): Date => new Date(Date.now() - minutes * 60_000);
 
 beforeAll(async () => {
-  owner = await plane().member('owner');
+  owner = await plane().createMember('owner');
   const { sql } = plane().database;
   const { orgId } = owner;
   const create = async (path: string, body: object) => (await owner.call('POST', path, body)).body;
@@ -35,7 +35,7 @@ beforeAll(async () => {
     await create('/v1/credentials', { name: providerSlug === 'openai' ? 'Main' : 'Spare', ...body });
   }
   await sql`update credentials set status = 'needs_credentials' where org_id = ${orgId} and name = 'Main'`;
-  for (const role of ['viewer', 'admin'] as const) await plane().member(role, orgId);
+  for (const role of ['viewer', 'admin'] as const) await plane().createMember(role, orgId);
   await sql`update users set name = 'Person ' || right(id::text, 6)
     where id in (select user_id from memberships where org_id = ${orgId})`;
   for (const role of ['viewer', 'member']) await create('/v1/members', { email: `${role}-x@example.com`, role });

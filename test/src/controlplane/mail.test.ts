@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { createLogger } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
 import { type Mail, Mailer, type MailTransport } from '@acg/controlplane/mail/mailer';
-import { outboxTransport, smtpTransport } from '@acg/controlplane/mail/transports';
+import { createOutboxTransport, createSmtpTransport } from '@acg/controlplane/mail/transports';
 import { afterEach, expect, test, vi } from 'vitest';
-import { parseMail, startControlPlane } from '../control-plane.js';
-import { startSmtpServer } from '../smtp-server.js';
+import { parseMail, startControlPlane } from '../fixtures/control-plane.js';
+import { startSmtpServer } from '../fixtures/smtp-server.js';
 
 const FROM = 'Gateway <gateway@example.com>';
 const MAIL: Mail = { to: 'ada@example.com', purpose: 'reset', subject: 'Hello', text: 'the token is s3cr3t' };
@@ -54,7 +54,7 @@ test('smtp: a signup sends a real mail through the server of SMTP_URL, logged in
 test('smtp: a refused mail is tried again until it is taken', async () => {
   const smtp = await smtpServer(2);
   const { lines, log } = collectingLogger();
-  const mailer = new Mailer(smtpTransport(new Secret(smtp.url), FROM), log, [1, 1, 1]);
+  const mailer = new Mailer(createSmtpTransport(new Secret(smtp.url), FROM), log, [1, 1, 1]);
   cleanups.push(() => mailer.stop(1_000));
   mailer.enqueue(MAIL);
   await eventually(() => expect(smtp.received).toHaveLength(1));
@@ -126,7 +126,7 @@ test('outbox: each mail is one .eml file with mode 0600 in a directory with mode
   const home = mkdtempSync(join(tmpdir(), 'acg-outbox-'));
   cleanups.push(() => rmSync(home, { recursive: true }));
   const directory = join(home, 'outbox');
-  const transport = outboxTransport(directory, FROM);
+  const transport = createOutboxTransport(directory, FROM);
   await transport.send({ ...MAIL, text: 'größer = kleiner\n' });
   const files = readdirSync(directory);
   expect(files).toEqual([expect.stringMatching(/\.eml$/)]);

@@ -1,6 +1,6 @@
 /** Where an ingress serves every path of the API's port, metrics have one of their own. */
 import { expect, test } from 'vitest';
-import { startControlPlane } from '../control-plane.js';
+import { startControlPlane } from '../fixtures/control-plane.js';
 
 test('metrics port: /metrics is served there and no longer beside the API', async () => {
   const plane = await startControlPlane({ CONTROLPLANE_METRICS_PORT: '0' });

@@ -1,12 +1,12 @@
 /** Agents: the list, the page of one, making and stopping them. */
-import { openSql } from '@acg/controlplane/db/sql';
+import { openPool } from '@acg/controlplane/db/sql';
 import { expect, test } from 'vitest';
-import { useDashboard } from './dashboard.js';
+import { useDashboard } from './dashboard-fixture.js';
 
 const dashboard = useDashboard();
 
 async function ownerWithAgents(names: readonly string[]) {
-  const { visitor, email, password } = await dashboard().owner();
+  const { visitor, email, password } = await dashboard().signUpOwner();
   const { stack } = dashboard();
   const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
   const call = (method: string, path: string, body?: unknown) => stack.call(method, path, session, body);
@@ -21,10 +21,10 @@ async function ownerWithAgents(names: readonly string[]) {
 
 test('agents: nothing yet, no match, and found by name; the back button undoes a filter', async () => {
   const { visitor } = await ownerWithAgents([]);
-  await visitor.visit('/agents', 'agents-empty');
+  await visitor.gotoAndCheck('/agents', 'agents-empty');
   const full = await ownerWithAgents(['Support bot', 'Crawler']);
   const { page } = full.visitor;
-  await full.visitor.visit('/agents', 'agents');
+  await full.visitor.gotoAndCheck('/agents', 'agents');
   await page.getByLabel('Search agents').fill('no such agent');
   await page.getByText('Nothing matches these filters').waitFor();
   await page.getByRole('button', { name: 'Clear filters' }).click();
@@ -72,16 +72,16 @@ test('agents: made in one dialog; its token is shown once and gone after a reloa
   await page.getByRole('button', { name: 'New agent' }).first().click();
   await page.getByLabel('Name').fill('Billing bot');
   await page.getByLabel('Monthly budget in dollars').fill('12.50');
-  await visitor.inspect('agent-new');
+  await visitor.checkPage('agent-new');
   await page.getByRole('button', { name: 'Create agent' }).click();
   const token = (await page.locator('[data-secret]').textContent())!;
-  await visitor.inspect('agent-new-token');
+  await visitor.checkPage('agent-new-token');
   await page.keyboard.press('Escape');
   expect(await page.locator('[data-secret]').textContent()).toBe(token); // it does not close by accident
   await page.getByRole('button', { name: 'I stored it' }).click();
   await page.getByRole('heading', { name: 'Billing bot' }).waitFor();
   await page.reload();
-  await visitor.settled();
+  await visitor.waitUntilLoaded();
   expect(await page.content()).not.toContain(token);
   expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage, location.href])')).not.toContain(token);
 });
@@ -90,7 +90,7 @@ test('agents: every tab of the page of one can be read', async () => {
   const { visitor, call, ids } = await ownerWithAgents(['Support bot']);
   await call('POST', '/v1/api-keys', { name: 'production', agentId: ids[0] });
   for (const tab of ['overview', 'calls', 'keys', 'providers', 'limits', 'connect']) {
-    await visitor.visit(`/agents/${ids[0]}?tab=${tab}`, `agent-${tab}`);
+    await visitor.gotoAndCheck(`/agents/${ids[0]}?tab=${tab}`, `agent-${tab}`);
   }
 });
 
@@ -98,7 +98,7 @@ test('agents: limits are changed, the server’s words say what is wrong', async
   const { visitor, call, ids } = await ownerWithAgents(['Support bot']);
   const { page } = visitor;
   await visitor.goto(`/agents/${ids[0]}?tab=limits`);
-  visitor.expectFailure(400, /\/v1\/agents\//);
+  visitor.expectHttpError(400, /\/v1\/agents\//);
   const perMinute = page.getByLabel('Requests per minute');
   await page.getByLabel('Monthly budget in dollars').fill('7.50');
   await perMinute.fill('2000000');
@@ -146,7 +146,7 @@ test('agents: paused with one click and back with another; deleted with its name
   expect(await status()).toBe('active');
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByRole('button', { name: 'Resume' }).waitFor();
-  await visitor.inspect('agent-paused');
+  await visitor.checkPage('agent-paused');
 
   await page.getByRole('button', { name: 'More actions' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
@@ -172,7 +172,7 @@ test('agents: revoked with its name typed, and resumed when asked whether that i
   const resume = page.getByRole('dialog', { name: 'Resume Support bot' });
   await resume.getByText('It was revoked.').waitFor();
   expect(await status()).toBe('revoked');
-  await visitor.inspect('agent-revoked');
+  await visitor.checkPage('agent-revoked');
   await resume.getByRole('button', { name: 'Resume agent' }).click();
   await page.getByRole('button', { name: 'Pause' }).waitFor();
   expect(await status()).toBe('active');
@@ -188,17 +188,17 @@ test('agents: several are paused and resumed at once; each says how it went', as
   await page.getByText('1 selected').waitFor();
   await page.getByLabel('Select all agents of this page').check();
   await page.getByText('4 selected').waitFor();
-  await visitor.inspect('agents-selected');
+  await visitor.checkPage('agents-selected');
   await page.getByRole('button', { name: 'Pause' }).click();
   const dialog = page.getByRole('dialog', { name: 'Pause 4 agents' });
   await dialog.getByText('revoked, stays so').waitFor();
-  await visitor.inspect('agents-pause');
+  await visitor.checkPage('agents-pause');
   await call('DELETE', `/v1/agents/${ids[3]}`); // by somebody else, meanwhile
-  visitor.expectFailure(404, /\/status$/);
+  visitor.expectHttpError(404, /\/status$/);
   await dialog.getByRole('button', { name: 'Pause 3 agents' }).click();
   await dialog.getByText('2 of 3 paused, 1 not.').waitFor();
   await dialog.getByText(/No such agent \(request [0-9a-f-]+\)/).waitFor();
-  await visitor.inspect('agents-paused');
+  await visitor.checkPage('agents-paused');
   expect([await status(0), await status(1), await status(2)]).toEqual(['paused', 'paused', 'revoked']);
   await dialog.getByRole('button', { name: 'Close', exact: true }).last().click();
   await page.getByRole('row', { name: /Support bot.*paused/ }).waitFor();
@@ -228,7 +228,7 @@ test('agents: thresholds of several are set at once', async () => {
   await page.keyboard.press('Backspace');
   await field.fill('50');
   await page.keyboard.press('Enter');
-  await visitor.inspect('agents-thresholds');
+  await visitor.checkPage('agents-thresholds');
   await dialog.getByRole('button', { name: 'Set for 2 agents' }).click();
   await dialog.getByText('2 of 2 set.').waitFor();
   for (const id of ids) expect((await call('GET', `/v1/agents/${id}`)).body.agent.usageThresholds).toEqual([50, 80]);
@@ -240,7 +240,7 @@ test('agents: a thousand are found by page, by name and by the palette', async (
   const { page } = visitor;
   const projectId: string = (await call('GET', '/v1/projects')).body.projects[0].id;
   const first = await call('POST', '/v1/agents', { projectId, name: 'Agent 0000' });
-  const sql = openSql(stack.database.url, { connectionsMax: 1, applicationName: 'test' });
+  const sql = openPool(stack.database.url, { connectionsMax: 1, applicationName: 'test' });
   try {
     await sql`
       insert into agents (id, org_id, project_id, name, slug)
@@ -255,7 +255,7 @@ test('agents: a thousand are found by page, by name and by the palette', async (
   });
   await visitor.goto('/agents');
   expect(asked).toEqual(['/v1/usage/agents']); // figures, budgets and lines of a page are one question
-  await visitor.inspect('agents-thousand');
+  await visitor.checkPage('agents-thousand');
   await page.getByText('1–25 of 1,000').waitFor();
   await page.getByRole('button', { name: 'Agents: page 40' }).click();
   await page.getByText('976–1,000 of 1,000').waitFor();

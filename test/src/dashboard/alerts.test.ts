@@ -1,8 +1,8 @@
 /** Alerts: what happened, narrowed by what stands in the address, and what of it is mailed to whom. */
-import { appendEvent } from '@acg/controlplane/events/outbox';
+import { appendEvent } from '@acg/controlplane/events/event-outbox';
 import { beforeAll, expect, test } from 'vitest';
-import { createTestDatabase, type TestDatabase } from '../test-database.js';
-import { useDashboard } from './dashboard.js';
+import { createTestDatabase, type TestDatabase } from '../fixtures/test-database.js';
+import { useDashboard } from './dashboard-fixture.js';
 
 const options: { database?: TestDatabase } = {};
 beforeAll(async () => {
@@ -12,7 +12,7 @@ const dashboard = useDashboard(options);
 const sql = () => options.database!.sql;
 
 async function ownerWithEvents() {
-  const { visitor, email, password } = await dashboard().owner();
+  const { visitor, email, password } = await dashboard().signUpOwner();
   const { stack } = dashboard();
   const login = await stack.call('POST', '/v1/auth/login', null, { email, password });
   const call = (method: string, path: string, body?: unknown) => stack.call(method, path, login.body.token, body);
@@ -35,7 +35,7 @@ async function ownerWithEvents() {
 test('alerts: what happened is said with its figures; filters are in the address and the back button undoes them', async () => {
   const { visitor, agentId } = await ownerWithEvents();
   const { page } = visitor;
-  await visitor.visit('/alerts', 'alerts');
+  await visitor.gotoAndCheck('/alerts', 'alerts');
   await page.getByText('80% reached: $40.12 of $50.00 this month.').waitFor();
   await page.getByText('62.5% of 40 calls failed within 30 s.').waitFor();
   await page.getByText('300 refused calls within 5 min.').waitFor();
@@ -67,7 +67,7 @@ test('alerts: a confirmed member chooses what is mailed; an unconfirmed one sees
   await page.getByRole('button', { name: 'Mail to me' }).click();
   await page.getByText('Your address is not confirmed yet').waitFor();
   expect(await page.getByLabel('Suspicious traffic').isDisabled()).toBe(true);
-  await visitor.inspect('alerts-mail-unconfirmed');
+  await visitor.checkPage('alerts-mail-unconfirmed');
   await page.getByRole('link', { name: 'Have it sent again' }).click();
   await page.getByRole('button', { name: 'Send the link again' }).waitFor();
   await sql()`update users set email_verified_at = now() where email = ${email}`;
@@ -75,7 +75,7 @@ test('alerts: a confirmed member chooses what is mailed; an unconfirmed one sees
   await page.getByRole('button', { name: 'Mail to me' }).click();
   await page.getByLabel('Suspicious traffic').check();
   await page.getByLabel('Budget used up').check();
-  await visitor.inspect('alerts-mail');
+  await visitor.checkPage('alerts-mail');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText(`Mail goes to ${email}`).waitFor();
   const [own] = (await call('GET', '/v1/event-mail')).body.preferences;
@@ -120,7 +120,7 @@ test('alerts: a dot tells of what is new, here and in other windows, until someb
   );
   await visitor.goto('/');
   await dot.waitFor();
-  await visitor.visit('/alerts', 'alerts-new');
+  await visitor.gotoAndCheck('/alerts', 'alerts-new');
   await page.getByText('Webhook paused, new').waitFor();
   expect(await page.getByText('Agent made, new').count()).toBe(0);
 });
@@ -138,7 +138,7 @@ test('alerts: each leads to where it is set; thresholds of several agents are se
   const dialog = page.getByRole('dialog', { name: /^Budget thresholds/ });
   await dialog.getByLabel(/Support bot/).check();
   await dialog.getByLabel(/Crawler/).check();
-  await visitor.inspect('alerts-thresholds');
+  await visitor.checkPage('alerts-thresholds');
   await dialog.getByRole('button', { name: 'Go on with 2' }).click();
   await dialog.getByLabel('Percents of the monthly budget').fill('95');
   await page.keyboard.press('Enter');

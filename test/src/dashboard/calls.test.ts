@@ -2,15 +2,15 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ignore } from '@acg/base/ignore';
+import { noop } from '@acg/base/noop';
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { chatAnswer } from '../providers/openai-chat.js';
-import { until } from '../until.js';
-import { useDashboard } from './dashboard.js';
+import { waitUntil } from '../fixtures/wait-until.js';
+import { chatCompletion } from '../stand-in-providers/openai-chat-bodies.js';
+import { useDashboard } from './dashboard-fixture.js';
 
 let provider: Server;
-const answer = JSON.stringify(chatAnswer('gpt-5-mini', 'Hello'));
+const answer = JSON.stringify(chatCompletion('gpt-5-mini', 'Hello'));
 const providers: Record<string, string> = {};
 beforeAll(async () => {
   provider = createServer((request, response) => {
@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 /** An owner in the browser, an agent of theirs, and a way to call. */
 async function scene() {
-  const { visitor, email, password } = await dashboard().owner();
+  const { visitor, email, password } = await dashboard().signUpOwner();
   const { stack } = dashboard();
   const login = await stack.call('POST', '/v1/auth/login', null, { email, password });
   const session: string = login.body.token;
@@ -62,7 +62,7 @@ test('calls: they appear as they come, stop on pause, and each shows its details
   await row.waitFor();
   expect((await send('/v1/broken')).status).toBe(500);
   await page.getByRole('row', { name: /\/v1\/broken.*500/ }).waitFor();
-  await visitor.inspect('calls');
+  await visitor.checkPage('calls');
 
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('Paused').waitFor();
@@ -75,7 +75,7 @@ test('calls: they appear as they come, stop on pause, and each shows its details
   await drawer.getByText('gpt-5-mini-2025-08-07').waitFor();
   await drawer.getByText('from the cache').waitFor();
   expect(page.url()).toContain('call=');
-  await visitor.inspect('call');
+  await visitor.checkPage('call');
   // The address alone shows the same.
   await page.reload();
   await drawer.getByText('gpt-5-mini-2025-08-07').waitFor();
@@ -83,7 +83,7 @@ test('calls: they appear as they come, stop on pause, and each shows its details
   await drawer.waitFor({ state: 'detached' });
 
   // The agent's own page says the same of each.
-  await visitor.visit(`/agents/${agentId}?tab=calls`, 'agent-calls-some');
+  await visitor.gotoAndCheck(`/agents/${agentId}?tab=calls`, 'agent-calls-some');
   await page.getByRole('row', { name: /500.*\/v1\/broken/ }).waitFor();
 });
 
@@ -127,13 +127,13 @@ test('calls: a search that was given up says so, and goes on when asked', async 
   await page.getByText('None of the calls looked at matches').waitFor();
   const further = page.getByRole('button', { name: 'Look further back' });
   await page.getByText('Older ones were not looked at').waitFor();
-  await visitor.inspect('calls-given-up');
+  await visitor.checkPage('calls-given-up');
   const found = page.getByRole('row', { name: /\/v1\/behind/ });
   await further.click();
   // A slow machine gives up again.
-  await until('the call is found', async () => {
+  await waitUntil('the call is found', async () => {
     // What is asked meanwhile takes the button away.
-    if (await further.isVisible()) await further.click({ timeout: 1_000 }).catch(ignore);
+    if (await further.isVisible()) await further.click({ timeout: 1_000 }).catch(noop);
     return found.isVisible();
   });
   await page.getByText('1–1 of 1', { exact: true }).waitFor();

@@ -1,14 +1,14 @@
 /** All keys of an organization, in a real browser. */
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { useDashboard } from './dashboard.js';
+import { useDashboard } from './dashboard-fixture.js';
 
 const dashboard = useDashboard();
 const isAtTheList = (page: Page) => page.evaluate<boolean>('document.activeElement.matches("div:has(> div table)")');
 const isFocused = (element: Locator) => element.and(element.page().locator(':focus')).isVisible();
 
 async function scene() {
-  const { visitor, email, password } = await dashboard().owner();
+  const { visitor, email, password } = await dashboard().signUpOwner();
   const { stack } = dashboard();
   const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
   const call = (method: string, path: string, body?: unknown) => stack.call(method, path, session, body);
@@ -24,18 +24,18 @@ async function scene() {
 test('keys: made for an agent; shown once with how to use it, and gone after a reload', async () => {
   const { visitor, call } = await scene();
   const { page } = visitor;
-  await visitor.visit('/keys', 'keys-empty');
+  await visitor.gotoAndCheck('/keys', 'keys-empty');
   await page.getByRole('button', { name: 'New key' }).first().click();
   await page.getByLabel('Name').fill('production');
   await page.getByRole('combobox', { name: 'Agent' }).fill('support');
   await page.getByRole('option', { name: 'Support bot' }).click();
   await page.getByLabel('Good for').selectOption({ label: '90 days' });
-  await visitor.inspect('keys-new');
+  await visitor.checkPage('keys-new');
   await page.getByRole('button', { name: 'Make the key' }).click();
   const secret = (await page.locator('[data-secret]').textContent())!;
   expect(secret).toMatch(/^acg_[0-9a-f]+$/);
   expect(await page.getByLabel('curl', { exact: true }).last().textContent()).toContain(secret);
-  await visitor.inspect('keys-secret');
+  await visitor.checkPage('keys-secret');
   await page.keyboard.press('Escape');
   expect(await page.locator('[data-secret]').textContent()).toBe(secret); // it does not close by accident
   await page.getByRole('button', { name: 'I stored it' }).click();
@@ -96,7 +96,7 @@ test('keys: rotated with an overlap in which both work, renamed, and revoked by 
   await page.getByLabel('Name').fill('staging 2');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('staging 2 is saved.').waitFor();
-  await visitor.visit('/keys', 'keys');
+  await visitor.gotoAndCheck('/keys', 'keys');
 
   await page.getByRole('button', { name: 'Revoke staging 2' }).press('Enter');
   const act = page.getByRole('dialog').getByRole('button', { name: 'Revoke key' });
@@ -138,8 +138,8 @@ test('keys: who may not make one sees why', async () => {
   const token = invited.body.invitationUrl.split('#token=')[1];
   const password = 'another good passphrase';
   await dashboard().stack.call('POST', '/v1/invitations/accept', null, { token, name: 'Vera Viewer', password });
-  const viewer = await dashboard().open();
-  await viewer.signIn(email, password);
+  const viewer = await dashboard().openBrowserUser();
+  await viewer.logIn(email, password);
   await viewer.goto('/keys');
   const button = viewer.page.getByRole('button', { name: 'New key' }).first();
   expect(await button.getAttribute('title')).toBe(

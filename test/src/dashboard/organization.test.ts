@@ -1,7 +1,7 @@
 /** People, projects, the audit trail and settings, in a real browser. */
-import { openSql } from '@acg/controlplane/db/sql';
+import { openPool } from '@acg/controlplane/db/sql';
 import { expect, test } from 'vitest';
-import { useDashboard } from './dashboard.js';
+import { useDashboard } from './dashboard-fixture.js';
 
 const dashboard = useDashboard();
 const PASSWORD = 'correct horse battery';
@@ -13,13 +13,13 @@ async function join(link: string, email: string) {
   const body = { token: token.replace(/^token=/, ''), name: 'Grace Guest', password: PASSWORD };
   const joined = await dashboard().stack.call('POST', '/v1/invitations/accept', null, body);
   expect(joined.status).toBe(200);
-  const visitor = await dashboard().open();
-  await visitor.signIn(email, PASSWORD);
+  const visitor = await dashboard().openBrowserUser();
+  await visitor.logIn(email, PASSWORD);
   return visitor;
 }
 
 test('members: invite, join, change the role, and out', async () => {
-  const { visitor } = await dashboard().owner();
+  const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   const email = newEmail();
   await visitor.goto('/members');
@@ -32,7 +32,7 @@ test('members: invite, join, change the role, and out', async () => {
   const link = await page.getByRole('dialog').locator('pre').textContent();
   await page.getByRole('button', { name: 'Done' }).click();
   await page.getByText('invited', { exact: true }).waitFor();
-  await visitor.visit('/members', 'members');
+  await visitor.gotoAndCheck('/members', 'members');
 
   const guest = await join(link!, email);
   await guest.goto('/projects');
@@ -54,13 +54,13 @@ test('members: invite, join, change the role, and out', async () => {
     .click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
   await page.getByText(`${email} is out`).waitFor();
-  guest.expectFailure(401, /\/v1\//);
+  guest.expectHttpError(401, /\/v1\//);
   await guest.goto('/projects');
   await guest.page.getByRole('heading', { name: 'Sign in' }).waitFor();
 });
 
 test('projects: made with a budget, changed, and deleted by name', async () => {
-  const { visitor } = await dashboard().owner();
+  const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   await visitor.goto('/projects');
   await page.getByRole('button', { name: 'New project' }).click();
@@ -69,7 +69,7 @@ test('projects: made with a budget, changed, and deleted by name', async () => {
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Crawlers is saved').waitFor();
   await page.getByRole('row', { name: /Crawlers.*\$20\.00/ }).waitFor();
-  await visitor.visit('/projects', 'projects');
+  await visitor.gotoAndCheck('/projects', 'projects');
 
   await page.getByRole('button', { name: 'Edit Crawlers' }).click();
   await page.getByLabel('Budget a month').fill('');
@@ -80,7 +80,7 @@ test('projects: made with a budget, changed, and deleted by name', async () => {
   await page.getByRole('button', { name: 'New project' }).click();
   await page.getByLabel('Name').fill('Twice');
   await page.getByLabel('Budget a month').fill('5');
-  visitor.expectFailure(0, /\/v1\/projects\//);
+  visitor.expectHttpError(0, /\/v1\/projects\//);
   await page.route('**/v1/projects/*', (route) => route.abort());
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('This did not work').waitFor();
@@ -100,9 +100,9 @@ test('projects: made with a budget, changed, and deleted by name', async () => {
 });
 
 test('audit: filters are in the address, and the back button takes them off', async () => {
-  const { visitor, email } = await dashboard().owner();
+  const { visitor, email } = await dashboard().signUpOwner();
   const { page } = visitor;
-  await visitor.visit('/audit', 'audit');
+  await visitor.gotoAndCheck('/audit', 'audit');
   await page.getByRole('cell', { name: 'organization.create' }).waitFor();
   await page.getByRole('button', { name: email }).first().click();
   await expect.poll(() => page.url()).toContain('actor=');
@@ -132,7 +132,7 @@ test('audit: filters are in the address, and the back button takes them off', as
 });
 
 test('settings: a token is shown once and is nowhere after', async () => {
-  const { visitor } = await dashboard().owner();
+  const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   await visitor.goto('/settings?tab=tokens');
   await page.getByRole('button', { name: 'New token' }).click();
@@ -150,7 +150,7 @@ test('settings: a token is shown once and is nowhere after', async () => {
   await page.getByRole('cell', { name: 'ci', exact: true }).waitFor();
   expect(await page.content()).not.toContain(secret);
   expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toContain(secret);
-  await visitor.visit('/settings?tab=tokens', 'settings-tokens');
+  await visitor.gotoAndCheck('/settings?tab=tokens', 'settings-tokens');
   await page.getByRole('button', { name: 'Delete ci' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete token' }).click();
   await page.getByText('No management tokens').waitFor();
@@ -158,14 +158,14 @@ test('settings: a token is shown once and is nowhere after', async () => {
 });
 
 test('settings: a new password ends the other sessions; name and sessions', async () => {
-  const { visitor, email, password } = await dashboard().owner();
+  const { visitor, email, password } = await dashboard().signUpOwner();
   const { page } = visitor;
   const other = await dashboard().stack.call('POST', '/v1/auth/login', null, { email, password });
-  await visitor.visit('/settings', 'settings');
+  await visitor.gotoAndCheck('/settings', 'settings');
   await page.getByLabel('Name').fill('Ada Lovelace');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('Your name is saved').waitFor();
-  await visitor.visit('/settings?tab=sessions', 'settings-sessions');
+  await visitor.gotoAndCheck('/settings?tab=sessions', 'settings-sessions');
   await page.getByText('Browser (this one)').waitFor();
   await page.getByRole('tab', { name: 'Account' }).click();
   await page.getByLabel('Current password').fill(password);
@@ -174,14 +174,14 @@ test('settings: a new password ends the other sessions; name and sessions', asyn
   await page.getByText('other sessions have ended').waitFor();
   expect((await dashboard().stack.call('GET', '/v1/me', other.body.token)).status).toBe(401);
   await page.getByRole('tab', { name: 'Organization' }).click();
-  await visitor.inspect('settings-organization');
+  await visitor.checkPage('settings-organization');
   await page.getByRole('textbox', { name: 'Name' }).fill('Analytical Engines');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('button', { name: /Account and organization: Analytical Engines/ }).waitFor();
 });
 
 test('settings: the organization’s budget is shown as it is, and changed', async () => {
-  const { visitor, email, password } = await dashboard().owner();
+  const { visitor, email, password } = await dashboard().signUpOwner();
   const { page } = visitor;
   const { stack } = dashboard();
   const login = await stack.call('POST', '/v1/auth/login', null, { email, password });
@@ -197,14 +197,14 @@ test('settings: the organization’s budget is shown as it is, and changed', asy
   await save('1250.50');
   await expect.poll(budget).toBe(125_050);
   await page.getByText('$0.00 of $1,250.50').waitFor();
-  await visitor.visit('/settings?tab=organization', 'settings-budget');
+  await visitor.gotoAndCheck('/settings?tab=organization', 'settings-budget');
   expect(await field.inputValue()).toBe('$1,250.50');
   await save('');
   await expect.poll(budget).toBeNull();
 });
 
 test('settings: an organization is deleted by its name and a password, and restored; the only one is not deleted', async () => {
-  const { visitor, email, password } = await dashboard().owner();
+  const { visitor, email, password } = await dashboard().signUpOwner();
   const { page } = visitor;
   const { stack } = dashboard();
   const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
@@ -216,32 +216,32 @@ test('settings: an organization is deleted by its name and a password, and resto
   };
   const cancel = () => page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
   await visitor.goto('/settings?tab=organization');
-  visitor.expectFailure(409, /\/v1\/orgs\//);
+  visitor.expectHttpError(409, /\/v1\/orgs\//);
   await remove(password);
   await page.getByText('This is your only organization').waitFor();
-  await visitor.inspect('settings-delete');
+  await visitor.checkPage('settings-delete');
   await cancel();
   expect((await stack.call('POST', '/v1/orgs', session, { name: 'Second' })).status).toBe(201);
-  visitor.expectFailure(403, /\/v1\//);
+  visitor.expectHttpError(403, /\/v1\//);
   await remove('not the password');
   await page.getByText(/password is not the password of your account/i).waitFor();
   await cancel();
   await remove(password);
   await page.getByRole('heading', { name: 'Acme is being deleted' }).waitFor();
-  await visitor.visit('/', 'being-deleted');
+  await visitor.gotoAndCheck('/', 'being-deleted');
   await page.getByRole('button', { name: 'Restore organization' }).click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
 });
 
 test('suspended: what was made before the address was confirmed is kept or revoked one by one', async () => {
-  const { visitor, email, password } = await dashboard().owner();
+  const { visitor, email, password } = await dashboard().signUpOwner();
   const { page } = visitor;
   const { stack } = dashboard();
   const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
   for (const name of ['Deploys', 'Planted']) {
     await stack.call('POST', '/v1/management-tokens', session, { name, role: 'admin' });
   }
-  const sql = openSql(stack.database.url, { connectionsMax: 1, applicationName: 'test' });
+  const sql = openPool(stack.database.url, { connectionsMax: 1, applicationName: 'test' });
   await sql`
     with t as (delete from management_tokens t using users u where u.id = t.created_by and u.email = ${email} returning t.*)
     insert into suspended_items (id, org_id, kind, name, detail, contents, made_at)
@@ -251,7 +251,7 @@ test('suspended: what was made before the address was confirmed is kept or revok
   await page.getByText('Review what was made before').waitFor();
   await page.getByRole('link', { name: 'Review' }).click();
   await page.getByRole('heading', { name: 'Suspended items' }).waitFor();
-  await visitor.visit('/suspended', 'suspended');
+  await visitor.gotoAndCheck('/suspended', 'suspended');
   await page.getByRole('button', { name: 'Keep Deploys' }).click();
   await page.getByText('Deploys works again').waitFor();
   await page.getByRole('button', { name: 'Revoke Planted' }).click();
@@ -264,14 +264,14 @@ test('suspended: what was made before the address was confirmed is kept or revok
 });
 
 test('settings: another organization is made from the menu, and the session is in it', async () => {
-  const { visitor } = await dashboard().owner();
+  const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   await visitor.goto('/');
   await page.getByRole('button', { name: /Account and organization: Acme/ }).click();
   await page.getByRole('menuitem', { name: 'New organization' }).click();
   const dialog = page.getByRole('dialog', { name: 'New organization' });
   await dialog.getByLabel('Name').fill(' Second organization of Ada ');
-  await visitor.inspect('settings-new-organization');
+  await visitor.checkPage('settings-new-organization');
   await dialog.getByRole('button', { name: 'Make it and go there' }).click();
   const menu = page.getByRole('button', { name: 'Account and organization: Second organization of Ada', exact: true });
   await menu.waitFor();
@@ -287,14 +287,14 @@ test('settings: another organization is made from the menu, and the session is i
 });
 
 test('settings: whose address is not confirmed gets another link, and from its page to the dashboard', async () => {
-  const { visitor, email } = await dashboard().owner();
+  const { visitor, email } = await dashboard().signUpOwner();
   const { page } = visitor;
   await visitor.goto('/settings');
   const sent = page.waitForRequest(/\/v1\/auth\/resend-verification$/);
   await page.getByRole('button', { name: 'Send the link again' }).click();
   expect((await sent).postDataJSON()).toEqual({ email });
   await page.getByText('A new link is on its way').waitFor();
-  await visitor.inspect('settings-not-confirmed');
+  await visitor.checkPage('settings-not-confirmed');
 
   await page.route('**/v1/auth/verify-email', (route) => route.fulfill({ json: { ok: true } }));
   await page.goto(`${visitor.url}/verify-email#token=x`);

@@ -1,9 +1,9 @@
 /** The overview with traffic of a month: what it says, and that its chart can be seen. */
-import { openSql } from '@acg/controlplane/db/sql';
+import { openPool } from '@acg/controlplane/db/sql';
 import { afterAll, expect, test } from 'vitest';
-import { newIngest, usageRecord } from '../controlplane/usage-fixture.js';
-import { until } from '../until.js';
-import { useDashboard } from './dashboard.js';
+import { waitUntil } from '../fixtures/wait-until.js';
+import { createIngest, usageRecord } from '../ledger/usage-fixture.js';
+import { useDashboard } from './dashboard-fixture.js';
 
 const dashboard = useDashboard();
 const DAY_MS = 86_400_000;
@@ -15,14 +15,14 @@ afterAll(() => Promise.all(open.map((sql) => sql.end())));
 
 /** An organization whose agents called on each of the last days; the more the later. */
 async function busyOwner() {
-  const { visitor, email, password } = await dashboard().owner();
+  const { visitor, email, password } = await dashboard().signUpOwner();
   const { stack } = dashboard();
   const login = await stack.call('POST', '/v1/auth/login', null, { email, password });
   const call = (method: string, path: string, body?: unknown) => stack.call(method, path, login.body.token, body);
   const projectId: string = (await call('GET', '/v1/projects')).body.projects[0].id;
-  const sql = openSql(stack.database.url, { connectionsMax: 2, applicationName: 'test' });
+  const sql = openPool(stack.database.url, { connectionsMax: 2, applicationName: 'test' });
   open.push(sql);
-  const ingest = newIngest(sql);
+  const ingest = createIngest(sql);
   const names = ['Support bot', 'Crawler', 'Report writer'];
   for (const [i, name] of names.entries()) {
     const made = await call('POST', '/v1/agents', { projectId, name, budgetCentsMonthly: BUDGETS_CENTS[i] });
@@ -61,7 +61,7 @@ const COLORS = `(() => {
 test('overview: traffic of a month, by provider and by agent, in a chart that shows something in both themes', async () => {
   const { visitor } = await busyOwner();
   const { page } = visitor;
-  await visitor.visit('/?period=30d', 'overview');
+  await visitor.gotoAndCheck('/?period=30d', 'overview');
   await page.getByRole('region', { name: 'Errors' }).getByText('15.6%').waitFor();
   await page.getByRole('img', { name: /^Spend by provider/ }).waitFor();
   for (const colorScheme of ['light', 'dark'] as const) {
@@ -69,7 +69,7 @@ test('overview: traffic of a month, by provider and by agent, in a chart that sh
     // Ink of axes and bars against what lies under the canvas.
     const colors = () => page.evaluate<string[]>(COLORS);
     const axes = colorScheme === 'dark' ? '184,184,184' : '73,80,87';
-    await until(`the axes can be read in ${colorScheme}`, async () => (await colors()).includes(axes));
+    await waitUntil(`the axes can be read in ${colorScheme}`, async () => (await colors()).includes(axes));
     expect(await colors()).toEqual(expect.arrayContaining(['76,110,245', '18,184,134', '245,159,0']));
   }
   await page.getByRole('button', { name: 'Show as table' }).click();
@@ -78,8 +78,8 @@ test('overview: traffic of a month, by provider and by agent, in a chart that sh
   expect(await table.getByRole('columnheader').allTextContents()).toEqual(['Day (UTC)', 'openai', 'anthropic', 's3']);
   await page.getByRole('link', { name: 'Support bot' }).last().click();
   await page.getByRole('heading', { name: 'Support bot', level: 1 }).waitFor();
-  await visitor.inspect('agent-busy');
-  await visitor.visit('/agents?period=30d', 'agents-busy');
+  await visitor.checkPage('agent-busy');
+  await visitor.gotoAndCheck('/agents?period=30d', 'agents-busy');
   await page.getByRole('img', { name: 'Calls over 30d, at most 3 in a day' }).first().waitFor();
 
   await page.getByLabel('Select Support bot').check();
@@ -88,7 +88,7 @@ test('overview: traffic of a month, by provider and by agent, in a chart that sh
   await page.getByRole('heading', { name: 'Compare agents', level: 1 }).waitFor();
   expect(page.url()).toContain('period=30d');
   await page.getByRole('img', { name: /^Spend of each/ }).waitFor();
-  await visitor.inspect('agents-compare');
+  await visitor.checkPage('agents-compare');
   await page.getByRole('main').getByText('Calls', { exact: true }).first().click();
   await page.getByRole('img', { name: /^Calls of each/ }).waitFor();
   await page.getByRole('button', { name: 'Show as table' }).click();
@@ -143,7 +143,7 @@ test('overview: what needs somebody stands there in one answer, each with the wa
   await list.getByText(/nightly of Unlimited ends in 3 days; calls with it are refused then\./).waitFor();
   await list.getByText(/Deliveries to https:\/\/example.com\/hook fail/).waitFor();
   await list.getByText('Nothing limits what Unlimited spends in a month.').waitFor();
-  await visitor.inspect('overview-attention');
+  await visitor.checkPage('overview-attention');
   for (const [label, heading] of [
     ['Enter it again: Unlimited', 'Unlimited'],
     ['See deliveries: https://example.com/hook', 'https://example.com/hook'],

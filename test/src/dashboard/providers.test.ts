@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { useDashboard } from './dashboard.js';
+import { useDashboard } from './dashboard-fixture.js';
 
 const GOOD = 'key-good-0123456789';
 const BETTER = 'key-better-0123456789';
@@ -24,7 +24,7 @@ afterAll(() => {
 });
 
 async function ownerWithAccount() {
-  const { visitor, email, password } = await dashboard().owner();
+  const { visitor, email, password } = await dashboard().signUpOwner();
   const { stack } = dashboard();
   const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
   const call = (method: string, path: string, body?: unknown) => stack.call(method, path, session, body);
@@ -41,7 +41,7 @@ async function ownerWithAccount() {
 test('providers: a stored credential is tested, rotated and removed, and is nowhere in the page', async () => {
   const { visitor, call } = await ownerWithAccount();
   const { page } = visitor;
-  await visitor.visit('/providers', 'providers');
+  await visitor.gotoAndCheck('/providers', 'providers');
   await page.getByRole('button', { name: 'Test Support bot at OpenAI' }).click();
   await page.getByText(/The provider takes the credential/).waitFor();
 
@@ -49,7 +49,7 @@ test('providers: a stored credential is tested, rotated and removed, and is nowh
   await page.getByLabel('API key').fill(BAD);
   await page.getByRole('button', { name: 'Test and store' }).click();
   await page.getByText(/does not take this credential/).waitFor();
-  await visitor.inspect('providers-rotate');
+  await visitor.checkPage('providers-rotate');
   await page.getByLabel('API key').fill(BETTER);
   await page.getByRole('button', { name: 'Test and store' }).click();
   await page.getByText('Support bot calls with the new credential from now on').waitFor();
@@ -82,12 +82,12 @@ test('providers: one’s own is made with a preview; a new host puts its account
   await page.getByLabel('Name of the header').fill('X-Api-Token');
   await page.getByLabel('Stands before the key').fill('Token ');
   await page.getByLabel('Preview').getByText('x-api-token: Token <API key>').waitFor();
-  await visitor.inspect('providers-new');
+  await visitor.checkPage('providers-new');
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByText('In-house is saved').waitFor();
   const [made] = (await call('GET', '/v1/custom-providers')).body.providers;
   expect(made).toMatchObject({ slug: 'inhouse', authType: 'header', authName: 'X-Api-Token', authPrefix: 'Token ' });
-  await visitor.visit('/providers?tab=catalogue', 'providers-catalogue');
+  await visitor.gotoAndCheck('/providers?tab=catalogue', 'providers-catalogue');
 
   await assign('inhouse');
   await page.getByRole('button', { name: 'Edit In-house' }).click();
@@ -96,7 +96,7 @@ test('providers: one’s own is made with a preview; a new host puts its account
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.getByRole('tab', { name: 'Accounts' }).click();
   await page.getByText('Needs credentials: 1').waitFor();
-  await visitor.visit('/providers', 'providers-needs-credentials');
+  await visitor.gotoAndCheck('/providers', 'providers-needs-credentials');
   await page.getByLabel('Credential', { exact: true }).selectOption('needs_credentials');
   await page.getByRole('cell', { name: 'OpenAI', exact: true }).waitFor({ state: 'detached' });
   expect(page.url()).toContain('status=needs_credentials');
@@ -127,7 +127,7 @@ test('providers: a shared credential is stored once, used by several agents and 
   await page.getByLabel('API key').fill(BAD);
   await page.getByRole('button', { name: 'Test and store' }).click();
   await page.getByText(/does not take this credential/).waitFor();
-  await visitor.inspect('providers-shared-new');
+  await visitor.checkPage('providers-shared-new');
   await page.getByLabel('API key').fill(GOOD);
   await page.getByRole('button', { name: 'Test and store' }).click();
 
@@ -139,10 +139,10 @@ test('providers: a shared credential is stored once, used by several agents and 
   };
   await choose('Crawler');
   await drawer.getByText('Used by 1 agent').waitFor();
-  visitor.expectFailure(409, /\/v1\/providers\/accounts$/);
+  visitor.expectHttpError(409, /\/v1\/providers\/accounts$/);
   await choose('Support bot');
   await drawer.getByText(/The agent has an account with openai already/).waitFor();
-  await visitor.inspect('providers-shared-agents');
+  await visitor.checkPage('providers-shared-agents');
   expect(page.url()).toContain('credential=');
   await drawer.getByRole('button', { name: 'Close' }).click();
   await drawer.waitFor({ state: 'detached' });
@@ -153,13 +153,13 @@ test('providers: a shared credential is stored once, used by several agents and 
   await page.getByRole('combobox', { name: 'Agent' }).fill('Writer');
   await page.getByRole('option', { name: 'Writer' }).click();
   await page.getByLabel('Credential', { exact: true }).last().selectOption({ label: 'Shared: Team key' });
-  await visitor.inspect('providers-account-new');
+  await visitor.checkPage('providers-account-new');
   await page.getByRole('dialog').getByRole('button', { name: 'Add', exact: true }).click();
   await page.getByRole('row', { name: /Writer.*stored, shared\b/ }).waitFor();
 
   await page.getByRole('tab', { name: 'Shared credentials' }).click();
   await page.getByRole('row', { name: /Team key.*2 agents/ }).waitFor();
-  await visitor.inspect('providers-shared');
+  await visitor.checkPage('providers-shared');
   expect(await page.getByRole('button', { name: 'Delete Team key' }).getAttribute('title')).toContain('Agents use it');
   await page.getByRole('button', { name: 'Test Team key' }).click();
   await page.getByText(/The provider takes the credential/).waitFor();
@@ -192,10 +192,10 @@ test('providers: an account is added here for any agent; the provider’s answer
   await page.getByRole('combobox', { name: 'Agent' }).click();
   await page.getByRole('option', { name: 'Support bot' }).click();
   await page.getByLabel('API key').fill(GOOD);
-  visitor.expectFailure(409, /\/v1\/providers\/accounts$/);
+  visitor.expectHttpError(409, /\/v1\/providers\/accounts$/);
   await page.getByRole('button', { name: 'Test and add' }).click();
   await page.getByText(/The agent has an account with openai already/).waitFor();
-  visitor.expectFailure(400, /\/v1\/providers\/accounts\/test$/);
+  visitor.expectHttpError(400, /\/v1\/providers\/accounts\/test$/);
   await page.getByLabel('API key').fill('short');
   await page.getByRole('button', { name: 'Test and add' }).click();
   await page.getByText('API key must have at least 8 characters').waitFor();
@@ -206,7 +206,7 @@ test('providers: an account is added here for any agent; the provider’s answer
 
 test('providers: circuits say in words whether calls pass; a viewer sees why not to touch', async () => {
   const { visitor, call } = await ownerWithAccount();
-  await visitor.visit('/providers?tab=circuits', 'providers-circuits');
+  await visitor.gotoAndCheck('/providers?tab=circuits', 'providers-circuits');
   const { page } = visitor;
   await page.getByText('closed: calls pass').waitFor();
   const close = page.getByRole('button', { name: 'Close OpenAI' });
@@ -223,8 +223,8 @@ test('providers: circuits say in words whether calls pass; a viewer sees why not
   const invited = await call('POST', '/v1/members', { email, role: 'viewer' });
   const token = invited.body.invitationUrl.split('#token=')[1];
   await dashboard().stack.call('POST', '/v1/invitations/accept', null, { token, name: 'Vera Viewer', password });
-  const viewer = await dashboard().open();
-  await viewer.signIn(email, password);
+  const viewer = await dashboard().openBrowserUser();
+  await viewer.logIn(email, password);
   await viewer.goto('/providers');
   const rotate = viewer.page.getByRole('button', { name: 'Rotate Support bot at OpenAI' });
   expect(await rotate.getAttribute('aria-disabled')).toBe('true');
@@ -239,7 +239,7 @@ test('providers: circuits say in words whether calls pass; a viewer sees why not
 
 test('prices: what a model costs and where the price comes from', async () => {
   const { visitor } = await ownerWithAccount();
-  await visitor.visit('/providers?tab=prices&model=claude-opus-5-5', 'prices');
+  await visitor.gotoAndCheck('/providers?tab=prices&model=claude-opus-5-5', 'prices');
   const { page } = visitor;
   const row = page.getByRole('row').filter({ hasText: 'claude-opus-5-5' });
   await row.getByText('Price library').waitFor();

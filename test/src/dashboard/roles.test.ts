@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
-import { useDashboard } from './dashboard.js';
+import { useDashboard } from './dashboard-fixture.js';
 
 const dashboard = useDashboard();
 const servers: Server[] = [];
@@ -17,7 +17,7 @@ async function listen(server: Server): Promise<string> {
 }
 
 test('roles: a viewer sees what may not be done, and why', async () => {
-  const owner = await dashboard().owner();
+  const owner = await dashboard().signUpOwner();
   const { stack } = dashboard();
   const login = await stack.call('POST', '/v1/auth/login', null, { email: owner.email, password: owner.password });
   const session: string = login.body.token;
@@ -26,9 +26,9 @@ test('roles: a viewer sees what may not be done, and why', async () => {
   const token = invited.body.invitationUrl.split('#token=')[1];
   const password = 'another good passphrase';
   await stack.call('POST', '/v1/invitations/accept', null, { token, name: 'Vera Viewer', password });
-  const visitor = await dashboard().open();
-  await visitor.signIn(email, password);
-  await visitor.visit('/agents', 'agents-viewer');
+  const visitor = await dashboard().openBrowserUser();
+  await visitor.logIn(email, password);
+  await visitor.gotoAndCheck('/agents', 'agents-viewer');
   const button = visitor.page.getByRole('button', { name: 'New agent' }).first();
   expect(await button.getAttribute('aria-disabled')).toBe('true');
   await button.focus();
@@ -38,7 +38,7 @@ test('roles: a viewer sees what may not be done, and why', async () => {
 });
 
 test('roles: a viewer compares agents and sees what needs attention; what changes agents says why not', async () => {
-  const owner = await dashboard().owner();
+  const owner = await dashboard().signUpOwner();
   const { stack } = dashboard();
   const login = await stack.call('POST', '/v1/auth/login', null, { email: owner.email, password: owner.password });
   const call = (method: string, path: string, body?: unknown) => stack.call(method, path, login.body.token, body);
@@ -49,9 +49,9 @@ test('roles: a viewer compares agents and sees what needs attention; what change
   const token = invited.body.invitationUrl.split('#token=')[1];
   const password = 'another good passphrase';
   await stack.call('POST', '/v1/invitations/accept', null, { token, name: 'Vera Viewer', password });
-  const visitor = await dashboard().open();
+  const visitor = await dashboard().openBrowserUser();
   const { page } = visitor;
-  await visitor.signIn(email, password);
+  await visitor.logIn(email, password);
   const attention = page.getByRole('region', { name: 'Needs attention' });
   await attention.getByText('2 agents have no budget').waitFor();
   await attention.getByRole('link', { name: 'Crawler' }).click();
@@ -72,7 +72,7 @@ test('roles: a viewer compares agents and sees what needs attention; what change
     await button.click({ force: true });
     expect(await page.getByRole('dialog').count()).toBe(0);
   }
-  await visitor.inspect('agents-selected-viewer');
+  await visitor.checkPage('agents-selected-viewer');
   await page.getByRole('link', { name: 'Compare' }).click();
   await page.getByRole('heading', { name: 'Compare agents', level: 1 }).waitFor();
   await page.getByRole('row', { name: /Support bot/ }).waitFor();
@@ -81,7 +81,7 @@ test('roles: a viewer compares agents and sees what needs attention; what change
 });
 
 test('forgery: a page of another host, and of another port of the same host, changes nothing', async () => {
-  const { visitor } = await dashboard().owner();
+  const { visitor } = await dashboard().signUpOwner();
   const evil = await listen(
     createServer((_, response) => void response.setHeader('content-type', 'text/html').end('<title>Evil</title>')),
   );

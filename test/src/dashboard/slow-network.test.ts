@@ -1,8 +1,8 @@
 /** What people see while answers are slow, out of order or missing. Answers are held and let go; nothing waits for a time. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { until } from '../until.js';
-import { hold, useDashboard } from './dashboard.js';
+import { waitUntil } from '../fixtures/wait-until.js';
+import { blockRequests, useDashboard } from './dashboard-fixture.js';
 
 const dashboard = useDashboard();
 /** Each fails in another way; all others are one list as the audit trail is. */
@@ -11,23 +11,23 @@ const focused = (page: Page) => page.evaluate<string>('document.activeElement.te
 
 /** Until what is shown of the 503 that everything is answered with, and of its end, has been seen. */
 async function failsAndRecovers(path: string): Promise<void> {
-  const { visitor } = await dashboard().owner();
+  const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
-  visitor.expectFailure(503, /\/v1\//);
+  visitor.expectHttpError(503, /\/v1\//);
   const away = /\/v1\/(?!me$|config$)/;
   await page.route(away, (route) => route.fulfill({ status: 503, contentType: 'text/plain', body: 'no upstream' }));
   await visitor.goto(path);
   const failure = page.getByRole('main').getByRole('alert');
   await failure.getByText('Try again.').first().waitFor();
-  await visitor.settled();
+  await visitor.waitUntilLoaded();
   await page.unroute(away);
   // Some are asked again by themselves meanwhile.
-  await until(`all of ${path} is shown`, async () => {
+  await waitUntil(`all of ${path} is shown`, async () => {
     const retry = failure.getByRole('button', { name: 'Retry' }).first();
     if (await retry.isVisible()) await retry.click({ timeout: 1_000 }).catch(() => undefined);
     return (await failure.count()) === 0;
   });
-  await visitor.settled();
+  await visitor.waitUntilLoaded();
 }
 
 // Together, as most of it is waiting: each is asked again by itself first.
@@ -38,9 +38,9 @@ test('slow network: every screen says that it failed, what to do, and shows all 
 });
 
 test('slow network: what failed while nothing answered is asked again by itself', async () => {
-  const { visitor } = await dashboard().owner();
+  const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
-  visitor.expectFailure(0, /\/v1\//);
+  visitor.expectHttpError(0, /\/v1\//);
   const reads = /\/v1\/(?!me$)/;
   await page.route(reads, (route) => route.abort());
   await visitor.goto('/audit');
@@ -51,9 +51,9 @@ test('slow network: what failed while nothing answered is asked again by itself'
 });
 
 test('slow network: who is signed in is asked again by itself', async () => {
-  const { visitor } = await dashboard().owner();
+  const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
-  visitor.expectFailure(0, /\/v1\//);
+  visitor.expectHttpError(0, /\/v1\//);
   await page.route('**/v1/**', (route) => route.abort());
   await page.goto(`${visitor.url}/agents`);
   await page.getByText('The gateway does not answer. It is asked again by itself.').waitFor();
@@ -62,7 +62,7 @@ test('slow network: who is signed in is asked again by itself', async () => {
 });
 
 test('slow network: an answer that never comes is given up, and asked for again', async () => {
-  const { visitor } = await dashboard().owner();
+  const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   // The page's own limit of time, in the hands of the test.
   await page.addInitScript(() => {
@@ -77,7 +77,7 @@ test('slow network: an answer that never comes is given up, and asked for again'
       for (const controller of running) controller.abort(new DOMException('too late', 'TimeoutError'));
     };
   });
-  visitor.expectFailure(0, /\/v1\/audit/);
+  visitor.expectHttpError(0, /\/v1\/audit/);
   await page.route(/\/v1\/audit/, () => new Promise(() => undefined));
   const asked = page.waitForRequest(/\/v1\/audit/);
   await page.goto(`${visitor.url}/audit`);
@@ -88,7 +88,7 @@ test('slow network: an answer that never comes is given up, and asked for again'
 });
 
 test('slow network: the last choice of a time wins, and until it is here the one before does not pass for it', async () => {
-  const { visitor } = await dashboard().owner();
+  const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   const dollars = { '7d': 7, '30d': 30, '90d': 90 } as const;
   const held: Record<string, () => void> = {};
@@ -121,7 +121,7 @@ test('slow network: the last choice of a time wins, and until it is here the one
 });
 
 test('slow network: pressed twice it is sent once; it failed, the focus is where it was, and it can be pressed again', async () => {
-  const { visitor } = await dashboard().owner();
+  const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   const writes: string[] = [];
   page.on('request', (request) => {
@@ -132,7 +132,7 @@ test('slow network: pressed twice it is sent once; it failed, the focus is where
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name').fill('Crawlers');
   const save = dialog.getByRole('button', { name: 'Save' });
-  visitor.expectFailure(503, /\/v1\/projects/);
+  visitor.expectHttpError(503, /\/v1\/projects/);
   let answer = (): void => {};
   const answered = new Promise<void>((resolve) => {
     answer = resolve;
@@ -156,9 +156,9 @@ test('slow network: pressed twice it is sent once; it failed, the focus is where
 });
 
 test('slow network: where it is not known whether something was done, what is shown is what is so now', async () => {
-  const { visitor } = await dashboard().owner();
+  const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
-  visitor.expectFailure(0, /\/v1\/projects$/);
+  visitor.expectHttpError(0, /\/v1\/projects$/);
   await visitor.goto('/projects');
   await page.route(/\/v1\/projects$/, async (route) => {
     if (route.request().method() !== 'POST') return route.continue();
@@ -174,7 +174,7 @@ test('slow network: where it is not known whether something was done, what is sh
 });
 
 test('slow network: what was found for another text is not offered for this one', async () => {
-  const { visitor, email, password } = await dashboard().owner();
+  const { visitor, email, password } = await dashboard().signUpOwner();
   const { page } = visitor;
   const { stack } = dashboard();
   const { token } = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body;
@@ -185,7 +185,7 @@ test('slow network: what was found for another text is not offered for this one'
   const search = page.getByRole('textbox', { name: 'Search and commands' });
   await search.fill('crawl');
   await page.getByRole('button', { name: 'Crawler' }).waitFor();
-  const release = await hold(page, /search=support/);
+  const release = await blockRequests(page, /search=support/);
   await search.fill('support');
   await page.getByText('Looking …').waitFor();
   expect(await page.getByRole('button', { name: 'Crawler' }).count()).toBe(0);
@@ -195,7 +195,7 @@ test('slow network: what was found for another text is not offered for this one'
 
   await page.getByRole('combobox', { name: 'Agent' }).click();
   await page.getByRole('option', { name: 'Crawler' }).waitFor();
-  const releaseOptions = await hold(page, /search=supp&|search=supp$/);
+  const releaseOptions = await blockRequests(page, /search=supp&|search=supp$/);
   await page.keyboard.type('supp');
   await page.getByRole('option', { name: 'Crawler' }).waitFor({ state: 'detached' });
   releaseOptions();
@@ -203,11 +203,11 @@ test('slow network: what was found for another text is not offered for this one'
 });
 
 test('slow network: a part of the page that does not come leaves the rest, and is said', async () => {
-  const { visitor } = await dashboard().owner();
+  const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
-  visitor.expectFailure(0, /header-tools/);
-  visitor.expectError(/Failed to fetch dynamically imported module/);
-  await page.route(/header-tools/, (route) => route.abort());
+  visitor.expectHttpError(0, /header-actions/);
+  visitor.expectConsoleError(/Failed to fetch dynamically imported module/);
+  await page.route(/header-actions/, (route) => route.abort());
   await page.goto(`${visitor.url}/agents`);
   await page.getByText('A part of this page is missing').waitFor();
   await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();

@@ -1,9 +1,9 @@
 /** What calls cost, and which were refused and why, in a real browser on calls that an agent really makes. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { REAL } from '../providers/credentials.js';
-import { OpenAiStandIn } from '../providers/openai.js';
-import { useDashboard } from './dashboard.js';
+import { OpenAiStandIn } from '../stand-in-providers/openai.js';
+import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
+import { useDashboard } from './dashboard-fixture.js';
 
 const openai = new OpenAiStandIn();
 const options = { providers: { openai: '' } };
@@ -20,7 +20,7 @@ afterAll(() => openai.close());
 
 /** An owner in the browser, and agents of theirs that can call. */
 async function scene() {
-  const { visitor, email, password } = await dashboard().owner();
+  const { visitor, email, password } = await dashboard().signUpOwner();
   const { stack } = dashboard();
   const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
   const call = (method: string, path: string, body?: unknown) => stack.call(method, path, session, body);
@@ -28,7 +28,7 @@ async function scene() {
   const agent = async (fields: object, providers: readonly string[] = ['openai']) => {
     const id: string = (await call('POST', '/v1/agents', { projectId, ...fields })).body.agent.id;
     for (const providerSlug of providers) {
-      const credentials = { apiKey: REAL.openai };
+      const credentials = { apiKey: PROVIDER_CREDENTIALS.openai };
       const added = await call('POST', '/v1/providers/accounts', { agentId: id, providerSlug, credentials });
       expect(added.status).toBe(201);
     }
@@ -50,7 +50,7 @@ async function scene() {
 test('refusals: each says why and leads to what can be done', async () => {
   const { visitor, call, agent } = await scene();
   const { page } = visitor;
-  await visitor.visit('/refusals', 'refusals-empty');
+  await visitor.gotoAndCheck('/refusals', 'refusals-empty');
   await page.getByText('Nothing was refused in this time').waitFor();
   const busy = await agent({ name: 'Busy bot', rpmLimit: 1 });
   expect([await busy.ask(), await busy.ask()]).toEqual([200, 429]);
@@ -59,7 +59,7 @@ test('refusals: each says why and leads to what can be done', async () => {
   // Nobody reloads: they come by themselves.
   await page.getByRole('row', { name: /rpm 1 More requests per minute than the limit/ }).waitFor();
   await page.getByRole('row', { name: /not_assigned 1 The provider is not assigned/ }).waitFor();
-  await visitor.visit('/refusals?period=24h', 'refusals');
+  await visitor.gotoAndCheck('/refusals?period=24h', 'refusals');
 
   await page.getByRole('button', { name: 'Busy bot' }).click();
   expect(page.url()).toContain(`agent=${busy.id}`);
@@ -83,7 +83,7 @@ test('budget: an agent that has used it up is refused and seen; raised there, it
   await expect.poll(() => spender.ask('o1-pro')).toBe(429);
   await visitor.goto('/agents');
   await page.getByRole('row', { name: /Spender.* of \$0\.01, 1\d\d\.?\d*%/ }).waitFor();
-  await visitor.visit('/', 'overview-budget');
+  await visitor.gotoAndCheck('/', 'overview-budget');
   await page.getByText('Spender: calls are refused until the month is over.').waitFor();
 
   await visitor.goto(`/refusals?agent=${spender.id}`);
@@ -97,7 +97,7 @@ test('budget: an agent that has used it up is refused and seen; raised there, it
   await page.getByRole('row', { name: /Spender.*\$0\.0\d of \$50\.00, 0\.?\d*%/ }).waitFor();
   await page.getByRole('link', { name: 'Overview', exact: true }).click();
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
-  await visitor.settled();
+  await visitor.waitUntilLoaded();
   expect(await page.getByRole('region', { name: 'Needs attention' }).count()).toBe(0);
 });
 
@@ -114,7 +114,7 @@ test('usage: by provider and model, below a cent, in days and as a file; errors 
   // Reports are of UTC wherever the browser is.
   const devtools = await visitor.context.newCDPSession(page);
   await devtools.send('Emulation.setTimezoneOverride', { timezoneId: 'Pacific/Auckland' });
-  await visitor.visit('/usage', 'usage');
+  await visitor.gotoAndCheck('/usage', 'usage');
   const { costUsd } = (await call('GET', '/v1/usage/summary?period=7d')).body;
   expect(costUsd).toBeGreaterThan(0);
   expect(costUsd).toBeLessThan(0.01);
@@ -133,7 +133,7 @@ test('usage: by provider and model, below a cent, in days and as a file; errors 
   await page.getByRole('link', { name: 'openai' }).waitFor();
   await page.getByText('Days', { exact: true }).click();
   await expect.poll(() => page.url()).toMatch(/period=days&start=\d{4}-\d\d-01&end=/);
-  visitor.expectFailure(400, /\/v1\/usage\//); // days in the wrong order, or years by the group
+  visitor.expectHttpError(400, /\/v1\/usage\//); // days in the wrong order, or years by the group
   await page.getByLabel('From (UTC)').fill('2020-01-01');
   await page.getByLabel('To (UTC)').fill('2020-01-31');
   await page.getByText('No usage in this time').waitFor();
@@ -160,7 +160,7 @@ test('usage: by provider and model, below a cent, in days and as a file; errors 
     await page.getByRole('button', { name: `Remove ${name}` }).waitFor();
   }
   await page.getByRole('row', { name: /Support bot.* 2 50% .*\$50\.00/ }).waitFor();
-  await visitor.inspect('usage-compare');
+  await visitor.checkPage('usage-compare');
   await visitor.goto(`/agents/${support.id}`);
   expect(await page.getByRole('region', { name: 'Errors' }).textContent()).toBe('Errors50%');
 });

@@ -4,8 +4,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { until } from '../until.js';
-import { useDashboard } from './dashboard.js';
+import { waitUntil } from '../fixtures/wait-until.js';
+import { useDashboard } from './dashboard-fixture.js';
 
 interface Received {
   readonly body: string;
@@ -39,7 +39,7 @@ afterEach(() => {
 const dashboard = useDashboard({ env: { WEBHOOK_RETRY_DELAYS_MS: '1' } });
 
 test('webhooks: added with its secret shown once, tested, failed, sent again, paused and deleted', async () => {
-  const { visitor } = await dashboard().owner();
+  const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
   await visitor.goto('/webhooks');
@@ -50,9 +50,9 @@ test('webhooks: added with its secret shown once, tested, failed, sent again, pa
   await page.getByRole('button', { name: 'Save' }).click();
   const secret = (await page.locator('[data-secret]').textContent())!;
   expect(secret).toMatch(/^whsec_[0-9a-f]{64}$/);
-  await visitor.inspect('webhook-secret');
+  await visitor.checkPage('webhook-secret');
   await page.getByRole('button', { name: 'I stored it' }).click();
-  await visitor.visit('/webhooks', 'webhooks');
+  await visitor.gotoAndCheck('/webhooks', 'webhooks');
   expect(await page.content()).not.toContain(secret);
 
   await page.getByRole('link', { name: url }).click();
@@ -69,13 +69,13 @@ test('webhooks: added with its secret shown once, tested, failed, sent again, pa
   await sendTest();
   const failed = page.getByRole('row', { name: /failed.*500/ });
   await failed.waitFor();
-  await visitor.inspect('webhook');
+  await visitor.checkPage('webhook');
   await page.getByRole('combobox', { name: 'Deliveries' }).selectOption('failed');
   await expect.poll(() => page.url()).toContain('status=failed');
   await failed.getByRole('link').click();
   const drawer = page.getByRole('dialog', { name: 'Delivery' });
   await drawer.getByText('"timestamp"').waitFor();
-  await visitor.inspect('webhook-delivery');
+  await visitor.checkPage('webhook-delivery');
   await drawer.getByRole('button', { name: 'Close' }).click();
   await drawer.waitFor({ state: 'detached' });
   status = 200;
@@ -94,7 +94,7 @@ test('webhooks: added with its secret shown once, tested, failed, sent again, pa
 
 /** An owner on the page of an endpoint that is told of two events. */
 async function endpointPage() {
-  const { visitor, email, password } = await dashboard().owner();
+  const { visitor, email, password } = await dashboard().signUpOwner();
   const { stack } = dashboard();
   const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
@@ -113,19 +113,19 @@ test('webhooks: a rotated secret is shown once; both sign until the overlap is o
   await page.getByRole('button', { name: 'More actions' }).click();
   await page.getByRole('menuitem', { name: 'Rotate the secret' }).click();
   await page.getByLabel('The old secret signs on for').selectOption({ label: 'an hour' });
-  await visitor.inspect('webhook-rotate');
+  await visitor.checkPage('webhook-rotate');
   await page.getByRole('button', { name: 'Rotate secret' }).click();
   await page.getByText(/The old secret signs as well until/).waitFor();
   const secret = (await page.locator('[data-secret]').textContent())!;
   const code = (await page.locator('[data-verify]').textContent())!;
-  await visitor.inspect('webhook-rotated');
+  await visitor.checkPage('webhook-rotated');
   await page.getByRole('button', { name: 'I stored it' }).click();
   await page.getByText(/the old one signs as well until/).waitFor();
   expect(await page.content()).not.toContain(secret);
 
   await page.getByRole('button', { name: 'Send a test' }).click();
   await page.getByRole('combobox', { name: 'Event' }).last().selectOption({ label: 'An agent was deleted' });
-  await visitor.inspect('webhook-test');
+  await visitor.checkPage('webhook-test');
   await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click();
   await page.getByRole('row', { name: /agent\.deleted.*success/ }).waitFor();
   const [delivery] = received;
@@ -153,12 +153,12 @@ test('webhooks: all that failed is sent again, and a time range of one event', a
 
   await page.getByRole('button', { name: 'Replay' }).click();
   const dialog = page.getByRole('dialog', { name: 'Send a time range again' });
-  visitor.expectFailure(400, /\/replay$/);
+  visitor.expectHttpError(400, /\/replay$/);
   const until = await dialog.getByLabel('Until').inputValue();
   await dialog.getByLabel('Until').fill(await dialog.getByLabel('From').inputValue());
   await dialog.getByRole('button', { name: 'Send again' }).click();
   await dialog.getByText('Until must be after start').waitFor();
-  await visitor.inspect('webhook-replay');
+  await visitor.checkPage('webhook-replay');
   await dialog.getByLabel('Until').fill(until);
   await dialog.getByLabel('Which').selectOption({ label: 'all, delivered ones too' });
   await dialog.getByLabel('Event').selectOption({ label: 'An agent was made' });
@@ -175,7 +175,7 @@ test('webhooks: all that failed is sent again, and a time range of one event', a
 });
 
 test('webhooks: what is typed about an endpoint stays while the gateway does not answer', async () => {
-  const { visitor, email, password } = await dashboard().owner();
+  const { visitor, email, password } = await dashboard().signUpOwner();
   const { page } = visitor;
   const { stack } = dashboard();
   const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
@@ -191,11 +191,11 @@ test('webhooks: what is typed about an endpoint stays while the gateway does not
   page.on('requestfailed', (request) => {
     if (request.method() === 'GET' && request.url().endsWith(id)) reads += 1;
   });
-  visitor.expectFailure(0, /./);
+  visitor.expectHttpError(0, /./);
   await page.route('**/v1/**', (route) => route.abort());
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByText('Whether this was done is not known').waitFor();
-  await until('what is shown was asked again, to the last try', async () => reads >= 3);
+  await waitUntil('what is shown was asked again, to the last try', async () => reads >= 3);
   await page.getByText('What you see may be old.').waitFor();
   await page.unroute('**/v1/**');
   await page.getByText('What you see may be old.').waitFor({ state: 'detached' });
@@ -204,9 +204,9 @@ test('webhooks: what is typed about an endpoint stays while the gateway does not
 });
 
 test('webhooks: an address that is refused is said so beside the form', async () => {
-  const { visitor } = await dashboard().owner();
+  const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
-  visitor.expectFailure(400, /\/v1\/webhooks$/);
+  visitor.expectHttpError(400, /\/v1\/webhooks$/);
   await visitor.goto('/webhooks');
   await page.getByRole('button', { name: 'Add endpoint' }).first().click();
   // As it comes from the clipboard: that is no reason to refuse it.

@@ -33,19 +33,19 @@ export function renderTemplate(text: string, scope: object): string {
   const rendered = text.replaceAll(ACTION, (_all, trimmed: string | undefined, inline: string | undefined) => {
     const action = (trimmed ?? inline)!;
     if (trimmed === undefined && PLAIN.test(action)) {
-      const value = lookUp(scope, action);
+      const value = resolvePath(scope, action);
       if (typeof value === 'string' || typeof value === 'number') return String(value);
     }
     const [, path, indent] = (trimmed === undefined ? null : BLOCK.exec(action)) ?? [];
     if (path === undefined) throw new Error(`not known in a template: ${action}`);
-    const lines = stringify(lookUp(scope, path)).trimEnd().split('\n');
+    const lines = stringify(resolvePath(scope, path)).trimEnd().split('\n');
     return lines.map((line) => `\n${' '.repeat(Number(indent))}${line}`).join('');
   });
   if (/\{\{|\}\}/.test(rendered)) throw new Error('braces are left over');
   return rendered;
 }
 
-function lookUp(scope: object, path: string): unknown {
+function resolvePath(scope: object, path: string): unknown {
   let at: unknown = scope;
   for (const name of path.slice(1).split('.')) {
     at = (at as Record<string, unknown> | undefined)?.[name];

@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
-const load = async <T>(path: string): Promise<T> => (await import(pathToFileURL(join(root, path)).href)) as T;
+const importScript = async <T>(path: string): Promise<T> => (await import(pathToFileURL(join(root, path)).href)) as T;
 
 interface Step {
   readonly op: string;
@@ -20,12 +20,12 @@ interface Stage {
   readonly name: string;
   readonly steps: readonly Step[];
 }
-const { parseDockerfile, imageConfig } = await load<{
+const { parseDockerfile, imageConfig } = await importScript<{
   parseDockerfile(text: string): Stage[];
   imageConfig(stage: Stage): { user: string; entrypoint: string[]; command: string[]; env: Record<string, string> };
 }>('deploy/rootfs/dockerfile.mjs');
-const { ignored } = await load<{ ignored(patterns: readonly string[]): (path: string) => boolean }>(
-  'deploy/rootfs/context.mjs',
+const { ignored } = await importScript<{ ignored(patterns: readonly string[]): (path: string) => boolean }>(
+  'deploy/rootfs/build-context.mjs',
 );
 
 const dockerfiles = readdirSync(join(root, 'deploy')).filter((name) => name.startsWith('Dockerfile.'));

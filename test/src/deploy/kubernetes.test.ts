@@ -8,23 +8,23 @@ import { loadConfig as loadDataPlane } from '@acg/dataplane/config';
 import { afterAll, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { type Resource, renderChart, renderTemplate } from './helm-template.js';
-import { repository, tool } from './tool.js';
+import { operatorTool, repositoryRoot } from './operator-tools.js';
 
 const NAMESPACE = 'agent-credential-gateway';
 const home = mkdtempSync(join(tmpdir(), 'acg-kubernetes-'));
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-const documents = (text: string): Resource[] => parseAllDocuments(text).map((one) => one.toJS() as Resource);
+const parseYamlDocuments = (text: string): Resource[] => parseAllDocuments(text).map((one) => one.toJS() as Resource);
 const kubectl = (...args: string[]): string =>
-  execFileSync(tool('kubectl'), args, {
-    cwd: repository,
+  execFileSync(operatorTool('kubectl'), args, {
+    cwd: repositoryRoot,
     encoding: 'utf8',
     env: { HOME: home, PATH: process.env.PATH },
   });
-const keyed = (resources: readonly Resource[]): Record<string, Resource> =>
+const resourcesByName = (resources: readonly Resource[]): Record<string, Resource> =>
   Object.fromEntries(resources.map((one) => [`${one.kind} ${one.metadata.name}`, one]));
 
-const kustomized = documents(kubectl('kustomize', 'deploy/kubernetes'));
+const kustomized = parseYamlDocuments(kubectl('kustomize', 'deploy/kubernetes'));
 
 test('Kubernetes: kubectl builds the base; everything is in one namespace, images have a registry and a version', () => {
   expect(kustomized.length).toBeGreaterThan(11);
@@ -39,8 +39,8 @@ test('Kubernetes: kubectl builds the base; everything is in one namespace, image
 });
 
 test('Helm: the chart says what the kustomize base says, but for the namespace, which helm makes', () => {
-  const chart = keyed(renderChart(join(repository, 'deploy/helm'), NAMESPACE));
-  expect(chart).toEqual(keyed(kustomized.filter((one) => one.kind !== 'Namespace')));
+  const chart = resourcesByName(renderChart(join(repositoryRoot, 'deploy/helm'), NAMESPACE));
+  expect(chart).toEqual(resourcesByName(kustomized.filter((one) => one.kind !== 'Namespace')));
 });
 
 test('Helm: a template that says more than the test understands is an error', () => {
@@ -56,22 +56,24 @@ test('Helm: a template that says more than the test understands is an error', ()
 });
 
 /** The commands of the README's section on Kubernetes. */
-function printedSteps(): string {
-  const readme = readFileSync(join(repository, 'deploy/README.md'), 'utf8');
+function readmeCommands(): string {
+  const readme = readFileSync(join(repositoryRoot, 'deploy/README.md'), 'utf8');
   return /## Kubernetes\n.*?```sh\n(.*?)```/s.exec(readme)![1]!;
 }
 
 /** What the printed `kubectl create …` make, without a cluster. */
-function created(): Record<string, Resource> {
-  const [certificates, ...steps] = printedSteps().replaceAll('deploy/tls', `${home}/tls`).split('\n');
+function resourcesFromReadme(): Record<string, Resource> {
+  const [certificates, ...steps] = readmeCommands().replaceAll('deploy/tls', `${home}/tls`).split('\n');
   const local = steps
     .join('\n')
     .replaceAll(/^kubectl (?:config|label|apply) .*$/gm, '')
     .replaceAll(/^(kubectl create (?:.*\\\n)*.*)$/gm, '$1 --dry-run=client -o yaml; echo ---');
-  const script = `set -eu\nkubectl() { ${tool('kubectl')} "$@"; }\n${certificates} >/dev/null\n${local}`;
+  const script = `set -eu\nkubectl() { ${operatorTool('kubectl')} "$@"; }\n${certificates} >/dev/null\n${local}`;
   const env = { HOME: home, PATH: process.env.PATH };
-  return keyed(
-    documents(execFileSync('sh', ['-c', script], { cwd: repository, encoding: 'utf8', env })).filter(Boolean),
+  return resourcesByName(
+    parseYamlDocuments(execFileSync('sh', ['-c', script], { cwd: repositoryRoot, encoding: 'utf8', env })).filter(
+      Boolean,
+    ),
   );
 }
 
@@ -85,7 +87,7 @@ interface Container {
 }
 
 /** A container's environment as the cluster would fill it in. */
-function environmentOf(container: Container, all: Record<string, Resource>): Record<string, string> {
+function containerEnvironment(container: Container, all: Record<string, Resource>): Record<string, string> {
   const env: Record<string, string> = {};
   for (const { configMapRef, secretRef } of container.envFrom) {
     if (configMapRef !== undefined) Object.assign(env, all[`ConfigMap ${configMapRef.name}`]!.data);
@@ -102,7 +104,7 @@ function environmentOf(container: Container, all: Record<string, Resource>): Rec
 }
 
 test('Kubernetes: with what the printed steps make, both planes take their configuration', () => {
-  const made = created();
+  const made = resourcesFromReadme();
   expect(Object.keys(made).sort()).toEqual([
     `Namespace ${NAMESPACE}`,
     'Secret controlplane-link-tls',
@@ -110,13 +112,13 @@ test('Kubernetes: with what the printed steps make, both planes take their confi
     'Secret dataplane-link-tls',
     'Secret dataplane-secrets',
   ]);
-  const all = { ...keyed(kustomized), ...made };
+  const all = { ...resourcesByName(kustomized), ...made };
   for (const [name, workload] of [
     ['controlplane', all['Deployment controlplane']!],
     ['dataplane', all['StatefulSet dataplane']!],
   ] as const) {
     const { containers, volumes } = workload.spec.template.spec;
-    const env = environmentOf(containers[0], all);
+    const env = containerEnvironment(containers[0], all);
     const { secretName } = volumes.find((volume: { name: string }) => volume.name === 'link-tls').secret;
     const files = Object.keys(all[`Secret ${secretName}`]!.data).map((file) => `/run/tls/${file}`);
     for (const variable of ['GRPC_TLS_CA', 'GRPC_TLS_CERT', 'GRPC_TLS_KEY']) {
@@ -130,7 +132,7 @@ test('Kubernetes: with what the printed steps make, both planes take their confi
 });
 
 test('Kubernetes: a pod takes calls until nobody sends it any, and has the time to end them', () => {
-  const all = keyed(kustomized);
+  const all = resourcesByName(kustomized);
   const env = {
     DATABASE_URL: 'postgres://u:p@h/d',
     MASTER_KEYS: `k:${Buffer.alloc(32).toString('base64')}`,

@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { repository, tool } from './tool.js';
+import { operatorTool, repositoryRoot } from './operator-tools.js';
 
 function run(name: string, ...args: string[]): string {
-  const { status, stdout, stderr } = spawnSync(tool(name), args, { cwd: repository, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(operatorTool(name), args, { cwd: repositoryRoot, encoding: 'utf8' });
   expect([status, status === 0 ? '' : stdout + stderr]).toEqual([0, '']);
   return stdout;
 }
@@ -35,7 +35,7 @@ test('monitoring: Alertmanager takes its routes, critical alerts reach the pager
 });
 
 test('monitoring: alerts are silenced by alerts that exist', () => {
-  const read = (path: string): string => readFileSync(join(repository, path), 'utf8');
+  const read = (path: string): string => readFileSync(join(repositoryRoot, path), 'utf8');
   const rules = parse(read('deploy/prometheus/alerts.yml')) as { groups: { rules: { alert: string }[] }[] };
   const known = rules.groups.flatMap((group) => group.rules.map((rule) => rule.alert));
   const named = [...read('deploy/alertmanager/alertmanager.yml').matchAll(/\bGateway[A-Za-z]+/g)].map(([name]) => name);

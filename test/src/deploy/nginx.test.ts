@@ -10,26 +10,26 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { freePort } from '../free-port.js';
-import { until } from '../until.js';
+import { freePort } from '../fixtures/free-port.js';
+import { waitUntil } from '../fixtures/wait-until.js';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const home = mkdtempSync(join(tmpdir(), 'acg-nginx-'));
 let nginx: ChildProcess;
-let printed = '';
+let nginxOutput = '';
 let agents = 0;
 let operators = 0;
 
-interface Arrived {
+interface ReceivedRequest {
   readonly at: 'dataplane' | 'controlplane';
   readonly target: string;
   readonly headers: readonly (readonly [string, string])[];
 }
-let arrived: Arrived[] = [];
+let receivedRequests: ReceivedRequest[] = [];
 const servers: Server[] = [];
 
 /** What a provider of a tenant's own may answer with. */
-const TRICKS: Readonly<Record<string, string>> = {
+const HOSTILE_RESPONSE_HEADERS: Readonly<Record<string, string>> = {
   'X-Accel-Redirect': '/v1/proxy/openai/v1/files',
   'X-Accel-Expires': '3600',
   'X-Accel-Limit-Rate': '1',
@@ -38,16 +38,16 @@ const TRICKS: Readonly<Record<string, string>> = {
   'X-Sendfile': '/etc/passwd',
 };
 
-async function upstream(at: Arrived['at']): Promise<number> {
+async function startUpstream(at: ReceivedRequest['at']): Promise<number> {
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     const lines = request.rawHeaders;
     const headers = Array.from(
       { length: lines.length / 2 },
       (_, i) => [lines[2 * i]!.toLowerCase(), lines[2 * i + 1]!] as const,
     );
-    arrived.push({ at, target: request.url!, headers });
+    receivedRequests.push({ at, target: request.url!, headers });
     request.resume();
-    response.writeHead(200, { ...TRICKS, 'X-Provider': 'kept' }).end(`from ${request.url}`);
+    response.writeHead(200, { ...HOSTILE_RESPONSE_HEADERS, 'X-Provider': 'kept' }).end(`from ${request.url}`);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   servers.push(server);
@@ -62,8 +62,8 @@ const accepts = (port: number): Promise<boolean> =>
 
 beforeAll(async () => {
   execFileSync('sh', [join(root, 'deploy/make-certificates.sh'), join(home, 'tls')]);
-  const dataplane = await upstream('dataplane');
-  const controlplane = await upstream('controlplane');
+  const dataplane = await startUpstream('dataplane');
+  const controlplane = await startUpstream('controlplane');
   agents = await freePort();
   operators = await freePort();
   const replace: readonly (readonly [RegExp, string])[] = [
@@ -88,10 +88,10 @@ beforeAll(async () => {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   nginx.stderr!.on('data', (chunk: Buffer) => {
-    printed += chunk.toString();
+    nginxOutput += chunk.toString();
   });
-  await until('nginx listens', async () => {
-    if (nginx.exitCode !== null) throw new Error(printed);
+  await waitUntil('nginx listens', async () => {
+    if (nginx.exitCode !== null) throw new Error(nginxOutput);
     return (await accepts(agents)) && (await accepts(operators));
   });
 });
@@ -108,7 +108,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 beforeEach(() => {
-  arrived = [];
+  receivedRequests = [];
 });
 
 interface Answer {
@@ -132,19 +132,20 @@ function get(port: number, path: string, headers: Readonly<Record<string, string
   });
 }
 
-const valuesOf = (name: string): readonly string[] =>
-  arrived.flatMap(({ headers }) => headers.filter(([n]) => n === name).map(([, value]) => value));
+const headerValues = (name: string): readonly string[] =>
+  receivedRequests.flatMap(({ headers }) => headers.filter(([n]) => n === name).map(([, value]) => value));
 
 test('nginx: takes its file without a word', () => {
-  expect(printed).toBe('');
+  expect(nginxOutput).toBe('');
 });
 
 test('nginx: does nothing that a provider asks of it', async () => {
   const answer = await get(agents, '/v1/proxy/mine/x');
   expect(answer).toMatchObject({ status: 200, body: 'from /v1/proxy/mine/x' });
-  expect(arrived.map(({ target }) => target)).toEqual(['/v1/proxy/mine/x']); // and fetched nothing else
+  expect(receivedRequests.map(({ target }) => target)).toEqual(['/v1/proxy/mine/x']); // and fetched nothing else
   expect(answer.headers['x-provider']).toBe('kept');
-  for (const name of Object.keys(TRICKS)) expect(answer.headers[name.toLowerCase()], name).toBe(undefined);
+  for (const name of Object.keys(HOSTILE_RESPONSE_HEADERS))
+    expect(answer.headers[name.toLowerCase()], name).toBe(undefined);
   expect(answer.headers['content-type'] ?? '').not.toContain('utf-7');
 });
 
@@ -161,30 +162,30 @@ test.each([
       'x-forwarded-proto': 'http',
       forwarded: 'for=203.0.113.9;host=evil.example.com',
     });
-    expect(valuesOf('host')).toEqual([`gateway.example.com:${port()}`]);
-    expect(valuesOf('x-forwarded-host')).toEqual([`gateway.example.com:${port()}`]);
-    expect(valuesOf('x-forwarded-proto')).toEqual(['https']);
-    expect(valuesOf('x-forwarded-for')).toEqual(['127.0.0.1']);
-    expect(valuesOf('forwarded')).toEqual([]);
+    expect(headerValues('host')).toEqual([`gateway.example.com:${port()}`]);
+    expect(headerValues('x-forwarded-host')).toEqual([`gateway.example.com:${port()}`]);
+    expect(headerValues('x-forwarded-proto')).toEqual(['https']);
+    expect(headerValues('x-forwarded-for')).toEqual(['127.0.0.1']);
+    expect(headerValues('forwarded')).toEqual([]);
   },
 );
 
 test('nginx: the request target of an agent goes through byte for byte', async () => {
   const target = '/v1/proxy/s3/bucket//a%2Fb/./%7Ec?x=%20&y';
   await get(agents, target);
-  expect(arrived.map((one) => one.target)).toEqual([target]);
+  expect(receivedRequests.map((one) => one.target)).toEqual([target]);
 });
 
 test.each(['/metrics', '/metrics?x=1', '//metrics', '/%6detrics', '/./metrics', '/x/../metrics', '/readyz'])(
   'nginx: %s stays inside',
   async (path) => {
     expect((await get(operators, path)).status).toBe(404);
-    expect(arrived).toEqual([]);
+    expect(receivedRequests).toEqual([]);
   },
 );
 
 test('nginx: an agent reaches data planes only, an operator control planes only', async () => {
   await get(agents, '/v1/agents');
   await get(operators, '/v1/proxy/openai/x');
-  expect(arrived.map(({ at }) => at)).toEqual(['dataplane', 'controlplane']);
+  expect(receivedRequests.map(({ at }) => at)).toEqual(['dataplane', 'controlplane']);
 });

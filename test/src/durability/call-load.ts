@@ -26,9 +26,9 @@ export interface CallLoad {
 }
 
 /** After a failure: a dead server is not asked in a tight loop. */
-const REFUSED_PAUSE_MS = 200;
+const PAUSE_AFTER_FAILURE_MS = 200;
 
-export function startCalls({ url, token, calls, concurrency }: CallLoadOptions): CallLoad {
+export function startCallLoad({ url, token, calls, concurrency }: CallLoadOptions): CallLoad {
   const agent = new Agent({ keepAlive: true });
   const received: string[] = [];
   const waiting: { calls: number; resolve: () => void }[] = [];
@@ -45,11 +45,11 @@ export function startCalls({ url, token, calls, concurrency }: CallLoadOptions):
     while (received.length < calls) {
       if (received.length + inFlight >= calls) return; // those under way may yet fail: their own lanes go on
       inFlight++;
-      const id = await callOnce(agent, load.url, token, started++).catch(() => null);
+      const id = await sendCall(agent, load.url, token, started++).catch(() => null);
       inFlight--;
       if (id === null) {
         failed++;
-        await new Promise((resolve) => setTimeout(resolve, REFUSED_PAUSE_MS));
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_AFTER_FAILURE_MS));
       } else received.push(id);
       ended();
     }
@@ -70,7 +70,7 @@ export function startCalls({ url, token, calls, concurrency }: CallLoadOptions):
 }
 
 /** The request id of a 200 whose body arrived completely; rejects otherwise. */
-async function callOnce(agent: Agent, url: string, token: string, n: number): Promise<string> {
+async function sendCall(agent: Agent, url: string, token: string, n: number): Promise<string> {
   const call = request(`${url}/v1/proxy/openai/v1/chat/completions`, {
     agent,
     method: 'POST',

@@ -7,14 +7,14 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Secret } from '@acg/base/secret';
-import { openSql } from '@acg/controlplane/db/sql';
-import { findBinaries } from '@acg/singlenode/postgres/binaries';
-import { type ClusterOptions, PostgresCluster } from '@acg/singlenode/postgres/cluster';
-import type { TestPlane } from '../plane-process.js';
-import { REAL } from '../providers/credentials.js';
-import { OpenAiStandIn } from '../providers/openai.js';
-import { Stack, type Tenant, until } from '../stack.js';
-import { type CallLoad, startCalls } from './call-load.js';
+import { openPool } from '@acg/controlplane/db/sql';
+import { findPostgresBinaries } from '@acg/singlenode/postgres/postgres-binaries';
+import { type ClusterOptions, PostgresCluster } from '@acg/singlenode/postgres/postgres-cluster';
+import type { PlaneProcess } from '../fixtures/plane-process.js';
+import { Stack, type Tenant, waitForCondition } from '../fixtures/stack.js';
+import { OpenAiStandIn } from '../stand-in-providers/openai.js';
+import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
+import { type CallLoad, startCallLoad } from './call-load.js';
 
 interface CrashReport {
   readonly victim: string;
@@ -32,7 +32,7 @@ interface CrashRunOptions {
   readonly redisUrl?: string;
 }
 
-interface LedgerView {
+interface LedgerSnapshot {
   readonly requestIds: readonly string[];
   readonly costCents: number;
   readonly summary: { readonly totalRequests: number; readonly costCents: number };
@@ -51,7 +51,7 @@ export class CrashRun {
     cluster: PostgresCluster,
     readonly provider: OpenAiStandIn,
     readonly stack: Stack,
-    readonly dataPlane: TestPlane,
+    readonly dataPlane: PlaneProcess,
     readonly tenant: Tenant,
     readonly agentId: string,
     readonly gatewayToken: string,
@@ -73,10 +73,10 @@ export class CrashRun {
     });
     const workers = redisUrl === undefined ? '1' : '2';
     const { plane, url, metricsUrl } = await stack.addDataPlane({ DATAPLANE_WORKERS: workers });
-    const tenant = await stack.tenant();
-    const agent = await tenant.agent({ rpmLimit: 1_000_000, rpdLimit: 1_000_000, budgetCentsMonthly: 1_000_000 });
-    const token = await tenant.token(agent.id);
-    await tenant.account(agent.id, 'openai', { apiKey: REAL.openai });
+    const tenant = await stack.signUpTenant();
+    const agent = await tenant.createAgent({ rpmLimit: 1_000_000, rpdLimit: 1_000_000, budgetCentsMonthly: 1_000_000 });
+    const token = await tenant.createToken(agent.id);
+    await tenant.createAccount(agent.id, 'openai', { apiKey: PROVIDER_CREDENTIALS.openai });
     const run = new CrashRun(home, cluster, provider, stack, plane, tenant, agent.id, token, concurrency);
     run.#url = url;
     run.#metricsUrl = metricsUrl;
@@ -85,7 +85,7 @@ export class CrashRun {
 
   /** Kills the data plane under load and starts it again on its own directory. */
   async killDataPlane(calls: number): Promise<CrashReport> {
-    return this.#crash('data plane', calls, async (load) => {
+    return this.#killDuringLoad('data plane', calls, async (load) => {
       await this.dataPlane.kill();
       const ready = await this.dataPlane.start();
       this.#url = `http://127.0.0.1:${ready.port}`;
@@ -96,7 +96,7 @@ export class CrashRun {
 
   /** Kills one of the two workers under load; its sibling serves on. */
   async killWorker(calls: number): Promise<CrashReport> {
-    return this.#crash('worker', calls, async (load, target) => {
+    return this.#killDuringLoad('worker', calls, async (load, target) => {
       await this.#killFirstWorker();
       await load.reached(target);
     });
@@ -104,25 +104,25 @@ export class CrashRun {
 
   /** The same while the control plane is away, so that the dead worker leaves usage that nobody has acknowledged. */
   async killWorkerAlone(calls: number): Promise<CrashReport> {
-    return this.#crash('worker without control plane', calls, async (load, target) => {
-      await this.stack.control.kill();
+    return this.#killDuringLoad('worker without control plane', calls, async (load, target) => {
+      await this.stack.controlPlane.kill();
       await load.reached(target);
       await this.#killFirstWorker();
-      await this.stack.startControl();
+      await this.stack.startControlPlane();
     });
   }
 
   /** Kills the control plane under load; it comes back after a quarter of the calls was made without it. */
   async killControlPlane(calls: number): Promise<CrashReport> {
-    return this.#crash('control plane', calls, async (load, target) => {
-      await this.stack.control.kill();
+    return this.#killDuringLoad('control plane', calls, async (load, target) => {
+      await this.stack.controlPlane.kill();
       await load.reached(target);
-      await this.stack.startControl();
+      await this.stack.startControlPlane();
     });
   }
 
   async killPostgres(calls: number): Promise<CrashReport> {
-    return this.#crash('Postgres', calls, async (load, target) => {
+    return this.#killDuringLoad('Postgres', calls, async (load, target) => {
       process.kill(this.#cluster.pid, 'SIGKILL');
       await this.#cluster.exited;
       await load.reached(target);
@@ -131,22 +131,22 @@ export class CrashRun {
   }
 
   /** The log once it holds every received response and no more records arrive. */
-  async ledger(): Promise<LedgerView> {
+  async readLedger(): Promise<LedgerSnapshot> {
     let ids: string[] = [];
-    await until(
+    await waitForCondition(
       async () => {
         const before = ids.length;
-        ids = (await this.#logs()).map((log) => log.requestId);
+        ids = (await this.#listCalls()).map((log) => log.requestId);
         const known = new Set(ids);
         // Nothing can come any more when nothing runs, nothing waits to be sent, and the last look changed nothing.
-        return (await this.#quiet()) && before === ids.length && this.received.every((id) => known.has(id));
+        return (await this.#isQuiescent()) && before === ids.length && this.received.every((id) => known.has(id));
       },
       'every received response to be in the log',
       120_000,
     );
-    const logs = await this.#logs();
+    const logs = await this.#listCalls();
     const summary = await this.tenant.call('GET', `/v1/usage/agents/${this.agentId}/summary`);
-    const sql = openSql(new Secret(this.#cluster.url('gateway')), { connectionsMax: 1, applicationName: 'test' });
+    const sql = openPool(new Secret(this.#cluster.url('gateway')), { connectionsMax: 1, applicationName: 'test' });
     const [spend] = await sql<{ nanos: number }[]>`select sum(spent_nanos)::bigint as nanos from month_spend`;
     await sql.end();
     return {
@@ -164,12 +164,12 @@ export class CrashRun {
     rmSync(this.home, { recursive: true, force: true });
   }
 
-  async #crash(
+  async #killDuringLoad(
     victim: string,
     calls: number,
     kill: (load: CallLoad, target: number) => Promise<void>,
   ): Promise<CrashReport> {
-    const load = startCalls({ url: this.#url, token: this.gatewayToken, calls, concurrency: this.concurrency });
+    const load = startCallLoad({ url: this.#url, token: this.gatewayToken, calls, concurrency: this.concurrency });
     await load.reached(Math.floor(calls / 2));
     const before = load.counts();
     await kill(load, Math.floor((calls * 3) / 4));
@@ -189,17 +189,17 @@ export class CrashRun {
   async #killFirstWorker(): Promise<void> {
     const { pid } = this.dataPlane;
     const workers = (): string[] => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
-    await until(() => workers().length === 2, 'both workers to run');
+    await waitForCondition(() => workers().length === 2, 'both workers to run');
     process.kill(Number(workers()[0]), 'SIGKILL');
   }
 
   /** No call is under way and all usage is acknowledged. */
-  async #quiet(): Promise<boolean> {
+  async #isQuiescent(): Promise<boolean> {
     const metrics = await (await fetch(`${this.#metricsUrl}/metrics`)).text();
     return /^gateway_inflight 0$/m.test(metrics) && /^gateway_spool_bytes 0$/m.test(metrics);
   }
 
-  async #logs(): Promise<readonly { readonly requestId: string; readonly costCents: number }[]> {
+  async #listCalls(): Promise<readonly { readonly requestId: string; readonly costCents: number }[]> {
     // The export has every record of the period, whatever the page size.
     const { body } = await this.tenant.call('GET', `/v1/usage/agents/${this.agentId}/export?format=json&period=24h`);
     return body;
@@ -208,7 +208,7 @@ export class CrashRun {
 
 function clusterOptions(home: string, port: number): ClusterOptions {
   return {
-    binaries: findBinaries(),
+    binaries: findPostgresBinaries(),
     directory: join(home, 'cluster'),
     password: 'test-only-password',
     logFile: join(home, 'postgres.log'),

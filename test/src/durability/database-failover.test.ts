@@ -5,17 +5,17 @@
  */
 import { request } from 'undici';
 import { expect, test } from 'vitest';
-import { PostgresPair } from '../postgres-pair.js';
-import { REAL } from '../providers/credentials.js';
-import { OpenAiStandIn } from '../providers/openai.js';
-import { RedisServer } from '../redis-server.js';
-import { Stack } from '../stack.js';
-import { until } from '../until.js';
+import { PostgresPair } from '../fixtures/postgres-pair.js';
+import { RedisServer } from '../fixtures/redis-server.js';
+import { Stack } from '../fixtures/stack.js';
+import { waitUntil } from '../fixtures/wait-until.js';
+import { OpenAiStandIn } from '../stand-in-providers/openai.js';
+import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
 
 const CALLS_BEFORE = 20;
 const CALLS_LOST = 40;
 
-async function drill(synchronous: boolean) {
+async function startFailoverDrill(synchronous: boolean) {
   const openai = new OpenAiStandIn();
   await openai.start();
   const [pair, redis] = [await PostgresPair.start(synchronous), await RedisServer.start()];
@@ -25,9 +25,9 @@ async function drill(synchronous: boolean) {
     redisUrl: redis.url.href,
   });
   const sql = pair.open();
-  const tenant = await stack.tenant();
-  const agent = await tenant.agent({ rpmLimit: 10_000 });
-  await tenant.account(agent.id, 'openai', { apiKey: REAL.openai });
+  const tenant = await stack.signUpTenant();
+  const agent = await tenant.createAgent({ rpmLimit: 10_000 });
+  await tenant.createAccount(agent.id, 'openai', { apiKey: PROVIDER_CREDENTIALS.openai });
   const planes = [await stack.addDataPlane(), await stack.addDataPlane()];
   const sent: string[] = [];
 
@@ -81,7 +81,7 @@ async function drill(synchronous: boolean) {
     async calls(token: string, count: number): Promise<void> {
       for (let i = 0; i < count; i++) expect(await call(token, planes[i % 2]!)).toBe(200);
       // Connections to a primary that was killed may still fail after the failover.
-      await until('the ledger has them', async () => (await booked().catch(() => [])).length === sent.length);
+      await waitUntil('the ledger has them', async () => (await booked().catch(() => [])).length === sent.length);
     },
     async stop(): Promise<void> {
       await sql.end({ timeout: 1 });
@@ -93,7 +93,7 @@ async function drill(synchronous: boolean) {
   };
 }
 
-const spentOf = async ({ sql, agent }: Awaited<ReturnType<typeof drill>>) => {
+const readSpentNanos = async ({ sql, agent }: Awaited<ReturnType<typeof startFailoverDrill>>) => {
   const [row] = await sql<{ month: string; records: string; hours: string; scopes: string }[]>`
     select (select sum(spent_nanos) from month_spend where agent_id = ${agent.id}) as month,
            (select sum(cost_nanos) from usage_records where agent_id = ${agent.id}) as records,
@@ -102,43 +102,43 @@ const spentOf = async ({ sql, agent }: Awaited<ReturnType<typeof drill>>) => {
 };
 
 test('failover: with a standby that lagged behind usage comes back, and revocations are pushed as before', async () => {
-  const world = await drill(false);
+  const world = await startFailoverDrill(false);
   try {
     const { tenant, agent, pair, call, self, calls, planes, sent, booked } = world;
-    const [kept, revoked] = [await tenant.token(agent.id), await tenant.token(agent.id)];
+    const [kept, revoked] = [await tenant.createToken(agent.id), await tenant.createToken(agent.id)];
     const keys = await tenant.call('GET', `/v1/api-keys?agentId=${agent.id}`);
     const idOf = (token: string): string =>
       keys.body.keys.find((key: { keyPrefix: string }) => token.startsWith(key.keyPrefix)).id;
     await calls(kept, CALLS_BEFORE);
     const msPerBatch = await world.msPerBatch();
-    await pair.caughtUp();
+    await pair.waitUntilCaughtUp();
 
-    pair.lag();
+    pair.stopReplication();
     expect(await call(revoked)).toBe(200);
     await calls(kept, CALLS_LOST - 1);
     expect((await tenant.call('DELETE', `/v1/api-keys/${idOf(revoked)}`)).status).toBe(200);
-    await until('the revocation is pushed', async () => (await self(revoked)) === 401);
+    await waitUntil('the revocation is pushed', async () => (await self(revoked)) === 401);
     for (let i = 0; i < 5; i++) await tenant.call('PATCH', `/v1/agents/${agent.id}`, { description: `lost ${i}` });
     const before = [...sent].sort();
     expect(await booked()).toEqual(before);
 
     const outageMs = await pair.failOver();
     const promotedMs = performance.now();
-    const left = await until('the new primary answers', () => booked().catch(() => null));
-    await until('all usage is back', async () => (await booked().catch(() => [])).length >= before.length);
+    const left = await waitUntil('the new primary answers', () => booked().catch(() => null));
+    await waitUntil('all usage is back', async () => (await booked().catch(() => [])).length >= before.length);
     const backMs = performance.now() - promotedMs;
     expect(await booked()).toEqual(before);
-    const { month, records, hours } = await spentOf(world);
+    const { month, records, hours } = await readSpentNanos(world);
     expect([month, hours]).toEqual([records, records]);
-    await until('both data planes have sent theirs', async () =>
+    await waitUntil('both data planes have sent theirs', async () =>
       (await world.sentAgain()).every((times) => times === 1),
     );
 
     // What was revoked in the lost time is good again: only another revocation helps, and it is pushed.
-    await until('the key is good again', async () => (await call(revoked)) === 200);
+    await waitUntil('the key is good again', async () => (await call(revoked)) === 200);
     expect((await tenant.call('DELETE', `/v1/api-keys/${idOf(revoked)}`)).status).toBe(200);
     const revokedMs = performance.now();
-    for (const plane of planes) await until('it is refused', async () => (await call(revoked, plane)) === 401);
+    for (const plane of planes) await waitUntil('it is refused', async () => (await call(revoked, plane)) === 401);
     const pushMs = performance.now() - revokedMs;
     expect(await world.rewinds('revisions')).toBe(1);
     expect(await world.rewinds('usage')).toBe(planes.length);
@@ -153,10 +153,10 @@ test('failover: with a standby that lagged behind usage comes back, and revocati
 });
 
 test('failover: with a synchronous standby nothing is lost, and nothing is sent again', async () => {
-  const world = await drill(true);
+  const world = await startFailoverDrill(true);
   try {
     const { tenant, agent, pair, call, calls, planes, sent, booked } = world;
-    const token = await tenant.token(agent.id);
+    const token = await tenant.createToken(agent.id);
     await calls(token, CALLS_BEFORE);
     const msPerBatch = await world.msPerBatch();
     // Revisions and usage of the last moment, without a pause before the kill.
@@ -164,14 +164,14 @@ test('failover: with a synchronous standby nothing is lost, and nothing is sent 
     await calls(token, 2);
     const before = [...sent].sort();
     const outageMs = await pair.failOver();
-    expect(await until('the new primary answers', () => booked().catch(() => null))).toEqual(before);
+    expect(await waitUntil('the new primary answers', () => booked().catch(() => null))).toEqual(before);
     await calls(token, 10);
-    const { body } = await until('the API answers', async () => {
+    const { body } = await waitUntil('the API answers', async () => {
       const answer = await tenant.call('GET', `/v1/api-keys?agentId=${agent.id}`);
       return answer.status === 200 ? answer : null;
     });
     expect((await tenant.call('DELETE', `/v1/api-keys/${body.keys[0].id}`)).status).toBe(200);
-    for (const plane of planes) await until('it is refused', async () => (await call(token, plane)) === 401);
+    for (const plane of planes) await waitUntil('it is refused', async () => (await call(token, plane)) === 401);
     expect([await world.rewinds('revisions'), await world.rewinds('usage'), await world.sentAgain()]).toEqual([
       0,
       0,

@@ -12,7 +12,7 @@ let repeated = 0;
 try {
   for (const kill of [run.killDataPlane, run.killControlPlane, run.killPostgres]) {
     const report = await kill.call(run, calls);
-    const { requestIds, summary } = await run.ledger();
+    const { requestIds, summary } = await run.readLedger();
     const known = new Set(requestIds);
     lost += run.received.filter((id) => !known.has(id)).length;
     repeated += requestIds.length - known.size + Math.abs(summary.totalRequests - requestIds.length);

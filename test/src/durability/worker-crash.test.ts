@@ -1,8 +1,8 @@
 /** A data plane of two workers, one of which is killed hard: its connections are lost, nothing that was received is. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { RedisServer } from '../redis-server.js';
+import { RedisServer } from '../fixtures/redis-server.js';
 import { CrashRun } from './crash-run.js';
-import { expectExactlyOnce } from './exactly-once.js';
+import { expectExactlyOnce } from './expect-exactly-once.js';
 
 const CALLS = 300;
 let redis: RedisServer;

@@ -56,7 +56,7 @@ export class StrictUpstream {
     socket.on('data', (chunk) => {
       held = Buffer.concat([held, chunk]);
       for (;;) {
-        const used = this.#take(held);
+        const used = this.#parseRequest(held);
         if (used === -1) socket.destroy();
         if (used <= 0) return;
         held = held.subarray(used);
@@ -66,56 +66,59 @@ export class StrictUpstream {
   }
 
   /** Bytes of the first complete request; 0 when more are needed; -1 when it is malformed. */
-  #take(bytes: Buffer): number {
+  #parseRequest(bytes: Buffer): number {
     const headEnd = bytes.indexOf('\r\n\r\n');
     if (headEnd === -1) return 0;
     const head = bytes.toString('latin1', 0, headEnd);
     const [requestLine = '', ...lines] = head.split('\r\n');
     const parts = REQUEST_LINE.exec(requestLine);
     const headers = lines.map((line) => HEADER.exec(line));
-    if (parts === null || headers.includes(null)) return this.#problem(`malformed head: ${JSON.stringify(head)}`);
+    if (parts === null || headers.includes(null)) return this.#reportProblem(`malformed head: ${JSON.stringify(head)}`);
     const pairs = headers.map((match) => [match![1]!.toLowerCase(), match![2]!] as const);
     const all = (name: string): string[] => pairs.filter(([key]) => key === name).map(([, value]) => value);
     const [lengths, codings] = [all('content-length'), all('transfer-encoding')];
-    if (all('host').length !== 1 || all('host')[0] !== this.host) return this.#problem(`host: ${all('host')}`);
+    if (all('host').length !== 1 || all('host')[0] !== this.host) return this.#reportProblem(`host: ${all('host')}`);
     if (lengths.length > 1 || codings.length > 1 || lengths.length + codings.length > 1) {
-      return this.#problem(`framing: ${JSON.stringify(head)}`);
+      return this.#reportProblem(`framing: ${JSON.stringify(head)}`);
     }
-    if (codings.length === 1 && codings[0] !== 'chunked') return this.#problem(`coding: ${codings[0]}`);
-    if (lengths.length === 1 && !/^\d{1,15}$/.test(lengths[0]!)) return this.#problem(`length: ${lengths[0]}`);
+    if (codings.length === 1 && codings[0] !== 'chunked') return this.#reportProblem(`coding: ${codings[0]}`);
+    if (lengths.length === 1 && !/^\d{1,15}$/.test(lengths[0]!)) return this.#reportProblem(`length: ${lengths[0]}`);
     const start = headEnd + 4;
-    const body = codings.length === 1 ? this.#chunked(bytes, start) : fixed(bytes, start, Number(lengths[0] ?? 0));
+    const body =
+      codings.length === 1
+        ? this.#parseChunkedBody(bytes, start)
+        : parseFixedBody(bytes, start, Number(lengths[0] ?? 0));
     if (body === -1) return -1;
     if (body === 0) return 0;
     this.requests.push({ method: parts[1]!, target: parts[2]!, headers: pairs, body: body.data });
     return body.end;
   }
 
-  #chunked(bytes: Buffer, start: number): { data: Buffer; end: number } | 0 | -1 {
+  #parseChunkedBody(bytes: Buffer, start: number): { data: Buffer; end: number } | 0 | -1 {
     const data: Buffer[] = [];
     let at = start;
     for (;;) {
       const lineEnd = bytes.indexOf('\r\n', at);
       if (lineEnd === -1) return 0;
       const line = bytes.toString('latin1', at, lineEnd);
-      if (!/^[0-9a-fA-F]{1,8}$/.test(line)) return this.#problem(`chunk size: ${JSON.stringify(line)}`);
+      if (!/^[0-9a-fA-F]{1,8}$/.test(line)) return this.#reportProblem(`chunk size: ${JSON.stringify(line)}`);
       const size = Number.parseInt(line, 16);
       at = lineEnd + 2;
       if (bytes.length < at + size + 2) return 0;
-      if (bytes.toString('latin1', at + size, at + size + 2) !== '\r\n') return this.#problem('chunk end');
+      if (bytes.toString('latin1', at + size, at + size + 2) !== '\r\n') return this.#reportProblem('chunk end');
       data.push(bytes.subarray(at, at + size));
       at += size + 2;
       if (size === 0) return { data: Buffer.concat(data), end: at };
     }
   }
 
-  #problem(text: string): -1 {
+  #reportProblem(text: string): -1 {
     this.problems.push(text);
     return -1;
   }
 }
 
-function fixed(bytes: Buffer, start: number, length: number): { data: Buffer; end: number } | 0 {
+function parseFixedBody(bytes: Buffer, start: number, length: number): { data: Buffer; end: number } | 0 {
   const end = start + length;
   return bytes.length < end ? 0 : { data: bytes.subarray(start, end), end };
 }

@@ -1,33 +1,46 @@
 /** admit.lua itself: every field of every reply against the model at the very time that the script reports. */
 import { WINDOW_MS } from '@acg/base/limits';
-import { callKeys, decodeReply, encodeCall, pairKey, type Verdict } from '@acg/dataplane/counters/admit-call';
-import { SCRIPT } from '@acg/dataplane/counters/admit-script';
-import type { AgentTerms } from '@acg/dataplane/counters/agent-terms';
-import { formatMonth, monthEndSec, monthOfMs } from '@acg/dataplane/counters/calendar-month';
+import { AdmissionBatch } from '@acg/dataplane/counters/redis/admission-batch';
+import {
+  type AdmitVerdict,
+  agentProviderKey,
+  decodeAdmitReply,
+  encodeAdmitArgument,
+  listAdmitKeys,
+} from '@acg/dataplane/counters/redis/admit-codec';
+import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
+import { ADMIT_SCRIPT } from '@acg/dataplane/counters/redis/script/admit-script';
+import { monthSpendKey } from '@acg/dataplane/counters/redis/spend-counter';
+import { SpendCounters } from '@acg/dataplane/counters/redis/spend-counters';
+import type { AgentLimits } from '@acg/dataplane/limits/agent-limits';
+import { formatMonth, monthEndSec, monthOfMs } from '@acg/dataplane/limits/calendar-month';
 import {
   BUDGET_ROW,
+  DEFAULT_WINDOW_LENGTHS_MS,
   LIMIT_TABLE,
-  REAL_WINDOWS,
   RPD_ROW,
   RPM_ROW,
   TOKEN_ROWS,
-  type Windows,
-} from '@acg/dataplane/counters/limit-table';
-import { monthKey } from '@acg/dataplane/counters/purse';
-import { Purses } from '@acg/dataplane/counters/purses';
-import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
-import { termsOf } from '@acg/dataplane/counters/testing/terms-fixture';
-import { TurnBatch } from '@acg/dataplane/counters/turn-batch';
+  type WindowLengthsMs,
+} from '@acg/dataplane/limits/limit-table';
+import { createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { RedisServer } from '../redis-server.js';
-import { addSpend, admit, CountingMetrics, request, silentLog, storedHolds } from './counters-promises.js';
-import { LimitsModel } from './limits-model.js';
+import { RedisServer } from '../fixtures/redis-server.js';
+import {
+  admit,
+  CountingMetrics,
+  readStoredReservations,
+  request,
+  settleSpend,
+  silentLogger,
+} from './counters-fixture.js';
+import { ReferenceLimits } from './reference-limits.js';
 
-const script = SCRIPT;
+const script = ADMIT_SCRIPT;
 
 /** The same script on a clock that the caller gives, for months and clocks that step. */
-const clocked = script.replace("call('TIME')", '{ARGV[3], ARGV[4]}');
+const scriptWithGivenClock = script.replace("call('TIME')", '{ARGV[3], ARGV[4]}');
 
 let server: RedisServer;
 beforeAll(async () => {
@@ -35,9 +48,9 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-interface Question {
-  readonly windows: Partial<Windows>;
-  readonly terms?: AgentTerms;
+interface ScriptRequest {
+  readonly windows: Partial<WindowLengthsMs>;
+  readonly limits?: AgentLimits;
   /** 0: only look. */
   readonly wanted?: number;
   readonly holdNanos?: number;
@@ -49,48 +62,54 @@ interface Question {
   /** Missing: Redis's own clock. */
   readonly clockUs?: number;
   /** One per process that asks; missing: one for all. */
-  readonly purses?: Purses;
+  readonly purses?: SpendCounters;
   /** Finds out whether the store can be written to. */
   readonly probe?: boolean;
 }
-const ownPurses = new Purses(1e6, 'test');
+const spendCounters = new SpendCounters(1e6, 'test');
 
 /** Whoever shortens the day means it to be the longest: those that are not named are no longer than it. */
-function allWindows(given: Partial<Windows>): Windows {
+function allWindows(given: Partial<WindowLengthsMs>): WindowLengthsMs {
   const { day = Number.POSITIVE_INFINITY } = given;
   const names = Object.keys(WINDOW_MS) as (keyof typeof WINDOW_MS)[];
-  const bounded = names.map((name) => [name, Math.min(REAL_WINDOWS[name], day)]);
-  return { ...REAL_WINDOWS, ...Object.fromEntries(bounded), ...given };
+  const bounded = names.map((name) => [name, Math.min(DEFAULT_WINDOW_LENGTHS_MS[name], day)]);
+  return { ...DEFAULT_WINDOW_LENGTHS_MS, ...Object.fromEntries(bounded), ...given };
 }
 
-async function call(question: Question) {
-  const { windows, terms = termsOf({ agentId: 'nobody' }), wanted = 1, holdNanos = 0, purses = ownPurses } = question;
+async function callScript(question: ScriptRequest) {
+  const {
+    windows,
+    limits: terms = createTestLimits({ agentId: 'nobody' }),
+    wanted = 1,
+    holdNanos = 0,
+    purses = spendCounters,
+  } = question;
   const { clockUs, costNanos = 0, month = monthOfMs(Date.now()), tokens = 0, probe = false } = question;
-  const batch = new TurnBatch(0, purses);
+  const batch = new AdmissionBatch(0, purses);
   if (costNanos > 0) {
-    const purse = purses.of(terms.agentId);
-    purse.spend(clockUs === undefined ? monthOfMs(Date.now()) : monthOfMs(clockUs / 1000), costNanos);
-    batch.report(purse);
+    const purse = purses.getOrCreate(terms.agentId);
+    purse.addSpend(clockUs === undefined ? monthOfMs(Date.now()) : monthOfMs(clockUs / 1000), costNanos);
+    batch.reportSpend(purse);
   }
-  for (let i = 0; i < wanted; i++) batch.admit(terms, 'openai', terms.budgets, holdNanos, () => {});
-  if (wanted === 0) batch.look(terms, 'openai', () => {});
+  for (let i = 0; i < wanted; i++) batch.admit(terms, 'openai', terms.budgetedScopes, holdNanos, () => {});
+  if (wanted === 0) batch.peekWindows(terms, 'openai', () => {});
   if (tokens > 0) batch.addTokens(terms.agentId, 'openai', TOKEN_ROWS[0]!, tokens);
   batch.seal();
   const header = { windows: allWindows(windows), month, probe, probeTag: 'probed' };
-  const keys = callKeys(header, batch);
-  const argument = encodeCall(header, batch);
+  const keys = listAdmitKeys(header, batch);
+  const argument = encodeAdmitArgument(header, batch);
   const clock = clockUs === undefined ? [] : [Math.floor(clockUs / 1e6), clockUs % 1e6];
-  const text = clockUs === undefined ? script : clocked;
+  const text = clockUs === undefined ? script : scriptWithGivenClock;
   const sent = ['EVAL', text, keys.length, ...keys, argument, 'test', ...clock] as const;
   const reply = (await server.admin.callBuffer(...(sent as unknown as [string, ...string[]]))) as Buffer;
-  const decoded = decodeReply(reply, batch, month)!;
+  const decoded = decodeAdmitReply(reply, batch, month)!;
   return { nowUs: reply.readDoubleLE(0), reply: decoded, verdict: decoded.verdicts[0]! };
 }
 
-const refusalOf = ({ refusedBy }: Verdict): string | undefined => LIMIT_TABLE[refusedBy]?.type;
+const rejectionOf = ({ rejectedByRow: refusedBy }: AdmitVerdict): string | undefined => LIMIT_TABLE[refusedBy]?.type;
 
 let agents = 0;
-const freshAgent = (): string => `agent-${++agents}`;
+const newAgentId = (): string => `agent-${++agents}`;
 
 const step = fc.record({
   pauseMs: fc.oneof(
@@ -111,12 +130,12 @@ test('admit.lua: agrees with the model on every answer, with shortened windows',
       fc.integer({ min: 1, max: 30 }),
       fc.integer({ min: 1, max: 90 }),
       async (steps, minute, day) => {
-        const agentId = freshAgent();
-        const model = new LimitsModel(minute * 1000, day * 1000);
+        const agentId = newAgentId();
+        const model = new ReferenceLimits(minute * 1000, day * 1000);
         for (const { pauseMs, wanted, rpmLimit, rpdLimit, budgetNanos, costNanos } of steps) {
           if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
-          const terms = termsOf({ agentId, rpmLimit, rpdLimit, budgetNanos });
-          const { nowUs, verdict } = await call({ windows: { minute, day }, terms, wanted, costNanos });
+          const terms = createTestLimits({ agentId, rpmLimit, rpdLimit, budgetNanos });
+          const { nowUs, verdict } = await callScript({ windows: { minute, day }, limits: terms, wanted, costNanos });
           model.addSpend(nowUs, costNanos);
           let admitted = 0;
           for (let i = 0; i < wanted; i++) {
@@ -125,11 +144,11 @@ test('admit.lua: agrees with the model on every answer, with shortened windows',
               admitted++;
               expect(verdict.rpmResetAtSec).toBe(expected.rpmResetAtSec);
             } else {
-              expect([refusalOf(verdict), verdict.freeAtSec]).toEqual([expected.outcome, expected.passesAtSec]);
+              expect([rejectionOf(verdict), verdict.retryAtSec]).toEqual([expected.outcome, expected.passesAtSec]);
             }
           }
-          expect(verdict.admitted).toBe(admitted);
-          const rpmLeft = Math.max(0, rpmLimit - model.live('openai', nowUs).length);
+          expect(verdict.admittedCount).toBe(admitted);
+          const rpmLeft = Math.max(0, rpmLimit - model.admissionsInWindow('openai', nowUs).length);
           expect(verdict.rpmRemaining).toBe(rpmLeft);
           if (wanted === 0) {
             const rpdLeft = Math.max(0, rpdLimit - model.dayCount('openai', nowUs));
@@ -142,7 +161,7 @@ test('admit.lua: agrees with the model on every answer, with shortened windows',
   );
 });
 
-const farStep = fc.record({
+const multiMonthStep = fc.record({
   advanceUs: fc.oneof(
     { weight: 4, arbitrary: fc.constant(0) },
     { weight: 6, arbitrary: fc.integer({ min: 1, max: 15_000_000 }) },
@@ -160,19 +179,19 @@ const farStep = fc.record({
 test('admit.lua: agrees with the model over days and months, on a given clock, whatever month the caller has', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(farStep, { minLength: 1, maxLength: 100 }),
+      fc.array(multiMonthStep, { minLength: 1, maxLength: 100 }),
       fc.integer({ min: 0, max: 20_000 }),
       async (steps, day) => {
-        const agentId = freshAgent();
-        const model = new LimitsModel(60_000_000, 86_400_000_000);
+        const agentId = newAgentId();
+        const model = new ReferenceLimits(60_000_000, 86_400_000_000);
         let clockUs = Date.UTC(2020, 0, 1 + day, 23, 59, 30) * 1000;
         for (const { advanceUs, wanted, rpmLimit, rpdLimit, budgetNanos, costNanos, callerMonthsOff } of steps) {
           clockUs += advanceUs;
           const month = monthOfMs(clockUs / 1000);
-          const terms = termsOf({ agentId, rpmLimit, rpdLimit, budgetNanos });
-          const { verdict } = await call({
+          const terms = createTestLimits({ agentId, rpmLimit, rpdLimit, budgetNanos });
+          const { verdict } = await callScript({
             windows: { minute: 60_000, day: 86_400_000 },
-            terms,
+            limits: terms,
             wanted,
             costNanos,
             month: month + callerMonthsOff,
@@ -183,10 +202,10 @@ test('admit.lua: agrees with the model over days and months, on a given clock, w
           for (let i = 0; i < wanted; i++) {
             const expected = model.admit(clockUs, { pair: 'openai', rpmLimit, rpdLimit, budgetNanos });
             if (expected.outcome === 'admitted') admitted++;
-            else expect([refusalOf(verdict), verdict.freeAtSec]).toEqual([expected.outcome, expected.passesAtSec]);
+            else expect([rejectionOf(verdict), verdict.retryAtSec]).toEqual([expected.outcome, expected.passesAtSec]);
           }
-          expect(verdict.admitted).toBe(admitted);
-          expect(verdict.rpmRemaining).toBe(Math.max(0, rpmLimit - model.live('openai', clockUs).length));
+          expect(verdict.admittedCount).toBe(admitted);
+          expect(verdict.rpmRemaining).toBe(Math.max(0, rpmLimit - model.admissionsInWindow('openai', clockUs).length));
           if (wanted > 0 && budgetNanos !== null) expect(verdict.spentNanos).toBe(model.spentNanos(clockUs));
         }
       },
@@ -196,11 +215,11 @@ test('admit.lua: agrees with the model over days and months, on a given clock, w
 });
 
 test('admit.lua: a clock that steps back a little frees nothing early, one that steps back far starts over', async () => {
-  const agentId = freshAgent();
+  const agentId = newAgentId();
   const start = Date.UTC(2026, 5, 1) * 1000;
   const windows = { minute: 60_000, day: 86_400_000 };
   const admitted = async (clockUs: number): Promise<number> =>
-    (await call({ windows, terms: termsOf({ agentId, rpmLimit: 2 }), clockUs })).verdict.admitted;
+    (await callScript({ windows, limits: createTestLimits({ agentId, rpmLimit: 2 }), clockUs })).verdict.admittedCount;
   expect(await admitted(start)).toBe(1);
   expect(await admitted(start - 30_000_000)).toBe(1);
   expect(await admitted(start - 30_000_000)).toBe(0);
@@ -209,25 +228,27 @@ test('admit.lua: a clock that steps back a little frees nothing early, one that 
 
 test('admit.lua: a pair takes at most 8 bytes per admission of its busiest window and a fixed part', async () => {
   const windows = { minute: 60_000, day: 86_400_000 };
-  const agentId = freshAgent();
+  const agentId = newAgentId();
   for (const [admissions, bytesMax] of [
     [60, 60 * 8 + 256],
     [10_000, 10_000 * 8 + 256],
     [1_000_000, 1_000_000 * 8 + 1_100_000], // Redis grows big strings by 1 MiB at a time
   ] as const) {
     await server.admin.flushall();
-    const terms = termsOf({ agentId, rpmLimit: 1_000_000, rpdLimit: 1_000_000_000 });
-    for (let i = 0; i < 10; i++) await call({ windows, terms, wanted: admissions / 10 });
-    const bytes = Number(await server.admin.memory('USAGE', pairKey(agentId, 'openai')));
+    const terms = createTestLimits({ agentId, rpmLimit: 1_000_000, rpdLimit: 1_000_000_000 });
+    for (let i = 0; i < 10; i++) await callScript({ windows, limits: terms, wanted: admissions / 10 });
+    const bytes = Number(await server.admin.memory('USAGE', agentProviderKey(agentId, 'openai')));
     expect(bytes).toBeLessThanOrEqual(bytesMax);
   }
 });
 
 test('admit.lua: a log that ran for many windows stays small', async () => {
   const windows = { minute: 4, day: 60_000 };
-  const terms = termsOf({ agentId: freshAgent(), rpmLimit: 50, rpdLimit: 1_000_000 });
-  for (let i = 0; i < 4_000; i++) await call({ windows, terms });
-  expect(await server.admin.strlen(pairKey(terms.agentId, 'openai'))).toBeLessThanOrEqual(50 * 4 * 2 + 32 * 4 + 32);
+  const terms = createTestLimits({ agentId: newAgentId(), rpmLimit: 50, rpdLimit: 1_000_000 });
+  for (let i = 0; i < 4_000; i++) await callScript({ windows, limits: terms });
+  expect(await server.admin.strlen(agentProviderKey(terms.agentId, 'openai'))).toBeLessThanOrEqual(
+    50 * 4 * 2 + 32 * 4 + 32,
+  );
 });
 
 const DAY_SEC = 86_400;
@@ -243,15 +264,15 @@ test.each([
   { what: 'tokens', tokens: 5, lives: TOKENS_HOUR },
 ])('admit.lua: every key that $what makes expires, and not too early', async (made) => {
   await server.admin.flushall();
-  const agentId = freshAgent();
+  const agentId = newAgentId();
   const { costNanos = 0, ledgerNanos = 0, holdNanos = 0, tokens = 0, lives } = made;
   const floor = { spendFloorNanos: ledgerNanos, spendFloorMonth: thisMonth() };
-  const terms = termsOf({ agentId, budgetNanos: 100, hardBudget: holdNanos > 0, ...floor });
+  const terms = createTestLimits({ agentId, budgetNanos: 100, hardBudget: holdNanos > 0, ...floor });
   const windows = { minute: 60_000, day: 86_400_000, tokenMinute: 3_600_000 };
-  await call({ windows, terms, costNanos, holdNanos, tokens });
+  await callScript({ windows, limits: terms, costNanos, holdNanos, tokens });
   const keys = await server.admin.keys('*');
   for (const key of keys) {
-    const [from, to] = key === pairKey(agentId, 'openai') ? [DAY_SEC + 60, DAY_SEC + 60] : lives;
+    const [from, to] = key === agentProviderKey(agentId, 'openai') ? [DAY_SEC + 60, DAY_SEC + 60] : lives;
     const ttl = await server.admin.pttl(key);
     expect(ttl, key).toBeGreaterThan(from * 1000 - 5_000);
     expect(ttl, key).toBeLessThanOrEqual(to * 1000);
@@ -260,37 +281,37 @@ test.each([
 });
 
 test('admit.lua: a pair’s key lives until the last minute that can begin in its day is over', async () => {
-  const terms = termsOf({ agentId: freshAgent(), rpmLimit: 1_000, rpdLimit: 1_000 });
-  const key = pairKey(terms.agentId, 'openai');
+  const terms = createTestLimits({ agentId: newAgentId(), rpmLimit: 1_000, rpdLimit: 1_000 });
+  const key = agentProviderKey(terms.agentId, 'openai');
   const windows = { minute: 200, day: 60_000 };
-  await call({ windows, terms });
+  await callScript({ windows, limits: terms });
   const first = await server.admin.pttl(key);
   expect(first).toBeGreaterThan(60_200 - 5_000);
   expect(first).toBeLessThanOrEqual(60_200);
-  await call({ windows, terms });
+  await callScript({ windows, limits: terms });
   expect(await server.admin.pttl(key)).toBeLessThanOrEqual(first); // the day began with the first
 });
 
 test('admit.lua: a pair whose minute is over, in a day that is not, keeps its end', async () => {
-  const terms = termsOf({ agentId: freshAgent(), rpmLimit: 1_000, rpdLimit: 1_000 });
+  const terms = createTestLimits({ agentId: newAgentId(), rpmLimit: 1_000, rpdLimit: 1_000 });
   const windows = { minute: 2, day: 60_000 };
-  const first = await call({ windows, terms });
-  while ((await call({ windows, terms, wanted: 0 })).nowUs < first.nowUs + 2_000);
-  await call({ windows, terms });
-  const ttl = await server.admin.pttl(pairKey(terms.agentId, 'openai'));
+  const first = await callScript({ windows, limits: terms });
+  while ((await callScript({ windows, limits: terms, wanted: 0 })).nowUs < first.nowUs + 2_000);
+  await callScript({ windows, limits: terms });
+  const ttl = await server.admin.pttl(agentProviderKey(terms.agentId, 'openai'));
   expect([ttl > 60_000 - 5_000, ttl <= 60_002]).toEqual([true, true]);
 });
 
 test('admit.lua: what a probe writes does not stay', async () => {
-  await call({ windows: {}, wanted: 0, probe: true });
+  await callScript({ windows: {}, wanted: 0, probe: true });
   expect(await server.admin.pttl('acg:{probed}:probe')).not.toBe(-1); // -2: it is gone already
 });
 
 test('admit.lua: tokens stay for their minute and up to a 60th longer, and say when they leave', async () => {
   const start = Date.UTC(2026, 5, 1) * 1000;
-  const terms = termsOf({ agentId: freshAgent(), tpmLimit: 10 });
-  await call({ windows: {}, terms, wanted: 0, tokens: 10, clockUs: start });
-  const at = async (us: number) => (await call({ windows: {}, terms, clockUs: start + us })).verdict;
+  const terms = createTestLimits({ agentId: newAgentId(), tpmLimit: 10 });
+  await callScript({ windows: {}, limits: terms, wanted: 0, tokens: 10, clockUs: start });
+  const at = async (us: number) => (await callScript({ windows: {}, limits: terms, clockUs: start + us })).verdict;
   for (const us of [0, 61_000_000 - 1]) {
     expect(await at(us)).toMatchObject({ admitted: 0, refusedBy: TOKEN_ROWS[0], freeAtSec: start / 1e6 + 61 });
   }
@@ -302,29 +323,33 @@ test.each([0, 1])(
   async (ahead) => {
     const june = monthOfMs(Date.UTC(2026, 5));
     const julyUs = Date.UTC(2026, 6) * 1000;
-    const terms = termsOf({ agentId: freshAgent(), budgetNanos: 5 });
+    const terms = createTestLimits({ agentId: newAgentId(), budgetNanos: 5 });
     const at = async (clockUs: number) =>
-      (await call({ windows: {}, terms, month: june + ahead, clockUs })).reply.month;
+      (await callScript({ windows: {}, limits: terms, month: june + ahead, clockUs })).reply.month;
     expect([await at(julyUs - 1), await at(julyUs)]).toEqual([june, june + 1]);
   },
 );
 
 test('admit.lua: a limit lowered below what is counted passes again when the right one leaves', async () => {
-  const agentId = freshAgent();
+  const agentId = newAgentId();
   const start = Date.UTC(2026, 5, 1) * 1000;
   const windows = { minute: 60_000, day: 86_400_000 };
   for (let i = 0; i < 10; i++) {
-    await call({ windows, terms: termsOf({ agentId, rpmLimit: 10 }), clockUs: start + i * 1_000_000 });
+    await callScript({ windows, limits: createTestLimits({ agentId, rpmLimit: 10 }), clockUs: start + i * 1_000_000 });
   }
   for (const rpmLimit of [1, 3, 9, 10]) {
-    const { verdict } = await call({ windows, terms: termsOf({ agentId, rpmLimit }), clockUs: start + 10_000_000 });
+    const { verdict } = await callScript({
+      windows,
+      limits: createTestLimits({ agentId, rpmLimit }),
+      clockUs: start + 10_000_000,
+    });
     // So many of the ten have to leave; the last of them came that many seconds after the first.
-    expect(verdict.freeAtSec).toBe(start / 1e6 + (10 - rpmLimit) + 60);
-    const before = { windows, terms: termsOf({ agentId, rpmLimit }), wanted: 0 };
-    const justBefore = await call({ ...before, clockUs: verdict.freeAtSec * 1e6 - 1 });
-    expect(refusalOf(justBefore.verdict)).toBe('rpm');
-    const then = await call({ ...before, clockUs: verdict.freeAtSec * 1e6 });
-    expect(refusalOf(then.verdict)).toBeUndefined();
+    expect(verdict.retryAtSec).toBe(start / 1e6 + (10 - rpmLimit) + 60);
+    const before = { windows, terms: createTestLimits({ agentId, rpmLimit }), wanted: 0 };
+    const justBefore = await callScript({ ...before, clockUs: verdict.retryAtSec * 1e6 - 1 });
+    expect(rejectionOf(justBefore.verdict)).toBe('rpm');
+    const then = await callScript({ ...before, clockUs: verdict.retryAtSec * 1e6 });
+    expect(rejectionOf(then.verdict)).toBeUndefined();
   }
 });
 
@@ -332,11 +357,11 @@ test.each([-20_000, -13, -1, 1, 2, 25, 9_999])(
   'admit.lua: a caller whose month is %i off gets Redis’s month',
   async (off) => {
     const month = monthOfMs(Date.now());
-    const agentId = freshAgent();
+    const agentId = newAgentId();
     const windows = { minute: 60_000, day: 86_400_000 };
     const floor = { spendFloorNanos: 500, spendFloorMonth: formatMonth(month + off) };
-    const terms = termsOf({ agentId, budgetNanos: 9, ...floor });
-    const { verdict, reply } = await call({ windows, terms, costNanos: 9, month: month + off });
+    const terms = createTestLimits({ agentId, budgetNanos: 9, ...floor });
+    const { verdict, reply } = await callScript({ windows, limits: terms, costNanos: 9, month: month + off });
     expect(reply.month).toBe(month);
     expect(verdict).toMatchObject({
       admitted: 0,
@@ -348,13 +373,13 @@ test.each([-20_000, -13, -1, 1, 2, 25, 9_999])(
 );
 
 test('admit.lua: a total that is told again adds nothing, a higher one what is new of it', async () => {
-  const agentId = freshAgent();
+  const agentId = newAgentId();
   const windows = { minute: 60_000, day: 86_400_000 };
-  const terms = termsOf({ agentId, budgetNanos: 1_000 });
-  const mine = new Purses(10, 'mine');
-  const theirs = new Purses(10, 'theirs');
-  const spent = async (purses: Purses, costNanos: number) =>
-    (await call({ windows, terms, costNanos, purses })).verdict.spentNanos;
+  const terms = createTestLimits({ agentId, budgetNanos: 1_000 });
+  const mine = new SpendCounters(10, 'mine');
+  const theirs = new SpendCounters(10, 'theirs');
+  const spent = async (purses: SpendCounters, costNanos: number) =>
+    (await callScript({ windows, limits: terms, costNanos, purses })).verdict.spentNanos;
   expect(await spent(mine, 10)).toBe(10);
   expect(await spent(mine, 0)).toBe(10);
   expect(await spent(theirs, 5)).toBe(15);
@@ -365,97 +390,116 @@ test('admit.lua: a total that is told again adds nothing, a higher one what is n
 });
 
 test('admit.lua: a hold counts until its lease is over, and no longer', async () => {
-  const agentId = freshAgent();
+  const agentId = newAgentId();
   const start = Date.UTC(2026, 5, 1) * 1000;
-  const terms = termsOf({ agentId, budgetNanos: 100, hardBudget: true, rpmLimit: 1_000 });
-  const ask = async (purses: Purses, clockUs: number, holdNanos: number, wanted = 1) =>
-    (await call({ windows: {}, terms, holdNanos, wanted, purses, clockUs })).verdict;
-  const dead = new Purses(10, 'test');
-  expect((await ask(dead, start, 60)).admitted).toBe(1);
+  const terms = createTestLimits({ agentId, budgetNanos: 100, hardBudget: true, rpmLimit: 1_000 });
+  const ask = async (purses: SpendCounters, clockUs: number, holdNanos: number, wanted = 1) =>
+    (await callScript({ windows: {}, limits: terms, holdNanos, wanted, purses, clockUs })).verdict;
+  const dead = new SpendCounters(10, 'test');
+  expect((await ask(dead, start, 60)).admittedCount).toBe(1);
   // Another writer: the field's name is the writer that the call names.
-  const refused = await callAs('other', terms, 41, start + 14_999_999);
+  const refused = await callScriptAs('other', terms, 41, start + 14_999_999);
   expect(refused).toMatchObject({ admitted: 0, refusedBy: BUDGET_ROW, heldNanos: 60 });
-  expect(await callAs('other', terms, 41, start + 15_000_000)).toMatchObject({ admitted: 1, heldNanos: 41 });
-  const holds = await server.admin.hget(monthKey(agentId, '2026-06'), 'h');
+  expect(await callScriptAs('other', terms, 41, start + 15_000_000)).toMatchObject({ admitted: 1, heldNanos: 41 });
+  const holds = await server.admin.hget(monthSpendKey(agentId, '2026-06'), 'h');
   expect(holds).toMatch(/^other\0/); // the dead one's has been dropped
 });
 
 test('admit.lua: what is held when a month ends is held in the next one, until it is given back', async () => {
-  const agentId = freshAgent();
+  const agentId = newAgentId();
   const next = Date.UTC(2026, 6, 1) * 1000;
-  const terms = termsOf({ agentId, budgetNanos: 100, hardBudget: true, rpmLimit: 1_000 });
-  const theirs = await callAs('theirs', terms, 30, next - 1_000_000);
+  const terms = createTestLimits({ agentId, budgetNanos: 100, hardBudget: true, rpmLimit: 1_000 });
+  const theirs = await callScriptAs('theirs', terms, 30, next - 1_000_000);
   expect(theirs).toMatchObject({ admitted: 1, heldNanos: 30 });
-  const mine = new Purses(10, 'test');
+  const mine = new SpendCounters(10, 'test');
   const ask = async (clockUs: number, holdNanos: number) =>
-    (await call({ windows: {}, terms, holdNanos, purses: mine, clockUs })).verdict;
+    (await callScript({ windows: {}, limits: terms, holdNanos, purses: mine, clockUs })).verdict;
   expect(await ask(next - 1, 20)).toMatchObject({ admitted: 1, heldNanos: 50 });
   // Sent before the answer came: this process does not know yet what it holds, the store does.
   expect(await ask(next, 51)).toMatchObject({ admitted: 0, refusedBy: BUDGET_ROW, heldNanos: 50 });
   expect(await ask(next + 1, 50)).toMatchObject({ admitted: 1, heldNanos: 100 });
-  mine.of(agentId).release(20);
+  mine.getOrCreate(agentId).release(20);
   expect(await ask(next + 2, 21)).toMatchObject({ admitted: 0, heldNanos: 80 });
   expect(await ask(next + 3, 20)).toMatchObject({ admitted: 1, heldNanos: 100 });
-  expect(await server.admin.pttl(monthKey(agentId, '2026-07'))).toBeGreaterThan(31 * DAY_SEC * 1000);
+  expect(await server.admin.pttl(monthSpendKey(agentId, '2026-07'))).toBeGreaterThan(31 * DAY_SEC * 1000);
 });
 
 test('admit.lua: each request of a turn takes its own hold', async () => {
-  const terms = termsOf({ agentId: freshAgent(), budgetNanos: 100, hardBudget: true });
-  const { verdict } = await call({ windows: {}, terms, holdNanos: 20, wanted: 3, purses: new Purses(10, 'test') });
+  const terms = createTestLimits({ agentId: newAgentId(), budgetNanos: 100, hardBudget: true });
+  const { verdict } = await callScript({
+    windows: {},
+    limits: terms,
+    holdNanos: 20,
+    wanted: 3,
+    purses: new SpendCounters(10, 'test'),
+  });
   expect(verdict).toMatchObject({ admitted: 3, heldNanos: 60 });
-  const other = await callAs('other', terms, 41, Date.now() * 1000);
+  const other = await callScriptAs('other', terms, 41, Date.now() * 1000);
   expect(other).toMatchObject({ admitted: 0, heldNanos: 60 });
 });
 
 test('admit.lua: a call that a later one has overtaken takes no hold, for nobody would hear of it', async () => {
-  const terms = termsOf({ agentId: freshAgent(), budgetNanos: 100, hardBudget: true });
-  const purses = new Purses(10, 'test');
+  const terms = createTestLimits({ agentId: newAgentId(), budgetNanos: 100, hardBudget: true });
+  const purses = new SpendCounters(10, 'test');
   const month = monthOfMs(Date.now());
   const [first, second] = [20, 30].map((holdNanos) => {
-    const batch = new TurnBatch(0, purses);
-    batch.admit(terms, 'openai', terms.budgets, holdNanos, () => {});
+    const batch = new AdmissionBatch(0, purses);
+    batch.admit(terms, 'openai', terms.budgetedScopes, holdNanos, () => {});
     batch.seal();
-    const header = { windows: REAL_WINDOWS, month, probe: false, probeTag: '' };
-    const keys = callKeys(header, batch);
-    const sent = ['EVAL', script, keys.length, ...keys, encodeCall(header, batch), 'test'] as const;
+    const header = { windows: DEFAULT_WINDOW_LENGTHS_MS, month, probe: false, probeTag: '' };
+    const keys = listAdmitKeys(header, batch);
+    const sent = ['EVAL', script, keys.length, ...keys, encodeAdmitArgument(header, batch), 'test'] as const;
     return async () => {
       const reply = (await server.admin.callBuffer(...(sent as unknown as [string, ...string[]]))) as Buffer;
-      return decodeReply(reply, batch, month)!.verdicts[0]!;
+      return decodeAdmitReply(reply, batch, month)!.verdicts[0]!;
     };
   });
   expect(await second!()).toMatchObject({ admitted: 1, heldNanos: 30 });
   expect(await first!()).toMatchObject({ admitted: 0, refusedBy: BUDGET_ROW });
-  expect((await storedHolds(server.admin, terms.agentId)).map(({ sum }) => sum)).toEqual([30]);
+  expect((await readStoredReservations(server.admin, terms.agentId)).map(({ sum }) => sum)).toEqual([30]);
 });
 
-async function callAs(writer: string, terms: AgentTerms, holdNanos: number, clockUs: number): Promise<Verdict> {
-  const batch = new TurnBatch(0, new Purses(10, writer));
-  batch.admit(terms, 'openai', terms.budgets, holdNanos, () => {});
+async function callScriptAs(
+  writer: string,
+  terms: AgentLimits,
+  holdNanos: number,
+  clockUs: number,
+): Promise<AdmitVerdict> {
+  const batch = new AdmissionBatch(0, new SpendCounters(10, writer));
+  batch.admit(terms, 'openai', terms.budgetedScopes, holdNanos, () => {});
   batch.seal();
-  const header = { windows: REAL_WINDOWS, month: monthOfMs(clockUs / 1000), probe: false, probeTag: '' };
-  const keys = callKeys(header, batch);
+  const header = { windows: DEFAULT_WINDOW_LENGTHS_MS, month: monthOfMs(clockUs / 1000), probe: false, probeTag: '' };
+  const keys = listAdmitKeys(header, batch);
   const clock = [Math.floor(clockUs / 1e6), clockUs % 1e6];
-  const sent = ['EVAL', clocked, keys.length, ...keys, encodeCall(header, batch), writer, ...clock] as const;
+  const sent = [
+    'EVAL',
+    scriptWithGivenClock,
+    keys.length,
+    ...keys,
+    encodeAdmitArgument(header, batch),
+    writer,
+    ...clock,
+  ] as const;
   const reply = (await server.admin.callBuffer(...(sent as unknown as [string, ...string[]]))) as Buffer;
-  return decodeReply(reply, batch, header.month)!.verdicts[0]!;
+  return decodeAdmitReply(reply, batch, header.month)!.verdicts[0]!;
 }
 
 test('several data planes on one Redis: exactly the limit passes, and spend adds up to the nano-dollar', async () => {
   const options = { urls: [server.url], connectionName: 'acg-test', tlsCa: null, timeoutMs: 10_000 };
-  const planes = Array.from({ length: 4 }, () => new RedisCounters(options, silentLog, new CountingMetrics()));
+  const planes = Array.from({ length: 4 }, () => new RedisCounters(options, silentLogger, new CountingMetrics()));
   await Promise.all(planes.map((plane) => plane.start()));
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 80 }),
       fc.array(fc.tuple(fc.nat(3), fc.integer({ min: 1, max: 1_000_000 })), { minLength: 1, maxLength: 200 }),
       async (rpmLimit, traffic) => {
-        const agentId = freshAgent();
+        const agentId = newAgentId();
         const asked = request({ agentId, rpmLimit, budgetNanos: 1e15 });
         const answers = await Promise.all(
           traffic.map(async ([plane, costNanos], index) => {
             if (index % 7 === 0) await new Promise((resolve) => setImmediate(resolve));
             const answer = await admit(planes[plane]!, asked);
-            if (answer.outcome === 'admitted') addSpend(planes[plane]!, agentId, costNanos);
+            if (answer.outcome === 'admitted') settleSpend(planes[plane]!, agentId, costNanos);
             return answer.outcome === 'admitted' ? costNanos : 0;
           }),
         );

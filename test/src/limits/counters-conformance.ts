@@ -1,16 +1,17 @@
 /** What every implementation of `Counters` guarantees, run against each of them. */
-import { firstLook } from '@acg/dataplane/call/first-look';
-import { limitRefusal } from '@acg/dataplane/call/limit-refusal';
-import { formatMonth, monthEndSec, monthOfMs, parseMonth } from '@acg/dataplane/counters/calendar-month';
-import type { AdmissionRequest, Counters } from '@acg/dataplane/counters/counters';
-import { BUDGET_ROW, limitRow, RPD_ROW, RPM_ROW, type Windows } from '@acg/dataplane/counters/limit-table';
-import { type TestTerms, termsOf } from '@acg/dataplane/counters/testing/terms-fixture';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { addSpend, admit, request, standing } from './counters-promises.js';
 
-export interface Subject {
+import { formatMonth, monthEndSec, monthOfMs, parseMonth } from '@acg/dataplane/limits/calendar-month';
+import type { AdmissionRequest, Counters } from '@acg/dataplane/limits/counters';
+import { BUDGET_ROW, findLimitRow, RPD_ROW, RPM_ROW, type WindowLengthsMs } from '@acg/dataplane/limits/limit-table';
+import { createTestLimits, type TestLimitsOptions } from '@acg/dataplane/limits/testing/agent-limits-fixture';
+import { createLimitRejection } from '@acg/dataplane/rejection/limit-rejection';
+import { precheckLimits } from '@acg/dataplane/rejection/precheck-limits';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { admit, peek, request, settleSpend } from './counters-fixture.js';
+
+export interface CountersUnderTest {
   /** Counters with windows of the given length, each with a view on the same store. */
-  open(windows: Partial<Windows>): Promise<Counters>;
+  open(windows: Partial<WindowLengthsMs>): Promise<Counters>;
   /** Lets the store's time pass. */
   advance(ms: number): Promise<void>;
   /** The store's time. */
@@ -18,11 +19,11 @@ export interface Subject {
 }
 
 let sequence = 0;
-const freshAgent = (): string => `00000000-0000-7000-8000-${String(++sequence).padStart(12, '0')}`;
+const newAgentId = (): string => `00000000-0000-7000-8000-${String(++sequence).padStart(12, '0')}`;
 const DAY_MS = 86_400_000;
-const TPM_ROW = limitRow('tpm', 'agent_provider');
+const TPM_ROW = findLimitRow('tpm', 'agent_provider');
 
-export function describeCounters(name: string, subject: () => Subject): void {
+export function describeCountersContract(name: string, subject: () => CountersUnderTest): void {
   describe(`counters in ${name}`, () => {
     let counters: Counters;
     let agentId: string;
@@ -36,7 +37,7 @@ export function describeCounters(name: string, subject: () => Subject): void {
 
     beforeEach(async () => {
       counters = await subject().open({ minute: 60_000, day: DAY_MS });
-      agentId = freshAgent();
+      agentId = newAgentId();
       month = formatMonth(monthOfMs(await subject().nowMs()));
     });
     afterEach(() => counters.close());
@@ -54,7 +55,7 @@ export function describeCounters(name: string, subject: () => Subject): void {
     test('rpm: each provider has its own count, each agent too', async () => {
       expect(await outcomes(2, ask({ rpmLimit: 1 }))).toEqual(['admitted', 'rpm']);
       expect(await outcomes(2, ask({ rpmLimit: 1, providerSlug: 'anthropic' }))).toEqual(['admitted', 'rpm']);
-      expect(await outcomes(2, ask({ rpmLimit: 1, agentId: freshAgent() }))).toEqual(['admitted', 'rpm']);
+      expect(await outcomes(2, ask({ rpmLimit: 1, agentId: newAgentId() }))).toEqual(['admitted', 'rpm']);
     });
 
     test('rpm: reset is when the oldest leaves; refused, when the next one passes', async () => {
@@ -63,7 +64,7 @@ export function describeCounters(name: string, subject: () => Subject): void {
       const second = await admit(counters, ask({ rpmLimit: 2 }));
       const refused = await admit(counters, ask({ rpmLimit: 2 }));
       const after = await subject().nowMs();
-      for (const atSec of [first.rpmResetAtSec, second.rpmResetAtSec, refused.rpmResetAtSec, refused.passesAtSec]) {
+      for (const atSec of [first.rpmResetAtSec, second.rpmResetAtSec, refused.rpmResetAtSec, refused.retryAtSec]) {
         expect(atSec).toBeGreaterThanOrEqual(Math.ceil((before + 60_000) / 1000));
         expect(atSec).toBeLessThanOrEqual(Math.ceil((after + 60_000) / 1000));
       }
@@ -76,15 +77,15 @@ export function describeCounters(name: string, subject: () => Subject): void {
       const refused = await admit(counters, ask({ rpdLimit: 3 }));
       expect(refused.outcome).toBe('rpd');
       expect(refused.rpmRemaining).toBe(57);
-      expect(refused.passesAtSec).toBeGreaterThanOrEqual(Math.ceil((before + DAY_MS) / 1000));
-      expect(refused.passesAtSec).toBeLessThanOrEqual(Math.ceil((after + DAY_MS) / 1000));
+      expect(refused.retryAtSec).toBeGreaterThanOrEqual(Math.ceil((before + DAY_MS) / 1000));
+      expect(refused.retryAtSec).toBeLessThanOrEqual(Math.ceil((after + DAY_MS) / 1000));
       expect((await admit(counters, ask({ rpdLimit: 3 }))).rpmRemaining).toBe(57);
     });
 
     test('order: rpm before rpd before budget', async () => {
       const asked = { rpmLimit: 1, rpdLimit: 1, budgetNanos: 10, spendFloorNanos: 0 };
       expect((await admit(counters, ask(asked))).outcome).toBe('admitted');
-      addSpend(counters, agentId, 10, parseMonth(month));
+      settleSpend(counters, agentId, 10, parseMonth(month));
       expect((await admit(counters, ask(asked))).outcome).toBe('rpm');
       expect((await admit(counters, ask({ ...asked, rpmLimit: 2 }))).outcome).toBe('rpd');
       expect((await admit(counters, ask({ ...asked, rpmLimit: 2, rpdLimit: 2 }))).outcome).toBe('budget');
@@ -95,13 +96,13 @@ export function describeCounters(name: string, subject: () => Subject): void {
 
     test('budget: to the nano-dollar, over all providers, until the month ends', async () => {
       const budgetNanos = 1_000_000_007;
-      addSpend(counters, agentId, 1_000_000_006, parseMonth(month));
+      settleSpend(counters, agentId, 1_000_000_006, parseMonth(month));
       const below = await admit(counters, ask({ budgetNanos }));
       expect(below).toMatchObject({ outcome: 'admitted', spentNanos: 1_000_000_006 });
-      addSpend(counters, agentId, 1, parseMonth(month));
+      settleSpend(counters, agentId, 1, parseMonth(month));
       const at = await admit(counters, ask({ budgetNanos, providerSlug: 'anthropic' }));
       expect(at).toMatchObject({ outcome: 'budget', spentNanos: 1_000_000_007 });
-      expect(at.passesAtSec).toBe(monthEndSec(monthOfMs(await subject().nowMs())));
+      expect(at.retryAtSec).toBe(monthEndSec(monthOfMs(await subject().nowMs())));
     });
 
     test('budget: zero lets nothing pass', async () => {
@@ -113,7 +114,7 @@ export function describeCounters(name: string, subject: () => Subject): void {
       expect((await admit(counters, ask({ ...asked, spendFloorMonth: '1999-01' }))).outcome).toBe('admitted');
       const refused = await admit(counters, ask(asked));
       expect(refused).toMatchObject({ outcome: 'budget', spentNanos: 100 });
-      counters.noteLedger(agentId, parseMonth(month) - 1, 5_000, 5_000);
+      counters.updateLedgerSpend(agentId, parseMonth(month) - 1, 5_000, 5_000);
       expect(await admit(counters, ask({ ...asked, budgetNanos: 101 }))).toMatchObject({
         outcome: 'admitted',
         spentNanos: 100,
@@ -123,21 +124,21 @@ export function describeCounters(name: string, subject: () => Subject): void {
     test('budget: what data planes have spent and what the ledger has are never added', async () => {
       const asked = { budgetNanos: 150, spendFloorNanos: 100 };
       expect(await admit(counters, ask(asked))).toMatchObject({ outcome: 'admitted', spentNanos: 100 });
-      addSpend(counters, agentId, 60, parseMonth(month));
+      settleSpend(counters, agentId, 60, parseMonth(month));
       expect(await admit(counters, ask(asked))).toMatchObject({ outcome: 'admitted', spentNanos: 100 });
-      addSpend(counters, agentId, 60, parseMonth(month));
+      settleSpend(counters, agentId, 60, parseMonth(month));
       expect(await admit(counters, ask(asked))).toMatchObject({ outcome: 'admitted', spentNanos: 120 });
-      counters.noteLedger(agentId, parseMonth(month), 150, 0);
+      counters.updateLedgerSpend(agentId, parseMonth(month), 150, 0);
       expect(await admit(counters, ask(asked))).toMatchObject({ outcome: 'budget', spentNanos: 150 });
     });
 
     test('budget: what only the ledger counts is added to what data planes have spent', async () => {
-      addSpend(counters, agentId, 60, parseMonth(month));
+      settleSpend(counters, agentId, 60, parseMonth(month));
       const asked = { budgetNanos: 100, spendFloorNanos: 40, spendLedgerOwnNanos: 40 };
       for (let i = 0; i < 2; i++) {
         expect(await admit(counters, ask(asked))).toMatchObject({ outcome: 'budget', spentNanos: 100 });
       }
-      counters.noteLedger(agentId, parseMonth(month), 45, 45);
+      counters.updateLedgerSpend(agentId, parseMonth(month), 45, 45);
       expect(await admit(counters, ask(asked))).toMatchObject({ outcome: 'budget', spentNanos: 105 });
     });
 
@@ -145,66 +146,66 @@ export function describeCounters(name: string, subject: () => Subject): void {
       const asked = ask({ budgetNanos: 100 });
       const admission = await admit(counters, asked);
       expect(admission.month).toBe(parseMonth(month));
-      addSpend(counters, agentId, 100, admission.month - 1);
+      settleSpend(counters, agentId, 100, admission.month - 1);
       expect(await admit(counters, asked)).toMatchObject({ outcome: 'admitted', spentNanos: 0 });
-      addSpend(counters, agentId, 100, admission.month);
+      settleSpend(counters, agentId, 100, admission.month);
       expect(await admit(counters, asked)).toMatchObject({ outcome: 'budget', spentNanos: 100 });
     });
 
     test('budget: of the project and of the organization, over all of their agents; the tightest says which', async () => {
-      const other = freshAgent();
-      const spend = (agent: string, terms: TestTerms, costNanos: number): void =>
+      const other = newAgentId();
+      const spend = (agent: string, terms: TestLimitsOptions, costNanos: number): void =>
         counters.settle({
-          terms: termsOf({ agentId: agent, ...terms }),
+          limits: createTestLimits({ agentId: agent, ...terms }),
           providerSlug: 'openai',
           month: parseMonth(month),
           costNanos,
           tokens: 0,
-          holdNanos: 0,
+          reservationNanos: 0,
         });
-      const before = await standing(counters, {
-        terms: ask({ projectBudgetNanos: 1e15, orgBudgetNanos: 1e15 }).terms,
+      const before = await peek(counters, {
+        limits: ask({ projectBudgetNanos: 1e15, orgBudgetNanos: 1e15 }).limits,
         providerSlugs: [],
       });
       const [, project, org] = before!.spends.map(({ spentNanos }) => spentNanos);
       const limits = { budgetNanos: 500, projectBudgetNanos: project! + 150, orgBudgetNanos: org! + 200 };
       const refusedBy = async (agent: string): Promise<number> =>
-        (await admit(counters, ask({ ...limits, agentId: agent }))).refusedBy;
+        (await admit(counters, ask({ ...limits, agentId: agent }))).rejectedByRow;
       spend(agentId, limits, 100);
       expect(await refusedBy(agentId)).toBe(-1);
       spend(other, limits, 50);
-      expect(await refusedBy(agentId)).toBe(limitRow('budget', 'project'));
-      expect(await refusedBy(other)).toBe(limitRow('budget', 'project'));
+      expect(await refusedBy(agentId)).toBe(findLimitRow('budget', 'project'));
+      expect(await refusedBy(other)).toBe(findLimitRow('budget', 'project'));
       spend(other, { ...limits, projectBudgetNanos: 1e15 }, 50);
       const wide = { ...limits, projectBudgetNanos: 1e15 };
-      expect((await admit(counters, ask(wide))).refusedBy).toBe(limitRow('budget', 'org'));
+      expect((await admit(counters, ask(wide))).rejectedByRow).toBe(findLimitRow('budget', 'org'));
       const open = { projectBudgetNanos: 1e15, orgBudgetNanos: 1e15, budgetNanos: 100 };
-      expect((await admit(counters, ask(open))).refusedBy).toBe(BUDGET_ROW);
+      expect((await admit(counters, ask(open))).rejectedByRow).toBe(BUDGET_ROW);
       const both = { projectBudgetNanos: 1, orgBudgetNanos: 1, budgetNanos: 1e15 };
-      expect((await admit(counters, ask(both))).refusedBy).toBe(limitRow('budget', 'project'));
+      expect((await admit(counters, ask(both))).rejectedByRow).toBe(findLimitRow('budget', 'project'));
     });
 
     test('budget: one of the project or the organization set in mid-month starts from what was spent before', async () => {
       const open = { projectBudgetNanos: 1e15, orgBudgetNanos: 1e15 };
-      const before = await standing(counters, { terms: ask(open).terms, providerSlugs: [] });
+      const before = await peek(counters, { limits: ask(open).limits, providerSlugs: [] });
       const [, project, org] = before!.spends.map(({ spentNanos }) => spentNanos);
-      const settle = (terms: TestTerms): void =>
+      const settle = (terms: TestLimitsOptions): void =>
         counters.settle({
-          terms: termsOf({ agentId, countsScopes: true, ...terms }),
+          limits: createTestLimits({ agentId, countsScopes: true, ...terms }),
           providerSlug: 'openai',
           month: parseMonth(month),
           costNanos: 100,
           tokens: 0,
-          holdNanos: 0,
+          reservationNanos: 0,
         });
       settle({});
       // The very first call after it was set, with a ledger that knows nothing of the spend yet.
       const ofProject = await admit(counters, ask({ projectBudgetNanos: project! + 100 }));
-      expect(ofProject).toMatchObject({ refusedBy: limitRow('budget', 'project'), spentNanos: project! + 100 });
+      expect(ofProject).toMatchObject({ refusedBy: findLimitRow('budget', 'project'), spentNanos: project! + 100 });
       settle({ projectBudgetNanos: 1e15 }); // a budget on one of them, none on the other
       expect(await admit(counters, ask({ orgBudgetNanos: org! + 201 }))).toMatchObject({ refusedBy: -1 });
       const ofOrg = await admit(counters, ask({ orgBudgetNanos: org! + 200 }));
-      expect(ofOrg).toMatchObject({ refusedBy: limitRow('budget', 'org'), spentNanos: org! + 200 });
+      expect(ofOrg).toMatchObject({ refusedBy: findLimitRow('budget', 'org'), spentNanos: org! + 200 });
       expect(await admit(counters, ask({ projectBudgetNanos: project! + 201 }))).toMatchObject({ refusedBy: -1 });
     });
 
@@ -212,12 +213,12 @@ export function describeCounters(name: string, subject: () => Subject): void {
       const asked = ask({ tpmLimit: 100 });
       const spend = (tokens: number): void =>
         counters.settle({
-          terms: asked.terms,
+          limits: asked.limits,
           providerSlug: 'openai',
           month: parseMonth(month),
           costNanos: 0,
           tokens,
-          holdNanos: 0,
+          reservationNanos: 0,
         });
       const before = await subject().nowMs();
       spend(99);
@@ -225,26 +226,33 @@ export function describeCounters(name: string, subject: () => Subject): void {
       spend(1);
       const refused = await admit(counters, asked);
       expect(refused).toMatchObject({ outcome: 'tpm', refusedBy: TPM_ROW });
-      expect(refused.passesAtSec).toBeGreaterThanOrEqual(Math.floor(before / 1000) + 60);
-      expect(refused.passesAtSec).toBeLessThanOrEqual(Math.ceil((await subject().nowMs()) / 1000) + 61);
+      expect(refused.retryAtSec).toBeGreaterThanOrEqual(Math.floor(before / 1000) + 60);
+      expect(refused.retryAtSec).toBeLessThanOrEqual(Math.ceil((await subject().nowMs()) / 1000) + 61);
       expect((await admit(counters, ask({ tpmLimit: 101 }))).outcome).toBe('admitted');
       expect((await admit(counters, ask({ tpmLimit: 100, providerSlug: 'anthropic' }))).outcome).toBe('admitted');
       expect((await admit(counters, ask({ tpmLimit: 1, rpdLimit: 1 }))).outcome).toBe('rpd');
       expect((await admit(counters, ask({ tpmLimit: 1, budgetNanos: 0 }))).outcome).toBe('tpm');
-      const shown = await standing(counters, { terms: asked.terms, providerSlugs: ['openai'] });
+      const shown = await peek(counters, { limits: asked.limits, providerSlugs: ['openai'] });
       expect(shown?.windows[0]?.remaining[TPM_ROW]).toBe(0);
     });
 
     test('tpm: tokens of calls that end in one turn count each for its own agent and provider', async () => {
-      const other = freshAgent();
+      const other = newAgentId();
       const pairs = [
         ask({ tpmLimit: 100 }),
         ask({ tpmLimit: 100, providerSlug: 'anthropic' }),
         ask({ tpmLimit: 100, agentId: other }),
       ];
       const spend = (tokens: number): void => {
-        for (const { terms, providerSlug } of pairs) {
-          counters.settle({ terms, providerSlug, month: parseMonth(month), costNanos: 0, tokens, holdNanos: 0 });
+        for (const { limits: terms, providerSlug } of pairs) {
+          counters.settle({
+            limits: terms,
+            providerSlug,
+            month: parseMonth(month),
+            costNanos: 0,
+            tokens,
+            reservationNanos: 0,
+          });
         }
       };
       const answers = () => Promise.all(pairs.map(async (asked) => (await admit(counters, asked)).outcome));
@@ -257,11 +265,11 @@ export function describeCounters(name: string, subject: () => Subject): void {
     test('tpm: tokens leave bit by bit after their minute', async () => {
       const short = await subject().open({ minute: 60_000, day: DAY_MS, tokenMinute: 120 });
       const asked = ask({ tpmLimit: 10 });
-      const settlement = { terms: asked.terms, providerSlug: 'openai', month: parseMonth(month), costNanos: 0 };
+      const settlement = { limits: asked.limits, providerSlug: 'openai', month: parseMonth(month), costNanos: 0 };
       for (let round = 0; round < 3; round++) {
-        short.settle({ ...settlement, tokens: 6, holdNanos: 0 });
+        short.settle({ ...settlement, tokens: 6, reservationNanos: 0 });
         expect((await admit(short, asked)).outcome).toBe('admitted');
-        short.settle({ ...settlement, tokens: 4, holdNanos: 0 });
+        short.settle({ ...settlement, tokens: 4, reservationNanos: 0 });
         expect((await admit(short, asked)).outcome).toBe('tpm');
         await subject().advance(125);
       }
@@ -272,12 +280,12 @@ export function describeCounters(name: string, subject: () => Subject): void {
       const hard = (holdNanos: number, budgetNanos = 100) => ask({ hardBudget: true, budgetNanos, holdNanos });
       const settle = (holdNanos: number, costNanos: number): void =>
         counters.settle({
-          terms: hard(0).terms,
+          limits: hard(0).limits,
           providerSlug: 'openai',
           month: parseMonth(month),
           costNanos,
           tokens: 0,
-          holdNanos,
+          reservationNanos: holdNanos,
         });
 
       test('admitted while spend, live holds and the own hold fit; refused above', async () => {
@@ -293,8 +301,8 @@ export function describeCounters(name: string, subject: () => Subject): void {
       });
 
       test('different holds of one turn are each looked at in order of arrival', async () => {
-        const { terms, providerSlug } = hard(0);
-        const asked = [60, 50, 40, 1].map((holdNanos) => ({ terms, providerSlug, holdNanos }));
+        const { limits: terms, providerSlug } = hard(0);
+        const asked = [60, 50, 40, 1].map((reservationNanos) => ({ limits: terms, providerSlug, reservationNanos }));
         const answers = await Promise.all(asked.map((one) => admit(counters, one)));
         expect(answers.map((answer) => answer.outcome)).toEqual(['admitted', 'budget', 'admitted', 'budget']);
       });
@@ -328,14 +336,14 @@ export function describeCounters(name: string, subject: () => Subject): void {
       });
 
       test('a hold can grow while there is room', async () => {
-        const { terms } = hard(0);
+        const { limits: terms } = hard(0);
         const grow = (nanos: number): Promise<boolean> =>
-          new Promise((resolve) => counters.grow(terms, nanos, resolve));
+          new Promise((resolve) => counters.growReservation(terms, nanos, resolve));
         await admit(counters, hard(60));
         expect(await grow(30)).toBe(true);
         expect(await grow(11)).toBe(false);
         expect(await grow(10)).toBe(true);
-        const shown = await standing(counters, { terms, providerSlugs: [] });
+        const shown = await peek(counters, { limits: terms, providerSlugs: [] });
         expect(shown?.spends[0]).toMatchObject({ spentNanos: 0, heldNanos: 100 });
         settle(100, 5);
         expect((await admit(counters, hard(95))).outcome).toBe('admitted');
@@ -362,12 +370,12 @@ export function describeCounters(name: string, subject: () => Subject): void {
     });
 
     test('standing: shows both windows and the spend, and consumes nothing', async () => {
-      const { terms } = ask({ rpmLimit: 60, rpdLimit: 100 });
-      const look = { terms, providerSlugs: ['openai', 'resend'] };
+      const { limits: terms } = ask({ rpmLimit: 60, rpdLimit: 100 });
+      const look = { limits: terms, providerSlugs: ['openai', 'resend'] };
       await outcomes(3, ask({ rpmLimit: 60, rpdLimit: 100 }));
-      addSpend(counters, agentId, 42, parseMonth(month));
+      settleSpend(counters, agentId, 42, parseMonth(month));
       for (let i = 0; i < 2; i++) {
-        const shown = await standing(counters, look);
+        const shown = await peek(counters, look);
         expect(shown?.spends[0]?.spentNanos).toBe(42);
         expect(shown?.windows[0]).toMatchObject({ providerSlug: 'openai' });
         expect(shown?.windows[0]?.remaining[RPM_ROW]).toBe(57);
@@ -392,14 +400,14 @@ export function describeCounters(name: string, subject: () => Subject): void {
       expect(await outcomes(1, ask())).toEqual(['admitted']);
       await subject().advance(1_100);
       expect(await outcomes(1, ask())).toEqual(['admitted']);
-      const { terms, providerSlug } = ask(limits);
+      const { limits: terms, providerSlug } = ask(limits);
       const month = monthOfMs(await subject().nowMs());
-      counters.settle({ terms, providerSlug, month, costNanos: 0, tokens: 100, holdNanos: 0 });
-      const refused = await admit(counters, { terms, providerSlug, holdNanos: 0 });
-      const shown = await standing(counters, { terms, providerSlugs: [providerSlug] });
+      counters.settle({ limits: terms, providerSlug, month, costNanos: 0, tokens: 100, reservationNanos: 0 });
+      const refused = await admit(counters, { limits: terms, providerSlug, reservationNanos: 0 });
+      const shown = await peek(counters, { limits: terms, providerSlugs: [providerSlug] });
       const nowMs = await subject().nowMs();
-      expect(refused.refusedBy).toBeGreaterThanOrEqual(0);
-      expect(firstLook(shown!, terms.limits, nowMs)).toEqual(limitRefusal(refused, terms.limits, nowMs));
+      expect(refused.rejectedByRow).toBeGreaterThanOrEqual(0);
+      expect(precheckLimits(shown!, terms.byRow, nowMs)).toEqual(createLimitRejection(refused, terms.byRow, nowMs));
     });
 
     test('rpm: what was admitted leaves after the window, and the log goes on over many windows', async () => {

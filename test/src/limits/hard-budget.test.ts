@@ -4,27 +4,27 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Agent, request as send } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { RedisServer } from '../redis-server.js';
-import { Stack, type Tenant, until } from '../stack.js';
-import type { TestDatabase } from '../test-database.js';
+import { RedisServer } from '../fixtures/redis-server.js';
+import { Stack, type Tenant, waitForCondition } from '../fixtures/stack.js';
+import type { TestDatabase } from '../fixtures/test-database.js';
 
 /** Of gpt-4o, nano-dollars. */
 const TOKEN_OUT_NANOS = 10_000;
 const CENT_NANOS = 10_000_000;
 
-const waiting: ServerResponse[] = [];
+const pendingResponses: ServerResponse[] = [];
 const usage = { prompt_tokens: 0, completion_tokens: 400, total_tokens: 400 };
 const ANSWER = JSON.stringify({ id: 'x', object: 'chat.completion', model: 'gpt-4o', choices: [], usage });
 const provider = createServer((request, response) => {
   const pieces: Buffer[] = [];
   request.on('data', (piece: Buffer) => pieces.push(piece));
   request.on('end', () => {
-    if (Buffer.concat(pieces).includes('"stream":true')) speak(response);
-    else waiting.push(response);
+    if (Buffer.concat(pieces).includes('"stream":true')) streamEndlessly(response);
+    else pendingResponses.push(response);
   });
 });
 /** Says more than any hold, 50 pieces a write, as fast as it is read. */
-function speak(response: ServerResponse): void {
+function streamEndlessly(response: ServerResponse): void {
   const piece = {
     id: 'x',
     object: 'chat.completion.chunk',
@@ -39,8 +39,9 @@ function speak(response: ServerResponse): void {
   more();
 }
 /** Answers so many of the calls that wait. */
-const answer = (count: number): void => {
-  for (const response of waiting.splice(0, count)) response.setHeader('content-type', 'application/json').end(ANSWER);
+const answerPending = (count: number): void => {
+  for (const response of pendingResponses.splice(0, count))
+    response.setHeader('content-type', 'application/json').end(ANSWER);
 };
 
 const connections = new Agent({ connections: 200 });
@@ -63,7 +64,7 @@ beforeAll(async () => {
   const planes = await Promise.all([stack.addDataPlane(), stack.addDataPlane(), stack.addDataPlane()]);
   urls = planes.map((plane) => plane.url);
   metricsUrl = planes[0]!.metricsUrl;
-  tenant = await stack.tenant();
+  tenant = await stack.signUpTenant();
 });
 afterAll(async () => {
   provider.closeAllConnections();
@@ -73,9 +74,9 @@ afterAll(async () => {
 });
 
 async function newAgent(fields: Readonly<Record<string, unknown>>): Promise<string> {
-  const { id } = await tenant.agent({ budgetMode: 'hard', rpmLimit: 100_000, ...fields });
-  await tenant.account(id, 'openai', { apiKey: 'sk-test-0123456789' });
-  return await tenant.token(id);
+  const { id } = await tenant.createAgent({ budgetMode: 'hard', rpmLimit: 100_000, ...fields });
+  await tenant.createAccount(id, 'openai', { apiKey: 'sk-test-0123456789' });
+  return await tenant.createToken(id);
 }
 
 async function call(token: string, fields: object = {}, plane = 0, path = '/v1/chat/completions') {
@@ -94,10 +95,10 @@ test('hard budget: only so many calls are under way as fit, over both data plane
   const token = await newAgent({ budgetCentsMonthly: 4 });
   // Each holds a cent and a little: three fit into four cents.
   const calls = Array.from({ length: 20 }, (_, i) => call(token, {}, i % 2));
-  await until(() => waiting.length === 3, 'three calls at the provider');
+  await waitForCondition(() => pendingResponses.length === 3, 'three calls at the provider');
   const settled: Awaited<(typeof calls)[number]>[] = [];
   for (const one of calls) void one.then((result) => settled.push(result));
-  await until(() => settled.length === 17, 'the others are refused');
+  await waitForCondition(() => settled.length === 17, 'the others are refused');
   for (const { status, body, headers } of settled) {
     expect(status).toBe(429);
     expect(body).toMatchObject({
@@ -111,13 +112,13 @@ test('hard budget: only so many calls are under way as fit, over both data plane
     expect(headers['retry-after']).toBe('1');
     expect(headers['x-should-retry']).toBeUndefined();
   }
-  answer(3);
+  answerPending(3);
   const passed = (await Promise.all(calls)).filter(({ status }) => status === 200);
   expect(passed).toHaveLength(3);
   // Three have cost 0.4 cents each: two more holds fit, also on the other data plane.
   const more = [0, 1].map((plane) => call(token, {}, plane));
-  await until(() => waiting.length === 2, 'two more calls at the provider');
-  answer(2);
+  await waitForCondition(() => pendingResponses.length === 2, 'two more calls at the provider');
+  answerPending(2);
   expect((await Promise.all(more)).map(({ status }) => status)).toEqual([200, 200]);
 });
 
@@ -152,11 +153,11 @@ test('hard budget: streams without end, over three data planes, grow until the b
     const { body } = await send(`${urls[0]}/v1/self`, { headers: { authorization: `Bearer ${token}` } });
     return (await body.json()) as { budgets: { spentCents: number; heldCents: number }[] };
   };
-  await until(async () => (await self()).budgets[0]!.heldCents === 0, 'nothing is held');
+  await waitForCondition(async () => (await self()).budgets[0]!.heldCents === 0, 'nothing is held');
   const { sql } = stack.database as TestDatabase;
   const booked = () => sql<{ cost_nanos: string }[]>`
     select cost_nanos from usage_records where error in ('budget_cut', 'client_aborted')`;
-  await until(async () => (await booked()).length >= cut.length, 'the calls in the ledger');
+  await waitForCondition(async () => (await booked()).length >= cut.length, 'the calls in the ledger');
   const rows = await booked();
   const spent = rows.reduce((sum, row) => sum + Number(row.cost_nanos), 0);
   expect(spent).toBeLessThanOrEqual(3 * CENT_NANOS);
@@ -170,14 +171,14 @@ test('hard budget: what can never fit, and what does not fit any more, says so',
   expect(never.headers['x-should-retry']).toBe('false');
   for (let spent = 0; spent < 2; spent++) {
     const one = call(token);
-    await until(() => waiting.length === 1, 'the call at the provider');
-    answer(1);
+    await waitForCondition(() => pendingResponses.length === 1, 'the call at the provider');
+    answerPending(1);
     expect((await one).status).toBe(200);
   }
   const spent = await call(token, { max_completion_tokens: 1_250 });
   expect(spent).toMatchObject({ status: 429, body: { reason: 'spent', spentCents: 1, heldCents: 0 } });
   expect(spent.headers['x-should-retry']).toBe('false');
-  await until(async () => {
+  await waitForCondition(async () => {
     const { sql } = stack.database as TestDatabase;
     const rows = await sql`select 1 from events where event = 'agent.budget_exceeded'`;
     return rows.length === 1;
@@ -189,8 +190,8 @@ test('hard budget: a call that states no maximum holds the agent’s', async () 
   const unstated = { max_completion_tokens: null };
   expect((await call(token, unstated)).body.reason).toBe('never_fits');
   const one = call(token, { max_completion_tokens: 10 });
-  await until(() => waiting.length === 1, 'the call at the provider');
-  answer(1);
+  await waitForCondition(() => pendingResponses.length === 1, 'the call at the provider');
+  answerPending(1);
   expect((await one).status).toBe(200);
 });
 
@@ -202,8 +203,8 @@ test('hard budget: what an unstated maximum did not cover is booked, and counted
   const before = await exceeded();
   const token = await newAgent({ budgetCentsMonthly: 2, holdMaxOutputTokens: 100 });
   const one = call(token, { max_completion_tokens: null });
-  await until(() => waiting.length === 1, 'the call at the provider');
-  answer(1); // 400 tokens
+  await waitForCondition(() => pendingResponses.length === 1, 'the call at the provider');
+  answerPending(1); // 400 tokens
   expect((await one).status).toBe(200);
   const above = (await exceeded()) - before;
   // What the body's bytes had reserved is part of what the hold covered.
@@ -218,7 +219,7 @@ test('hard budget: what cannot be bounded is refused, and consumes nothing', asy
   expect(await call(token, { background: true, input: 'x' }, 0, '/v1/responses')).toMatchObject(unmetered);
   expect((await call(token, { max_tokens: 5 })).status).toBe(400); // given twice
   expect((await call(token, { max_completion_tokens: 'many' })).status).toBe(400);
-  expect(waiting).toHaveLength(0);
+  expect(pendingResponses).toHaveLength(0);
 });
 
 test('hard budget: what multiplies a call is held, however it is spelled', async () => {
@@ -233,10 +234,10 @@ test('hard budget: what multiplies a call is held, however it is spelled', async
   expect(await call(token, { input: 'x', prompt: { id: 'pmpt_1' } }, 0, '/v1/responses')).toMatchObject({
     status: 403,
   });
-  expect(waiting).toHaveLength(0);
+  expect(pendingResponses).toHaveLength(0);
   const one = call(token, { ...completion, prompt: ['x', 'y'] }, 0, '/v1/completions');
-  await until(() => waiting.length === 1, 'the call at the provider');
-  answer(1);
+  await waitForCondition(() => pendingResponses.length === 1, 'the call at the provider');
+  answerPending(1);
   expect((await one).status).toBe(200);
 });
 
@@ -251,8 +252,8 @@ test('soft budget: what no answer states the cost of is refused, and passes with
   }
   const free = await newAgent({ budgetMode: 'soft' });
   const passed = runs.map((path) => call(free, {}, 0, path));
-  await until(() => waiting.length === runs.length, 'the calls at the provider');
-  answer(runs.length);
+  await waitForCondition(() => pendingResponses.length === runs.length, 'the calls at the provider');
+  answerPending(runs.length);
   expect((await Promise.all(passed)).map(({ status }) => status)).toEqual([200, 200, 200]);
 });
 
@@ -266,19 +267,19 @@ test('hard budget: a call that its agent gave up frees its hold', async () => {
     signal: abort.signal,
     dispatcher: connections,
   }).catch(() => null);
-  await until(() => waiting.length === 1, 'the call at the provider');
+  await waitForCondition(() => pendingResponses.length === 1, 'the call at the provider');
   expect((await call(token, {}, 1)).body).toMatchObject({ reason: 'in_flight', heldCents: 2 });
   abort.abort();
   await given;
-  waiting.length = 0;
+  pendingResponses.length = 0;
   const next = call(token, {}, 1);
   const tries = [next];
-  await until(async () => {
-    if (waiting.length === 1) return true;
+  await waitForCondition(async () => {
+    if (pendingResponses.length === 1) return true;
     tries.push(call(token, {}, 1));
     return false;
   }, 'the hold is free');
-  answer(1);
+  answerPending(1);
 });
 
 test('while limits cannot be checked, a hard budget answers 503 unless its agent chose otherwise, a soft one passes', async () => {
@@ -288,8 +289,8 @@ test('while limits cannot be checked, a hard budget answers 503 unless its agent
   const open = await newAgent({ budgetCentsMonthly: 100, onStoreLoss: 'allow' });
   for (const token of [strict, hard, soft, open]) {
     const one = call(token);
-    await until(() => waiting.length === 1, 'the call at the provider');
-    answer(1);
+    await waitForCondition(() => pendingResponses.length === 1, 'the call at the provider');
+    answerPending(1);
     expect((await one).status).toBe(200);
   }
   await redis.kill();
@@ -300,8 +301,8 @@ test('while limits cannot be checked, a hard budget answers 503 unless its agent
   }
   for (const token of [soft, open]) {
     const passed = call(token);
-    await until(() => waiting.length === 1, 'the call at the provider');
-    answer(1);
+    await waitForCondition(() => pendingResponses.length === 1, 'the call at the provider');
+    answerPending(1);
     expect((await passed).status).toBe(200);
   }
   await redis.restart();

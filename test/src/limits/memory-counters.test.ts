@@ -1,8 +1,8 @@
-import { MemoryCounters } from '@acg/dataplane/counters/memory-counters';
-import { describeCounters, type Subject } from './counters-conformance.js';
+import { MemoryCounters } from '@acg/dataplane/counters/memory/memory-counters';
+import { type CountersUnderTest, describeCountersContract } from './counters-conformance.js';
 
 let nowUs = Date.UTC(2026, 10, 21, 12) * 1000;
-const subject: Subject = {
+const subject: CountersUnderTest = {
   open: async (windows) => new MemoryCounters(() => nowUs, windows),
   advance: async (ms) => {
     nowUs += ms * 1000;
@@ -10,4 +10,4 @@ const subject: Subject = {
   nowMs: async () => nowUs / 1000,
 };
 
-describeCounters('memory', () => subject);
+describeCountersContract('memory', () => subject);

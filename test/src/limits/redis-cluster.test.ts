@@ -1,13 +1,13 @@
 import type { Logger } from '@acg/base/log';
-import { pairKey } from '@acg/dataplane/counters/admit-call';
-import { hashSlot } from '@acg/dataplane/counters/hash-slot';
-import type { Windows } from '@acg/dataplane/counters/limit-table';
-import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
-import { RedisLink } from '@acg/dataplane/counters/redis-link';
+import { agentProviderKey } from '@acg/dataplane/counters/redis/admit-codec';
+import { hashSlot } from '@acg/dataplane/counters/redis/client/hash-slot';
+import { RedisClient } from '@acg/dataplane/counters/redis/client/redis-client';
+import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
+import type { WindowLengthsMs } from '@acg/dataplane/limits/limit-table';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { RedisCluster } from '../redis-cluster.js';
-import { describeCounters, type Subject } from './counters-conformance.js';
-import { addSpend, admit, CountingMetrics, capturingLog, request, silentLog, until } from './counters-promises.js';
+import { RedisCluster } from '../fixtures/redis-cluster.js';
+import { type CountersUnderTest, describeCountersContract } from './counters-conformance.js';
+import { admit, CountingMetrics, captureLog, request, settleSpend, silentLogger, until } from './counters-fixture.js';
 
 let cluster: RedisCluster;
 beforeAll(async () => {
@@ -20,15 +20,19 @@ const nowMs = async (): Promise<number> => {
   return Number(seconds) * 1000 + Number(micros) / 1000;
 };
 
-async function open(windows: Partial<Windows> = {}, log = silentLog, metrics = new CountingMetrics()) {
+async function openCounters(
+  windows: Partial<WindowLengthsMs> = {},
+  log = silentLogger,
+  metrics = new CountingMetrics(),
+) {
   const options = { urls: cluster.urls, connectionName: 'acg-test', tlsCa: null, timeoutMs: 1_000, windows };
   const counters = new RedisCounters(options, log, metrics);
   await counters.start();
   return counters;
 }
 
-const subject: Subject = {
-  open: (windows) => open(windows),
+const subject: CountersUnderTest = {
+  open: (windows) => openCounters(windows),
   advance: async (ms) => {
     const end = (await nowMs()) + ms;
     while ((await nowMs()) < end) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -36,28 +40,28 @@ const subject: Subject = {
   nowMs,
 };
 
-describeCounters('Redis Cluster', () => subject);
+describeCountersContract('Redis Cluster', () => subject);
 
-const agent = (index: number): string => `10000000-0000-7000-8000-${String(index).padStart(12, '0')}`;
+const agentIdAt = (index: number): string => `10000000-0000-7000-8000-${String(index).padStart(12, '0')}`;
 
 /** One for each master. */
-function agentsByOwner(): readonly string[] {
+function agentPerMaster(): readonly string[] {
   return cluster.nodes.map((_, owner) => {
     let index = 0;
-    while (cluster.ownerOf(hashSlot(agent(index))) !== owner) index++;
-    return agent(index);
+    while (cluster.ownerOf(hashSlot(agentIdAt(index))) !== owner) index++;
+    return agentIdAt(index);
   });
 }
 
 test('hash slot: as the cluster computes it', async () => {
-  for (const tag of ['123456789', '', agent(1), agent(2)]) {
+  for (const tag of ['123456789', '', agentIdAt(1), agentIdAt(2)]) {
     const slot = await cluster.nodes[0]!.admin.cluster('KEYSLOT', `acg:{${tag}}:x`);
     if (tag !== '') expect(hashSlot(tag)).toBe(slot);
   }
 });
 
 test('cluster: one URL alone is refused with a hint', async () => {
-  const foreign = agentsByOwner();
+  const foreign = agentPerMaster();
   await Promise.all(
     cluster.urls.map(async (url, index) => {
       const reasons: string[] = [];
@@ -75,9 +79,9 @@ test('cluster: one URL alone is refused with a hint', async () => {
 });
 
 test('cluster: agents of all masters are counted, many in one turn', async () => {
-  const counters = await open();
-  const asked = Array.from({ length: 60 }, (_, index) => request({ agentId: agent(index), rpmLimit: 2 }));
-  expect(new Set(asked.map(({ terms }) => cluster.ownerOf(hashSlot(terms.agentId)))).size).toBe(3);
+  const counters = await openCounters();
+  const asked = Array.from({ length: 60 }, (_, index) => request({ agentId: agentIdAt(index), rpmLimit: 2 }));
+  expect(new Set(asked.map(({ limits: terms }) => cluster.ownerOf(hashSlot(terms.agentId)))).size).toBe(3);
   const answers = await Promise.all([...asked, ...asked, ...asked].map((one) => admit(counters, one)));
   const of = (outcome: string): number => answers.filter((answer) => answer.outcome === outcome).length;
   expect({ admitted: of('admitted'), rpm: of('rpm') }).toEqual({ admitted: 120, rpm: 60 });
@@ -85,28 +89,28 @@ test('cluster: agents of all masters are counted, many in one turn', async () =>
 });
 
 test('cluster: a slot that moves to another master takes its agents along', async () => {
-  const counters = await open();
-  const asked = request({ agentId: agent(1_000), rpmLimit: 1, providerSlug: 'moved' });
-  const slot = hashSlot(asked.terms.agentId);
+  const counters = await openCounters();
+  const asked = request({ agentId: agentIdAt(1_000), rpmLimit: 1, providerSlug: 'moved' });
+  const slot = hashSlot(asked.limits.agentId);
   const from = cluster.nodes[cluster.ownerOf(slot)]!;
   const to = cluster.nodes[(cluster.ownerOf(slot) + 1) % 3]!;
   const toId = String(await to.admin.cluster('MYID'));
-  await counters.standing({ terms: asked.terms, providerSlugs: [] }, () => {});
+  await counters.peek({ limits: asked.limits, providerSlugs: [] }, () => {});
   for (const node of [to, from]) await node.admin.cluster('SETSLOT', slot, 'NODE', toId);
   const outcomes = [await admit(counters, asked), await admit(counters, asked)].map((answer) => answer.outcome);
   expect(outcomes).toEqual(['admitted', 'rpm']);
-  expect(await to.admin.exists(pairKey(asked.terms.agentId, 'moved'))).toBe(1);
+  expect(await to.admin.exists(agentProviderKey(asked.limits.agentId, 'moved'))).toBe(1);
   await counters.close();
 });
 
 test('cluster: a dead master opens the gate for its own agents only', async () => {
   const metrics = new CountingMetrics();
-  const { log, lines } = capturingLog();
-  const counters = await open(undefined, log, metrics);
+  const { log, lines } = captureLog();
+  const counters = await openCounters(undefined, log, metrics);
   const ownedBy = (node: number, rpmLimit: number) => {
     let index = 5_000;
-    while (cluster.ownerOf(hashSlot(agent(index))) !== node) index++;
-    return request({ agentId: agent(index), providerSlug: 'dead', rpmLimit });
+    while (cluster.ownerOf(hashSlot(agentIdAt(index))) !== node) index++;
+    return request({ agentId: agentIdAt(index), providerSlug: 'dead', rpmLimit });
   };
   const doomed = ownedBy(2, 1);
   const safe = ownedBy(0, 1);
@@ -121,7 +125,7 @@ test('cluster: a dead master opens the gate for its own agents only', async () =
     expect((await admit(counters, safe)).outcome).toBe('rpm');
   }
   await cluster.nodes[2]!.restart();
-  await until(() => counters.enforcing);
+  await until(() => counters.isEnforcing);
   expect((await admit(counters, doomed)).outcome).toBe('admitted'); // it came back empty
   expect((await admit(counters, doomed)).outcome).toBe('rpm');
   expect(lines).toEqual([
@@ -134,7 +138,7 @@ test('cluster: a dead master opens the gate for its own agents only', async () =
 test('cluster: a connection that is given up leaves those to the other masters alone', async () => {
   const name = 'acg-given-up';
   const access = { urls: cluster.urls, connectionName: name, tlsCa: null };
-  const link = new RedisLink(access, { onConnected: () => {}, onError: () => {} });
+  const link = new RedisClient(access, { onConnected: () => {}, onError: () => {} });
   const connections = (): Promise<string[]> =>
     Promise.all(
       cluster.nodes.map(async ({ admin }) => {
@@ -142,7 +146,7 @@ test('cluster: a connection that is given up leaves those to the other masters a
         return all.find((line) => line.includes(` name=${name} `))?.split(' ')[0] ?? '';
       }),
     );
-  await until(async () => link.masters().size === 3 && (await connections()).every((id) => id !== ''));
+  await until(async () => link.listMasters().size === 3 && (await connections()).every((id) => id !== ''));
   const before = await connections();
   link.reconnect(0);
   await until(async () => !['', before[0]].includes((await connections())[0]));
@@ -152,21 +156,21 @@ test('cluster: a connection that is given up leaves those to the other masters a
 });
 
 test('cluster: when a master dies, its replica takes over with the counts', async () => {
-  const counters = await open();
+  const counters = await openCounters();
   const master = cluster.nodes[1]!;
   const replica = await cluster.addReplica(master);
   let index = 9_000;
-  while (cluster.ownerOf(hashSlot(agent(index))) !== 1) index++;
-  const slot = hashSlot(agent(index));
-  const asked = request({ agentId: agent(index), providerSlug: 'failover', rpmLimit: 2, budgetNanos: 100 });
-  addSpend(counters, asked.terms.agentId, 60);
+  while (cluster.ownerOf(hashSlot(agentIdAt(index))) !== 1) index++;
+  const slot = hashSlot(agentIdAt(index));
+  const asked = request({ agentId: agentIdAt(index), providerSlug: 'failover', rpmLimit: 2, budgetNanos: 100 });
+  settleSpend(counters, asked.limits.agentId, 60);
   for (const outcome of ['admitted', 'admitted', 'rpm']) expect((await admit(counters, asked)).outcome).toBe(outcome);
   // WAIT speaks of the writes of its own connection: one behind those that must have been copied.
-  await master.admin.set(`{${agent(index)}}:copied`, '1');
+  await master.admin.set(`{${agentIdAt(index)}}:copied`, '1');
   await until(async () => (await master.admin.wait(1, 100)) === 1);
   await master.kill();
   await until(async () => (await admit(counters, asked)).outcome === 'unchecked');
-  addSpend(counters, asked.terms.agentId, 40);
+  settleSpend(counters, asked.limits.agentId, 40);
   await replica.admin.call('CLUSTER', 'FAILOVER', 'TAKEOVER'); // without a vote: on a busy machine votes may fail
   // The others believe it once its epoch is the highest, which a replica that has just joined may not know yet.
   await until(async () => {
@@ -175,7 +179,7 @@ test('cluster: when a master dies, its replica takes over with the counts', asyn
     return slots.some(([first, last, owner]) => first <= slot && slot <= last && owner[1] === replica.port);
   });
   await until(async () => (await admit(counters, asked)).outcome === 'rpm');
-  await until(() => counters.enforcing);
+  await until(() => counters.isEnforcing);
   const other = { ...asked, providerSlug: 'failover-budget' };
   expect(await admit(counters, other)).toMatchObject({ outcome: 'budget', spentNanos: 100 });
   await counters.close();

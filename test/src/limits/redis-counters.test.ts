@@ -1,8 +1,8 @@
-import { RedisCounters } from '@acg/dataplane/counters/redis-counters';
+import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
 import { afterAll, beforeAll } from 'vitest';
-import { RedisServer } from '../redis-server.js';
-import { describeCounters, type Subject } from './counters-conformance.js';
-import { CountingMetrics, silentLog } from './counters-promises.js';
+import { RedisServer } from '../fixtures/redis-server.js';
+import { type CountersUnderTest, describeCountersContract } from './counters-conformance.js';
+import { CountingMetrics, silentLogger } from './counters-fixture.js';
 
 let server: RedisServer;
 beforeAll(async () => {
@@ -15,10 +15,10 @@ const nowMs = async (): Promise<number> => {
   return Number(seconds) * 1000 + Number(micros) / 1000;
 };
 
-const subject: Subject = {
+const subject: CountersUnderTest = {
   open: async (windows) => {
     const options = { urls: [server.url], connectionName: 'acg-test', tlsCa: null, timeoutMs: 10_000, windows };
-    const counters = new RedisCounters(options, silentLog, new CountingMetrics());
+    const counters = new RedisCounters(options, silentLogger, new CountingMetrics());
     await counters.start();
     return counters;
   },
@@ -29,4 +29,4 @@ const subject: Subject = {
   nowMs,
 };
 
-describeCounters('Redis', () => subject);
+describeCountersContract('Redis', () => subject);

@@ -1,10 +1,10 @@
 /** PRICES_FILE from the operator's disk to the budget: the whole stack as processes, spend seen by the agent. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { json } from '../providers/answer.js';
-import { REAL } from '../providers/credentials.js';
-import { OpenAiStandIn } from '../providers/openai.js';
-import { ResendStandIn } from '../providers/resend.js';
-import { Stack, type Tenant, until } from '../stack.js';
+import { Stack, type Tenant, waitForCondition } from '../fixtures/stack.js';
+import { OpenAiStandIn } from '../stand-in-providers/openai.js';
+import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
+import { ResendStandIn } from '../stand-in-providers/resend.js';
+import { jsonResponse } from '../stand-in-providers/stand-in-response.js';
 
 let openai: OpenAiStandIn;
 let resend: ResendStandIn;
@@ -22,7 +22,7 @@ beforeAll(async () => {
       openai: { models: { 'my-model': { inputPerMTok: 1000, outputPerMTok: 4000, cachedInputPerMTok: 100 } } },
     },
   });
-  tenant = await stack.tenant();
+  tenant = await stack.signUpTenant();
   data = await stack.addDataPlane();
 });
 afterAll(async () => {
@@ -30,10 +30,10 @@ afterAll(async () => {
   await Promise.all([openai?.close(), resend?.close()]);
 });
 
-async function agentWith(slug: 'openai' | 'resend', apiKey: string): Promise<string> {
-  const agent = await tenant.agent({ name: slug, budgetCentsMonthly: 5 });
-  await tenant.account(agent.id, slug, { apiKey });
-  return tenant.token(agent.id);
+async function createAgentWithAccount(slug: 'openai' | 'resend', apiKey: string): Promise<string> {
+  const agent = await tenant.createAgent({ name: slug, budgetCentsMonthly: 5 });
+  await tenant.createAccount(agent.id, slug, { apiKey });
+  return tenant.createToken(agent.id);
 }
 
 async function post(token: string, path: string, body: unknown): Promise<Response> {
@@ -43,13 +43,13 @@ async function post(token: string, path: string, body: unknown): Promise<Respons
 }
 
 test('a model of the price file is charged at its price, to the cent', async () => {
-  const token = await agentWith('openai', REAL.openai);
+  const token = await createAgentWithAccount('openai', PROVIDER_CREDENTIALS.openai);
   const usage = { prompt_tokens: 30, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 10 } };
-  openai.failNext({ answer: json(200, { model: 'my-model', choices: [], usage }) });
+  openai.failNext({ answer: jsonResponse(200, { model: 'my-model', choices: [], usage }) });
   const first = await post(token, '/openai/v1/chat/completions', { model: 'my-model', messages: [] });
   await first.text();
   // 20 × $1000 + 10 × $100 + 5 × $4000 per million = 4.1 cents
-  openai.failNext({ answer: json(200, { model: 'my-model', choices: [], usage }) });
+  openai.failNext({ answer: jsonResponse(200, { model: 'my-model', choices: [], usage }) });
   const second = await post(token, '/openai/v1/chat/completions', { model: 'my-model', messages: [] });
   expect(second.status).toBe(200);
   await second.text();
@@ -59,7 +59,7 @@ test('a model of the price file is charged at its price, to the cent', async () 
 });
 
 test('e-mails are charged by the piece', async () => {
-  const token = await agentWith('resend', REAL.resend);
+  const token = await createAgentWithAccount('resend', PROVIDER_CREDENTIALS.resend);
   const mail = { from: 'a@example.com', to: 'b@example.com', subject: 's', text: 't' };
   const batch = await post(token, '/resend/emails/batch', Array(130).fill(mail));
   expect(batch.status).toBe(200);
@@ -70,7 +70,8 @@ test('e-mails are charged by the piece', async () => {
   expect(await refused.json()).toMatchObject({ limitType: 'budget', spentCents: 5, budgetCents: 5 });
 });
 
-const soon = (condition: () => Promise<boolean> | boolean, what: string) => until(condition, what, 30_000);
+const expectEventually = (condition: () => Promise<boolean> | boolean, what: string) =>
+  waitForCondition(condition, what, 30_000);
 
 const metric = async (name: string): Promise<number> => {
   const text = await (await fetch(`${stack.apiUrl}/metrics`)).text();
@@ -79,22 +80,26 @@ const metric = async (name: string): Promise<number> => {
 
 /** What one call of 1 MTok of `my-model` costs now, in cents. */
 async function costOf(token: string, agentId: string): Promise<number> {
-  const before = await logs(agentId);
+  const before = await listCalls(agentId);
   openai.failNext({
-    answer: json(200, { model: 'my-model', choices: [], usage: { prompt_tokens: 1_000_000, completion_tokens: 0 } }),
+    answer: jsonResponse(200, {
+      model: 'my-model',
+      choices: [],
+      usage: { prompt_tokens: 1_000_000, completion_tokens: 0 },
+    }),
   });
   const answer = await post(token, '/openai/v1/chat/completions', { model: 'my-model', messages: [] });
   await answer.text();
-  await soon(async () => (await logs(agentId)).length > before.length, 'the call is in the ledger');
-  return (await logs(agentId))[0].costCents;
+  await expectEventually(async () => (await listCalls(agentId)).length > before.length, 'the call is in the ledger');
+  return (await listCalls(agentId))[0].costCents;
 }
 
-const logs = async (agentId: string) => (await tenant.call('GET', `/v1/usage/logs?agentId=${agentId}`)).body.logs;
+const listCalls = async (agentId: string) => (await tenant.call('GET', `/v1/usage/logs?agentId=${agentId}`)).body.logs;
 
 test('a changed file is in force without a restart, on data planes too; a bad one changes nothing and says so', async () => {
-  const agent = await tenant.agent({ name: 'reread' });
-  await tenant.account(agent.id, 'openai', { apiKey: REAL.openai });
-  const token = await tenant.token(agent.id);
+  const agent = await tenant.createAgent({ name: 'reread' });
+  await tenant.createAccount(agent.id, 'openai', { apiKey: PROVIDER_CREDENTIALS.openai });
+  const token = await tenant.createToken(agent.id);
   expect(await costOf(token, agent.id)).toBe(100_000);
   const price = (inputPerMTok: number) => ({ openai: { models: { 'my-model': { inputPerMTok, outputPerMTok: 1 } } } });
   const shown = async () => {
@@ -103,27 +108,30 @@ test('a changed file is in force without a restart, on data planes too; a bad on
   };
 
   stack.writePrices(`\n\n${JSON.stringify(price(5))}`);
-  await soon(async () => (await shown()).prices.inputPerMTok === 5, 'the file is read when it changes');
+  await expectEventually(async () => (await shown()).prices.inputPerMTok === 5, 'the file is read when it changes');
   expect(await shown()).toMatchObject({ source: 'file', file: { line: 3, fields: ['inputPerMTok', 'outputPerMTok'] } });
-  await soon(async () => (await costOf(token, agent.id)) === 500, 'the data plane has the new price');
+  await expectEventually(async () => (await costOf(token, agent.id)) === 500, 'the data plane has the new price');
 
   stack.writePrices('{"openai": {"models": {"my-model": {"inputPerMTok": "7"}}}}');
-  await soon(async () => (await metric('gateway_prices_file_refused')) === 1, 'the bad file is seen');
-  expect(stack.control.output).toMatch(/PRICES_FILE cannot be used: line 1: openai.models.*must be a number/);
+  await expectEventually(async () => (await metric('gateway_prices_file_refused')) === 1, 'the bad file is seen');
+  expect(stack.controlPlane.output).toMatch(/PRICES_FILE cannot be used: line 1: openai.models.*must be a number/);
   expect(await costOf(token, agent.id)).toBe(500);
 
-  stack.control.hangUp(); // with the bad file still there: it must neither end nor forget
-  await soon(() => stack.control.output.split('PRICES_FILE cannot be used').length > 2, 'it was read again');
+  stack.controlPlane.reload(); // with the bad file still there: it must neither end nor forget
+  await expectEventually(
+    () => stack.controlPlane.output.split('PRICES_FILE cannot be used').length > 2,
+    'it was read again',
+  );
   stack.writePrices(JSON.stringify(price(9)));
-  stack.control.hangUp();
-  await soon(async () => (await shown()).prices.inputPerMTok === 9, 'SIGHUP reads the file');
+  stack.controlPlane.reload();
+  await expectEventually(async () => (await shown()).prices.inputPerMTok === 9, 'SIGHUP reads the file');
   expect(await metric('gateway_prices_file_refused')).toBe(0);
-  expect(stack.control.running).toBe(true);
+  expect(stack.controlPlane.isRunning).toBe(true);
 });
 
 test('SIGHUP does not end a data plane', async () => {
-  data.plane.hangUp();
-  await soon(() => data.plane.output.includes('SIGHUP'), 'it has heard of it');
+  data.plane.reload();
+  await expectEventually(() => data.plane.output.includes('SIGHUP'), 'it has heard of it');
   expect((await fetch(`${data.metricsUrl}/healthz`)).status).toBe(200);
 });
 
@@ -134,11 +142,14 @@ test('an organization sees the prices of its own providers, and of no other orga
       anthropic: { models: { 'claude-opus-5-5': { cacheWrite1hPerMTok: 6 } } },
     }),
   );
-  const [own, other] = [await stack.tenant(), await stack.tenant()];
+  const [own, other] = [await stack.signUpTenant(), await stack.signUpTenant()];
   const provider = { slug: 'house-llm', displayName: 'House', baseUrl: 'http://127.0.0.1:9/v1', authType: 'bearer' };
   expect((await own.call('POST', '/v1/custom-providers', provider)).status).toBe(201);
   const models = async (of: Tenant, query: string) => (await of.call('GET', `/v1/prices?${query}`)).body.prices;
-  await soon(async () => (await models(own, 'source=file&provider=anthropic')).length === 1, 'the file is read');
+  await expectEventually(
+    async () => (await models(own, 'source=file&provider=anthropic')).length === 1,
+    'the file is read',
+  );
   expect((await models(own, 'source=file')).map((row: { provider: string }) => row.provider)).toEqual([
     'anthropic',
     'house-llm',

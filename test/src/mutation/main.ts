@@ -11,12 +11,19 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { startTemplateCluster } from '../template-cluster.js';
-import { allAreas } from './areas.js';
+import { startTemplateCluster } from '../fixtures/template-cluster.js';
 import type { Area, Mutant } from './mutant.js';
-import { percentOf, report } from './report.js';
-import { merged, openMutants, plantable, type Results, readResults, writeResults } from './results.js';
-import { Tree, type Verdict } from './tree.js';
+import { listMutantAreas } from './mutant-areas.js';
+import { MutatedWorkingCopy, type Verdict } from './mutated-working-copy.js';
+import { formatReport, killedPercent } from './report.js';
+import {
+  listRunnableMutants,
+  listUnkilledMutants,
+  mergeResults,
+  type Results,
+  readResults,
+  writeResults,
+} from './results.js';
 
 const GOAL_PERCENT = 95;
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -27,7 +34,7 @@ const { values, positionals } = parseArgs({
 });
 const jobs = Number(values.jobs ?? Math.max(1, Math.floor(availableParallelism() / 2)));
 const sources = execFileSync('git', ['ls-files', 'controlplane/src'], { cwd: root }).toString().split('\n');
-const known = allAreas(root, sources);
+const known = listMutantAreas(root, sources);
 for (const name of positionals) {
   if (known.some((area) => area.name === name)) continue;
   console.error(`No area "${name}". There are: ${known.map((area) => area.name).join(', ')}.`);
@@ -45,34 +52,34 @@ interface Job {
 }
 
 /** What of an area is planted now. */
-function chosen(area: Area): ReturnType<typeof plantable> {
+function selectMutants(area: Area): ReturnType<typeof listRunnableMutants> {
   if (values.page === true) return [];
-  return values.open === true ? openMutants(area, before) : plantable(area);
+  return values.open === true ? listUnkilledMutants(area, before) : listRunnableMutants(area);
 }
 
-const waiting: Job[] = areas.flatMap((area) =>
-  chosen(area).map(([name, mutant]) => {
+const queuedMutants: Job[] = areas.flatMap((area) =>
+  selectMutants(area).map(([name, mutant]) => {
     return { area: area.name, name, mutant, tests: mutant.tests ?? area.tests, built: mutant.built ?? area.built };
   }),
 );
-const total = waiting.length;
-const judged: (Job & { readonly verdict: Verdict })[] = [];
+const total = queuedMutants.length;
+const verdicts: (Job & { readonly verdict: Verdict })[] = [];
 console.log(`${total} bugs, ${jobs} at a time`);
 
 /** Keeps what is known so far beside what other runs have found meanwhile: hours are not lost when a run is cut off. */
-function keep(): Results {
+function mergeAndSaveResults(): Results {
   const latest = readResults(RESULTS);
-  const ran = areas.filter(({ name }) => judged.some((job) => job.area === name) || latest[name] !== undefined);
+  const ran = areas.filter(({ name }) => verdicts.some((job) => job.area === name) || latest[name] !== undefined);
   const results: Results = {
     ...latest,
     ...Object.fromEntries(
       ran.map((area) => {
         const named = (wanted: Verdict): readonly string[] =>
-          judged.filter((job) => job.area === area.name && job.verdict === wanted).map((job) => job.name);
+          verdicts.filter((job) => job.area === area.name && job.verdict === wanted).map((job) => job.name);
         const now = { date: new Date().toISOString().slice(0, 10), node: process.version };
         return [
           area.name,
-          merged(area, latest[area.name], { ...now, killed: named('killed'), survived: named('survived') }),
+          mergeResults(area, latest[area.name], { ...now, killed: named('killed'), survived: named('survived') }),
         ];
       }),
     ),
@@ -81,14 +88,14 @@ function keep(): Results {
   return results;
 }
 
-async function work(databaseServerUrl: string): Promise<void> {
-  const tree = new Tree(root, databaseServerUrl);
+async function runQueuedMutants(databaseServerUrl: string): Promise<void> {
+  const tree = new MutatedWorkingCopy(root, databaseServerUrl);
   try {
-    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
-      const verdict = await tree.judge(job.mutant, job.tests, job.built);
-      judged.push({ ...job, verdict });
-      keep();
-      console.log(`${judged.length}/${total} ${verdict.padEnd(8)} ${job.area}: ${job.name}`);
+    for (let job = queuedMutants.shift(); job !== undefined; job = queuedMutants.shift()) {
+      const verdict = await tree.runMutant(job.mutant, job.tests, job.built);
+      verdicts.push({ ...job, verdict });
+      mergeAndSaveResults();
+      console.log(`${verdicts.length}/${total} ${verdict.padEnd(8)} ${job.area}: ${job.name}`);
     }
   } finally {
     tree.remove();
@@ -96,13 +103,13 @@ async function work(databaseServerUrl: string): Promise<void> {
 }
 
 /** All tests that are relied on. */
-const sets = [...new Set(waiting.flatMap(({ tests }) => tests))];
+const testSets = [...new Set(queuedMutants.flatMap(({ tests }) => tests))];
 
 /** They pass while nothing is planted. */
-async function checkTests(databaseServerUrl: string): Promise<boolean> {
-  const tree = new Tree(root, databaseServerUrl);
+async function checkTestsPassUnmutated(databaseServerUrl: string): Promise<boolean> {
+  const tree = new MutatedWorkingCopy(root, databaseServerUrl);
   try {
-    return await tree.passes(sets, jobs);
+    return await tree.doTestsPass(testSets, jobs);
   } finally {
     tree.remove();
   }
@@ -111,21 +118,23 @@ async function checkTests(databaseServerUrl: string): Promise<boolean> {
 if (total > 0) {
   const cluster = await startTemplateCluster();
   try {
-    if (!(await checkTests(cluster.serverUrl))) {
-      throw new Error(`tests fail without any bug planted; run them first: ${sets.join(' ')}`);
+    if (!(await checkTestsPassUnmutated(cluster.serverUrl))) {
+      throw new Error(`tests fail without any bug planted; run them first: ${testSets.join(' ')}`);
     }
-    await Promise.all(Array.from({ length: Math.min(jobs, total) }, () => work(cluster.serverUrl)));
+    await Promise.all(Array.from({ length: Math.min(jobs, total) }, () => runQueuedMutants(cluster.serverUrl)));
   } finally {
     await cluster.stop();
   }
 }
-const unusable = judged.filter(({ verdict }) => verdict === 'stale' || verdict === 'invalid');
-const results = keep();
-writeFileSync(join(root, 'test/MUTATION.md'), report(known, results));
+const unusable = verdicts.filter(({ verdict }) => verdict === 'stale' || verdict === 'invalid');
+const results = mergeAndSaveResults();
+writeFileSync(join(root, 'test/MUTATION.md'), formatReport(known, results));
 for (const { area, name, verdict } of unusable) console.error(`${area}: ${name}: ${verdict}`);
-const low = areas.filter(({ name }) => results[name] !== undefined && percentOf(results[name]) < GOAL_PERCENT);
-for (const { name } of low) {
-  console.error(`${name}: ${percentOf(results[name]!).toFixed(1)} %`);
+const areasBelowGoal = areas.filter(
+  ({ name }) => results[name] !== undefined && killedPercent(results[name]) < GOAL_PERCENT,
+);
+for (const { name } of areasBelowGoal) {
+  console.error(`${name}: ${killedPercent(results[name]!).toFixed(1)} %`);
   for (const bug of results[name]!.survived) console.error(`  ${bug}`);
 }
-process.exit(low.length === 0 && unusable.length === 0 ? 0 : 1);
+process.exit(areasBelowGoal.length === 0 && unusable.length === 0 ? 0 : 1);

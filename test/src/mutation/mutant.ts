@@ -28,7 +28,7 @@ export interface Area {
 }
 
 /** Null when the text is not there exactly once: the list is behind the code. */
-export function mutated(root: string, { file, find, put }: Mutant): string | null {
+export function applyMutant(root: string, { file, find, put }: Mutant): string | null {
   let source: string;
   try {
     source = readFileSync(join(root, file), 'utf8');

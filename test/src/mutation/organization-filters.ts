@@ -6,67 +6,62 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Area, Mutant } from './mutant.js';
 
-const FILTER = /(?:\b\w+\.)?\borg_id = (?:\$\{(?:[^{}]|\{[^}]*\})+\}|\w+\.org_id\b)/g;
+const ORGANIZATION_FILTER = /(?:\b\w+\.)?\borg_id = (?:\$\{(?:[^{}]|\{[^}]*\})+\}|\w+\.org_id\b)/g;
 const CONTEXT_LINES_MAX = 6;
 
-const SHARED_IDS = 'test/src/controlplane/shared-ids.test.ts';
-const TWO_MEMBERSHIPS = 'test/src/controlplane/two-memberships.test.ts';
+const SHARED_IDS = 'test/src/tenant-isolation/colliding-ids.test.ts';
+const TWO_MEMBERSHIPS = 'test/src/tenant-isolation/membership-isolation.test.ts';
 /** Every route and call, beside another tenant: seconds each. */
 const GENERATED_TESTS = [
-  'test/src/controlplane/second-tenant.test.ts',
+  'test/src/tenant-isolation/tenant-isolation.test.ts',
   TWO_MEMBERSHIPS,
-  'test/src/controlplane/full-neighbour.test.ts',
-  'test/src/controlplane/access.test.ts',
+  'test/src/tenant-isolation/quota-isolation.test.ts',
+  'test/src/auth/role-matrix.test.ts',
 ];
 
 /** By the beginning of a file's path under controlplane/src: quicker tests that have several organizations, asked first. */
-const NEAR: Readonly<Record<string, readonly string[]>> = {
-  'api-keys/': ['test/src/conformance/credentials.test.ts'],
-  'accounts/store': ['test/src/conformance/credentials.test.ts'],
-  'attention/': ['test/src/controlplane/attention.test.ts'],
-  'auth/idempotency': ['test/src/controlplane/idempotency.test.ts'],
-  'auth/management-token': ['test/src/controlplane/management-tokens.test.ts', TWO_MEMBERSHIPS],
-  'auth/session': [
-    'test/src/controlplane/sessions.test.ts',
-    'test/src/controlplane/device-login.test.ts',
-    TWO_MEMBERSHIPS,
-  ],
-  'circuit/': ['test/src/circuit/circuit.test.ts', 'test/src/circuit/organizations.test.ts'],
-  'event-mail/': ['test/src/event-mail.test.ts', TWO_MEMBERSHIPS],
-  'events/': ['test/src/event-mail.test.ts'],
-  'ledger/daily-rollups': ['test/src/controlplane/hour-rollups.test.ts', 'test/src/controlplane/daily-rollups.test.ts'],
-  'ledger/hour-rollups': ['test/src/controlplane/hour-rollups.test.ts'],
-  'ledger/lines': [SHARED_IDS],
-  'ledger/retention': ['test/src/controlplane/ledger.test.ts'],
-  'members/': ['test/src/controlplane/members.test.ts', TWO_MEMBERSHIPS, 'test/src/controlplane/invitations.test.ts'],
-  'projects/': ['test/src/controlplane/projects.test.ts'],
+const TESTS_BY_PATH: Readonly<Record<string, readonly string[]>> = {
+  'api-keys/': ['test/src/api-contract/credentials-contract.test.ts'],
+  'provider-accounts/store': ['test/src/api-contract/credentials-contract.test.ts'],
+  'attention/': ['test/src/reports/attention.test.ts'],
+  'idempotency/': ['test/src/controlplane/idempotency.test.ts'],
+  'auth/management-tokens/': ['test/src/auth/management-tokens.test.ts', TWO_MEMBERSHIPS],
+  'auth/session': ['test/src/auth/sessions.test.ts', 'test/src/auth/device-login.test.ts', TWO_MEMBERSHIPS],
+  'breaker/': ['test/src/breaker/organization-breaker.test.ts', 'test/src/breaker/organization-isolation.test.ts'],
+  'event-mail/': ['test/src/event-email.test.ts', TWO_MEMBERSHIPS],
+  'events/': ['test/src/event-email.test.ts'],
+  'ledger/daily-rollups': ['test/src/ledger/hourly-rollups.test.ts', 'test/src/ledger/daily-rollups.test.ts'],
+  'ledger/hourly-dimension-rollups': ['test/src/ledger/hourly-rollups.test.ts'],
+  'ledger/deferred-usage': [SHARED_IDS],
+  'ledger/usage-retention': ['test/src/ledger/ledger.test.ts'],
+  'members/': ['test/src/organizations/members.test.ts', TWO_MEMBERSHIPS, 'test/src/organizations/invitations.test.ts'],
+  'projects/': ['test/src/organizations/projects.test.ts'],
   'providers/circuit-view': [SHARED_IDS],
-  'reports/agent-figures': [SHARED_IDS, 'test/src/controlplane/agent-figures.test.ts'],
-  'reports/call-store': [SHARED_IDS, 'test/src/controlplane/calls.test.ts'],
-  'reports/log-store': [SHARED_IDS, 'test/src/controlplane/export.test.ts'],
-  'reports/report-store': [
+  'reports/aggregates/agent-': [SHARED_IDS, 'test/src/reports/agent-usage-list.test.ts'],
+  'reports/calls/call-': [SHARED_IDS, 'test/src/reports/call-search.test.ts'],
+  'reports/export/export-store': [SHARED_IDS, 'test/src/reports/usage-export.test.ts'],
+  'reports/aggregates/group-': [
     SHARED_IDS,
-    'test/src/controlplane/usage.test.ts',
-    'test/src/controlplane/scope-usage.test.ts',
+    'test/src/reports/usage-reports.test.ts',
+    'test/src/reports/usage-by-scope.test.ts',
   ],
-  'reports/rollup-source': [
-    'test/src/controlplane/daily-rollups.test.ts',
-    'test/src/controlplane/hour-rollups.test.ts',
-  ],
-  'reports/scope-spend': [SHARED_IDS, 'test/src/controlplane/scope-usage.test.ts'],
-  'webhooks/fanout': ['test/src/webhooks/fairness.test.ts', 'test/src/event-mail.test.ts'],
-  'webhooks/queue': ['test/src/webhooks/fairness.test.ts'],
-  'webhooks/': ['test/src/webhooks/endpoints.test.ts', 'test/src/webhooks/rotation-and-replay.test.ts'],
+  'reports/query/rollup-': ['test/src/ledger/daily-rollups.test.ts', 'test/src/ledger/hourly-rollups.test.ts'],
+  'reports/aggregates/scope-': [SHARED_IDS, 'test/src/reports/usage-by-scope.test.ts'],
+  'webhooks/event-fanout': ['test/src/webhooks/delivery-fairness.test.ts', 'test/src/event-email.test.ts'],
+  'webhooks/delivery-queue': ['test/src/webhooks/delivery-fairness.test.ts'],
+  'webhooks/': ['test/src/webhooks/endpoints.test.ts', 'test/src/webhooks/secret-rotation-and-replay.test.ts'],
 };
 
-function testsNear(file: string): readonly string[] {
-  const near = Object.entries(NEAR).find(([begin]) => file.startsWith(`controlplane/src/${begin}`))?.[1] ?? [];
+function listNearbyTests(file: string): readonly string[] {
+  const near = Object.entries(TESTS_BY_PATH).find(([begin]) => file.startsWith(`controlplane/src/${begin}`))?.[1] ?? [];
   return [...new Set([...near, ...GENERATED_TESTS])];
 }
 
 /** `files`: paths of the control plane's sources. */
-export function organizationFilters(root: string, files: readonly string[], equivalents: Equivalents): Area {
-  const mutants = files.flatMap((file) => filtersOf(file, readFileSync(join(root, file), 'utf8'), equivalents));
+export function createOrganizationFilterArea(root: string, files: readonly string[], equivalents: Equivalents): Area {
+  const mutants = files.flatMap((file) =>
+    createFilterMutants(file, readFileSync(join(root, file), 'utf8'), equivalents),
+  );
   return {
     name: 'organization filters',
     tests: GENERATED_TESTS,
@@ -78,11 +73,11 @@ export function organizationFilters(root: string, files: readonly string[], equi
 /** `file: text of the condition's line` → why leaving it out changes nothing that anybody sees. */
 export type Equivalents = Readonly<Record<string, string>>;
 
-function filtersOf(file: string, source: string, equivalents: Equivalents): readonly Mutant[] {
+function createFilterMutants(file: string, source: string, equivalents: Equivalents): readonly Mutant[] {
   const mutants: Mutant[] = [];
-  for (const match of source.matchAll(FILTER)) {
+  for (const match of source.matchAll(ORGANIZATION_FILTER)) {
     if (/(?:\bset|,)\s+$/.test(source.slice(0, match.index))) continue; // an assignment
-    const around = uniqueAround(source, match.index, match.index + match[0].length);
+    const around = findUniqueExcerpt(source, match.index, match.index + match[0].length);
     if (around === null) continue;
     const [from, to] = around;
     const line = source.slice(source.lastIndexOf('\n', match.index) + 1, match.index + match[0].length).trim();
@@ -92,7 +87,7 @@ function filtersOf(file: string, source: string, equivalents: Equivalents): read
       find: source.slice(from, to),
       put: `${source.slice(from, match.index)}(${match[0]} or true)${source.slice(match.index + match[0].length, to)}`,
       bug: `no organization filter: ${line}`,
-      tests: testsNear(file),
+      tests: listNearbyTests(file),
       ...(equivalent === undefined ? {} : { equivalent }),
     });
   }
@@ -100,7 +95,7 @@ function filtersOf(file: string, source: string, equivalents: Equivalents): read
 }
 
 /** The smallest run of whole lines around the place that stands in the source once. */
-function uniqueAround(source: string, start: number, end: number): readonly [number, number] | null {
+function findUniqueExcerpt(source: string, start: number, end: number): readonly [number, number] | null {
   let from = source.lastIndexOf('\n', start - 1) + 1;
   for (let lines = 0; lines < CONTEXT_LINES_MAX; lines++) {
     const text = source.slice(from, end);

@@ -1,9 +1,9 @@
 /** test/MUTATION.md: what came of the planted bugs. */
 import type { Area } from './mutant.js';
-import { type AreaResult, namesOf, plantable, type Results } from './results.js';
+import { type AreaResult, listMutantNames, listRunnableMutants, type Results } from './results.js';
 
 /** Of the first sample, planted before there were lists: noticed and planted, by area. */
-const BEFORE = [
+const FIRST_SAMPLE = [
   ['counters', 12, 17],
   ['stages', 12, 16],
   ['upstream', 17, 21],
@@ -23,22 +23,22 @@ const BEFORE = [
 ] as const;
 
 /** Of those that are not equivalent, in percent; 100 when there are none. */
-export function percentOf({ killed, survived }: Pick<AreaResult, 'killed' | 'survived'>): number {
+export function killedPercent({ killed, survived }: Pick<AreaResult, 'killed' | 'survived'>): number {
   const planted = killed.length + survived.length;
   return planted === 0 ? 100 : (100 * killed.length) / planted;
 }
 
-const text = (bug: string): string => bug.replace(/^(\S+):/, '`$1`:').replaceAll('|', '\\|');
-const list = (title: string, lines: readonly string[]): string =>
+const formatBugText = (bug: string): string => bug.replace(/^(\S+):/, '`$1`:').replaceAll('|', '\\|');
+const formatList = (title: string, lines: readonly string[]): string =>
   lines.length === 0 ? '' : `\n## ${title}\n\n${lines.map((line) => `- ${line}`).join('\n')}\n`;
 
-export function report(areas: readonly Area[], results: Results): string {
+export function formatReport(areas: readonly Area[], results: Results): string {
   const run = areas.filter(({ name }) => results[name] !== undefined);
   const rows = run.map((area) => {
     const { date, node, killed, survived } = results[area.name]!;
-    const equivalent = area.mutants.length - plantable(area).length;
+    const equivalent = area.mutants.length - listRunnableMutants(area).length;
     const planted = killed.length + survived.length;
-    const percent = percentOf({ killed, survived }).toFixed(1);
+    const percent = killedPercent({ killed, survived }).toFixed(1);
     return `| ${area.name} | ${planted} | ${killed.length} | ${survived.length} | ${percent} | ${equivalent} | ${date}, ${node} |`;
   });
   const all = {
@@ -46,20 +46,20 @@ export function report(areas: readonly Area[], results: Results): string {
     survived: run.flatMap(({ name }) => results[name]!.survived),
   };
   const equivalents = areas.flatMap((area) => {
-    const names = namesOf(area);
+    const names = listMutantNames(area);
     return area.mutants.flatMap(({ equivalent }, i) =>
-      equivalent === undefined ? [] : [`${text(names[i]!)} — ${equivalent}`],
+      equivalent === undefined ? [] : [`${formatBugText(names[i]!)} — ${equivalent}`],
     );
   });
   const notRun = areas.flatMap((area) => {
     const { killed = [], survived = [] } = results[area.name] ?? {};
     const judged = new Set([...killed, ...survived]);
-    return plantable(area).flatMap(([name]) => (judged.has(name) ? [] : [text(name)]));
+    return listRunnableMutants(area).flatMap(([name]) => (judged.has(name) ? [] : [formatBugText(name)]));
   });
   return `# Planted bugs
 
 Small, plausible bugs, planted one at a time into the core; the tests near each must notice it. ${all.killed.length} of
-${all.killed.length + all.survived.length} were noticed, ${percentOf(all).toFixed(1)} %. This page is written by
+${all.killed.length + all.survived.length} were noticed, ${killedPercent(all).toFixed(1)} %. This page is written by
 
 \`\`\`sh
 npm run mutation                          # everything: hours
@@ -71,7 +71,7 @@ A bug is a piece of text that stands in a file once and what stands there instea
 \`test/src/mutation/mutants\`, one for each area. Those of the area "organization filters" are found in the sources:
 every place in the control plane's SQL that holds rows to one organization is a bug when the condition is true for all.
 Before any is planted, all tests that are relied on must pass. A run fails when an area is below 95 %. What stands in a
-list and has no place in the code any more fails \`test/src/mutation/lists.test.ts\`.
+list and has no place in the code any more fails \`test/src/mutation/mutant-lists.test.ts\`.
 
 Tests must not depend on how fast the machine is, either. On one core that is busy with something else:
 
@@ -94,9 +94,9 @@ noticed the area was not kept:
 
 | area | planted | noticed |
 |---|---|---|
-${BEFORE.map(([name, seen, of]) => `| ${name} | ${of} | ${seen} |`).join('\n')}
-${list(
+${FIRST_SAMPLE.map(([name, seen, of]) => `| ${name} | ${of} | ${seen} |`).join('\n')}
+${formatList(
   'Unnoticed',
-  run.flatMap(({ name }) => results[name]!.survived.map((bug) => `${name}: ${text(bug)}`)),
-)}${list('Listed, not run since they were added or changed', notRun)}${list('Equivalent: nobody can see a difference', equivalents)}`;
+  run.flatMap(({ name }) => results[name]!.survived.map((bug) => `${name}: ${formatBugText(bug)}`)),
+)}${formatList('Listed, not run since they were added or changed', notRun)}${formatList('Equivalent: nobody can see a difference', equivalents)}`;
 }

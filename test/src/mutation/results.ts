@@ -10,7 +10,7 @@ export interface AreaResult {
   readonly date: string;
   /** Version of Node. */
   readonly node: string;
-  /** {@link namesOf} the mutants. */
+  /** {@link listMutantNames} the mutants. */
   readonly killed: readonly string[];
   readonly survived: readonly string[];
 }
@@ -19,7 +19,7 @@ export interface AreaResult {
 export type Results = Readonly<Record<string, AreaResult>>;
 
 /** What each mutant of an area is called in results, in order; some places of one file look the same. */
-export function namesOf({ mutants }: Area): readonly string[] {
+export function listMutantNames({ mutants }: Area): readonly string[] {
   const seen = new Map<string, number>();
   return mutants.map((mutant) => {
     const name = `${mutant.file}: ${mutant.bug}`;
@@ -30,20 +30,20 @@ export function namesOf({ mutants }: Area): readonly string[] {
 }
 
 /** Those with a name whose verdict is not known, or was that nobody noticed. */
-export function openMutants(area: Area, results: Results): readonly (readonly [string, Mutant])[] {
+export function listUnkilledMutants(area: Area, results: Results): readonly (readonly [string, Mutant])[] {
   const killed = new Set(results[area.name]?.killed);
-  return plantable(area).filter(([name]) => !killed.has(name));
+  return listRunnableMutants(area).filter(([name]) => !killed.has(name));
 }
 
 /** All but those that change nothing. */
-export function plantable(area: Area): readonly (readonly [string, Mutant])[] {
-  const names = namesOf(area);
+export function listRunnableMutants(area: Area): readonly (readonly [string, Mutant])[] {
+  const names = listMutantNames(area);
   return area.mutants.map((mutant, i) => [names[i]!, mutant] as const).filter(([, m]) => m.equivalent === undefined);
 }
 
 /** The verdicts of a run beside those of runs before; what is not listed any more is forgotten. */
-export function merged(area: Area, before: AreaResult | undefined, ran: AreaResult): AreaResult {
-  const names = plantable(area).map(([name]) => name);
+export function mergeResults(area: Area, before: AreaResult | undefined, ran: AreaResult): AreaResult {
+  const names = listRunnableMutants(area).map(([name]) => name);
   const again = new Set([...ran.killed, ...ran.survived]);
   const keep = (kind: 'killed' | 'survived'): readonly string[] => {
     const all = new Set([...(before?.[kind] ?? []).filter((name) => !again.has(name)), ...ran[kind]]);

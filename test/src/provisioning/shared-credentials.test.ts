@@ -2,31 +2,31 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Secret } from '@acg/base/secret';
-import { reencryptAll } from '@acg/controlplane/accounts/reencrypt';
-import { Vault } from '@acg/controlplane/accounts/vault';
+import { reencryptAll } from '@acg/controlplane/vault/reencrypt';
+import { Vault } from '@acg/controlplane/vault/vault';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Member, useControlPlane } from '../control-plane.js';
-import { type WatchedCache, watchControlPlane } from '../link/watched-cache.js';
-import { until } from '../until.js';
+import { type Member, useControlPlane } from '../fixtures/control-plane.js';
+import { waitUntil } from '../fixtures/wait-until.js';
+import { type ConnectedContextCache, connectContextCache } from '../plane-link/connected-context-cache.js';
 
-const seen: IncomingMessage[] = [];
-const refused = new Set<string>();
+const receivedRequests: IncomingMessage[] = [];
+const rejectedKeys = new Set<string>();
 const provider = createServer((request, response) => {
-  seen.push(request);
-  response.writeHead(refused.has(request.headers.authorization ?? '') ? 401 : 200).end('{}');
+  receivedRequests.push(request);
+  response.writeHead(rejectedKeys.has(request.headers.authorization ?? '') ? 401 : 200).end('{}');
 });
 let origin: string;
 
 const plane = useControlPlane();
-let cache: WatchedCache;
+let cache: ConnectedContextCache;
 let admin: Member;
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
   origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
-  cache = watchControlPlane([plane().grpcAddress], plane().config.link);
-  await until('it watches', async () => cache.source.up);
-  admin = await plane().member('admin');
+  cache = connectContextCache([plane().grpcAddress], plane().config.link);
+  await waitUntil('it watches', async () => cache.source.isUp);
+  admin = await plane().createMember('admin');
   const custom = { slug: 'own', displayName: 'Own', authType: 'bearer', baseUrl: origin };
   expect((await admin.call('POST', '/v1/custom-providers', custom)).status).toBe(201);
 });
@@ -36,12 +36,12 @@ afterAll(() => {
   provider.close();
 });
 
-async function project(): Promise<string> {
+async function createProject(): Promise<string> {
   return (await admin.call('POST', '/v1/projects', { name: 'P' })).body.project.id;
 }
 
 /** An agent with an account on the shared credential, and its token. */
-async function agentOn(credentialId: string, projectId: string) {
+async function createAgentOnCredential(credentialId: string, projectId: string) {
   const { id } = (await admin.call('POST', '/v1/agents', { projectId, name: 'A' })).body.agent;
   const made = await admin.call('POST', '/v1/providers/accounts', { agentId: id, providerSlug: 'own', credentialId });
   expect([made.status, made.body.error]).toEqual([201, undefined]);
@@ -50,7 +50,7 @@ async function agentOn(credentialId: string, projectId: string) {
   return { id, secretKey, accountId: made.body.account.id as string };
 }
 
-const newShared = async (fields: object = {}) => {
+const createSharedCredential = async (fields: object = {}) => {
   const body = { name: 'Team key', providerSlug: 'own', credentials: { apiKey: 'key-first-0123456789' }, ...fields };
   const answer = await admin.call('POST', '/v1/credentials', body);
   expect([answer.status, answer.body.error]).toEqual([201, undefined]);
@@ -58,18 +58,21 @@ const newShared = async (fields: object = {}) => {
 };
 
 /** What the agent's calls to the provider would carry. */
-const injected = async (secretKey: string) => {
-  const { context } = await cache.lookUp(secretKey);
+const injectedCredential = async (secretKey: string) => {
+  const { context } = await cache.resolve(secretKey);
   const upstream = context!.upstreams.get('own')!;
   return upstream.accountStatus === 'active' ? JSON.stringify(upstream.injection) : upstream.accountStatus;
 };
 
 test('shared: one rotation is every account’s, and no answer holds the value', async () => {
-  const id = await newShared();
-  const projectId = await project();
-  const agents = await Promise.all([agentOn(id, projectId), agentOn(id, await project())]);
-  for (const { secretKey } of agents) expect(await injected(secretKey)).toContain('key-first-0123456789');
-  await agentOn(await newShared(), projectId);
+  const id = await createSharedCredential();
+  const projectId = await createProject();
+  const agents = await Promise.all([
+    createAgentOnCredential(id, projectId),
+    createAgentOnCredential(id, await createProject()),
+  ]);
+  for (const { secretKey } of agents) expect(await injectedCredential(secretKey)).toContain('key-first-0123456789');
+  await createAgentOnCredential(await createSharedCredential(), projectId);
   const users = (await admin.call('GET', `/v1/providers/accounts?credentialId=${id}`)).body;
   expect(users.total).toBe(2);
   expect(users.accounts.map(({ agentId }: { agentId: string }) => agentId).sort()).toEqual(
@@ -86,7 +89,9 @@ test('shared: one rotation is every account’s, and no answer holds the value',
     projectId: null,
   });
   for (const { secretKey } of agents) {
-    await until('the new one is sent', async () => (await injected(secretKey)).includes('key-second-0123456789'));
+    await waitUntil('the new one is sent', async () =>
+      (await injectedCredential(secretKey)).includes('key-second-0123456789'),
+    );
   }
   for (const path of ['/v1/credentials', `/v1/credentials/${id}`, '/v1/providers/accounts', '/v1/audit']) {
     expect(JSON.stringify((await admin.call('GET', path)).body)).not.toMatch(/key-(first|second)/);
@@ -98,8 +103,8 @@ test('shared: one rotation is every account’s, and no answer holds the value',
 });
 
 test('shared: in use it cannot be deleted', async () => {
-  const id = await newShared();
-  const { accountId } = await agentOn(id, await project());
+  const id = await createSharedCredential();
+  const { accountId } = await createAgentOnCredential(id, await createProject());
   expect((await admin.call('DELETE', `/v1/credentials/${id}`)).status).toBe(409);
   await admin.call('DELETE', `/v1/providers/accounts/${accountId}`);
   expect((await admin.call('DELETE', `/v1/credentials/${id}`)).body).toEqual({ deleted: true });
@@ -107,9 +112,9 @@ test('shared: in use it cannot be deleted', async () => {
 });
 
 test('shared: of a project it is for that project’s agents; another organization’s is nobody’s', async () => {
-  const [mine, other] = [await project(), await project()];
-  const id = await newShared({ projectId: mine });
-  await agentOn(id, mine);
+  const [mine, other] = [await createProject(), await createProject()];
+  const id = await createSharedCredential({ projectId: mine });
+  await createAgentOnCredential(id, mine);
   const agentId = (await admin.call('POST', '/v1/agents', { projectId: other, name: 'B' })).body.agent.id;
   const assign = (by: Member, agent: string, fields: object) =>
     by.call('POST', '/v1/providers/accounts', { agentId: agent, providerSlug: 'own', ...fields });
@@ -118,10 +123,10 @@ test('shared: of a project it is for that project’s agents; another organizati
   expect((await assign(admin, agentId, { credentialId: id, credentials: { apiKey: 'key-0123456789' } })).status).toBe(
     400,
   );
-  const openai = { agentId, providerSlug: 'openai', credentialId: await newShared() };
+  const openai = { agentId, providerSlug: 'openai', credentialId: await createSharedCredential() };
   expect((await admin.call('POST', '/v1/providers/accounts', openai)).status).toBe(400);
 
-  const stranger = await plane().member('owner');
+  const stranger = await plane().createMember('owner');
   const project2 = (await stranger.call('POST', '/v1/projects', { name: 'S' })).body.project.id;
   const theirs = (await stranger.call('POST', '/v1/agents', { projectId: project2, name: 'S' })).body.agent.id;
   await stranger.call('POST', '/v1/custom-providers', {
@@ -134,11 +139,11 @@ test('shared: of a project it is for that project’s agents; another organizati
 });
 
 test('shared: a token of one project uses that project’s only, not another’s and not the organization’s', async () => {
-  const [mine, other] = [await project(), await project()];
+  const [mine, other] = [await createProject(), await createProject()];
   const ids = {
-    mine: await newShared({ projectId: mine }),
-    other: await newShared({ projectId: other }),
-    all: await newShared(),
+    mine: await createSharedCredential({ projectId: mine }),
+    other: await createSharedCredential({ projectId: other }),
+    all: await createSharedCredential(),
   };
   const made = await admin.call('POST', '/v1/management-tokens', { name: 't', role: 'admin', projectId: mine });
   const call = (method: string, path: string, body?: unknown) =>
@@ -174,20 +179,21 @@ test('shared: a token of one project uses that project’s only, not another’s
 
 test('shared: what the provider refuses is out of use for all its accounts, and back for all, told once', async () => {
   const key = 'key-refused-0123456789';
-  const id = await newShared({ credentials: { apiKey: key } });
-  const projectId = await project();
-  const agents = [await agentOn(id, projectId), await agentOn(id, projectId)];
-  refused.add(`Bearer ${key}`);
+  const id = await createSharedCredential({ credentials: { apiKey: key } });
+  const projectId = await createProject();
+  const agents = [await createAgentOnCredential(id, projectId), await createAgentOnCredential(id, projectId)];
+  rejectedKeys.add(`Bearer ${key}`);
   expect((await admin.call('POST', `/v1/providers/accounts/${agents[0]!.accountId}/test`)).body.ok).toBe(false);
   for (const { secretKey } of agents) {
-    await until('it is out of use', async () => (await injected(secretKey)) === 'needs_credentials');
+    await waitUntil('it is out of use', async () => (await injectedCredential(secretKey)) === 'needs_credentials');
   }
   expect((await admin.call('GET', `/v1/providers/accounts?agentId=${agents[1]!.id}`)).body.accounts[0].status).toBe(
     'needs_credentials',
   );
-  refused.clear();
+  rejectedKeys.clear();
   expect((await admin.call('POST', `/v1/credentials/${id}/test`)).body.ok).toBe(true);
-  for (const { secretKey } of agents) await until('it is back', async () => (await injected(secretKey)).includes(key));
+  for (const { secretKey } of agents)
+    await waitUntil('it is back', async () => (await injectedCredential(secretKey)).includes(key));
   const { events } = (await admin.call('GET', '/v1/events')).body;
   const told = events.filter(({ data }: { data: { credentialId?: string } }) => data.credentialId === id);
   expect(told.map((one: { event: string }) => one.event)).toEqual(['credential.accepted', 'credential.refused']);
@@ -196,19 +202,19 @@ test('shared: what the provider refuses is out of use for all its accounts, and 
 test('shared: it never follows a provider to another host', async () => {
   const custom = { slug: 'moves', displayName: 'M', authType: 'bearer', baseUrl: origin };
   const providerId = (await admin.call('POST', '/v1/custom-providers', custom)).body.provider.id;
-  const id = await newShared({ providerSlug: 'moves' });
+  const id = await createSharedCredential({ providerSlug: 'moves' });
   await admin.call('PUT', `/v1/custom-providers/${providerId}`, { baseUrl: origin.replace('127.0.0.1', '127.0.0.2') });
   expect((await admin.call('GET', `/v1/credentials/${id}`)).body.credential.status).toBe('needs_credentials');
-  const before = seen.length;
+  const before = receivedRequests.length;
   expect((await admin.call('POST', `/v1/credentials/${id}/test`)).body).toMatchObject({ ok: false, status: null });
-  expect(seen.length).toBe(before);
+  expect(receivedRequests.length).toBe(before);
   expect((await admin.call('DELETE', `/v1/custom-providers/${providerId}`)).status).toBe(200);
   expect((await admin.call('GET', `/v1/credentials/${id}`)).status).toBe(404);
 });
 
 test('shared: the rotation of the master key covers it, and its ciphertext opens under no other row', async () => {
-  const id = await newShared();
-  const { secretKey } = await agentOn(id, await project());
+  const id = await createSharedCredential();
+  const { secretKey } = await createAgentOnCredential(id, await createProject());
   const { sql } = plane().database;
   const old = plane().config.masterKeys[0]!;
   const fresh = { id: 'fresh', key: new Secret(Buffer.alloc(32, 9)) };
@@ -218,10 +224,10 @@ test('shared: the rotation of the master key covers it, and its ciphertext opens
   expect(row!.key_id).toBe('fresh');
   await reencryptAll(sql, new Vault([old, fresh]));
   cache.cache.reset(cache.cache.seenRevision);
-  expect(await injected(secretKey)).toContain('key-first-0123456789');
+  expect(await injectedCredential(secretKey)).toContain('key-first-0123456789');
   // Meddled with in the database: another row's ciphertext is unreadable, not another tenant's key.
   await sql`update credentials set ciphertext = o.ciphertext, nonce = o.nonce from credentials o
              where credentials.id = ${id} and o.id = (select id from credentials where id <> ${id} limit 1)`;
   cache.cache.reset(cache.cache.seenRevision);
-  expect(await injected(secretKey)).toBe('needs_credentials');
+  expect(await injectedCredential(secretKey)).toBe('needs_credentials');
 });

@@ -2,8 +2,8 @@
 import { crc32, deflateSync } from 'node:zlib';
 
 /** A white picture; 6000 x 4000 px are 3 KB. */
-export function png(width: number, height: number): Buffer {
-  const known = pictures.get(`${width}x${height}`);
+export function createPng(width: number, height: number): Buffer {
+  const known = pngCache.get(`${width}x${height}`);
   if (known !== undefined) return known;
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -12,18 +12,18 @@ export function png(width: number, height: number): Buffer {
   const rows = Buffer.alloc((Math.ceil(width / 8) + 1) * height, 0xff);
   for (let row = 0; row < height; row++) rows[row * (Math.ceil(width / 8) + 1)] = 0;
   const chunks = [
-    chunk('IHDR', header),
-    chunk('IDAT', deflateSync(rows, { level: 9 })),
-    chunk('IEND', Buffer.alloc(0)),
+    encodePngChunk('IHDR', header),
+    encodePngChunk('IDAT', deflateSync(rows, { level: 9 })),
+    encodePngChunk('IEND', Buffer.alloc(0)),
   ];
   const file = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), ...chunks]);
-  pictures.set(`${width}x${height}`, file);
+  pngCache.set(`${width}x${height}`, file);
   return file;
 }
 
-const pictures = new Map<string, Buffer>();
+const pngCache = new Map<string, Buffer>();
 
-function chunk(type: string, data: Buffer): Buffer {
+function encodePngChunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
   const around = Buffer.alloc(8);
   around.writeUInt32BE(data.length, 0);
@@ -32,7 +32,7 @@ function chunk(type: string, data: Buffer): Buffer {
 }
 
 /** `pages` pages that all show the same `words` words; `packed`: as nearly every writer of PDFs does it. */
-export function pdf(pages: number, words: number, packed: boolean): Buffer {
+export function createPdf(pages: number, words: number, packed: boolean): Buffer {
   const content = Buffer.from(`BT /F1 6 Tf 10 10 Td (${'word '.repeat(words)}) Tj ET`, 'latin1');
   const stream = packed ? deflateSync(content) : content;
   const filter = packed ? ' /Filter /FlateDecode' : '';
@@ -47,7 +47,7 @@ export function pdf(pages: number, words: number, packed: boolean): Buffer {
 }
 
 /** Silence at 8 kHz with 8 bits. */
-export function wav(seconds: number): Buffer {
+export function createWav(seconds: number): Buffer {
   const rate = 8_000;
   const file = Buffer.alloc(44 + seconds * rate, 0x80);
   file.write('RIFF', 0, 'latin1');
@@ -76,7 +76,7 @@ const FLAC_BLOCK = 4_096;
 const FLAC_RATE = 8_000;
 
 /** Silence at 8 kHz with 16 bits: constant subframes of RFC 9639, 25 bytes a second. */
-export function flac(seconds: number): Buffer {
+export function createFlac(seconds: number): Buffer {
   const frames = Math.ceil((seconds * FLAC_RATE) / FLAC_BLOCK);
   const info = Buffer.alloc(42);
   info.write('fLaC', 0, 'latin1');
@@ -85,18 +85,18 @@ export function flac(seconds: number): Buffer {
   info.writeUInt16BE(FLAC_BLOCK, 10);
   const samples = BigInt(frames * FLAC_BLOCK);
   info.writeBigUInt64BE((BigInt(FLAC_RATE) << 44n) | (15n << 36n) | samples, 18);
-  return Buffer.concat([info, ...Array.from({ length: frames }, (_, frame) => silentFrame(frame))]);
+  return Buffer.concat([info, ...Array.from({ length: frames }, (_, frame) => encodeSilentFlacFrame(frame))]);
 }
 
-function silentFrame(frame: number): Buffer {
+function encodeSilentFlacFrame(frame: number): Buffer {
   // 4096 samples, 8 kHz, one channel, 16 bits; the frame's number as UTF-8 codes a character.
   const header = Buffer.concat([Buffer.from([0xff, 0xf8, 0xc4, 0x08]), Buffer.from(String.fromCodePoint(frame))]);
-  const body = Buffer.concat([header, Buffer.from([checksum(header, 0x07, 8), 0x00, 0x00, 0x00])]);
-  const sum = checksum(body, 0x8005, 16);
+  const body = Buffer.concat([header, Buffer.from([crc(header, 0x07, 8), 0x00, 0x00, 0x00])]);
+  const sum = crc(body, 0x8005, 16);
   return Buffer.concat([body, Buffer.from([sum >> 8, sum & 0xff])]);
 }
 
-function checksum(bytes: Buffer, polynomial: number, bits: number): number {
+function crc(bytes: Buffer, polynomial: number, bits: number): number {
   const top = 1 << (bits - 1);
   let sum = 0;
   for (const byte of bytes) {

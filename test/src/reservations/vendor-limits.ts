@@ -103,7 +103,7 @@ export const ANTHROPIC_COMPLETE: Readonly<Record<string, ModelLimits>> = {
 export const ANTHROPIC_TOOL_TOKENS: Readonly<Record<string, number>> = { bash_: 245, text_editor_: 700 };
 
 /** Parts of a window that one image takes where the call asks for less detail. */
-export const DETAIL = {
+export const IMAGE_DETAIL = {
   /** `high`: 2 500 patches, or 2 048 px on the long side. */
   highPatchesMax: 2_500,
   /** `low`: 512 x 512 px. */
@@ -119,7 +119,7 @@ export const EMBEDDINGS = {
 };
 
 /** https://developers.openai.com/api/reference/resources/completions and …/chat: bounds of the parameters. */
-export const ANSWERS = { chatMax: 128, bestOfMax: 20 };
+export const MAX_ANSWERS = { chatMax: 128, bestOfMax: 20 };
 
 /** Per message, for the answer's beginning, and per name: https://cookbook.openai.com/examples/how_to_count_tokens_with_tiktoken */
 export const TOKENS_PER_MESSAGE = 4;
@@ -128,14 +128,14 @@ export const TOKENS_PER_MESSAGE = 4;
  * Images that are drawn: https://developers.openai.com/api/docs/guides/image-generation#cost-and-latency. Tokens of
  * gpt-image-1-mini are the page's prices divided by its price of a token.
  */
-export const DRAWING = {
+export const IMAGE_GENERATION = {
   /** Output tokens of one image in high quality: square, and of any other shape. */
   tokensPerImage: {
     'gpt-image-1': [4_160, 6_240],
     'gpt-image-1.5': [4_160, 6_240],
     'gpt-image-1-mini': [4_500, 6_500],
   } as Readonly<Record<string, readonly [square: number, other: number]>>,
-  /** `gpt-image-2` draws by its size: see {@link drawnTokens}. Without a size, or with `auto`, the largest. */
+  /** `gpt-image-2` draws by its size: see {@link imageOutputTokens}. Without a size, or with `auto`, the largest. */
   largest: [2_880, 2_880] as const,
   imagesMax: 10,
   tokensPerPartialImage: 100,
@@ -148,7 +148,7 @@ export const DRAWING = {
  * Output tokens of `gpt-image-2` in high quality, read off the vendor's calculator:
  * https://community.openai.com/t/gpt-image-2-output-pricing-calculator-online-and-in-your-code/1382699
  */
-export function drawnTokens(width: number, height: number): number {
+export function imageOutputTokens(width: number, height: number): number {
   const shortSide = Math.round((96 * Math.min(width, height)) / Math.max(width, height));
   return Math.ceil((96 * shortSide * (2_000_000 + width * height)) / 4_000_000);
 }
@@ -170,7 +170,7 @@ export const TRANSCRIPTION: Readonly<Record<string, { readonly tokensInMax: numb
   };
 
 /** One token for 100 ms: https://developers.openai.com/api/docs/guides/realtime-costs. No MP3 has fewer bytes a second. */
-export const HEARD = { tokensPerSecond: 10, mp3BytesPerSecondMin: 1_000 };
+export const AUDIO_INPUT = { tokensPerSecond: 10, mp3BytesPerSecondMin: 1_000 };
 
 /** https://developers.openai.com/api/reference/resources/videos: what a call that names no length gets. */
 export const VIDEO_SECONDS_DEFAULT = 4;

@@ -3,21 +3,21 @@ import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { embed, generateText, type LanguageModel, streamText } from 'ai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { AnthropicStandIn } from '../providers/anthropic.js';
-import { REAL } from '../providers/credentials.js';
-import { OpenAiStandIn } from '../providers/openai.js';
-import { type Route, TestGateway } from './gateway.js';
+import { AnthropicStandIn } from '../stand-in-providers/anthropic.js';
+import { OpenAiStandIn } from '../stand-in-providers/openai.js';
+import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
+import { InProcessGateway, type ProviderRoute } from './in-process-gateway.js';
 
 let openai: OpenAiStandIn;
 let anthropic: AnthropicStandIn;
-let gateway: TestGateway;
+let gateway: InProcessGateway;
 
 beforeAll(async () => {
   openai = await new OpenAiStandIn().start();
   anthropic = await new AnthropicStandIn().start();
-  gateway = await TestGateway.start([
-    { slug: 'openai', origin: openai.origin, credentials: { apiKey: REAL.openai } },
-    { slug: 'anthropic', origin: anthropic.origin, credentials: { apiKey: REAL.anthropic } },
+  gateway = await InProcessGateway.start([
+    { slug: 'openai', origin: openai.origin, credentials: { apiKey: PROVIDER_CREDENTIALS.openai } },
+    { slug: 'anthropic', origin: anthropic.origin, credentials: { apiKey: PROVIDER_CREDENTIALS.anthropic } },
   ]);
 });
 afterAll(async () => {
@@ -28,9 +28,9 @@ afterAll(async () => {
 
 const SAID = 'Hello from the provider – ✓.';
 
-function route(way: string, slug: 'openai' | 'anthropic'): Route {
+function route(way: string, slug: 'openai' | 'anthropic'): ProviderRoute {
   if (way === 'gateway') return gateway.route(slug);
-  return { baseUrl: slug === 'openai' ? openai.origin : anthropic.origin, key: REAL[slug] };
+  return { baseUrl: slug === 'openai' ? openai.origin : anthropic.origin, key: PROVIDER_CREDENTIALS[slug] };
 }
 
 function settings(way: string, slug: 'openai' | 'anthropic'): { baseURL: string; apiKey: string } {

@@ -1,18 +1,18 @@
 import Anthropic from '@anthropic-ai/sdk';
 import AnthropicV0 from 'anthropic-sdk-v0';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ANTHROPIC_OVERLOADED, AnthropicStandIn } from '../providers/anthropic.js';
-import { MESSAGE_USAGE } from '../providers/anthropic-messages.js';
-import { REAL } from '../providers/credentials.js';
-import { type Route, TestGateway } from './gateway.js';
+import { ANTHROPIC_OVERLOADED_RESPONSE, AnthropicStandIn } from '../stand-in-providers/anthropic.js';
+import { MESSAGE_USAGE } from '../stand-in-providers/anthropic-message-bodies.js';
+import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
+import { InProcessGateway, type ProviderRoute } from './in-process-gateway.js';
 
 let provider: AnthropicStandIn;
-let gateway: TestGateway;
+let gateway: InProcessGateway;
 
 beforeAll(async () => {
   provider = await new AnthropicStandIn().start();
-  gateway = await TestGateway.start([
-    { slug: 'anthropic', origin: provider.origin, credentials: { apiKey: REAL.anthropic } },
+  gateway = await InProcessGateway.start([
+    { slug: 'anthropic', origin: provider.origin, credentials: { apiKey: PROVIDER_CREDENTIALS.anthropic } },
   ]);
 });
 afterAll(async () => {
@@ -29,8 +29,8 @@ const REQUEST = {
   messages: [{ role: 'user' as const, content: 'hi' }],
 };
 const SAID = 'Hello from the provider – ✓.';
-const route = (way: string): Route =>
-  way === 'direct' ? { baseUrl: provider.origin, key: REAL.anthropic } : gateway.route('anthropic');
+const route = (way: string): ProviderRoute =>
+  way === 'direct' ? { baseUrl: provider.origin, key: PROVIDER_CREDENTIALS.anthropic } : gateway.route('anthropic');
 /** Both majors have the same calls; they differ in the header that carries the key. */
 const SDKS = {
   'v1 (bearer)': (way: string) => new Anthropic({ baseURL: route(way).baseUrl, apiKey: route(way).key, maxRetries: 0 }),
@@ -48,15 +48,15 @@ describe.each(['direct', 'gateway'])('anthropic SDK, %s', (way) => {
       expect(message.usage).toEqual(MESSAGE_USAGE);
       const form = major.startsWith('v1') ? 'authorization' : 'x-api-key';
       const other = major.startsWith('v1') ? 'x-api-key' : 'authorization';
-      expect(provider.last.headers[form]).toContain(REAL.anthropic);
-      expect(provider.last.headers[other]).toBeUndefined();
+      expect(provider.lastRequest.headers[form]).toContain(PROVIDER_CREDENTIALS.anthropic);
+      expect(provider.lastRequest.headers[other]).toBeUndefined();
     });
 
     test('streamed message, event by event', async () => {
       const types: string[] = [];
       for await (const event of await client().messages.create({ ...REQUEST, stream: true })) types.push(event.type);
       expect(types[0]).toBe('message_start');
-      expect(types.filter((type) => type === 'content_block_delta')).toHaveLength(provider.words.length);
+      expect(types.filter((type) => type === 'content_block_delta')).toHaveLength(provider.answerWords.length);
       expect(types.at(-1)).toBe('message_stop');
     });
 
@@ -89,7 +89,7 @@ describe.each(['direct', 'gateway'])('anthropic SDK, %s', (way) => {
     });
 
     test('529 overloaded arrives as what it is', async () => {
-      provider.failNext({ answer: ANTHROPIC_OVERLOADED });
+      provider.failNext({ answer: ANTHROPIC_OVERLOADED_RESPONSE });
       await expect(client().messages.create(REQUEST)).rejects.toMatchObject({ status: 529 });
     });
 
@@ -102,8 +102,8 @@ describe.each(['direct', 'gateway'])('anthropic SDK, %s', (way) => {
   test('beta headers and query pass', async () => {
     const client = SDKS['v0 (x-api-key)'](way);
     await client.beta.messages.create({ ...REQUEST, betas: ['files-api-2025-04-14'] });
-    expect(provider.last.target).toBe('/v1/messages?beta=true');
-    expect(provider.last.headers['anthropic-beta']).toContain('files-api-2025-04-14');
+    expect(provider.lastRequest.target).toBe('/v1/messages?beta=true');
+    expect(provider.lastRequest.headers['anthropic-beta']).toContain('files-api-2025-04-14');
   });
 
   test('authToken', async () => {

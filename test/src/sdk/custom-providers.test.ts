@@ -2,17 +2,19 @@
 import { request } from 'node:http';
 import type { IInjection, IUpstream } from '@acg/proto/messages';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Answer, json } from '../providers/answer.js';
-import { type SeenRequest, StandIn } from '../providers/stand-in.js';
-import { TestGateway } from './gateway.js';
+import { type ReceivedRequest, StandInProvider } from '../stand-in-providers/stand-in-provider.js';
+import { jsonResponse, type StandInResponse } from '../stand-in-providers/stand-in-response.js';
+import { InProcessGateway } from './in-process-gateway.js';
 
 /** Answers with what it was sent. */
-class EchoProvider extends StandIn {
-  protected override answer({ method, target, headers, body }: SeenRequest): Answer {
+class EchoProvider extends StandInProvider {
+  protected override respond({ method, target, headers, body }: ReceivedRequest): StandInResponse {
     if (target.endsWith('/moved')) {
-      return json(307, {}, [['location', `${this.origin}/base/v1/here?x=1`]]);
+      return jsonResponse(307, {}, [['location', `${this.origin}/base/v1/here?x=1`]]);
     }
-    return json(200, { method, target, headers, body: body.toString('latin1') }, [['x-seen', JSON.stringify(headers)]]);
+    return jsonResponse(200, { method, target, headers, body: body.toString('latin1') }, [
+      ['x-seen', JSON.stringify(headers)],
+    ]);
   }
 }
 
@@ -26,12 +28,12 @@ const INJECTIONS: Readonly<Record<string, IInjection>> = {
 };
 
 let provider: EchoProvider;
-let gateway: TestGateway;
+let gateway: InProcessGateway;
 
 beforeAll(async () => {
   provider = await new EchoProvider().start();
   const upstream = (injection: IInjection): Partial<IUpstream> => ({ injection, basePath: '/base' });
-  gateway = await TestGateway.start(
+  gateway = await InProcessGateway.start(
     Object.entries(INJECTIONS).map(([slug, injection]) => ({
       slug,
       origin: provider.origin,
@@ -81,12 +83,12 @@ test.each([
 ])('custom provider, %s: the provider gets exactly its credential', async (slug, headers, target) => {
   const theirs = { 'x-service-key': 'mine', 'x-api-key': 'mine' };
   expect((await call(slug, '/v1/x?a=b&apikey=mine', { headers: theirs })).status).toBe(200);
-  expect(provider.last.target).toBe(target);
-  expect(provider.last.headers).toMatchObject(headers);
-  const credentialHeaders = Object.keys(provider.last.headers).filter((name) => /auth|key|cookie/.test(name));
+  expect(provider.lastRequest.target).toBe(target);
+  expect(provider.lastRequest.headers).toMatchObject(headers);
+  const credentialHeaders = Object.keys(provider.lastRequest.headers).filter((name) => /auth|key|cookie/.test(name));
   expect(credentialHeaders.filter((name) => name in headers)).toEqual(Object.keys(headers));
-  if (slug !== 'header') expect(provider.last.headers['x-service-key']).toBe('mine');
-  expect(provider.last.headers['x-api-key']).toBeUndefined();
+  if (slug !== 'header') expect(provider.lastRequest.headers['x-service-key']).toBe('mine');
+  expect(provider.lastRequest.headers['x-api-key']).toBeUndefined();
 });
 
 describe.each(Object.keys(INJECTIONS).filter((slug) => slug !== 'none'))('custom provider, %s', (slug) => {
@@ -112,7 +114,7 @@ test.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
   async (method) => {
     const answer = await call('bearer', '/v1/x', { method });
     expect(answer.status).toBe(200);
-    expect(provider.last).toMatchObject({ method, target: '/base/v1/x' });
+    expect(provider.lastRequest).toMatchObject({ method, target: '/base/v1/x' });
   },
 );
 
@@ -132,9 +134,9 @@ test('custom provider: the token may come in any place an SDK uses', async () =>
   for (const [query, headers] of places) {
     const answer = await fetch(`${baseUrl}/v1/x${query}`, { headers });
     expect(answer.status).toBe(200);
-    expect(provider.last.target).toBe('/base/v1/x');
-    expect(provider.last.headers.authorization).toBe(`Bearer ${SECRET}`);
-    expect(provider.last.rawHeaders.join()).not.toContain('acg_');
+    expect(provider.lastRequest.target).toBe('/base/v1/x');
+    expect(provider.lastRequest.headers.authorization).toBe(`Bearer ${SECRET}`);
+    expect(provider.lastRequest.rawHeaders.join()).not.toContain('acg_');
   }
 });
 
@@ -144,5 +146,5 @@ test('custom provider: path traversal cannot leave the base path', async () => {
   }
   expect(provider.requests).toHaveLength(0);
   expect(await rawStatus('bearer', '//evil.example/x')).toBe(200);
-  expect(provider.last.target).toBe('/base//evil.example/x');
+  expect(provider.lastRequest.target).toBe('/base//evil.example/x');
 });

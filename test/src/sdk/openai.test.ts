@@ -1,18 +1,18 @@
 import OpenAI, { APIError, toFile } from 'openai';
 import OpenAIv4 from 'openai-v4';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { REAL } from '../providers/credentials.js';
-import { OPENAI_RATE_LIMITED, OpenAiStandIn, SPEECH } from '../providers/openai.js';
-import { CHAT_USAGE } from '../providers/openai-chat.js';
-import { type Route, TestGateway } from './gateway.js';
+import { OPENAI_RATE_LIMITED_RESPONSE, OpenAiStandIn, SPEECH_BYTES } from '../stand-in-providers/openai.js';
+import { CHAT_USAGE } from '../stand-in-providers/openai-chat-bodies.js';
+import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
+import { InProcessGateway, type ProviderRoute } from './in-process-gateway.js';
 
 let provider: OpenAiStandIn;
-let gateway: TestGateway;
+let gateway: InProcessGateway;
 
 beforeAll(async () => {
   provider = await new OpenAiStandIn().start();
-  gateway = await TestGateway.start([
-    { slug: 'openai', origin: provider.origin, credentials: { apiKey: REAL.openai } },
+  gateway = await InProcessGateway.start([
+    { slug: 'openai', origin: provider.origin, credentials: { apiKey: PROVIDER_CREDENTIALS.openai } },
   ]);
 });
 afterAll(async () => {
@@ -25,8 +25,8 @@ beforeEach(() => {
 
 const MESSAGES = [{ role: 'user' as const, content: 'hi – ✓' }];
 const SAID = 'Hello from the provider – ✓.';
-const route = (way: string): Route =>
-  way === 'direct' ? { baseUrl: provider.origin, key: REAL.openai } : gateway.route('openai');
+const route = (way: string): ProviderRoute =>
+  way === 'direct' ? { baseUrl: provider.origin, key: PROVIDER_CREDENTIALS.openai } : gateway.route('openai');
 
 describe.each(['direct', 'gateway'])('openai SDK, %s', (way) => {
   const client = (): OpenAI =>
@@ -36,7 +36,7 @@ describe.each(['direct', 'gateway'])('openai SDK, %s', (way) => {
     const answer = await client().chat.completions.create({ model: 'gpt-5-mini', messages: MESSAGES });
     expect(answer.choices[0]?.message.content).toBe(SAID);
     expect(answer.usage).toEqual(CHAT_USAGE);
-    expect(provider.last.target).toBe('/v1/chat/completions');
+    expect(provider.lastRequest.target).toBe('/v1/chat/completions');
   });
 
   test('streamed chat completion, chunk by chunk', async () => {
@@ -44,7 +44,7 @@ describe.each(['direct', 'gateway'])('openai SDK, %s', (way) => {
     const words: string[] = [];
     for await (const chunk of stream) words.push(chunk.choices[0]?.delta.content ?? '');
     expect(words.join('')).toBe(SAID);
-    expect(words.length).toBe(provider.words.length + 2);
+    expect(words.length).toBe(provider.answerWords.length + 2);
   });
 
   test('streamed chat completion with usage', async () => {
@@ -72,7 +72,7 @@ describe.each(['direct', 'gateway'])('openai SDK, %s', (way) => {
       types.push(event.type);
     }
     expect(types.at(-1)).toBe('response.completed');
-    expect(types.filter((type) => type === 'response.output_text.delta')).toHaveLength(provider.words.length);
+    expect(types.filter((type) => type === 'response.output_text.delta')).toHaveLength(provider.answerWords.length);
   });
 
   test('embeddings', async () => {
@@ -93,18 +93,18 @@ describe.each(['direct', 'gateway'])('openai SDK, %s', (way) => {
     const bytes = Buffer.alloc(300_000, 'line of a file\n');
     const file = await client().files.create({ purpose: 'batch', file: await toFile(bytes, 'ünï cödé.jsonl') });
     expect(file.bytes).toBe(bytes.length);
-    expect(provider.last.body.includes(bytes)).toBe(true);
+    expect(provider.lastRequest.body.includes(bytes)).toBe(true);
   });
 
   test('binary answer', async () => {
     const answer = await client().audio.speech.create({ model: 'tts-1', voice: 'alloy', input: 'hi' });
-    expect(Buffer.from(await answer.arrayBuffer()).equals(SPEECH)).toBe(true);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(SPEECH_BYTES)).toBe(true);
   });
 
   test("the provider's own errors arrive as the SDK knows them", async () => {
     const missing = client().chat.completions.create({ model: 'no-such-model', messages: MESSAGES });
     await expect(missing).rejects.toMatchObject({ status: 404, code: 'model_not_found' });
-    provider.failNext({ answer: OPENAI_RATE_LIMITED });
+    provider.failNext({ answer: OPENAI_RATE_LIMITED_RESPONSE });
     const limited = client().chat.completions.create({ model: 'gpt-5-mini', messages: MESSAGES });
     const error = await limited.catch((thrown: unknown) => thrown as APIError);
     expect(error).toMatchObject({ status: 429, code: 'rate_limit_exceeded' });
@@ -112,7 +112,7 @@ describe.each(['direct', 'gateway'])('openai SDK, %s', (way) => {
   });
 
   test('retries of the SDK reach the provider anew', async () => {
-    provider.failNext({ answer: { ...OPENAI_RATE_LIMITED, status: 500, headers: [['retry-after-ms', '1']] } });
+    provider.failNext({ answer: { ...OPENAI_RATE_LIMITED_RESPONSE, status: 500, headers: [['retry-after-ms', '1']] } });
     const retrying = new OpenAI({ baseURL: `${route(way).baseUrl}/v1`, apiKey: route(way).key, maxRetries: 1 });
     const answer = await retrying.chat.completions.create({ model: 'gpt-5-mini', messages: MESSAGES });
     expect(answer.choices[0]?.message.content).toBe(SAID);
@@ -167,9 +167,9 @@ test('openai: the provider sees the real credential once and nothing of the agen
   const { baseUrl, key } = gateway.route('openai');
   const client = new OpenAI({ baseURL: `${baseUrl}/v1`, apiKey: key, organization: 'org-x', maxRetries: 0 });
   await client.models.list();
-  const { headers, rawHeaders } = provider.last;
+  const { headers, rawHeaders } = provider.lastRequest;
   expect(rawHeaders.filter((name) => name.toLowerCase() === 'authorization')).toHaveLength(1);
-  expect(headers.authorization).toBe(`Bearer ${REAL.openai}`);
+  expect(headers.authorization).toBe(`Bearer ${PROVIDER_CREDENTIALS.openai}`);
   expect(headers.host).toBe(new URL(provider.origin).host);
   expect(headers['openai-organization']).toBeUndefined();
   expect(headers['accept-encoding']).toBe('identity');

@@ -1,21 +1,21 @@
 import { Vercel } from '@vercel/sdk';
 import { Resend } from 'resend';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { REAL } from '../providers/credentials.js';
-import { ResendStandIn } from '../providers/resend.js';
-import { VercelStandIn } from '../providers/vercel.js';
-import { type Route, TestGateway } from './gateway.js';
+import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
+import { ResendStandIn } from '../stand-in-providers/resend.js';
+import { VercelStandIn } from '../stand-in-providers/vercel.js';
+import { InProcessGateway, type ProviderRoute } from './in-process-gateway.js';
 
 let vercel: VercelStandIn;
 let resend: ResendStandIn;
-let gateway: TestGateway;
+let gateway: InProcessGateway;
 
 beforeAll(async () => {
   vercel = await new VercelStandIn().start();
   resend = await new ResendStandIn().start();
-  gateway = await TestGateway.start([
-    { slug: 'vercel', origin: vercel.origin, credentials: { apiKey: REAL.vercel } },
-    { slug: 'resend', origin: resend.origin, credentials: { apiKey: REAL.resend } },
+  gateway = await InProcessGateway.start([
+    { slug: 'vercel', origin: vercel.origin, credentials: { apiKey: PROVIDER_CREDENTIALS.vercel } },
+    { slug: 'resend', origin: resend.origin, credentials: { apiKey: PROVIDER_CREDENTIALS.resend } },
   ]);
 });
 afterAll(async () => {
@@ -28,9 +28,9 @@ beforeEach(() => {
   resend.requests.length = 0;
 });
 
-function route(way: string, slug: 'vercel' | 'resend'): Route {
+function route(way: string, slug: 'vercel' | 'resend'): ProviderRoute {
   if (way === 'gateway') return gateway.route(slug);
-  return { baseUrl: slug === 'vercel' ? vercel.origin : resend.origin, key: REAL[slug] };
+  return { baseUrl: slug === 'vercel' ? vercel.origin : resend.origin, key: PROVIDER_CREDENTIALS[slug] };
 }
 
 describe.each(['direct', 'gateway'])('vercel SDK, %s', (way) => {
@@ -42,7 +42,7 @@ describe.each(['direct', 'gateway'])('vercel SDK, %s', (way) => {
   test('user, projects, deployments', async () => {
     expect((await client().user.getAuthUser())?.user).toMatchObject({ username: 'agent' });
     expect(await client().projects.getProjects({ teamId: 'team_x' })).toMatchObject({ projects: [] });
-    expect(vercel.last.target).toBe('/v10/projects?teamId=team_x');
+    expect(vercel.lastRequest.target).toBe('/v10/projects?teamId=team_x');
     const { deployments } = await client().deployments.getDeployments({ projectId: 'prj_one' });
     expect(deployments?.[0]).toMatchObject({ uid: 'dpl_one', readyState: 'READY' });
   });
@@ -50,7 +50,7 @@ describe.each(['direct', 'gateway'])('vercel SDK, %s', (way) => {
   test('file upload keeps digest and bytes', async () => {
     const digest = '03a798d01a518055102dd78f8b411cbd00d7a97b';
     await client().deployments.uploadFile({ xVercelDigest: digest, requestBody: Buffer.from('hello file') });
-    expect(vercel.last.body.toString()).toBe('hello file');
+    expect(vercel.lastRequest.body.toString()).toBe('hello file');
   });
 });
 
@@ -65,7 +65,7 @@ describe.each(['direct', 'gateway'])('resend SDK, %s', (way) => {
     const sent = await client().emails.send(MAIL, { idempotencyKey: 'order-1' });
     expect(sent.error).toBeNull();
     expect(sent.data?.id).toBe('49a3999c-0ce1-4ea6-ab68-afcd6dc2e794');
-    expect(resend.last.headers['idempotency-key']).toBe('order-1');
+    expect(resend.lastRequest.headers['idempotency-key']).toBe('order-1');
     expect((await client().batch.send([MAIL, MAIL])).data?.data).toHaveLength(2);
     expect((await client().domains.list()).error).toBeNull();
   });

@@ -12,17 +12,19 @@ import {
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { REAL } from '../providers/credentials.js';
-import { S3_SLOW_DOWN, S3StandIn } from '../providers/s3.js';
-import { base64Crc32 } from '../providers/s3-payload.js';
-import { TestGateway } from './gateway.js';
+import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
+import { S3_SLOW_DOWN_RESPONSE, S3StandIn } from '../stand-in-providers/s3.js';
+import { base64Crc32 } from '../stand-in-providers/s3-payload.js';
+import { InProcessGateway } from './in-process-gateway.js';
 
 let provider: S3StandIn;
-let gateway: TestGateway;
+let gateway: InProcessGateway;
 
 beforeAll(async () => {
   provider = await new S3StandIn().start();
-  gateway = await TestGateway.start([{ slug: 's3', origin: provider.origin, credentials: REAL.s3 }]);
+  gateway = await InProcessGateway.start([
+    { slug: 's3', origin: provider.origin, credentials: PROVIDER_CREDENTIALS.s3 },
+  ]);
 });
 afterAll(async () => {
   await gateway.stop();
@@ -37,7 +39,8 @@ const Bucket = 'agent-bucket';
 
 function client(way: string, more: object = {}): S3Client {
   const common = { forcePathStyle: true, maxAttempts: 1, ...more };
-  if (way === 'direct') return new S3Client({ ...common, endpoint: provider.origin, ...withKeys(REAL.s3) });
+  if (way === 'direct')
+    return new S3Client({ ...common, endpoint: provider.origin, ...withKeys(PROVIDER_CREDENTIALS.s3) });
   const { baseUrl, key } = gateway.route('s3');
   const keys = { accessKeyId: key, secretAccessKey: 'unused', region: 'us-east-1' };
   return new S3Client({ ...common, endpoint: baseUrl, ...withKeys(keys) });
@@ -77,7 +80,7 @@ describe.each(['direct', 'gateway'])('S3 SDK, %s', (way) => {
     const bytes = Buffer.alloc(140_000, 'stream');
     const Body = Readable.from([bytes.subarray(0, 1), bytes.subarray(1, 99_999), bytes.subarray(99_999)]);
     await client(way).send(new PutObjectCommand({ Bucket, Key: 'stream', Body, ContentLength: bytes.length }));
-    expect(provider.last.headers['x-amz-content-sha256']).toBe('STREAMING-UNSIGNED-PAYLOAD-TRAILER');
+    expect(provider.lastRequest.headers['x-amz-content-sha256']).toBe('STREAMING-UNSIGNED-PAYLOAD-TRAILER');
     expect(provider.bytesOf(`${Bucket}/stream`)?.equals(bytes)).toBe(true);
   });
 
@@ -86,7 +89,7 @@ describe.each(['direct', 'gateway'])('S3 SDK, %s', (way) => {
     await client(way, { requestChecksumCalculation: 'WHEN_REQUIRED' }).send(
       new PutObjectCommand({ Bucket, Key: 'plain', Body: Readable.from([bytes]), ContentLength: bytes.length }),
     );
-    expect(provider.last.headers['x-amz-content-sha256']).toBe('UNSIGNED-PAYLOAD');
+    expect(provider.lastRequest.headers['x-amz-content-sha256']).toBe('UNSIGNED-PAYLOAD');
     expect(provider.bytesOf(`${Bucket}/plain`)?.equals(bytes)).toBe(true);
   });
 
@@ -115,10 +118,10 @@ describe.each(['direct', 'gateway'])('S3 SDK, %s', (way) => {
   ])('key %j', async (Key) => {
     const Body = Buffer.from(`body of ${Key}`);
     await client(way).send(new PutObjectCommand({ Bucket, Key, Body }));
-    expect(provider.names).toEqual([`${Bucket}/${Key}`]);
+    expect(provider.objectNames).toEqual([`${Bucket}/${Key}`]);
     expect((await read(Key)).equals(Body)).toBe(true);
     await client(way).send(new DeleteObjectCommand({ Bucket, Key }));
-    expect(provider.names).toEqual([]);
+    expect(provider.objectNames).toEqual([]);
   });
 
   test('ranges, conditions, lists, deletes, errors', async () => {
@@ -133,10 +136,10 @@ describe.each(['direct', 'gateway'])('S3 SDK, %s', (way) => {
     expect(list.Contents?.map((item) => item.Key)).toEqual(['a/1', 'a/2']);
     const Objects = [{ Key: 'a/1' }, { Key: 'a/2' }];
     await s3.send(new DeleteObjectsCommand({ Bucket, Delete: { Objects } }));
-    expect(provider.names).toEqual([`${Bucket}/b`]);
+    expect(provider.objectNames).toEqual([`${Bucket}/b`]);
     await expect(s3.send(new GetObjectCommand({ Bucket, Key: 'none' }))).rejects.toMatchObject({ name: 'NoSuchKey' });
     await expect(s3.send(new HeadObjectCommand({ Bucket, Key: 'none' }))).rejects.toMatchObject({ name: 'NotFound' });
-    provider.failNext({ answer: S3_SLOW_DOWN });
+    provider.failNext({ answer: S3_SLOW_DOWN_RESPONSE });
     await expect(s3.send(new GetObjectCommand({ Bucket, Key: 'b' }))).rejects.toMatchObject({ name: 'SlowDown' });
   });
 
@@ -179,8 +182,8 @@ test('S3: a presigned URL that does not say when it ends is refused before anyth
 });
 
 test('S3: only the real secret signs what the provider takes', async () => {
-  const wrong = { ...REAL.s3, secretAccessKey: 'another/Secret+Access/Key=9' };
-  const other = await TestGateway.start([{ slug: 's3', origin: provider.origin, credentials: wrong }]);
+  const wrong = { ...PROVIDER_CREDENTIALS.s3, secretAccessKey: 'another/Secret+Access/Key=9' };
+  const other = await InProcessGateway.start([{ slug: 's3', origin: provider.origin, credentials: wrong }]);
   const { baseUrl, key } = other.route('s3');
   const s3 = new S3Client({
     endpoint: baseUrl,
@@ -233,11 +236,11 @@ test.each([
   });
   expect(plain.status).toBe(200);
   expect(provider.bytesOf(`${Bucket}/${key}`)?.equals(data)).toBe(true);
-  expect(provider.last.headers).toMatchObject({
+  expect(provider.lastRequest.headers).toMatchObject({
     'content-length': String(length),
     'x-amz-content-sha256': 'UNSIGNED-PAYLOAD',
   });
-  expect(provider.last.headers['content-encoding']).toBeUndefined();
+  expect(provider.lastRequest.headers['content-encoding']).toBeUndefined();
 
   const trailer = `x-amz-checksum-crc32:${base64Crc32(data)}\r\nx-amz-trailer-signature:${'0'.repeat(64)}\r\n`;
   const payload = 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER';
@@ -256,7 +259,7 @@ test.each([
   const headers = { 'x-amz-decoded-content-length': String(length), 'x-amz-trailer': 'x-amz-checksum-crc32' };
   const answer = await putSigned(key, body, 'STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER', headers);
   expect(answer.status).toBeGreaterThanOrEqual(400);
-  expect(provider.names).toEqual([]);
+  expect(provider.objectNames).toEqual([]);
 });
 
 test('S3 stand-in: it verifies signatures for real', async () => {
@@ -264,7 +267,7 @@ test('S3 stand-in: it verifies signatures for real', async () => {
     endpoint: provider.origin,
     forcePathStyle: true,
     maxAttempts: 1,
-    ...withKeys({ ...REAL.s3, secretAccessKey: 'wrong' }),
+    ...withKeys({ ...PROVIDER_CREDENTIALS.s3, secretAccessKey: 'wrong' }),
   });
   await expect(s3.send(new ListObjectsV2Command({ Bucket }))).rejects.toMatchObject({ name: 'SignatureDoesNotMatch' });
   const md5 = createHash('md5').update('x').digest('base64');

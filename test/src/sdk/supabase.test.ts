@@ -1,18 +1,22 @@
 import { createClient, type SupabaseClient } from '@supabase/supabase-js';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { REAL } from '../providers/credentials.js';
-import { SERVICE_JWT, SupabaseStandIn, USER_JWT } from '../providers/supabase.js';
-import { until } from '../until.js';
-import { type Route, TestGateway } from './gateway.js';
+import { waitUntil } from '../fixtures/wait-until.js';
+import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
+import { SERVICE_JWT, SupabaseStandIn, USER_JWT } from '../stand-in-providers/supabase.js';
+import { InProcessGateway, type ProviderRoute } from './in-process-gateway.js';
 
 let provider: SupabaseStandIn;
-let gateway: TestGateway;
+let gateway: InProcessGateway;
 
 beforeAll(async () => {
   provider = await new SupabaseStandIn().start();
-  gateway = await TestGateway.start([
-    { slug: 'supabase', origin: provider.origin, credentials: { apiKey: REAL.supabase, url: provider.origin } },
+  gateway = await InProcessGateway.start([
+    {
+      slug: 'supabase',
+      origin: provider.origin,
+      credentials: { apiKey: PROVIDER_CREDENTIALS.supabase, url: provider.origin },
+    },
   ]);
 });
 afterAll(async () => {
@@ -25,10 +29,12 @@ beforeEach(() => {
 });
 
 function client(way: string): SupabaseClient {
-  return clientOf(way === 'direct' ? { baseUrl: provider.origin, key: REAL.supabase } : gateway.route('supabase'));
+  return clientOf(
+    way === 'direct' ? { baseUrl: provider.origin, key: PROVIDER_CREDENTIALS.supabase } : gateway.route('supabase'),
+  );
 }
 
-function clientOf({ baseUrl, key }: Route): SupabaseClient {
+function clientOf({ baseUrl, key }: ProviderRoute): SupabaseClient {
   return createClient(baseUrl, key, {
     auth: { persistSession: false, autoRefreshToken: false },
     // Node 20 has no WebSocket of its own.
@@ -44,7 +50,7 @@ describe.each(['direct', 'gateway'])('supabase SDK, %s', (way) => {
     expect((await todos.select('*').eq('id', 1).single()).data).toMatchObject({ id: 1 });
     const counted = await todos.select('*', { count: 'exact', head: true });
     expect(counted).toMatchObject({ count: 3, status: 200 });
-    expect(provider.last).toMatchObject({ method: 'HEAD', target: '/rest/v1/todos?select=*' });
+    expect(provider.lastRequest).toMatchObject({ method: 'HEAD', target: '/rest/v1/todos?select=*' });
   });
 
   test('insert, upsert, update, delete', async () => {
@@ -82,9 +88,12 @@ describe.each(['direct', 'gateway'])('supabase SDK, %s', (way) => {
     const { data } = await supabase.auth.signInWithPassword({ email: 'user@example.com', password: 'pw' });
     expect(data.session?.access_token).toBe(USER_JWT);
     await supabase.from('todos').select('*');
-    expect(provider.last.headers).toMatchObject({ apikey: REAL.supabase, authorization: `Bearer ${USER_JWT}` });
+    expect(provider.lastRequest.headers).toMatchObject({
+      apikey: PROVIDER_CREDENTIALS.supabase,
+      authorization: `Bearer ${USER_JWT}`,
+    });
     expect((await supabase.auth.getUser()).data.user?.email).toBe('user@example.com');
-    expect(provider.last.rawHeaders.join('\n')).not.toContain('acg_');
+    expect(provider.lastRequest.rawHeaders.join('\n')).not.toContain('acg_');
   });
 });
 
@@ -99,7 +108,9 @@ describe.each(['direct', 'gateway'])('supabase realtime, %s', (way) => {
     expect(await joined).toBe('SUBSCRIBED');
     await channel.send({ type: 'broadcast', event: 'note', payload: { text: 'ü ✓' } });
     expect(await received).toEqual({ text: 'ü ✓' });
-    expect(new URLSearchParams(provider.realtime.joined.at(-1)!.split('?')[1]).get('apikey')).toBe(REAL.supabase);
+    expect(new URLSearchParams(provider.realtime.joined.at(-1)!.split('?')[1]).get('apikey')).toBe(
+      PROVIDER_CREDENTIALS.supabase,
+    );
     expect(provider.realtime.received.join()).not.toContain('acg_');
     await supabase.removeAllChannels();
     await supabase.realtime.disconnect();
@@ -108,11 +119,11 @@ describe.each(['direct', 'gateway'])('supabase realtime, %s', (way) => {
 
 describe.each(['direct', 'gateway'])('supabase realtime with a key that is a JWT, %s', (way) => {
   let project: SupabaseStandIn;
-  let own: TestGateway;
+  let own: InProcessGateway;
   beforeAll(async () => {
     project = await new SupabaseStandIn(SERVICE_JWT).start();
     const credentials = { apiKey: SERVICE_JWT, url: project.origin };
-    own = await TestGateway.start([{ slug: 'supabase', origin: project.origin, credentials }]);
+    own = await InProcessGateway.start([{ slug: 'supabase', origin: project.origin, credentials }]);
   });
   afterAll(async () => {
     await own.stop();
@@ -134,7 +145,7 @@ describe.each(['direct', 'gateway'])('supabase realtime with a key that is a JWT
         .map((frame) => JSON.parse(frame) as [unknown, unknown, string, string, { access_token?: unknown }])
         .filter(([, , , event]) => event === 'phx_join' || event === 'access_token')
         .map(([, , , event, payload]) => [event, payload.access_token]);
-    await until('the renewals have arrived', () => sent().length === 3);
+    await waitUntil('the renewals have arrived', () => sent().length === 3);
     expect(sent()).toEqual([
       ['phx_join', SERVICE_JWT],
       ['access_token', USER_JWT],

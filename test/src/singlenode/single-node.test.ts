@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { REAL } from '../providers/credentials.js';
-import { OpenAiStandIn } from '../providers/openai.js';
-import { until } from '../stack.js';
-import { NodeProcess, processesOf } from './node-process.js';
+import { waitForCondition } from '../fixtures/stack.js';
+import { OpenAiStandIn } from '../stand-in-providers/openai.js';
+import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
+import { listProcessesUsing, SingleNodeProcess } from './single-node-process.js';
 
-const nodes: NodeProcess[] = [];
+const nodes: SingleNodeProcess[] = [];
 const directories: string[] = [];
 /** Where a gateway has run and was stopped: its database need not be made again. Each test leaves it as it was. */
-let used: string | null = null;
+let initializedDirectoryPath: string | null = null;
 
 /** `mode` 0700: closed to the user that runs Postgres when we are root, as root's home is. */
 const dataDirectory = (mode = 0o711): string => {
@@ -22,33 +22,33 @@ const dataDirectory = (mode = 0o711): string => {
   return join(home, 'data');
 };
 
-function launch(dataDir: string, env: Record<string, string> = {}): NodeProcess {
-  const node = new NodeProcess(dataDir, env);
+function launch(dataDir: string, env: Record<string, string> = {}): SingleNodeProcess {
+  const node = new SingleNodeProcess(dataDir, env);
   nodes.push(node);
   return node;
 }
 
 afterEach(async () => {
-  await Promise.all(nodes.splice(0).map((node) => node.end('SIGTERM')));
+  await Promise.all(nodes.splice(0).map((node) => node.stop('SIGTERM')));
   for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
 });
 
 afterAll(() => {
-  if (used !== null) rmSync(join(used, '..'), { recursive: true, force: true });
+  if (initializedDirectoryPath !== null) rmSync(join(initializedDirectoryPath, '..'), { recursive: true, force: true });
 });
 
-async function usedDirectory(): Promise<string> {
-  if (used !== null) return used;
+async function initializedDirectory(): Promise<string> {
+  if (initializedDirectoryPath !== null) return initializedDirectoryPath;
   const dataDir = dataDirectory();
   const node = launch(dataDir);
   await node.ready();
-  expect(await node.end('SIGTERM')).toBe(0);
+  expect(await node.stop('SIGTERM')).toBe(0);
   directories.splice(directories.indexOf(join(dataDir, '..')), 1);
-  used = dataDir;
-  return used;
+  initializedDirectoryPath = dataDir;
+  return initializedDirectoryPath;
 }
 
-async function json(url: string, token: string | null, body?: unknown) {
+async function fetchJson(url: string, token: string | null, body?: unknown) {
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (token !== null) headers.authorization = `Bearer ${token}`;
   const response = await fetch(
@@ -69,7 +69,7 @@ test('single node: clone to metered streamed call; Ctrl-C and restart keep every
   const first = launch(dataDir, env);
   const { controlPlane, dataPlane } = await first.ready();
   const api = `${controlPlane}/v1`;
-  const signup = await json(`${api}/auth/signup`, null, {
+  const signup = await fetchJson(`${api}/auth/signup`, null, {
     email: 'you@example.com',
     password: 'correct horse battery',
     name: 'You',
@@ -77,12 +77,13 @@ test('single node: clone to metered streamed call; Ctrl-C and restart keep every
   });
   expect(signup.status).toBe(201);
   const session: string = signup.body.token;
-  const project = (await json(`${api}/projects`, session)).body.projects[0];
-  const agent = (await json(`${api}/agents`, session, { projectId: project.id, name: 'Bot', budgetCentsMonthly: 500 }))
-    .body.agent;
-  const key = (await json(`${api}/api-keys`, session, { name: 'k', agentId: agent.id })).body;
-  const account = { agentId: agent.id, providerSlug: 'openai', credentials: { apiKey: REAL.openai } };
-  expect((await json(`${api}/providers/accounts`, session, account)).status).toBe(201);
+  const project = (await fetchJson(`${api}/projects`, session)).body.projects[0];
+  const agent = (
+    await fetchJson(`${api}/agents`, session, { projectId: project.id, name: 'Bot', budgetCentsMonthly: 500 })
+  ).body.agent;
+  const key = (await fetchJson(`${api}/api-keys`, session, { name: 'k', agentId: agent.id })).body;
+  const account = { agentId: agent.id, providerSlug: 'openai', credentials: { apiKey: PROVIDER_CREDENTIALS.openai } };
+  expect((await fetchJson(`${api}/providers/accounts`, session, account)).status).toBe(201);
 
   const client = new OpenAI({ baseURL: `${dataPlane}/v1/proxy/openai/v1`, apiKey: key.secretKey, maxRetries: 0 });
   const stream = await client.chat.completions.create({
@@ -92,33 +93,37 @@ test('single node: clone to metered streamed call; Ctrl-C and restart keep every
   });
   let text = '';
   for await (const chunk of stream) text += chunk.choices[0]?.delta?.content ?? '';
-  expect(text).toBe(provider.words.join(''));
-  expect(provider.last.headers.authorization).toBe(`Bearer ${REAL.openai}`);
+  expect(text).toBe(provider.answerWords.join(''));
+  expect(provider.lastRequest.headers.authorization).toBe(`Bearer ${PROVIDER_CREDENTIALS.openai}`);
   expect(JSON.stringify(provider.requests.map((r) => [r.target, r.rawHeaders]))).not.toContain(key.secretKey);
 
-  const summary = async (base: string) => (await json(`${base}/v1/usage/agents/${agent.id}/summary`, session)).body;
-  await until(async () => (await summary(controlPlane)).totalRequests === 1, 'the call in the summary');
-  const rows = (await json(`${api}/usage/agents/${agent.id}`, session)).body.usage;
+  const summary = async (base: string) =>
+    (await fetchJson(`${base}/v1/usage/agents/${agent.id}/summary`, session)).body;
+  await waitForCondition(async () => (await summary(controlPlane)).totalRequests === 1, 'the call in the summary');
+  const rows = (await fetchJson(`${api}/usage/agents/${agent.id}`, session)).body.usage;
   expect(rows[0]).toMatchObject({ providerSlug: 'openai', totalRequests: 1 });
   expect(rows[0].totalTokensIn).toBeGreaterThan(0);
 
   // One more call right before the stop: its record must not be lost.
   await client.chat.completions.create({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'hi' }] });
-  expect(await first.end('SIGINT')).toBe(0);
-  await until(() => processesOf(dataDir).length === 0, 'no process left behind');
+  expect(await first.stop('SIGINT')).toBe(0);
+  await waitForCondition(() => listProcessesUsing(dataDir).length === 0, 'no process left behind');
 
   const second = launch(dataDir, env);
   const again = await second.ready();
-  await until(async () => (await summary(again.controlPlane)).totalRequests === 2, 'both calls after the restart');
+  await waitForCondition(
+    async () => (await summary(again.controlPlane)).totalRequests === 2,
+    'both calls after the restart',
+  );
   const retry = new OpenAI({ baseURL: `${again.dataPlane}/v1/proxy/openai/v1`, apiKey: key.secretKey, maxRetries: 0 });
   await retry.chat.completions.create({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'hi' }] });
 
   // Killed hard: children and database end by themselves, the next start finds all.
-  await second.end('SIGKILL');
-  await until(() => processesOf(dataDir).length === 0, 'no orphan after kill -9');
+  await second.stop('SIGKILL');
+  await waitForCondition(() => listProcessesUsing(dataDir).length === 0, 'no orphan after kill -9');
   const third = launch(dataDir, env);
   const last = await third.ready();
-  await until(async () => (await summary(last.controlPlane)).totalRequests === 3, 'all calls after kill -9');
+  await waitForCondition(async () => (await summary(last.controlPlane)).totalRequests === 3, 'all calls after kill -9');
   await provider.close();
 });
 
@@ -140,18 +145,18 @@ test.runIf(process.getuid?.() === 0)(
     await node.ready();
     const { clusterName } = JSON.parse(readFileSync(join(dataDir, 'secrets.json'), 'utf8')) as { clusterName: string };
     const cluster = join('/var/lib/agent-credential-gateway', clusterName);
-    expect(await node.end('SIGTERM')).toBe(0);
+    expect(await node.stop('SIGTERM')).toBe(0);
     expect(existsSync(join(cluster, 'PG_VERSION'))).toBe(true);
     expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
     const again = launch(dataDir);
     await again.ready();
-    expect(await again.end('SIGTERM')).toBe(0);
+    expect(await again.stop('SIGTERM')).toBe(0);
     rmSync(cluster, { recursive: true });
   },
 );
 
 test('single node: a second start on the same data directory is refused and changes nothing', async () => {
-  const dataDir = await usedDirectory();
+  const dataDir = await initializedDirectory();
   await launch(dataDir).ready();
   const secrets = readFileSync(join(dataDir, 'secrets.json'), 'utf8');
   const second = launch(dataDir);
@@ -160,7 +165,7 @@ test('single node: a second start on the same data directory is refused and chan
   expect(readFileSync(join(dataDir, 'secrets.json'), 'utf8')).toBe(secrets);
 });
 
-function occupy(): Promise<{ server: Server; port: number }> {
+function occupyPort(): Promise<{ server: Server; port: number }> {
   const server = createServer();
   return new Promise((resolve) =>
     server.listen(0, '127.0.0.1', () => resolve({ server, port: (server.address() as { port: number }).port })),
@@ -173,23 +178,23 @@ test.each([
   ['DATAPLANE_PORT', (port: number) => String(port)],
   ['DATAPLANE_METRICS_PORT', (port: number) => String(port)],
 ])('single node: a port in use (%s) stops the start with one line that names it', async (variable, value) => {
-  const { server, port } = await occupy();
+  const { server, port } = await occupyPort();
   // One of them at the very first start.
-  const dataDir = variable === 'DATAPLANE_PORT' ? dataDirectory() : await usedDirectory();
+  const dataDir = variable === 'DATAPLANE_PORT' ? dataDirectory() : await initializedDirectory();
   const node = launch(dataDir, { [variable]: value(port) });
   const code = await node.exited();
   server.close();
   expect(code).toBe(69);
   expect(node.output).toContain(String(port));
   expect(node.output).toContain(variable);
-  await until(() => processesOf(dataDir).length === 0, 'no process left behind');
+  await waitForCondition(() => listProcessesUsing(dataDir).length === 0, 'no process left behind');
 });
 
 test.each([
   ['secrets.json lost', (file: string) => rmSync(file), 'restore that file'],
   ['secrets.json damaged', (file: string) => writeFileSync(file, '{'), 'is damaged'],
 ])('single node: a corrupt data directory (%s) is refused, nothing is overwritten', async (_name, damage, message) => {
-  const dataDir = await usedDirectory();
+  const dataDir = await initializedDirectory();
   const file = join(dataDir, 'secrets.json');
   const secrets = readFileSync(file);
   const { mode } = statSync(file);
@@ -205,7 +210,7 @@ test.each([
 });
 
 test('single node: a wrong master key is refused with one line', async () => {
-  const wrong = launch(await usedDirectory(), { MASTER_KEYS: `k1:${Buffer.alloc(32, 9).toString('base64')}` });
+  const wrong = launch(await initializedDirectory(), { MASTER_KEYS: `k1:${Buffer.alloc(32, 9).toString('base64')}` });
   expect(await wrong.exited()).not.toBe(0);
   expect(wrong.output).toMatch(/MASTER_KEYS/);
 });
@@ -213,10 +218,10 @@ test('single node: a wrong master key is refused with one line', async () => {
 test('single node: SIGHUP makes its control plane read PRICES_FILE again and ends nothing', async () => {
   const prices = join(dataDirectory(), '..', 'prices.json');
   writeFileSync(prices, '{"resend": {"perRequestUsd": 0.0004}}');
-  const node = launch(await usedDirectory(), { PRICES_FILE: prices, LOG_LEVEL: 'info' });
+  const node = launch(await initializedDirectory(), { PRICES_FILE: prices, LOG_LEVEL: 'info' });
   const { controlPlane } = await node.ready();
   process.kill(node.pid, 'SIGHUP');
-  await until(() => node.output.includes('PRICES_FILE read again'), 'the file is read');
+  await waitForCondition(() => node.output.includes('PRICES_FILE read again'), 'the file is read');
   expect((await fetch(`${controlPlane}/healthz`)).status).toBe(200);
-  expect(await node.end('SIGTERM')).toBe(0);
+  expect(await node.stop('SIGTERM')).toBe(0);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Member, useControlPlane } from '../control-plane.js';
-import { until } from '../until.js';
-import { type Receiver, signatureIsValid, startReceiver } from './receiver.js';
+import { type Member, useControlPlane } from '../fixtures/control-plane.js';
+import { waitUntil } from '../fixtures/wait-until.js';
+import { isSignatureValid, type Receiver, startReceiver } from './webhook-receiver.js';
 
 const plane = useControlPlane({ WEBHOOK_RETRY_DELAYS_MS: '20,30,40', WEBHOOK_TIMEOUT_MS: '2000' });
 let receiver: Receiver;
@@ -13,21 +13,21 @@ afterAll(() => receiver.close());
 let paths = 0;
 const newPath = (): string => `/hook-${++paths}`;
 
-async function endpoint(admin: Member, path: string, events: readonly string[] = ['agent.created']) {
+async function createEndpoint(admin: Member, path: string, events: readonly string[] = ['agent.created']) {
   const answer = await admin.call('POST', '/v1/webhooks', { url: receiver.url + path, events });
   expect(answer.status).toBe(201);
   return answer.body.endpoint as { id: string; secret: string };
 }
 const at = (path: string) => receiver.received.filter((one) => one.path === path);
-const settled = (admin: Member, id: string, status: string) =>
-  until(`delivery ${id} is ${status}`, async () => {
+const awaitDeliveryStatus = (admin: Member, id: string, status: string) =>
+  waitUntil(`delivery ${id} is ${status}`, async () => {
     const { body } = await admin.call('GET', `/v1/webhooks/deliveries/${id}`);
     return body.delivery.status === status && body.delivery;
   });
 
 test('webhooks: created with a secret shown once, listed, changed, deleted; strangers see nothing', async () => {
-  const admin = await plane().member('admin');
-  const stranger = await plane().member('owner');
+  const admin = await plane().createMember('admin');
+  const stranger = await plane().createMember('owner');
   const created = await admin.call('POST', '/v1/webhooks', {
     url: `${receiver.url}/crud`,
     events: ['agent.created', 'usage.threshold'],
@@ -64,8 +64,8 @@ test('webhooks: created with a secret shown once, listed, changed, deleted; stra
 });
 
 test('webhooks: an organization has a hundred endpoints, also when the last are made at once', async () => {
-  const admin = await plane().member('admin');
-  const { id } = await endpoint(admin, newPath());
+  const admin = await plane().createMember('admin');
+  const { id } = await createEndpoint(admin, newPath());
   const { sql } = plane().database;
   await sql`
     insert into webhook_endpoints
@@ -76,7 +76,7 @@ test('webhooks: an organization has a hundred endpoints, also when the last are 
   const answers = await sql.begin(async (tx) => {
     await tx`select 1 from organizations where id = ${admin.orgId} for update`;
     const made = [make(), make(), make()];
-    await until('all wait', async () => {
+    await waitUntil('all wait', async () => {
       const [waiting] = await sql`
         select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
       return waiting!.n === made.length;
@@ -99,15 +99,15 @@ test.each([
   ['a user in the url', { url: 'https://a:b@example.com/', events: ['agent.created'] }],
   ['a secret of its own', { url: 'https://example.com/x', events: ['agent.created'], secret: 'whsec_mine' }],
 ])('webhooks: %s is refused with 400', async (_name, body) => {
-  const admin = await plane().member('admin');
+  const admin = await plane().createMember('admin');
   expect((await admin.call('POST', '/v1/webhooks', body)).status).toBe(400);
 });
 
 test.each(['http://10.1.2.3/x', 'http://169.254.169.254/latest', 'ftp://example.com/x', 'https://a:b@example.com/'])(
   'webhooks: a change to %s is refused with 400, and the endpoint stays as it was',
   async (url) => {
-    const admin = await plane().member('admin');
-    const { id } = await endpoint(admin, newPath());
+    const admin = await plane().createMember('admin');
+    const { id } = await createEndpoint(admin, newPath());
     const before = (await admin.call('GET', '/v1/webhooks')).body.endpoints;
     const answer = await admin.call('PATCH', `/v1/webhooks/${id}`, { url });
     expect({ status: answer.status, error: typeof answer.body.error }).toEqual({ status: 400, error: 'string' });
@@ -116,36 +116,36 @@ test.each(['http://10.1.2.3/x', 'http://169.254.169.254/latest', 'ftp://example.
 );
 
 test('webhooks: members may look and retry, not manage', async () => {
-  const member = await plane().member('member');
+  const member = await plane().createMember('member');
   const body = { url: `${receiver.url}/x`, events: ['agent.created'] };
   expect((await member.call('POST', '/v1/webhooks', body)).status).toBe(403);
   expect((await member.call('GET', '/v1/webhooks')).status).toBe(200);
 });
 
 test('webhooks: a test delivery arrives signed over its raw body, and its detail shows what was sent', async () => {
-  const admin = await plane().member('admin');
+  const admin = await plane().createMember('admin');
   const path = newPath();
-  const { id, secret } = await endpoint(admin, path, ['agent.budget_exceeded']);
+  const { id, secret } = await createEndpoint(admin, path, ['agent.budget_exceeded']);
   const answer = await admin.call('POST', `/v1/webhooks/${id}/test`);
   expect(answer).toMatchObject({ status: 201, body: { delivery: { status: 'pending', attempts: 0, endpointId: id } } });
-  const delivery = await settled(admin, answer.body.delivery.id, 'success');
+  const delivery = await awaitDeliveryStatus(admin, answer.body.delivery.id, 'success');
   expect(delivery).toMatchObject({ statusCode: '200', attempts: 1, error: null, event: 'agent.budget_exceeded' });
   const [got] = at(path);
   expect(got).toMatchObject({ deliveryId: delivery.id, event: 'agent.budget_exceeded' });
   expect(got!.headers['content-type']).toBe('application/json');
-  expect(signatureIsValid(secret, got!)).toBe(true);
-  expect(signatureIsValid(`${secret}0`, got!)).toBe(false);
+  expect(isSignatureValid(secret, got!)).toBe(true);
+  expect(isSignatureValid(`${secret}0`, got!)).toBe(false);
   expect(JSON.parse(got!.body)).toEqual(delivery.payload);
   expect(Object.keys(delivery.payload)).toEqual(['event', 'timestamp', 'data']);
 });
 
 test('webhooks: a failing delivery is tried four times, fails, and a manual retry starts anew at once', async () => {
-  const admin = await plane().member('admin');
+  const admin = await plane().createMember('admin');
   const path = newPath();
-  const { id } = await endpoint(admin, path);
+  const { id } = await createEndpoint(admin, path);
   receiver.on(path, (response) => response.writeHead(500).end('sk-live-answer-of-the-receiver'));
   const { body } = await admin.call('POST', `/v1/webhooks/${id}/test`);
-  const failed = await settled(admin, body.delivery.id, 'failed');
+  const failed = await awaitDeliveryStatus(admin, body.delivery.id, 'failed');
   expect(failed).toMatchObject({ attempts: 4, statusCode: '500', error: 'status' });
   expect(at(path)).toHaveLength(4);
   expect(new Set(at(path).map((one) => one.deliveryId))).toEqual(new Set([failed.id]));
@@ -155,33 +155,33 @@ test('webhooks: a failing delivery is tried four times, fails, and a manual retr
   expect(JSON.stringify(listed.body) + JSON.stringify(failed)).not.toContain('sk-live');
 
   receiver.on(path, (response) => response.writeHead(204).end());
-  const stranger = await plane().member('owner');
+  const stranger = await plane().createMember('owner');
   expect((await stranger.call('POST', `/v1/webhooks/deliveries/${failed.id}/retry`)).status).toBe(404);
-  expect(await settled(admin, failed.id, 'failed')).toEqual(failed);
-  const member = await plane().member('member', admin.orgId);
+  expect(await awaitDeliveryStatus(admin, failed.id, 'failed')).toEqual(failed);
+  const member = await plane().createMember('member', admin.orgId);
   const retried = await member.call('POST', `/v1/webhooks/deliveries/${failed.id}/retry`);
   expect(retried).toMatchObject({ status: 200, body: { delivery: { status: 'pending', attempts: 0 } } });
-  expect(await settled(admin, failed.id, 'success')).toMatchObject({ attempts: 1, statusCode: '204' });
+  expect(await awaitDeliveryStatus(admin, failed.id, 'success')).toMatchObject({ attempts: 1, statusCode: '204' });
   expect((await member.call('POST', `/v1/webhooks/deliveries/${failed.id}/retry`)).status).toBe(409);
   expect((await stranger.call('POST', `/v1/webhooks/deliveries/${failed.id}/retry`)).status).toBe(404);
   expect((await stranger.call('GET', `/v1/webhooks/deliveries/${failed.id}`)).status).toBe(404);
 });
 
 test('webhooks: a paused endpoint gets nothing, and goes on with what waited when it is active again', async () => {
-  const admin = await plane().member('admin');
+  const admin = await plane().createMember('admin');
   const path = newPath();
-  const { id } = await endpoint(admin, path);
+  const { id } = await createEndpoint(admin, path);
   receiver.on(path, (response) => response.writeHead(503).end());
   const { body } = await admin.call('POST', `/v1/webhooks/${id}/test`);
-  await settled(admin, body.delivery.id, 'failed');
+  await awaitDeliveryStatus(admin, body.delivery.id, 'failed');
   expect((await admin.call('PATCH', `/v1/webhooks/${id}`, { status: 'paused' })).body.endpoint.status).toBe('paused');
   expect((await admin.call('POST', `/v1/webhooks/${id}/test`)).status).toBe(409);
   await admin.call('POST', `/v1/webhooks/deliveries/${body.delivery.id}/retry`);
   // Another endpoint's delivery passes the waiting one.
   const other = newPath();
-  const { id: otherId } = await endpoint(admin, other);
+  const { id: otherId } = await createEndpoint(admin, other);
   const { body: passing } = await admin.call('POST', `/v1/webhooks/${otherId}/test`);
-  await settled(admin, passing.delivery.id, 'success');
+  await awaitDeliveryStatus(admin, passing.delivery.id, 'success');
   expect(at(path)).toHaveLength(4);
   expect((await admin.call('GET', `/v1/webhooks/deliveries/${body.delivery.id}`)).body.delivery).toMatchObject({
     status: 'pending',
@@ -189,23 +189,23 @@ test('webhooks: a paused endpoint gets nothing, and goes on with what waited whe
   });
   receiver.on(path, (response) => response.writeHead(200).end());
   await admin.call('PATCH', `/v1/webhooks/${id}`, { status: 'active' });
-  await settled(admin, body.delivery.id, 'success');
+  await awaitDeliveryStatus(admin, body.delivery.id, 'success');
   expect(at(path)).toHaveLength(5);
 });
 
 test('webhooks: an event reaches the endpoints that subscribe to it and were there, active, when it occurred', async () => {
-  const admin = await plane().member('admin');
+  const admin = await plane().createMember('admin');
   const { id: projectId } = (await admin.call('POST', '/v1/projects', { name: 'P' })).body.project;
   const [both, deleted, paused, late] = [newPath(), newPath(), newPath(), newPath()];
-  const { secret } = await endpoint(admin, both, ['agent.created', 'agent.deleted']);
-  await endpoint(admin, deleted, ['agent.deleted']);
-  const { id: pausedId } = await endpoint(admin, paused);
+  const { secret } = await createEndpoint(admin, both, ['agent.created', 'agent.deleted']);
+  await createEndpoint(admin, deleted, ['agent.deleted']);
+  const { id: pausedId } = await createEndpoint(admin, paused);
   await admin.call('PATCH', `/v1/webhooks/${pausedId}`, { status: 'paused' });
   const { agent } = (await admin.call('POST', '/v1/agents', { projectId, name: 'Ada' })).body;
-  await endpoint(admin, late);
-  await until('the creation is told', () => at(both).length === 1);
+  await createEndpoint(admin, late);
+  await waitUntil('the creation is told', () => at(both).length === 1);
   expect((await admin.call('DELETE', `/v1/agents/${agent.id}`)).status).toBe(200);
-  await until('the deletion is told', () => at(both).length === 2 && at(deleted).length === 1);
+  await waitUntil('the deletion is told', () => at(both).length === 2 && at(deleted).length === 1);
   await admin.call('PATCH', `/v1/webhooks/${pausedId}`, { status: 'active' });
   const data = { agentId: agent.id, agentName: 'Ada', projectId, orgId: admin.orgId };
   const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -213,7 +213,7 @@ test('webhooks: an event reaches the endpoints that subscribe to it and were the
     { event: 'agent.created', timestamp, data },
     { event: 'agent.deleted', timestamp, data },
   ]);
-  expect(at(both).every((one) => signatureIsValid(secret, one))).toBe(true);
+  expect(at(both).every((one) => isSignatureValid(secret, one))).toBe(true);
   expect(at(deleted)[0]!.event).toBe('agent.deleted');
   // One that occurred before any endpoint was there, and is looked at only now.
   const { sql } = plane().database;
@@ -221,33 +221,33 @@ test('webhooks: an event reaches the endpoints that subscribe to it and were the
     insert into events (id, org_id, event, data, occurred_at)
     values (gen_random_uuid(), ${admin.orgId}, 'agent.created', ${sql.json(data)}, now() - interval '1 hour')
     returning id`;
-  await until('it was looked at', async () => {
+  await waitUntil('it was looked at', async () => {
     const [row] = await sql<{ done: boolean }[]>`
       select fanned_out_at is not null as done from events where id = ${event!.id}`;
     return row!.done;
   });
   expect(await sql`select from webhook_deliveries where event_id = ${event!.id}`).toHaveLength(0);
   // A delivery that is made later passes whatever could still come to the others.
-  const { id } = await endpoint(admin, newPath());
+  const { id } = await createEndpoint(admin, newPath());
   const { body } = await admin.call('POST', `/v1/webhooks/${id}/test`);
-  await settled(admin, body.delivery.id, 'success');
+  await awaitDeliveryStatus(admin, body.delivery.id, 'success');
   expect([...at(paused), ...at(late)]).toEqual([]);
 });
 
 test('webhooks: deleting an endpoint deletes its deliveries', async () => {
-  const admin = await plane().member('admin');
-  const { id } = await endpoint(admin, newPath());
+  const admin = await plane().createMember('admin');
+  const { id } = await createEndpoint(admin, newPath());
   const { body } = await admin.call('POST', `/v1/webhooks/${id}/test`);
-  await settled(admin, body.delivery.id, 'success');
+  await awaitDeliveryStatus(admin, body.delivery.id, 'success');
   await admin.call('DELETE', `/v1/webhooks/${id}`);
   expect((await admin.call('GET', `/v1/webhooks/deliveries/${body.delivery.id}`)).status).toBe(404);
 });
 
 test('webhooks: the signing secret is nowhere in the database', async () => {
-  const admin = await plane().member('admin');
-  const { id, secret } = await endpoint(admin, newPath());
+  const admin = await plane().createMember('admin');
+  const { id, secret } = await createEndpoint(admin, newPath());
   const { body } = await admin.call('POST', `/v1/webhooks/${id}/test`);
-  await settled(admin, body.delivery.id, 'success');
+  await awaitDeliveryStatus(admin, body.delivery.id, 'success');
   const { sql } = plane().database;
   const tables = await sql<{ name: string }[]>`
     select tablename as name from pg_tables where schemaname = 'public'`;
@@ -262,7 +262,7 @@ test('webhooks: the signing secret is nowhere in the database', async () => {
 });
 
 test('webhooks: one that was paused for failing says so, keeps saying so while paused, and begins anew when set active', async () => {
-  const admin = await plane().member('admin');
+  const admin = await plane().createMember('admin');
   const { body } = await admin.call('POST', '/v1/webhooks', {
     url: `${receiver.url}/failing`,
     events: ['agent.created'],

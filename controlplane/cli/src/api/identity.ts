@@ -1,12 +1,12 @@
 /** Who a token is. */
-import type { Client } from '@acg/client/client';
+import type { Client } from '@acg/client/management-api-client';
 
-type Me = Awaited<ReturnType<typeof whoIs>>;
+type Identity = Awaited<ReturnType<typeof fetchIdentity>>;
 
-export const whoIs = (client: Client) => client.get('/v1/me');
+export const fetchIdentity = (client: Client) => client.get('/v1/me');
 
 /** `you@example.com, Acme (owner)` */
-export function identityLine({ user, orgId, role, orgs }: Me): string {
+export function formatIdentity({ user, orgId, role, orgs }: Identity): string {
   const org = orgs.find(({ id }) => id === orgId)?.name ?? orgId;
   return `${user?.email ?? 'management token'}, ${org} (${role})`;
 }

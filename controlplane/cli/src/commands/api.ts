@@ -1,25 +1,25 @@
 /** `acg api`: any call of the management API, for what no command is there for. */
 import type { Command } from 'commander';
+import type { CommandContext } from '../invocation/command-context.js';
 import type { Invocation } from '../invocation/invocation.js';
-import { usage } from '../terminal/failure.js';
-import { printableJson, printableLines } from '../terminal/printable.js';
-import { readNamed } from '../terminal/secret-input.js';
-import { pair } from './options.js';
-import type { Tree } from './tree.js';
+import { parsePair } from '../options/parse-options.js';
+import { usage } from '../terminal/cli-error.js';
+import { toPrintableJson, toPrintableLines } from '../terminal/printable.js';
+import { readFileOrStdin } from '../terminal/secret-input.js';
 
 interface ApiOptions {
   readonly data?: string;
   readonly query?: readonly (readonly [string, string])[];
 }
 
-export function apiCommand(command: Command, { begin }: Tree): void {
+export function registerApiCommand(command: Command, { begin }: CommandContext): void {
   command
     .argument('<method>', 'GET, POST, PUT, PATCH or DELETE')
     .argument('<path>', 'e.g. /v1/agents')
     .option('-d, --data <json>', 'the body; @file reads it from a file, - from stdin')
     .option('-q, --query <name=value>', 'a parameter; repeatable', (text: string, before: ApiOptions['query'] = []) => [
       ...before,
-      pair(text),
+      parsePair(text),
     ])
     .action(async (method: string, path: string, { data, query = [] }: ApiOptions) => {
       const run = begin();
@@ -29,15 +29,17 @@ export function apiCommand(command: Command, { begin }: Tree): void {
       const target = parameters === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${parameters}`;
       const body = data === undefined ? null : await readBody(run, data);
       const init = body === null ? {} : { body, headers: { 'content-type': 'application/json' } };
-      const response = await (await run.client()).send(method.toUpperCase(), target, init);
+      const response = await (await run.getClient()).send(method.toUpperCase(), target, init);
       const text = await response.text();
-      if ((response.headers.get('content-type') ?? '').includes('json')) run.out(printableJson(JSON.parse(text), 2));
-      else run.terminal.stdout.write(run.terminal.stdout.isTTY ? printableLines(text) : text);
+      if ((response.headers.get('content-type') ?? '').includes('json'))
+        run.printLine(toPrintableJson(JSON.parse(text), 2));
+      else run.terminal.stdout.write(run.terminal.stdout.isTTY ? toPrintableLines(text) : text);
     });
 }
 
 async function readBody(run: Invocation, data: string): Promise<string> {
-  const text = data === '-' || data.startsWith('@') ? await readNamed(run.terminal, data.replace(/^@/, '')) : data;
+  const text =
+    data === '-' || data.startsWith('@') ? await readFileOrStdin(run.terminal, data.replace(/^@/, '')) : data;
   try {
     JSON.parse(text);
   } catch {

@@ -1,35 +1,38 @@
 /** `acg completion`: the script of a shell, which asks this very program what may come next. */
 
-import { everyRow } from '@acg/client/every-row';
+import { iterateAllRows } from '@acg/client/auto-paging';
 import tab from '@bomb.sh/tab';
 import { Argument, type Command } from 'commander';
-import { collected } from '../api/lookup.js';
-import { connect } from '../invocation/connect.js';
+import { collectRows } from '../api/find-by-name.js';
+import { createApiClient } from '../invocation/api-client.js';
+import type { CommandContext } from '../invocation/command-context.js';
 import type { Invocation } from '../invocation/invocation.js';
-import type { Tree } from './tree.js';
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 /** Whoever presses a key does not wait longer. */
 const TIMEOUT_MS = 1_500;
 
-export function completionCommand(command: Command, _tree: Tree): void {
+export function registerCompletionCommand(command: Command, _tree: CommandContext): void {
   command.addArgument(new Argument('<shell>', 'which').choices(SHELLS)).action((shell: string) => {
     tab.setup('acg', 'acg', shell);
   });
 }
 
 /** What the scripts call: `acg complete -- words…` */
-export function completeCommand(command: Command, { begin, everything }: Tree): void {
+export function registerCompleteCommand(
+  command: Command,
+  { begin, loadAllCommands: everything }: CommandContext,
+): void {
   command.argument('[words...]').action(async (words: readonly string[]) => {
     const run = begin();
     const program = await everything();
-    const agents = words.some((word) => /agent/.test(word)) ? await agentSlugs(run) : [];
-    addCommands(program, '', agents);
+    const agents = words.some((word) => /agent/.test(word)) ? await listAgentSlugs(run) : [];
+    addCompletions(program, '', agents);
     tab.parse([...words]);
   });
 }
 
-function addCommands(parent: Command, path: string, agents: readonly string[]): void {
+function addCompletions(parent: Command, path: string, agents: readonly string[]): void {
   for (const command of parent.commands) {
     const name = path === '' ? command.name() : `${path} ${command.name()}`;
     if (command.name() === 'complete') continue;
@@ -53,18 +56,18 @@ function addCommands(parent: Command, path: string, agents: readonly string[]): 
       };
       entry.argument(argument.name(), handler, argument.variadic);
     }
-    addCommands(command, name, agents);
+    addCompletions(command, name, agents);
   }
 }
 
 /** Slugs only: they hold nothing that a shell would run. None where nobody is logged in, or nobody answers. */
-async function agentSlugs(run: Invocation): Promise<readonly string[]> {
+async function listAgentSlugs(run: Invocation): Promise<readonly string[]> {
   try {
     const { url, token } = run.settings;
     if (token === null) return [];
-    const client = connect({ url, token, timeoutMs: TIMEOUT_MS });
+    const client = createApiClient({ url, token, timeoutMs: TIMEOUT_MS });
     const load = (query: { limit: number; offset: number }) => client.get('/v1/usage/agents', { params: { query } });
-    const agents = await collected(everyRow(load, (page) => page.agents));
+    const agents = await collectRows(iterateAllRows(load, (page) => page.agents));
     return agents.map(({ slug }) => slug).filter((slug) => /^[a-z0-9-]+$/.test(slug));
   } catch {
     return [];

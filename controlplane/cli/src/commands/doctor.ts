@@ -1,27 +1,27 @@
 /** `acg doctor`: one line for each thing that can be wrong, and what to do about it. */
 import type { Command } from 'commander';
-import { type Check, controlPlaneChecks, environmentChecks, gatewayChecks } from '../doctor/checks.js';
-import { EXIT } from '../terminal/failure.js';
-import { printable } from '../terminal/printable.js';
-import type { Tree } from './tree.js';
+import { type CheckResult, checkControlPlane, checkDataPlane, checkEnvironment } from '../doctor/checks.js';
+import type { CommandContext } from '../invocation/command-context.js';
+import { EXIT_CODES } from '../terminal/cli-error.js';
+import { toPrintable } from '../terminal/printable.js';
 
-export function doctorCommand(command: Command, { begin, exit }: Tree): void {
+export function registerDoctorCommand(command: Command, { begin, setExitCode: exit }: CommandContext): void {
   command
     .option('--agent <agent>', 'also test the keys of its accounts: one call each')
     .action(async ({ agent }: { readonly agent?: string }) => {
       const run = begin();
-      const checks: Check[] = [];
-      for (const part of [controlPlaneChecks(run), gatewayChecks(run, agent), environmentChecks(run)]) {
+      const checks: CheckResult[] = [];
+      for (const part of [checkControlPlane(run), checkDataPlane(run, agent), checkEnvironment(run)]) {
         for await (const check of part) {
           checks.push(check);
-          if (run.json) continue;
-          const mark = check.ok ? run.paint('green', '✓') : run.paint('red', '✗');
-          run.out(`${mark} ${printable(`${check.name}: ${check.detail}`)}`);
-          if (check.fix !== null) run.out(`  → ${printable(check.fix)}`);
+          if (run.isJson) continue;
+          const mark = check.ok ? run.applyStyle('green', '✓') : run.applyStyle('red', '✗');
+          run.printLine(`${mark} ${toPrintable(`${check.name}: ${check.detail}`)}`);
+          if (check.fix !== null) run.printLine(`  → ${toPrintable(check.fix)}`);
         }
       }
       const ok = checks.every((check) => check.ok);
-      run.show({ ok, checks }, () => {});
-      if (!ok) exit(EXIT.failed);
+      run.printResult({ ok, checks }, () => {});
+      if (!ok) exit(EXIT_CODES.failed);
     });
 }

@@ -1,30 +1,34 @@
 /** `acg status`: does it work, for whom, and what does not. */
 import type { Command } from 'commander';
-import { identityLine, whoIs } from '../api/identity.js';
+import { fetchIdentity, formatIdentity } from '../api/identity.js';
+import type { CommandContext } from '../invocation/command-context.js';
+import { probeGateway, resolveGatewayUrl } from '../invocation/data-plane-client.js';
 import type { Invocation } from '../invocation/invocation.js';
-import { gatewayUrlOf, probeGateway } from '../run/gateway.js';
-import { EXIT, failureOf } from '../terminal/failure.js';
-import type { Tree } from './tree.js';
+import { EXIT_CODES, toCliError } from '../terminal/cli-error.js';
 
 /** The value, or what stood in the way. */
-async function orProblem<T>(work: Promise<T>): Promise<{ value: T; problem: null } | { value: null; problem: string }> {
+async function resultOrProblem<T>(
+  work: Promise<T>,
+): Promise<{ value: T; problem: null } | { value: null; problem: string }> {
   try {
     return { value: await work, problem: null };
   } catch (error) {
-    return { value: null, problem: failureOf(error).message };
+    return { value: null, problem: toCliError(error).message };
   }
 }
 
-export function statusCommand(command: Command, { begin, exit }: Tree): void {
+export function registerStatusCommand(command: Command, { begin, setExitCode: exit }: CommandContext): void {
   command.action(async () => {
     const run = begin();
     const { url, token, profile } = run.settings;
-    const client = run.publicClient();
+    const client = run.createPublicClient();
     const [config, providers, session, gateway] = await Promise.all([
-      orProblem(client.get('/v1/config')),
-      orProblem(client.get('/v1/status')),
-      token === null ? null : orProblem(run.client().then(whoIs)),
-      orProblem(gatewayUrlOf(run).then(async (address) => ({ url: address, latencyMs: await probeGateway(address) }))),
+      resultOrProblem(client.get('/v1/config')),
+      resultOrProblem(client.get('/v1/status')),
+      token === null ? null : resultOrProblem(run.getClient().then(fetchIdentity)),
+      resultOrProblem(
+        resolveGatewayUrl(run).then(async (address) => ({ url: address, latencyMs: await probeGateway(address) })),
+      ),
     ]);
     const isUp = providers.value?.status === 'operational' && (session === null || session.value !== null);
     const body = {
@@ -37,27 +41,27 @@ export function statusCommand(command: Command, { begin, exit }: Tree): void {
       providers: providers.value?.providers ?? [],
       problems: [config, providers, session, gateway].flatMap((part) => (part?.problem == null ? [] : [part.problem])),
     };
-    run.show(body, () => showStatus(run, body, session !== null));
-    if (!body.ok) exit(EXIT.failed);
+    run.printResult(body, () => printStatus(run, body, session !== null));
+    if (!body.ok) exit(EXIT_CODES.failed);
   });
 }
 
 interface Status {
   readonly url: string;
   readonly version: string | null;
-  readonly session: Parameters<typeof identityLine>[0] | null;
+  readonly session: Parameters<typeof formatIdentity>[0] | null;
   readonly gateway: { readonly url: string; readonly latencyMs: number } | null;
   readonly providers: readonly { readonly slug: string; readonly status: string }[];
   readonly problems: readonly string[];
 }
 
-function showStatus(run: Invocation, status: Status, loggedIn: boolean): void {
+function printStatus(run: Invocation, status: Status, loggedIn: boolean): void {
   const { session, gateway } = status;
-  run.facts({
+  run.printFields({
     gateway: `${status.url} ${status.version ?? 'does not answer'}`,
-    session: session === null ? (loggedIn ? 'ended or refused' : 'not logged in') : identityLine(session),
+    session: session === null ? (loggedIn ? 'ended or refused' : 'not logged in') : formatIdentity(session),
     proxy: gateway === null ? 'not reachable' : `${gateway.url} answers in ${gateway.latencyMs} ms`,
     providers: status.providers.map(({ slug, status: health }) => `${slug} ${health}`).join(' · ') || null,
   });
-  for (const problem of status.problems) run.note(`acg: ${problem}`);
+  for (const problem of status.problems) run.printNote(`acg: ${problem}`);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { childEnvironment } from './child-environment.js';
+import { buildChildEnvironment } from './child-environment.js';
 
 const plan = {
   gatewayUrl: 'https://gw.example',
@@ -18,7 +18,7 @@ test('the parent’s own object stays as it is, and what is neither a secret nor
     OPENAI_API_KEY: 'sk',
     ACG_TOKEN: 't',
   });
-  const { env, removed } = childEnvironment(parent, plan);
+  const { env, removed } = buildChildEnvironment(parent, plan);
   expect(env).toEqual({
     PATH: '/bin',
     HTTPS_PROXY: 'http://p',
@@ -32,7 +32,7 @@ test('the parent’s own object stays as it is, and what is neither a secret nor
 
 test('s3: keys, address and region; what names another identity goes', () => {
   const parent = { AWS_PROFILE: 'prod', AWS_SESSION_TOKEN: 's', AWS_REGION: 'eu-central-1', AWS_ROLE_ARN: 'arn' };
-  const { env, remarks } = childEnvironment(parent, { ...plan, providers: ['s3'] });
+  const { env, remarks } = buildChildEnvironment(parent, { ...plan, providers: ['s3'] });
   expect(env).toMatchObject({
     AWS_ENDPOINT_URL_S3: 'https://gw.example/v1/proxy/s3',
     AWS_ACCESS_KEY_ID: 'acg_token',
@@ -47,7 +47,10 @@ test('s3: keys, address and region; what names another identity goes', () => {
 
 test('a provider of one’s own: its address, and its key is gone; its slug names no other variable', () => {
   const parent = { MY_LLM_API_KEY: 'k', LD_PRELOAD: 'mine' };
-  const { env, removed } = childEnvironment(parent, { ...plan, providers: ['my-llm', 'constructor', 'ld-preload'] });
+  const { env, removed } = buildChildEnvironment(parent, {
+    ...plan,
+    providers: ['my-llm', 'constructor', 'ld-preload'],
+  });
   expect(env.ACG_MY_LLM_BASE_URL).toBe('https://gw.example/v1/proxy/my-llm');
   expect(env.ACG_CONSTRUCTOR_BASE_URL).toBe('https://gw.example/v1/proxy/constructor');
   expect(env.LD_PRELOAD).toBe('mine');
@@ -61,13 +64,13 @@ test('a kept variable stays although a provider sets it; an own one wins', () =>
     keep: ['OPENAI_API_KEY'],
     extra: [['OPENAI_BASE_URL', 'u']] as const,
   };
-  const { env, removed } = childEnvironment({ OPENAI_API_KEY: 'sk' }, options);
+  const { env, removed } = buildChildEnvironment({ OPENAI_API_KEY: 'sk' }, options);
   expect(env).toMatchObject({ OPENAI_API_KEY: 'sk', OPENAI_BASE_URL: 'u' });
   expect(removed).toEqual([]);
 });
 
 test('on Windows names differ in case only', () => {
-  const { env } = childEnvironment({ openai_api_key: 'sk', acg_token: 't' }, plan);
+  const { env } = buildChildEnvironment({ openai_api_key: 'sk', acg_token: 't' }, plan);
   expect(Object.values(env)).not.toContain('sk');
   expect(Object.values(env)).not.toContain('t');
 });

@@ -1,9 +1,9 @@
 /** The variables of a child that goes through the gateway: the parent's, less its secrets, and the gateway's instead. */
-import { planProviders } from './provider-variables.js';
+import { planProviderVariables } from './provider-variables.js';
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-interface ChildPlan {
+interface ChildEnvironmentOptions {
   readonly gatewayUrl: string;
   readonly token: string;
   /** The agent's slug. */
@@ -26,11 +26,11 @@ interface ChildEnvironment {
 }
 
 /** Variables of this program, e.g. a management token, which is worth more than all keys of the agent. */
-const OWN = /^ACG_/i;
+const CLI_VARIABLES = /^ACG_/i;
 
-export function childEnvironment(parent: Variables, plan: ChildPlan): ChildEnvironment {
+export function buildChildEnvironment(parent: Variables, plan: ChildEnvironmentOptions): ChildEnvironment {
   const { gatewayUrl, token, agent } = plan;
-  const { set, remove, remarks } = planProviders(plan.providers, { gatewayUrl, token, env: parent });
+  const { set, remove, remarks } = planProviderVariables(plan.providers, { gatewayUrl, token, env: parent });
   const kept = new Set(plan.keep);
   const added: Record<string, string> = { ACG_GATEWAY_URL: gatewayUrl, ACG_GATEWAY_TOKEN: token, ACG_AGENT: agent };
   for (const [name, value] of Object.entries(set)) if (!kept.has(name)) added[name] = value;
@@ -41,7 +41,7 @@ export function childEnvironment(parent: Variables, plan: ChildPlan): ChildEnvir
   const removed: string[] = [];
   for (const [name, value] of Object.entries(parent)) {
     if (value === undefined) continue;
-    const isGone = !kept.has(name) && (OWN.test(name) || gone.has(name.toUpperCase()));
+    const isGone = !kept.has(name) && (CLI_VARIABLES.test(name) || gone.has(name.toUpperCase()));
     if (!isGone) env[name] = value;
     else if (added[name] !== value) removed.push(name);
   }

@@ -3,7 +3,7 @@
  * to go through it, because it is a credential of the provider's own or leads past the gateway.
  */
 
-interface Route {
+interface ProviderRoute {
   /** The provider's path on the gateway, without a slash at its end. */
   readonly url: string;
   /** The gateway token. */
@@ -13,7 +13,7 @@ interface Route {
 }
 
 interface ProviderVariables {
-  readonly set: (route: Route) => Readonly<Record<string, string>>;
+  readonly set: (route: ProviderRoute) => Readonly<Record<string, string>>;
   /** Never in the child, whether or not its agent may use the provider. */
   readonly secrets: readonly string[];
   /** In the way once the provider is used through the gateway. */
@@ -22,7 +22,7 @@ interface ProviderVariables {
   readonly remark?: string;
 }
 
-const BUILT_IN: Readonly<Record<string, ProviderVariables>> = {
+const BUILT_IN_PROVIDERS: Readonly<Record<string, ProviderVariables>> = {
   openai: {
     set: ({ url, token }) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: token }),
     secrets: ['OPENAI_API_KEY', 'OPENAI_ADMIN_KEY'],
@@ -81,12 +81,12 @@ const BUILT_IN: Readonly<Record<string, ProviderVariables>> = {
 };
 
 /** `my-llm` → `MY_LLM` */
-const variableName = (slug: string): string => slug.toUpperCase().replaceAll('-', '_');
+const toVariableName = (slug: string): string => slug.toUpperCase().replaceAll('-', '_');
 
 /** A provider that is not built in, and every one beside its SDK's own variables. */
-const custom = (slug: string): ProviderVariables => ({
+const customProviderVariables = (slug: string): ProviderVariables => ({
   set: () => ({}),
-  secrets: [`${variableName(slug)}_API_KEY`],
+  secrets: [`${toVariableName(slug)}_API_KEY`],
 });
 
 interface ProviderPlan {
@@ -96,17 +96,23 @@ interface ProviderPlan {
 }
 
 /** What using these providers through the gateway means for the variables of a child. */
-export function planProviders(
+export function planProviderVariables(
   slugs: readonly string[],
-  { gatewayUrl, token, env }: { readonly gatewayUrl: string; readonly token: string; readonly env: Route['env'] },
+  {
+    gatewayUrl,
+    token,
+    env,
+  }: { readonly gatewayUrl: string; readonly token: string; readonly env: ProviderRoute['env'] },
 ): ProviderPlan {
   const set: Record<string, string> = {};
-  const remove = new Set(secretVariables());
+  const remove = new Set(listSecretVariables());
   const remarks: string[] = [];
   for (const slug of slugs) {
-    const provider = Object.hasOwn(BUILT_IN, slug) ? BUILT_IN[slug]! : custom(slug);
+    const provider = Object.hasOwn(BUILT_IN_PROVIDERS, slug)
+      ? BUILT_IN_PROVIDERS[slug]!
+      : customProviderVariables(slug);
     const url = `${gatewayUrl}/v1/proxy/${slug}`;
-    Object.assign(set, { [`ACG_${variableName(slug)}_BASE_URL`]: url }, provider.set({ url, token, env }));
+    Object.assign(set, { [`ACG_${toVariableName(slug)}_BASE_URL`]: url }, provider.set({ url, token, env }));
     for (const name of [...provider.secrets, ...(provider.remove ?? [])]) remove.add(name);
     if (provider.remark !== undefined) remarks.push(provider.remark);
   }
@@ -114,4 +120,5 @@ export function planProviders(
 }
 
 /** Names that hold a credential of a built-in provider. */
-export const secretVariables = (): readonly string[] => Object.values(BUILT_IN).flatMap(({ secrets }) => secrets);
+export const listSecretVariables = (): readonly string[] =>
+  Object.values(BUILT_IN_PROVIDERS).flatMap(({ secrets }) => secrets);

@@ -1,7 +1,7 @@
 /** JSON files of this user alone: written whole or not at all, never readable by anybody else. */
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { EXIT, Failure } from '../terminal/failure.js';
+import { CliError, EXIT_CODES } from '../terminal/cli-error.js';
 
 /** What is in it; null: there is no such file. */
 export function readJsonFile(path: string): unknown {
@@ -10,13 +10,13 @@ export function readJsonFile(path: string): unknown {
     text = readFileSync(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new Failure(EXIT.failed, `${path}: ${(error as Error).message}`);
+    throw new CliError(EXIT_CODES.failed, `${path}: ${(error as Error).message}`);
   }
   try {
     return JSON.parse(text);
   } catch {
     // The parser's own message quotes the text, which may be a secret.
-    throw new Failure(EXIT.failed, `${path} is not JSON`, { hint: 'mend or delete it' });
+    throw new CliError(EXIT_CODES.failed, `${path} is not JSON`, { hint: 'mend or delete it' });
   }
 }
 
@@ -29,12 +29,12 @@ export function writePrivateFile(path: string, value: unknown): void {
     renameSync(draft, path);
   } catch (error) {
     rmSync(draft, { force: true });
-    throw new Failure(EXIT.failed, `cannot write ${path}: ${(error as Error).message}`);
+    throw new CliError(EXIT_CODES.failed, `cannot write ${path}: ${(error as Error).message}`);
   }
 }
 
 /** Takes everybody else's rights away; true where there were some. Windows has no such bits. */
-export function closeToOthers(path: string, platform: NodeJS.Platform): boolean {
+export function restrictToOwner(path: string, platform: NodeJS.Platform): boolean {
   if (platform === 'win32') return false;
   const found = statSync(path, { throwIfNoEntry: false });
   if (found?.isFile() !== true || (found.mode & 0o077) === 0) return false;
@@ -48,10 +48,10 @@ const LOCK_POLL_MS = 10;
 const LOCK_STALE_MS = 10_000;
 
 /** Reads and writes of `change` are those of one process at a time: of two that save at once neither undoes the other. */
-export function withLock(path: string, change: () => void): void {
+export function withFileLock(path: string, change: () => void): void {
   const lock = `${path}.lock`;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  takeLock(lock);
+  acquireLock(lock);
   try {
     change();
   } finally {
@@ -59,7 +59,7 @@ export function withLock(path: string, change: () => void): void {
   }
 }
 
-function takeLock(lock: string): void {
+function acquireLock(lock: string): void {
   const deadline = Date.now() + LOCK_WAIT_MS;
   for (;;) {
     try {
@@ -67,12 +67,12 @@ function takeLock(lock: string): void {
       return;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
-        throw new Failure(EXIT.failed, `cannot write ${lock}: ${(error as Error).message}`);
+        throw new CliError(EXIT_CODES.failed, `cannot write ${lock}: ${(error as Error).message}`);
       }
     }
     const since = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
     if (Date.now() - since > LOCK_STALE_MS) rmSync(lock, { force: true });
-    else if (Date.now() > deadline) throw new Failure(EXIT.failed, `${lock} is held by another acg`);
+    else if (Date.now() > deadline) throw new CliError(EXIT_CODES.failed, `${lock} is held by another acg`);
     else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_POLL_MS);
   }
 }

@@ -5,8 +5,8 @@
  *   credentials.json   each profile's session and the gateway tokens saved for its agents: mode 0600
  */
 import { join } from 'node:path';
-import { EXIT, Failure } from '../terminal/failure.js';
-import { closeToOthers, readJsonFile, withLock, writePrivateFile } from './private-file.js';
+import { CliError, EXIT_CODES } from '../terminal/cli-error.js';
+import { readJsonFile, restrictToOwner, withFileLock, writePrivateFile } from './private-file.js';
 
 export interface Profile {
   readonly url?: string;
@@ -41,7 +41,7 @@ interface Credentials {
   readonly gatewayTokens: Readonly<Record<string, Readonly<Record<string, SavedGatewayToken>>>>;
 }
 
-interface Place {
+interface ConfigLocation {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly platform: NodeJS.Platform;
   readonly home: string;
@@ -56,7 +56,7 @@ export class Profiles {
   readonly #platform: NodeJS.Platform;
   readonly #warn: (text: string) => void;
 
-  constructor({ env, platform, home }: Place, warn: (text: string) => void) {
+  constructor({ env, platform, home }: ConfigLocation, warn: (text: string) => void) {
     const base = env.XDG_CONFIG_HOME || (platform === 'win32' && env.APPDATA ? env.APPDATA : join(home, '.config'));
     this.configPath = join(base, 'acg', 'config.json');
     this.credentialsPath = join(base, 'acg', 'credentials.json');
@@ -64,28 +64,28 @@ export class Profiles {
     this.#warn = warn;
   }
 
-  config(): Config {
-    const { current = DEFAULT_PROFILE, profiles = {} } = record(
+  readConfig(): Config {
+    const { current = DEFAULT_PROFILE, profiles = {} } = asObject(
       readJsonFile(this.configPath),
       this.configPath,
     ) as Partial<Config>;
     return { current, profiles };
   }
 
-  credentials(): Credentials {
-    if (closeToOthers(this.credentialsPath, this.#platform)) {
+  readCredentials(): Credentials {
+    if (restrictToOwner(this.credentialsPath, this.#platform)) {
       this.#warn(`${this.credentialsPath} could be read by others: it is 0600 again; acg logout if that matters`);
     }
-    const saved = record(readJsonFile(this.credentialsPath), this.credentialsPath) as Partial<Credentials>;
+    const saved = asObject(readJsonFile(this.credentialsPath), this.credentialsPath) as Partial<Credentials>;
     return { sessions: saved.sessions ?? {}, gatewayTokens: saved.gatewayTokens ?? {} };
   }
 
   setCurrent(name: string): void {
-    this.#changeConfig((config) => ({ ...config, current: name }));
+    this.#updateConfig((config) => ({ ...config, current: name }));
   }
 
   saveProfile(name: string, changes: Profile): void {
-    this.#changeConfig(({ current, profiles }) => ({
+    this.#updateConfig(({ current, profiles }) => ({
       current,
       profiles: { ...profiles, [name]: { ...profiles[name], ...changes } },
     }));
@@ -95,7 +95,7 @@ export class Profiles {
   saveSession(name: string, session: SavedSession | null): void {
     const others = <T>(all: Readonly<Record<string, T>>) =>
       Object.fromEntries(Object.entries(all).filter(([profile]) => profile !== name));
-    this.#changeCredentials(({ sessions, gatewayTokens }) =>
+    this.#updateCredentials(({ sessions, gatewayTokens }) =>
       session === null
         ? { sessions: others(sessions), gatewayTokens: others(gatewayTokens) }
         : { sessions: { ...sessions, [name]: session }, gatewayTokens },
@@ -103,8 +103,8 @@ export class Profiles {
   }
 
   /** Another token of the same session; nothing where that one is gone or has been replaced meanwhile. */
-  renewSession(name: string, before: string, token: string): void {
-    this.#changeCredentials(({ sessions, gatewayTokens }) => {
+  replaceSessionToken(name: string, before: string, token: string): void {
+    this.#updateCredentials(({ sessions, gatewayTokens }) => {
       const own = sessions[name];
       if (own?.token !== before) return { sessions, gatewayTokens };
       return { sessions: { ...sessions, [name]: { ...own, token } }, gatewayTokens };
@@ -112,23 +112,23 @@ export class Profiles {
   }
 
   saveGatewayToken(profile: string, agentId: string, saved: SavedGatewayToken): void {
-    this.#changeCredentials(({ sessions, gatewayTokens }) => {
+    this.#updateCredentials(({ sessions, gatewayTokens }) => {
       const own = { ...gatewayTokens[profile], [agentId]: saved };
       return { sessions, gatewayTokens: { ...gatewayTokens, [profile]: own } };
     });
   }
 
-  #changeConfig(change: (config: Config) => Config): void {
-    withLock(this.configPath, () => writePrivateFile(this.configPath, change(this.config())));
+  #updateConfig(change: (config: Config) => Config): void {
+    withFileLock(this.configPath, () => writePrivateFile(this.configPath, change(this.readConfig())));
   }
 
-  #changeCredentials(change: (credentials: Credentials) => Credentials): void {
-    withLock(this.credentialsPath, () => writePrivateFile(this.credentialsPath, change(this.credentials())));
+  #updateCredentials(change: (credentials: Credentials) => Credentials): void {
+    withFileLock(this.credentialsPath, () => writePrivateFile(this.credentialsPath, change(this.readCredentials())));
   }
 }
 
-function record(value: unknown, path: string): Record<string, unknown> {
+function asObject(value: unknown, path: string): Record<string, unknown> {
   if (value === null) return {};
   if (typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new Failure(EXIT.failed, `${path} must hold a JSON object`, { hint: 'mend or delete it' });
+  throw new CliError(EXIT_CODES.failed, `${path} must hold a JSON object`, { hint: 'mend or delete it' });
 }

@@ -4,7 +4,7 @@
  */
 import { lstatSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { usage } from '../terminal/failure.js';
+import { usage } from '../terminal/cli-error.js';
 import { readJsonFile } from './private-file.js';
 
 export const PROJECT_FILE = '.acg.json';
@@ -17,13 +17,13 @@ export function findProjectFile(directory: string, uid: number | undefined): Pro
     const path = join(at, PROJECT_FILE);
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (found?.isFile() && (uid === undefined || found.uid === uid || found.uid === 0)) {
-      return checked(readJsonFile(path), path);
+      return validateProjectFile(readJsonFile(path), path);
     }
     if (dirname(at) === at) return {};
   }
 }
 
-function checked(value: unknown, path: string): ProjectFile {
+function validateProjectFile(value: unknown, path: string): ProjectFile {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw usage(`${path} must hold an object`);
   for (const [field, content] of Object.entries(value)) {
     if (!FIELDS.some((known) => known === field))

@@ -1,26 +1,26 @@
 /** Figures as people read them. Money comes in cents, which may have a fraction; times in ISO 8601 or milliseconds. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@acg/base/units';
 
-const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
-const smallDollars = new Intl.NumberFormat('en-US', {
+const dollarFormat = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+const smallDollarFormat = new Intl.NumberFormat('en-US', {
   style: 'currency',
   currency: 'USD',
   minimumSignificantDigits: 1,
   maximumSignificantDigits: 2,
 });
-const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const wholeNumberFormat = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
 /** Never `$0.00` for what cost something. */
-export function money(cents: number): string {
+export function formatCents(cents: number): string {
   const usd = cents / 100;
-  return usd !== 0 && Math.abs(usd) < 0.01 ? smallDollars.format(usd) : dollars.format(usd);
+  return usd !== 0 && Math.abs(usd) < 0.01 ? smallDollarFormat.format(usd) : dollarFormat.format(usd);
 }
 
-export const count = (value: number): string => whole.format(value);
+export const formatCount = (value: number): string => wholeNumberFormat.format(value);
 /** Of what is a percentage already, as the API has them: 25 is a quarter. */
-export const percent = (value: number): string => `${value.toFixed(value > 0 && value < 10 ? 1 : 0)} %`;
+export const formatPercent = (value: number): string => `${value.toFixed(value > 0 && value < 10 ? 1 : 0)} %`;
 
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < MINUTE_MS) return `${(ms / 1_000).toFixed(1)} s`;
   if (ms < HOUR_MS) return `${Math.round(ms / MINUTE_MS)} min`;
@@ -28,18 +28,18 @@ export function duration(ms: number): string {
 }
 
 /** How long ago; `–` for never. */
-export function ago(instant: string | null, nowMs: number): string {
+export function formatAgo(instant: string | null, nowMs: number): string {
   if (instant === null) return '–';
-  return `${duration(Math.max(0, nowMs - Date.parse(instant)))} ago`;
+  return `${formatDuration(Math.max(0, nowMs - Date.parse(instant)))} ago`;
 }
 
 /** A day and, on request, the minute, in UTC. */
-export const day = (instant: string | null): string => instant?.slice(0, 10) ?? '–';
-export const minute = (instant: string | null): string => instant?.slice(0, 16).replace('T', ' ') ?? '–';
+export const formatDay = (instant: string | null): string => instant?.slice(0, 10) ?? '–';
+export const formatMinute = (instant: string | null): string => instant?.slice(0, 16).replace('T', ' ') ?? '–';
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /** A bar of that share of `cells` characters, in eighths. */
-export function bar(share: number, cells: number): string {
+export function formatBar(share: number, cells: number): string {
   const eighths = Math.round(Math.min(1, Math.max(0, share)) * cells * 8);
   return '█'.repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8];
 }

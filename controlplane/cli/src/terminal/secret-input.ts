@@ -1,6 +1,6 @@
 /** Secrets come from a hidden question, from stdin, a file or a variable; never from an argument, which `ps` shows. */
 import { readFileSync } from 'node:fs';
-import { usage } from './failure.js';
+import { usage } from './cli-error.js';
 import type { Terminal } from './terminal.js';
 
 const BYTES_MAX = 64 * 1024;
@@ -12,11 +12,11 @@ export async function readStdin({ stdin }: Terminal, bytesMax = BYTES_MAX): Prom
     text += String(chunk);
     if (text.length > bytesMax) throw usage(`stdin has more than ${bytesMax / 1024} KiB`);
   }
-  return trimmed(text, 'stdin');
+  return stripFinalNewline(text, 'stdin');
 }
 
 /** A file that an option names; `-` is stdin, as everywhere in this program. */
-export async function readNamed(terminal: Terminal, file: string, bytesMax = BYTES_MAX): Promise<string> {
+export async function readFileOrStdin(terminal: Terminal, file: string, bytesMax = BYTES_MAX): Promise<string> {
   return file === '-' ? readStdin(terminal, bytesMax) : readFileSync(file, 'utf8');
 }
 
@@ -32,12 +32,12 @@ export async function readSecret(terminal: Terminal, { stdin, file, env }: Secre
   if ([stdin, file, env].filter((source) => source !== undefined).length > 1)
     throw usage('the secret comes from one place');
   if (stdin === true) return readStdin(terminal);
-  if (file !== undefined) return trimmed(await readNamed(terminal, file), file);
+  if (file !== undefined) return stripFinalNewline(await readFileOrStdin(terminal, file), file);
   if (env === undefined) return null;
-  return trimmed(terminal.env[env] ?? '', `the variable ${env}`);
+  return stripFinalNewline(terminal.env[env] ?? '', `the variable ${env}`);
 }
 
-function trimmed(text: string, source: string): string {
+function stripFinalNewline(text: string, source: string): string {
   const secret = text.replace(/\r?\n$/, '');
   if (secret === '') throw usage(`${source} holds nothing`);
   return secret;

@@ -1,12 +1,12 @@
 /** Rows for people: aligned under their headings on a terminal, tab-separated without headings' padding in a pipe. */
 import stringWidth from 'fast-string-width';
-import { printable } from './printable.js';
+import { toPrintable } from './printable.js';
 
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => string;
   /** Numbers stand flush right. */
-  readonly right?: boolean;
+  readonly alignRight?: boolean;
 }
 
 interface TableStyle {
@@ -17,21 +17,21 @@ interface TableStyle {
 }
 
 /** Lines, each without its end; none where there are no rows. */
-export function tableLines<Row>(
+export function formatTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
   { width, faint }: TableStyle,
 ): readonly string[] {
   if (rows.length === 0) return [];
   const titles = columns.map(({ title }) => title);
-  const cells = rows.map((row) => columns.map(({ cell }) => shortened(printable(cell(row)), width)));
+  const cells = rows.map((row) => columns.map(({ cell }) => truncateCell(toPrintable(cell(row)), width)));
   if (width === null) return [titles, ...cells].map((line) => line.join('\t'));
   const widths = columns.map((_, at) => Math.max(...[titles, ...cells].map((line) => stringWidth(line[at]!))));
   const line = (texts: readonly string[]): string =>
     texts
       .map((text, at) => {
         const padding = ' '.repeat(widths[at]! - stringWidth(text));
-        return columns[at]!.right === true ? padding + text : text + padding;
+        return columns[at]!.alignRight === true ? padding + text : text + padding;
       })
       .join('  ')
       .trimEnd();
@@ -39,7 +39,7 @@ export function tableLines<Row>(
 }
 
 /** One cell that fills lines must not stretch its column in all others. */
-function shortened(text: string, width: number | null): string {
+function truncateCell(text: string, width: number | null): string {
   if (width === null || stringWidth(text) <= width) return text;
   return `${[...text].slice(0, width - 1).join('')}…`;
 }

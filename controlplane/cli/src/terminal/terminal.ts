@@ -14,7 +14,8 @@ export interface Terminal {
 }
 
 /** Somebody sits there who can be asked. */
-export const canAsk = ({ stdin, stderr }: Terminal): boolean => stdin.isTTY === true && stderr.isTTY === true;
+export const isInteractiveTerminal = ({ stdin, stderr }: Terminal): boolean =>
+  stdin.isTTY === true && stderr.isTTY === true;
 
-export const hasColours = ({ env, stdout }: Terminal): boolean =>
+export const hasColors = ({ env, stdout }: Terminal): boolean =>
   stdout.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb';

@@ -1,17 +1,17 @@
 /** Who is signed in, and how one signs in, out and over to another organization. */
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { api, startReads, stopReads } from './api.js';
-import { dropDraftsOfOthers } from './drafts.js';
-import { BASE_PATH, SIGNED_OUT } from './page-facts.js';
-import { ME, queryClient } from './query-client.js';
+import { abortReads, allowReads, api } from './api-client.js';
+import { discardOtherUsersDrafts } from './form-drafts.js';
+import { BASE_PATH, HAS_NO_SESSION_COOKIE } from './page-meta-tags.js';
+import { ME_QUERY_KEY, queryClient } from './query-client.js';
 
-const ASK_AGAIN_MS = 3_000;
+const REFETCH_MS = 3_000;
 
-type Me = Awaited<ReturnType<typeof readMe>>;
+type Me = Awaited<ReturnType<typeof fetchMe>>;
 export type Role = Me['role'];
 
 /** The cookie is a person's, never a management token's. */
-const readMe = async () => {
+const fetchMe = async () => {
   const { token: _, ...me } = await api.get('/v1/me');
   return me;
 };
@@ -19,12 +19,12 @@ const readMe = async () => {
 /** `data` null: nobody. */
 export const useMe = () =>
   useQuery<Me | null>({
-    queryKey: ME,
-    queryFn: readMe,
+    queryKey: ME_QUERY_KEY,
+    queryFn: fetchMe,
     staleTime: 60_000,
     // Nothing else is asked meanwhile that could find out that there are answers again.
-    refetchInterval: ({ state }) => (state.status === 'error' && state.data === undefined ? ASK_AGAIN_MS : false),
-    ...(SIGNED_OUT ? { initialData: null } : {}),
+    refetchInterval: ({ state }) => (state.status === 'error' && state.data === undefined ? REFETCH_MS : false),
+    ...(HAS_NO_SESSION_COOKIE ? { initialData: null } : {}),
   });
 
 export const useConfig = (refetchMs: number | false = false) =>
@@ -35,42 +35,45 @@ export const useConfig = (refetchMs: number | false = false) =>
     refetchInterval: refetchMs,
   });
 
-const enter = (me: Me): void => {
-  queryClient.setQueryData(ME, me);
-  dropDraftsOfOthers();
+const storeSignedInUser = (me: Me): void => {
+  queryClient.setQueryData(ME_QUERY_KEY, me);
+  discardOtherUsersDrafts();
 };
 
-interface Credentials {
+interface LoginCredentials {
   readonly email: string;
   readonly password: string;
 }
 
 export const useSignIn = () =>
-  useMutation({ mutationFn: (body: Credentials) => api.post('/v1/session', { body }), onSuccess: enter });
+  useMutation({
+    mutationFn: (body: LoginCredentials) => api.post('/v1/session', { body }),
+    onSuccess: storeSignedInUser,
+  });
 
-interface NewAccount extends Credentials {
+interface SignUpInput extends LoginCredentials {
   readonly name: string;
   readonly orgName: string;
 }
 
 export const useSignUp = () =>
   useMutation({
-    mutationFn: async (body: NewAccount) => {
+    mutationFn: async (body: SignUpInput) => {
       const { token } = await api.post('/v1/auth/signup', { body });
       // Exchanged for the cookie at once: it ends with that.
       return api.post('/v1/session', { body: {}, headers: { authorization: `Bearer ${token}` } });
     },
-    onSuccess: enter,
+    onSuccess: storeSignedInUser,
   });
 
 /** What the page still reads would be refused when the session has changed, or answered for another organization. */
-async function alone<T>(change: () => Promise<T>): Promise<T> {
+async function withReadsAborted<T>(changeSession: () => Promise<T>): Promise<T> {
   await queryClient.cancelQueries();
-  stopReads();
+  abortReads();
   try {
-    return await change();
+    return await changeSession();
   } catch (error) {
-    startReads();
+    allowReads();
     void queryClient.invalidateQueries();
     throw error;
   }
@@ -78,13 +81,13 @@ async function alone<T>(change: () => Promise<T>): Promise<T> {
 
 export const useSwitchOrganization = () =>
   useMutation({
-    mutationFn: (orgId: string) => alone(() => api.patch('/v1/session', { body: { orgId } })),
+    mutationFn: (orgId: string) => withReadsAborted(() => api.patch('/v1/session', { body: { orgId } })),
     // From anew: nothing of what the other organization's people may see stays in the page.
     onSuccess: () => location.assign(`${BASE_PATH}/`),
   });
 
 export const useSignOut = () =>
   useMutation({
-    mutationFn: () => alone(() => api.delete('/v1/session')),
+    mutationFn: () => withReadsAborted(() => api.delete('/v1/session')),
     onSuccess: () => location.assign(`${BASE_PATH}/sign-in`),
   });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toCents, usd, usdTick } from './format.js';
+import { dollarInputToCents, formatUsd, formatUsdTick } from './format.js';
 
 test.each([
   [12.5, 1_250],
@@ -11,11 +11,11 @@ test.each([
   ['', null],
   ['-', null],
 ])('a typed %j is %j cents', (typed, cents) => {
-  expect(toCents(typed)).toBe(cents);
+  expect(dollarInputToCents(typed)).toBe(cents);
 });
 
 test('what cost something is never written as nothing', () => {
-  expect([usd(0), usd(0.0042), usd(0.000_001), usd(12.5), usd(null)]).toEqual([
+  expect([formatUsd(0), formatUsd(0.0042), formatUsd(0.000_001), formatUsd(12.5), formatUsd(null)]).toEqual([
     '$0.00',
     '$0.0042',
     '< $0.0001',
@@ -31,5 +31,5 @@ test.each([
   [0.1, ['$0.00', '$0.10', '$0.20']],
   [1_000, ['$0.00', '$1,000.00', '$2,000.00']],
 ])('labels of an axis that are %d dollars apart are told apart', (step, labels) => {
-  expect([0, step, 2 * step].map((value) => usdTick(value, step))).toEqual(labels);
+  expect([0, step, 2 * step].map((value) => formatUsdTick(value, step))).toEqual(labels);
 });

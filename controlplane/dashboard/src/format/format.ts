@@ -10,32 +10,32 @@ const CENT_DIGITS = 2;
 /** Of a dollar: costs are whole nano-dollars, and labels stand between them. */
 const DIGITS_MAX = 12;
 
-const whole = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
-const short = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+const wholeNumbers = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const compactNumbers = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
 const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
-const fractions = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 4 });
+const smallDollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 4 });
 const percents = new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 });
 
-export const NONE = '–';
+export const NO_VALUE = '–';
 
-export const count = (value: number): string => whole.format(value);
+export const formatCount = (value: number): string => wholeNumbers.format(value);
 /** `1.2K`, for axes and small places. */
-export const countShort = (value: number): string => short.format(value);
+export const formatCompactCount = (value: number): string => compactNumbers.format(value);
 /** Of a hundred, as the API gives rates: 0.4 → `0.4%`. */
-export const percent = (value: number): string => percents.format(value / 100);
+export const formatPercent = (value: number): string => percents.format(value / 100);
 
 /** Spend in dollars; below a cent to four decimals, and never `$0.00` for what cost something. */
-export function usd(value: number | null): string {
-  if (value === null) return NONE;
+export function formatUsd(value: number | null): string {
+  if (value === null) return NO_VALUE;
   if (value === 0 || Math.abs(value) >= 1 / CENTS_PER_USD) return dollars.format(value);
-  return Math.abs(value) < SMALLEST_USD ? `< ${fractions.format(SMALLEST_USD)}` : fractions.format(value);
+  return Math.abs(value) < SMALLEST_USD ? `< ${smallDollars.format(SMALLEST_USD)}` : smallDollars.format(value);
 }
 
 /** Dollars at an axis whose labels are `step` dollars apart: with the decimals that tell them apart. */
-export function usdTick(value: number, step: number): string {
+export function formatUsdTick(value: number, step: number): string {
   if (value === 0) return dollars.format(0);
   let digits = CENT_DIGITS;
-  while (digits < DIGITS_MAX && !isWhole(step * 10 ** digits)) digits++;
+  while (digits < DIGITS_MAX && !isNearlyInteger(step * 10 ** digits)) digits++;
   return value.toLocaleString('en-US', {
     style: 'currency',
     currency: 'USD',
@@ -45,28 +45,28 @@ export function usdTick(value: number, step: number): string {
 }
 
 /** But for what binary fractions are off. */
-const isWhole = (value: number): boolean => value > 0.5 && Math.abs(value - Math.round(value)) < 0.01;
+const isNearlyInteger = (value: number): boolean => value > 0.5 && Math.abs(value - Math.round(value)) < 0.01;
 
 /** Spend in cents, whole or not. */
-export const cents = (value: number | null): string => usd(value === null ? null : value / CENTS_PER_USD);
+export const formatCents = (value: number | null): string => formatUsd(value === null ? null : value / CENTS_PER_USD);
 
 /** Whole cents as somebody would type them in dollars; null: nothing. */
-export const typedDollars = (cents: number | null): string =>
+export const centsToDollarInput = (cents: number | null): string =>
   cents === null ? '' : (cents / CENTS_PER_USD).toFixed(2);
 
 /** A typed number of dollars as whole cents; null: none. Inputs give what ends with a zero, such as `12.50`, as a text. */
-export function toCents(value: number | string): number | null {
+export function dollarInputToCents(value: number | string): number | null {
   const dollarsTyped = typeof value === 'string' ? Number.parseFloat(value) : value;
   return Number.isFinite(dollarsTyped) ? Math.round(dollarsTyped * CENTS_PER_USD) : null;
 }
 
-export function milliseconds(value: number | null): string {
-  if (value === null) return NONE;
-  if (value < 1_000) return `${whole.format(value)} ms`;
+export function formatMilliseconds(value: number | null): string {
+  if (value === null) return NO_VALUE;
+  if (value < 1_000) return `${wholeNumbers.format(value)} ms`;
   return `${(value / 1_000).toFixed(value < 10_000 ? 1 : 0)} s`;
 }
 
-export function bytes(value: number): string {
+export function formatBytes(value: number): string {
   const units = ['B', 'KB', 'MB', 'GB', 'TB'];
   let size = value;
   let unit = 0;
@@ -78,7 +78,7 @@ export function bytes(value: number): string {
 }
 
 const dateTimes = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
-const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' });
+const exactTimes = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' });
 const dates = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
 const times = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 const utcDays = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
@@ -89,27 +89,27 @@ const utcHours = new Intl.DateTimeFormat('en-GB', {
   minute: '2-digit',
   timeZone: 'UTC',
 });
-const ago = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
+const relativeTimes = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
 
 /** Local day and time. */
-export const dateTime = (iso: string): string => dateTimes.format(new Date(iso));
+export const formatDateTime = (iso: string): string => dateTimes.format(new Date(iso));
 /** Local, with seconds and zone. */
-export const exactTime = (iso: string): string => exact.format(new Date(iso));
-export const date = (iso: string): string => dates.format(new Date(iso));
+export const formatExactTime = (iso: string): string => exactTimes.format(new Date(iso));
+export const formatDate = (iso: string): string => dates.format(new Date(iso));
 /** Local time of day with seconds. */
-export const time = (iso: string): string => times.format(new Date(iso));
+export const formatTime = (iso: string): string => times.format(new Date(iso));
 /** When a bucket of a report begins, Unix ms. It is written `YYYY-MM-DD HH:MM:SS` and is UTC, which a browser would not know. */
-export const bucketMs = (bucket: string): number => Date.parse(`${bucket.replace(' ', 'T')}Z`);
+export const bucketStartMs = (bucket: string): number => Date.parse(`${bucket.replace(' ', 'T')}Z`);
 /** A bucket of a report; days and hours of reports are UTC. */
-export const bucketLabel = (startMs: number, interval: 'hour' | 'day'): string =>
+export const formatBucket = (startMs: number, interval: 'hour' | 'day'): string =>
   interval === 'day' ? utcDays.format(startMs) : utcHours.format(startMs);
 
 /** `8 sec. ago`, `in 3 days`. */
-export function relative(iso: string, nowMs: number): string {
+export function formatRelativeTime(iso: string, nowMs: number): string {
   const seconds = Math.round((Date.parse(iso) - nowMs) / 1_000);
   const size = Math.abs(seconds);
-  if (size < MINUTE_S) return ago.format(seconds, 'second');
-  if (size < HOUR_S) return ago.format(Math.round(seconds / MINUTE_S), 'minute');
-  if (size < DAY_S) return ago.format(Math.round(seconds / HOUR_S), 'hour');
-  return ago.format(Math.round(seconds / DAY_S), 'day');
+  if (size < MINUTE_S) return relativeTimes.format(seconds, 'second');
+  if (size < HOUR_S) return relativeTimes.format(Math.round(seconds / MINUTE_S), 'minute');
+  if (size < DAY_S) return relativeTimes.format(Math.round(seconds / HOUR_S), 'hour');
+  return relativeTimes.format(Math.round(seconds / DAY_S), 'day');
 }

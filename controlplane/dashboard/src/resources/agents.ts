@@ -1,23 +1,24 @@
 /** Agents with their accounts and tokens: what several screens ask and change. */
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { api } from '../api/api.js';
+import { api } from '../api/api-client.js';
 import { queryClient } from '../api/query-client.js';
-import { accountsChanged, type Credentials, testFirst } from './accounts.js';
-import { agentsChanged, setAgentStatus } from './agent-changes.js';
+import { invalidateAgents, setAgentStatus } from './agent-mutations.js';
+import { type CredentialInput, invalidateAccounts, testCredential } from './provider-accounts.js';
 
-const ALL = 100;
+const LIST_LIMIT = 100;
 
 export const useProjects = () =>
   useQuery({
     queryKey: ['projects', 'all'],
-    queryFn: async () => (await api.get('/v1/projects', { params: { query: { limit: ALL } } })).projects,
+    queryFn: async () => (await api.get('/v1/projects', { params: { query: { limit: LIST_LIMIT } } })).projects,
     staleTime: 60_000,
   });
 
 export const useProviders = () =>
   useQuery({
     queryKey: ['custom-providers', 'all'],
-    queryFn: async () => (await api.get('/v1/custom-providers', { params: { query: { limit: ALL } } })).providers,
+    queryFn: async () =>
+      (await api.get('/v1/custom-providers', { params: { query: { limit: LIST_LIMIT } } })).providers,
     staleTime: 60_000,
   });
 
@@ -30,32 +31,32 @@ export const useAgent = (id: string) =>
 export type Agent = NonNullable<ReturnType<typeof useAgent>['data']>;
 
 /** Of no agent yet with an empty id: then nothing is asked. */
-export const useAccounts = (agentId: string) =>
+export const useAgentAccounts = (agentId: string) =>
   useQuery({
     queryKey: ['accounts', agentId],
     enabled: agentId !== '',
     queryFn: async () =>
-      (await api.get('/v1/providers/accounts', { params: { query: { agentId, limit: ALL } } })).accounts,
+      (await api.get('/v1/providers/accounts', { params: { query: { agentId, limit: LIST_LIMIT } } })).accounts,
   });
 
-export const useKeys = (agentId: string) =>
+export const useAgentKeys = (agentId: string) =>
   useQuery({
     queryKey: ['keys', agentId],
     enabled: agentId !== '',
-    queryFn: async () => (await api.get('/v1/api-keys', { params: { query: { agentId, limit: ALL } } })).keys,
+    queryFn: async () => (await api.get('/v1/api-keys', { params: { query: { agentId, limit: LIST_LIMIT } } })).keys,
   });
 
 type AgentPatch = NonNullable<Parameters<typeof patchAgent>[1]>;
 const patchAgent = (id: string, body: NonNullable<Parameters<typeof api.patch<'/v1/agents/{id}'>>[1]>['body']) =>
   api.patch('/v1/agents/{id}', { params: { path: { id } }, body });
 
-export const useChangeAgent = (id: string) =>
-  useMutation({ mutationFn: (body: AgentPatch) => patchAgent(id, body), onSuccess: agentsChanged });
+export const useUpdateAgent = (id: string) =>
+  useMutation({ mutationFn: (body: AgentPatch) => patchAgent(id, body), onSuccess: invalidateAgents });
 
-export const useSetStatus = (id: string) =>
+export const useSetAgentStatus = (id: string) =>
   useMutation({
     mutationFn: (status: Agent['status']) => setAgentStatus(id, status),
-    onSuccess: agentsChanged,
+    onSuccess: invalidateAgents,
   });
 
 export const useDeleteAgent = (id: string) =>
@@ -66,22 +67,22 @@ export const useDeleteAgent = (id: string) =>
       queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] === 'agents' && queryKey[2] !== id }),
   });
 
-interface NewAccount extends Credentials {
+interface NewAccountInput extends CredentialInput {
   readonly agentId: string;
 }
 
 /** Tests the credential with the provider first; the provider's no is thrown, what could not be tested is taken. */
 export const useAddAccount = () =>
   useMutation({
-    mutationFn: async ({ agentId, ...given }: NewAccount) => {
-      const body = await testFirst(given);
+    mutationFn: async ({ agentId, ...given }: NewAccountInput) => {
+      const body = await testCredential(given);
       await api.post('/v1/providers/accounts', { body: { agentId, ...body } });
     },
     gcTime: 0,
-    onSuccess: accountsChanged,
+    onSuccess: invalidateAccounts,
   });
 
-interface NewKey {
+interface NewKeyInput {
   readonly name: string;
   readonly scope?: 'agent' | 'project' | 'org';
   readonly agentId?: string;
@@ -92,7 +93,7 @@ interface NewKey {
 /** The answer holds the secret: it is kept by nobody but the caller. */
 export const useCreateKey = () =>
   useMutation({
-    mutationFn: (body: NewKey) => api.post('/v1/api-keys', { body }),
+    mutationFn: (body: NewKeyInput) => api.post('/v1/api-keys', { body }),
     gcTime: 0,
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['keys'] }),
   });

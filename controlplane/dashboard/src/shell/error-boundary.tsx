@@ -1,14 +1,14 @@
 /** Catches what a screen throws: the rest of the page stays. Another address is another try. */
 import { Button, Group } from '@mantine/core';
 import { Component, type ReactNode } from 'react';
-import { Failure } from '../parts/failure.js';
+import { ErrorAlert } from '../components/feedback/error-alert.js';
 
-const UNLOADED = new Error(
+const SCREEN_LOAD_ERROR = new Error(
   'This screen could not be loaded. Load the page again; if that does not help, try it later.',
 );
 
 /** A file of the screen did not come: browsers have words of their own for it. */
-const isUnloaded = (error: unknown): boolean => error instanceof TypeError && /module/i.test(error.message);
+const isModuleLoadError = (error: unknown): boolean => error instanceof TypeError && /module/i.test(error.message);
 
 interface ErrorBoundaryProps {
   /** When it changes, the screen is tried again. */
@@ -37,7 +37,7 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, ErrorBoundarySt
     if (error === null) return this.props.children;
     return (
       <>
-        <Failure error={isUnloaded(error) ? UNLOADED : error} />
+        <ErrorAlert error={isModuleLoadError(error) ? SCREEN_LOAD_ERROR : error} />
         <Group mt="md">
           <Button variant="default" onClick={() => location.reload()}>
             Load the page again

@@ -2,9 +2,9 @@
 import { Button, Menu, Text } from '@mantine/core';
 import { BookOpen, Check, ChevronDown, Keyboard, LogOut, Plus, Rocket } from 'lucide-react';
 import { Link } from 'wouter';
-import { BASE_PATH } from '../api/page-facts.js';
+import { BASE_PATH } from '../api/page-meta-tags.js';
 import { useMe, useSignOut, useSwitchOrganization } from '../api/session.js';
-import { toastFailure } from '../parts/toast.js';
+import { showErrorToast } from '../components/feedback/toast.js';
 
 export function UserMenu({ onHelp }: { readonly onHelp: () => void }) {
   const me = useMe().data;
@@ -39,7 +39,7 @@ export function UserMenu({ onHelp }: { readonly onHelp: () => void }) {
             <Menu.Item
               key={id}
               rightSection={id === me.orgId ? <Check size={14} aria-label="current" /> : <Text size="xs">{role}</Text>}
-              onClick={() => id !== me.orgId && switchTo.mutate(id, { onError: toastFailure })}
+              onClick={() => id !== me.orgId && switchTo.mutate(id, { onError: showErrorToast })}
             >
               {name}
               {purgeAt !== undefined && ' (being deleted)'}
@@ -65,7 +65,7 @@ export function UserMenu({ onHelp }: { readonly onHelp: () => void }) {
         <Menu.Divider />
         <Menu.Item
           leftSection={<LogOut size={16} aria-hidden />}
-          onClick={() => signOut.mutate(undefined, { onError: toastFailure })}
+          onClick={() => signOut.mutate(undefined, { onError: showErrorToast })}
         >
           Sign out
         </Menu.Item>

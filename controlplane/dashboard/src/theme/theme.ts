@@ -1,7 +1,7 @@
 /** One look for all screens: sizes, colours and the defaults of the kit's components. */
 import { type CSSVariablesResolver, createTheme } from '@mantine/core';
 
-const dismiss = { closeButtonProps: { 'aria-label': 'Close' } };
+const closeButton = { closeButtonProps: { 'aria-label': 'Close' } };
 
 export const theme = createTheme({
   primaryColor: 'indigo',
@@ -24,10 +24,10 @@ export const theme = createTheme({
     Card: { defaultProps: { withBorder: true, padding: 'lg' } },
     // What may be left out says so; the rest is needed.
     InputWrapper: { defaultProps: { withAsterisk: false } },
-    Drawer: { defaultProps: dismiss },
+    Drawer: { defaultProps: closeButton },
     // Its placeholder is no item of a menu.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
-    Modal: { defaultProps: { ...dismiss, centered: true } },
+    Modal: { defaultProps: { ...closeButton, centered: true } },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Dismiss' } } },
     // What is chosen is read at once, also when the theme turns.
     SegmentedControl: { defaultProps: { transitionDuration: 0 } },
@@ -38,7 +38,7 @@ export const theme = createTheme({
 });
 
 /** The kit's own shades of secondary text do not reach WCAG AA's contrast on its own surfaces. */
-export const readableColors: CSSVariablesResolver = () => ({
+export const accessibleColorVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {
     '--mantine-color-dimmed': 'var(--mantine-color-gray-7)',

@@ -1,5 +1,5 @@
+import { type BuiltInProvider, fixedAddress, isRejectedWith401, secret } from './built-in-provider.js';
 import { ANTHROPIC_CALLS } from './model-calls.js';
-import { type BuiltInProvider, fixedAddress, refusedWith401, secret } from './provider.js';
 
 const BASE_URL = 'https://api.anthropic.com';
 
@@ -25,7 +25,7 @@ export const anthropic: BuiltInProvider = {
   // 529 overloaded_error is the provider's, not the tenant's.
   failureStatuses: [500, 502, 503, 504, 529],
   failureExemptMarker: '',
-  probe: { path: '/v1/models?limit=1', headers: { 'anthropic-version': '2023-06-01' }, refused: refusedWith401 },
+  probe: { path: '/v1/models?limit=1', headers: { 'anthropic-version': '2023-06-01' }, refused: isRejectedWith401 },
   sensitiveCalls: [{ call: '* /v1/organizations/**', why: 'admin API: keys, members, invitations' }],
   modelCalls: ANTHROPIC_CALLS,
   websocket: false,

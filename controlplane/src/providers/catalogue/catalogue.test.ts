@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError } from '@acg/base/env-reader';
 import { expect, test } from 'vitest';
+import type { Credentials } from './built-in-provider.js';
 import { Catalogue, loadCatalogue } from './catalogue.js';
-import { parseCredentials } from './credentials.js';
-import type { Credentials } from './provider.js';
+import { parseCredentials } from './parse-credentials.js';
 
 const catalogue = new Catalogue();
 

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError } from '@acg/base/env-reader';
 import { anthropic } from './anthropic.js';
-import { parseCredentials } from './credentials.js';
+import type { BuiltInProvider, Credentials } from './built-in-provider.js';
 import { openai } from './openai.js';
-import type { BuiltInProvider, Credentials } from './provider.js';
+import { parseCredentials } from './parse-credentials.js';
 import { resend } from './resend.js';
 import { s3 } from './s3.js';
 import { supabase } from './supabase.js';
@@ -60,20 +60,20 @@ function readOverrides(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw wrong((error as Error).message);
+    throw providersFileError((error as Error).message);
   }
 }
 
 function parseOverrides(document: unknown): ReadonlyMap<string, Override> {
   if (!isObject(document))
-    throw wrong('must hold a JSON object such as {"openai":{"baseUrl":"http://127.0.0.1:9001"}}');
+    throw providersFileError('must hold a JSON object such as {"openai":{"baseUrl":"http://127.0.0.1:9001"}}');
   const overrides = new Map<string, Override>();
   for (const [slug, entry] of Object.entries(document)) {
     const provider = BUILT_IN.find((one) => one.slug === slug);
-    if (provider === undefined) throw wrong(`no built-in provider is called ${JSON.stringify(slug)}`);
-    if (!isObject(entry)) throw wrong(`${slug} must be an object with baseUrl`);
+    if (provider === undefined) throw providersFileError(`no built-in provider is called ${JSON.stringify(slug)}`);
+    if (!isObject(entry)) throw providersFileError(`${slug} must be an object with baseUrl`);
     const other = Object.keys(entry).find((key) => key !== 'baseUrl' && key !== 'standInCredentials');
-    if (other !== undefined) throw wrong(`${slug} has the unknown field ${JSON.stringify(other)}`);
+    if (other !== undefined) throw providersFileError(`${slug} has the unknown field ${JSON.stringify(other)}`);
     overrides.set(slug, {
       baseUrl: parseBaseUrl(slug, entry.baseUrl),
       standIn: parseStandIn(provider, entry.standInCredentials),
@@ -86,22 +86,23 @@ function parseBaseUrl(slug: string, value: unknown): string {
   const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null;
   const plain = url !== null && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
   if (url === null || !plain || !/^https?:$/.test(url.protocol)) {
-    throw wrong(`${slug}.baseUrl must be an http:// or https:// URL without user, query or fragment`);
+    throw providersFileError(`${slug}.baseUrl must be an http:// or https:// URL without user, query or fragment`);
   }
   return url.href.replace(/\/+$/, '');
 }
 
 function parseStandIn({ slug, credentialFields }: BuiltInProvider, value: unknown): StandIn | null {
   if (value === undefined) return null;
-  if (!isObject(value)) throw wrong(`${slug}.standInCredentials must be an object with the fields of its credentials`);
+  if (!isObject(value))
+    throw providersFileError(`${slug}.standInCredentials must be an object with the fields of its credentials`);
   try {
     return { providerSlug: slug, credentials: parseCredentials(credentialFields, value) };
   } catch (error) {
-    throw wrong(`${slug}.standInCredentials: ${(error as Error).message}`);
+    throw providersFileError(`${slug}.standInCredentials: ${(error as Error).message}`);
   }
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const wrong = (problem: string): ConfigError => new ConfigError([`PROVIDERS_FILE: ${problem}`]);
+const providersFileError = (problem: string): ConfigError => new ConfigError([`PROVIDERS_FILE: ${problem}`]);

@@ -2,7 +2,7 @@
  * Where the two model vendors' calls name their model. What is not listed here and sends a body is refused where an
  * agent has a rule for models: it may use one that it does not name (runs of assistants, batches made of files).
  */
-import type { ModelCall } from './provider.js';
+import type { ModelCall } from './built-in-provider.js';
 
 const named = (at: ModelCall['at'], ...paths: string[]): ModelCall[] =>
   paths.map((path) => ({ call: `* ${path}`, at }));

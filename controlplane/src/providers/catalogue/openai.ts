@@ -1,5 +1,12 @@
+import {
+  type BuiltInProvider,
+  bearerInjection,
+  fixedAddress,
+  isRejectedWith401,
+  secret,
+  text,
+} from './built-in-provider.js';
 import { OPENAI_CALLS } from './model-calls.js';
-import { type BuiltInProvider, bearer, fixedAddress, refusedWith401, secret, text } from './provider.js';
 
 const BASE_URL = 'https://api.openai.com';
 
@@ -19,7 +26,7 @@ export const openai: BuiltInProvider = {
   ],
   address: fixedAddress(BASE_URL),
   inject: ({ apiKey, organization, project }) => ({
-    ...bearer(apiKey!),
+    ...bearerInjection(apiKey!),
     extraHeaders: [
       ...(organization === undefined ? [] : [{ name: 'openai-organization', value: organization }]),
       ...(project === undefined ? [] : [{ name: 'openai-project', value: project }]),
@@ -30,7 +37,7 @@ export const openai: BuiltInProvider = {
   priceProvider: 'openai',
   failureStatuses: [500, 502, 503, 504],
   failureExemptMarker: '',
-  probe: { path: '/v1/models', refused: refusedWith401 },
+  probe: { path: '/v1/models', refused: isRejectedWith401 },
   sensitiveCalls: [
     { call: '* /v1/organization/**', why: 'admin and service-account keys, members, invitations' },
     // platform.openai.com/docs/api-reference/project-role-assignments

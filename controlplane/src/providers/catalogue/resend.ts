@@ -1,4 +1,4 @@
-import { type BuiltInProvider, bearer, fixedAddress, secret } from './provider.js';
+import { type BuiltInProvider, bearerInjection, fixedAddress, secret } from './built-in-provider.js';
 
 const BASE_URL = 'https://api.resend.com';
 
@@ -10,7 +10,7 @@ export const resend: BuiltInProvider = {
   authName: null,
   credentialFields: [secret('apiKey', { label: 'API key', placeholder: 're_…' })],
   address: fixedAddress(BASE_URL),
-  inject: ({ apiKey }) => bearer(apiKey!),
+  inject: ({ apiKey }) => bearerInjection(apiKey!),
   usageFormat: 'resend',
   priceProvider: '',
   failureStatuses: [500, 501, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526],

@@ -1,4 +1,4 @@
-import { type BuiltInProvider, secret, text } from './provider.js';
+import { type BuiltInProvider, secret, text } from './built-in-provider.js';
 
 /** Sub-resources of buckets and objects that say who may read them, and who else hears of them. */
 const ACCESS_SETTINGS = [

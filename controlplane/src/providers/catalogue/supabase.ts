@@ -1,4 +1,4 @@
-import { type BuiltInProvider, refusedWith401, secret, text } from './provider.js';
+import { type BuiltInProvider, isRejectedWith401, secret, text } from './built-in-provider.js';
 
 export const supabase: BuiltInProvider = {
   slug: 'supabase',
@@ -20,7 +20,7 @@ export const supabase: BuiltInProvider = {
   // 500 is a query's own error: an agent could cause it at will. 540: project paused.
   failureStatuses: [502, 503, 504, 520, 521, 522, 523, 524, 525, 526, 540],
   failureExemptMarker: '',
-  probe: { path: '/rest/v1/', refused: refusedWith401 },
+  probe: { path: '/rest/v1/', refused: isRejectedWith401 },
   sensitiveCalls: [
     { call: '* /auth/v1/admin/**', why: 'logs in as, or sets the password of, any user of the project' },
     // supabase.com/docs/reference/javascript/auth-admin-inviteuserbyemail

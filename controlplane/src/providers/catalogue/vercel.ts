@@ -1,4 +1,4 @@
-import { type BuiltInProvider, bearer, fixedAddress, secret, text } from './provider.js';
+import { type BuiltInProvider, bearerInjection, fixedAddress, secret, text } from './built-in-provider.js';
 
 const BASE_URL = 'https://api.vercel.com';
 
@@ -19,7 +19,7 @@ export const vercel: BuiltInProvider = {
   address: fixedAddress(BASE_URL),
   // With a team the account alone says which one: the client's own choice is replaced.
   inject: ({ apiKey, teamId }) => ({
-    ...bearer(apiKey!),
+    ...bearerInjection(apiKey!),
     extraQuery: teamId === undefined ? [] : [{ name: 'teamId', value: teamId }],
     // Chooses a team as well.
     dropQuery: teamId === undefined ? [] : ['slug'],

@@ -1,6 +1,6 @@
 /** Which auth settings go together, and which names a credential may be sent under. Pure. */
 import { InvalidInput } from '../../domain/errors.js';
-import type { AuthType } from './provider.js';
+import type { AuthType } from './custom-provider.js';
 
 export interface AuthSettings {
   readonly authType: AuthType;
@@ -13,7 +13,7 @@ const QUERY_NAME = /^[A-Za-z0-9._~[\]-]{1,100}$/;
 const PREFIX = /^[\x20-\x7e]{1,64}$/;
 
 /** Set by the gateway or by HTTP itself: a credential there would break the request or be lost. */
-const TAKEN_HEADERS: ReadonlySet<string> = new Set([
+const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',
   'content-encoding',
@@ -52,7 +52,7 @@ export function checkAuthSettings({ authType, authName, authPrefix }: AuthSettin
 function checkHeaderName(name: string): void {
   const lower = name.toLowerCase();
   if (!HEADER_NAME.test(name)) throw new InvalidInput('authName must be the name of a header, such as X-Api-Token');
-  if (TAKEN_HEADERS.has(lower) || lower.startsWith('x-gateway-') || lower.startsWith('x-forwarded-')) {
+  if (RESERVED_HEADERS.has(lower) || lower.startsWith('x-gateway-') || lower.startsWith('x-forwarded-')) {
     throw new InvalidInput(`authName cannot be ${name}: that header is not free for credentials`);
   }
 }

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import type { App } from '../../http/app.js';
-import { PageQuery, page } from '../../http/pagination.js';
+import { PageQuery, parsePage } from '../../http/pagination.js';
 import { Deleted, IdParams } from '../../http/schema.js';
+import type { CustomProviderService } from './custom-provider-service.js';
 import { CustomProviderInput, CustomProviderPut, CustomProviderReply, ProviderListing } from './schema.js';
-import type { CustomProviderService } from './service.js';
 
 export function customProviderRoutes(app: App, providers: CustomProviderService): void {
   app.get(
@@ -13,7 +13,7 @@ export function customProviderRoutes(app: App, providers: CustomProviderService)
       schema: { querystring: Type.Object(PageQuery), response: { 200: ProviderListing } },
     },
     async ({ actor, query }) => {
-      const { limit, offset } = page(query);
+      const { limit, offset } = parsePage(query);
       const { rows, total } = await providers.list(actor, { limit, offset });
       return { providers: [...rows], total, limit, offset };
     },

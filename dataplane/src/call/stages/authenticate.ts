@@ -4,39 +4,39 @@
  */
 import { hash } from 'node:crypto';
 import type { AgentContext } from '../../context/agent-context.js';
-import type { Lookup, Refusal } from '../../context/context-cache.js';
-import type { Asker } from '../../context/unknown-tokens.js';
-import { CONFLICTING_TOKENS, findGatewayToken } from '../../upstream/token-position.js';
+import type { Lookup, LookupRejection } from '../../context/context-cache.js';
+import type { ClientBucket } from '../../context/unauthenticated-rate-limiter.js';
+import { createUnknownTokensRejection, REJECTIONS, type Rejection } from '../../rejection/rejections.js';
+import { CONFLICTING_TOKENS, findGatewayToken } from '../../upstream/credentials/gateway-token-position.js';
 import type { Exchange } from '../exchange.js';
 import { type Advance, DONE, NEXT, type Stage, WAIT } from '../pipeline.js';
-import { REJECTIONS, type Rejection, unknownTokens } from '../rejections.js';
 
-export interface Contexts {
+export interface ContextLookup {
   /** The answer at hand, or null: then call {@link resolve}. */
   get(tokenHash: string, agentRef: string): Lookup | null;
   resolve(tokenHash: string, agentRef: string, lane: object | null, done: (lookup: Lookup) => void): void;
 }
 
 /** Bounds what one client address may ask about tokens that turn out unknown. */
-export interface UnknownTokenGate {
-  /** A question may be asked, and is ended with {@link answered}; or the seconds until the next one may. */
-  ask(x: Exchange): Asker | number;
-  answered(asker: Asker, unknown: boolean): void;
+export interface UnauthenticatedLimiter {
+  /** A question may be asked, and is ended with {@link finishLookup}; or the seconds until the next one may. */
+  startLookup(x: Exchange): ClientBucket | number;
+  finishLookup(asker: ClientBucket, unknown: boolean): void;
   /** Somebody whom nobody knows is refused. True: from this address that is a flood. */
-  isFlood(x: Exchange): boolean;
+  isOverRejectionLimit(x: Exchange): boolean;
 }
 
 export interface AuthenticateDeps {
-  readonly contexts: Contexts;
-  readonly unknownTokens: UnknownTokenGate;
+  readonly contexts: ContextLookup;
+  readonly unauthenticatedLimiter: UnauthenticatedLimiter;
   readonly advance: Advance;
   /** A request with a valid token of an agent that may call. */
   readonly onAuthenticated: (x: Exchange, context: AgentContext) => void;
   /** Paused and revoked agents pass too: they may ask how they stand. */
-  readonly anyStatus: boolean;
+  readonly allowsInactiveAgents: boolean;
 }
 
-const REFUSALS: Readonly<Record<Refusal, Rejection>> = {
+const LOOKUP_REJECTIONS: Readonly<Record<LookupRejection, Rejection>> = {
   unknown_token: REJECTIONS.unauthorized,
   agent_required: REJECTIONS.agentRequired,
   agent_ambiguous: REJECTIONS.agentAmbiguous,
@@ -44,9 +44,9 @@ const REFUSALS: Readonly<Record<Refusal, Rejection>> = {
   unavailable: REJECTIONS.contextsUnavailable,
 };
 
-export function createAuthenticate(deps: AuthenticateDeps): Stage {
+export function createAuthenticateStage(deps: AuthenticateDeps): Stage {
   const decide = (x: Exchange, lookup: Lookup): boolean => {
-    const rejection = lookupRefusal(x, lookup, x.request.startedAtMs, deps.anyStatus);
+    const rejection = checkLookup(x, lookup, x.request.startedAtMs, deps.allowsInactiveAgents);
     if (rejection !== null) x.reject(rejection);
     else deps.onAuthenticated(x, lookup.context!);
     return rejection === null;
@@ -59,28 +59,28 @@ export function createAuthenticate(deps: AuthenticateDeps): Stage {
       return DONE;
     }
     x.position = position;
-    x.agentRef = agentRefOf(headers);
+    x.agentRef = readAgentHeader(headers);
     const tokenHash = hash('sha256', position.gatewayToken, 'hex');
     x.tokenHash = tokenHash;
     const lookup = deps.contexts.get(tokenHash, x.agentRef);
     if (lookup !== null) return decide(x, lookup) ? NEXT : DONE;
-    const asker = deps.unknownTokens.ask(x);
+    const asker = deps.unauthenticatedLimiter.startLookup(x);
     if (typeof asker === 'number') {
-      x.reject(unknownTokens(asker));
+      x.reject(createUnknownTokensRejection(asker));
       return DONE;
     }
     deps.contexts.resolve(tokenHash, x.agentRef, asker, (found) => {
-      deps.unknownTokens.answered(asker, found.refusal === 'unknown_token');
-      if (!x.over && decide(x, found)) deps.advance(x);
+      deps.unauthenticatedLimiter.finishLookup(asker, found.rejection === 'unknown_token');
+      if (!x.hasEnded && decide(x, found)) deps.advance(x);
     });
     return WAIT;
   };
 }
 
 /** Null: the exchange has its context, and its key and agent are good. */
-export function lookupRefusal(x: Exchange, lookup: Lookup, nowMs: number, anyStatus = false): Rejection | null {
+export function checkLookup(x: Exchange, lookup: Lookup, nowMs: number, anyStatus = false): Rejection | null {
   const { context } = lookup;
-  if (context === null) return REFUSALS[lookup.refusal];
+  if (context === null) return LOOKUP_REJECTIONS[lookup.rejection];
   x.context = context;
   // Checked at each request: an entry of the cache can outlive its key.
   if (context.keyExpiresAtMs !== null && nowMs >= context.keyExpiresAtMs) return REJECTIONS.unauthorized;
@@ -88,7 +88,7 @@ export function lookupRefusal(x: Exchange, lookup: Lookup, nowMs: number, anySta
   return context.agentStatus === 'paused' ? REJECTIONS.paused : REJECTIONS.revoked;
 }
 
-function agentRefOf(headers: readonly string[]): string {
+function readAgentHeader(headers: readonly string[]): string {
   for (let i = 0; i < headers.length; i += 2) if (headers[i] === 'x-gateway-agent') return headers[i + 1]!;
   return '';
 }

@@ -1,22 +1,22 @@
 /** Sends the request upstream with a Relay as the handler of its response. */
 
-import type { Counters } from '../../counters/counters.js';
-import type { UpstreamCall } from '../../http1/upstream-call.js';
-import type { UpstreamPools } from '../../upstream/pools.js';
-import { buildCall } from '../build-call.js';
+import type { UpstreamRequest } from '../../http1/upstream-request.js';
+import type { Counters } from '../../limits/counters.js';
+import { REJECTIONS } from '../../rejection/rejections.js';
+import { ReservedStream } from '../../reservation/reserved-stream.js';
+import { Relay, type RelayDeps } from '../../response/relay.js';
+import type { ConnectionPools } from '../../upstream/connections/connection-pools.js';
+import { buildUpstreamRequest } from '../build-upstream-request.js';
 import type { CallMetering } from '../call-metering.js';
-import type { Failures } from '../failures.js';
-import { HeldStream } from '../held-stream.js';
+import type { FailureHandler } from '../failure-handler.js';
 import { DONE, type RoutedStage, WAIT } from '../pipeline.js';
-import { REJECTIONS } from '../rejections.js';
-import { Relay, type RelaySupport } from '../relay.js';
 
-export function createForward(
-  pools: Pick<UpstreamPools, 'acquire'>,
-  metering: Pick<CallMetering, 'request' | 'requestObserver' | 'fetchedWhole' | 'bound'>,
-  counters: Pick<Counters, 'grow' | 'settle'>,
-  support: RelaySupport,
-  failures: Pick<Failures, 'notBegun'>,
+export function createForwardStage(
+  pools: Pick<ConnectionPools, 'acquire'>,
+  metering: Pick<CallMetering, 'prepareRequestBody' | 'createRequestScanner' | 'mustFetchWhole' | 'maxCostNanos'>,
+  counters: Pick<Counters, 'growReservation' | 'settle'>,
+  support: RelayDeps,
+  failures: Pick<FailureHandler, 'onDispatchFailed'>,
 ): RoutedStage {
   return (x) => {
     if (x.revoked) {
@@ -24,29 +24,29 @@ export function createForward(
       return DONE;
     }
     const { context, upstream } = x.routed;
-    let call: UpstreamCall;
+    let call: UpstreamRequest;
     try {
-      call = buildCall(x, metering);
+      call = buildUpstreamRequest(x, metering);
     } catch (error) {
-      failures.notBegun(x, error);
+      failures.onDispatchFailed(x, error);
       return DONE;
     }
-    const tenant = upstream.tenantAddress ? context.orgId : null;
-    const owner = upstream.tenantAddress ? upstream.accountId : context.orgId;
+    const tenant = upstream.isTenantAddress ? context.orgId : null;
+    const owner = upstream.isTenantAddress ? upstream.accountId : context.orgId;
     const connection = pools.acquire(upstream.origin, tenant, owner);
     const relay = new Relay(x, support);
     x.connection = connection;
-    x.upstreamWork = relay;
+    x.upstreamOperation = relay;
     x.forwarded = true;
-    x.dispatchedTick = performance.now();
+    x.dispatchedAtPerfMs = performance.now();
     try {
-      const held = x.holdNanos > 0 && x.heldOutput !== null;
-      connection.dispatch(call, held ? new HeldStream(x, relay, counters, metering) : relay);
+      const held = x.reservedNanos > 0 && x.reservedOutput !== null;
+      connection.dispatch(call, held ? new ReservedStream(x, relay, counters, metering) : relay);
     } catch (error) {
       connection.release();
       x.connection = null;
       x.forwarded = false;
-      failures.notBegun(x, error);
+      failures.onDispatchFailed(x, error);
       return DONE;
     }
     return WAIT;

@@ -1,17 +1,17 @@
 /** Request target → the agent's account of that provider. */
 
-import { planObjectRequest, presignedEndMs } from '../../s3/object-request.js';
-import { isLoop } from '../../upstream/loop.js';
-import { forwardedHeaders } from '../../upstream/request-headers.js';
-import { type ProxyTarget, parseTarget, pathAllowed } from '../../upstream/target.js';
-import type { Exchange, Routed } from '../exchange.js';
+import { REJECTIONS, type Rejection } from '../../rejection/rejections.js';
+import { parsePresignedExpiryMs, planObjectRequest } from '../../s3/object-request.js';
+import { isRequestLoop } from '../../upstream/loop-detection.js';
+import { isPathAllowed, type ProxyTarget, parseProxyTarget } from '../../upstream/proxy-target.js';
+import { filterRequestHeaders } from '../../upstream/request-headers.js';
+import type { Exchange, RouteResult } from '../exchange.js';
 import { DONE, NEXT, type Stage } from '../pipeline.js';
-import { REJECTIONS, type Rejection } from '../rejections.js';
 
 /** Reads the target before the token, so that nonsense costs no lookup. */
 export const parseRequestTarget: Stage = (x) => {
   const { rawPath, query } = x.request;
-  const target = parseTarget(query === null ? rawPath : `${rawPath}?${query}`);
+  const target = parseProxyTarget(query === null ? rawPath : `${rawPath}?${query}`);
   if (typeof target === 'string') {
     x.reject(target === 'not_proxy' ? REJECTIONS.notFound : REJECTIONS.malformedTarget);
     return DONE;
@@ -37,26 +37,30 @@ export function findUpstream(x: Exchange): Rejection | null {
   if (upstream === undefined) {
     return context.unassignedProviders.has(slug) ? REJECTIONS.notAssigned : REJECTIONS.unknownProvider;
   }
-  const routed: Routed = { context, target, upstream, position };
+  const routed: RouteResult = { context, target, upstream, tokenPosition: position };
   x.routed = routed;
-  if (upstream.tenantAddress && isLoop(x.request.headers, upstream.accountId)) return REJECTIONS.loop;
+  if (upstream.isTenantAddress && isRequestLoop(x.request.headers, upstream.accountId)) return REJECTIONS.loopDetected;
   if (upstream.accountStatus !== 'active') return REJECTIONS.needsCredentials;
   const objectKeys = upstream.injection.kind === 'sigv4';
-  if (objectKeys && position.form === 'presigned' && !presignedStands(x, target)) return REJECTIONS.presignedOver;
-  if (!pathAllowed(shape, objectKeys, upstream.basePath)) return REJECTIONS.malformedTarget;
-  return objectKeys ? planObject(x, routed) : null;
+  if (objectKeys && position.form === 'presigned' && !isPresignedUrlValid(x, target))
+    return REJECTIONS.presignedUrlExpired;
+  if (!isPathAllowed(shape, objectKeys, upstream.basePath)) return REJECTIONS.malformedTarget;
+  return objectKeys ? planObjectStorageRequest(x, routed) : null;
 }
 
-function planObject(x: Exchange, { target, upstream, position }: Routed): Rejection | null {
-  if (!isUtf8(target.rest)) return REJECTIONS.malformedTarget; // cannot be signed
-  const headers = forwardedHeaders(x.request.headers, position, upstream.injection);
+function planObjectStorageRequest(
+  x: Exchange,
+  { target, upstream, tokenPosition: position }: RouteResult,
+): Rejection | null {
+  if (!isValidUtf8Path(target.providerPath)) return REJECTIONS.malformedTarget; // cannot be signed
+  const headers = filterRequestHeaders(x.request.headers, position, upstream.injection);
   const plan = planObjectRequest(headers, target.query, position, x.body !== null);
-  if (typeof plan === 'string') return REJECTIONS.requestRefused;
+  if (typeof plan === 'string') return REJECTIONS.requestNotForwardable;
   x.objectRequest = plan;
   return null;
 }
 
-function isUtf8(path: string): boolean {
+function isValidUtf8Path(path: string): boolean {
   try {
     decodeURIComponent(path);
     return true;
@@ -66,7 +70,7 @@ function isUtf8(path: string): boolean {
 }
 
 /** A presigned URL ends when it says; its other signature parameters are worth nothing here and are replaced. */
-function presignedStands(x: Exchange, target: ProxyTarget): boolean {
-  const endMs = presignedEndMs(target.query ?? '');
+function isPresignedUrlValid(x: Exchange, target: ProxyTarget): boolean {
+  const endMs = parsePresignedExpiryMs(target.query ?? '');
   return endMs !== null && x.request.startedAtMs < endMs;
 }

@@ -2,43 +2,37 @@
 import { createHash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import type { Dialer } from '@acg/base/dialer/dialer';
-import { EgressRefused } from '@acg/base/egress/guard';
+import { EgressBlocked } from '@acg/base/egress/egress-guard';
 import { createLogger } from '@acg/base/log';
 import type { IUsageRecord } from '@acg/proto/messages';
-import type { Circuit } from '../../circuit/circuits.js';
+import type { BreakerStatus } from '../../breaker/breakers.js';
 import type { AgentContext, Upstream } from '../../context/agent-context.js';
 import type { Lookup } from '../../context/context-cache.js';
-import { monthOfMs } from '../../counters/calendar-month.js';
-import type {
-  Admission,
-  AdmissionRequest,
-  AgentStanding,
-  Settlement,
-  StandingRequest,
-} from '../../counters/counters.js';
-import { LIMIT_TABLE, type LimitType } from '../../counters/limit-table.js';
-import { termsOf } from '../../counters/testing/terms-fixture.js';
-import type { UsageMeter, UsageReading } from '../../metering/meter.js';
-import type { BoundedCall } from '../../pricing/cost-bound.js';
-import { type ProxyDeps, type ProxyOptions, ProxyServer } from '../../server.js';
-import { type PoolOptions, UpstreamPools } from '../../upstream/pools.js';
-import { localDialer } from '../../upstream/upstream-call-fixture.js';
+import { monthOfMs } from '../../limits/calendar-month.js';
+import type { Admission, AdmissionRequest, LimitSnapshot, PeekRequest, Settlement } from '../../limits/counters.js';
+import { LIMIT_TABLE, type LimitType } from '../../limits/limit-table.js';
+import { createTestLimits } from '../../limits/testing/agent-limits-fixture.js';
+import type { UsageMeter, UsageReading } from '../../metering/reading/usage-meter.js';
+import type { MaxCostInput } from '../../pricing/max-cost.js';
+import { type ProxyDeps, type ProxyOptions, ProxyServer } from '../../proxy-server.js';
+import { ConnectionPools, type ConnectionPoolsOptions } from '../../upstream/connections/connection-pools.js';
+import { createLocalDialer } from '../../upstream/testing/upstream-request-fixture.js';
 import type { CallMetering } from '../call-metering.js';
 
 export const GATEWAY_TOKEN = `acg_${'0123456789abcdef'.repeat(4)}`;
 const MIB = 1024 * 1024;
 export const PROVIDER_KEY = 'sk-provider-secret';
 
-export function upstreamOf(origin: string, changes: Partial<Upstream> = {}): Upstream {
+export function createUpstream(origin: string, changes: Partial<Upstream> = {}): Upstream {
   return {
     providerSlug: 'openai',
     publicSlug: 'openai',
     accountId: 'account-1',
     accountStatus: 'active',
-    custom: false,
+    isCustom: false,
     origin,
     basePath: '',
-    tenantAddress: false,
+    isTenantAddress: false,
     circuitKey: `openai ${origin}`,
     fleetKey: '',
     injection: {
@@ -56,7 +50,7 @@ export function upstreamOf(origin: string, changes: Partial<Upstream> = {}): Ups
     priceProvider: '',
     failureStatuses: new Set([500, 502, 503, 504]),
     failureExemptMarker: null,
-    websocket: false,
+    allowsWebSocket: false,
     sensitiveCalls: [],
     policy: null,
     modelCalls: [],
@@ -64,7 +58,7 @@ export function upstreamOf(origin: string, changes: Partial<Upstream> = {}): Ups
   };
 }
 
-export function contextOf(upstreams: readonly Upstream[], changes: Partial<AgentContext> = {}): AgentContext {
+export function createContext(upstreams: readonly Upstream[], changes: Partial<AgentContext> = {}): AgentContext {
   return {
     keyId: 'key-1',
     keyScope: 'agent',
@@ -75,7 +69,7 @@ export function contextOf(upstreams: readonly Upstream[], changes: Partial<Agent
     agentName: 'Agent',
     agentSlug: 'agent',
     agentStatus: 'active',
-    terms: termsOf({ agentId: 'agent-1' }),
+    agentLimits: createTestLimits({ agentId: 'agent-1' }),
     upstreams: new Map(upstreams.map((upstream) => [upstream.providerSlug, upstream])),
     unassignedProviders: new Set(['anthropic']),
     ...changes,
@@ -110,24 +104,24 @@ class CountingMeter implements UsageMeter {
 
 export const ADMITTED: Admission = {
   outcome: 'admitted',
-  refusedBy: -1,
-  passesAtSec: 0,
+  rejectedByRow: -1,
+  retryAtSec: 0,
   rpmRemaining: 59,
   rpmResetAtSec: 1_900_000_000,
   month: monthOfMs(Date.UTC(2026, 10)),
   spentNanos: 0,
-  heldNanos: 0,
-  holdNanos: 0,
+  reservedNanos: 0,
+  reservationNanos: 0,
 };
 
 /** A refusal by the first row of that type. */
-export const refusedAdmission = (type: LimitType, passesAtSec: number, spentNanos = 0): Admission => {
+export const createRejectedAdmission = (type: LimitType, passesAtSec: number, spentNanos = 0): Admission => {
   const refusedBy = LIMIT_TABLE.findIndex((row) => row.type === type);
   return {
     ...ADMITTED,
     outcome: type,
-    refusedBy,
-    passesAtSec,
+    rejectedByRow: refusedBy,
+    retryAtSec: passesAtSec,
     rpmRemaining: 0,
     rpmResetAtSec: passesAtSec,
     spentNanos,
@@ -135,57 +129,57 @@ export const refusedAdmission = (type: LimitType, passesAtSec: number, spentNano
 };
 
 /** Every part that a test may look at or change while the server runs. */
-export class Fixture {
+export class ProxyFixture {
   readonly records: IUsageRecord[] = [];
   /** Everything that would be printed, at the most talkative level. */
   readonly logLines: string[] = [];
   readonly rejections: string[] = [];
   readonly admissions: AdmissionRequest[] = [];
   /** Looks at the limits that consumed nothing. */
-  readonly looks: StandingRequest[] = [];
+  readonly limitPeeks: PeekRequest[] = [];
   readonly settlements: Settlement[] = [];
   readonly exceeded: number[] = [];
   /** Larger holds that calls asked for, nano-dollars; the first so many are granted. */
   readonly growths: number[] = [];
   growthsMax = 0;
   /** Not null: whoever asks for a larger hold waits here for the answer. */
-  heldGrowths: ((granted: boolean) => void)[] | null = null;
+  pendingGrowths: ((granted: boolean) => void)[] | null = null;
   /** What every call may cost at most. */
   boundNanos = 0;
   /** Calls of which that was asked. */
-  readonly bounded: BoundedCall[] = [];
+  readonly bounded: MaxCostInput[] = [];
   readonly spend: [agentId: string, costNanos: number][] = [];
   readonly releasedProbes: string[] = [];
   readonly goodProbes: [circuitKey: string, epoch: number, lease: string][] = [];
-  lookup: Lookup = { context: null, refusal: 'unknown_token' };
+  lookup: Lookup = { context: null, rejection: 'unknown_token' };
   /** The next lookups miss and answer later. */
   lookupLater = false;
   admission: Admission = ADMITTED;
   admitLater = false;
   /** Not null: the store's answers wait here. */
-  heldAdmissions: (() => void)[] | null = null;
+  pendingAdmissions: (() => void)[] | null = null;
   /** Runs while the store is asked. */
   onAdmit = (): void => {};
-  standing: AgentStanding | null = null;
-  circuit: Circuit | null = null;
+  standing: LimitSnapshot | null = null;
+  circuit: BreakerStatus | null = null;
   probe: string | null = 'lease-1';
   /** Not null: whoever asks for a probe place waits here for the answer. */
-  heldProbes: ((lease: string | null) => void)[] | null = null;
+  pendingProbes: ((lease: string | null) => void)[] | null = null;
   spoolFull = false;
   /** Organizations whose records have all of the spool that they may. */
   readonly spoolFullFor = new Set<string>();
   /** Tokens that the cache does not know are refused for so long. */
   unknownTokensWaitSec: number | null = null;
   /** Of each question about a token that has been answered: whether it was unknown. */
-  readonly answered: boolean[] = [];
+  readonly finishedLookups: boolean[] = [];
   /** The agents that requests named; `''` = none. */
   readonly agentRefs: string[] = [];
   /** Refusals of callers that nobody knows are one of a flood. */
-  isFlood = false;
+  isOverRejectionLimit = false;
   /** How often that was asked. */
-  floods = 0;
+  rejectionChecks = 0;
   /** Null: records are confirmed in the next turn; else they wait here. */
-  heldRecords: ((error: Error | null) => void)[] | null = null;
+  pendingRecords: ((error: Error | null) => void)[] | null = null;
   costNanos = 0;
   /** Dials the addresses that tenants gave; null refuses all. */
   egress: Pick<Dialer, 'dial'> | null = null;
@@ -193,23 +187,23 @@ export class Fixture {
   /** Response heads that arrived from upstreams; only with the fake metering. */
   planned = 0;
   port = 0;
-  readonly pools: UpstreamPools;
+  readonly pools: ConnectionPools;
   readonly server: ProxyServer;
 
   /** `metering`: null fakes it (a meter that counts bytes, a price that the test sets). */
   constructor(
     options: Partial<ProxyOptions> = {},
     metering: CallMetering | null = null,
-    timeouts: Partial<PoolOptions> = {},
+    timeouts: Partial<ConnectionPoolsOptions> = {},
   ) {
-    const own = localDialer({ connectTimeoutMs: 30_000 });
-    this.pools = new UpstreamPools({
+    const own = createLocalDialer({ connectTimeoutMs: 30_000 });
+    this.pools = new ConnectionPools({
       headersTimeoutMs: 20_000,
       bodyTimeoutMs: 20_000,
       dialer: {
         dial: (target, onread, done) => {
           const dialer = target.tenant === null ? own : this.egress;
-          if (dialer === null) done(new EgressRefused('refused'), null);
+          if (dialer === null) done(new EgressBlocked('refused'), null);
           else dialer.dial(target, onread, done);
         },
       },
@@ -222,10 +216,10 @@ export class Fixture {
     context: AgentContext,
     options: Partial<ProxyOptions> = {},
     metering: CallMetering | null = null,
-    timeouts: Partial<PoolOptions> = {},
-  ): Promise<Fixture> {
-    const fixture = new Fixture(options, metering, timeouts);
-    fixture.lookup = { context, refusal: null };
+    timeouts: Partial<ConnectionPoolsOptions> = {},
+  ): Promise<ProxyFixture> {
+    const fixture = new ProxyFixture(options, metering, timeouts);
+    fixture.lookup = { context, rejection: null };
     fixture.port = await fixture.server.listen('127.0.0.1', 0, false);
     return fixture;
   }
@@ -247,7 +241,7 @@ export class Fixture {
   #deps(options: Partial<ProxyOptions>, metering: CallMetering): ProxyDeps {
     const tokenHash = createHash('sha256').update(GATEWAY_TOKEN).digest('hex');
     const found = (hash: string): Lookup =>
-      hash === tokenHash ? this.lookup : { context: null, refusal: 'unknown_token' };
+      hash === tokenHash ? this.lookup : { context: null, rejection: 'unknown_token' };
     return {
       options: {
         headerBytesMax: 16_384,
@@ -255,14 +249,14 @@ export class Fixture {
         bufferedBodyBytesMax: 65_536,
         connectionsMax: 1_000,
         connectionsPerAddressMax: 1_000,
-        exemptAddress: () => true,
-        sharers: 1,
+        isAddressExempt: () => true,
+        processCount: 1,
         inflightMax: 1_000,
         inflightPerOrgMax: options.inflightMax ?? 1_000,
         webSocketsMax: 1_000,
         webSocketMessageBytesMax: 4 * MIB,
         webSocketPoolBytes: 256 * MIB,
-        lingering: { ms: 0, unreadMs: 0 },
+        lingerTimeouts: { lingerMs: 0, unreadLingerMs: 0 },
         handshakeTimeoutMs: 30_000,
         editedBodyBytesMax: 10 * 1024 * 1024,
         publicUrl: null,
@@ -270,12 +264,18 @@ export class Fixture {
         editedBodiesBytesMax: 64 * 1024 * 1024,
         ...options,
       },
-      unknownTokens: {
-        ask: () => this.unknownTokensWaitSec ?? { allowance: 1, refusals: 1, atMs: 0, pending: 0 },
-        answered: (_asker, unknown) => void this.answered.push(unknown),
-        isFlood: () => {
-          this.floods++;
-          return this.isFlood;
+      unauthenticatedLimiter: {
+        startLookup: () =>
+          this.unknownTokensWaitSec ?? {
+            lookupAllowance: 1,
+            rejectionAllowance: 1,
+            refilledAtMs: 0,
+            pendingLookups: 0,
+          },
+        finishLookup: (_asker, unknown) => void this.finishedLookups.push(unknown),
+        isOverRejectionLimit: () => {
+          this.rejectionChecks++;
+          return this.isOverRejectionLimit;
         },
       },
       contexts: {
@@ -289,47 +289,47 @@ export class Fixture {
         admit: (request, done) => {
           this.admissions.push(request);
           this.onAdmit();
-          const { holdNanos } = request;
+          const { reservationNanos: holdNanos } = request;
           const admission = this.admission === ADMITTED ? { ...ADMITTED, holdNanos } : this.admission;
-          if (this.heldAdmissions !== null) this.heldAdmissions.push(() => done(admission));
+          if (this.pendingAdmissions !== null) this.pendingAdmissions.push(() => done(admission));
           else if (this.admitLater) setImmediate(() => done(admission));
           else done(admission);
         },
-        grow: (_terms, nanos, done) => {
+        growReservation: (_terms, nanos, done) => {
           this.growths.push(nanos);
-          if (this.heldGrowths === null) done(this.growths.length <= this.growthsMax);
-          else this.heldGrowths.push(done);
+          if (this.pendingGrowths === null) done(this.growths.length <= this.growthsMax);
+          else this.pendingGrowths.push(done);
         },
         settle: (settlement) => {
           this.settlements.push(settlement);
-          if (settlement.costNanos > 0) this.spend.push([settlement.terms.agentId, settlement.costNanos]);
+          if (settlement.costNanos > 0) this.spend.push([settlement.limits.agentId, settlement.costNanos]);
         },
-        standing: (request, done) => {
-          this.looks.push(request);
+        peek: (request, done) => {
+          this.limitPeeks.push(request);
           done(this.standing);
         },
       },
-      circuits: {
-        view: () => this.circuit,
-        answered: () => {},
+      breakers: {
+        getStatus: () => this.circuit,
+        onUpstreamAnswered: () => {},
         acquireProbe: (_key, _epoch, done) => {
-          if (this.heldProbes === null) setImmediate(() => done(this.probe));
-          else this.heldProbes.push(done);
+          if (this.pendingProbes === null) setImmediate(() => done(this.probe));
+          else this.pendingProbes.push(done);
         },
         releaseProbe: (_key, lease) => void this.releasedProbes.push(lease),
-        probeSucceeded: (...probe) => void this.goodProbes.push(probe),
+        reportProbeSuccess: (...probe) => void this.goodProbes.push(probe),
       },
       spool: this.#spool(),
       metering,
       pools: this.pools,
-      tally: { count: (_org, _agent, slug, reason) => void this.rejections.push(`${slug} ${reason}`) },
+      rejectionCounter: { record: (_org, _agent, slug, reason) => void this.rejections.push(`${slug} ${reason}`) },
       onAuthenticated: () => {},
       metrics: {
         onRejected: () => {},
         onSettled: () => {},
         onStreamOpened: () => {},
-        onHoldExceeded: (nanos) => void this.exceeded.push(nanos),
-        onBug: () => void this.bugs++,
+        onReservationExceeded: (nanos) => void this.exceeded.push(nanos),
+        onInternalError: () => void this.bugs++,
       },
       log: createLogger('test', 'trace', (line) => void this.logLines.push(line)),
     };
@@ -337,18 +337,18 @@ export class Fixture {
 
   #fakeMetering(): CallMetering {
     return {
-      bodyBytesWanted: () => 0,
-      request: (_x, body) => body,
-      requestObserver: () => null,
-      response: (x) => {
+      bufferBytesWanted: () => 0,
+      prepareRequestBody: (_x, body) => body,
+      createRequestScanner: () => null,
+      openResponseMeter: (x) => {
         x.meter = new CountingMeter();
         this.planned++;
         return null;
       },
-      unanswered: () => null,
-      fetchedWhole: () => false,
-      price: () => ({ costNanos: this.costNanos, source: 'none' }),
-      bound: (_x, call) => {
+      estimateUnanswered: () => null,
+      mustFetchWhole: () => false,
+      priceUsage: () => ({ costNanos: this.costNanos, source: 'none' }),
+      maxCostNanos: (_x, call) => {
         this.bounded.push(call);
         return this.boundNanos;
       },
@@ -358,14 +358,14 @@ export class Fixture {
   #spool(): ProxyDeps['spool'] {
     const fixture = this;
     return {
-      get full() {
+      get isFull() {
         return fixture.spoolFull;
       },
       isFullFor: (orgId) => this.spoolFullFor.has(orgId),
-      append: (record, done) => {
+      appendRecord: (record, done) => {
         this.records.push(record);
-        if (this.heldRecords === null) setImmediate(done, null);
-        else this.heldRecords.push(done);
+        if (this.pendingRecords === null) setImmediate(done, null);
+        else this.pendingRecords.push(done);
       },
     };
   }

@@ -31,17 +31,17 @@ export class RawPeer {
   }
 
   /** Resolves when the condition holds; conditions are checked whenever something arrives. */
-  async until(condition: () => boolean): Promise<void> {
+  async waitUntil(condition: () => boolean): Promise<void> {
     while (!condition()) await new Promise<void>((resolve) => this.#changed.push(resolve));
   }
 
   /** Resolves when the text has arrived. */
-  async sees(text: string): Promise<void> {
-    await this.until(() => this.text.includes(text));
+  async waitForText(text: string): Promise<void> {
+    await this.waitUntil(() => this.text.includes(text));
   }
 
-  async ends(): Promise<void> {
-    await this.until(() => this.closed);
+  async waitForClose(): Promise<void> {
+    await this.waitUntil(() => this.closed);
   }
 
   #notify(): void {
@@ -97,6 +97,6 @@ export class RawUpstream {
 }
 
 /** Resolves when the condition holds, checking once per turn of the event loop. */
-export async function eventually(condition: () => boolean): Promise<void> {
+export async function waitUntil(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }

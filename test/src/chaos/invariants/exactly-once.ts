@@ -5,20 +5,32 @@
  * lose a call of which the client had not yet received everything, and no other fault may lose any: not a received
  * answer, whoever dies; not one that broke off, unless its own data plane was killed under it.
  */
-import { type BookedCall, type CallTrace, diedUnder, type FaultTrace, type Sighting } from '../history.js';
+import {
+  type CallTrace,
+  type FaultTrace,
+  type LedgerCall,
+  type ProviderObservation,
+  wasDataPlaneKilledDuring,
+} from '../evidence/history.js';
 
 interface LedgerHistory {
   readonly calls: readonly CallTrace[];
-  readonly sightings: readonly Sighting[];
-  readonly booked: readonly BookedCall[];
+  readonly observations: readonly ProviderObservation[];
+  readonly ledgerCalls: readonly LedgerCall[];
   readonly faults: readonly FaultTrace[];
   /** Sums of the rollups, and of the month's spend. */
   readonly sums: { readonly requests: number; readonly costNanos: number; readonly spentNanos: number };
 }
 
-export function exactlyOnce({ calls, sightings, booked, faults, sums }: LedgerHistory): string[] {
+export function checkExactlyOnce({
+  calls,
+  observations: sightings,
+  ledgerCalls: booked,
+  faults,
+  sums,
+}: LedgerHistory): string[] {
   const broken: string[] = [];
-  const records = new Map<string, BookedCall>();
+  const records = new Map<string, LedgerCall>();
   for (const record of booked) {
     if (record.callId === null) broken.push(`record ${record.recordId} is of no call that was made`);
     else if (records.has(record.callId)) broken.push(`${record.callId} is booked twice`);
@@ -26,7 +38,7 @@ export function exactlyOnce({ calls, sightings, booked, faults, sums }: LedgerHi
   }
   const seen = new Set(sightings.map(({ callId }) => callId));
   for (const call of calls) {
-    const problem = problemOf(call, records.get(call.id) ?? null, seen.has(call.id), faults);
+    const problem = checkCall(call, records.get(call.id) ?? null, seen.has(call.id), faults);
     if (problem !== null) broken.push(`${call.id} (${call.kind} through ${call.plane}) ${problem}`);
   }
   const known = new Set(calls.map(({ id }) => id));
@@ -41,20 +53,20 @@ export function exactlyOnce({ calls, sightings, booked, faults, sums }: LedgerHi
   return broken;
 }
 
-function problemOf(
+function checkCall(
   call: CallTrace,
-  record: BookedCall | null,
+  record: LedgerCall | null,
   seen: boolean,
   faults: readonly FaultTrace[],
 ): string | null {
-  if (call.refusal !== null && isBeforeTheProvider(call)) {
+  if (call.rejection !== null && wasRejectedBeforeForwarding(call)) {
     if (seen) return `was refused with ${call.status} and reached the provider`;
     return record === null ? null : `was refused with ${call.status} and is booked`;
   }
   if (record === null) {
-    const wasForwarded = call.complete && (seen || call.refusal === null || call.status !== 503);
+    const wasForwarded = call.complete && (seen || call.rejection === null || call.status !== 503);
     if (wasForwarded) return 'was received completely and is not booked';
-    return seen && !diedUnder(call, faults) ? 'reached the provider and is not booked' : null;
+    return seen && !wasDataPlaneKilledDuring(call, faults) ? 'reached the provider and is not booked' : null;
   }
   if (call.requestId !== null && call.requestId !== record.recordId) return 'is booked under another id';
   return null;
@@ -64,7 +76,7 @@ function problemOf(
  * 502 and 504 are the gateway's own answers, too, but of calls that went to the provider. So did a WebSocket that the
  * provider agreed to when the data plane was about to stop.
  */
-function isBeforeTheProvider({ status, kind, refusal }: CallTrace): boolean {
+function wasRejectedBeforeForwarding({ status, kind, rejection: refusal }: CallTrace): boolean {
   if (status === 502 || status === 504) return false;
   return kind !== 'websocket' || !refusal!.message.includes('is stopping');
 }

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { type CallTrace, type FaultTrace, type Interval, termsOf } from '../history.js';
-import { noLateAdmissions, TOLD_MS } from './late-admissions.js';
-import { WINDOW_MS } from './limits.js';
-import { call, fault, record, sighting, T0 } from './made-history.js';
+import { type CallTrace, createAgentLimits, type FaultTrace, type Interval } from '../evidence/history.js';
+import { createCall, createFault, createLedgerCall, createObservation, T0 } from './history-fixture.js';
+import { checkLateAdmissions, REPORTING_DELAY_MS } from './late-admissions.js';
+import { WINDOW_MS } from './rate-limits.js';
 
-const SOFT = termsOf('soft', { budgetNanos: 20 });
-const TOKENS = termsOf('soft', { tpmLimit: 6 });
+const SOFT = createAgentLimits('soft', { budgetNanos: 20 });
+const TOKENS = createAgentLimits('soft', { tpmLimit: 6 });
 /** Two calls that use up the limit, and are known to have done so from there on. */
-const TOLD = T0 + 100 + TOLD_MS;
+const TOLD = T0 + 100 + REPORTING_DELAY_MS;
 
 const at = (id: string, sentAt: number, fields: Partial<CallTrace> = {}): CallTrace =>
-  call(id, { agent: 'soft', sentAt, endedAt: sentAt + 100, ...fields });
+  createCall(id, { agent: 'soft', sentAt, endedAt: sentAt + 100, ...fields });
 
 interface Made {
   readonly agent?: typeof SOFT;
@@ -22,13 +22,13 @@ interface Made {
 
 function look(later: readonly CallTrace[], { agent = SOFT, faults = [], storeAway = [], refused = [] }: Made = {}) {
   const passed = [at('a', T0), at('b', T0), ...later];
-  return noLateAdmissions({
+  return checkLateAdmissions({
     agents: [agent],
     calls: [...passed, ...refused],
-    sightings: passed.map(({ id, sentAt }) => sighting(id, sentAt + 10)),
-    booked: passed.map(({ id }) => record(id, { agent: 'soft' })),
+    observations: passed.map(({ id, sentAt }) => createObservation(id, sentAt + 10)),
+    ledgerCalls: passed.map(({ id }) => createLedgerCall(id, { agent: 'soft' })),
     faults,
-    storeAway,
+    storeOutages: storeAway,
   });
 }
 
@@ -48,15 +48,15 @@ test('late admissions: tokens of an earlier minute do not count, spend does', ()
 });
 
 test('late admissions: what froze behind a call says its figures later', () => {
-  const faults = [fault('data-1', 'freeze', T0 + 200, T0 + 5_000)];
+  const faults = [createFault('data-1', 'freeze', T0 + 200, T0 + 5_000)];
   expect(look([at('c', T0 + 5_000)], { faults }).broken).toEqual([]);
-  expect(look([at('c', T0 + 5_001 + TOLD_MS)], { faults }).broken).toHaveLength(1);
-  expect(look([at('c', TOLD)], { faults: [fault('data-2', 'freeze')] }).broken).toHaveLength(1);
+  expect(look([at('c', T0 + 5_001 + REPORTING_DELAY_MS)], { faults }).broken).toHaveLength(1);
+  expect(look([at('c', TOLD)], { faults: [createFault('data-2', 'freeze')] }).broken).toHaveLength(1);
 });
 
 test('late admissions: a process that ended at once may have told nobody, one that ended later has', () => {
-  expect(look([at('c', TOLD)], { faults: [fault('data-1', 'kill', T0 + 200, T0 + 300)] }).broken).toEqual([]);
-  const later = [fault('data-1', 'kill', TOLD + 1, TOLD + 300)];
+  expect(look([at('c', TOLD)], { faults: [createFault('data-1', 'kill', T0 + 200, T0 + 300)] }).broken).toEqual([]);
+  const later = [createFault('data-1', 'kill', TOLD + 1, TOLD + 300)];
   expect(look([at('c', TOLD + 400)], { faults: later }).broken).toHaveLength(1);
 });
 
@@ -68,11 +68,11 @@ test('late admissions: while the store is away calls pass unchecked', () => {
 test('late admissions: spend that the store may have lost counts again when its data plane was asked, tokens do not', () => {
   const storeAway = [{ from: TOLD, to: TOLD + 500 }];
   const asked = at('x', TOLD + 501, { status: 429 });
-  const late = [at('c', TOLD + 601 + TOLD_MS)];
+  const late = [at('c', TOLD + 601 + REPORTING_DELAY_MS)];
   expect(look(late, { storeAway }).broken).toEqual([]);
   expect(look(late, { storeAway, refused: [{ ...asked, plane: 'data-2' }] }).broken).toEqual([]);
   expect(look(late, { storeAway, refused: [asked] }).broken).toHaveLength(1);
   expect(look(late, { agent: TOKENS, storeAway, refused: [asked] }).broken).toEqual([]);
-  const faults = [fault('data-1', 'kill', TOLD + 100, TOLD + 200)];
+  const faults = [createFault('data-1', 'kill', TOLD + 100, TOLD + 200)];
   expect(look(late, { storeAway, refused: [asked], faults }).broken).toEqual([]);
 });

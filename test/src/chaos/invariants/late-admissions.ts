@@ -8,17 +8,24 @@
  * meanwhile; those of a process that ended too early never for certain. A store that was away may have lost them: a data
  * plane says a month's spend again with its next call of that agent, and tokens stay lost.
  */
-import type { AgentTerms, BookedCall, CallTrace, FaultTrace, Interval, Sighting } from '../history.js';
-import { overlaps } from '../history.js';
-import { seenFirst, WINDOW_MS } from './limits.js';
+import type {
+  AgentLimits,
+  CallTrace,
+  FaultTrace,
+  Interval,
+  LedgerCall,
+  ProviderObservation,
+} from '../evidence/history.js';
+import { overlaps } from '../evidence/history.js';
+import { firstObservedAt, WINDOW_MS } from './rate-limits.js';
 
 interface AdmissionHistory {
-  readonly agents: readonly AgentTerms[];
+  readonly agents: readonly AgentLimits[];
   readonly calls: readonly CallTrace[];
-  readonly sightings: readonly Sighting[];
-  readonly booked: readonly BookedCall[];
+  readonly observations: readonly ProviderObservation[];
+  readonly ledgerCalls: readonly LedgerCall[];
   readonly faults: readonly FaultTrace[];
-  readonly storeAway: readonly Interval[];
+  readonly storeOutages: readonly Interval[];
 }
 
 interface AdmissionReport {
@@ -28,27 +35,27 @@ interface AdmissionReport {
 }
 
 /** Generous, for a busy machine: the store is told in the turn of the event loop in which an answer ends. */
-export const TOLD_MS = 1_000;
+export const REPORTING_DELAY_MS = 1_000;
 
-interface Meter {
+interface LimitMeter {
   readonly what: string;
   readonly limit: number;
-  readonly amountOf: (record: BookedCall) => number;
+  readonly amountOf: (record: LedgerCall) => number;
   readonly windowMs: number;
   /** What the store has lost comes back. */
   readonly isToldAgain: boolean;
 }
 
-interface Ended {
+interface FinishedCall {
   readonly call: CallTrace;
   readonly amount: number;
   readonly seenAt: number;
   readonly toldAt: number;
 }
 
-export function noLateAdmissions(history: AdmissionHistory): AdmissionReport {
-  const { agents, calls, sightings, booked } = history;
-  const seenAt = seenFirst(sightings);
+export function checkLateAdmissions(history: AdmissionHistory): AdmissionReport {
+  const { agents, calls, observations: sightings, ledgerCalls: booked } = history;
+  const seenAt = firstObservedAt(sightings);
   const recordOf = new Map(
     booked.flatMap((record) => (record.callId === null ? [] : [[record.callId, record] as const])),
   );
@@ -56,20 +63,20 @@ export function noLateAdmissions(history: AdmissionHistory): AdmissionReport {
   let reached = 0;
   for (const terms of agents) {
     const own = calls.filter(({ agent }) => agent === terms.agent);
-    const retold = new Retold(own, history);
-    for (const meter of metersOf(terms)) {
-      const ended: Ended[] = own.flatMap((call) => {
+    const retold = new RecoveredSpend(own, history);
+    for (const meter of listLimitMeters(terms)) {
+      const ended: FinishedCall[] = own.flatMap((call) => {
         const record = recordOf.get(call.id);
         if (record === undefined || !seenAt.has(call.id)) return [];
-        const toldAt = toldAtOf(call, history);
+        const toldAt = reportedAtOf(call, history);
         return [{ call, amount: meter.amountOf(record), seenAt: seenAt.get(call.id)!, toldAt }];
       });
       let isReached = false;
       for (const call of own) {
-        const sum = knownBefore(call, seenAt.get(call.id) ?? call.endedAt, ended, meter, retold);
+        const sum = sumKnownBefore(call, seenAt.get(call.id) ?? call.endedAt, ended, meter, retold);
         if (sum < meter.limit) continue;
         isReached = true;
-        const passed = seenAt.has(call.id) && !isUnchecked(call, seenAt.get(call.id)!, history);
+        const passed = seenAt.has(call.id) && !wasAdmittedUnchecked(call, seenAt.get(call.id)!, history);
         if (!passed) continue;
         broken.push(`${terms.agent}: ${call.id} passed when ${sum} of ${meter.limit} ${meter.what} were used`);
         break;
@@ -80,9 +87,9 @@ export function noLateAdmissions(history: AdmissionHistory): AdmissionReport {
   return { broken, reached };
 }
 
-function metersOf({ budgetNanos, tpmLimit }: AgentTerms): Meter[] {
-  const budget = { what: 'nano-dollars', amountOf: ({ costNanos }: BookedCall) => costNanos, isToldAgain: true };
-  const tokens = { what: 'tokens of a minute', amountOf: (record: BookedCall) => record.tokens, isToldAgain: false };
+function listLimitMeters({ budgetNanos, tpmLimit }: AgentLimits): LimitMeter[] {
+  const budget = { what: 'nano-dollars', amountOf: ({ costNanos }: LedgerCall) => costNanos, isToldAgain: true };
+  const tokens = { what: 'tokens of a minute', amountOf: (record: LedgerCall) => record.tokens, isToldAgain: false };
   return [
     ...(budgetNanos === null ? [] : [{ ...budget, limit: budgetNanos, windowMs: Number.POSITIVE_INFINITY }]),
     ...(tpmLimit === null ? [] : [{ ...tokens, limit: tpmLimit, windowMs: WINDOW_MS }]),
@@ -90,8 +97,14 @@ function metersOf({ budgetNanos, tpmLimit }: AgentTerms): Meter[] {
 }
 
 /** Sum of what must have been known when the call was sent, and counted until it was seen. */
-function knownBefore(call: CallTrace, seenAt: number, ended: readonly Ended[], meter: Meter, retold: Retold): number {
-  const gap = retold.gapBefore(call.sentAt);
+function sumKnownBefore(
+  call: CallTrace,
+  seenAt: number,
+  ended: readonly FinishedCall[],
+  meter: LimitMeter,
+  retold: RecoveredSpend,
+): number {
+  const gap = retold.outageBefore(call.sentAt);
   let sum = 0;
   for (const one of ended) {
     if (one.toldAt > call.sentAt || one.seenAt < seenAt - meter.windowMs) continue;
@@ -103,7 +116,7 @@ function knownBefore(call: CallTrace, seenAt: number, ended: readonly Ended[], m
 }
 
 /** When what the store may have lost was said again by the process that had said it: with its next call of that agent. */
-class Retold {
+class RecoveredSpend {
   readonly #own: readonly CallTrace[];
   readonly #history: AdmissionHistory;
   readonly #asked = new Map<string, CallTrace | null>();
@@ -115,8 +128,8 @@ class Retold {
     this.#history = history;
   }
 
-  gapBefore(at: number): Interval | null {
-    return this.#history.storeAway.findLast(({ from }) => from <= at) ?? null;
+  outageBefore(at: number): Interval | null {
+    return this.#history.storeOutages.findLast(({ from }) => from <= at) ?? null;
   }
 
   /** Infinity: it was not. */
@@ -124,24 +137,24 @@ class Retold {
     const key = `${id} ${gap.to}`;
     let at = this.#known.get(key);
     if (at === undefined) {
-      const asked = this.#firstAsked(plane, gap.to);
+      const asked = this.#firstStoreRequest(plane, gap.to);
       const between = { from: endedAt, to: asked?.endedAt ?? endedAt };
       const isGone = this.#history.faults.some(
-        (one) => one.victim === plane && endsProcess(one) && overlaps(one, between),
+        (one) => one.victim === plane && isProcessExit(one) && overlaps(one, between),
       );
-      at = asked === null || isGone ? Number.POSITIVE_INFINITY : asked.endedAt + TOLD_MS;
+      at = asked === null || isGone ? Number.POSITIVE_INFINITY : asked.endedAt + REPORTING_DELAY_MS;
       this.#known.set(key, at);
     }
     return at;
   }
 
-  #firstAsked(plane: string, after: number): CallTrace | null {
+  #firstStoreRequest(plane: string, after: number): CallTrace | null {
     const key = `${plane} ${after}`;
     let first = this.#asked.get(key);
     if (first === undefined) {
       first = null;
       for (const one of this.#own) {
-        if (one.plane !== plane || one.sentAt <= after || !askedTheStore(one)) continue;
+        if (one.plane !== plane || one.sentAt <= after || !didQueryStore(one)) continue;
         if (first === null || one.endedAt < first.endedAt) first = one;
       }
       this.#asked.set(key, first);
@@ -150,21 +163,24 @@ class Retold {
   }
 }
 
-const isUnchecked = (call: CallTrace, seenAt: number, { storeAway }: AdmissionHistory): boolean =>
-  storeAway.some((gap) => overlaps(gap, { from: call.sentAt, to: seenAt }));
+const wasAdmittedUnchecked = (
+  call: CallTrace,
+  seenAt: number,
+  { storeOutages: storeAway }: AdmissionHistory,
+): boolean => storeAway.some((gap) => overlaps(gap, { from: call.sentAt, to: seenAt }));
 
 /** Infinity: nobody can say. */
-function toldAtOf({ plane, endedAt }: CallTrace, { faults, storeAway }: AdmissionHistory): number {
+function reportedAtOf({ plane, endedAt }: CallTrace, { faults, storeOutages: storeAway }: AdmissionHistory): number {
   for (let at = endedAt; ; ) {
-    const wait = { from: at, to: at + TOLD_MS };
+    const wait = { from: at, to: at + REPORTING_DELAY_MS };
     const fault = faults.find((one) => one.victim === plane && overlaps(one, wait));
-    if (fault !== undefined && endsProcess(fault)) return Number.POSITIVE_INFINITY;
+    if (fault !== undefined && isProcessExit(fault)) return Number.POSITIVE_INFINITY;
     const hit = fault ?? storeAway.find((gap) => overlaps(gap, wait));
     if (hit === undefined) return wait.to;
     at = hit.to + 1;
   }
 }
 
-const askedTheStore = ({ status }: CallTrace): boolean => status === 200 || status === 429;
+const didQueryStore = ({ status }: CallTrace): boolean => status === 200 || status === 429;
 
-const endsProcess = ({ action }: FaultTrace): boolean => action === 'kill' || action === 'restart';
+const isProcessExit = ({ action }: FaultTrace): boolean => action === 'kill' || action === 'restart';

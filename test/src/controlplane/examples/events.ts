@@ -2,10 +2,10 @@ import type { ExampleContext, Examples } from './example.js';
 import { newAccount, newAgent } from './provisioning.js';
 
 /** Nothing listens there: deliveries fail, and no example depends on their success. */
-const CLOSED = 'http://127.0.0.1:9/hook';
+const CLOSED_PORT_URL = 'http://127.0.0.1:9/hook';
 
 async function newEndpoint({ owner }: ExampleContext): Promise<string> {
-  const { body } = await owner.call('POST', '/v1/webhooks', { url: CLOSED, events: ['agent.created'] });
+  const { body } = await owner.call('POST', '/v1/webhooks', { url: CLOSED_PORT_URL, events: ['agent.created'] });
   return body.endpoint.id;
 }
 
@@ -60,7 +60,7 @@ export const EVENT_EXAMPLES: Examples = {
     },
   },
   'GET /v1/webhooks': { prepare: () => ({}) },
-  'POST /v1/webhooks': { prepare: () => ({ body: { url: CLOSED, events: ['agent.created'] } }), success: 201 },
+  'POST /v1/webhooks': { prepare: () => ({ body: { url: CLOSED_PORT_URL, events: ['agent.created'] } }), success: 201 },
   'PATCH /v1/webhooks/:id': {
     prepare: async (context) => ({ params: { id: await newEndpoint(context) }, body: { status: 'paused' } }),
   },

@@ -1,5 +1,5 @@
 /** How the generated tests call a route. Every route under /v1 needs one; see index.ts. */
-import type { Member, TestControlPlane } from '../../control-plane.js';
+import type { Member, TestControlPlane } from '../../fixtures/control-plane.js';
 
 type Role = 'viewer' | 'member' | 'admin' | 'owner';
 /** Nobody, a person in that role, a management token with that role, or an admin's token of another project. */

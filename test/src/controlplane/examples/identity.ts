@@ -1,17 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { newCookieSecret } from '@acg/controlplane/auth/cookie';
-import { PasswordHasher } from '@acg/controlplane/auth/password-hasher';
-import type { Member, TestControlPlane } from '../../control-plane.js';
+import { PasswordHasher } from '@acg/controlplane/auth/passwords/password-hasher';
+import { createCookieSecret } from '@acg/controlplane/auth/sessions/session-cookie';
+import type { Member, TestControlPlane } from '../../fixtures/control-plane.js';
 import type { ExampleContext, Examples } from './example.js';
 
 const newEmail = (): string => `${randomBytes(6).toString('hex')}@example.com`;
 const PASSWORD = 'a long enough password';
 /** What a browser sends with calls of the service's own pages. */
 const OWN_PAGE = { 'sec-fetch-site': 'same-origin' } as const;
-const LIMITED = 'nothing of an organization changes';
+const UNAUDITED_REASON = 'nothing of an organization changes';
 
 /** A user who signed up, with an organization of its own. */
-async function newUser({ plane }: ExampleContext): Promise<{ email: string; token: string }> {
+async function signUpUser({ plane }: ExampleContext): Promise<{ email: string; token: string }> {
   const email = newEmail();
   const body = { email, password: PASSWORD, name: 'Example', orgName: 'Example' };
   const { body: reply } = await plane.call('POST', '/v1/auth/signup', { body });
@@ -19,8 +19,8 @@ async function newUser({ plane }: ExampleContext): Promise<{ email: string; toke
 }
 
 /** A browser session of the member, beside its own. */
-async function browserOf(plane: TestControlPlane, member: Member): Promise<Record<string, string>> {
-  const { secret, hash } = newCookieSecret();
+async function createBrowserSession(plane: TestControlPlane, member: Member): Promise<Record<string, string>> {
+  const { secret, hash } = createCookieSecret();
   await plane.database.sql`
     insert into sessions (id, user_id, org_id, kind, secret_hash, ip, user_agent, expires_at)
     values (gen_random_uuid(), ${member.userId}, ${member.orgId}, 'browser', ${hash}, '', '', now() + interval '1 day')`;
@@ -28,7 +28,7 @@ async function browserOf(plane: TestControlPlane, member: Member): Promise<Recor
 }
 
 /** A device that waits for its approval by the owner, or has it. */
-async function deviceLogin({ plane, owner }: ExampleContext, approved = false) {
+async function createDeviceLogin({ plane, owner }: ExampleContext, approved = false) {
   const letters = Array.from(randomBytes(8), (byte) => 'BCDFGHJKLMNPQRSTVWXZ'[byte % 20]).join('');
   const deviceCode = randomBytes(32).toString('base64url');
   const hash = (text: string) => createHash('sha256').update(text).digest();
@@ -41,13 +41,13 @@ async function deviceLogin({ plane, owner }: ExampleContext, approved = false) {
 }
 
 /** {@link PASSWORD}, which its user can be asked for. */
-async function givePassword(plane: TestControlPlane, { userId }: Member): Promise<void> {
+async function setPassword(plane: TestControlPlane, { userId }: Member): Promise<void> {
   const passwordHash = await new PasswordHasher().hash(PASSWORD, '192.0.2.1');
   await plane.database.sql`update users set password_hash = ${passwordHash} where id = ${userId}`;
 }
 
 /** An item that waits for the review of the owner; what the caller has, works. */
-async function suspendedItem({ plane, owner }: ExampleContext): Promise<string> {
+async function createSuspendedItem({ plane, owner }: ExampleContext): Promise<string> {
   const { body } = await owner.call('POST', '/v1/management-tokens', { name: 'CI', role: 'viewer' });
   await plane.database.sql`
     with t as (delete from management_tokens t where id = ${body.token.id} returning t.*)
@@ -56,10 +56,10 @@ async function suspendedItem({ plane, owner }: ExampleContext): Promise<string> 
   return body.token.id;
 }
 
-async function invitation({ plane, owner }: ExampleContext): Promise<{ id: string; token: string }> {
+async function createInvitation({ plane, owner }: ExampleContext): Promise<{ id: string; token: string }> {
   const email = newEmail();
   const { body } = await owner.call('POST', '/v1/members', { email, role: 'viewer' });
-  return { id: body.member.userId, token: (await plane.mail(email, 'Invitation')).token };
+  return { id: body.member.userId, token: (await plane.waitForMail(email, 'Invitation')).token };
 }
 
 export async function newProject({ owner }: ExampleContext): Promise<string> {
@@ -75,59 +75,62 @@ export const IDENTITY_EXAMPLES: Examples = {
     unaudited: 'the entry is in the trail of the new organization',
   },
   'POST /v1/auth/login': {
-    prepare: async (context) => ({ body: { email: (await newUser(context)).email, password: PASSWORD } }),
+    prepare: async (context) => ({ body: { email: (await signUpUser(context)).email, password: PASSWORD } }),
     unaudited: "the entry is in the trail of the user's organization",
   },
-  'POST /v1/auth/refresh': { prepare: () => ({}), statuses: { none: 401 }, unaudited: LIMITED },
+  'POST /v1/auth/refresh': { prepare: () => ({}), statuses: { none: 401 }, unaudited: UNAUDITED_REASON },
   'POST /v1/auth/switch-org': { prepare: ({ owner }) => ({ body: { orgId: owner.orgId } }) },
-  'POST /v1/auth/forgot-password': { prepare: () => ({ body: { email: newEmail() } }), unaudited: LIMITED },
-  'POST /v1/auth/resend-verification': { prepare: () => ({ body: { email: newEmail() } }), unaudited: LIMITED },
+  'POST /v1/auth/forgot-password': { prepare: () => ({ body: { email: newEmail() } }), unaudited: UNAUDITED_REASON },
+  'POST /v1/auth/resend-verification': {
+    prepare: () => ({ body: { email: newEmail() } }),
+    unaudited: UNAUDITED_REASON,
+  },
   'POST /v1/auth/reset-password': {
     async prepare(context) {
-      const { email } = await newUser(context);
+      const { email } = await signUpUser(context);
       await context.plane.call('POST', '/v1/auth/forgot-password', { body: { email } });
-      const { token } = await context.plane.mail(email, 'new password');
+      const { token } = await context.plane.waitForMail(email, 'new password');
       return { body: { token, password: PASSWORD } };
     },
     unaudited: "the entry is in the trails of the user's organizations",
   },
   'POST /v1/auth/verify-email': {
     async prepare(context) {
-      const { email } = await newUser(context);
-      return { body: { token: (await context.plane.mail(email, 'Confirm')).token } };
+      const { email } = await signUpUser(context);
+      return { body: { token: (await context.plane.waitForMail(email, 'Confirm')).token } };
     },
     unaudited: "the entry is in the trails of the user's organizations",
   },
   'POST /v1/invitations/accept': {
     prepare: async (context) => ({
-      body: { token: (await invitation(context)).token, name: 'Invited', password: PASSWORD },
+      body: { token: (await createInvitation(context)).token, name: 'Invited', password: PASSWORD },
     }),
   },
   'POST /v1/auth/device': {
     prepare: () => ({ body: { client: 'acg 0.1.0', hostname: 'laptop' } }),
     success: 201,
-    unaudited: LIMITED,
+    unaudited: UNAUDITED_REASON,
   },
   'POST /v1/auth/device/token': {
-    prepare: async (context) => ({ body: { deviceCode: (await deviceLogin(context, true)).deviceCode } }),
+    prepare: async (context) => ({ body: { deviceCode: (await createDeviceLogin(context, true)).deviceCode } }),
     unaudited: 'the approval is in the trail',
   },
   'POST /v1/auth/device/lookup': {
-    prepare: async (context) => ({ body: { userCode: (await deviceLogin(context)).userCode } }),
-    unaudited: LIMITED,
+    prepare: async (context) => ({ body: { userCode: (await createDeviceLogin(context)).userCode } }),
+    unaudited: UNAUDITED_REASON,
   },
   'POST /v1/auth/device/approve': {
     prepare: async (context) => ({
-      body: { userCode: (await deviceLogin(context)).userCode, orgId: context.owner.orgId, role: 'viewer' },
+      body: { userCode: (await createDeviceLogin(context)).userCode, orgId: context.owner.orgId, role: 'viewer' },
     }),
   },
   'POST /v1/auth/device/deny': {
-    prepare: async (context) => ({ body: { userCode: (await deviceLogin(context)).userCode } }),
+    prepare: async (context) => ({ body: { userCode: (await createDeviceLogin(context)).userCode } }),
   },
   'POST /v1/auth/logout': { prepare: () => ({}) },
   'POST /v1/auth/change-password': {
     prepare: async ({ plane, owner, caller }) => {
-      await givePassword(plane, caller ?? owner);
+      await setPassword(plane, caller ?? owner);
       return { body: { currentPassword: PASSWORD, newPassword: 'another long password' } };
     },
   },
@@ -142,7 +145,7 @@ export const IDENTITY_EXAMPLES: Examples = {
   },
   'POST /v1/session': {
     prepare: async (context) => ({
-      body: { email: (await newUser(context)).email, password: PASSWORD },
+      body: { email: (await signUpUser(context)).email, password: PASSWORD },
       headers: OWN_PAGE,
     }),
     unaudited: "the entry is in the trail of the user's organization",
@@ -150,11 +153,12 @@ export const IDENTITY_EXAMPLES: Examples = {
   'PATCH /v1/session': {
     prepare: async ({ plane, owner, caller }) => ({
       body: { orgId: owner.orgId },
-      ...(caller === null ? {} : { headers: await browserOf(plane, caller) }),
+      ...(caller === null ? {} : { headers: await createBrowserSession(plane, caller) }),
     }),
   },
   'DELETE /v1/session': {
-    prepare: async ({ plane, caller }) => (caller === null ? {} : { headers: await browserOf(plane, caller) }),
+    prepare: async ({ plane, caller }) =>
+      caller === null ? {} : { headers: await createBrowserSession(plane, caller) },
   },
   'GET /v1/me': { prepare: () => ({}), otherProject: 200 },
   'GET /v1/config': { prepare: () => ({}) },
@@ -168,16 +172,16 @@ export const IDENTITY_EXAMPLES: Examples = {
   'PATCH /v1/orgs/:id': { prepare: ({ owner }) => ({ params: { id: owner.orgId }, body: { name: 'Renamed' } }) },
   'DELETE /v1/orgs/:id': {
     async prepare({ plane, owner, caller }) {
-      const other = await plane.member('owner');
+      const other = await plane.createMember('owner');
       await plane.database.sql`
         insert into memberships (org_id, user_id, role) values (${other.orgId}, ${(caller ?? owner).userId}, 'viewer')`;
-      await givePassword(plane, caller ?? owner);
+      await setPassword(plane, caller ?? owner);
       return { params: { id: owner.orgId }, body: { password: PASSWORD } };
     },
   },
   'POST /v1/orgs/:id/restore': {
     async prepare({ plane, owner, caller }) {
-      const { orgId } = await plane.member('viewer');
+      const { orgId } = await plane.createMember('viewer');
       await plane.database.sql`
         insert into memberships (org_id, user_id, role) values (${orgId}, ${(caller ?? owner).userId}, 'owner')`;
       await plane.database.sql`update organizations set purge_at = now() + interval '7 days' where id = ${orgId}`;
@@ -189,31 +193,33 @@ export const IDENTITY_EXAMPLES: Examples = {
   'GET /v1/deleted-orgs': { prepare: () => ({}) },
   'GET /v1/suspended-items': { prepare: () => ({ query: { kind: 'api_key' } }) },
   'POST /v1/suspended-items/:id/keep': {
-    prepare: async (context) => ({ params: { id: await suspendedItem(context) } }),
+    prepare: async (context) => ({ params: { id: await createSuspendedItem(context) } }),
     success: 201,
   },
   'DELETE /v1/suspended-items/:id': {
-    prepare: async (context) => ({ params: { id: await suspendedItem(context) } }),
+    prepare: async (context) => ({ params: { id: await createSuspendedItem(context) } }),
   },
   'POST /v1/members/:userId/resend': {
-    prepare: async (context) => ({ params: { userId: (await invitation(context)).id } }),
+    prepare: async (context) => ({ params: { userId: (await createInvitation(context)).id } }),
     success: 201,
   },
   'GET /v1/members': { prepare: () => ({}) },
   'POST /v1/members': { prepare: () => ({ body: { email: newEmail(), role: 'viewer' } }), success: 201 },
   'PATCH /v1/members/:userId': {
     prepare: async ({ plane, owner }) => ({
-      params: { userId: (await plane.member('viewer', owner.orgId)).userId },
+      params: { userId: (await plane.createMember('viewer', owner.orgId)).userId },
       body: { role: 'member' },
     }),
   },
   'DELETE /v1/members/:userId': {
-    prepare: async ({ plane, owner }) => ({ params: { userId: (await plane.member('viewer', owner.orgId)).userId } }),
+    prepare: async ({ plane, owner }) => ({
+      params: { userId: (await plane.createMember('viewer', owner.orgId)).userId },
+    }),
   },
   'DELETE /v1/members/me': {
     // Somebody must stay as owner.
     prepare: async ({ plane, owner }) => {
-      await plane.member('owner', owner.orgId);
+      await plane.createMember('owner', owner.orgId);
       return {};
     },
   },

@@ -2,8 +2,8 @@
  * One example call per route, by `METHOD url` as declared. The generated tests (access.test.ts, contract.test.ts) fail
  * for a route that has none: add it to the file of its feature, and the file here.
  */
-import type { ApiResponse } from '../../api-call.js';
-import type { Member } from '../../control-plane.js';
+import type { ApiResponse } from '../../fixtures/api-call.js';
+import type { Member } from '../../fixtures/control-plane.js';
 import { EVENT_EXAMPLES } from './events.js';
 import type { ExampleCall, Examples, RouteExample } from './example.js';
 import { IDENTITY_EXAMPLES } from './identity.js';
@@ -25,7 +25,7 @@ interface RouteKey {
 export const exampleOf = ({ method, url }: RouteKey): RouteExample => EXAMPLES[`${method} ${url}`]!;
 
 /** The routes that have an example; contract.test.ts fails for the others and says what to add. */
-export const covered = <T extends RouteKey>(routes: readonly T[]): readonly T[] =>
+export const routesWithExample = <T extends RouteKey>(routes: readonly T[]): readonly T[] =>
   routes.filter((route) => exampleOf(route) !== undefined);
 
 /** The path with its parameters and query filled in. */

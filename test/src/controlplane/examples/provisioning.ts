@@ -10,7 +10,7 @@ export async function newAgent(context: ExampleContext): Promise<{ id: string; p
   return { id: body.agent.id, projectId };
 }
 
-async function newKey(context: ExampleContext): Promise<string> {
+async function createKey(context: ExampleContext): Promise<string> {
   const { id } = await newAgent(context);
   const { body } = await context.owner.call('POST', '/v1/api-keys', { name: 'Example', agentId: id });
   return body.key.id;
@@ -26,7 +26,7 @@ export async function newAccount(context: ExampleContext): Promise<string> {
   return body.account.id;
 }
 
-async function newShared({ owner }: ExampleContext, projectId?: string): Promise<string> {
+async function createSharedCredential({ owner }: ExampleContext, projectId?: string): Promise<string> {
   const scope = projectId === undefined ? {} : { projectId };
   const body = { name: 'Team', providerSlug: 'openai', credentials: CREDENTIALS, ...scope };
   return (await owner.call('POST', '/v1/credentials', body)).body.credential.id;
@@ -87,13 +87,13 @@ export const PROVISIONING_EXAMPLES: Examples = {
   },
   'PATCH /v1/api-keys/:id': {
     prepare: async (context) => ({
-      params: { id: await newKey(context) },
+      params: { id: await createKey(context) },
       body: { name: 'Renamed', expiresAt: '2999-01-01T00:00:00.000Z' },
     }),
   },
   'POST /v1/api-keys/:id/rotate': {
     prepare: async (context) => ({
-      params: { id: await newKey(context) },
+      params: { id: await createKey(context) },
       body: { graceSeconds: 60, expiresAt: '2999-01-01T00:00:00.000Z' },
     }),
     success: 201,
@@ -106,7 +106,7 @@ export const PROVISIONING_EXAMPLES: Examples = {
     },
     success: 201,
   },
-  'DELETE /v1/api-keys/:id': { prepare: async (context) => ({ params: { id: await newKey(context) } }) },
+  'DELETE /v1/api-keys/:id': { prepare: async (context) => ({ params: { id: await createKey(context) } }) },
   'GET /v1/providers': { otherProject: 200, prepare: () => ({}) },
   'GET /v1/providers/accounts': {
     prepare: async (context) => ({ query: { agentId: (await newAgent(context)).id } }),
@@ -141,7 +141,7 @@ export const PROVISIONING_EXAMPLES: Examples = {
   'GET /v1/credentials': {
     async prepare(context) {
       const projectId = await newProject(context);
-      await newShared(context, projectId);
+      await createSharedCredential(context, projectId);
       return { query: { projectId } };
     },
   },
@@ -156,13 +156,15 @@ export const PROVISIONING_EXAMPLES: Examples = {
     }),
     success: 201,
   },
-  'GET /v1/credentials/:id': { prepare: async (context) => ({ params: { id: await newShared(context) } }) },
+  'GET /v1/credentials/:id': {
+    prepare: async (context) => ({ params: { id: await createSharedCredential(context) } }),
+  },
   'PATCH /v1/credentials/:id': {
-    prepare: async (context) => ({ params: { id: await newShared(context) }, body: { name: 'Renamed' } }),
+    prepare: async (context) => ({ params: { id: await createSharedCredential(context) }, body: { name: 'Renamed' } }),
   },
   'POST /v1/credentials/:id/rotate': {
     prepare: async (context) => ({
-      params: { id: await newShared(context) },
+      params: { id: await createSharedCredential(context) },
       body: { credentials: { apiKey: 'sk-rotated-0123456789' } },
     }),
   },
@@ -173,7 +175,9 @@ export const PROVISIONING_EXAMPLES: Examples = {
       return { params: { id: (await owner.call('POST', '/v1/credentials', body)).body.credential.id } };
     },
   },
-  'DELETE /v1/credentials/:id': { prepare: async (context) => ({ params: { id: await newShared(context) } }) },
+  'DELETE /v1/credentials/:id': {
+    prepare: async (context) => ({ params: { id: await createSharedCredential(context) } }),
+  },
   'GET /v1/custom-providers': { prepare: () => ({}) },
   'POST /v1/custom-providers': {
     prepare: () => ({

@@ -1,9 +1,9 @@
 import { uuidv7 } from '@acg/base/uuidv7';
-import { newAgent, newId, newIngest, usageRecord } from '../usage-fixture.js';
+import { createIngest, insertAgent, newId, usageRecord } from '../../ledger/usage-fixture.js';
 import type { ExampleContext, Examples } from './example.js';
 
 const agentId = async ({ plane, owner }: ExampleContext): Promise<string> =>
-  (await newAgent(plane.database.sql, owner.orgId)).id;
+  (await insertAgent(plane.database.sql, owner.orgId)).id;
 
 const ofOneAgent = { prepare: async (context: ExampleContext) => ({ params: { agentId: await agentId(context) } }) };
 
@@ -23,7 +23,7 @@ export const USAGE_EXAMPLES: Examples = {
       const { orgId } = context.owner;
       const ids = { orgId, agentId: await agentId(context), keyId: newId(), accountId: newId() };
       const record = usageRecord({ id: uuidv7(nowMs), startedAtMs: nowMs, ...ids });
-      await newIngest(sql).report({ dataPlaneId: 'd', records: [record] });
+      await createIngest(sql).report({ dataPlaneId: 'd', records: [record] });
       return { params: { id: record.id! } };
     },
   },

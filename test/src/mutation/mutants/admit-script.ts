@@ -3,7 +3,7 @@ import type { Mutant } from '../mutant.js';
 /** The admission script in Redis, and what is sent to it. */
 export const ADMIT_SCRIPT: readonly Mutant[] = [
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `  if not held_too and not known[1] and (raised or grown) then call('EXPIRE', key, spend_ttl) end
 `,
     put: '',
@@ -11,7 +11,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `        local index = stop - rpm
 `,
     put: `        local index = stop - rpm - 1
@@ -20,7 +20,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `      expires = max(expires, start_I + WINDOW)
 `,
     put: `      expires = max(expires, start_I)
@@ -29,7 +29,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `    room = min(room, rpm - live)
 `,
     put: `    room = min(room, rpm - live + 1)
@@ -38,14 +38,14 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: "known[3] or call('HGET', prefix .. month_text(this_month - 1), 'h') or ''",
     put: "known[3] or ''",
     bug: 'what is held when a month ends is forgotten',
-    tests: ['test/src/limits/hold-fleet.test.ts', 'test/src/limits/admit-script.test.ts'],
+    tests: ['test/src/limits/reservations.property.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `    room = min(room, limit_I - count_I)
 `,
     put: `    room = min(room, limit_I - count_I + 1)
@@ -54,7 +54,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `      if last + minute <= time then
 `,
     put: `      if last + minute < time then
@@ -63,7 +63,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `    if time >= start_I + WINDOW then count_I = 0 end
 `,
     put: `    if time > start_I + WINDOW then count_I = 0 end
@@ -72,7 +72,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `      count_I = count_I + admitted
 `,
     put: `      count_I = count_I + wanted
@@ -81,7 +81,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `      live = live + admitted
     end
 `,
@@ -92,7 +92,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `    if used >= tokens_I then
       room = 0
 `,
@@ -103,7 +103,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `      if bucket + BUCKETS < current then break end
 `,
     put: `      if bucket + BUCKETS <= current then break end
@@ -112,7 +112,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `reset_I = (bucket + BUCKETS + 1) * width end
 `,
     put: `reset_I = (bucket + BUCKETS) * width end
@@ -121,7 +121,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `      fits = spent[purse] < budget and wanted or 0
 `,
     put: `      fits = spent[purse] <= budget and wanted or 0
@@ -130,21 +130,21 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: '(budget - spent[purse] - held[purse] - own_hold[purse]) / hold)',
     put: '(budget - spent[purse] - held[purse]) / hold)',
     bug: 'holds of this data plane are not counted',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: '(budget - spent[purse] - held[purse] - own_hold[purse]) / hold)',
     put: '(budget - spent[purse] - own_hold[purse]) / hold)',
     bug: 'holds of other data planes are not counted',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `      if not hold_version[purse] then fits = 0 end
 `,
     put: '',
@@ -152,7 +152,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `    own_hold[held_purse] = own_hold[held_purse] + admitted * hold
 `,
     put: `    own_hold[held_purse] = own_hold[held_purse] + hold
@@ -161,7 +161,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `      elseif deadline > now then
 `,
     put: `      elseif deadline > 0 then
@@ -170,7 +170,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `          mine = max(0, sum - released)
 `,
     put: `          mine = max(0, sum)
@@ -179,7 +179,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `  if fresh and (sums or holds ~= there) then call('EXPIRE', key, spend_ttl) end
 `,
     put: '',
@@ -187,21 +187,21 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: 'own_hold[item], now + lease, version)',
     put: 'own_hold[item], now + lease / 3, version)',
     bug: 'a hold runs out before it is renewed',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: ` or call('HGET', prefix .. month_text(this_month - 1), 'h') or ''`,
     put: ` or ''`,
     bug: 'what is held when a month ends is free in the next one',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `        others = others .. string.sub(there, from, next_from - 1)
 `,
     put: '',
@@ -209,7 +209,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `  local version, holds = hold_version[item], there
   if version then
 `,
@@ -220,14 +220,14 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: 'if grown then sum = sum + total - own end',
     put: 'if grown then sum = sum + total end',
     bug: 'a total that is told again is added again',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `    sum = sum + ledger_own - known_ledger
 `,
     put: `    sum = sum + ledger_own
@@ -236,7 +236,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `  return max(sum, known_floor), own
 `,
     put: `  return sum + known_floor, own
@@ -245,7 +245,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `  return max(sum, known_floor), own
 `,
     put: `  return sum, own
@@ -254,7 +254,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `  if ledger_month ~= this_month then ledger_floor, ledger_own = 0, 0 end
 `,
     put: '',
@@ -262,21 +262,21 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: 'book(prefix, month_text(of_month), field, total, 0, 0)',
     put: 'book(prefix, this_month_text, field, total, 0, 0)',
     bug: 'late spend of last month is booked into this one',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: 'seconds >= month_to then',
     put: 'seconds > month_to then',
     bug: 'the first second of a month belongs to the one before',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `  call('SET', key, value, 'PX', math.ceil(token_minute / 1000 + 2 * width / 1000))
 `,
     put: `  call('SET', key, value)
@@ -285,14 +285,14 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: 'math.ceil(token_minute / 1000 + 2 * width / 1000)',
     put: 'math.ceil(token_minute / 1000 - 2 * width / 1000)',
     bug: 'the key of tokens is gone before they have left',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `          call('SET', key, value, 'KEEPTTL')
 `,
     put: `          call('SET', key, value)
@@ -301,14 +301,14 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: '    if fits < 1 and wanted > 0 and purse_refusal == 0 then',
     put: '    if fits < 1 and wanted > 0 then',
     bug: 'the last budget that refuses is named instead of the first',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `  if refusal == 0 then refusal = purse_refusal end
 `,
     put: `  if purse_refusal > 0 then refusal = purse_refusal end
@@ -317,14 +317,14 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: '    if refusal == 0 and count_I >= limit_I then',
     put: '    if refusal == 0 and count_I > limit_I then',
     bug: 'the refusal by the day is not named',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `  call('SET', KEYS[1], '1', 'PX', 1000)
 `,
     put: `  call('SET', KEYS[1], '1')
@@ -333,7 +333,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit.lua',
+    file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `      if last - now > minute then front = stop else time = last end
 `,
     put: `      if last - now > minute then front = stop end
@@ -342,28 +342,28 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit-call.ts',
-    find: 'const SPEND_TTL_SEC = 32 * 86_400;',
-    put: 'const SPEND_TTL_SEC = 28 * 86_400;',
+    file: 'dataplane/src/counters/redis/admit-codec.ts',
+    find: `const SPEND_KEY_TTL_SEC = 32 * 86_400;`,
+    put: `const SPEND_KEY_TTL_SEC = 28 * 86_400;`,
     bug: `a month's spend is forgotten before the month is over`,
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit-call.ts',
-    find: '    freeAtSec: isMoney ? monthEndSec(month) : wholeSeconds(reply.readDoubleLE(at + 5)),',
-    put: '    freeAtSec: wholeSeconds(reply.readDoubleLE(at + 5)),',
+    file: 'dataplane/src/counters/redis/admit-codec.ts',
+    find: `    retryAtSec: isMoney ? monthEndSec(month) : ceilToSeconds(reply.readDoubleLE(at + 5)),`,
+    put: `    retryAtSec: ceilToSeconds(reply.readDoubleLE(at + 5)),`,
     bug: 'a spent budget does not say when the month ends',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit-call.ts',
+    file: 'dataplane/src/counters/redis/admit-codec.ts',
     find: `\`acg:{\${agentId}\${PAIR}\${providerSlug}\``,
     put: `\`acg:{\${agentId}\${PAIR}\``,
     bug: 'all providers of an agent share one window',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
-    file: 'dataplane/src/counters/admit-call.ts',
+    file: 'dataplane/src/counters/redis/admit-codec.ts',
     find: `\`acg:{\${agentId}}:\${LIMIT_TABLE[row]!.type}:\${providerSlug}\``,
     put: `\`acg:{\${agentId}}:\${LIMIT_TABLE[row]!.type}\``,
     bug: 'all providers of an agent share their tokens',

@@ -13,7 +13,7 @@ export const CONTEXTS: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/context/context-cache.ts',
-    find: `      if (this.#recent.outdates(answer.revision, answer.context)) continue;
+    find: `      if (this.#recent.isOutdated(answer.revision, answer.context)) continue;
 `,
     put: '',
     bug: 'an answer that an invalidation overtook is served',
@@ -59,7 +59,8 @@ export const CONTEXTS: readonly Mutant[] = [
   {
     file: 'dataplane/src/context/context-cache.ts',
     find: `    this.#entries.delete(cacheKey);
-    const entry = { context: null`,
+    const entry = {
+      context: null`,
     put: '    const entry = { context: null',
     bug: 'a refresh that finds the token gone keeps its context',
     tests: ['dataplane/src/context/context-cache.test.ts', 'dataplane/src/context/context-cache.property.test.ts'],
@@ -67,14 +68,14 @@ export const CONTEXTS: readonly Mutant[] = [
   {
     file: 'dataplane/src/context/context-cache.ts',
     find: `    this.#entries.clear();
-    this.#refusals.clear();`,
-    put: '    this.#refusals.clear();',
+    this.#rejections.clear();`,
+    put: `    this.#rejections.clear();`,
     bug: 'a reset keeps what nobody can vouch for',
     tests: ['dataplane/src/context/context-cache.test.ts'],
   },
   {
     file: 'dataplane/src/context/context-cache.ts',
-    find: `    this.#linkUp = false;
+    find: `    this.#isLinkUp = false;
   }
 
   /** Drops what`,
@@ -102,47 +103,47 @@ export const CONTEXTS: readonly Mutant[] = [
     tests: ['dataplane/src/context/context-cache.test.ts'],
   },
   {
-    file: 'dataplane/src/context/unknown-tokens.ts',
-    find: '    const expected = asker.allowance < this.#burst ? asker.pending : 0;',
+    file: 'dataplane/src/context/unauthenticated-rate-limiter.ts',
+    find: `    const expected = asker.lookupAllowance < this.#burst ? asker.pendingLookups : 0;`,
     put: '    const expected = 0;',
     bug: 'guesses sent at once learn more than guesses in a row',
-    tests: ['dataplane/src/context/unknown-tokens.test.ts'],
+    tests: ['dataplane/src/context/unauthenticated-rate-limiter.test.ts'],
   },
   {
-    file: 'dataplane/src/context/unknown-tokens.ts',
-    find: `    asker.pending--;
+    file: 'dataplane/src/context/unauthenticated-rate-limiter.ts',
+    find: `    asker.pendingLookups--;
 `,
     put: '',
     bug: 'questions that were answered count on',
-    tests: ['dataplane/src/context/unknown-tokens.test.ts'],
+    tests: ['dataplane/src/context/unauthenticated-rate-limiter.test.ts'],
   },
   {
-    file: 'dataplane/src/context/unknown-tokens.ts',
-    find: '    if (unknown) asker.allowance',
-    put: '    if (!unknown) asker.allowance',
+    file: 'dataplane/src/context/unauthenticated-rate-limiter.ts',
+    find: `    if (unknown) asker.lookupAllowance`,
+    put: `    if (!unknown) asker.lookupAllowance`,
     bug: 'known tokens count as guesses',
-    tests: ['dataplane/src/context/unknown-tokens.test.ts'],
+    tests: ['dataplane/src/context/unauthenticated-rate-limiter.test.ts'],
   },
   {
-    file: 'dataplane/src/context/resolve-batch.ts',
-    find: '    if (++this.#waiting > WAITING_MAX) this.#dropNewestOfLongest();',
+    file: 'dataplane/src/context/resolve-batcher.ts',
+    find: `    if (++this.#waiting > PENDING_QUERIES_MAX) this.#dropNewestOfLongest();`,
     put: '    ++this.#waiting;',
     bug: 'made-up tokens fill the memory',
-    tests: ['dataplane/src/context/resolve-batch.test.ts'],
+    tests: ['dataplane/src/context/resolve-batcher.test.ts'],
   },
   {
-    file: 'dataplane/src/context/entry-index.ts',
-    find: `    if (kind === 'account') return [...(this.#byAgent.get(ownerOf(id)) ?? [])];`,
+    file: 'dataplane/src/context/invalidation-index.ts',
+    find: `    if (kind === 'account') return [...(this.#byAgent.get(parseOwnerId(id)) ?? [])];`,
     put: `    if (kind === 'account') return [];`,
     bug: 'an account that was taken away is called with on',
     tests: ['dataplane/src/context/context-cache.test.ts'],
   },
   {
-    file: 'dataplane/src/context/entry-index.ts',
-    find: `    take(this.#byProject, context.projectId, entry);
+    file: 'dataplane/src/context/invalidation-index.ts',
+    find: `    removeFromBucket(this.#byProject, context.projectId, entry);
 `,
     put: '',
     bug: 'what left the cache stays in its index',
-    tests: ['dataplane/src/context/entry-index.test.ts'],
+    tests: ['dataplane/src/context/invalidation-index.test.ts'],
   },
 ];

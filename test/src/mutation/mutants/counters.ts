@@ -8,321 +8,321 @@ export const COUNTERS: Area = {
   mutants: [
     ...ADMIT_SCRIPT,
     {
-      file: 'dataplane/src/counters/memory-counters.ts',
-      find: `          ? spent + spend.heldNanos + holdNanos > budget.budgetNanos
+      file: 'dataplane/src/counters/memory/memory-counters.ts',
+      find: `          ? spent + spend.reservedNanos + holdNanos > budget.budgetNanos
 `,
       put: `          ? spent + holdNanos > budget.budgetNanos
 `,
       bug: 'holds of calls under way are not counted',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/memory-counters.ts',
-      find: `          ? spent + spend.heldNanos + holdNanos > budget.budgetNanos
+      file: 'dataplane/src/counters/memory/memory-counters.ts',
+      find: `          ? spent + spend.reservedNanos + holdNanos > budget.budgetNanos
 `,
-      put: `          ? spent + spend.heldNanos + holdNanos >= budget.budgetNanos
+      put: `          ? spent + spend.reservedNanos + holdNanos >= budget.budgetNanos
 `,
       bug: 'a hold that just fits is refused',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/memory-counters.ts',
+      file: 'dataplane/src/counters/memory/memory-counters.ts',
       find: '          : spent >= budget.budgetNanos;',
       put: '          : spent > budget.budgetNanos;',
       bug: 'a call passes though the budget is spent',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/memory-counters.ts',
-      find: `    for (let i = 0; i < terms.budgets.length; i++) {
+      file: 'dataplane/src/counters/memory/memory-counters.ts',
+      find: `    for (let i = 0; i < terms.budgetedScopes.length; i++) {
 `,
-      put: `    for (let i = 0; i < Math.min(1, terms.budgets.length); i++) {
+      put: `    for (let i = 0; i < Math.min(1, terms.budgetedScopes.length); i++) {
 `,
       bug: 'budgets of project and organization hold nobody',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/memory-counters.ts',
-      find: `    for (let i = 0; i < terms.spends.length; i++) {
+      file: 'dataplane/src/counters/memory/memory-counters.ts',
+      find: `    for (let i = 0; i < terms.scopes.length; i++) {
 `,
       put: `    for (let i = 0; i < 1; i++) {
 `,
       bug: 'spend counts for the agent alone',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/memory-counters.ts',
-      find: `      spend.heldNanos = Math.max(0, spend.heldNanos - held);
+      file: 'dataplane/src/counters/memory/memory-counters.ts',
+      find: `      spend.reservedNanos = Math.max(0, spend.reservedNanos - held);
 `,
       put: '',
       bug: 'holds are never given back',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/memory-counters.ts',
+      file: 'dataplane/src/counters/memory/memory-counters.ts',
       find: `      const held = i === 0 ? holdNanos : 0;
 `,
       put: `      const held = i === 1 ? holdNanos : 0;
 `,
       bug: 'a hold is given back to the project instead of the agent',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/memory-counters.ts',
-      find: `      if (holdNanos > 0) this.#spendOf(terms, terms.spends[0]!).heldNanos += holdNanos;
+      file: 'dataplane/src/counters/memory/memory-counters.ts',
+      find: `      if (holdNanos > 0) this.#refreshScopeSpend(terms, terms.scopes[0]!).reservedNanos += holdNanos;
 `,
       put: '',
       bug: 'an admitted call holds nothing',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/memory-counters.ts',
-      find: 'windowRefusal(pair, terms) ?? this.#moneyRefusal(terms, month, holdNanos)',
-      put: 'this.#moneyRefusal(terms, month, holdNanos) ?? windowRefusal(pair, terms)',
+      file: 'dataplane/src/counters/memory/memory-counters.ts',
+      find: `findFullWindow(pair, terms) ?? this.#findExceededBudget(terms, month, holdNanos)`,
+      put: `this.#findExceededBudget(terms, month, holdNanos) ?? findFullWindow(pair, terms)`,
       bug: 'a spent budget is named before the rate limit',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/memory-counters.ts',
-      find: `    if (refusal === null) {
+      file: 'dataplane/src/counters/memory/memory-counters.ts',
+      find: `    if (rejection === null) {
       pair.consume();
 `,
       put: `    pair.consume();
-    if (refusal === null) {
+    if (rejection === null) {
 `,
       bug: 'what is refused is counted against the limits',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/memory-counters.ts',
-      find: 'holdNanos <= terms.spends[0]!.budgetNanos;',
-      put: 'holdNanos < terms.spends[0]!.budgetNanos;',
+      file: 'dataplane/src/counters/memory/memory-counters.ts',
+      find: `reservationNanos <= limits.scopes[0]!.budgetNanos;`,
+      put: `reservationNanos < limits.scopes[0]!.budgetNanos;`,
       bug: 'a hold may not grow to the whole budget',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/memory-counters.ts',
-      find: `    if (granted) spend.heldNanos += holdNanos;
+      file: 'dataplane/src/counters/memory/memory-counters.ts',
+      find: `    if (granted) spend.reservedNanos += reservationNanos;
 `,
       put: '',
       bug: 'a larger hold is granted again and again',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/memory-counters.ts',
+      file: 'dataplane/src/counters/memory/memory-counters.ts',
       find: `      if (cost > 0) spend.add(month, cost);
 `,
       put: `      if (cost > 0) spend.add(monthOfMs(this.#clock() / 1000), cost);
 `,
       bug: 'a call belongs to the month in which it ended',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/memory-counters.ts',
+      file: 'dataplane/src/counters/memory/memory-counters.ts',
       find: `\`\${agentId}:\${providerSlug}\``,
       put: `\`\${providerSlug}\``,
       bug: 'agents share the windows of a provider',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/memory-counters.ts',
+      file: 'dataplane/src/counters/memory/memory-counters.ts',
       find: `\`\${agentId}:\${providerSlug}\``,
       put: `\`\${agentId}\``,
       bug: 'all providers of an agent share one window',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/memory-counters.ts',
-      find: 'pair.left(row, terms) === 0) {',
-      put: 'pair.left(row, terms) <= 1) {',
+      file: 'dataplane/src/counters/memory/memory-counters.ts',
+      find: `pair.remaining(row, limits) === 0) {`,
+      put: `pair.remaining(row, limits) <= 1) {`,
       bug: 'one request less than the limit passes',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/memory-counters.ts',
-      find: `      else if (pair.value[1].isOver(nowUs)) this.#pairs.delete(pair.value[0]);
+      file: 'dataplane/src/counters/memory/memory-counters.ts',
+      find: `      else if (pair.value[1].isExpired(nowUs)) this.#rateWindows.delete(pair.value[0]);
 `,
       put: '',
       bug: 'windows of agents that are gone fill the memory',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/memory-counters.ts',
-      find: `  else if (spend.value[1].isOver(month)) this.#spends.delete(spend.value[0]);
+      file: 'dataplane/src/counters/memory/memory-counters.ts',
+      find: `  else if (spend.value[1].isExpired(month)) this.#monthSpends.delete(spend.value[0]);
 `,
       put: '',
       bug: 'spend of past months fills the memory',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/month-spend.ts',
+      file: 'dataplane/src/counters/memory/month-spend.ts',
       find: '    return Math.max(own + this.#ledgerOwnNanos, this.#ledgerNanos);',
       put: '    return own + this.#ledgerNanos;',
       bug: `own spend and the ledger's are added up`,
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/spend-fleet.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/month-spend.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/month-spend.ts',
+      file: 'dataplane/src/counters/memory/month-spend.ts',
       find: '    return Math.max(own + this.#ledgerOwnNanos, this.#ledgerNanos);',
       put: '    return Math.max(own, this.#ledgerNanos);',
       bug: 'what only the ledger counts hides behind own spend',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/spend-fleet.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/month-spend.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/month-spend.ts',
+      file: 'dataplane/src/counters/memory/month-spend.ts',
       find: `    if (month !== this.#ledgerMonth) return own;
 `,
       put: '',
       bug: `the ledger's figure of last month counts in this one`,
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/spend-fleet.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/month-spend.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/month-spend.ts',
-      find: '    return this.heldNanos === 0 && month - newest >= MONTHS_KEPT;',
+      file: 'dataplane/src/counters/memory/month-spend.ts',
+      find: `    return this.reservedNanos === 0 && month - newest >= MONTHS_KEPT;`,
       put: '    return month - newest >= MONTHS_KEPT;',
       bug: 'what a call of months holds is forgotten',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/month-spend.ts',
+      file: 'dataplane/src/counters/memory/month-spend.ts',
       find: 'month - newest >= MONTHS_KEPT;',
       put: 'month - newest >= 0;',
       bug: `this month's spend is swept away`,
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/pair-windows.ts',
+      file: 'dataplane/src/counters/memory/rate-limit-windows.ts',
       find: `      if (window.count === 0) window.startUs = this.#nowUs;
 `,
       put: `      window.startUs = this.#nowUs;
 `,
       bug: 'each request begins the day anew',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/pair-windows.ts',
+      file: 'dataplane/src/counters/memory/rate-limit-windows.ts',
       find: `      if (this.#nowUs >= window.startUs + window.lengthUs) window.count = 0;
 `,
       put: `      if (this.#nowUs > window.startUs + window.lengthUs) window.count = 0;
 `,
       bug: 'a day is longer than a day',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/pair-windows.ts',
+      file: 'dataplane/src/counters/memory/rate-limit-windows.ts',
       find: 'nowUs >= startUs + lengthUs + this.#rpmUs)',
       put: 'nowUs >= startUs + this.#rpmUs)',
       bug: 'a pair is dropped while its day is open',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/pair-windows.ts',
+      file: 'dataplane/src/counters/memory/rate-limit-windows.ts',
       find: `    if (nowUs < this.#tokensAtUs + 2 * this.#tokenUs) return false;
 `,
       put: '',
       bug: 'tokens of a call that took more than a day are forgotten',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/pair-windows.ts',
+      file: 'dataplane/src/counters/memory/rate-limit-windows.ts',
       find: 'limit > 0 ? this.#log.at(this.#live - limit) : this.#nowUs;',
       put: 'limit > 0 ? this.#log.at(0) : this.#nowUs;',
       bug: 'a lowered limit says that it passes too early',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/sliding-log.ts',
+      file: 'dataplane/src/counters/memory/sliding-window-log.ts',
       find: '+ windowUs <= nowUs) {',
       put: '+ windowUs < nowUs) {',
       bug: 'a request counts for longer than a minute',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/sliding-log.ts',
+      file: 'dataplane/src/counters/memory/sliding-window-log.ts',
       find: `    if (newest - nowUs <= windowUs) return newest;
 `,
       put: `    if (newest - nowUs <= windowUs) return nowUs;
 `,
       bug: 'a clock that steps back ends the day early',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/token-buckets.ts',
+      file: 'dataplane/src/counters/memory/token-usage-window.ts',
       find: 'this.#buckets[expired]! + BUCKETS < bucket) expired',
       put: 'this.#buckets[expired]! + BUCKETS <= bucket) expired',
       bug: 'tokens leave before their minute is over',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/token-buckets.ts',
+      file: 'dataplane/src/counters/memory/token-usage-window.ts',
       find: '      if (used >= limit) return',
       put: '      if (used > limit) return',
       bug: 'a call is told to come back before the tokens have left',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/limit-table.ts',
+      file: 'dataplane/src/limits/limit-table.ts',
       find: 'WINDOW_MS.minute + 30,',
       put: 'WINDOW_MS.minute,',
       bug: 'more than the limit arrives at a provider in a minute, for the way there is not always as long',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
       file: 'base/src/limits.ts',
       find: 'day: DAY_MS }',
       put: 'day: DAY_MS - 1_000 }',
       bug: 'a day is shorter than a day',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/calendar-month.ts',
+      file: 'dataplane/src/limits/calendar-month.ts',
       find: '  return date.getUTCFullYear() * 12 + date.getUTCMonth();',
       put: '  return date.getUTCFullYear() * 12 + date.getUTCMonth() + 1;',
       bug: 'a month is named after the next one',
       tests: [
-        'dataplane/src/counters/calendar-month.test.ts',
+        'dataplane/src/limits/calendar-month.test.ts',
         'test/src/limits/memory-counters.test.ts',
-        'test/src/limits/memory-counters-model.test.ts',
+        'test/src/limits/memory-counters.property.test.ts',
       ],
     },
     {
-      file: 'dataplane/src/counters/calendar-month.ts',
+      file: 'dataplane/src/limits/calendar-month.ts',
       find: '  return monthStartSec(month + 1);',
       put: '  return monthStartSec(month);',
       bug: 'a spent budget says that the month is over',
-      tests: ['dataplane/src/counters/calendar-month.test.ts'],
+      tests: ['dataplane/src/limits/calendar-month.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/agent-terms.ts',
-      find: 'input.hardBudget && input.limits[BUDGET_ROW] !== UNLIMITED;',
+      file: 'dataplane/src/limits/agent-limits.ts',
+      find: `input.hardBudget && input.byRow[BUDGET_ROW] !== UNLIMITED;`,
       put: 'input.hardBudget;',
       bug: 'a hard budget without a budget refuses what cannot be bounded',
-      tests: ['dataplane/src/context/decode-terms.test.ts'],
+      tests: ['dataplane/src/context/decode-limits.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/agent-terms.ts',
-      find: 'spends.filter(({ budgetNanos }) => budgetNanos !== UNLIMITED);',
-      put: 'spends.slice(0, 1).filter(({ budgetNanos }) => budgetNanos !== UNLIMITED);',
+      file: 'dataplane/src/limits/agent-limits.ts',
+      find: 'scopes.filter(({ budgetNanos }) => budgetNanos !== UNLIMITED);',
+      put: 'scopes.slice(0, 1).filter(({ budgetNanos }) => budgetNanos !== UNLIMITED);',
       bug: 'budgets of project and organization hold nobody',
-      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters-model.test.ts'],
+      tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/ledger-notes.ts',
-      find: `    counters.noteLedger(tag, parseMonth(month ?? ''), spentNanos ?? 0, ledgerNanos ?? 0);
+      file: 'dataplane/src/limits/apply-ledger-spend.ts',
+      find: `    counters.updateLedgerSpend(tag, parseMonth(month ?? ''), spentNanos ?? 0, ledgerNanos ?? 0);
 `,
       put: '',
       bug: 'what the ledger says of projects and organizations is not heard',
-      tests: ['dataplane/src/counters/ledger-notes.test.ts'],
+      tests: ['dataplane/src/limits/apply-ledger-spend.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/ledger-notes.ts',
-      find: `    counters.noteLedger(agentId ?? '', parseMonth(month ?? ''), spentNanos ?? 0, ledgerNanos ?? 0);`,
-      put: `    counters.noteLedger(agentId ?? '', parseMonth(month ?? ''), ledgerNanos ?? 0, spentNanos ?? 0);`,
+      file: 'dataplane/src/limits/apply-ledger-spend.ts',
+      find: `    counters.updateLedgerSpend(agentId ?? '', parseMonth(month ?? ''), spentNanos ?? 0, ledgerNanos ?? 0);`,
+      put: `    counters.updateLedgerSpend(agentId ?? '', parseMonth(month ?? ''), ledgerNanos ?? 0, spentNanos ?? 0);`,
       bug: 'spend that data planes told already is added again',
-      tests: ['dataplane/src/counters/ledger-notes.test.ts'],
+      tests: ['dataplane/src/limits/apply-ledger-spend.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/purse.ts',
+      file: 'dataplane/src/counters/redis/spend-counter.ts',
       find: `    if (month < this.ledgerMonth) return;
 `,
       put: '',
@@ -330,7 +330,7 @@ export const COUNTERS: Area = {
       tests: ['test/src/limits/redis-counters.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/purse.ts',
+      file: 'dataplane/src/counters/redis/spend-counter.ts',
       find: `    this.#releasedNanos += nanos;
 `,
       put: '',
@@ -338,11 +338,11 @@ export const COUNTERS: Area = {
       tests: [
         'test/src/limits/redis-counters.test.ts',
         'test/src/limits/fail-open.test.ts',
-        'test/src/limits/spend-fleet.test.ts',
+        'test/src/limits/month-spend.property.test.ts',
       ],
     },
     {
-      file: 'dataplane/src/counters/purse.ts',
+      file: 'dataplane/src/counters/redis/spend-counter.ts',
       find: `    this.#releasedNanos = 0;
 `,
       put: '',
@@ -350,20 +350,20 @@ export const COUNTERS: Area = {
       tests: [
         'test/src/limits/redis-counters.test.ts',
         'test/src/limits/fail-open.test.ts',
-        'test/src/limits/spend-fleet.test.ts',
+        'test/src/limits/month-spend.property.test.ts',
       ],
     },
     {
-      file: 'dataplane/src/counters/purse.ts',
-      find: `  holdReportLost(): void {
-    this.#holdVersion++;`,
-      put: `  holdReportLost(): void {
-    void this.#holdVersion;`,
+      file: 'dataplane/src/counters/redis/spend-counter.ts',
+      find: `  onReservationReportLost(): void {
+    this.#reservationVersion++;`,
+      put: `  onReservationReportLost(): void {
+    void this.#reservationVersion;`,
       bug: 'after a lost call holds go by what the store has',
-      tests: ['test/src/limits/hold-lease.test.ts'],
+      tests: ['test/src/limits/reservation-lease.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/purse.ts',
+      file: 'dataplane/src/counters/redis/spend-counter.ts',
       find: `      if (own > confirmedNanos) left = true;
 `,
       put: `      if (own > confirmedNanos) left = false;
@@ -372,30 +372,30 @@ export const COUNTERS: Area = {
       tests: [
         'test/src/limits/redis-counters.test.ts',
         'test/src/limits/fail-open.test.ts',
-        'test/src/limits/spend-fleet.test.ts',
+        'test/src/limits/month-spend.property.test.ts',
       ],
     },
     {
-      file: 'dataplane/src/counters/purse.ts',
-      find: `    if (this.holdNanos === 0) this.#holding.add(this);
+      file: 'dataplane/src/counters/redis/spend-counter.ts',
+      find: `    if (this.reservedNanos === 0) this.#withReservations.add(this);
 `,
       put: '',
       bug: 'holds of long calls run out',
-      tests: ['test/src/limits/hold-lease.test.ts'],
+      tests: ['test/src/limits/reservation-lease.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/purses.ts',
-      find: '      if (!purse.touched && purse.idle) return;',
-      put: '      if (!purse.touched) return;',
+      file: 'dataplane/src/counters/redis/spend-counters.ts',
+      find: `      if (!purse.isRecentlyUsed && purse.isEvictable) return;`,
+      put: `      if (!purse.isRecentlyUsed) return;`,
       bug: 'spend that the store has not confirmed gives way to new agents',
       tests: [
         'test/src/limits/redis-counters.test.ts',
         'test/src/limits/fail-open.test.ts',
-        'test/src/limits/spend-fleet.test.ts',
+        'test/src/limits/month-spend.property.test.ts',
       ],
     },
     {
-      file: 'dataplane/src/counters/purses.ts',
+      file: 'dataplane/src/counters/redis/spend-counters.ts',
       find: `    if (confirmedAtMs <= this.#lossMs) return false;
 `,
       put: '',
@@ -403,43 +403,43 @@ export const COUNTERS: Area = {
       tests: [
         'test/src/limits/redis-counters.test.ts',
         'test/src/limits/fail-open.test.ts',
-        'test/src/limits/spend-fleet.test.ts',
+        'test/src/limits/month-spend.property.test.ts',
       ],
     },
     {
-      file: 'dataplane/src/counters/redis-counters.ts',
-      find: `      if (outcome === 'unchecked' && terms.refuseUnchecked) {
+      file: 'dataplane/src/counters/redis/redis-counters.ts',
+      find: `      if (outcome === 'unchecked' && limits.rejectsUnchecked) {
 `,
-      put: `      if (outcome === 'unchecked' && !terms.refuseUnchecked) {
+      put: `      if (outcome === 'unchecked' && !limits.rejectsUnchecked) {
 `,
       bug: `without the store holds grow against the agent's terms`,
       tests: [
         'test/src/limits/redis-counters.test.ts',
         'test/src/limits/fail-open.test.ts',
-        'test/src/limits/spend-fleet.test.ts',
+        'test/src/limits/month-spend.property.test.ts',
       ],
     },
     {
-      file: 'dataplane/src/counters/purse.ts',
-      find: `    this.hold(nanos);
-    this.#holdVersion++;
+      file: 'dataplane/src/counters/redis/spend-counter.ts',
+      find: `    this.reserve(nanos);
+    this.#reservationVersion++;
 `,
-      put: `    this.hold(nanos);
+      put: `    this.reserve(nanos);
 `,
       bug: `giving back a hold that grew unchecked takes another call's`,
-      tests: ['test/src/limits/hold-lease.test.ts'],
+      tests: ['test/src/limits/reservation-lease.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/redis-counters.ts',
-      find: `      if (outcome === 'unchecked') this.#purses.of(terms.agentId).holdUnchecked(holdNanos);
+      file: 'dataplane/src/counters/redis/redis-counters.ts',
+      find: `      if (outcome === 'unchecked') this.#spendCounters.getOrCreate(limits.agentId).reserveUnchecked(reservationNanos);
 `,
       put: '',
       bug: 'a hold that grew unchecked is given back though nobody took it',
-      tests: ['test/src/limits/hold-lease.test.ts'],
+      tests: ['test/src/limits/reservation-lease.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/redis-counters.ts',
-      find: `    for (let i = 0; i < terms.spends.length; i++) {
+      file: 'dataplane/src/counters/redis/redis-counters.ts',
+      find: `    for (let i = 0; i < terms.scopes.length; i++) {
 `,
       put: `    for (let i = 0; i < 1; i++) {
 `,
@@ -447,60 +447,60 @@ export const COUNTERS: Area = {
       tests: ['test/src/limits/redis-counters.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/redis-counters.ts',
-      find: `      if (held > 0) purse.release(held);
+      file: 'dataplane/src/counters/redis/redis-counters.ts',
+      find: `      if (held > 0) counter.release(held);
 `,
       put: '',
       bug: 'holds are never given back',
       tests: ['test/src/limits/redis-counters.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/redis-counters.ts',
-      find: `      if (refusal !== null) done(refusal);
+      file: 'dataplane/src/counters/redis/redis-counters.ts',
+      find: `      if (rejection !== null) done(rejection);
       else this.#nodeOf`,
       put: '      this.#nodeOf',
       bug: 'on a cluster the budgets of project and organization hold nobody',
       tests: ['test/src/limits/redis-cluster.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/redis-counters.ts',
-      find: '      else this.#checkEach(terms, budgets, at + 1, done);',
+      file: 'dataplane/src/counters/redis/redis-counters.ts',
+      find: `      else this.#checkBudgetsInOrder(terms, budgets, at + 1, done);`,
       put: '      else done(null);',
       bug: `on a cluster the organization's budget is not looked at`,
       tests: ['test/src/limits/redis-cluster.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/redis-counters.ts',
-      find: '    this.#nodeOf(slot).check(slot, terms, own, holdNanos, ({ refusedBy, outcome }) => {',
-      put: '    this.#nodeOf(slot).check(slot, terms, terms.budgets.slice(1), holdNanos, ({ refusedBy, outcome }) => {',
+      file: 'dataplane/src/counters/redis/redis-counters.ts',
+      find: `    this.#nodeOf(slot).checkBudgets(slot, limits, own, reservationNanos, ({ rejectedByRow: refusedBy, outcome }) => {`,
+      put: `    this.#nodeOf(slot).checkBudgets(slot, limits, limits.budgets.slice(1), reservationNanos, ({ rejectedByRow: refusedBy, outcome }) => {`,
       bug: `a hold grows against another budget than the agent's`,
       tests: ['test/src/limits/redis-counters.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/redis-node.ts',
-      find: `    if (!this.enforcement.on) {
+      file: 'dataplane/src/counters/redis/redis-node.ts',
+      find: `    if (!this.enforcement.isEnforcing) {
       this.enforcement.countUnchecked(1);`,
-      put: `    if (this.enforcement.on) {
+      put: `    if (this.enforcement.isEnforcing) {
       this.enforcement.countUnchecked(1);`,
       bug: 'the gate stands open while the store is there',
       tests: ['test/src/limits/redis-counters.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/redis-node.ts',
-      find: '    call.batch.deliver(reply, call.decided);',
-      put: '    call.batch.deliver(reply, false);',
+      file: 'dataplane/src/counters/redis/redis-node.ts',
+      find: `    call.batch.deliverReply(reply, call.isAnswered);`,
+      put: `    call.batch.deliverReply(reply, false);`,
       bug: 'who went on without the store is answered twice',
-      tests: ['test/src/limits/hold-lease.test.ts'],
+      tests: ['test/src/limits/reservation-lease.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/purses.ts',
-      find: 'purse.holdNanos > 0 || purse.hasReleases',
-      put: 'purse.holdNanos > 0',
+      file: 'dataplane/src/counters/redis/spend-counters.ts',
+      find: `purse.reservedNanos > 0 || purse.hasReleases`,
+      put: `purse.reservedNanos > 0`,
       bug: 'what ended while the store was away is held until its lease is over',
-      tests: ['test/src/limits/hold-lease.test.ts'],
+      tests: ['test/src/limits/reservation-lease.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/redis-node.ts',
+      file: 'dataplane/src/counters/redis/redis-node.ts',
       find: `        const timer = setTimeout(resolve, timeoutMs);
         this.#onIdle`,
       put: `        const timer = setTimeout(() => void timeoutMs, 0);
@@ -509,8 +509,8 @@ export const COUNTERS: Area = {
       equivalent: 'a silent connection is given up after 2 s, and what waits with it: only slower',
     },
     {
-      file: 'dataplane/src/counters/redis-node.ts',
-      find: `    } else if (this.#hasUnconfirmed()) {
+      file: 'dataplane/src/counters/redis/redis-node.ts',
+      find: `    } else if (this.#hasUnacknowledged()) {
       this.#sendProbe();
 `,
       put: '',
@@ -518,39 +518,39 @@ export const COUNTERS: Area = {
       tests: [
         'test/src/limits/redis-counters.test.ts',
         'test/src/limits/fail-open.test.ts',
-        'test/src/limits/spend-fleet.test.ts',
+        'test/src/limits/month-spend.property.test.ts',
       ],
     },
     {
-      file: 'dataplane/src/counters/redis-node.ts',
-      find: `      this.#link.reconnect(sent.batch.slot);
+      file: 'dataplane/src/counters/redis/redis-node.ts',
+      find: `      this.#scriptRunner.reconnect(sent.batch.slot);
 `,
       put: '',
       bug: 'a dead connection is never given up',
       tests: [
         'test/src/limits/redis-counters.test.ts',
         'test/src/limits/fail-open.test.ts',
-        'test/src/limits/spend-fleet.test.ts',
+        'test/src/limits/month-spend.property.test.ts',
       ],
     },
     {
-      file: 'dataplane/src/counters/redis-node.ts',
-      find: `  readonly #late = (call: Call): void => {
-    call.late = true;
-    this.#trip(\`no answer within \${this.#settings.timeoutMs} ms\`);
+      file: 'dataplane/src/counters/redis/redis-node.ts',
+      find: `  readonly #onReplyTimeout = (call: InflightCall): void => {
+    call.isTimedOut = true;
+    this.#failOpen(\`no answer within \${this.#options.timeoutMs} ms\`);
 `,
-      put: `  readonly #late = (call: Call): void => {
-    call.late = true;
+      put: `  readonly #isTimedOut = (call: InflightCall): void => {
+    call.isTimedOut = true;
 `,
       bug: 'a slow store slows every call',
       tests: [
         'test/src/limits/redis-counters.test.ts',
         'test/src/limits/fail-open.test.ts',
-        'test/src/limits/spend-fleet.test.ts',
+        'test/src/limits/month-spend.property.test.ts',
       ],
     },
     {
-      file: 'dataplane/src/counters/redis-node.ts',
+      file: 'dataplane/src/counters/redis/redis-node.ts',
       find: `    this.#probeTimer.unref();
 `,
       put: '',
@@ -558,100 +558,102 @@ export const COUNTERS: Area = {
       equivalent: 'whoever ends closes the counters, which ends the timer',
     },
     {
-      file: 'dataplane/src/counters/redis-node.ts',
-      find: `        this.#toRetell = this.#purses.all();
+      file: 'dataplane/src/counters/redis/redis-node.ts',
+      find: `        this.#countersToResend = this.#spendCounters.list();
 `,
       put: '',
       bug: 'a store that lost its data is told only what is asked for',
       tests: [
         'test/src/limits/redis-counters.test.ts',
         'test/src/limits/fail-open.test.ts',
-        'test/src/limits/spend-fleet.test.ts',
+        'test/src/limits/month-spend.property.test.ts',
       ],
     },
     {
-      file: 'dataplane/src/counters/redis-node.ts',
-      find: `      this.stop();
-      this.enforcement.start();
-      this.onBack();
+      file: 'dataplane/src/counters/redis/redis-node.ts',
+      find: `      this.stopProbing();
+      this.enforcement.resume();
+      this.onRecovered();
 `,
-      put: `      this.stop();
-      this.enforcement.start();
+      put: `      this.stopProbing();
+      this.enforcement.resume();
 `,
       bug: 'after an outage the store does not know of holds',
-      tests: ['test/src/limits/hold-lease.test.ts'],
+      tests: ['test/src/limits/reservation-lease.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/answer-deadline.ts',
-      find: '    setImmediate(this.#judge);',
-      put: '    this.#judge();',
+      file: 'dataplane/src/counters/redis/reply-timeouts.ts',
+      find: `    setImmediate(this.#expire);`,
+      put: `    this.#expire();`,
       bug: 'a busy process takes an answer that is there for late',
-      tests: ['dataplane/src/counters/answer-deadline.test.ts', 'test/src/limits/fail-open.test.ts'],
+      tests: ['dataplane/src/counters/redis/reply-timeouts.test.ts', 'test/src/limits/fail-open.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/answer-deadline.ts',
+      file: 'dataplane/src/counters/redis/reply-timeouts.ts',
       find: '      if (item.sentAtMs > this.#cutoffMs) {',
       put: '      if (item.sentAtMs > Number.NEGATIVE_INFINITY) {',
       bug: 'an answer is never late',
-      tests: ['dataplane/src/counters/answer-deadline.test.ts', 'test/src/limits/fail-open.test.ts'],
+      tests: ['dataplane/src/counters/redis/reply-timeouts.test.ts', 'test/src/limits/fail-open.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/turn-batch.ts',
-      find: 'known.pairCheck.terms === terms && known.pairCheck.holdNanos === holdNanos',
-      put: 'known.pairCheck.holdNanos === holdNanos',
+      file: 'dataplane/src/counters/redis/admission-batch.ts',
+      find: `known.admissionCheck.limits === limits &&
+      known.admissionCheck.reservationNanos === reservationNanos`,
+      put: `known.admissionCheck.reservationNanos === reservationNanos`,
       bug: `requests of one turn are held to the first one's limits`,
       tests: ['test/src/limits/redis-counters.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/turn-batch.ts',
-      find: 'known.pairCheck.terms === terms && known.pairCheck.holdNanos === holdNanos',
-      put: 'known.pairCheck.terms === terms',
+      file: 'dataplane/src/counters/redis/admission-batch.ts',
+      find: `known.admissionCheck.limits === limits &&
+      known.admissionCheck.reservationNanos === reservationNanos`,
+      put: `known.admissionCheck.limits === limits`,
       bug: 'requests of one turn all hold what the first one does',
       tests: ['test/src/limits/redis-counters.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/turn-batch.ts',
+      file: 'dataplane/src/counters/redis/admission-batch.ts',
       find: `        if (takenNanos > 0) holder!.release(takenNanos);
 `,
       put: '',
       bug: 'what was taken for a call that went on without is held for ever',
-      tests: ['test/src/limits/hold-lease.test.ts'],
+      tests: ['test/src/limits/reservation-lease.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/turn-batch.ts',
-      find: '  const passes = n < verdict.admitted;',
-      put: '  const passes = n <= verdict.admitted;',
+      file: 'dataplane/src/counters/redis/admission-batch.ts',
+      find: `  const passes = n < verdict.admittedCount;`,
+      put: `  const passes = n <= verdict.admittedCount;`,
       bug: 'one more than was admitted passes',
       tests: ['test/src/limits/redis-counters.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/turn-batch.ts',
-      find: 'verdict.rpmRemaining + verdict.admitted - 1 - n',
+      file: 'dataplane/src/counters/redis/admission-batch.ts',
+      find: `verdict.rpmRemaining + verdict.admittedCount - 1 - n`,
       put: 'verdict.rpmRemaining',
       bug: 'requests of one turn are all told what is left behind the last',
       tests: ['test/src/limits/redis-counters.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/turn-batch.ts',
+      file: 'dataplane/src/counters/redis/admission-batch.ts',
       find: 'item.agentId === agentId && item.providerSlug === providerSlug && item.row === row',
       put: 'item.providerSlug === providerSlug && item.row === row',
       bug: 'tokens of one turn count for another agent',
       tests: ['test/src/limits/redis-counters.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/turn-batch.ts',
+      file: 'dataplane/src/counters/redis/admission-batch.ts',
       find: 'item.agentId === agentId && item.providerSlug === providerSlug && item.row === row',
       put: 'item.agentId === agentId && item.row === row',
       bug: 'tokens of one turn count for another provider',
       tests: ['test/src/limits/redis-counters.test.ts'],
     },
     {
-      file: 'dataplane/src/counters/turn-batch.ts',
-      find: `    if (purse.holdNanos > 0 || purse.hasReleases) item.holds = true;
+      file: 'dataplane/src/counters/redis/admission-batch.ts',
+      find: `    if (counter.reservedNanos > 0 || counter.hasReleases) item.hasReservations = true;
 `,
       put: '',
       bug: 'the store never hears of a hold that was given back',
-      tests: ['test/src/limits/hold-lease.test.ts'],
+      tests: ['test/src/limits/reservation-lease.test.ts'],
     },
   ],
 };

@@ -2,16 +2,16 @@ import type { Area } from '../mutant.js';
 
 const CHECK_URL = 'base/src/egress/check-url.ts';
 const CIDR_LIST = 'base/src/egress/cidr-list.ts';
-const GUARD = 'base/src/egress/guard.ts';
+const GUARD = 'base/src/egress/egress-guard.ts';
 const PUBLIC_ADDRESS = 'base/src/egress/public-address.ts';
 const DIALER = 'base/src/dialer/dialer.ts';
-const RACE = 'base/src/dialer/address-race.ts';
+const RACE = 'base/src/dialer/happy-eyeballs.ts';
 const ORDER = 'base/src/dialer/address-order.ts';
-const TENANT_NAMES = 'base/src/names/tenant-names.ts';
-const OPERATOR_NAMES = 'base/src/names/operator-names.ts';
-const SLOTS = 'base/src/names/lookup-slots.ts';
-const QUERY = 'base/src/names/address-query.ts';
-const RESOLV_CONF = 'base/src/names/resolv-conf.ts';
+const TENANT_NAMES = 'base/src/dns/tenant-name-resolver.ts';
+const OPERATOR_NAMES = 'base/src/dns/operator-name-resolver.ts';
+const SLOTS = 'base/src/dns/lookup-semaphore.ts';
+const QUERY = 'base/src/dns/address-query.ts';
+const RESOLV_CONF = 'base/src/dns/resolv-conf.ts';
 
 export const EGRESS: Area = {
   name: 'egress',
@@ -38,7 +38,8 @@ export const EGRESS: Area = {
     },
     {
       file: CHECK_URL,
-      find: "if (!PORTS.has(port)) return `the port ${port} is not allowed (${[...PORTS].join(', ')} are)`;\n",
+      find: `if (!ALLOWED_PORTS.has(port)) return \`the port \${port} is not allowed (\${[...ALLOWED_PORTS].join(', ')} are)\`;
+`,
       put: '',
       bug: 'a tenant reaches any port of a public address',
     },
@@ -68,7 +69,7 @@ export const EGRESS: Area = {
     },
     {
       file: GUARD,
-      find: 'return nameOrPortProblem(host, port);',
+      find: `return findHostProblem(host, port);`,
       put: 'return null;',
       bug: 'port and name are not looked at when it is dialled',
     },
@@ -104,13 +105,13 @@ export const EGRESS: Area = {
     },
     {
       file: CIDR_LIST,
-      find: 'const plain = unmapped(address);',
+      find: `const plain = unmapIpv4(address);`,
       put: 'const plain = address;',
       bug: 'an allowed IPv4 address is not known when a socket reports it inside of IPv6',
     },
     {
       file: DIALER,
-      find: 'return tenant === null ? null : refusalOf(hostname, port, addresses, this.#allowed);',
+      find: `return tenant === null ? null : checkEgress(hostname, port, addresses, this.#allowed);`,
       put: 'return null;',
       bug: 'nothing that a tenant gave is refused before it is dialled',
     },
@@ -125,7 +126,7 @@ export const EGRESS: Area = {
       find: "`${tenant === null ? 'own' : 'tenants'} ${hostname}:${port}`",
       put: '`${hostname}:${port}`',
       bug: 'a tenant that gives the host of a built-in provider takes part in its TLS sessions',
-      tests: ['dataplane/src/upstream/dial.test.ts'],
+      tests: ['dataplane/src/upstream/connections/dial.test.ts'],
     },
     {
       file: DIALER,
@@ -136,19 +137,24 @@ export const EGRESS: Area = {
     },
     {
       file: RACE,
-      find: '    if (problem !== null) {\n      this.#lose(problem);\n      return;\n    }\n',
+      find: `    if (problem !== null) {
+      this.#fail(problem);
+      return;
+    }
+`,
       put: '',
       bug: 'the peer that was really reached is not looked at',
     },
     {
       file: RACE,
-      find: 'if (this.#next < this.#options.addresses.length) this.#tryNext();\n    else if',
+      find: `if (this.#nextAddressIndex < this.#options.addresses.length) this.#tryNext();
+    else if`,
       put: 'if',
       bug: 'after an address that fails at once the others are not tried',
     },
     {
       file: RACE,
-      find: 'for (const other of this.#live) if (other !== socket) this.#drop(other);',
+      find: `for (const other of this.#sockets) if (other !== socket) this.#destroySocket(other);`,
       put: '',
       bug: 'the slower connections of a TLS race go on beside the first',
     },
@@ -160,13 +166,14 @@ export const EGRESS: Area = {
     },
     {
       file: TENANT_NAMES,
-      find: 'await this.#slots.take(owner)',
-      put: "await this.#slots.take('')",
+      find: `await this.#slots.acquire(owner)`,
+      put: `await this.#slots.acquire('')`,
       bug: "one tenant's slow names use up everybody's lookups",
     },
     {
       file: TENANT_NAMES,
-      find: '      this.#slots.give(owner);\n',
+      find: `      this.#slots.release(owner);
+`,
       put: '',
       bug: 'a tenant can look up eight names and then none ever again',
     },
@@ -178,7 +185,7 @@ export const EGRESS: Area = {
     },
     {
       file: OPERATOR_NAMES,
-      find: 'if (known !== undefined && now < known.usableUntilTick) {',
+      find: `if (known !== undefined && now < known.usableUntilPerfMs) {`,
       put: 'if (known !== undefined && now < known.freshUntilTick) {',
       bug: 'calls wait for the name server every half minute, and fail with it',
     },

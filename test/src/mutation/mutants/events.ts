@@ -1,26 +1,26 @@
 import type { Area } from '../mutant.js';
 
-const FACTS = 'controlplane/src/conclusions/budget-facts.ts';
+const FACTS = 'controlplane/src/detectors/budget-alerts.ts';
 const AGENTS = 'controlplane/src/agents/service.ts';
-const OUTBOX = 'controlplane/src/events/outbox.ts';
+const OUTBOX = 'controlplane/src/events/event-outbox.ts';
 const MAIL = 'controlplane/src/event-mail/store.ts';
-const MAIL_TESTS = ['test/src/event-mail.test.ts'];
+const MAIL_TESTS = ['test/src/event-email.test.ts'];
 
 export const EVENTS: Area = {
   name: 'events',
-  tests: ['test/src/events.test.ts', 'test/src/conclusions.test.ts'],
+  tests: ['test/src/budget-and-abuse-events.test.ts', 'test/src/usage-detectors.test.ts'],
   built: false,
   mutants: [
     {
       file: AGENTS,
-      find: "if ('budgetCentsMonthly' in patch || 'usageThresholds' in patch) await budgetChanged(tx, id);",
-      put: "if ('budgetCentsMonthly' in patch) await budgetChanged(tx, id);",
+      find: `if ('budgetCentsMonthly' in patch || 'usageThresholds' in patch) await recheckBudgetOfAgent(tx, id);`,
+      put: `if ('budgetCentsMonthly' in patch) await recheckBudgetOfAgent(tx, id);`,
       bug: 'changed thresholds are not looked at again',
     },
     {
       file: AGENTS,
-      find: "if ('budgetCentsMonthly' in patch || 'usageThresholds' in patch) await budgetChanged(tx, id);",
-      put: "if ('usageThresholds' in patch) await budgetChanged(tx, id);",
+      find: `if ('budgetCentsMonthly' in patch || 'usageThresholds' in patch) await recheckBudgetOfAgent(tx, id);`,
+      put: `if ('usageThresholds' in patch) await recheckBudgetOfAgent(tx, id);`,
       bug: 'a budget that is lowered to the spend is not looked at',
     },
     {
@@ -44,8 +44,8 @@ export const EVENTS: Area = {
     },
     {
       file: FACTS,
-      find: 'for (const fact of facts) if (fresh.delete(fact.name)) await append(tx, fact);',
-      put: 'for (const fact of facts) await append(tx, fact);',
+      find: `for (const fact of facts) if (fresh.delete(fact.name)) await appendAlertEvent(tx, fact);`,
+      put: `for (const fact of facts) await appendAlertEvent(tx, fact);`,
       bug: 'two who see the same fact both tell it',
     },
     {
@@ -61,14 +61,15 @@ export const EVENTS: Area = {
       bug: 'the sweep looks at what was told long ago',
     },
     {
-      file: 'controlplane/src/conclusions/usage-conclusions.ts',
+      file: 'controlplane/src/detectors/usage-detectors.ts',
       find: "booked.rejections.filter(({ reason }) => reason === 'budget'),",
       put: 'booked.rejections,',
       bug: 'a refusal for any reason exceeds a hard budget',
     },
     {
-      file: 'controlplane/src/conclusions/usage-conclusions.ts',
-      find: '    this.board.observe(booked.entries);\n',
+      file: 'controlplane/src/detectors/usage-detectors.ts',
+      find: `    this.board.recordOutcomes(booked.entries);
+`,
       put: '',
       bug: 'booked calls say nothing about circuits',
     },

@@ -2,8 +2,8 @@ import type { Area } from '../mutant.js';
 
 const LOG = 'base/src/log.ts';
 const SECRET = 'base/src/secret.ts';
-const RESPOND = 'dataplane/src/call/respond.ts';
-const PATH = 'dataplane/src/call/logged-path.ts';
+const RESPOND = 'dataplane/src/response/plan-response.ts';
+const PATH = 'dataplane/src/call/redact-path.ts';
 
 /** Places that write a log line, a row or an answer with a credential in play, beside those of upstream and websocket. */
 export const MASKING: Area = {
@@ -30,11 +30,11 @@ export const MASKING: Area = {
       bug: 'gateway tokens are not known in texts',
     },
     {
-      file: 'controlplane/src/webhooks/service.ts',
+      file: 'controlplane/src/webhooks/webhook-service.ts',
       find: "const changes = { secret: ['[secret]', '[secret]'], previousSecretUntil",
       put: "const changes = { secret: ['[secret]', secret.reveal()], previousSecretUntil",
       bug: 'the audit trail holds a new signing secret',
-      tests: ['test/src/controlplane/secrets-by-route.test.ts'],
+      tests: ['test/src/secret-leaks/leaks-by-route.test.ts'],
     },
     {
       file: LOG,
@@ -44,31 +44,32 @@ export const MASKING: Area = {
     },
     {
       file: RESPOND,
-      find: '    mask: maskFor(upstream),\n',
+      find: `    mask: createBodyMask(upstream),
+`,
       put: '    mask: null,\n',
       bug: 'bodies show the credential',
       tests: ['dataplane/src/call/proxy-responses.test.ts'],
     },
     {
       file: PATH,
-      find: "const plain = text.includes('acg_') ? text.replace(GATEWAY_TOKEN, MASKED) : text;",
+      find: `const plain = text.includes('acg_') ? text.replace(GATEWAY_TOKEN_PATTERN, REDACTED_TOKEN) : text;`,
       put: 'const plain = text;',
       bug: 'a gateway token in a path is in the log of calls',
-      tests: ['dataplane/src/call/logged-path.test.ts'],
+      tests: ['dataplane/src/call/redact-path.test.ts'],
     },
     {
       file: PATH,
-      find: "return decoded.includes('acg_') && decoded.search(GATEWAY_TOKEN) !== -1",
-      put: "return decoded.includes('acg_') && decoded.search(GATEWAY_TOKEN) === 0",
+      find: `return decoded.includes('acg_') && decoded.search(GATEWAY_TOKEN_PATTERN) !== -1`,
+      put: `return decoded.includes('acg_') && decoded.search(GATEWAY_TOKEN_PATTERN) === 0`,
       bug: 'a gateway token in a path, written with escapes, is in the log of calls',
-      tests: ['dataplane/src/call/logged-path.test.ts'],
+      tests: ['dataplane/src/call/redact-path.test.ts'],
     },
     {
       file: 'dataplane/src/call/settle.ts',
-      find: "model: withoutTokens(x.lines?.model ?? reading?.model ?? x.requestModel ?? ''),",
-      put: "model: x.lines?.model ?? reading?.model ?? x.requestModel ?? '',",
+      find: `model: redactGatewayTokens(x.deferredUsage?.model ?? reading?.model ?? x.requestModel ?? ''),`,
+      put: `model: x.deferredUsage?.model ?? reading?.model ?? x.requestModel ?? '',`,
       bug: 'a gateway token that is sent as the name of a model is in the log of calls',
-      tests: ['dataplane/src/call/every-ending.test.ts'],
+      tests: ['dataplane/src/call/call-endings.test.ts'],
     },
     {
       file: SECRET,
@@ -92,34 +93,35 @@ export const MASKING: Area = {
       tests: ['base/src/secret.test.ts'],
     },
     {
-      file: 'dataplane/src/call/failures.ts',
+      file: 'dataplane/src/call/failure-handler.ts',
       find: "this.#deps.log.debug({ err: error, requestId: x.request.id }, 'the upstream call failed');",
       put: "this.#deps.log.debug({ err: error, to: x.routed.upstream.injection }, 'the upstream call failed');",
       bug: 'a failed call writes the credential into the log',
-      tests: ['dataplane/src/call/every-ending.test.ts'],
+      tests: ['dataplane/src/call/call-endings.test.ts'],
     },
     {
-      file: 'dataplane/src/call/failures.ts',
-      find: '    this.#deps.settle(x, () => x.answerFailure(answer));',
-      put: '    this.#deps.settle(x, () => x.answerFailure(answer));\n    x.settled = false;',
+      file: 'dataplane/src/call/failure-handler.ts',
+      find: `    this.#deps.settle(x, () => x.respondWithFailure(answer));`,
+      put: `    this.#deps.settle(x, () => x.respondWithFailure(answer));
+    x.settled = false;`,
       bug: 'a failed call is booked again by what comes after',
-      tests: ['dataplane/src/call/every-ending.test.ts'],
+      tests: ['dataplane/src/call/call-endings.test.ts'],
     },
     {
       file: 'controlplane/src/contexts/service.ts',
-      find: '    const open = (account: AccountRow) => openCredentials(this.vault, this.log, key.orgId, account);',
-      put: `    const open = (account: AccountRow) => {
-      const opened = openCredentials(this.vault, this.log, key.orgId, account);
+      find: `    const decrypt = (account: AccountRow) => decryptCredentials(this.vault, this.log, key.orgId, account);`,
+      put: `    const decrypt = (account: AccountRow) => {
+      const opened = decryptCredentials(this.vault, this.log, key.orgId, account);
       this.log.debug({ opened: JSON.stringify(opened) }, 'opened');
       return opened;
     };`,
       bug: 'the credentials that data planes are given are in the log',
-      tests: ['test/src/link/propagation.test.ts'],
+      tests: ['test/src/plane-link/change-propagation.test.ts'],
     },
     {
       file: 'controlplane/src/webhooks/delivery-sender.ts',
-      find: '      return new Secret(this.#options.vault.open(identity, sealed));',
-      put: `      const opened = this.#options.vault.open(identity, sealed);
+      find: `      return new Secret(this.#options.vault.decrypt(identity, sealed));`,
+      put: `      const opened = this.#options.vault.decrypt(identity, sealed);
       this.#options.log.debug({ key: opened.slice('whsec_'.length) }, 'signing');
       return new Secret(opened);`,
       bug: 'what signs a delivery is in the log without its prefix',
@@ -130,14 +132,14 @@ export const MASKING: Area = {
       find: '    this.#ready.push({ mail, tries: 0 });',
       put: "    this.#ready.push({ mail, tries: 0 });\n    this.log.debug({ mail }, 'mail queued');",
       bug: 'mails are in the log, with their links',
-      tests: ['test/src/controlplane/link-pages.test.ts'],
+      tests: ['test/src/auth/email-link-pages.test.ts'],
     },
     {
       file: 'controlplane/src/http/app.ts',
       find: 'request.log.debug({ ...line, durationMs',
       put: 'request.log.debug({ ...line, asked: JSON.stringify(request.body), durationMs',
       bug: 'bodies are in the log of requests',
-      tests: ['test/src/controlplane/browser-sessions.test.ts'],
+      tests: ['test/src/auth/browser-sessions.test.ts'],
     },
   ],
 };

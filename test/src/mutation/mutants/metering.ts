@@ -1,12 +1,12 @@
 import type { Area } from '../mutant.js';
 
-const FIELDS = 'dataplane/src/metering/usage-fields.ts';
-const INCLUDE = 'dataplane/src/metering/include-usage.ts';
-const FILTER = 'dataplane/src/metering/usage-filter.ts';
-const EVENTS = 'dataplane/src/metering/events-meter.ts';
-const ESTIMATE = 'dataplane/src/metering/estimate.ts';
+const FIELDS = 'dataplane/src/metering/reading/usage-counts.ts';
+const INCLUDE = 'dataplane/src/metering/stream-usage/request-stream-usage.ts';
+const FILTER = 'dataplane/src/metering/stream-usage/stream-usage-filter.ts';
+const EVENTS = 'dataplane/src/metering/bodies/sse-meter.ts';
+const ESTIMATE = 'dataplane/src/metering/reading/token-estimates.ts';
 const SCANNER = 'dataplane/src/scan/json-scanner.ts';
-const SSE = 'dataplane/src/scan/sse-framer.ts';
+const SSE = 'dataplane/src/scan/sse-parser.ts';
 
 export const METERING: Area = {
   name: 'metering',
@@ -33,8 +33,8 @@ export const METERING: Area = {
     },
     {
       file: FIELDS,
-      find: 'return Math.min(countOf(value) ?? 0, whole);',
-      put: 'return countOf(value) ?? 0;',
+      find: `return Math.min(parseCount(value) ?? 0, whole);`,
+      put: `return parseCount(value) ?? 0;`,
       bug: 'a part larger than its whole makes the rest negative',
     },
     {
@@ -76,8 +76,8 @@ export const METERING: Area = {
     },
     {
       file: INCLUDE,
-      find: 'isEmptyObject(body, start) ? ASK : `${ASK},`',
-      put: '`${ASK},`',
+      find: `isEmptyObject(body, start) ? INCLUDE_USAGE : \`\${INCLUDE_USAGE},\``,
+      put: `\`\${INCLUDE_USAGE},\``,
       bug: 'an empty stream_options becomes broken JSON',
     },
     {
@@ -94,19 +94,19 @@ export const METERING: Area = {
     },
     {
       file: FILTER,
-      find: 'if (!this.#scanner.done || this.#usages !== 1) return false;',
-      put: 'if (!this.#scanner.done) return false;',
+      find: `if (!this.#scanner.isDone || this.#usages !== 1) return false;`,
+      put: `if (!this.#scanner.isDone) return false;`,
       bug: 'a chunk with usage twice is cut in the wrong place',
     },
     {
       file: FILTER,
-      find: 'this.#cutTo = bytes[after] === 0x2c ? forwardOver(bytes, after + 1) : valueEnd;',
+      find: `this.#cutTo = bytes[after] === 0x2c ? skipBlanksForward(bytes, after + 1) : valueEnd;`,
       put: 'this.#cutTo = valueEnd;',
       bug: 'a comma stays behind where the first member was cut out',
     },
     {
       file: FILTER,
-      find: 'if (!this.#decide(bytes, 0, length)) return bytes;',
+      find: `if (!this.#findCut(bytes, 0, length)) return bytes;`,
       put: 'return bytes;',
       bug: 'a usage chunk without its blank line at the end reaches the caller',
     },
@@ -118,14 +118,14 @@ export const METERING: Area = {
     },
     {
       file: EVENTS,
-      find: 'this.#usageAt = searchUsage(chunk, this.#usageAt + USAGE_KEY.length);',
+      find: `this.#usageAt = findUsageKey(chunk, this.#usageAt + USAGE_KEY.length);`,
       put: 'this.#usageAt = chunk.length;',
       bug: 'only the first mention of usage in a chunk is looked at',
     },
     {
       file: ESTIMATE,
-      find: 'textTokens(Math.max(0, bytes - blobBytes)) + Math.ceil(',
-      put: 'textTokens(bytes) + Math.ceil(',
+      find: `estimateTextTokens(Math.max(0, bytes - blobBytes)) + Math.ceil(`,
+      put: `estimateTextTokens(bytes) + Math.ceil(`,
       bug: 'images in a request are charged as text',
     },
     {
@@ -178,37 +178,37 @@ export const METERING: Area = {
       bug: 'streams with CR line ends are not read',
     },
     {
-      file: 'dataplane/src/metering/openai-reader.ts',
-      find: 'if (facts.complete || this.#deltas === 0) return readingOf',
-      put: 'if (this.#deltas === 0) return readingOf',
+      file: 'dataplane/src/metering/providers/openai-usage-reader.ts',
+      find: `if (facts.isComplete || this.#deltas === 0) return createUsageReading`,
+      put: `if (this.#deltas === 0) return createUsageReading`,
       bug: 'deltas are counted beside a reported usage',
     },
     {
-      file: 'dataplane/src/metering/openai-reader.ts',
+      file: 'dataplane/src/metering/providers/openai-usage-reader.ts',
       find: '      this.#counts.out += this.#deltas;\n',
       put: '',
       bug: 'what came after the last usage of a stream that was cut off is free',
     },
     {
-      file: 'dataplane/src/metering/openai-reader.ts',
-      find: "if (options.method !== 'POST') return readingOf(emptyCounts(), 'none', model, more);",
+      file: 'dataplane/src/metering/providers/openai-usage-reader.ts',
+      find: `if (options.method !== 'POST') return createUsageReading(createEmptyCounts(), 'none', model, more);`,
       put: '',
       bug: 'an answer that is fetched again is charged again',
     },
     {
-      file: 'dataplane/src/metering/openai-reader.ts',
+      file: 'dataplane/src/metering/providers/openai-usage-reader.ts',
       find: '    this.#deltas = 0;\n',
       put: '',
       bug: 'content before the usage counts beside it',
     },
     {
-      file: 'dataplane/src/metering/openai-reader.ts',
+      file: 'dataplane/src/metering/providers/openai-usage-reader.ts',
       find: 'if (isEvents && this.#streamError !== null && this.#deltas === 0) return null;',
       put: '',
       bug: 'a stream that failed before anything was made costs',
     },
     {
-      file: 'dataplane/src/metering/openai-reader.ts',
+      file: 'dataplane/src/metering/providers/openai-usage-reader.ts',
       find: 'lineId: this.#id ?? this.#customId ?? `#${this.#lines}`,',
       put: 'lineId: `#${this.#lines}`,',
       bug: 'a line of a batch counts again when it stands elsewhere',

@@ -1,7 +1,7 @@
 import type { Mutant } from '../mutant.js';
 
-const RELAY_FILE = 'dataplane/src/call/relay.ts';
-const ENDING = 'dataplane/src/call/every-ending.test.ts';
+const RELAY_FILE = 'dataplane/src/response/relay.ts';
+const ENDING = 'dataplane/src/call/call-endings.test.ts';
 const RESPONSES = 'dataplane/src/call/proxy-responses.test.ts';
 const FAILURES = 'dataplane/src/call/proxy-failures.test.ts';
 const LIFETIME = 'dataplane/src/call/proxy-lifetime.test.ts';
@@ -10,28 +10,40 @@ const LIFETIME = 'dataplane/src/call/proxy-lifetime.test.ts';
 export const RELAY: readonly Mutant[] = [
   {
     file: RELAY_FILE,
-    find: '    if (this.#x.finished) {\n      abort(aborted);\n      return;\n    }\n',
+    find: `    if (this.#x.finished) {
+      abort(CLIENT_ABORTED);
+      return;
+    }
+`,
     put: '',
     bug: 'a call goes upstream though the agent left while it waited for a connection',
     tests: [LIFETIME, FAILURES],
   },
   {
     file: RELAY_FILE,
-    find: '    this.#support.silence.delete(this);\n    this.#abortUpstream?.(aborted);\n  }\n\n  onConnect',
-    put: '    this.#support.silence.delete(this);\n  }\n\n  onConnect',
+    find: `    this.#deps.idleFlushTimer.delete(this);
+    this.#abortUpstream?.(CLIENT_ABORTED);
+  }
+
+  onConnect`,
+    put: `    this.#deps.idleFlushTimer.delete(this);
+  }
+
+  onConnect`,
     bug: 'an upstream goes on making an answer for an agent that has gone',
     tests: [RESPONSES],
   },
   {
     file: RELAY_FILE,
-    find: '    this.#support.release(this.#x);\n',
+    find: `    this.#deps.releaseConnection(this.#x);
+`,
     put: '',
     bug: 'a connection is never free again',
     tests: [LIFETIME, FAILURES, RESPONSES],
   },
   {
     file: RELAY_FILE,
-    find: 'else if (plan.head.contentLength >= 0 && !plan.lengthChanges) this.#framing',
+    find: `else if (plan.head.contentLength >= 0 && !plan.changesLength) this.#framing`,
     put: 'else if (plan.head.contentLength >= 0) this.#framing',
     bug: 'Content-Length is kept though an edit changes the length',
     tests: [RESPONSES],
@@ -52,56 +64,76 @@ export const RELAY: readonly Mutant[] = [
   },
   {
     file: RELAY_FILE,
-    find: '    if (error !== null) {\n      x.breakOff();\n      return;\n    }\n',
+    find: `    if (error !== null) {
+      x.destroyConnection();
+      return;
+    }
+`,
     put: '',
     bug: 'an answer ends as complete though its record could not be written',
     tests: [FAILURES, LIFETIME, RESPONSES],
   },
   {
     file: RELAY_FILE,
-    find: 'return !this.#released && this.#pending.length === 1 &&',
-    put: 'return this.#released && this.#pending.length === 1 &&',
+    find: `return !this.#isRecorded && this.#pending.length === 1 &&`,
+    put: `return this.#isRecorded && this.#pending.length === 1 &&`,
     bug: 'the last byte of a body of known length leaves before the record is on disk',
     tests: [RESPONSES, FAILURES, LIFETIME],
   },
   {
     file: RELAY_FILE,
-    find: 'if (!this.#released || (this.#blocked && this.#x.closes)) return;',
-    put: 'if (!this.#x.responseComplete || (this.#blocked && this.#x.closes)) return;',
+    find: `if (!this.#isRecorded || (this.#isBlocked && this.#x.mustCloseConnection)) return;`,
+    put: `if (!this.#x.responseComplete || (this.#isBlocked && this.#x.mustCloseConnection)) return;`,
     bug: 'a stream that the gateway cuts off never ends',
-    tests: ['dataplane/src/call/budget-cut.test.ts'],
+    tests: ['dataplane/src/reservation/reserved-stream.test.ts'],
   },
   {
     file: RELAY_FILE,
-    find: '    this.#flushAll();\n    this.#support.settle(x, this.#onBooked);\n',
-    put: '    this.#flushAll();\n    if (this.#framing === CHUNKED) this.#onBooked(null);\n    this.#support.settle(x, this.#onBooked);\n',
+    find: `    this.#flushEditsAndMask();
+    this.#deps.settle(x, this.#onRecorded);
+`,
+    put: `    this.#flushEditsAndMask();
+    if (this.#framing === CHUNKED) this.#onRecorded(null);
+    this.#deps.settle(x, this.#onRecorded);
+`,
     bug: 'the last byte of a chunked body leaves before the record is on disk',
     tests: [RESPONSES],
   },
   {
     file: RELAY_FILE,
-    find: '    return !this.#blocked;\n  }\n\n  onComplete',
+    find: `    return !this.#isBlocked;
+  }
+
+  onComplete`,
     put: '    return true;\n  }\n\n  onComplete',
     bug: 'an agent that reads slowly fills the memory',
     tests: [RESPONSES, LIFETIME],
   },
   {
     file: RELAY_FILE,
-    find: '      this.#paused = false;\n      this.#resumeUpstream?.();\n',
-    put: '      this.#paused = false;\n',
+    find: `      this.#isUpstreamPaused = false;
+      this.#resumeUpstream?.();
+`,
+    put: `      this.#isUpstreamPaused = false;
+`,
     bug: 'a response that was paused never goes on',
     tests: [RESPONSES, LIFETIME],
   },
   {
     file: RELAY_FILE,
-    find: '    this.#support.cut(x, error);\n    x.breakOff();\n',
-    put: '    this.#support.cut(x, error);\n    x.finish();\n',
+    find: `    this.#deps.onFailureAfterHead(x, error);
+    x.destroyConnection();
+`,
+    put: `    this.#deps.onFailureAfterHead(x, error);
+    x.finish();
+`,
     bug: 'an answer that was cut off leaves its agent waiting',
     tests: [ENDING, FAILURES],
   },
   {
     file: RELAY_FILE,
-    find: '    if (mask !== null) this.#queue(mask.flush());\n',
+    find: `    if (mask !== null) this.#enqueue(mask.flush());
+`,
     put: '',
     bug: 'the end of an answer that looks like the beginning of a credential is lost',
     tests: [RESPONSES, ENDING],

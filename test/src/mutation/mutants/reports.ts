@@ -1,30 +1,30 @@
 import type { Area } from '../mutant.js';
 
-const STORE = 'controlplane/src/reports/report-store.ts';
-const SOURCE = 'controlplane/src/reports/rollup-source.ts';
-const PERIOD = 'controlplane/src/reports/period.ts';
+const STORE = 'controlplane/src/reports/query/rollup-store.ts';
+const SOURCE = 'controlplane/src/reports/query/rollup-selection.ts';
+const PERIOD = 'controlplane/src/reports/query/time-range.ts';
 
 export const REPORTS: Area = {
   name: 'reports',
   tests: [
-    'test/src/controlplane/daily-rollups.test.ts',
-    'test/src/controlplane/agent-figures.test.ts',
-    'test/src/controlplane/hour-rollups.test.ts',
-    'test/src/controlplane/usage.test.ts',
-    'test/src/controlplane/scope-usage.test.ts',
+    'test/src/ledger/daily-rollups.test.ts',
+    'test/src/reports/agent-usage-list.test.ts',
+    'test/src/ledger/hourly-rollups.test.ts',
+    'test/src/reports/usage-reports.test.ts',
+    'test/src/reports/usage-by-scope.test.ts',
   ],
   built: false,
   mutants: [
     {
       file: SOURCE,
-      find: '${hoursOf(sql, scope, sql`greatest(${firstDay}, ${rolledUntil})`, to, hourColumns, added)}',
-      put: '${hoursOf(sql, scope, sql`${firstDay}`, to, hourColumns, added)}',
+      find: `\${hourlyRollupsInRange(sql, scope, sql\`greatest(\${firstDay}, \${rolledUntil})\`, to, hourColumns, added)}`,
+      put: `\${hourlyRollupsInRange(sql, scope, sql\`\${firstDay}\`, to, hourColumns, added)}`,
       bug: 'an hour counts twice at the border of days and hours',
     },
     {
       file: SOURCE,
-      find: '${hoursOf(sql, scope, from, sql`least(${firstDay}, ${to})`, hourColumns, added)}',
-      put: '${hoursOf(sql, scope, from, sql`${firstDay}`, hourColumns, added)}',
+      find: `\${hourlyRollupsInRange(sql, scope, from, sql\`least(\${firstDay}, \${to})\`, hourColumns, added)}`,
+      put: `\${hourlyRollupsInRange(sql, scope, from, sql\`\${firstDay}\`, hourColumns, added)}`,
       bug: 'a range within one day counts what comes after it',
     },
     {
@@ -95,20 +95,20 @@ export const REPORTS: Area = {
     },
     {
       file: STORE,
-      find: 'select date_trunc(${interval}, hour) as bucket, ${sql.unsafe(SUMS)}',
-      put: "select date_trunc('day', hour) as bucket, ${sql.unsafe(SUMS)}",
+      find: `select date_trunc(\${interval}, hour) as bucket, \${sql.unsafe(SUM_EXPRESSIONS)}`,
+      put: `select date_trunc('day', hour) as bucket, \${sql.unsafe(SUM_EXPRESSIONS)}`,
       bug: 'a series by the hour stands at midnight',
     },
     {
       file: PERIOD,
-      find: 'const toMs = floor(nowMs, HOUR_MS) + HOUR_MS;',
-      put: 'const toMs = floor(nowMs, HOUR_MS);',
+      find: `const toMs = floorTo(nowMs, HOUR_MS) + HOUR_MS;`,
+      put: `const toMs = floorTo(nowMs, HOUR_MS);`,
       bug: 'the hour that runs is missing',
     },
     {
       file: PERIOD,
-      find: 'toMs: atMost(Date.parse(last) + DAY_MS) };',
-      put: 'toMs: atMost(Date.parse(last)) };',
+      find: `toMs: clampToLatest(Date.parse(last) + DAY_MS) };`,
+      put: `toMs: clampToLatest(Date.parse(last)) };`,
       bug: 'the last day of a range is missing',
     },
     {

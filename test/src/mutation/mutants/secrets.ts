@@ -2,68 +2,68 @@ import type { Area } from '../mutant.js';
 
 export const SECRETS: Area = {
   name: 'secrets',
-  tests: ['controlplane/src/accounts/vault.test.ts', 'test/src/controlplane/secrets.test.ts'],
+  tests: ['controlplane/src/vault/vault.test.ts', 'test/src/secret-leaks/leaks-in-scenario.test.ts'],
   built: false,
   mutants: [
     {
-      file: 'controlplane/src/accounts/vault.ts',
+      file: 'controlplane/src/vault/vault.ts',
       find: '`acg1|${purpose}|${orgId}|${id}`',
       put: '`acg1|${purpose}|${id}`',
       bug: 'a ciphertext opens for another organization',
     },
     {
-      file: 'controlplane/src/accounts/vault.ts',
+      file: 'controlplane/src/vault/vault.ts',
       find: '`acg1|${purpose}|${orgId}|${id}`',
       put: '`acg1|${orgId}|${id}`',
       bug: 'a ciphertext opens for another purpose',
     },
     {
-      file: 'controlplane/src/accounts/vault.ts',
+      file: 'controlplane/src/vault/vault.ts',
       find: '    const nonce = randomBytes(NONCE_BYTES);',
       put: '    const nonce = Buffer.alloc(NONCE_BYTES, 1); void randomBytes;',
       bug: 'the nonce is always the same',
     },
     {
-      file: 'controlplane/src/accounts/vault.ts',
+      file: 'controlplane/src/vault/vault.ts',
       find: 'if (sealed.ciphertext.length < TAG_BYTES || sealed.nonce.length !== NONCE_BYTES) {',
       put: 'if (sealed.nonce.length !== NONCE_BYTES) {',
       bug: 'a cut ciphertext is an ordinary error',
     },
     {
-      file: 'controlplane/src/accounts/reencrypt.ts',
+      file: 'controlplane/src/vault/reencrypt.ts',
       find: '  for (const table of ENCRYPTED_TABLES) {',
       put: '  for (const table of ENCRYPTED_TABLES.slice(0, 1)) {',
       bug: 'rotation forgets the signing secrets',
-      tests: ['test/src/provisioning/master-keys.test.ts'],
+      tests: ['test/src/provisioning/master-key-rotation.test.ts'],
     },
     {
-      file: 'controlplane/src/accounts/reencrypt.ts',
+      file: 'controlplane/src/vault/reencrypt.ts',
       find: `      skipped.push(row.id);
       continue;`,
       put: '      continue;',
       bug: 'one damaged row stops the rotation',
-      tests: ['test/src/provisioning/master-keys.test.ts'],
+      tests: ['test/src/provisioning/master-key-rotation.test.ts'],
     },
     {
       file: 'controlplane/src/contexts/store.ts',
       find: 'on key.token_hash = asked.token_hash and key.revoked_at is null',
       put: 'on key.token_hash = asked.token_hash',
       bug: 'a revoked key works',
-      tests: ['test/src/link/propagation.test.ts'],
+      tests: ['test/src/plane-link/change-propagation.test.ts'],
     },
     {
       file: 'controlplane/src/contexts/store.ts',
       find: 'and (key.expires_at is null or key.expires_at > now())',
       put: 'and true',
       bug: 'an expired key works',
-      tests: ['test/src/link/propagation.test.ts'],
+      tests: ['test/src/plane-link/change-propagation.test.ts'],
     },
     {
       file: 'controlplane/src/contexts/store.ts',
       find: `(key.scope = 'org' or a.project_id = key.project_id)`,
       put: `(key.scope <> '' or a.project_id = key.project_id)`,
       bug: 'a project key serves all agents of the organization',
-      tests: ['test/src/link/propagation.test.ts'],
+      tests: ['test/src/plane-link/change-propagation.test.ts'],
     },
     {
       file: 'controlplane/src/contexts/store.ts',
@@ -73,12 +73,12 @@ export const SECRETS: Area = {
       equivalent: 'its accounts go with it in one transaction, and none can be made meanwhile',
     },
     {
-      file: 'controlplane/src/providers/custom/service.ts',
-      find: `      await store.deleteAccounts(tx, orgId, id);
+      file: 'controlplane/src/providers/custom/custom-provider-service.ts',
+      find: `      await store.deleteAccountsOfProvider(tx, orgId, id);
 `,
       put: '',
       bug: 'credentials of a deleted custom provider stay stored',
-      tests: ['test/src/link/propagation.test.ts'],
+      tests: ['test/src/plane-link/change-propagation.test.ts'],
     },
     {
       file: 'controlplane/src/contexts/store.ts',
@@ -86,8 +86,8 @@ export const SECRETS: Area = {
       put: 'where c.deleted_at is null))',
       bug: 'slugs of other organizations’ providers show',
       tests: [
-        'test/src/link/resolve-tokens.test.ts',
-        'test/src/controlplane/second-tenant.test.ts',
+        'test/src/plane-link/resolve-tokens.test.ts',
+        'test/src/tenant-isolation/tenant-isolation.test.ts',
         'test/src/provisioning',
       ],
     },
@@ -97,8 +97,8 @@ export const SECRETS: Area = {
       put: '',
       bug: 'one of two agents of the name is taken',
       tests: [
-        'test/src/link/resolve-tokens.test.ts',
-        'test/src/conformance/credentials.test.ts',
+        'test/src/plane-link/resolve-tokens.test.ts',
+        'test/src/api-contract/credentials-contract.test.ts',
         'test/src/provisioning',
       ],
     },
@@ -108,17 +108,17 @@ export const SECRETS: Area = {
       put: `const itself = agentRef !== '!';`,
       bug: 'an agent’s token names another agent',
       tests: [
-        'test/src/link/resolve-tokens.test.ts',
-        'test/src/conformance/credentials.test.ts',
+        'test/src/plane-link/resolve-tokens.test.ts',
+        'test/src/api-contract/credentials-contract.test.ts',
         'test/src/provisioning',
       ],
     },
     {
-      file: 'controlplane/src/contexts/assemble.ts',
-      find: `account.status === 'active' ? open(account) : null`,
-      put: 'open(account)',
+      file: 'controlplane/src/contexts/assemble-context.ts',
+      find: `account.status === 'active' ? decrypt(account) : null`,
+      put: `decrypt(account)`,
       bug: 'a refused credential is used on',
-      tests: ['test/src/link/propagation.test.ts'],
+      tests: ['test/src/plane-link/change-propagation.test.ts'],
     },
   ],
 };

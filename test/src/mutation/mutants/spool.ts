@@ -1,10 +1,10 @@
 import type { Area } from '../mutant.js';
 
-const SPOOL = 'dataplane/src/usage/spool.ts';
-const SEGMENTS = 'dataplane/src/usage/segments.ts';
-const FORMAT = 'dataplane/src/usage/segment-format.ts';
-const SET_ASIDE = 'dataplane/src/usage/set-aside.ts';
-const SHIPPER = 'dataplane/src/usage/shipper.ts';
+const SPOOL = 'dataplane/src/usage/spool/spool.ts';
+const SEGMENTS = 'dataplane/src/usage/spool/segment-queue.ts';
+const FORMAT = 'dataplane/src/usage/spool/segment-format.ts';
+const SET_ASIDE = 'dataplane/src/usage/spool/quarantine.ts';
+const SHIPPER = 'dataplane/src/usage/usage-reporter.ts';
 
 export const SPOOL_AREA: Area = {
   name: 'spool',
@@ -19,37 +19,40 @@ export const SPOOL_AREA: Area = {
     },
     {
       file: SPOOL,
-      find: 'for (const done of waiting) this.#confirm(done, error);',
-      put: 'for (const done of waiting) this.#confirm(done, null);',
+      find: `for (const done of waiting) this.#runCallback(done, error);`,
+      put: `for (const done of waiting) this.#runCallback(done, null);`,
       bug: 'a record that could not be written is confirmed',
     },
     {
       file: SPOOL,
-      find: 'return this.#atCap || this.#stuckBytes > 0;',
-      put: 'return this.#atCap;',
+      find: `return this.#isAtCap || this.#unwrittenBytes > 0;`,
+      put: `return this.#isAtCap;`,
       bug: 'calls go on while the disk refuses records',
     },
     {
       file: SPOOL,
-      find: 'return this.#atCap || this.#stuckBytes > 0;',
-      put: 'return this.#stuckBytes > 0;',
+      find: `return this.#isAtCap || this.#unwrittenBytes > 0;`,
+      put: `return this.#unwrittenBytes > 0;`,
       bug: 'calls go on when the spool is full',
     },
     {
       file: SPOOL,
-      find: 'this.#stuck.push(Buffer.from(bytes));',
-      put: 'this.#stuck.push(bytes);',
+      find: `this.#unwritten.push(Buffer.from(bytes));`,
+      put: `this.#unwritten.push(bytes);`,
       bug: 'records that wait in memory are overwritten by the next turn',
     },
     {
       file: SPOOL,
-      find: '      this.#stuck.shift();\n',
-      put: '      this.#stuck.shift();\n      this.#segments.append(bytes, this.#now());\n',
+      find: `      this.#unwritten.shift();
+`,
+      put: `      this.#unwritten.shift();
+      this.#segments.append(bytes, this.#now());
+`,
       bug: 'a record that waited is written twice',
     },
     {
       file: SPOOL,
-      find: 'if (this.#stuck.length > 0) this.#retry();',
+      find: `if (this.#unwritten.length > 0) this.#retryUnwritten();`,
       put: '',
       bug: 'what waits in memory is not written at the end',
     },
@@ -67,7 +70,7 @@ export const SPOOL_AREA: Area = {
     },
     {
       file: SPOOL,
-      find: 'for (const range of scan.damaged) this.#setAside.put(segment.path, at, chunk, range);',
+      find: `for (const range of scan.damaged) this.#quarantine.store(segment.path, at, chunk, range);`,
       put: '',
       bug: 'damaged bytes vanish without a trace',
     },
@@ -79,13 +82,15 @@ export const SPOOL_AREA: Area = {
     },
     {
       file: SPOOL,
-      find: '      home.lock.release();\n      this.#homes.delete(path);',
-      put: '      this.#homes.delete(path);',
+      find: `      home.lock.release();
+      this.#directories.delete(path);`,
+      put: `      this.#directories.delete(path);`,
       bug: 'the directory of a dead worker stays locked for ever',
     },
     {
       file: SPOOL,
-      find: '    this.#setAside.put(batch.segment.path, batch.to, bytes, { from: 0, to: bytes.length });\n',
+      find: `    this.#quarantine.store(batch.segment.path, batch.to, bytes, { from: 0, to: bytes.length });
+`,
       put: '',
       bug: 'records that the control plane refuses for good are thrown away',
     },
@@ -97,13 +102,15 @@ export const SPOOL_AREA: Area = {
     },
     {
       file: SPOOL,
-      find: "if (this.full || this.isFullFor(count.orgId ?? '')) return false;\n    this.#add(FIELD.rejection",
-      put: 'this.#add(FIELD.rejection',
+      find: `if (this.isFull || this.isFullFor(count.orgId ?? '')) return false;
+    this.#appendMessage(FIELD.rejection`,
+      put: `this.#appendMessage(FIELD.rejection`,
       bug: 'statistics fill a spool that is full',
     },
     {
       file: SEGMENTS,
-      find: 'if (segment.acknowledged >= segment.bytes) closeSync(fd);\n    else fdatasync',
+      find: `if (segment.acknowledgedBytes >= segment.bytes) closeSync(fd);
+    else fdatasync`,
       put: 'if (true) closeSync(fd);\n    else fdatasync',
       bug: 'sealed segments are never pushed to the disk',
       equivalent: 'shows only after a power cut: no test of this machine can tell the page cache from the disk',
@@ -129,20 +136,20 @@ export const SPOOL_AREA: Area = {
     },
     {
       file: SEGMENTS,
-      find: '      segment.acknowledged = 0;',
-      put: '      if (segment.keptSinceMs !== null) segment.acknowledged = 0;',
+      find: `      segment.acknowledgedBytes = 0;`,
+      put: `      if (segment.keptSinceMs !== null) segment.acknowledgedBytes = 0;`,
       bug: 'the acknowledged part of a segment that is still written is not sent again',
     },
     {
       file: SEGMENTS,
-      find: 'return this.#bytesOnDisk - this.#bytesKept;',
+      find: `return this.#bytesOnDisk - this.#bytesRetained;`,
       put: 'return this.#bytesOnDisk;',
       bug: 'calls are refused for usage that the ledger has',
     },
     {
       file: SEGMENTS,
-      find: 'while (this.#bytesKept > 0 && this.#bytesOnDisk > bytesMax) {',
-      put: 'while (this.#bytesKept > bytesMax) {',
+      find: `while (this.#bytesRetained > 0 && this.#bytesOnDisk > bytesMax) {`,
+      put: `while (this.#bytesRetained > bytesMax) {`,
       bug: 'kept usage and new usage together take more than the cap',
     },
     {
@@ -153,7 +160,7 @@ export const SPOOL_AREA: Area = {
     },
     {
       file: SEGMENTS,
-      find: 'if (segment.keptSinceMs !== null) renameToUnsent(segment);',
+      find: `if (segment.retainedSinceMs !== null) renameToUnsent(segment);`,
       put: '',
       bug: 'a crash while everything is sent again loses what was not yet',
     },
@@ -195,8 +202,9 @@ export const SPOOL_AREA: Area = {
     },
     {
       file: SHIPPER,
-      find: "if (outcome.kind === 'refused') this.#refused(batch, outcome.reason);\n        else this.#booked",
-      put: 'this.#booked',
+      find: `if (outcome.kind === 'refused') this.#onRejected(batch, outcome.reason);
+        else this.#onCommitted`,
+      put: `this.#onCommitted`,
       bug: 'a refused batch counts as booked',
     },
     {
@@ -207,14 +215,16 @@ export const SPOOL_AREA: Area = {
     },
     {
       file: SHIPPER,
-      find: 'this.#missed(error);\n        await this.#sleep(this.#backoff.nextMs());',
-      put: 'this.#missed(error);\n        return;',
+      find: `this.#onUnreachable(error);
+        await this.#sleep(this.#backoff.nextDelayMs());`,
+      put: `this.#onUnreachable(error);
+        return;`,
       bug: 'a batch is given up after one failure',
       equivalent: 'it was not acknowledged: the same bytes are read again at once',
     },
     {
       file: SHIPPER,
-      find: 'return this.#spool.figures().bytesUnacknowledged === 0;',
+      find: `return this.#spool.stats().bytesUnacknowledged === 0;`,
       put: 'return true;',
       bug: 'flush says that all was taken when it was not',
     },
@@ -226,27 +236,27 @@ export const SPOOL_AREA: Area = {
     },
     {
       file: SEGMENTS,
-      find: 'if (segment.fd === -1 && segment.acknowledged >= segment.bytes) this.#keep(segment, nowMs);',
-      put: 'if (segment.fd === -1) this.#keep(segment, nowMs);',
+      find: `if (segment.fd === -1 && segment.acknowledgedBytes >= segment.bytes) this.#retain(segment, nowMs);`,
+      put: `if (segment.fd === -1) this.#retain(segment, nowMs);`,
       bug: 'a finished segment is deleted although records are unacknowledged',
     },
     {
       file: SEGMENTS,
-      find: 'if (segment.fd === -1 && segment.acknowledged >= segment.bytes) this.#keep(segment, nowMs);',
+      find: `if (segment.fd === -1 && segment.acknowledgedBytes >= segment.bytes) this.#retain(segment, nowMs);`,
       put: '',
       bug: 'what is acknowledged stays on the disk',
     },
     {
       file: SEGMENTS,
-      find: 'segment.acknowledged = Math.max(segment.acknowledged, offset);',
-      put: 'segment.acknowledged = offset;',
+      find: `segment.acknowledgedBytes = Math.max(segment.acknowledgedBytes, offset);`,
+      put: `segment.acknowledgedBytes = offset;`,
       bug: 'an answer that comes late takes an acknowledgement back',
       equivalent: 'batches are sent one after the other: offsets only rise',
     },
     {
       file: SEGMENTS,
-      find: 'this.#list.find((segment) => segment.acknowledged < segment.bytes)',
-      put: 'this.#list.findLast((segment) => segment.acknowledged < segment.bytes)',
+      find: `this.#list.find((segment) => segment.acknowledgedBytes < segment.bytes)`,
+      put: `this.#list.findLast((segment) => segment.acknowledgedBytes < segment.bytes)`,
       bug: 'the newest records are sent first',
     },
     {

@@ -2,13 +2,13 @@ import type { Area } from '../mutant.js';
 
 const REQUEST_HEADERS = 'dataplane/src/upstream/request-headers.ts';
 const RESPONSE_HEADERS = 'dataplane/src/upstream/response-headers.ts';
-const INJECT = 'dataplane/src/upstream/inject.ts';
-const TARGET = 'dataplane/src/upstream/target.ts';
-const REWRITE = 'dataplane/src/upstream/rewrite.ts';
-const TOKEN = 'dataplane/src/upstream/token-position.ts';
-const FORM_SEARCH = 'dataplane/src/upstream/form-search.ts';
-const MASK = 'dataplane/src/upstream/mask.ts';
-const POOLS = 'dataplane/src/upstream/pools.ts';
+const INJECT = 'dataplane/src/upstream/credentials/inject-credential.ts';
+const TARGET = 'dataplane/src/upstream/proxy-target.ts';
+const REWRITE = 'dataplane/src/upstream/url-rewrite.ts';
+const TOKEN = 'dataplane/src/upstream/credentials/gateway-token-position.ts';
+const FORM_SEARCH = 'dataplane/src/upstream/masking/credential-search.ts';
+const MASK = 'dataplane/src/upstream/masking/credential-mask.ts';
+const POOLS = 'dataplane/src/upstream/connections/connection-pools.ts';
 
 export const UPSTREAM: Area = {
   name: 'upstream',
@@ -33,14 +33,14 @@ export const UPSTREAM: Area = {
     },
     {
       file: REQUEST_HEADERS,
-      find: 'name === ownHeader || injection.dropHeaders.has(name) || isOurs(name)',
-      put: 'injection.dropHeaders.has(name) || isOurs(name)',
+      find: `name === ownHeader || injection.dropHeaders.has(name) || isGatewayHeader(name)`,
+      put: `injection.dropHeaders.has(name) || isGatewayHeader(name)`,
       bug: 'the header that the account sets goes twice',
     },
     {
       file: REQUEST_HEADERS,
-      find: 'name === ownHeader || injection.dropHeaders.has(name) || isOurs(name)',
-      put: 'name === ownHeader || isOurs(name)',
+      find: `name === ownHeader || injection.dropHeaders.has(name) || isGatewayHeader(name)`,
+      put: `name === ownHeader || isGatewayHeader(name)`,
       bug: 'headers that the injection drops (organization, security token) go upstream',
     },
     {
@@ -69,7 +69,7 @@ export const UPSTREAM: Area = {
     },
     {
       file: REQUEST_HEADERS,
-      find: 'NON_ASCII.test(value) ? wireValue(value) : value',
+      find: `NON_ASCII.test(value) ? toWireLatin1(value) : value`,
       put: 'value',
       bug: 'bytes of a header value change on the way',
     },
@@ -94,14 +94,14 @@ export const UPSTREAM: Area = {
     },
     {
       file: RESPONSE_HEADERS,
-      find: 'if (listed?.has(name) || nameHoldsForm(name, forms)) continue;',
-      put: 'if (nameHoldsForm(name, forms)) continue;',
+      find: `if (listed?.has(name) || headerNameContainsCredential(name, forms)) continue;`,
+      put: `if (headerNameContainsCredential(name, forms)) continue;`,
       bug: "the provider's hop-by-hop headers come back",
     },
     {
       file: RESPONSE_HEADERS,
-      find: 'const masked = maskValue(value, forms);',
-      put: 'const masked = maskValue(value, { ...forms, patterns: forms.patterns.slice(0, 1) });',
+      find: `const masked = maskHeaderValue(value, forms);`,
+      put: `const masked = maskHeaderValue(value, { ...forms, patterns: forms.patterns.slice(0, 1) });`,
       bug: 'only the first form of a credential is masked in headers',
     },
     {
@@ -112,7 +112,8 @@ export const UPSTREAM: Area = {
     },
     {
       file: INJECT,
-      find: "      headers.push('authorization', injection.value);\n      return withoutAuthParams(query, position, AUTH_QUERY_PARAM);",
+      find: `      headers.push('authorization', injection.value);
+      return removeAuthParams(query, position, AUTH_QUERY_PARAM);`,
       put: "      headers.push('authorization', injection.value);\n      return query;",
       bug: 'an apikey in the query goes upstream beside basic credentials',
     },
@@ -148,7 +149,8 @@ export const UPSTREAM: Area = {
     },
     {
       file: INJECT,
-      find: '      !isSignatureParam(name) &&\n',
+      find: `      !isPresignedSignatureParam(name) &&
+`,
       put: '',
       bug: "a presigned URL's old signature goes upstream",
     },
@@ -160,8 +162,8 @@ export const UPSTREAM: Area = {
     },
     {
       file: INJECT,
-      find: 'name.includes(gatewayToken) || paramValue(pair).includes(gatewayToken)',
-      put: 'paramValue(pair).includes(gatewayToken)',
+      find: `name.includes(gatewayToken) || decodeParamValue(pair).includes(gatewayToken)`,
+      put: `decodeParamValue(pair).includes(gatewayToken)`,
       bug: "a gateway token as a parameter's name goes upstream",
     },
     {
@@ -184,8 +186,8 @@ export const UPSTREAM: Area = {
     },
     {
       file: TARGET,
-      find: "return objectKeys && (shape === 'keyed' || basePath === '');",
-      put: 'return objectKeys;',
+      find: `return allowsObjectKeys && (shape === 'keyed' || basePath === '');`,
+      put: `return allowsObjectKeys;`,
       bug: "object keys climb out of the endpoint's base path",
     },
     { file: TARGET, find: '/%(?:25)?(2e|2f|5c', put: '/%(2e|2f|5c', bug: 'doubly encoded dots are not seen' },
@@ -233,8 +235,8 @@ export const UPSTREAM: Area = {
     },
     {
       file: TOKEN,
-      find: 'return asToken(colon === pair.length - 1 ? pair.slice(0, colon) : pair.slice(colon + 1));',
-      put: 'return asToken(pair.slice(colon + 1));',
+      find: `return matchGatewayToken(colon === pair.length - 1 ? pair.slice(0, colon) : pair.slice(colon + 1));`,
+      put: `return matchGatewayToken(pair.slice(colon + 1));`,
       bug: '`curl -u token:` is not understood',
     },
     {
@@ -251,8 +253,8 @@ export const UPSTREAM: Area = {
     },
     {
       file: MASK,
-      find: 'for (let r = 0; r < found.count; r++) {',
-      put: 'for (let r = 0; r < Math.min(1, found.count); r++) {',
+      find: `for (let r = 0; r < foundRanges.count; r++) {`,
+      put: `for (let r = 0; r < Math.min(1, foundRanges.count); r++) {`,
       bug: 'only the first occurrence in a header is masked',
     },
     {
@@ -293,25 +295,25 @@ export const UPSTREAM: Area = {
     },
     {
       file: POOLS,
-      find: 'if (!connection.usable) return;',
+      find: `if (!connection.isUsable) return;`,
       put: '',
       bug: 'a connection that the upstream closes is used again',
     },
     {
       file: POOLS,
-      find: 'else if (this.#free.size > this.#freeMax) this.#closeLongestFree();',
+      find: `else if (this.#idle.size > this.#idleMax) this.#closeLongestIdle();`,
       put: '',
       bug: 'free connections are not bounded',
     },
     {
       file: POOLS,
-      find: 'if (pool.free.length > Math.ceil(this.#freeMax * POOL_SHARE)) pool.free[0]!.close();',
+      find: `if (pool.idle.length > Math.ceil(this.#idleMax * IDLE_PER_POOL_RATIO)) pool.idle[0]!.close();`,
       put: 'if (false) {}',
       bug: 'the free connections of one organization leave no others',
     },
     {
       file: 'dataplane/src/http1/http1-connection.ts',
-      find: 'if (!this.sentWhole) this.#closes = true;',
+      find: `if (!this.isRequestSent) this.#closes = true;`,
       put: '',
       bug: 'a call follows an answer that began before the request was sent',
     },

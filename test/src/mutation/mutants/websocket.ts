@@ -1,11 +1,11 @@
 import type { Area } from '../mutant.js';
 
-const SESSION = 'dataplane/src/websocket/session.ts';
-const SESSIONS = 'dataplane/src/websocket/sessions.ts';
-const UPGRADE = 'dataplane/src/websocket/upgrade.ts';
+const SESSION = 'dataplane/src/websocket/websocket-session.ts';
+const SESSIONS = 'dataplane/src/websocket/session-registry.ts';
+const UPGRADE = 'dataplane/src/websocket/upgrade-stages.ts';
 const OUTBOX = 'dataplane/src/websocket/agent-outbox.ts';
-const POOL = 'dataplane/src/websocket/byte-pool.ts';
-const ACCESS_TOKEN = 'dataplane/src/websocket/access-token.ts';
+const POOL = 'dataplane/src/websocket/memory-pool.ts';
+const ACCESS_TOKEN = 'dataplane/src/websocket/supabase-access-token.ts';
 
 export const WEBSOCKET: Area = {
   name: 'websocket',
@@ -14,19 +14,19 @@ export const WEBSOCKET: Area = {
   mutants: [
     {
       file: SESSION,
-      find: '    maskBytes(message, forms);',
+      find: `    maskBuffer(message, forms);`,
       put: '',
       bug: 'messages show the credential',
     },
     {
       file: SESSION,
-      find: '    maskBytes(message, forms);',
-      put: '    if (!isBinary) maskBytes(message, forms);',
+      find: `    maskBuffer(message, forms);`,
+      put: `    if (!isBinary) maskBuffer(message, forms);`,
       bug: 'binary messages show the credential',
     },
     {
       file: SESSION,
-      find: '    maskBytes(reason, this.#deps.forms);',
+      find: `    maskBuffer(reason, this.#deps.forms);`,
       put: '',
       bug: 'the reason of a close shows the credential',
     },
@@ -38,7 +38,8 @@ export const WEBSOCKET: Area = {
     },
     {
       file: SESSION,
-      find: '    outbox.send(message, isBinary);\n    if (!outbox.empty) this.#upstream.pause();',
+      find: `    outbox.send(message, isBinary);
+    if (!outbox.isEmpty) this.#upstream.pause();`,
       put: '    outbox.send(message, isBinary);',
       bug: 'an agent that reads slowly fills the memory',
     },
@@ -56,20 +57,25 @@ export const WEBSOCKET: Area = {
     },
     {
       file: OUTBOX,
-      find: 'this.#waitingBytes += message.length + WAITING_OVERHEAD_BYTES;',
-      put: 'this.#waitingBytes += message.length;',
+      find: `this.#queuedBytes += message.length + QUEUED_OVERHEAD_BYTES;`,
+      put: `this.#queuedBytes += message.length;`,
       bug: 'small messages for an agent that reads slowly fill the memory',
     },
     {
       file: SESSION,
-      find: "    if (isTooMuch) this.end(TRY_AGAIN_LATER, 'the provider is too slow');\n",
+      find: `    if (isTooMuch) this.close(TRY_AGAIN_LATER, 'the provider is too slow');
+`,
       put: '',
       bug: 'a provider that reads slowly fills the memory',
     },
     {
       file: SESSION,
-      find: '    outbox.send(message, isBinary);\n    if (!outbox.empty) this.#upstream.pause();\n    if (outbox.dropped ||',
-      put: '    outbox.send(message, isBinary);\n    if (!outbox.empty) this.#upstream.pause();\n    if (',
+      find: `    outbox.send(message, isBinary);
+    if (!outbox.isEmpty) this.#upstream.pause();
+    if (outbox.hasDropped ||`,
+      put: `    outbox.send(message, isBinary);
+    if (!outbox.isEmpty) this.#upstream.pause();
+    if (`,
       bug: 'a message that was dropped is lost without a word',
     },
     {
@@ -80,7 +86,8 @@ export const WEBSOCKET: Area = {
     },
     {
       file: SESSION,
-      find: '    this.#ended = true;\n',
+      find: `    this.#hasEnded = true;
+`,
       put: '',
       bug: 'a session ends twice',
     },
@@ -95,11 +102,11 @@ export const WEBSOCKET: Area = {
       find: "    if (x.errorClass === '') x.errorClass = 'revoked';\n",
       put: '',
       bug: 'a revoked session is booked like any other',
-      tests: ['dataplane/src/websocket', 'test/src/websocket/revocation.test.ts'],
+      tests: ['dataplane/src/websocket', 'test/src/websocket/open-connection-revocation.test.ts'],
     },
     {
       file: SESSIONS,
-      find: 'session.end(POLICY_VIOLATION, why);',
+      find: `session.close(POLICY_VIOLATION, why);`,
       put: 'void why;',
       bug: 'a revocation ends no WebSocket',
     },
@@ -117,19 +124,21 @@ export const WEBSOCKET: Area = {
     },
     {
       file: SESSION,
-      find: 'if (this.#gone || !this.#ended || !this.#upstreamGone || !this.#agentGone) return;',
-      put: 'if (this.#gone || !this.#ended) return;',
+      find: `if (this.#isReleased || !this.#hasEnded || !this.#isUpstreamDisconnected || !this.#isAgentDisconnected) return;`,
+      put: `if (this.#isReleased || !this.#hasEnded) return;`,
       bug: 'a place is free again while the connections that fill the memory are still there',
     },
     {
       file: OUTBOX,
-      find: 'if (this.empty && message.length <= PIECE_BYTES) {',
-      put: 'if (this.empty) {',
+      find: `if (this.isEmpty && message.length <= FRAGMENT_BYTES) {`,
+      put: `if (this.isEmpty) {`,
       bug: 'the server holds a whole message for an agent that has closed and trickles',
     },
     {
       file: POOL,
-      find: '      if (most.bytes <= org.bytes + more) return false;\n      largest(most.holdings).lose();\n',
+      find: `      if (most.bytes <= org.bytes + more) return false;
+      findLargest(most.allocations).reclaim();
+`,
       put: '      if (most !== null) return false;\n',
       bug: 'tenants that hold bytes for ever keep out those who come later',
     },
@@ -141,7 +150,7 @@ export const WEBSOCKET: Area = {
     },
     {
       file: UPGRADE,
-      find: "if (upstream.websocket && upstream.injection.kind !== 'sigv4') return NEXT;",
+      find: `if (upstream.allowsWebSocket && upstream.injection.kind !== 'sigv4') return NEXT;`,
       put: "if (upstream.injection.kind !== 'sigv4') return NEXT;",
       bug: 'frames of a model provider pass unmetered',
     },
@@ -157,68 +166,70 @@ export const WEBSOCKET: Area = {
     },
     {
       file: UPGRADE,
-      find: 'upstream.tenantAddress ? context.orgId : null',
+      find: `upstream.isTenantAddress ? context.orgId : null`,
       put: 'null',
       bug: "a tenant's WebSocket reaches private addresses",
     },
     {
       file: UPGRADE,
-      find: 'const masked = maskValue(body, forms);',
+      find: `const masked = maskHeaderValue(body, forms);`,
       put: 'const masked = body;',
       bug: 'the body of a refused handshake shows the credential',
     },
     {
       file: UPGRADE,
-      find: 'whole ? masked : withoutOpenEnd(masked, forms)',
+      find: `whole ? masked : cutPartialCredential(masked, forms)`,
       put: 'masked',
       bug: 'a body that breaks off inside the credential shows a piece of it',
     },
     {
       file: UPGRADE,
-      find: 'if (body.length > REFUSAL_BODY_BYTES_MAX) break;',
+      find: `if (body.length > REJECTION_BODY_BYTES_MAX) break;`,
       put: '',
       bug: 'the body of a refused handshake is read without end',
     },
     {
       file: UPGRADE,
-      find: 'else if (deps.draining()) refuseLate(x, session);\n          else',
+      find: `else if (deps.isDraining()) rejectShuttingDown(x, session);
+          else`,
       put: 'else',
       bug: 'a session opens while the process is about to stop',
     },
     {
       file: UPGRADE,
-      find: 'if (x.finished) session.abandon();\n          else if',
+      find: `if (x.finished) session.abort();
+          else if`,
       put: 'if',
       bug: 'the agent left during the handshake, and the upstream stays connected',
       equivalent: 'whoever finishes a call ends its handshake in the same step, and an ended handshake never opens',
     },
     {
       file: UPGRADE,
-      find: 'if (!x.settled) deps.onAgreed(x);',
+      find: `if (!x.settled) deps.onUpstreamAccepted(x);`,
       put: '',
       bug: "a probe's consent counts only when the session ends",
     },
     {
       file: UPGRADE,
-      find: 'if (!HANDSHAKE.has(headers[i]!)) kept.push',
+      find: `if (!HANDSHAKE_HEADERS.has(headers[i]!)) kept.push`,
       put: 'kept.push',
       bug: "the agent's handshake headers go up beside our own",
     },
     {
       file: UPGRADE,
-      find: 'return [...new Set(names.filter((name) => TOKEN.test(name)))];',
+      find: `return [...new Set(names.filter((name) => HTTP_TOKEN.test(name)))];`,
       put: 'return names;',
       bug: 'a subprotocol that is no token, or twice, fails the handshake',
     },
     {
       file: UPGRADE,
-      find: 'x.upstreamWork = { abort: () => socket.terminate() };',
-      put: 'x.upstreamWork = { abort: () => undefined };',
+      find: `x.upstreamOperation = { abort: () => socket.terminate() };`,
+      put: `x.upstreamOperation = { abort: () => undefined };`,
       bug: 'a handshake that nobody waits for goes on',
     },
     {
       file: ACCESS_TOKEN,
-      find: 'return EVENTS.has(event) && isObject(payload)',
+      find: `return ACCESS_TOKEN_EVENTS.has(event) && isObject(payload)`,
       put: 'return isObject(payload)',
       bug: 'a broadcast carries the real key to everybody on the channel',
     },

@@ -4,54 +4,54 @@ import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { MoreHorizontal, Pause, Play } from 'lucide-react';
 import { useLocation } from 'wouter';
-import { useWhyNot } from '../../api/role.js';
-import { Confirm } from '../../parts/confirm.js';
-import { GuardedButton } from '../../parts/guarded-button.js';
-import { toast, toastFailure } from '../../parts/toast.js';
-import { type Agent, useDeleteAgent, useSetStatus } from '../../resources/agents.js';
+import { useMissingRoleReason } from '../../api/role-check.js';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { showErrorToast, showToast } from '../../components/feedback/toast.js';
+import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
+import { type Agent, useDeleteAgent, useSetAgentStatus } from '../../resources/agents.js';
 
 export function AgentActions({ agent }: { readonly agent: Agent }) {
   const [, navigate] = useLocation();
-  const status = useSetStatus(agent.id);
+  const status = useSetAgentStatus(agent.id);
   const remove = useDeleteAgent(agent.id);
-  const whyNot = useWhyNot('admin');
+  const whyNot = useMissingRoleReason('admin');
   const [revoking, revokeDialog] = useDisclosure(false);
   const [resuming, resumeDialog] = useDisclosure(false);
   const [deleting, deleteDialog] = useDisclosure(false);
-  const resumed = () => toast(`${agent.name} may call again.`);
-  const resume = () => status.mutate('active', { onSuccess: resumed, onError: toastFailure });
+  const showResumedToast = () => showToast(`${agent.name} may call again.`);
+  const resume = () => status.mutate('active', { onSuccess: showResumedToast, onError: showErrorToast });
   const pause = () =>
     status.mutate('paused', {
-      onSuccess: () => saidWithUndo(`${agent.name} is paused.`, resume),
-      onError: toastFailure,
+      onSuccess: () => showUndoToast(`${agent.name} is paused.`, resume),
+      onError: showErrorToast,
     });
   const revoked = agent.status === 'revoked';
   // What failed before has been said: a dialog does not say it again as its own.
-  const ask = (dialog: typeof revokeDialog) => () => {
+  const openDialog = (dialog: typeof revokeDialog) => () => {
     if (!status.isPending) status.reset();
     dialog.open();
   };
   return (
     <Group gap="sm">
       {agent.status !== 'active' ? (
-        <GuardedButton
-          needs="admin"
+        <RoleGuardedButton
+          requiredRole="admin"
           loading={status.isPending}
           leftSection={<Play size={16} aria-hidden />}
-          onClick={revoked ? ask(resumeDialog) : resume}
+          onClick={revoked ? openDialog(resumeDialog) : resume}
         >
           {revoked ? 'Resume …' : 'Resume'}
-        </GuardedButton>
+        </RoleGuardedButton>
       ) : (
-        <GuardedButton
-          needs="admin"
+        <RoleGuardedButton
+          requiredRole="admin"
           variant="default"
           loading={status.isPending}
           leftSection={<Pause size={16} aria-hidden />}
           onClick={pause}
         >
           Pause
-        </GuardedButton>
+        </RoleGuardedButton>
       )}
       {whyNot === null && (
         <Menu position="bottom-end">
@@ -61,7 +61,7 @@ export function AgentActions({ agent }: { readonly agent: Agent }) {
             </Button>
           </Menu.Target>
           <Menu.Dropdown>
-            <Menu.Item disabled={revoked} onClick={ask(revokeDialog)}>
+            <Menu.Item disabled={revoked} onClick={openDialog(revokeDialog)}>
               Revoke …
             </Menu.Item>
             <Menu.Item c="var(--acg-bad)" onClick={deleteDialog.open}>
@@ -70,19 +70,19 @@ export function AgentActions({ agent }: { readonly agent: Agent }) {
           </Menu.Dropdown>
         </Menu>
       )}
-      <Confirm
+      <ConfirmDialog
         opened={revoking}
         onClose={revokeDialog.close}
         title={`Revoke ${agent.name}`}
         action="Revoke agent"
-        typed={agent.name}
+        requiredText={agent.name}
         pending={status.isPending}
         error={status.error}
         onConfirm={() => status.mutate('revoked', { onSuccess: revokeDialog.close })}
       >
         None of its tokens works any more, until an admin resumes it. Its calls and its bill stay.
-      </Confirm>
-      <Confirm
+      </ConfirmDialog>
+      <ConfirmDialog
         opened={resuming}
         onClose={resumeDialog.close}
         title={`Resume ${agent.name}`}
@@ -93,40 +93,40 @@ export function AgentActions({ agent }: { readonly agent: Agent }) {
           status.mutate('active', {
             onSuccess: () => {
               resumeDialog.close();
-              resumed();
+              showResumedToast();
             },
           })
         }
       >
         It was revoked. Its tokens work again, but for those that were revoked themselves or are over: whoever holds one
         may call, within the limits and with the credentials that it had.
-      </Confirm>
-      <Confirm
+      </ConfirmDialog>
+      <ConfirmDialog
         opened={deleting}
         onClose={deleteDialog.close}
         title={`Delete ${agent.name}`}
         action="Delete agent"
-        typed={agent.name}
+        requiredText={agent.name}
         pending={remove.isPending}
         error={remove.error}
         onConfirm={() =>
           remove.mutate(undefined, {
             onSuccess: () => {
-              toast(`${agent.name} is deleted.`);
+              showToast(`${agent.name} is deleted.`);
               navigate('/agents');
             },
           })
         }
       >
         Its tokens and the provider credentials stored for it are gone. What it spent still counts in reports.
-      </Confirm>
+      </ConfirmDialog>
     </Group>
   );
 }
 
 const UNDO_MS = 8_000;
 
-function saidWithUndo(message: string, undo: () => void): void {
+function showUndoToast(message: string, undo: () => void): void {
   const id = notifications.show({
     color: 'yellow',
     autoClose: UNDO_MS,

@@ -1,27 +1,27 @@
 /** The agent's latest calls. */
 import { Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { api } from '../../api/api.js';
-import { cents, count, milliseconds, NONE } from '../../format/format.js';
-import { Ago } from '../../parts/ago.js';
-import { CallStatus } from '../../parts/call-status.js';
-import { type Column, DataTable } from '../../parts/data-table.js';
-import { Nothing } from '../../parts/nothing.js';
-import { useSearchState } from '../../parts/search-state.js';
+import { api } from '../../api/api-client.js';
+import { CallStatusBadge } from '../../components/feedback/call-status-badge.js';
+import { EmptyState } from '../../components/feedback/empty-state.js';
+import { RelativeTime } from '../../components/feedback/relative-time.js';
+import { type Column, DataTable } from '../../components/tables/data-table.js';
+import { formatCents, formatCount, formatMilliseconds, NO_VALUE } from '../../format/format.js';
+import { useUrlState } from '../../hooks/use-url-state.js';
 import type { Agent } from '../../resources/agents.js';
 
 const PAGE_SIZE = 25;
-const EVERY_MS = 5_000;
+const REFETCH_MS = 5_000;
 const DEFAULTS = { page: 1 };
 
 export function CallsTab({ agent }: { readonly agent: Agent }) {
-  const { values, set } = useSearchState(DEFAULTS);
+  const { values, set } = useUrlState(DEFAULTS);
   const query = { agentId: agent.id, limit: PAGE_SIZE, offset: (values.page - 1) * PAGE_SIZE };
   const logs = useQuery({
     queryKey: ['logs', query],
-    queryFn: () => readCalls(query),
+    queryFn: () => fetchCalls(query),
     placeholderData: keepPreviousData,
-    refetchInterval: values.page === 1 ? EVERY_MS : false,
+    refetchInterval: values.page === 1 ? REFETCH_MS : false,
   });
   return (
     <DataTable
@@ -38,7 +38,7 @@ export function CallsTab({ agent }: { readonly agent: Agent }) {
         onPage: (page) => set({ page }),
       })}
       empty={
-        <Nothing
+        <EmptyState
           title="No call yet"
           text="The tab Connect shows how to make one. Refused calls are counted, not listed."
         />
@@ -47,13 +47,13 @@ export function CallsTab({ agent }: { readonly agent: Agent }) {
   );
 }
 
-const readCalls = (query: { readonly agentId: string; readonly limit: number; readonly offset: number }) =>
+const fetchCalls = (query: { readonly agentId: string; readonly limit: number; readonly offset: number }) =>
   api.get('/v1/usage/logs', { params: { query } });
-type Row = Awaited<ReturnType<typeof readCalls>>['logs'][number];
+type CallRow = Awaited<ReturnType<typeof fetchCalls>>['logs'][number];
 
-const COLUMNS: readonly Column<Row>[] = [
-  { header: 'When', cell: ({ createdAt }) => <Ago at={createdAt} /> },
-  { header: 'Status', cell: CallStatus },
+const COLUMNS: readonly Column<CallRow>[] = [
+  { header: 'When', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
+  { header: 'Status', cell: CallStatusBadge },
   { header: 'Provider', cell: ({ providerSlug }) => providerSlug },
   {
     header: 'Call',
@@ -63,8 +63,12 @@ const COLUMNS: readonly Column<Row>[] = [
       </Text>
     ),
   },
-  { header: 'Model', cell: ({ model }) => model ?? NONE },
-  { header: 'Tokens', numeric: true, cell: ({ tokensIn, tokensOut }) => `${count(tokensIn)} → ${count(tokensOut)}` },
-  { header: 'Cost', numeric: true, cell: ({ costCents }) => cents(costCents) },
-  { header: 'Took', numeric: true, cell: ({ durationMs }) => milliseconds(durationMs) },
+  { header: 'Model', cell: ({ model }) => model ?? NO_VALUE },
+  {
+    header: 'Tokens',
+    numeric: true,
+    cell: ({ tokensIn, tokensOut }) => `${formatCount(tokensIn)} → ${formatCount(tokensOut)}`,
+  },
+  { header: 'Cost', numeric: true, cell: ({ costCents }) => formatCents(costCents) },
+  { header: 'Took', numeric: true, cell: ({ durationMs }) => formatMilliseconds(durationMs) },
 ];

@@ -2,11 +2,11 @@
 import { Alert, Card, Select, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { useConfig } from '../../api/session.js';
-import { SnippetTabs } from '../../parts/snippet-tabs.js';
-import { type Agent, useAccounts, useProviders } from '../../resources/agents.js';
+import { CodeSnippetTabs } from '../../components/secrets/code-snippet-tabs.js';
+import { type Agent, useAgentAccounts, useProviders } from '../../resources/agents.js';
 
 export function ConnectTab({ agent }: { readonly agent: Agent }) {
-  const accounts = useAccounts(agent.id);
+  const accounts = useAgentAccounts(agent.id);
   const providers = useProviders();
   const config = useConfig().data;
   const [chosen, setChosen] = useState<string | null>(null);
@@ -40,7 +40,7 @@ export function ConnectTab({ agent }: { readonly agent: Agent }) {
             yourself.
           </Alert>
         )}
-        <SnippetTabs providerSlug={slug} token={null} agent={agent.slug} />
+        <CodeSnippetTabs providerSlug={slug} token={null} agent={agent.slug} />
       </Stack>
     </Card>
   );

@@ -3,31 +3,31 @@ import { Button, Group, Modal, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import { api } from '../../api/api.js';
-import { useDraft } from '../../api/drafts.js';
+import { api } from '../../api/api-client.js';
+import { useFormDraft } from '../../api/form-drafts.js';
 import { queryClient } from '../../api/query-client.js';
-import { date } from '../../format/format.js';
-import { Ago } from '../../parts/ago.js';
-import { Confirm } from '../../parts/confirm.js';
-import { DataTable } from '../../parts/data-table.js';
-import { Form } from '../../parts/form.js';
-import { formProblem } from '../../parts/form-problem.js';
-import { GuardedButton } from '../../parts/guarded-button.js';
-import { NameInput } from '../../parts/name-input.js';
-import { Nothing } from '../../parts/nothing.js';
-import { SecretOnce } from '../../parts/secret-once.js';
-import { SnippetTabs } from '../../parts/snippet-tabs.js';
-import { StatusBadge } from '../../parts/status-badge.js';
-import { toast } from '../../parts/toast.js';
-import { type Agent, useAccounts, useCreateKey, useKeys } from '../../resources/agents.js';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { EmptyState } from '../../components/feedback/empty-state.js';
+import { RelativeTime } from '../../components/feedback/relative-time.js';
+import { StatusBadge } from '../../components/feedback/status-badge.js';
+import { showToast } from '../../components/feedback/toast.js';
+import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
+import { Form } from '../../components/forms/form.js';
+import { formErrors } from '../../components/forms/form-errors.js';
+import { NameInput } from '../../components/forms/name-input.js';
+import { CodeSnippetTabs } from '../../components/secrets/code-snippet-tabs.js';
+import { SecretDialog } from '../../components/secrets/secret-dialog.js';
+import { DataTable } from '../../components/tables/data-table.js';
+import { formatDate } from '../../format/format.js';
+import { type Agent, useAgentAccounts, useAgentKeys, useCreateKey } from '../../resources/agents.js';
 
 export function KeysTab({ agent }: { readonly agent: Agent }) {
-  const keys = useKeys(agent.id);
-  const accounts = useAccounts(agent.id);
+  const keys = useAgentKeys(agent.id);
+  const accounts = useAgentAccounts(agent.id);
   const create = useCreateKey();
-  const problem = formProblem(create.error, { name: 'Name' });
-  const [creating, setCreating] = useDraft(`new key of ${agent.id}`, false);
-  const [name, setName] = useDraft(`new key of ${agent.id} name`, '');
+  const problem = formErrors(create.error, { name: 'Name' });
+  const [creating, setCreating] = useFormDraft(`new key of ${agent.id}`, false);
+  const [name, setName] = useFormDraft(`new key of ${agent.id} name`, '');
   const [secret, setSecret] = useState<string | null>(null);
   const [revoking, setRevoking] = useState<{ readonly id: string; readonly name: string } | null>(null);
   const revoke = useMutation({
@@ -35,9 +35,13 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['keys'] }),
   });
   const button = (
-    <GuardedButton needs="admin" leftSection={<Plus size={16} aria-hidden />} onClick={() => setCreating(true)}>
+    <RoleGuardedButton
+      requiredRole="admin"
+      leftSection={<Plus size={16} aria-hidden />}
+      onClick={() => setCreating(true)}
+    >
       New key
-    </GuardedButton>
+    </RoleGuardedButton>
   );
   return (
     <Stack gap="md">
@@ -61,27 +65,27 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
                 <StatusBadge tone="good">in use</StatusBadge>
               ),
           },
-          { header: 'Last used', cell: ({ lastUsedAt }) => <Ago at={lastUsedAt} never="never" /> },
-          { header: 'Expires', cell: ({ expiresAt }) => (expiresAt === null ? 'never' : date(expiresAt)) },
+          { header: 'Last used', cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} never="never" /> },
+          { header: 'Expires', cell: ({ expiresAt }) => (expiresAt === null ? 'never' : formatDate(expiresAt)) },
           {
             header: 'Actions',
             cell: (key) => (
               <Group justify="flex-end">
-                <GuardedButton
-                  needs="admin"
+                <RoleGuardedButton
+                  requiredRole="admin"
                   size="compact-sm"
                   variant="subtle"
                   color="red"
                   onClick={() => setRevoking(key)}
                 >
                   Revoke
-                </GuardedButton>
+                </RoleGuardedButton>
               </Group>
             ),
           },
         ]}
         empty={
-          <Nothing
+          <EmptyState
             title="No key yet"
             text="The agent needs one to call: it stands where the provider's key stood."
             action={button}
@@ -106,7 +110,7 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
           }}
         >
           <NameInput
-            error={problem.at('name')}
+            error={problem.fieldError('name')}
             description="Where it will be used, so that you know it again."
             placeholder="production"
             withAsterisk={false}
@@ -120,12 +124,16 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
           </Group>
         </Form>
       </Modal>
-      <SecretOnce title="Gateway token" secret={secret} onStored={() => setSecret(null)}>
+      <SecretDialog title="Gateway token" secret={secret} onStored={() => setSecret(null)}>
         {secret !== null && (
-          <SnippetTabs providerSlug={accounts.data?.[0]?.providerSlug ?? 'openai'} token={secret} agent={agent.slug} />
+          <CodeSnippetTabs
+            providerSlug={accounts.data?.[0]?.providerSlug ?? 'openai'}
+            token={secret}
+            agent={agent.slug}
+          />
         )}
-      </SecretOnce>
-      <Confirm
+      </SecretDialog>
+      <ConfirmDialog
         opened={revoking !== null}
         onClose={() => setRevoking(null)}
         title={`Revoke ${revoking?.name ?? ''}`}
@@ -136,14 +144,14 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
           revoking !== null &&
           revoke.mutate(revoking.id, {
             onSuccess: () => {
-              toast(`${revoking.name} is revoked.`);
+              showToast(`${revoking.name} is revoked.`);
               setRevoking(null);
             },
           })
         }
       >
         Whoever holds this token can no longer call with it, within a second. That cannot be taken back.
-      </Confirm>
+      </ConfirmDialog>
     </Stack>
   );
 }

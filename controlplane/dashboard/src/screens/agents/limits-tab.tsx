@@ -2,19 +2,19 @@
 import { AGENT_LIMITS, RATE_LIMITS, type RateLimit } from '@acg/base/limits';
 import { Card, Group, NumberInput, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useDraft } from '../../api/drafts.js';
-import { useWhyNot } from '../../api/role.js';
-import { toCents } from '../../format/format.js';
-import { BudgetInput } from '../../parts/budget-input.js';
-import { formProblem } from '../../parts/form-problem.js';
-import { GuardedButton } from '../../parts/guarded-button.js';
-import { ThresholdInput, thresholdsProblem } from '../../parts/threshold-input.js';
-import { toast } from '../../parts/toast.js';
-import { type Agent, useChangeAgent } from '../../resources/agents.js';
-import { ratesAre } from './rates-are.js';
+import { useFormDraft } from '../../api/form-drafts.js';
+import { useMissingRoleReason } from '../../api/role-check.js';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { showToast } from '../../components/feedback/toast.js';
+import { BudgetInput } from '../../components/forms/budget-input.js';
+import { BudgetThresholdInput, validateThresholds } from '../../components/forms/budget-threshold-input.js';
+import { formErrors } from '../../components/forms/form-errors.js';
+import { dollarInputToCents } from '../../format/format.js';
+import { type Agent, useUpdateAgent } from '../../resources/agents.js';
+import { describeRateLimits } from './describe-rate-limits.js';
 
 const CENTS = 100;
-const numberOr = (value: number | string): number | null => (typeof value === 'number' ? value : null);
+const numberOrNull = (value: number | string): number | null => (typeof value === 'number' ? value : null);
 
 const LABELS = {
   ...Object.fromEntries(AGENT_LIMITS.map(({ field, label }) => [field, label])),
@@ -22,46 +22,46 @@ const LABELS = {
 };
 
 /** `{field: make(…)}` over the rates. */
-const byRate = <T,>(make: (row: RateLimit) => T) =>
+const mapRateLimits = <T,>(make: (row: RateLimit) => T) =>
   Object.fromEntries(RATE_LIMITS.map((row) => [row.field, make(row)])) as { [field in RateLimit['field']]: T };
 
 export function LimitsTab({ agent }: { readonly agent: Agent }) {
-  const change = useChangeAgent(agent.id);
-  const readOnly = useWhyNot('admin') !== null;
-  const [draft, keep] = useDraft(`limits of ${agent.id}`, {
+  const change = useUpdateAgent(agent.id);
+  const readOnly = useMissingRoleReason('admin') !== null;
+  const [draft, saveDraft] = useFormDraft(`limits of ${agent.id}`, {
     budget: agent.budgetCentsMonthly === null ? ('' as number | string) : agent.budgetCentsMonthly / CENTS,
     thresholds: agent.usageThresholds.map(String),
-    ...byRate(({ field }): number | string => agent[field] ?? ''),
+    ...mapRateLimits(({ field }): number | string => agent[field] ?? ''),
   });
   const form = useForm({
     initialValues: draft,
-    onValuesChange: keep,
+    onValuesChange: saveDraft,
     validate: {
-      thresholds: thresholdsProblem,
+      thresholds: validateThresholds,
     },
   });
   const save = form.onSubmit(({ budget, thresholds, ...rates }) =>
     change.mutate(
       {
-        budgetCentsMonthly: toCents(budget),
-        ...byRate(({ field }) => numberOr(rates[field])),
+        budgetCentsMonthly: dollarInputToCents(budget),
+        ...mapRateLimits(({ field }) => numberOrNull(rates[field])),
         usageThresholds: thresholds.map(Number),
       },
       {
         onSuccess: () => {
-          toast('The limits are saved.');
+          showToast('The limits are saved.');
           form.resetDirty();
         },
       },
     ),
   );
   const numbers = { min: 0, hideControls: true, readOnly, thousandSeparator: ',' };
-  const problem = formProblem(change.error, LABELS);
+  const problem = formErrors(change.error, LABELS);
   return (
     <form onSubmit={save}>
       <Card maw={760}>
         <Stack gap="lg">
-          {problem.above}
+          {problem.formError}
           <div>
             <Title order={2}>Money</Title>
             <Text size="sm" c="dimmed">
@@ -73,18 +73,18 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
               label="Monthly budget in dollars"
               readOnly={readOnly}
               {...form.getInputProps('budget')}
-              error={problem.at('budgetCentsMonthly')}
+              error={problem.fieldError('budgetCentsMonthly')}
             />
-            <ThresholdInput
+            <BudgetThresholdInput
               readOnly={readOnly}
               {...form.getInputProps('thresholds')}
-              error={form.errors.thresholds ?? problem.at('usageThresholds')}
+              error={form.errors.thresholds ?? problem.fieldError('usageThresholds')}
             />
           </SimpleGrid>
           <div>
             <Title order={2}>Rates</Title>
             <Text size="sm" c="dimmed">
-              {ratesAre(RATE_LIMITS)}
+              {describeRateLimits(RATE_LIMITS)}
             </Text>
           </div>
           <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="md">
@@ -95,14 +95,14 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
                 {...(fallback === null ? { placeholder: 'no limit' } : {})}
                 {...numbers}
                 {...form.getInputProps(field)}
-                error={problem.at(field)}
+                error={problem.fieldError(field)}
               />
             ))}
           </SimpleGrid>
           <Group justify="flex-end">
-            <GuardedButton needs="admin" type="submit" loading={change.isPending}>
+            <RoleGuardedButton requiredRole="admin" type="submit" loading={change.isPending}>
               Save limits
-            </GuardedButton>
+            </RoleGuardedButton>
           </Group>
         </Stack>
       </Card>

@@ -2,38 +2,46 @@
 import { Group, SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { api } from '../../api/api.js';
-import { cents, count, milliseconds, NONE, percent, usd, usdTick } from '../../format/format.js';
-import { BudgetBar } from '../../parts/budget-bar.js';
-import { Chart } from '../../parts/chart.js';
-import { FAILED_COLOR } from '../../parts/chart-props.js';
-import { Failure } from '../../parts/failure.js';
-import { PeriodControl, periodOf } from '../../parts/period-control.js';
-import { useSearchState } from '../../parts/search-state.js';
-import { Tile } from '../../parts/tile.js';
+import { api } from '../../api/api-client.js';
+import { FAILED_COLOR } from '../../components/charts/chart-props.js';
+import { TimeSeriesChart } from '../../components/charts/time-series-chart.js';
+import { BudgetBar } from '../../components/feedback/budget-bar.js';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { MetricTile } from '../../components/feedback/metric-tile.js';
+import { PeriodControl, parsePeriod } from '../../components/forms/period-control.js';
+import {
+  formatCents,
+  formatCount,
+  formatMilliseconds,
+  formatPercent,
+  formatUsd,
+  formatUsdTick,
+  NO_VALUE,
+} from '../../format/format.js';
+import { useUrlState } from '../../hooks/use-url-state.js';
 import type { Agent } from '../../resources/agents.js';
 
 const DEFAULTS = { period: '7d' };
-const EVERY_MS = 30_000;
+const REFETCH_MS = 30_000;
 
 export function OverviewTab({ agent }: { readonly agent: Agent }) {
-  const { values, set } = useSearchState(DEFAULTS);
-  const period = periodOf(values.period);
+  const { values, set } = useUrlState(DEFAULTS);
+  const period = parsePeriod(values.period);
   const query = { agentId: agent.id, period };
   const summary = useQuery({
     queryKey: ['usage', 'summary', query],
     queryFn: () => api.get('/v1/usage/summary', { params: { query } }),
-    refetchInterval: EVERY_MS,
+    refetchInterval: REFETCH_MS,
   });
-  const listed = useQuery({
+  const monthQuery = useQuery({
     queryKey: ['agents', 'month', agent.id],
     queryFn: () => api.get('/v1/usage/agents', { params: { query: { search: agent.id, limit: 1 } } }),
-    refetchInterval: EVERY_MS,
+    refetchInterval: REFETCH_MS,
   });
   const series = useQuery({
     queryKey: ['usage', 'timeseries', query],
     queryFn: () => api.get('/v1/usage/timeseries', { params: { query } }),
-    refetchInterval: EVERY_MS,
+    refetchInterval: REFETCH_MS,
   });
   const points = series.data?.timeseries;
   const buckets = useMemo(() => points?.map(({ bucket }) => bucket) ?? [], [points]);
@@ -47,41 +55,50 @@ export function OverviewTab({ agent }: { readonly agent: Agent }) {
   );
   const figures = summary.data;
   // Figures that are not to be had do not look as if they came.
-  const none = summary.error === null ? undefined : NONE;
-  const month = listed.data?.agents[0];
+  const missingValue = summary.error === null ? undefined : NO_VALUE;
+  const month = monthQuery.data?.agents[0];
   return (
     <Stack gap="lg">
       <Group justify="flex-end">
         <PeriodControl value={period} onChange={(value) => set({ period: value })} />
       </Group>
-      {summary.error !== null && <Failure error={summary.error} onRetry={summary.refetch} />}
+      {summary.error !== null && <ErrorAlert error={summary.error} onRetry={summary.refetch} />}
       <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="md">
-        <Tile label="Spend" value={figures ? usd(figures.costUsd) : none} />
-        <Tile label="This month" value={month ? cents(month.monthCents) : listed.isPending ? undefined : NONE}>
+        <MetricTile label="Spend" value={figures ? formatUsd(figures.costUsd) : missingValue} />
+        <MetricTile
+          label="This month"
+          value={month ? formatCents(month.monthCents) : monthQuery.isPending ? undefined : NO_VALUE}
+        >
           {month !== undefined && agent.budgetCentsMonthly !== null && (
-            <BudgetBar spentCents={month.monthCents} budgetCents={agent.budgetCentsMonthly} short />
+            <BudgetBar spentCents={month.monthCents} budgetCents={agent.budgetCentsMonthly} isCompact />
           )}
-        </Tile>
-        <Tile label="Calls" value={figures ? count(figures.requests) : none} />
-        <Tile label="Errors" value={figures ? percent(figures.errorRate) : none} />
-        <Tile label="Refused" value={figures ? count(figures.rejectedRequests) : none} />
-        <Tile
+        </MetricTile>
+        <MetricTile label="Calls" value={figures ? formatCount(figures.requests) : missingValue} />
+        <MetricTile label="Errors" value={figures ? formatPercent(figures.errorRate) : missingValue} />
+        <MetricTile label="Refused" value={figures ? formatCount(figures.rejectedRequests) : missingValue} />
+        <MetricTile
           label="p95 latency"
-          value={figures ? milliseconds(figures.requests === 0 ? null : figures.p95Latency) : none}
+          value={figures ? formatMilliseconds(figures.requests === 0 ? null : figures.p95Latency) : missingValue}
         />
       </SimpleGrid>
-      {series.error !== null && <Failure error={series.error} onRetry={series.refetch} />}
+      {series.error !== null && <ErrorAlert error={series.error} onRetry={series.refetch} />}
       {series.data !== undefined && (
         <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="lg">
-          <Chart
+          <TimeSeriesChart
             title="Spend"
             buckets={buckets}
             interval={series.data.interval}
             series={spend}
-            format={usd}
-            axis={usdTick}
+            format={formatUsd}
+            axis={formatUsdTick}
           />
-          <Chart title="Calls" buckets={buckets} interval={series.data.interval} series={calls} format={count} />
+          <TimeSeriesChart
+            title="Calls"
+            buckets={buckets}
+            interval={series.data.interval}
+            series={calls}
+            format={formatCount}
+          />
         </SimpleGrid>
       )}
     </Stack>

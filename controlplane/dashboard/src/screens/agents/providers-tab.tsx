@@ -3,21 +3,21 @@ import { Button, Group, Modal, Select, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import { Ago } from '../../parts/ago.js';
-import { Confirm } from '../../parts/confirm.js';
-import { CredentialFields, credentialLabels, filledIn } from '../../parts/credential-fields.js';
-import { DataTable } from '../../parts/data-table.js';
-import { Form } from '../../parts/form.js';
-import { formProblem } from '../../parts/form-problem.js';
-import { GuardedButton } from '../../parts/guarded-button.js';
-import { Nothing } from '../../parts/nothing.js';
-import { StatusBadge } from '../../parts/status-badge.js';
-import { TEST_NEWS } from '../../parts/test-news.js';
-import { useRemoveAccount, useTestAccount } from '../../resources/accounts.js';
-import { type Agent, useAccounts, useAddAccount, useProviders } from '../../resources/agents.js';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { CREDENTIAL_TEST_TOASTS } from '../../components/feedback/credential-test-toasts.js';
+import { EmptyState } from '../../components/feedback/empty-state.js';
+import { RelativeTime } from '../../components/feedback/relative-time.js';
+import { StatusBadge } from '../../components/feedback/status-badge.js';
+import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
+import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
+import { Form } from '../../components/forms/form.js';
+import { formErrors } from '../../components/forms/form-errors.js';
+import { DataTable } from '../../components/tables/data-table.js';
+import { type Agent, useAddAccount, useAgentAccounts, useProviders } from '../../resources/agents.js';
+import { useRemoveAccount, useTestAccount } from '../../resources/provider-accounts.js';
 
 export function ProvidersTab({ agent }: { readonly agent: Agent }) {
-  const accounts = useAccounts(agent.id);
+  const accounts = useAgentAccounts(agent.id);
   const providers = useProviders();
   const [adding, dialog] = useDisclosure(false);
   const [removing, setRemoving] = useState<{ readonly id: string; readonly providerSlug: string } | null>(null);
@@ -25,9 +25,9 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
   const remove = useRemoveAccount();
   const nameOf = (slug: string) => providers.data?.find((provider) => provider.slug === slug)?.displayName ?? slug;
   const button = (
-    <GuardedButton needs="admin" leftSection={<Plus size={16} aria-hidden />} onClick={dialog.open}>
+    <RoleGuardedButton requiredRole="admin" leftSection={<Plus size={16} aria-hidden />} onClick={dialog.open}>
       Add provider
-    </GuardedButton>
+    </RoleGuardedButton>
   );
   return (
     <Stack gap="md">
@@ -48,29 +48,34 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
                 <StatusBadge tone="bad">needs to be set again</StatusBadge>
               ),
           },
-          { header: 'Added', cell: ({ createdAt }) => <Ago at={createdAt} /> },
+          { header: 'Added', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
           {
             header: 'Actions',
             cell: (account) => (
               <Group gap="xs" justify="flex-end" wrap="nowrap">
-                <GuardedButton
-                  needs="admin"
+                <RoleGuardedButton
+                  requiredRole="admin"
                   size="compact-sm"
                   variant="default"
                   loading={test.isPending && test.variables === account.id}
-                  onClick={() => test.mutate(account.id, TEST_NEWS)}
+                  onClick={() => test.mutate(account.id, CREDENTIAL_TEST_TOASTS)}
                 >
                   Test
-                </GuardedButton>
-                <GuardedButton needs="admin" size="compact-sm" variant="default" onClick={() => setRemoving(account)}>
+                </RoleGuardedButton>
+                <RoleGuardedButton
+                  requiredRole="admin"
+                  size="compact-sm"
+                  variant="default"
+                  onClick={() => setRemoving(account)}
+                >
                   Remove
-                </GuardedButton>
+                </RoleGuardedButton>
               </Group>
             ),
           },
         ]}
         empty={
-          <Nothing
+          <EmptyState
             title="No provider yet"
             text="The agent can call those that are added here, with the credential that only the gateway knows."
             action={button}
@@ -78,9 +83,9 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
         }
       />
       <Modal opened={adding} onClose={dialog.close} title="Add provider">
-        <AddProvider agentId={agent.id} onDone={dialog.close} />
+        <AddProviderForm agentId={agent.id} onDone={dialog.close} />
       </Modal>
-      <Confirm
+      <ConfirmDialog
         opened={removing !== null}
         onClose={() => setRemoving(null)}
         title={`Remove ${removing === null ? '' : nameOf(removing.providerSlug)}`}
@@ -90,7 +95,7 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
         onConfirm={() => removing !== null && remove.mutate(removing.id, { onSuccess: () => setRemoving(null) })}
       >
         The credential is deleted, and the agent’s calls to this provider are refused from now on.
-      </Confirm>
+      </ConfirmDialog>
     </Stack>
   );
 }
@@ -98,24 +103,24 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
 /** That the agent has an account with it already is said of the agent. */
 const LABELS = { providerSlug: 'Provider', agent: 'Agent' };
 
-function AddProvider({ agentId, onDone }: { readonly agentId: string; readonly onDone: () => void }) {
+function AddProviderForm({ agentId, onDone }: { readonly agentId: string; readonly onDone: () => void }) {
   const providers = useProviders();
   const add = useAddAccount();
   const [slug, setSlug] = useState<string | null>('openai');
   const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
   const provider = providers.data?.find((one) => one.slug === slug);
-  const problem = formProblem(add.error, { ...LABELS, ...credentialLabels(provider?.credentialFields) });
+  const problem = formErrors(add.error, { ...LABELS, ...credentialFieldLabels(provider?.credentialFields) });
   return (
     <Form
       problem={problem}
       onSubmit={() => {
         if (slug === null) return;
-        add.mutate({ agentId, providerSlug: slug, credentials: filledIn(credentials) }, { onSuccess: onDone });
+        add.mutate({ agentId, providerSlug: slug, credentials: omitEmptyFields(credentials) }, { onSuccess: onDone });
       }}
     >
       <Select
         label="Provider"
-        error={problem.at('providerSlug') ?? problem.at('agent')}
+        error={problem.fieldError('providerSlug') ?? problem.fieldError('agent')}
         data={(providers.data ?? []).map((one) => ({ value: one.slug, label: one.displayName }))}
         allowDeselect={false}
         value={slug}

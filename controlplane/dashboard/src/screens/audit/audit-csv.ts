@@ -1,13 +1,13 @@
 /** Entries of the audit trail as CSV (RFC 4180). */
-import type { AuditEntry } from './audit-entries.js';
+import type { AuditEntry } from './audit-queries.js';
 
 /** A cell that a spreadsheet takes for text, not for a formula. */
-function cell(text: string): string {
+function escapeCell(text: string): string {
   const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;
 }
 
-export function csvOf(entries: readonly AuditEntry[]): string {
+export function auditEntriesToCsv(entries: readonly AuditEntry[]): string {
   const rows = entries.map(({ at, actor, action, target, ip, changes }) => [
     at,
     'email' in actor ? actor.email : `token ${actor.name}`,
@@ -18,6 +18,6 @@ export function csvOf(entries: readonly AuditEntry[]): string {
     JSON.stringify(changes),
   ]);
   return [['at', 'actor', 'action', 'targetType', 'targetId', 'ip', 'changes'], ...rows]
-    .map((row) => `${row.map(cell).join(',')}\r\n`)
+    .map((row) => `${row.map(escapeCell).join(',')}\r\n`)
     .join('');
 }

@@ -3,32 +3,39 @@ import { Anchor, Button, Code, Drawer, Group, Skeleton, Stack, Text, Title } fro
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { api } from '../../api/api.js';
+import { api } from '../../api/api-client.js';
 import { useConfig } from '../../api/session.js';
-import { bytes, count, exactTime, milliseconds, NONE, usd } from '../../format/format.js';
-import { CallStatus } from '../../parts/call-status.js';
-import { CopyButton } from '../../parts/copy-button.js';
-import { Failure } from '../../parts/failure.js';
-import { type CallFilters, type CallRow, costOf } from './call-list.js';
+import { CopyButton } from '../../components/buttons/copy-button.js';
+import { CallStatusBadge } from '../../components/feedback/call-status-badge.js';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import {
+  formatBytes,
+  formatCount,
+  formatExactTime,
+  formatMilliseconds,
+  formatUsd,
+  NO_VALUE,
+} from '../../format/format.js';
+import { type CallFilters, type CallRow, costUsdOf } from './call-queries.js';
 
 interface CallDrawerProps {
   /** Empty: closed. */
   readonly id: string;
   /** Calls that need not be asked for. */
-  readonly known: readonly CallRow[];
+  readonly loadedCalls: readonly CallRow[];
   readonly onClose: () => void;
   readonly onFilter: (changes: Partial<CallFilters>) => void;
 }
 
-export function CallDrawer({ id, known, onClose, onFilter }: CallDrawerProps) {
-  const inList = known.find((call) => call.id === id);
-  const asked = useQuery({
+export function CallDrawer({ id, loadedCalls: known, onClose, onFilter }: CallDrawerProps) {
+  const loadedCall = known.find((call) => call.id === id);
+  const callQuery = useQuery({
     queryKey: ['call', id],
     queryFn: () => api.get('/v1/usage/logs/{id}', { params: { path: { id } } }),
-    enabled: id !== '' && inList === undefined,
+    enabled: id !== '' && loadedCall === undefined,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const call = inList ?? asked.data?.log;
+  const call = loadedCall ?? callQuery.data?.log;
   return (
     <Drawer
       opened={id !== ''}
@@ -38,14 +45,14 @@ export function CallDrawer({ id, known, onClose, onFilter }: CallDrawerProps) {
       size="lg"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      {call === undefined && asked.error === null && <Skeleton h={320} />}
-      {asked.error !== null && <Failure error={asked.error} onRetry={asked.refetch} />}
-      {call !== undefined && <Details call={call} onFilter={onFilter} />}
+      {call === undefined && callQuery.error === null && <Skeleton h={320} />}
+      {callQuery.error !== null && <ErrorAlert error={callQuery.error} onRetry={callQuery.refetch} />}
+      {call !== undefined && <CallDetails call={call} onFilter={onFilter} />}
     </Drawer>
   );
 }
 
-function Details({ call, onFilter }: { readonly call: CallRow; readonly onFilter: CallDrawerProps['onFilter'] }) {
+function CallDetails({ call, onFilter }: { readonly call: CallRow; readonly onFilter: CallDrawerProps['onFilter'] }) {
   const proxyUrl = useConfig().data?.proxyUrl ?? '';
   const curl = `curl -X ${call.method} "${proxyUrl}/v1/proxy/${call.providerSlug}${call.path}" -H "Authorization: Bearer $ACG_GATEWAY_TOKEN"`;
   return (
@@ -55,52 +62,52 @@ function Details({ call, onFilter }: { readonly call: CallRow; readonly onFilter
           {call.providerSlug} <Code>{call.method}</Code> {call.path}
         </Text>
         <Text size="sm" component="div" mt="xs">
-          <CallStatus {...call} />
+          <CallStatusBadge {...call} />
         </Text>
       </div>
       <Group gap="sm">
         <CopyButton value={call.requestId} label="Copy request id" />
         <CopyButton value={curl} label="Copy as curl" />
       </Group>
-      <Facts title="Who">
-        <Fact label="Agent">
+      <DetailSection title="Who">
+        <DetailRow label="Agent">
           <Anchor component={Link} href={`/agents/${call.agentId}`} inherit>
             {call.agentName ?? call.agentId}
           </Anchor>
-        </Fact>
-        <Fact label="Project">{call.projectName ?? NONE}</Fact>
-        <Fact label="Key">{call.keyName ?? call.keyPrefix ?? call.keyId}</Fact>
-        <Fact label="When">{exactTime(call.createdAt)}</Fact>
-        <Fact label="Request">
+        </DetailRow>
+        <DetailRow label="Project">{call.projectName ?? NO_VALUE}</DetailRow>
+        <DetailRow label="Key">{call.keyName ?? call.keyPrefix ?? call.keyId}</DetailRow>
+        <DetailRow label="When">{formatExactTime(call.createdAt)}</DetailRow>
+        <DetailRow label="Request">
           <Code>{call.requestId}</Code>
-        </Fact>
-      </Facts>
-      <Facts title="Tokens and cost">
-        <Fact label="Model">{call.model ?? NONE}</Fact>
-        <Fact label="Input">{count(call.tokensIn)}</Fact>
-        <Fact label="of it from the cache" part>
-          {count(call.tokensCacheRead)}
-        </Fact>
-        <Fact label="of it into the cache" part>
-          {count(call.tokensCacheWrite)}
-        </Fact>
-        <Fact label="Output">{count(call.tokensOut)}</Fact>
-        <Fact label="of it reasoning" part>
-          {count(call.tokensReasoning)}
-        </Fact>
-        <Fact label="Cost">{usd(costOf(call))}</Fact>
-        <Fact label="Tokens are">{call.usageSource}</Fact>
-        <Fact label="Price is from">{call.priceSource}</Fact>
-      </Facts>
-      <Facts title="Time and size">
-        <Fact label="Until the answer’s first byte">{milliseconds(call.ttfbMs)}</Fact>
-        <Fact label="Altogether">{milliseconds(call.durationMs)}</Fact>
-        <Fact label="Sent">{bytes(call.bytesIn)}</Fact>
-        <Fact label="Received">{bytes(call.bytesOut)}</Fact>
-        <Fact label="Streamed">{call.websocket ? 'WebSocket' : call.streamed ? 'yes' : 'no'}</Fact>
-        <Fact label="Provider answered">{call.upstreamStatus === 0 ? 'nothing' : call.upstreamStatus}</Fact>
-        <Fact label="Data plane">{call.dataPlaneId}</Fact>
-      </Facts>
+        </DetailRow>
+      </DetailSection>
+      <DetailSection title="Tokens and cost">
+        <DetailRow label="Model">{call.model ?? NO_VALUE}</DetailRow>
+        <DetailRow label="Input">{formatCount(call.tokensIn)}</DetailRow>
+        <DetailRow label="of it from the cache" isSubtotal>
+          {formatCount(call.tokensCacheRead)}
+        </DetailRow>
+        <DetailRow label="of it into the cache" isSubtotal>
+          {formatCount(call.tokensCacheWrite)}
+        </DetailRow>
+        <DetailRow label="Output">{formatCount(call.tokensOut)}</DetailRow>
+        <DetailRow label="of it reasoning" isSubtotal>
+          {formatCount(call.tokensReasoning)}
+        </DetailRow>
+        <DetailRow label="Cost">{formatUsd(costUsdOf(call))}</DetailRow>
+        <DetailRow label="Tokens are">{call.usageSource}</DetailRow>
+        <DetailRow label="Price is from">{call.priceSource}</DetailRow>
+      </DetailSection>
+      <DetailSection title="Time and size">
+        <DetailRow label="Until the answer’s first byte">{formatMilliseconds(call.ttfbMs)}</DetailRow>
+        <DetailRow label="Altogether">{formatMilliseconds(call.durationMs)}</DetailRow>
+        <DetailRow label="Sent">{formatBytes(call.bytesIn)}</DetailRow>
+        <DetailRow label="Received">{formatBytes(call.bytesOut)}</DetailRow>
+        <DetailRow label="Streamed">{call.websocket ? 'WebSocket' : call.streamed ? 'yes' : 'no'}</DetailRow>
+        <DetailRow label="Provider answered">{call.upstreamStatus === 0 ? 'nothing' : call.upstreamStatus}</DetailRow>
+        <DetailRow label="Data plane">{call.dataPlaneId}</DetailRow>
+      </DetailSection>
       <Group gap="sm">
         <Button size="xs" variant="default" onClick={() => onFilter({ agent: call.agentId })}>
           Only this agent
@@ -118,7 +125,7 @@ function Details({ call, onFilter }: { readonly call: CallRow; readonly onFilter
   );
 }
 
-const Facts = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
+const DetailSection = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
   <section aria-label={title}>
     <Title order={3} size="sm" mb="xs">
       {title}
@@ -129,14 +136,14 @@ const Facts = ({ title, children }: { readonly title: string; readonly children:
   </section>
 );
 
-interface FactProps {
+interface DetailRowProps {
   readonly label: string;
   /** Of the figure above it. */
-  readonly part?: boolean;
+  readonly isSubtotal?: boolean;
   readonly children: ReactNode;
 }
 
-const Fact = ({ label, part = false, children }: FactProps) => (
+const DetailRow = ({ label, isSubtotal: part = false, children }: DetailRowProps) => (
   <Group justify="space-between" align="flex-start" gap="md" wrap="nowrap">
     <Text component="dt" size="sm" c="dimmed" pl={part ? 'md' : 0}>
       {label}

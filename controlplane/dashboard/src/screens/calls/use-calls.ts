@@ -3,45 +3,45 @@
  * somebody has scrolled down or marked text, or the page is hidden, nothing moves under their eyes. Where the server says
  * that too many are looking, it is asked as rarely as it wants.
  */
-import { ApiError } from '@acg/client/api-error';
+import { ApiError } from '@acg/client/api-errors';
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import {
   type CallFilters,
   type CallPage,
   type CallRow,
-  filtersOf,
+  fetchCallPage,
+  fetchNewestCalls,
   LIVE_ROWS_MAX,
-  readNewest,
-  readPage,
-} from './call-list.js';
+  toApiFilters,
+} from './call-queries.js';
 
-const LIVE_MS = 2_000;
+const LIVE_REFETCH_MS = 2_000;
 const SCROLLED_PX = 120;
 
-interface ShownCalls {
+interface CallListState {
   readonly query: UseQueryResult<CallPage>;
   /** Seconds until the next look, where the server has asked for patience; else 0. */
-  readonly waiting: number;
+  readonly waitSeconds: number;
   /** Calls that match and are not in the list. */
-  readonly notShown: number;
+  readonly hiddenCount: number;
   /** Live, but held still. */
-  readonly paused: boolean;
+  readonly isPaused: boolean;
 }
 
-export function useCalls(values: CallFilters, live: boolean): ShownCalls {
-  const filters = filtersOf(values);
+export function useCalls(values: CallFilters, live: boolean): CallListState {
+  const filters = toApiFilters(values);
   const key = JSON.stringify(filters);
-  const paused = useReading() && live;
+  const paused = useIsReading() && live;
   const query = useQuery({
     queryKey: ['calls', key, live ? 'newest' : values.page],
-    queryFn: ({ signal }) => (live ? readNewest(filters) : readPage(filters, values.page, signal)),
+    queryFn: ({ signal }) => (live ? fetchNewestCalls(filters) : fetchCallPage(filters, values.page, signal)),
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => (live && !paused ? Math.max(LIVE_MS, patienceMs(state.error)) : false),
+    refetchInterval: ({ state }) => (live && !paused ? Math.max(LIVE_REFETCH_MS, retryAfterMs(state.error)) : false),
     retry: (failures, error) => failures < 2 && !(error instanceof ApiError && error.status < 500),
   });
-  const shown = useNewestFirst(query.isPlaceholderData ? undefined : query.data, key, live);
-  const waiting = live ? Math.ceil(patienceMs(query.error) / 1_000) : 0;
+  const shown = useLiveRows(query.isPlaceholderData ? undefined : query.data, key, live);
+  const waiting = live ? Math.ceil(retryAfterMs(query.error) / 1_000) : 0;
   const data = shown ?? query.data;
   return {
     // Somebody who must wait still sees what was there.
@@ -50,17 +50,17 @@ export function useCalls(values: CallFilters, live: boolean): ShownCalls {
       data,
       error: waiting > 0 && data !== undefined ? null : query.error,
     } as UseQueryResult<CallPage>,
-    waiting,
-    notShown: data === undefined ? 0 : Math.max(0, data.total - data.logs.length),
-    paused,
+    waitSeconds: waiting,
+    hiddenCount: data === undefined ? 0 : Math.max(0, data.total - data.logs.length),
+    isPaused: paused,
   };
 }
 
-const patienceMs = (error: unknown): number =>
+const retryAfterMs = (error: unknown): number =>
   error instanceof ApiError && error.status === 429 ? (error.retryAfter ?? 5) * 1_000 : 0;
 
 /** What has come so far, each once, newest first; null unless live. */
-function useNewestFirst(page: CallPage | undefined, key: string, live: boolean): CallPage | null {
+function useLiveRows(page: CallPage | undefined, key: string, live: boolean): CallPage | null {
   const seen = useRef<{ key: string; rows: readonly CallRow[] }>({ key: '', rows: [] });
   return useMemo(() => {
     if (!live || page === undefined) return null;
@@ -73,15 +73,15 @@ function useNewestFirst(page: CallPage | undefined, key: string, live: boolean):
 }
 
 /** Whether somebody reads: has scrolled down or marked text, or looks elsewhere. */
-function useReading(): boolean {
+function useIsReading(): boolean {
   const [reading, setReading] = useState(false);
   useEffect(() => {
-    const look = (): void =>
+    const updateReading = (): void =>
       setReading(document.hidden || scrollY > SCROLLED_PX || (getSelection()?.toString() ?? '') !== '');
     const events = ['scroll', 'selectionchange', 'visibilitychange'] as const;
-    for (const event of events) document.addEventListener(event, look, { passive: true });
+    for (const event of events) document.addEventListener(event, updateReading, { passive: true });
     return () => {
-      for (const event of events) document.removeEventListener(event, look);
+      for (const event of events) document.removeEventListener(event, updateReading);
     };
   }, []);
   return reading;

@@ -1,11 +1,11 @@
 /** What a row says about a key, and what can be done with it. */
 import { Anchor, Group, Text } from '@mantine/core';
 import { Link } from 'wouter';
-import { Ago } from '../../parts/ago.js';
-import type { Column } from '../../parts/data-table.js';
-import { GuardedButton } from '../../parts/guarded-button.js';
-import { StatusBadge } from '../../parts/status-badge.js';
-import { type Key, stateOf } from './key-list.js';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { RelativeTime } from '../../components/feedback/relative-time.js';
+import { StatusBadge } from '../../components/feedback/status-badge.js';
+import type { Column } from '../../components/tables/data-table.js';
+import { describeKeyState, type Key } from './key-queries.js';
 
 interface KeyActions {
   readonly projectName: (id: string) => string | null;
@@ -15,11 +15,11 @@ interface KeyActions {
 }
 
 /** Why a key cannot be rotated; null: it can. */
-const whyNotRotate = ({ status, replacedBy }: Key): string | null => {
+const rotateDisabledReason = ({ status, replacedBy }: Key): string | null => {
   if (status === 'expired') return 'This key has expired: make a new one.';
   return replacedBy === null ? null : 'This key has been replaced already.';
 };
-const whyNotEdit = ({ status }: Key): string | null =>
+const editDisabledReason = ({ status }: Key): string | null =>
   status === 'expired' ? 'This key has expired: make a new one.' : null;
 
 export const keyColumns = ({ projectName, onEdit, onRotate, onRevoke }: KeyActions): readonly Column<Key>[] => [
@@ -36,11 +36,11 @@ export const keyColumns = ({ projectName, onEdit, onRotate, onRevoke }: KeyActio
       </>
     ),
   },
-  { header: 'Speaks for', cell: (key) => <Whose owned={key} projectName={projectName} /> },
+  { header: 'Speaks for', cell: (key) => <KeyScope owned={key} projectName={projectName} /> },
   {
     header: 'State',
     cell: (key) => {
-      const { tone, text } = stateOf(key, Date.now());
+      const { tone, text } = describeKeyState(key, Date.now());
       return <StatusBadge tone={tone}>{text}</StatusBadge>;
     },
   },
@@ -51,38 +51,38 @@ export const keyColumns = ({ projectName, onEdit, onRotate, onRevoke }: KeyActio
         'never'
       ) : (
         <Anchor component={Link} href={`/calls?key=${id}`} inherit underline="always" title="Its calls">
-          <Ago at={lastUsedAt} />
+          <RelativeTime at={lastUsedAt} />
         </Anchor>
       ),
   },
-  { header: 'Ends', cell: ({ expiresAt }) => <Ago at={expiresAt} never="never" /> },
-  { header: 'Made', cell: ({ createdAt }) => <Ago at={createdAt} />, wideOnly: true },
+  { header: 'Ends', cell: ({ expiresAt }) => <RelativeTime at={expiresAt} never="never" /> },
+  { header: 'Made', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, wideOnly: true },
   {
     header: 'Actions',
     cell: (key) => (
       <Group gap="xs" justify="flex-end" wrap="nowrap">
-        <GuardedButton
-          needs="admin"
-          whyNot={whyNotEdit(key)}
+        <RoleGuardedButton
+          requiredRole="admin"
+          disabledReason={editDisabledReason(key)}
           size="compact-sm"
           variant="default"
           aria-label={`Edit ${key.name}`}
           onClick={() => onEdit(key)}
         >
           Edit
-        </GuardedButton>
-        <GuardedButton
-          needs="admin"
-          whyNot={whyNotRotate(key)}
+        </RoleGuardedButton>
+        <RoleGuardedButton
+          requiredRole="admin"
+          disabledReason={rotateDisabledReason(key)}
           size="compact-sm"
           variant="default"
           aria-label={`Rotate ${key.name}`}
           onClick={() => onRotate(key)}
         >
           Rotate
-        </GuardedButton>
-        <GuardedButton
-          needs="admin"
+        </RoleGuardedButton>
+        <RoleGuardedButton
+          requiredRole="admin"
           size="compact-sm"
           variant="subtle"
           color="red"
@@ -90,18 +90,18 @@ export const keyColumns = ({ projectName, onEdit, onRotate, onRevoke }: KeyActio
           onClick={() => onRevoke(key)}
         >
           Revoke
-        </GuardedButton>
+        </RoleGuardedButton>
       </Group>
     ),
   },
 ];
 
-interface WhoseProps {
+interface KeyScopeProps {
   readonly owned: Key;
   readonly projectName: KeyActions['projectName'];
 }
 
-function Whose({ owned: { scope, agentId, agentName, projectId }, projectName }: WhoseProps) {
+function KeyScope({ owned: { scope, agentId, agentName, projectId }, projectName }: KeyScopeProps) {
   const project = projectId === null ? null : projectName(projectId);
   if (scope === 'org') return <>all agents</>;
   if (scope === 'project' || agentId === null) return <>all agents of {project ?? 'a project'}</>;

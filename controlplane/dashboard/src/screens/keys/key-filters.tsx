@@ -1,11 +1,11 @@
 /** Which keys to show; all of it stands in the address. */
 import { Group, NativeSelect } from '@mantine/core';
-import { SearchInput } from '../../parts/search-input.js';
-import type { useSearchState } from '../../parts/search-state.js';
+import { SearchInput } from '../../components/forms/search-input.js';
+import type { useUrlState } from '../../hooks/use-url-state.js';
 import { useProjects } from '../../resources/agents.js';
-import { type KEY_FILTERS, SORTS, STATUSES } from './key-list.js';
+import { type DEFAULT_KEY_FILTERS, SORTS, STATUSES } from './key-queries.js';
 
-type State = ReturnType<typeof useSearchState<typeof KEY_FILTERS>>;
+type State = ReturnType<typeof useUrlState<typeof DEFAULT_KEY_FILTERS>>;
 
 export function KeyFilters({ values, set }: Pick<State, 'values' | 'set'>) {
   const projects = useProjects();

@@ -1,6 +1,6 @@
 /** What each role may do, for whoever wonders which one to give. */
 import { Card, Stack, Text, Title } from '@mantine/core';
-import { ROLES } from './roles.js';
+import { ROLES } from './role-permissions.js';
 
 export function RoleTable() {
   return (

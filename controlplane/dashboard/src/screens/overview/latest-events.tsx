@@ -1,13 +1,13 @@
 /** What happened last. */
 import { Anchor, Card, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
-import { Ago } from '../../parts/ago.js';
-import { useLatestEvents } from '../../parts/alert-news.js';
-import { eventName } from '../../parts/event-name.js';
-import { Failure } from '../../parts/failure.js';
-import { Nothing } from '../../parts/nothing.js';
+import { EmptyState } from '../../components/feedback/empty-state.js';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { RelativeTime } from '../../components/feedback/relative-time.js';
+import { eventLabel } from '../../messages/event-labels.js';
+import { useLatestEvents } from '../../resources/unseen-alerts.js';
 
-const SHOWN = 5;
+const EVENTS_SHOWN = 5;
 
 export function LatestEvents() {
   const events = useLatestEvents();
@@ -20,17 +20,17 @@ export function LatestEvents() {
         </Anchor>
       </Group>
       {events.isPending && <Skeleton h={100} />}
-      {events.error !== null && <Failure error={events.error} onRetry={events.refetch} />}
-      {events.data?.events.length === 0 && <Nothing title="Nothing has happened yet" />}
+      {events.error !== null && <ErrorAlert error={events.error} onRetry={events.refetch} />}
+      {events.data?.events.length === 0 && <EmptyState title="Nothing has happened yet" />}
       <Stack gap="xs">
-        {events.data?.events.slice(0, SHOWN).map(({ id, event, occurredAt, data }) => (
+        {events.data?.events.slice(0, EVENTS_SHOWN).map(({ id, event, occurredAt, data }) => (
           <Group key={id} justify="space-between" gap="sm" wrap="nowrap">
             <Text size="sm" truncate>
-              {eventName(event)}
-              <About data={data} />
+              {eventLabel(event)}
+              <EventSubject data={data} />
             </Text>
             <Text size="sm" c="dimmed" flex="none">
-              <Ago at={occurredAt} />
+              <RelativeTime at={occurredAt} />
             </Text>
           </Group>
         ))}
@@ -40,7 +40,7 @@ export function LatestEvents() {
 }
 
 /** The agent or provider that it is about, where its data names one. */
-function About({ data }: { readonly data: Readonly<Record<string, unknown>> }) {
+function EventSubject({ data }: { readonly data: Readonly<Record<string, unknown>> }) {
   const { agentId, agentName, providerSlug } = data;
   if (typeof agentId === 'string' && typeof agentName === 'string') {
     return (

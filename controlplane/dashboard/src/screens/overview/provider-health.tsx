@@ -1,9 +1,9 @@
 /** Providers as the gateway sees them, those in trouble first. */
 import { Card, SimpleGrid, Skeleton, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { api } from '../../api/api.js';
-import { Failure } from '../../parts/failure.js';
-import { StatusBadge } from '../../parts/status-badge.js';
+import { api } from '../../api/api-client.js';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { StatusBadge } from '../../components/feedback/status-badge.js';
 
 const TONES = { operational: 'good', degraded: 'warn', outage: 'bad' } as const;
 const ORDER = ['outage', 'degraded', 'operational'];
@@ -19,7 +19,7 @@ export function ProviderHealth() {
         Providers
       </Title>
       {status.isPending && <Skeleton h={60} />}
-      {status.error !== null && <Failure error={status.error} onRetry={status.refetch} />}
+      {status.error !== null && <ErrorAlert error={status.error} onRetry={status.refetch} />}
       <SimpleGrid cols={{ base: 2, xs: 3 }} spacing="md">
         {providers.map((provider) => (
           <div key={provider.slug}>

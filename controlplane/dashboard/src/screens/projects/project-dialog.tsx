@@ -1,12 +1,12 @@
 /** Makes a project, or changes its name and budget. */
 import { useMutation } from '@tanstack/react-query';
-import { api } from '../../api/api.js';
-import { useDraft } from '../../api/drafts.js';
-import { toCents, typedDollars } from '../../format/format.js';
-import { BudgetInput } from '../../parts/budget-input.js';
-import { FormDialog } from '../../parts/form-dialog.js';
-import { formProblem } from '../../parts/form-problem.js';
-import { NameInput } from '../../parts/name-input.js';
+import { api } from '../../api/api-client.js';
+import { useFormDraft } from '../../api/form-drafts.js';
+import { BudgetInput } from '../../components/forms/budget-input.js';
+import { FormDialog } from '../../components/forms/form-dialog.js';
+import { formErrors } from '../../components/forms/form-errors.js';
+import { NameInput } from '../../components/forms/name-input.js';
+import { centsToDollarInput, dollarInputToCents } from '../../format/format.js';
 
 const LABELS = { name: 'Name', budgetCentsMonthly: 'Budget' };
 
@@ -19,16 +19,16 @@ interface ProjectDialogProps {
 
 export function ProjectDialog({ project, onClose, onSaved }: ProjectDialogProps) {
   const id = project?.id ?? 'new';
-  const [name, setName] = useDraft(`project ${id} name`, project?.name ?? '');
+  const [name, setName] = useFormDraft(`project ${id} name`, project?.name ?? '');
   const before = project?.budgetCentsMonthly ?? null;
-  const [budget, setBudget] = useDraft<number | string>(`project ${id} budget`, typedDollars(before));
+  const [budget, setBudget] = useFormDraft<number | string>(`project ${id} budget`, centsToDollarInput(before));
   // Its budget may fail after it was made: another try is about that one, and makes none besides it.
-  const [made, setMade] = useDraft(`project ${id} made`, project);
+  const [created, setCreated] = useFormDraft(`project ${id} made`, project);
   const save = useMutation({
     mutationFn: async () => {
-      const cents = toCents(budget);
-      const saved = made ?? (await api.post('/v1/projects', { body: { name: name.trim() } })).project;
-      setMade(saved);
+      const cents = dollarInputToCents(budget);
+      const saved = created ?? (await api.post('/v1/projects', { body: { name: name.trim() } })).project;
+      setCreated(saved);
       const body = {
         ...(name.trim() === saved.name ? {} : { name: name.trim() }),
         ...(cents === before ? {} : { budgetCentsMonthly: cents }),
@@ -38,7 +38,7 @@ export function ProjectDialog({ project, onClose, onSaved }: ProjectDialogProps)
     },
     onSuccess: () => onSaved(name.trim()),
   });
-  const problem = formProblem(save.error, LABELS);
+  const problem = formErrors(save.error, LABELS);
   return (
     <FormDialog
       title={project === null ? 'New project' : 'Edit project'}
@@ -48,10 +48,10 @@ export function ProjectDialog({ project, onClose, onSaved }: ProjectDialogProps)
       pending={save.isPending}
       onClose={onClose}
     >
-      <NameInput error={problem.at('name')} value={name} onChange={setName} />
+      <NameInput error={problem.fieldError('name')} value={name} onChange={setName} />
       <BudgetInput
         label="Budget a month in dollars"
-        error={problem.at('budgetCentsMonthly')}
+        error={problem.fieldError('budgetCentsMonthly')}
         description="For all its agents together; calls above it are refused. Empty: no budget."
         value={budget}
         onChange={setBudget}

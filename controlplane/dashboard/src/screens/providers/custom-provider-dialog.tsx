@@ -1,13 +1,13 @@
 /** Adds a provider of the organization, or changes it, and shows how its credential will be sent. */
 import { NativeSelect, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { api } from '../../api/api.js';
-import { useDraft } from '../../api/drafts.js';
-import { FormDialog } from '../../parts/form-dialog.js';
-import { formProblem } from '../../parts/form-problem.js';
-import { NameInput } from '../../parts/name-input.js';
-import type { OwnProvider } from './provider.js';
-import { RequestPreview } from './sent-as.js';
+import { api } from '../../api/api-client.js';
+import { useFormDraft } from '../../api/form-drafts.js';
+import { FormDialog } from '../../components/forms/form-dialog.js';
+import { formErrors } from '../../components/forms/form-errors.js';
+import { NameInput } from '../../components/forms/name-input.js';
+import { RequestPreview } from './auth-preview.js';
+import type { CustomProvider } from './provider-types.js';
 
 const AUTH_TYPES = [
   { value: 'bearer', label: 'Bearer token' },
@@ -17,12 +17,12 @@ const AUTH_TYPES = [
   { value: 'none', label: 'None' },
 ] as const;
 type AuthType = (typeof AUTH_TYPES)[number]['value'];
-const FORMATS = [
+const USAGE_FORMATS = [
   { value: '', label: 'Only count calls' },
   { value: 'openai', label: 'As OpenAI' },
   { value: 'anthropic', label: 'As Anthropic' },
 ] as const;
-type Format = (typeof FORMATS)[number]['value'];
+type UsageFormat = (typeof USAGE_FORMATS)[number]['value'];
 
 const LABELS = {
   displayName: 'Name',
@@ -35,30 +35,30 @@ const LABELS = {
 
 interface CustomProviderDialogProps {
   /** Null: a new one. */
-  readonly provider: OwnProvider | null;
+  readonly provider: CustomProvider | null;
   readonly onClose: () => void;
   readonly onSaved: (name: string) => void;
 }
 
 export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProviderDialogProps) {
   const draft = `provider ${provider?.id ?? 'new'}`;
-  const [slug, setSlug] = useDraft(`${draft} slug`, provider?.slug ?? '');
-  const [displayName, setDisplayName] = useDraft(`${draft} label`, provider?.displayName ?? '');
-  const [baseUrl, setBaseUrl] = useDraft(`${draft} url`, provider?.baseUrl ?? '');
-  const [authType, setAuthType] = useDraft<AuthType>(
+  const [slug, setSlug] = useFormDraft(`${draft} slug`, provider?.slug ?? '');
+  const [displayName, setDisplayName] = useFormDraft(`${draft} label`, provider?.displayName ?? '');
+  const [baseUrl, setBaseUrl] = useFormDraft(`${draft} url`, provider?.baseUrl ?? '');
+  const [authType, setAuthType] = useFormDraft<AuthType>(
     `${draft} auth`,
     (provider?.authType as AuthType | undefined) ?? 'bearer',
   );
-  const [name, setName] = useDraft(`${draft} name`, provider?.authName ?? '');
-  const [prefix, setPrefix] = useDraft(`${draft} prefix`, provider?.authPrefix ?? '');
-  const [format, setFormat] = useDraft<Format>(
+  const [name, setName] = useFormDraft(`${draft} name`, provider?.authName ?? '');
+  const [prefix, setPrefix] = useFormDraft(`${draft} prefix`, provider?.authPrefix ?? '');
+  const [format, setFormat] = useFormDraft<UsageFormat>(
     `${draft} format`,
-    (provider?.usageFormat as Format | null | undefined) ?? '',
+    (provider?.usageFormat as UsageFormat | null | undefined) ?? '',
   );
-  const named = authType === 'header' || authType === 'query';
+  const hasAuthName = authType === 'header' || authType === 'query';
   const settings = {
     authType,
-    authName: named && name !== '' ? name : null,
+    authName: hasAuthName && name !== '' ? name : null,
     authPrefix: authType === 'header' && prefix !== '' ? prefix : null,
   };
   const save = useMutation({
@@ -70,7 +70,7 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
     },
     onSuccess: () => onSaved(displayName),
   });
-  const problem = formProblem(save.error, {
+  const problem = formErrors(save.error, {
     ...LABELS,
     authName: authType === 'header' ? 'Name of the header' : 'Name of the parameter',
   });
@@ -84,10 +84,10 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
       pending={save.isPending}
       onClose={onClose}
     >
-      <NameInput error={problem.at('displayName')} value={displayName} onChange={setDisplayName} />
+      <NameInput error={problem.fieldError('displayName')} value={displayName} onChange={setDisplayName} />
       <TextInput
         label="Slug"
-        error={problem.at('slug')}
+        error={problem.fieldError('slug')}
         description={provider === null ? 'Its place in the agents’ address: a-z, 0-9 and -.' : 'It stays as it is.'}
         required
         minLength={2}
@@ -100,7 +100,7 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
       />
       <TextInput
         label="Base URL"
-        error={problem.at('baseUrl')}
+        error={problem.fieldError('baseUrl')}
         description={provider === null ? undefined : 'Another host: its accounts need their credentials again.'}
         placeholder="https://api.example.com/v1"
         type="url"
@@ -111,15 +111,15 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
       />
       <NativeSelect
         label="Credential is sent as"
-        error={problem.at('authType')}
+        error={problem.fieldError('authType')}
         data={[...AUTH_TYPES]}
         value={authType}
         onChange={(event) => setAuthType(event.currentTarget.value as AuthType)}
       />
-      {named && (
+      {hasAuthName && (
         <TextInput
           label={authType === 'header' ? 'Name of the header' : 'Name of the parameter'}
-          error={problem.at('authName')}
+          error={problem.fieldError('authName')}
           placeholder={authType === 'header' ? 'X-Api-Token' : 'api_key'}
           required
           maxLength={100}
@@ -131,7 +131,7 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
       {authType === 'header' && (
         <TextInput
           label="Stands before the key (optional)"
-          error={problem.at('authPrefix')}
+          error={problem.fieldError('authPrefix')}
           description="As it is, with its space."
           placeholder="Token "
           maxLength={64}
@@ -142,10 +142,10 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
       )}
       <NativeSelect
         label="Tokens are counted"
-        error={problem.at('usageFormat')}
-        data={[...FORMATS]}
+        error={problem.fieldError('usageFormat')}
+        data={[...USAGE_FORMATS]}
         value={format}
-        onChange={(event) => setFormat(event.currentTarget.value as Format)}
+        onChange={(event) => setFormat(event.currentTarget.value as UsageFormat)}
       />
       <RequestPreview slug={slug} baseUrl={baseUrl} {...settings} />
     </FormDialog>

@@ -1,8 +1,8 @@
 /** One provider: where it is, how agents call it, and what its accounts need. */
 import { Card, Code, Group, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
-import type { Provider } from './provider.js';
-import { SentAs } from './sent-as.js';
+import { AuthPreview } from './auth-preview.js';
+import type { Provider } from './provider-types.js';
 
 interface ProviderCardProps {
   readonly provider: Provider;
@@ -21,25 +21,25 @@ export function ProviderCard({ provider, actions }: ProviderCardProps) {
         {actions}
       </Group>
       <Stack gap={6}>
-        <Fact name="Address">{baseUrl ?? 'each account has its own'}</Fact>
-        <Fact name="Agents call">
+        <DetailRow name="Address">{baseUrl ?? 'each account has its own'}</DetailRow>
+        <DetailRow name="Agents call">
           <Code className="acg-break">/v1/proxy/{slug}/…</Code>
-        </Fact>
-        <Fact name="Needs">{needed.length === 0 ? 'nothing' : needed.join(', ')}</Fact>
-        <Fact name="Is sent">
-          <SentAs {...provider} />
-        </Fact>
+        </DetailRow>
+        <DetailRow name="Needs">{needed.length === 0 ? 'nothing' : needed.join(', ')}</DetailRow>
+        <DetailRow name="Is sent">
+          <AuthPreview {...provider} />
+        </DetailRow>
         {sensitivePaths.length > 0 && (
-          <Fact name="Refused unless an account allows it">
+          <DetailRow name="Refused unless an account allows it">
             {sensitivePaths.length === 1 ? 'one kind of call' : `${sensitivePaths.length} kinds of calls`}
-          </Fact>
+          </DetailRow>
         )}
       </Stack>
     </Card>
   );
 }
 
-const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
+const DetailRow = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
   <div>
     <span className="acg-label">{name}</span>
     <Text size="sm" component="div" className="acg-break">

@@ -2,26 +2,26 @@
 import { Card, Group, PasswordInput, Stack, Text, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api } from '../../api/api.js';
-import { BASE_PATH } from '../../api/page-facts.js';
+import { api } from '../../api/api-client.js';
+import { BASE_PATH } from '../../api/page-meta-tags.js';
 import { useMe } from '../../api/session.js';
-import { Confirm } from '../../parts/confirm.js';
-import { GuardedButton } from '../../parts/guarded-button.js';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
 
 export function DangerZone() {
   const me = useMe().data;
-  const own = me?.orgs.find(({ id }) => id === me.orgId);
+  const currentOrg = me?.orgs.find(({ id }) => id === me.orgId);
   const [open, setOpen] = useState<'leave' | 'delete' | null>(null);
   const [password, setPassword] = useState('');
   // From anew: the session was one in that organization.
-  const gone = (): void => location.assign(`${BASE_PATH}/`);
-  const leave = useMutation({ mutationFn: () => api.delete('/v1/members/me'), onSuccess: gone });
+  const reloadDashboard = (): void => location.assign(`${BASE_PATH}/`);
+  const leave = useMutation({ mutationFn: () => api.delete('/v1/members/me'), onSuccess: reloadDashboard });
   const remove = useMutation({
-    mutationFn: () => api.delete('/v1/orgs/{id}', { params: { path: { id: own!.id } }, body: { password } }),
+    mutationFn: () => api.delete('/v1/orgs/{id}', { params: { path: { id: currentOrg!.id } }, body: { password } }),
     gcTime: 0,
-    onSuccess: gone,
+    onSuccess: reloadDashboard,
   });
-  const name = own?.name ?? '';
+  const name = currentOrg?.name ?? '';
   return (
     <Card component="section" aria-label="Danger zone" maw={560}>
       <Title order={2} mb="md">
@@ -32,21 +32,21 @@ export function DangerZone() {
           <Text size="sm" flex="1 1 240px">
             Leave {name}. You need an invitation to come back.
           </Text>
-          <GuardedButton needs="viewer" variant="default" onClick={() => setOpen('leave')}>
+          <RoleGuardedButton requiredRole="viewer" variant="default" onClick={() => setOpen('leave')}>
             Leave
-          </GuardedButton>
+          </RoleGuardedButton>
         </Group>
         <Group justify="space-between" gap="md">
           <Text size="sm" flex="1 1 240px">
             Delete {name} with all agents, keys and credentials. Calls stop at once; for seven days an owner can restore
             it.
           </Text>
-          <GuardedButton needs="owner" color="red" variant="light" onClick={() => setOpen('delete')}>
+          <RoleGuardedButton requiredRole="owner" color="red" variant="light" onClick={() => setOpen('delete')}>
             Delete organization
-          </GuardedButton>
+          </RoleGuardedButton>
         </Group>
       </Stack>
-      <Confirm
+      <ConfirmDialog
         opened={open === 'leave'}
         onClose={() => setOpen(null)}
         title={`Leave ${name}`}
@@ -56,8 +56,8 @@ export function DangerZone() {
         error={leave.error}
       >
         You lose access at once, and sign in anew for another organization.
-      </Confirm>
-      <Confirm
+      </ConfirmDialog>
+      <ConfirmDialog
         opened={open === 'delete'}
         onClose={() => {
           setOpen(null);
@@ -65,7 +65,7 @@ export function DangerZone() {
         }}
         title={`Delete ${name}`}
         action="Delete organization"
-        typed={name}
+        requiredText={name}
         onConfirm={() => remove.mutate()}
         pending={remove.isPending}
         error={remove.error}
@@ -83,7 +83,7 @@ export function DangerZone() {
             onChange={(event) => setPassword(event.currentTarget.value)}
           />
         </Stack>
-      </Confirm>
+      </ConfirmDialog>
     </Card>
   );
 }

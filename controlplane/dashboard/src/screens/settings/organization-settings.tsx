@@ -1,43 +1,53 @@
 /** Name and budget of the organization. */
 import { Card, Group, Skeleton, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { api } from '../../api/api.js';
-import { useDraft } from '../../api/drafts.js';
-import { ME, queryClient } from '../../api/query-client.js';
+import { api } from '../../api/api-client.js';
+import { useFormDraft } from '../../api/form-drafts.js';
+import { ME_QUERY_KEY, queryClient } from '../../api/query-client.js';
 import { useMe } from '../../api/session.js';
-import { cents, toCents, typedDollars } from '../../format/format.js';
-import { BudgetBar } from '../../parts/budget-bar.js';
-import { BudgetInput } from '../../parts/budget-input.js';
-import { Failure } from '../../parts/failure.js';
-import { Form } from '../../parts/form.js';
-import { formProblem } from '../../parts/form-problem.js';
-import { GuardedButton } from '../../parts/guarded-button.js';
-import { toast } from '../../parts/toast.js';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { BudgetBar } from '../../components/feedback/budget-bar.js';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { showToast } from '../../components/feedback/toast.js';
+import { BudgetInput } from '../../components/forms/budget-input.js';
+import { Form } from '../../components/forms/form.js';
+import { formErrors } from '../../components/forms/form-errors.js';
+import { centsToDollarInput, dollarInputToCents, formatCents } from '../../format/format.js';
 
 const LABELS = { name: 'Name', budgetCentsMonthly: 'Budget' };
 
-const readOrganization = async (id: string) => (await api.get('/v1/orgs/{id}', { params: { path: { id } } })).org;
-type Organization = Awaited<ReturnType<typeof readOrganization>>;
+const fetchOrganization = async (id: string) => (await api.get('/v1/orgs/{id}', { params: { path: { id } } })).org;
+type Organization = Awaited<ReturnType<typeof fetchOrganization>>;
 
 export function OrganizationSettings() {
   const id = useMe().data?.orgId ?? '';
-  const own = useQuery({ queryKey: ['organization', id], queryFn: () => readOrganization(id), enabled: id !== '' });
+  const organizationQuery = useQuery({
+    queryKey: ['organization', id],
+    queryFn: () => fetchOrganization(id),
+    enabled: id !== '',
+  });
   return (
     <Card component="section" aria-label="Organization" maw={560}>
       <Title order={2} mb="md">
         Organization
       </Title>
-      {own.error !== null && <Failure error={own.error} onRetry={own.refetch} />}
-      {own.data === undefined ? own.error === null && <Skeleton h={200} /> : <Settings organization={own.data} />}
+      {organizationQuery.error !== null && (
+        <ErrorAlert error={organizationQuery.error} onRetry={organizationQuery.refetch} />
+      )}
+      {organizationQuery.data === undefined ? (
+        organizationQuery.error === null && <Skeleton h={200} />
+      ) : (
+        <OrganizationForm organization={organizationQuery.data} />
+      )}
     </Card>
   );
 }
 
-function Settings({ organization }: { readonly organization: Organization }) {
+function OrganizationForm({ organization }: { readonly organization: Organization }) {
   const { id, budgetCentsMonthly: before } = organization;
-  const [name, setName] = useDraft(`organization ${id} name`, organization.name);
-  const [budget, setBudget] = useDraft<number | string>(`organization ${id} budget`, typedDollars(before));
-  const after = toCents(budget);
+  const [name, setName] = useFormDraft(`organization ${id} name`, organization.name);
+  const [budget, setBudget] = useFormDraft<number | string>(`organization ${id} budget`, centsToDollarInput(before));
+  const after = dollarInputToCents(budget);
   const changes = {
     ...(name === organization.name ? {} : { name }),
     ...(after === before ? {} : { budgetCentsMonthly: after }),
@@ -46,12 +56,12 @@ function Settings({ organization }: { readonly organization: Organization }) {
     mutationFn: async () => (await api.patch('/v1/orgs/{id}', { params: { path: { id } }, body: changes })).org,
     onSuccess: (org) => {
       queryClient.setQueryData(['organization', id], org);
-      void queryClient.invalidateQueries({ queryKey: ME });
+      void queryClient.invalidateQueries({ queryKey: ME_QUERY_KEY });
       void queryClient.invalidateQueries({ queryKey: ['usage', 'summary'] });
-      toast('The organization is saved');
+      showToast('The organization is saved');
     },
   });
-  const problem = formProblem(save.error, LABELS);
+  const problem = formErrors(save.error, LABELS);
   return (
     <Form problem={problem} onSubmit={() => save.mutate()}>
       <TextInput
@@ -60,34 +70,34 @@ function Settings({ organization }: { readonly organization: Organization }) {
         withAsterisk={false}
         maxLength={80}
         autoComplete="organization"
-        error={problem.at('name')}
+        error={problem.fieldError('name')}
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
       />
       <BudgetInput
         label="Budget a month in dollars"
         description="For all agents together; calls above it are refused. Empty: no budget."
-        error={problem.at('budgetCentsMonthly')}
+        error={problem.fieldError('budgetCentsMonthly')}
         value={budget}
         onChange={setBudget}
       />
-      <ThisMonth budgetCents={before} />
+      <MonthToDateSpend budgetCents={before} />
       <Group justify="flex-end">
-        <GuardedButton
-          needs="admin"
+        <RoleGuardedButton
+          requiredRole="admin"
           type="submit"
           loading={save.isPending}
-          whyNot={Object.keys(changes).length === 0 ? 'Nothing has changed.' : null}
+          disabledReason={Object.keys(changes).length === 0 ? 'Nothing has changed.' : null}
         >
           Save
-        </GuardedButton>
+        </RoleGuardedButton>
       </Group>
     </Form>
   );
 }
 
 /** What the month has cost so far, against the budget that holds. */
-function ThisMonth({ budgetCents }: { readonly budgetCents: number | null }) {
+function MonthToDateSpend({ budgetCents }: { readonly budgetCents: number | null }) {
   const query = { period: '7d' } as const;
   const summary = useQuery({
     queryKey: ['usage', 'summary', query],
@@ -100,7 +110,7 @@ function ThisMonth({ budgetCents }: { readonly budgetCents: number | null }) {
       <span className="acg-label">This month so far</span>
       {budgetCents === null ? (
         <Text size="sm" className="acg-numbers">
-          {cents(monthCents)}
+          {formatCents(monthCents)}
         </Text>
       ) : (
         <BudgetBar spentCents={monthCents} budgetCents={budgetCents} />

@@ -1,25 +1,25 @@
 /** The person's own name, and another link that confirms the address. */
 import { Button, Card, Group, Text, TextInput, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { api } from '../../api/api.js';
-import { useDraft } from '../../api/drafts.js';
-import { ME, queryClient } from '../../api/query-client.js';
+import { api } from '../../api/api-client.js';
+import { useFormDraft } from '../../api/form-drafts.js';
+import { ME_QUERY_KEY, queryClient } from '../../api/query-client.js';
 import { useConfig, useMe } from '../../api/session.js';
-import { Form } from '../../parts/form.js';
-import { formProblem } from '../../parts/form-problem.js';
-import { toast, toastFailure } from '../../parts/toast.js';
+import { showErrorToast, showToast } from '../../components/feedback/toast.js';
+import { Form } from '../../components/forms/form.js';
+import { formErrors } from '../../components/forms/form-errors.js';
 
 export function Profile() {
   const user = useMe().data?.user ?? null;
-  const [name, setName] = useDraft('profile name', user?.name ?? '');
+  const [name, setName] = useFormDraft('profile name', user?.name ?? '');
   const save = useMutation({
     mutationFn: () => api.patch('/v1/me', { body: { name: name.trim() } }),
     onSuccess: (me) => {
-      queryClient.setQueryData(ME, me);
-      toast('Your name is saved');
+      queryClient.setQueryData(ME_QUERY_KEY, me);
+      showToast('Your name is saved');
     },
   });
-  const problem = formProblem(save.error, { name: 'Name' });
+  const problem = formErrors(save.error, { name: 'Name' });
   return (
     <Card component="section" aria-label="Profile" maw={560}>
       <Title order={2} mb="md">
@@ -32,10 +32,10 @@ export function Profile() {
           readOnly
           description={user?.emailVerified === false ? 'Not confirmed yet: the link is in your mail.' : undefined}
         />
-        {user?.emailVerified === false && <ConfirmAgain email={user.email} />}
+        {user?.emailVerified === false && <ResendVerification email={user.email} />}
         <TextInput
           label="Name"
-          error={problem.at('name')}
+          error={problem.fieldError('name')}
           required
           maxLength={80}
           autoComplete="name"
@@ -53,12 +53,12 @@ export function Profile() {
 }
 
 /** The link ends after a day, and a mail may get lost. */
-function ConfirmAgain({ email }: { readonly email: string }) {
+function ResendVerification({ email }: { readonly email: string }) {
   const mail = useConfig().data?.mail;
   const send = useMutation({
     mutationFn: () => api.post('/v1/auth/resend-verification', { body: { email } }),
-    onSuccess: () => toast('A new link is on its way; the earlier one has ended'),
-    onError: toastFailure,
+    onSuccess: () => showToast('A new link is on its way; the earlier one has ended'),
+    onError: showErrorToast,
   });
   return (
     <Group gap="sm">

@@ -1,4 +1,4 @@
-import type { rangeOf } from '../../parts/range-control.js';
+import type { parseTimeRange } from '../../components/forms/time-range-control.js';
 
 /** What all parts of the screen ask about. */
-export type UsageQuery = ReturnType<typeof rangeOf> & { readonly agentId?: string; readonly projectId?: string };
+export type UsageQuery = ReturnType<typeof parseTimeRange> & { readonly agentId?: string; readonly projectId?: string };

@@ -1,16 +1,16 @@
 /** What one delivery carried, and how it went. */
 import { Code, Drawer, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { api } from '../../api/api.js';
-import { exactTime, NONE } from '../../format/format.js';
-import { CopyButton } from '../../parts/copy-button.js';
-import { Failure } from '../../parts/failure.js';
-import { GuardedButton } from '../../parts/guarded-button.js';
-import { StatusBadge } from '../../parts/status-badge.js';
-import { toneOfDelivery, useRetryDelivery } from './endpoints.js';
-import { Verify } from './verify.js';
+import { api } from '../../api/api-client.js';
+import { CopyButton } from '../../components/buttons/copy-button.js';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { StatusBadge } from '../../components/feedback/status-badge.js';
+import { formatExactTime, NO_VALUE } from '../../format/format.js';
+import { SignatureVerificationCode } from './signature-verification-code.js';
+import { deliveryTone, useRetryDelivery } from './webhook-queries.js';
 
-const FAILURES: Readonly<Record<string, string>> = {
+const FAILURE_TEXTS: Readonly<Record<string, string>> = {
   status: 'the answer is not 2xx',
   redirect: 'the answer leads elsewhere, which is not followed',
   timeout: 'no answer in time',
@@ -31,12 +31,12 @@ interface DeliveryDrawerProps {
 }
 
 export function DeliveryDrawer({ id, onClose }: DeliveryDrawerProps) {
-  const asked = useQuery({
+  const deliveryQuery = useQuery({
     queryKey: ['webhooks', 'delivery', id],
     queryFn: () => api.get('/v1/webhooks/deliveries/{deliveryId}', { params: { path: { deliveryId: id } } }),
     enabled: id !== '',
   });
-  const delivery = asked.data?.delivery;
+  const delivery = deliveryQuery.data?.delivery;
   const retry = useRetryDelivery();
   return (
     <Drawer
@@ -47,34 +47,37 @@ export function DeliveryDrawer({ id, onClose }: DeliveryDrawerProps) {
       size="lg"
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
-      {delivery === undefined && asked.error === null && <Skeleton h={240} />}
-      {asked.error !== null && <Failure error={asked.error} onRetry={asked.refetch} />}
+      {delivery === undefined && deliveryQuery.error === null && <Skeleton h={240} />}
+      {deliveryQuery.error !== null && <ErrorAlert error={deliveryQuery.error} onRetry={deliveryQuery.refetch} />}
       {delivery !== undefined && (
         <Stack gap="md">
           <Text size="sm" component="div">
-            {delivery.event}: <StatusBadge tone={toneOfDelivery(delivery.status)}>{delivery.status}</StatusBadge>
+            {delivery.event}: <StatusBadge tone={deliveryTone(delivery.status)}>{delivery.status}</StatusBadge>
           </Text>
           <Stack component="dl" gap={6} m={0}>
-            <Fact label="Delivery" value={delivery.id} />
-            <Fact label="Answer" value={delivery.statusCode ?? NONE} />
-            <Fact
+            <DetailRow label="Delivery" value={delivery.id} />
+            <DetailRow label="Answer" value={delivery.statusCode ?? NO_VALUE} />
+            <DetailRow
               label="Failure"
-              value={delivery.error === null ? NONE : (FAILURES[delivery.error] ?? delivery.error)}
+              value={delivery.error === null ? NO_VALUE : (FAILURE_TEXTS[delivery.error] ?? delivery.error)}
             />
-            <Fact label="Tries" value={String(delivery.attempts)} />
-            <Fact label="Last try" value={delivery.lastAttemptAt === null ? NONE : exactTime(delivery.lastAttemptAt)} />
+            <DetailRow label="Tries" value={String(delivery.attempts)} />
+            <DetailRow
+              label="Last try"
+              value={delivery.lastAttemptAt === null ? NO_VALUE : formatExactTime(delivery.lastAttemptAt)}
+            />
           </Stack>
           {delivery.status === 'failed' && (
             <Group>
-              <GuardedButton
-                needs="member"
+              <RoleGuardedButton
+                requiredRole="member"
                 size="xs"
                 variant="default"
                 loading={retry.isPending}
                 onClick={() => retry.mutate(delivery.id)}
               >
                 Send again
-              </GuardedButton>
+              </RoleGuardedButton>
             </Group>
           )}
           <Group justify="space-between">
@@ -86,14 +89,14 @@ export function DeliveryDrawer({ id, onClose }: DeliveryDrawerProps) {
           <Code block className="acg-code" tabIndex={0}>
             {JSON.stringify(delivery.payload, null, 2)}
           </Code>
-          <Verify />
+          <SignatureVerificationCode />
         </Stack>
       )}
     </Drawer>
   );
 }
 
-const Fact = ({ label, value }: { readonly label: string; readonly value: string }) => (
+const DetailRow = ({ label, value }: { readonly label: string; readonly value: string }) => (
   <Group justify="space-between" align="flex-start" gap="md" wrap="nowrap">
     <Text component="dt" size="sm" c="dimmed">
       {label}

@@ -3,19 +3,19 @@ import { Button, Group, Menu, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { MoreHorizontal, Pause, Play } from 'lucide-react';
 import { useState } from 'react';
-import { api } from '../../api/api.js';
-import { useDraft } from '../../api/drafts.js';
-import { useWhyNot } from '../../api/role.js';
-import { exactTime } from '../../format/format.js';
-import { Confirm } from '../../parts/confirm.js';
-import { GuardedButton } from '../../parts/guarded-button.js';
-import { SecretOnce } from '../../parts/secret-once.js';
-import { toast, toastFailure } from '../../parts/toast.js';
+import { api } from '../../api/api-client.js';
+import { useFormDraft } from '../../api/form-drafts.js';
+import { useMissingRoleReason } from '../../api/role-check.js';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { showErrorToast, showToast } from '../../components/feedback/toast.js';
+import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
+import { SecretDialog } from '../../components/secrets/secret-dialog.js';
+import { formatExactTime } from '../../format/format.js';
 import { EndpointDialog } from './endpoint-dialog.js';
-import { type Endpoint, refreshWebhooks } from './endpoints.js';
-import { type NewSecret, RotateSecret } from './rotate-secret.js';
-import { TestDialog } from './test-dialog.js';
-import { Verify } from './verify.js';
+import { type NewSecret, RotateSecretDialog } from './rotate-secret-dialog.js';
+import { SignatureVerificationCode } from './signature-verification-code.js';
+import { TestEndpointDialog } from './test-endpoint-dialog.js';
+import { type Endpoint, refreshWebhooks } from './webhook-queries.js';
 
 interface EndpointActionsProps {
   readonly endpoint: Endpoint;
@@ -26,31 +26,35 @@ interface EndpointActionsProps {
 
 export function EndpointActions({ endpoint, onDelete, deleting, deleteError }: EndpointActionsProps) {
   const { id, status } = endpoint;
-  const [open, setOpen] = useDraft<'test' | 'edit' | 'rotate' | 'delete' | null>(`endpoint ${id}`, null);
-  const [made, setMade] = useState<NewSecret | null>(null);
-  const whyNot = useWhyNot('admin');
+  const [open, setOpen] = useFormDraft<'test' | 'edit' | 'rotate' | 'delete' | null>(`endpoint ${id}`, null);
+  const [newSecret, setNewSecret] = useState<NewSecret | null>(null);
+  const whyNot = useMissingRoleReason('admin');
   const close = (): void => setOpen(null);
   const active = status === 'active';
-  const pause = useMutation({
+  const setStatus = useMutation({
     mutationFn: (next: 'active' | 'paused') =>
       api.patch('/v1/webhooks/{id}', { params: { path: { id } }, body: { status: next } }),
     onSuccess: refreshWebhooks,
-    onError: toastFailure,
+    onError: showErrorToast,
   });
   return (
     <Group gap="sm">
-      <GuardedButton needs="admin" whyNot={active ? null : 'The endpoint is paused.'} onClick={() => setOpen('test')}>
+      <RoleGuardedButton
+        requiredRole="admin"
+        disabledReason={active ? null : 'The endpoint is paused.'}
+        onClick={() => setOpen('test')}
+      >
         Send a test
-      </GuardedButton>
-      <GuardedButton
-        needs="admin"
+      </RoleGuardedButton>
+      <RoleGuardedButton
+        requiredRole="admin"
         variant="default"
-        loading={pause.isPending}
+        loading={setStatus.isPending}
         leftSection={active ? <Pause size={16} aria-hidden /> : <Play size={16} aria-hidden />}
-        onClick={() => pause.mutate(active ? 'paused' : 'active')}
+        onClick={() => setStatus.mutate(active ? 'paused' : 'active')}
       >
         {active ? 'Pause' : 'Resume'}
-      </GuardedButton>
+      </RoleGuardedButton>
       {whyNot === null && (
         <Menu position="bottom-end">
           <Menu.Target>
@@ -67,7 +71,7 @@ export function EndpointActions({ endpoint, onDelete, deleting, deleteError }: E
           </Menu.Dropdown>
         </Menu>
       )}
-      {open === 'test' && <TestDialog endpoint={endpoint} onClose={close} />}
+      {open === 'test' && <TestEndpointDialog endpoint={endpoint} onClose={close} />}
       {open === 'edit' && (
         <EndpointDialog
           endpoint={endpoint}
@@ -75,33 +79,33 @@ export function EndpointActions({ endpoint, onDelete, deleting, deleteError }: E
           onSaved={() => {
             refreshWebhooks();
             close();
-            toast('The endpoint is saved');
+            showToast('The endpoint is saved');
           }}
         />
       )}
       {open === 'rotate' && (
-        <RotateSecret
+        <RotateSecretDialog
           endpoint={endpoint}
           onClose={close}
           onRotated={(secret) => {
             close();
-            setMade(secret);
+            setNewSecret(secret);
           }}
         />
       )}
-      <SecretOnce
+      <SecretDialog
         title="The endpoint’s new signing secret"
-        secret={made?.secret ?? null}
-        onStored={() => setMade(null)}
+        secret={newSecret?.secret ?? null}
+        onStored={() => setNewSecret(null)}
       >
         <Text size="sm">
-          {made === null || made.previousUntil === null
+          {newSecret === null || newSecret.previousUntil === null
             ? 'The old secret signs nothing any more.'
-            : `The old secret signs as well until ${exactTime(made.previousUntil)}.`}
+            : `The old secret signs as well until ${formatExactTime(newSecret.previousUntil)}.`}
         </Text>
-        <Verify />
-      </SecretOnce>
-      <Confirm
+        <SignatureVerificationCode />
+      </SecretDialog>
+      <ConfirmDialog
         opened={open === 'delete'}
         onClose={close}
         title="Delete endpoint"
@@ -111,7 +115,7 @@ export function EndpointActions({ endpoint, onDelete, deleting, deleteError }: E
         error={deleteError}
       >
         Nothing is sent there any more; its deliveries are gone.
-      </Confirm>
+      </ConfirmDialog>
     </Group>
   );
 }

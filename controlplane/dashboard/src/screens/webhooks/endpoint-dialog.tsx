@@ -1,13 +1,13 @@
 /** Adds an endpoint, or changes its address and events. */
 import { Checkbox, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import { api } from '../../api/api.js';
-import { useDraft } from '../../api/drafts.js';
-import { FormDialog } from '../../parts/form-dialog.js';
-import { formProblem } from '../../parts/form-problem.js';
-import { type Endpoint, EVENTS, type EventName } from './endpoints.js';
+import { api } from '../../api/api-client.js';
+import { useFormDraft } from '../../api/form-drafts.js';
+import { FormDialog } from '../../components/forms/form-dialog.js';
+import { formErrors } from '../../components/forms/form-errors.js';
+import { type Endpoint, EVENT_DESCRIPTIONS, type EventName } from './webhook-queries.js';
 
-const NAMES = Object.keys(EVENTS) as EventName[];
+const NAMES = Object.keys(EVENT_DESCRIPTIONS) as EventName[];
 
 interface EndpointDialogProps {
   /** Null: a new one. */
@@ -18,8 +18,8 @@ interface EndpointDialogProps {
 }
 
 export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogProps) {
-  const [url, setUrl] = useDraft(`endpoint ${endpoint?.id ?? 'new'} url`, endpoint?.url ?? '');
-  const [events, setEvents] = useDraft<readonly string[]>(
+  const [url, setUrl] = useFormDraft(`endpoint ${endpoint?.id ?? 'new'} url`, endpoint?.url ?? '');
+  const [events, setEvents] = useFormDraft<readonly string[]>(
     `endpoint ${endpoint?.id ?? 'new'} events`,
     endpoint?.events ?? NAMES,
   );
@@ -33,7 +33,7 @@ export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogPro
     gcTime: 0,
     onSuccess: onSaved,
   });
-  const problem = formProblem(save.error, { url: 'Address', events: 'Events' });
+  const problem = formErrors(save.error, { url: 'Address', events: 'Events' });
   return (
     <FormDialog
       title={endpoint === null ? 'Add endpoint' : 'Edit endpoint'}
@@ -47,7 +47,7 @@ export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogPro
     >
       <TextInput
         label="Address"
-        error={problem.at('url')}
+        error={problem.fieldError('url')}
         placeholder="https://example.com/hooks/gateway"
         required
         type="url"
@@ -56,10 +56,10 @@ export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogPro
         value={url}
         onChange={(event) => setUrl(event.currentTarget.value)}
       />
-      <Checkbox.Group label="Events" error={problem.at('events')} value={[...events]} onChange={setEvents}>
+      <Checkbox.Group label="Events" error={problem.fieldError('events')} value={[...events]} onChange={setEvents}>
         <Stack gap="xs" mt="xs">
           {NAMES.map((name) => (
-            <Checkbox key={name} value={name} label={EVENTS[name]} description={name} />
+            <Checkbox key={name} value={name} label={EVENT_DESCRIPTIONS[name]} description={name} />
           ))}
         </Stack>
       </Checkbox.Group>

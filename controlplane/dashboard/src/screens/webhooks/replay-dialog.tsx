@@ -2,15 +2,21 @@
 import { Alert, Group, NativeSelect, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { dateTime } from '../../format/format.js';
-import { FormDialog } from '../../parts/form-dialog.js';
-import { formProblem } from '../../parts/form-problem.js';
-import { toast } from '../../parts/toast.js';
-import { type Endpoint, EVENTS, type EventName, replay, sentAgain } from './endpoints.js';
+import { showToast } from '../../components/feedback/toast.js';
+import { FormDialog } from '../../components/forms/form-dialog.js';
+import { formErrors } from '../../components/forms/form-errors.js';
+import { formatDateTime } from '../../format/format.js';
+import {
+  type Endpoint,
+  EVENT_DESCRIPTIONS,
+  type EventName,
+  formatReplayedCount,
+  replayDeliveries,
+} from './webhook-queries.js';
 
 const LABELS = { start: 'From', end: 'Until', status: 'Which', event: 'Event' };
 const MINUTES_CHARS = 16;
-const WHICH = [
+const STATUS_OPTIONS = [
   { value: 'failed', label: 'those that failed' },
   { value: 'all', label: 'all, delivered ones too' },
 ] as const;
@@ -21,7 +27,7 @@ interface ReplayDialogProps {
 }
 
 /** As an input of local time has it; `days` and `minutes` are added. */
-function localMinute(from: Date, { days = 0, minutes = 0 } = {}): string {
+function formatLocalTimeInput(from: Date, { days = 0, minutes = 0 } = {}): string {
   const local = new Date(from);
   local.setDate(local.getDate() + days);
   local.setMinutes(local.getMinutes() + minutes - local.getTimezoneOffset());
@@ -29,27 +35,27 @@ function localMinute(from: Date, { days = 0, minutes = 0 } = {}): string {
 }
 
 export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps) {
-  const [start, setStart] = useState(() => localMinute(new Date(), { days: -1 }));
+  const [start, setStart] = useState(() => formatLocalTimeInput(new Date(), { days: -1 }));
   // The minute that has begun is in it.
-  const [end, setEnd] = useState(() => localMinute(new Date(), { minutes: 1 }));
-  const [which, setWhich] = useState<string>(WHICH[0].value);
+  const [end, setEnd] = useState(() => formatLocalTimeInput(new Date(), { minutes: 1 }));
+  const [which, setWhich] = useState<string>(STATUS_OPTIONS[0].value);
   const [event, setEvent] = useState<EventName | ''>('');
   const send = useMutation({
     mutationFn: () =>
-      replay(endpoint.id, {
+      replayDeliveries(endpoint.id, {
         start: new Date(start).toISOString(),
         end: new Date(end).toISOString(),
         status: which === 'all' ? ['failed', 'success'] : ['failed'],
         ...(event === '' ? {} : { event }),
       }),
     onSuccess: (answer) => {
-      toast(sentAgain(answer.replayed));
+      showToast(formatReplayedCount(answer.replayed));
       if (answer.remaining === 0 || answer.until === null) onClose();
-      else setStart(localMinute(new Date(answer.until)));
+      else setStart(formatLocalTimeInput(new Date(answer.until)));
     },
   });
-  const problem = formProblem(send.error, LABELS);
-  const left = send.data?.remaining ?? 0;
+  const problem = formErrors(send.error, LABELS);
+  const remaining = send.data?.remaining ?? 0;
   return (
     <FormDialog
       title="Send a time range again"
@@ -57,13 +63,13 @@ export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps) {
       onSubmit={() => send.mutate()}
       action="Send again"
       pending={send.isPending}
-      cancel={left > 0 ? 'Done' : 'Cancel'}
+      cancel={remaining > 0 ? 'Done' : 'Cancel'}
       onClose={onClose}
     >
-      {left > 0 && (
-        <Alert color="yellow" variant="light" title={`${left} are left`} role="status">
-          One call sends 1,000 at most. “From” stands where it stopped, {dateTime(new Date(start).toISOString())}: send
-          again to go on.
+      {remaining > 0 && (
+        <Alert color="yellow" variant="light" title={`${remaining} are left`} role="status">
+          One call sends 1,000 at most. “From” stands where it stopped, {formatDateTime(new Date(start).toISOString())}:
+          send again to go on.
         </Alert>
       )}
       <Group grow align="flex-start" preventGrowOverflow={false} wrap="wrap">
@@ -73,7 +79,7 @@ export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps) {
           required
           withAsterisk={false}
           data-autofocus
-          error={problem.at('start')}
+          error={problem.fieldError('start')}
           value={start}
           onChange={(change) => setStart(change.currentTarget.value)}
         />
@@ -82,22 +88,25 @@ export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps) {
           label="Until"
           required
           withAsterisk={false}
-          error={problem.at('end')}
+          error={problem.fieldError('end')}
           value={end}
           onChange={(change) => setEnd(change.currentTarget.value)}
         />
       </Group>
       <NativeSelect
         label="Which"
-        data={[...WHICH]}
-        error={problem.at('status')}
+        data={[...STATUS_OPTIONS]}
+        error={problem.fieldError('status')}
         value={which}
         onChange={(change) => setWhich(change.currentTarget.value)}
       />
       <NativeSelect
         label="Event"
-        data={[{ value: '', label: 'any' }, ...endpoint.events.map((name) => ({ value: name, label: EVENTS[name] }))]}
-        error={problem.at('event')}
+        data={[
+          { value: '', label: 'any' },
+          ...endpoint.events.map((name) => ({ value: name, label: EVENT_DESCRIPTIONS[name] })),
+        ]}
+        error={problem.fieldError('event')}
         value={event}
         onChange={(change) => setEvent(change.currentTarget.value as EventName | '')}
       />

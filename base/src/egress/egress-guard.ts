@@ -1,0 +1,30 @@
+/** Which addresses that a tenant gave may be dialled; what the names of the day resolve to decides, at every connect. */
+import { findHostProblem, type ResolvedAddress } from './check-url.js';
+import type { CidrList } from './cidr-list.js';
+import { isPublicAddress } from './public-address.js';
+
+/** The connect was refused by the rules, not by the network. The message may be shown to operators, not to agents. */
+export class EgressBlocked extends Error {
+  readonly code = 'EGRESS_REFUSED';
+
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'EgressRefused';
+  }
+}
+
+/** Null when every address may be dialled, else the reason. Pure. */
+export function checkEgress(
+  host: string,
+  port: number,
+  addresses: readonly ResolvedAddress[],
+  allowed: CidrList,
+): string | null {
+  if (addresses.length === 0) return `${host} has no address`;
+  if (addresses.every(({ address }) => allowed.includes(address))) return null;
+  for (const { address } of addresses) {
+    if (!isPublicAddress(address) && !allowed.includes(address))
+      return `${host} leads to ${address}, not a public address`;
+  }
+  return findHostProblem(host, port);
+}

@@ -1,2 +1,0 @@
-/** For callbacks whose outcome is known or does not matter where they are passed. */
-export const ignore = (): void => {};

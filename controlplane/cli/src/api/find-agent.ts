@@ -1,0 +1,38 @@
+/** Agents by what people call them, over all projects. */
+
+import { iterateAllRows } from '@acg/client/auto-paging';
+import type { Client } from '@acg/client/management-api-client';
+import type { Invocation } from '../invocation/invocation.js';
+import { usage } from '../terminal/cli-error.js';
+import { collectRows, findProjectId, isUuid, type PageQuery, selectByName } from './find-by-name.js';
+
+interface AgentRow {
+  readonly id: string;
+  readonly name: string;
+  readonly slug: string;
+}
+
+/** The agent that is named here, else in the environment or `.acg.json`. */
+export function requireAgentName(run: Invocation, text: string | undefined, named = '--agent'): string {
+  const wanted = text ?? run.settings.agent;
+  if (wanted === null || wanted === '') throw usage('which agent?', `${named}, ACG_AGENT, or acg init`);
+  return wanted;
+}
+
+export async function findAgentId(run: Invocation, text: string): Promise<string> {
+  return isUuid(text) ? text : (await findAgent(run, text)).id;
+}
+
+export async function findAgent(run: Invocation, text: string): Promise<AgentRow> {
+  const client = await run.getClient();
+  if (isUuid(text)) return (await client.get('/v1/agents/{id}', { params: { path: { id: text } } })).agent;
+  return selectByName(await listAgents(client, run.settings.project, text), text, 'agent', 'acg agents ls');
+}
+
+/** Of one project, or of all. */
+async function listAgents(client: Client, project: string | null, search: string): Promise<AgentRow[]> {
+  const within = project === null ? {} : { projectId: await findProjectId(client, project) };
+  const load = (page: PageQuery) =>
+    client.get('/v1/usage/agents', { params: { query: { ...within, search, ...page } } });
+  return collectRows(iterateAllRows(load, (page) => page.agents));
+}

@@ -1,0 +1,76 @@
+/** Rows of the API by what people call them: a name, a slug or an id. */
+
+import { UUID_PATTERN_ANY_CASE } from '@acg/base/uuid';
+import { iterateAllRows } from '@acg/client/auto-paging';
+import type { Client } from '@acg/client/management-api-client';
+import { CliError, EXIT_CODES, usage } from '../terminal/cli-error.js';
+
+export const isUuid = (text: string): boolean => UUID_PATTERN_ANY_CASE.test(text);
+
+interface NamedRow {
+  readonly id: string;
+  readonly name: string;
+  readonly slug?: string;
+}
+
+/** The one row meant by `text`: its id, else its slug, else its name in any case. */
+export function selectByName<Row extends NamedRow>(
+  rows: readonly Row[],
+  text: string,
+  kind: string,
+  list: string,
+): Row {
+  const wanted = text.toLowerCase();
+  const matchers = [
+    (row: Row) => row.id === wanted,
+    (row: Row) => row.slug === wanted,
+    (row: Row) => row.name.toLowerCase() === wanted,
+  ];
+  for (const matches of matchers) {
+    const found = rows.filter(matches);
+    if (found.length > 1) {
+      throw usage(
+        `${found.length} ${kind}s are called ${JSON.stringify(text)}: ${found.map(({ id }) => id).join(', ')}`,
+        'use the id',
+      );
+    }
+    if (found[0] !== undefined) return found[0];
+  }
+  throw new CliError(EXIT_CODES.notFound, `${kind} not found: ${text}`, { status: 404, hint: list });
+}
+
+interface ProjectRow extends NamedRow {
+  readonly slug: string;
+}
+
+/** The query of one page, as `everyRow` asks for it. */
+export interface PageQuery {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export async function collectRows<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
+  const all: Row[] = [];
+  for await (const row of rows) all.push(row);
+  return all;
+}
+
+const listProjects = (client: Client): Promise<ProjectRow[]> =>
+  collectRows(
+    iterateAllRows(
+      (query) => client.get('/v1/projects', { params: { query } }),
+      ({ projects }) => projects,
+    ),
+  );
+
+/** The id of the project that is called so; of the only one where none is named. */
+export async function findProjectId(client: Client, text: string | null): Promise<string> {
+  if (text !== null && isUuid(text)) return text;
+  const projects = await listProjects(client);
+  if (text !== null) return selectByName(projects, text, 'project', 'acg projects ls').id;
+  if (projects.length === 1) return projects[0]!.id;
+  throw usage(
+    `which project: ${projects.map(({ slug }) => slug).join(', ') || 'there is none'}?`,
+    '--project, or ACG_PROJECT',
+  );
+}

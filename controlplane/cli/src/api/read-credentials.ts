@@ -1,0 +1,86 @@
+/** A provider's credentials out of what was given: one secret, or a JSON object; the rest from flags and questions. */
+
+import { iterateAllRows } from '@acg/client/auto-paging';
+import type { Client } from '@acg/client/management-api-client';
+import type { Invocation } from '../invocation/invocation.js';
+import { CliError, EXIT_CODES, usage } from '../terminal/cli-error.js';
+import { promptSecret, promptText } from '../terminal/prompt.js';
+import { readSecret, type SecretSource } from '../terminal/secret-input.js';
+import { collectRows, type PageQuery } from './find-by-name.js';
+
+interface CredentialField {
+  readonly name: string;
+  readonly label: string;
+  readonly required: boolean;
+  readonly secret: boolean;
+  readonly placeholder: string | null;
+}
+
+export interface CredentialInput extends SecretSource {
+  /** What is no secret, e.g. a region. */
+  readonly fields: readonly (readonly [string, string])[];
+}
+
+/** The fields of a built-in provider's or a custom one's credentials. */
+export async function fetchCredentialFields(client: Client, providerSlug: string): Promise<readonly CredentialField[]> {
+  const load = (page: PageQuery) => client.get('/v1/custom-providers', { params: { query: page } });
+  const found = (await collectRows(iterateAllRows(load, (page) => page.providers))).find(
+    ({ slug }) => slug === providerSlug,
+  );
+  if (found !== undefined) return found.credentialFields;
+  throw new CliError(EXIT_CODES.notFound, `provider not found: ${providerSlug}`, {
+    status: 404,
+    hint: 'acg providers ls',
+  });
+}
+
+export async function readCredentials(
+  run: Invocation,
+  fields: readonly CredentialField[],
+  given: CredentialInput,
+): Promise<Record<string, unknown>> {
+  const secret = await readSecret(run.terminal, given);
+  const credentials = {
+    ...checkPlainFields(fields, given.fields),
+    ...(secret === null ? {} : parseSecretFields(fields, secret)),
+  };
+  for (const { name, label, required, secret: hidden, placeholder } of fields) {
+    if (!required || Object.hasOwn(credentials, name)) continue;
+    const more = placeholder === null ? {} : { placeholder };
+    const question = {
+      message: label,
+      flag: hidden ? '--key-stdin, --key-file or --key-env' : `--field ${name}=…`,
+      ...more,
+    };
+    credentials[name] = hidden ? await promptSecret(run, question) : await promptText(run, question);
+  }
+  return credentials;
+}
+
+/** From arguments, so no secrets. */
+function checkPlainFields(
+  fields: readonly CredentialField[],
+  pairs: readonly (readonly [string, string])[],
+): Record<string, unknown> {
+  for (const [name] of pairs) {
+    const field = fields.find((known) => known.name === name);
+    if (field === undefined) throw usage(`there is no field ${name}: ${fields.map((known) => known.name).join(', ')}`);
+    if (field.secret)
+      throw usage(`${name} is a secret, and others see arguments`, '--key-stdin, --key-file or --key-env');
+  }
+  return Object.fromEntries(pairs);
+}
+
+/** One secret is that of the first secret field; an object has them all. */
+function parseSecretFields(fields: readonly CredentialField[], text: string): Record<string, unknown> {
+  if (text.trimStart().startsWith('{')) {
+    try {
+      return JSON.parse(text) as Record<string, unknown>;
+    } catch {
+      throw usage('the credentials begin like JSON but are none'); // the parser would quote them
+    }
+  }
+  const first = fields.find(({ secret }) => secret);
+  if (first === undefined) throw usage('this provider takes no key');
+  return { [first.name]: text };
+}

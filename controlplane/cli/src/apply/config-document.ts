@@ -1,0 +1,123 @@
+/**
+ * An organization's configuration as a document. Rows are known by their names: a project and an agent by `name`, an account
+ * by its provider, a custom provider by `slug`, a webhook by `url`. What a document does not mention is left alone.
+ */
+import { AGENT_LIMITS } from '@acg/base/limits';
+import { usage } from '../terminal/cli-error.js';
+
+/** A credential's field: where it is, or what it is, for fields that are no secret. */
+export type CredentialSource = string | { readonly env: string };
+
+export interface AccountSpec {
+  readonly provider: string;
+  readonly credentials?: Readonly<Record<string, CredentialSource>>;
+  readonly allowSensitivePaths?: boolean;
+}
+export interface AgentSpec extends Fields {
+  readonly name: string;
+  readonly status?: 'active' | 'paused' | 'revoked';
+  readonly accounts?: readonly AccountSpec[];
+}
+export interface ProjectSpec {
+  readonly name: string;
+  readonly budgetCentsMonthly?: number | null;
+  readonly agents?: readonly AgentSpec[];
+}
+interface CustomProviderSpec extends Fields {
+  readonly slug: string;
+}
+interface WebhookSpec {
+  readonly url: string;
+  readonly events?: readonly string[];
+  readonly status?: 'active' | 'paused';
+}
+export interface ConfigDocument {
+  readonly customProviders?: readonly CustomProviderSpec[];
+  readonly projects?: readonly ProjectSpec[];
+  readonly webhooks?: readonly WebhookSpec[];
+}
+/** Values that go to the API as they are. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+export const DOCUMENT_VERSION = 1;
+/** Of an agent, as PATCH takes them. */
+export const AGENT_FIELDS = [
+  'description',
+  ...AGENT_LIMITS.map(({ field }) => field),
+  'usageThresholds',
+  'budgetMode',
+  'holdMaxOutputTokens',
+  'onStoreLoss',
+  'policy',
+] as const;
+export const CUSTOM_PROVIDER_FIELDS = [
+  'displayName',
+  'baseUrl',
+  'authType',
+  'authName',
+  'authPrefix',
+  'usageFormat',
+  'sensitivePaths',
+] as const;
+
+/** Checks the shape; the API checks the values. */
+export function validateDocument(value: unknown): ConfigDocument {
+  const { version, ...document } = validateObject(value, 'the document', [
+    'version',
+    'customProviders',
+    'projects',
+    'webhooks',
+  ]);
+  if (version !== DOCUMENT_VERSION) throw usage(`version must be ${DOCUMENT_VERSION}: this program knows no other`);
+  validateRows(document.customProviders, 'customProviders', 'slug', CUSTOM_PROVIDER_FIELDS);
+  validateRows(document.webhooks, 'webhooks', 'url', ['events', 'status']);
+  for (const project of validateRows(document.projects, 'projects', 'name', ['budgetCentsMonthly', 'agents'])) {
+    const path = `projects ${String(project.name)}`;
+    for (const agent of validateRows(project.agents, `${path}: agents`, 'name', [
+      'status',
+      'accounts',
+      ...AGENT_FIELDS,
+    ])) {
+      const accounts = `agent ${String(agent.name)}: accounts`;
+      for (const account of validateRows(agent.accounts, accounts, 'provider', [
+        'credentials',
+        'allowSensitivePaths',
+      ])) {
+        validateCredentials(account.credentials, accounts);
+      }
+    }
+  }
+  return document as ConfigDocument;
+}
+
+function validateCredentials(credentials: unknown, path: string): void {
+  if (credentials === undefined) return;
+  if (typeof credentials !== 'object' || credentials === null) throw usage(`${path}: credentials must be an object`);
+  for (const [field, source] of Object.entries(credentials)) {
+    if (typeof source === 'string') continue;
+    const { env } = validateObject(source, `${path}: credentials.${field}`, ['env']);
+    if (typeof env !== 'string' || env === '') throw usage(`${path}: credentials.${field}.env must name a variable`);
+  }
+}
+
+/** A list of objects with a name each, all different. */
+function validateRows(value: unknown, path: string, key: string, fields: readonly string[]): readonly Fields[] {
+  if (value === undefined) return [];
+  if (!Array.isArray(value)) throw usage(`${path} must be a list`);
+  const seen = new Set<string>();
+  return value.map((row: unknown, at) => {
+    const checked = validateObject(row, `${path}[${at}]`, [key, ...fields]);
+    const name = checked[key];
+    if (typeof name !== 'string' || name === '') throw usage(`${path}[${at}] has no ${key}`);
+    if (seen.has(name)) throw usage(`${path} has ${JSON.stringify(name)} twice`);
+    seen.add(name);
+    return checked;
+  });
+}
+
+function validateObject(value: unknown, path: string, fields: readonly string[]): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw usage(`${path} must be an object`);
+  const unknown = Object.keys(value).find((field) => !fields.includes(field));
+  if (unknown !== undefined) throw usage(`${path} has the field ${unknown}: it may have ${fields.join(', ')}`);
+  return value as Record<string, unknown>;
+}

@@ -1,0 +1,61 @@
+/** An organization's state as the document that would make it. Credentials are not in it: it names variables for them. */
+import {
+  AGENT_FIELDS,
+  type ConfigDocument,
+  CUSTOM_PROVIDER_FIELDS,
+  DOCUMENT_VERSION,
+  type Fields,
+} from './config-document.js';
+import type { AgentState, OrgState } from './org-state.js';
+
+/** Provider → names of the fields that its credentials need. */
+type RequiredFields = Readonly<Record<string, readonly string[]>>;
+
+export function exportDocument(
+  state: OrgState,
+  required: RequiredFields,
+): ConfigDocument & { readonly version: number } {
+  return {
+    version: DOCUMENT_VERSION,
+    customProviders: state.customProviders.map(({ slug, fields }) => ({
+      slug,
+      ...pickFields(fields, CUSTOM_PROVIDER_FIELDS),
+    })),
+    projects: state.projects.map(({ name, budgetCentsMonthly, agents }) => ({
+      name,
+      budgetCentsMonthly,
+      agents: agents.map((agent) => ({
+        name: agent.name,
+        status: agent.status as 'active',
+        ...pickFields(
+          agent.fields,
+          isDefaultOnStoreLoss(agent.fields) ? AGENT_FIELDS_WITHOUT_ON_STORE_LOSS : AGENT_FIELDS,
+        ),
+        accounts: agent.accounts.map(({ provider, allowSensitivePaths }) => ({
+          provider,
+          allowSensitivePaths,
+          credentials: credentialVariables(agent, provider, required[provider] ?? []),
+        })),
+      })),
+    })),
+    webhooks: state.webhooks.map(({ url, events, status }) => ({ url, events, status: status as 'active' })),
+  };
+}
+
+/** What follows the budget's mode by itself is not written down: as a choice it would stay when the mode changes. */
+const isDefaultOnStoreLoss = ({ budgetMode, onStoreLoss }: Fields): boolean =>
+  onStoreLoss === (budgetMode === 'hard' ? 'refuse' : 'allow');
+const AGENT_FIELDS_WITHOUT_ON_STORE_LOSS = AGENT_FIELDS.filter((field) => field !== 'onStoreLoss');
+
+/** `{apiKey: {env: 'SUPPORT_BOT_OPENAI_API_KEY'}}` */
+const credentialVariables = ({ slug }: AgentState, provider: string, fields: readonly string[]) =>
+  Object.fromEntries(fields.map((field) => [field, { env: toVariableName(`${slug}_${provider}_${field}`) }]));
+
+const toVariableName = (text: string): string =>
+  text
+    .replaceAll(/([a-z])([A-Z])/g, '$1_$2')
+    .replaceAll(/\W/g, '_')
+    .toUpperCase();
+
+const pickFields = (from: Fields, fields: readonly string[]): Fields =>
+  Object.fromEntries(fields.flatMap((field) => (Object.hasOwn(from, field) ? [[field, from[field]]] : [])));

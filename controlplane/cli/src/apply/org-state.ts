@@ -1,0 +1,108 @@
+/** What an organization has, as far as a document can say it; read from the API. */
+
+import { iterateAllRows } from '@acg/client/auto-paging';
+import type { Client } from '@acg/client/management-api-client';
+import { collectRows } from '../api/find-by-name.js';
+import type { Fields } from './config-document.js';
+
+interface AccountState {
+  readonly id: string;
+  readonly provider: string;
+  readonly allowSensitivePaths: boolean;
+}
+export interface AgentState {
+  readonly id: string;
+  readonly name: string;
+  readonly slug: string;
+  readonly status: string;
+  readonly fields: Fields;
+  readonly accounts: readonly AccountState[];
+}
+interface ProjectState {
+  readonly id: string;
+  readonly name: string;
+  readonly budgetCentsMonthly: number | null;
+  readonly agents: readonly AgentState[];
+}
+export interface OrgState {
+  readonly customProviders: readonly { readonly id: string; readonly slug: string; readonly fields: Fields }[];
+  readonly projects: readonly ProjectState[];
+  readonly webhooks: readonly {
+    readonly id: string;
+    readonly url: string;
+    readonly events: readonly string[];
+    readonly status: string;
+  }[];
+}
+
+/** Agents that are read at once. */
+const CONCURRENT_READS_MAX = 8;
+
+export async function fetchOrgState(client: Client): Promise<OrgState> {
+  const providers = await collectRows(
+    iterateAllRows(
+      (query) => client.get('/v1/custom-providers', { params: { query } }),
+      (page) => page.providers,
+    ),
+  );
+  const projects = await collectRows(
+    iterateAllRows(
+      (query) => client.get('/v1/projects', { params: { query } }),
+      (page) => page.projects,
+    ),
+  );
+  const webhooks = await collectRows(
+    iterateAllRows(
+      (query) => client.get('/v1/webhooks', { params: { query } }),
+      (page) => page.endpoints,
+    ),
+  );
+  const accounts = await fetchAccountsByAgent(client);
+  const read: ProjectState[] = [];
+  for (const { id, name, budgetCentsMonthly } of projects) {
+    read.push({ id, name, budgetCentsMonthly, agents: await fetchAgents(client, id, accounts) });
+  }
+  return {
+    customProviders: providers.flatMap(({ id, slug, builtIn, ...fields }) =>
+      builtIn || id === null ? [] : [{ id, slug, fields }],
+    ),
+    projects: read,
+    webhooks,
+  };
+}
+
+/** By agent. */
+async function fetchAccountsByAgent(client: Client): Promise<ReadonlyMap<string, readonly AccountState[]>> {
+  const byAgent = new Map<string, AccountState[]>();
+  const accounts = iterateAllRows(
+    (query) => client.get('/v1/providers/accounts', { params: { query } }),
+    (page) => page.accounts,
+  );
+  for await (const { id, agentId, providerSlug: provider, allowSensitivePaths } of accounts) {
+    byAgent.set(agentId, [...(byAgent.get(agentId) ?? []), { id, provider, allowSensitivePaths }]);
+  }
+  return byAgent;
+}
+
+async function fetchAgents(
+  client: Client,
+  projectId: string,
+  accounts: ReadonlyMap<string, readonly AccountState[]>,
+): Promise<AgentState[]> {
+  const listed = await collectRows(
+    iterateAllRows(
+      (query) => client.get('/v1/agents', { params: { query: { projectId, ...query } } }),
+      (page) => page.agents,
+    ),
+  );
+  const agents: AgentState[] = [];
+  for (let at = 0; at < listed.length; at += CONCURRENT_READS_MAX) {
+    const some = listed.slice(at, at + CONCURRENT_READS_MAX).map(async ({ id }) => {
+      const { agent } = await client.get('/v1/agents/{id}', { params: { path: { id } } });
+      const { name, slug, status, ...fields } = agent;
+      return { id, name, slug, status, fields, accounts: accounts.get(id) ?? [] };
+    });
+    agents.push(...(await Promise.all(some)));
+  }
+  return agents;
+}

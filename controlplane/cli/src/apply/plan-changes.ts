@@ -1,0 +1,173 @@
+/** What must change so that an organization is as a document says. Pure: nothing is asked and nothing is done here. */
+import { isDeepStrictEqual } from 'node:util';
+import { AGENT_LIMITS } from '@acg/base/limits';
+import { CliError, EXIT_CODES } from '../terminal/cli-error.js';
+import type { AccountSpec, AgentSpec, ConfigDocument, Fields, ProjectSpec } from './config-document.js';
+import { AGENT_FIELDS, CUSTOM_PROVIDER_FIELDS } from './config-document.js';
+import type { AgentState, OrgState } from './org-state.js';
+
+/** Field → [before, after]. */
+type Differences = Readonly<Record<string, readonly [unknown, unknown]>>;
+
+interface NamedChange {
+  /** What a person calls it, e.g. `Support bot / openai`. */
+  readonly name: string;
+}
+export type Change = NamedChange &
+  (
+    | { readonly action: 'create'; readonly type: 'project' | 'customProvider' | 'webhook'; readonly fields: Fields }
+    | { readonly action: 'create'; readonly type: 'agent'; readonly project: string; readonly fields: Fields }
+    | { readonly action: 'create'; readonly type: 'account'; readonly agent: AgentPath; readonly account: AccountSpec }
+    | { readonly action: 'update'; readonly type: RowType; readonly id: string; readonly fields: Differences }
+    | { readonly action: 'status'; readonly type: 'agent'; readonly agent: AgentPath; readonly fields: Differences }
+    | { readonly action: 'delete'; readonly type: RowType; readonly id: string }
+  );
+export type RowType = 'project' | 'agent' | 'account' | 'customProvider' | 'webhook';
+/** By names: either may only be about to be made. */
+export interface AgentPath {
+  readonly project: string;
+  readonly agent: string;
+}
+
+/** Where null stands for what the API shows as its default. */
+const DEFAULT_LIMITS: Fields = Object.fromEntries(AGENT_LIMITS.map((row) => [row.field, row.default]));
+
+export function planChanges(document: ConfigDocument, state: OrgState, prune: boolean): readonly Change[] {
+  const upserts: Change[] = [];
+  const deletes: Change[] = [];
+  for (const { slug, ...wanted } of document.customProviders ?? []) {
+    const own = findUnique(state.customProviders, (row) => row.slug === slug, `custom provider ${slug}`);
+    const fields = pickFields(wanted, CUSTOM_PROVIDER_FIELDS);
+    if (own === null)
+      upserts.push({ action: 'create', type: 'customProvider', name: slug, fields: { slug, ...fields } });
+    else upserts.push(...planUpdate('customProvider', slug, own.id, fields, own.fields));
+  }
+  for (const project of document.projects ?? []) planProject(project, state, prune, upserts, deletes);
+  for (const { url, ...wanted } of document.webhooks ?? []) {
+    const own = findUnique(state.webhooks, (row) => row.url === url, `webhook ${url}`);
+    if (own === null) upserts.push({ action: 'create', type: 'webhook', name: url, fields: { url, ...wanted } });
+    else upserts.push(...planUpdate('webhook', url, own.id, wanted, { events: own.events, status: own.status }));
+  }
+  if (prune) deletes.push(...planPrune(document, state));
+  return [...upserts, ...deletes];
+}
+
+function planProject(spec: ProjectSpec, state: OrgState, prune: boolean, upserts: Change[], deletes: Change[]): void {
+  const { name, budgetCentsMonthly, agents = [] } = spec;
+  const existing = findUnique(state.projects, (row) => row.name === name, `project ${name}`);
+  const fields = budgetCentsMonthly === undefined ? {} : { budgetCentsMonthly };
+  if (existing === null) upserts.push({ action: 'create', type: 'project', name, fields: { name, ...fields } });
+  else
+    upserts.push(
+      ...planUpdate('project', name, existing.id, fields, { budgetCentsMonthly: existing.budgetCentsMonthly }),
+    );
+  for (const agent of agents) {
+    const present = findUnique(
+      existing?.agents ?? [],
+      (row) => row.name === agent.name,
+      `agent ${agent.name} in ${name}`,
+    );
+    planAgent(name, agent, present, prune, upserts, deletes);
+  }
+  if (!prune || spec.agents === undefined) return;
+  for (const { id, name: agent } of existing?.agents ?? []) {
+    if (!agents.some((wanted) => wanted.name === agent))
+      deletes.push({ action: 'delete', type: 'agent', name: agent, id });
+  }
+}
+
+function planAgent(
+  project: string,
+  spec: AgentSpec,
+  existing: AgentState | null,
+  prune: boolean,
+  upserts: Change[],
+  deletes: Change[],
+): void {
+  const { name, status, accounts = [] } = spec;
+  const path = { project, agent: name };
+  const fields = pickFields(spec, AGENT_FIELDS);
+  if (existing === null) upserts.push({ action: 'create', type: 'agent', name, project, fields: { name, ...fields } });
+  else upserts.push(...planUpdate('agent', name, existing.id, fields, existing.fields));
+  const statusNow = existing?.status ?? 'active';
+  if (status !== undefined && status !== statusNow) {
+    upserts.push({ action: 'status', type: 'agent', name, agent: path, fields: { status: [statusNow, status] } });
+  }
+  for (const account of accounts) {
+    const label = `${name} / ${account.provider}`;
+    const present = findUnique(
+      existing?.accounts ?? [],
+      (row) => row.provider === account.provider,
+      `account ${label}`,
+    );
+    if (present === null) upserts.push({ action: 'create', type: 'account', name: label, agent: path, account });
+    else
+      upserts.push(
+        ...planUpdate('account', label, present.id, pickFields(account, ['allowSensitivePaths']), { ...present }),
+      );
+  }
+  if (!prune || spec.accounts === undefined) return;
+  for (const { id, provider } of existing?.accounts ?? []) {
+    if (!accounts.some((wanted) => wanted.provider === provider))
+      deletes.push({ action: 'delete', type: 'account', name: `${name} / ${provider}`, id });
+  }
+}
+
+/** What the parts of the organization that the document speaks of have beside it. */
+function planPrune(document: ConfigDocument, state: OrgState): Change[] {
+  const { projects, customProviders, webhooks } = document;
+  const toDeletes = <Row extends { readonly id: string }>(
+    type: RowType,
+    rows: readonly Row[],
+    nameOf: (row: Row) => string,
+  ) => rows.map((row): Change => ({ action: 'delete', type, name: nameOf(row), id: row.id }));
+  return [
+    ...(projects === undefined
+      ? []
+      : state.projects
+          .filter(({ name }) => !projects.some((wanted) => wanted.name === name))
+          .flatMap((project) => [
+            ...toDeletes('agent', project.agents, ({ name }) => name),
+            ...toDeletes('project', [project], ({ name }) => name),
+          ])),
+    ...(customProviders === undefined
+      ? []
+      : toDeletes(
+          'customProvider',
+          state.customProviders.filter(({ slug }) => !customProviders.some((wanted) => wanted.slug === slug)),
+          ({ slug }) => slug,
+        )),
+    ...(webhooks === undefined
+      ? []
+      : toDeletes(
+          'webhook',
+          state.webhooks.filter(({ url }) => !webhooks.some((wanted) => wanted.url === url)),
+          ({ url }) => url,
+        )),
+  ];
+}
+
+function planUpdate(type: RowType, name: string, id: string, wanted: Fields, own: Fields): readonly Change[] {
+  const fields: Record<string, readonly [unknown, unknown]> = {};
+  for (const [field, value] of Object.entries(wanted)) {
+    if (!isSameValue(value ?? DEFAULT_LIMITS[field] ?? null, own[field])) fields[field] = [own[field], value];
+  }
+  return Object.keys(fields).length === 0 ? [] : [{ action: 'update', type, name, id, fields }];
+}
+
+/** Lists of texts and numbers are sets: the API may keep them in another order. */
+function isSameValue(a: unknown, b: unknown): boolean {
+  const flat = (value: unknown): unknown =>
+    Array.isArray(value) ? [...value].sort((left, right) => (String(left) < String(right) ? -1 : 1)) : value;
+  return isDeepStrictEqual(flat(a), flat(b));
+}
+
+const pickFields = (from: object, fields: readonly string[]): Fields =>
+  Object.fromEntries(Object.entries(from).filter(([field]) => fields.includes(field)));
+
+function findUnique<Row>(rows: readonly Row[], matches: (row: Row) => boolean, description: string): Row | null {
+  const found = rows.filter(matches);
+  if (found.length > 1)
+    throw new CliError(EXIT_CODES.conflict, `there are ${found.length} of ${description}: names must differ here`);
+  return found[0] ?? null;
+}

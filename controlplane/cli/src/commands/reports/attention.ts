@@ -1,0 +1,47 @@
+/** `acg attention`: what needs somebody, the most urgent first, and the command that mends it. */
+import type { Command } from 'commander';
+import type { CommandContext } from '../../invocation/command-context.js';
+import { formatCents, formatMinute } from '../../terminal/format.js';
+
+interface AttentionItem {
+  readonly id: string;
+  readonly agentId: string | null;
+}
+const formatBudgetCommand = ({ id }: AttentionItem): string => `acg agents set ${id} --budget USD`;
+
+/** In words, and the command that mends it, with the id that it wants. */
+const ATTENTION_KINDS = {
+  circuit_open: ['provider fails', () => 'acg circuits'],
+  budget: ['budget', formatBudgetCommand],
+  // Of an agent, an account; of none, a shared credential.
+  needs_credentials: ['key refused', ({ id, agentId }) => `acg ${agentId ? 'accounts' : 'credentials'} rotate ${id}`],
+  webhook_failing: ['webhook fails', ({ id }) => `acg webhooks deliveries ${id}`],
+  key_expiring: ['key expires', ({ id }) => `acg keys rotate ${id}`],
+  key_unused: ['key never used', ({ id }) => `acg keys revoke ${id}`],
+  no_budget: ['no budget', formatBudgetCommand],
+} as const satisfies Record<string, readonly [string, (thing: AttentionItem) => string]>;
+
+export function registerAttentionCommand(command: Command, { begin }: CommandContext): void {
+  command.action(async () => {
+    const run = begin();
+    const answer = await (await run.getClient()).get('/v1/attention', {});
+    const things = answer.attention.flatMap(({ kind, things }) => things.map((thing) => ({ kind, ...thing })));
+    run.printResult(answer, () =>
+      run.printTable(
+        [
+          { title: 'WHAT', cell: ({ kind }) => ATTENTION_KINDS[kind][0] },
+          { title: 'OF', cell: ({ name }) => name },
+          { title: 'AGENT', cell: ({ agentName }) => agentName ?? '–' },
+          { title: 'PROVIDER', cell: ({ providerSlug }) => providerSlug ?? '–' },
+          { title: 'AT (UTC)', cell: ({ at }) => formatMinute(at) },
+          { title: 'SPENT', cell: ({ monthCents }) => (monthCents === null ? '–' : formatCents(monthCents)) },
+          { title: 'BUDGET', cell: ({ budgetCents }) => (budgetCents === null ? '–' : formatCents(budgetCents)) },
+          { title: 'NEXT', cell: ({ kind, ...thing }) => ATTENTION_KINDS[kind][1](thing) },
+        ],
+        things,
+      ),
+    );
+    const left = answer.attention.reduce((sum, { total, things: shown }) => sum + total - shown.length, 0);
+    if (left > 0) run.printNote(`${left} more: five of a kind are shown`);
+  });
+}

@@ -1,0 +1,63 @@
+/** `acg events`: what webhooks are told, newest last; `-f` goes on with those that come. */
+import type { Command } from 'commander';
+import { findAgentId } from '../../api/find-agent.js';
+import type { EventName } from '../../api/find-webhook.js';
+import { followRows, PAGE_ROWS_MAX } from '../../api/follow-rows.js';
+import { omitUndefined } from '../../api/omit-undefined.js';
+import type { CommandContext } from '../../invocation/command-context.js';
+import { addPageOptions, type PageOptions, printRemainingRows, toPageQuery } from '../../options/parse-options.js';
+import { toPrintable } from '../../terminal/printable.js';
+
+interface EventOptions extends PageOptions {
+  readonly follow?: true;
+  readonly event?: string;
+  readonly agent?: string;
+  readonly start?: string;
+  readonly end?: string;
+}
+
+export function registerEventCommand(command: Command, { begin }: CommandContext): void {
+  addPageOptions(command)
+    .option('-f, --follow', 'go on with those that come; with --json one object a line')
+    .option('--event <name>', 'only these, e.g. usage.threshold')
+    .option('--agent <agent>', 'only of this one')
+    .option('--start <day>', 'first day, YYYY-MM-DD, UTC')
+    .option('--end <day>', 'last day')
+    .action(async (options: EventOptions) => {
+      const run = begin();
+      const client = await run.getClient();
+      const { agent, start, end } = options;
+      const agentId = agent === undefined ? undefined : await findAgentId(run, agent);
+      // The API knows which there are, and says so.
+      const filters = omitUndefined({ event: options.event as EventName | undefined, agentId, start, end });
+      if (options.follow === true) {
+        const params = { query: { ...filters, limit: PAGE_ROWS_MAX } };
+        await followRows(run, {
+          fetchNewest: async () => (await client.get('/v1/events', { params })).events,
+          line: formatEventLine,
+          skipExisting: true,
+        });
+      }
+      const answer = await client.get('/v1/events', { params: { query: { ...filters, ...toPageQuery(options) } } });
+      run.printResult(answer, () => {
+        for (const event of answer.events.toReversed()) run.printLine(toPrintable(formatEventLine(event)));
+      });
+      printRemainingRows(run, answer.events.length, answer);
+    });
+}
+
+interface Event {
+  readonly event: string;
+  readonly occurredAt: string;
+  readonly data: object;
+}
+
+/** `2026-11-22 16:51:54 usage.threshold agentName=Support bot percent=80` */
+const formatEventLine = ({ event, occurredAt, data }: Event): string =>
+  [
+    occurredAt.slice(0, 19).replace('T', ' '),
+    event,
+    ...Object.entries(data)
+      .filter(([, value]) => value !== null)
+      .map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`),
+  ].join(' ');

@@ -1,0 +1,79 @@
+/** `acg logs`: calls, newest last; `-f` goes on with those that come. */
+import type { Client } from '@acg/client/management-api-client';
+import { searchOlderCalls } from '@acg/client/search-older-calls';
+import type { Command } from 'commander';
+import { findAgentId } from '../../api/find-agent.js';
+import { findProjectId } from '../../api/find-by-name.js';
+import { followRows, PAGE_ROWS_MAX } from '../../api/follow-rows.js';
+import { omitUndefined } from '../../api/omit-undefined.js';
+import type { CommandContext } from '../../invocation/command-context.js';
+import type { Invocation } from '../../invocation/invocation.js';
+import { parseDuration } from '../../options/parse-duration.js';
+import { addPageOptions, type PageOptions, printRemainingRows, toPageQuery } from '../../options/parse-options.js';
+import { toPrintable } from '../../terminal/printable.js';
+import { formatCallLine } from './format-call-line.js';
+
+interface LogOptions extends PageOptions {
+  readonly follow?: true;
+  readonly agent?: string;
+  readonly provider?: string;
+  readonly model?: string;
+  readonly status?: string;
+  readonly search?: string;
+  readonly since?: string;
+  readonly before?: string;
+}
+
+/** Calls are on record some seconds after they ended, and not in the order in which they began. */
+const POLL_OVERLAP_MS = 120_000;
+/** Of one search, before somebody is asked whether to go on: some seconds. */
+const SEARCH_PAGES_MAX = 30;
+
+export function registerLogCommand(command: Command, { begin }: CommandContext): void {
+  addPageOptions(command)
+    .option('-f, --follow', 'go on with those that come; with --json one object a line')
+    .option('--agent <agent>', 'only this one')
+    .option('--provider <slug>', 'only this one')
+    .option('--model <model>', 'only this one')
+    .option('--status <status>', 'a status or a class, e.g. 429 or 4xx')
+    .option('--search <text>', 'part of path, model or error')
+    .option('--since <span>', 'at most so old, e.g. 10m')
+    .option('--before <time>', 'only those that began before, ISO 8601')
+    .action(async (options: LogOptions) => {
+      const run = begin();
+      const client = await run.getClient();
+      const { agent, provider, model, status, search, since, before } = options;
+      const { project } = run.settings;
+      const filters = omitUndefined({
+        agentId: agent === undefined ? undefined : await findAgentId(run, agent),
+        projectId: agent !== undefined || project === null ? undefined : await findProjectId(client, project),
+        provider,
+        model,
+        status,
+        search,
+      });
+      const sinceMs = since === undefined ? null : Date.now() - parseDuration(since, '--since');
+      if (options.follow === true) await followCalls(run, client, filters, sinceMs);
+      const startTime = sinceMs === null ? {} : { startTime: new Date(sinceMs).toISOString() };
+      const endTime = before === undefined ? {} : { endTime: before };
+      const load = (page: object) =>
+        client.get('/v1/usage/logs', { params: { query: { ...filters, ...startTime, ...page } } });
+      const answer = await searchOlderCalls(load, { ...endTime, ...toPageQuery(options) }, SEARCH_PAGES_MAX);
+      run.printResult(answer, () => {
+        for (const call of answer.logs.toReversed()) run.printLine(toPrintable(formatCallLine(call)));
+      });
+      if (answer.searchedFrom === null) printRemainingRows(run, answer.logs.length, answer);
+      else run.printNote(`older ones were not looked at; go on with --before ${answer.searchedFrom}`);
+    });
+}
+
+async function followCalls(run: Invocation, client: Client, filters: object, sinceMs: number | null): Promise<never> {
+  let startMs = sinceMs ?? Date.now();
+  const load = async () => {
+    const query = { ...filters, startTime: new Date(startMs).toISOString(), limit: PAGE_ROWS_MAX };
+    const { logs } = await client.get('/v1/usage/logs', { params: { query } });
+    startMs = Math.max(startMs, Date.now() - POLL_OVERLAP_MS);
+    return logs;
+  };
+  return followRows(run, { fetchNewest: load, line: formatCallLine, skipExisting: false });
+}

@@ -1,0 +1,117 @@
+/** `acg usage`: what was called and what it cost. */
+import { type Command, Option } from 'commander';
+import type { CommandContext } from '../../invocation/command-context.js';
+import type { Invocation } from '../../invocation/invocation.js';
+import { addPageOptions, type PageOptions, printRemainingRows, toPageQuery } from '../../options/parse-options.js';
+import {
+  addUsageScopeOptions,
+  buildUsageScopeQuery,
+  type UsageScopeOptions,
+} from '../../options/usage-scope-options.js';
+import {
+  formatBar,
+  formatCents,
+  formatCount,
+  formatDuration,
+  formatMinute,
+  formatPercent,
+} from '../../terminal/format.js';
+import { registerUsageExportCommand } from './usage-export.js';
+import { registerUsageCompareCommand, registerUsageSeriesCommand } from './usage-series.js';
+
+const DIMENSIONS = ['project', 'agent', 'provider', 'model', 'key', 'status', 'reason'] as const;
+interface UsageOptions extends UsageScopeOptions, PageOptions {
+  readonly by?: (typeof DIMENSIONS)[number];
+}
+
+export function registerUsageCommands(group: Command, tree: CommandContext): void {
+  addPageOptions(addUsageScopeOptions(group))
+    .addOption(new Option('--by <what>', 'broken down').choices(DIMENSIONS))
+    .action(async (options: UsageOptions) => {
+      const run = tree.begin();
+      if (options.by === undefined) await printSummary(run, options);
+      else await printBreakdown(run, options, options.by);
+    });
+  group
+    .command('refusals')
+    .description('what the gateway itself has refused, and why')
+    .action(async () => {
+      const run = tree.begin();
+      const query = await buildUsageScopeQuery(run, group.opts<UsageScopeOptions>());
+      const answer = await (await run.getClient()).get('/v1/usage/refusals', { params: { query } });
+      run.printResult(answer, () =>
+        run.printTable(
+          [
+            { title: 'REASON', cell: ({ reason }) => reason },
+            { title: 'CALLS', cell: (row) => formatCount(row.count), alignRight: true },
+          ],
+          answer.refusals,
+        ),
+      );
+    });
+  registerUsageSeriesCommand(group, tree);
+  registerUsageCompareCommand(group, tree);
+  registerUsageExportCommand(group, tree);
+}
+
+async function printSummary(run: Invocation, options: UsageScopeOptions): Promise<void> {
+  const query = await buildUsageScopeQuery(run, options);
+  const answer = await (await run.getClient()).get('/v1/usage/summary', { params: { query } });
+  run.printResult(answer, () =>
+    run.printFields({
+      from: `${formatMinute(answer.from)} UTC`,
+      to: `${formatMinute(answer.to)} UTC`,
+      spend: formatCents(answer.costCents),
+      calls: formatCount(answer.requests),
+      errors: answer.requests === 0 ? '–' : formatPercent(answer.errorRate),
+      refused: formatCount(answer.rejectedRequests),
+      tokens: `${formatCount(answer.tokensIn)} in, ${formatCount(answer.tokensOut)} out`,
+      latency: `p50 ${formatDuration(answer.p50Latency)}, p95 ${formatDuration(answer.p95Latency)}`,
+    }),
+  );
+}
+
+/** Not every breakdown knows every figure. */
+const formatOrDash = (value: number | null, format: (value: number) => string): string =>
+  value === null ? '–' : format(value);
+
+const BAR_WIDTH_COLUMNS = 20;
+
+async function printBreakdown(run: Invocation, options: UsageOptions, by: (typeof DIMENSIONS)[number]): Promise<void> {
+  const query = { ...(await buildUsageScopeQuery(run, options)), by, ...toPageQuery(options) };
+  const answer = await (await run.getClient()).get('/v1/usage/breakdown', { params: { query } });
+  const most = Math.max(...answer.rows.map(({ costCents }) => costCents ?? 0), Number.EPSILON);
+  run.printResult(answer, () =>
+    run.printTable(
+      [
+        { title: by.toUpperCase(), cell: ({ name, value }) => name ?? (value === '' ? 'not known' : value) },
+        { title: 'SPEND', cell: ({ costCents }) => formatOrDash(costCents, formatCents), alignRight: true },
+        ...(run.terminal.stdout.isTTY === true
+          ? [
+              {
+                title: '',
+                cell: (row: { costCents: number | null }) => formatBar((row.costCents ?? 0) / most, BAR_WIDTH_COLUMNS),
+              },
+            ]
+          : []),
+        { title: 'CALLS', cell: ({ requests }) => formatOrDash(requests, formatCount), alignRight: true },
+        {
+          title: 'ERRORS',
+          cell: ({ errors, requests }) =>
+            errors === null || !requests ? '–' : formatPercent((errors / requests) * 100),
+          alignRight: true,
+        },
+        {
+          title: 'REFUSED',
+          cell: ({ rejectedRequests }) => formatOrDash(rejectedRequests, formatCount),
+          alignRight: true,
+        },
+        { title: 'TOKENS IN', cell: ({ tokensIn }) => formatOrDash(tokensIn, formatCount), alignRight: true },
+        { title: 'TOKENS OUT', cell: ({ tokensOut }) => formatOrDash(tokensOut, formatCount), alignRight: true },
+        { title: 'LATENCY', cell: ({ avgLatency }) => formatOrDash(avgLatency, formatDuration), alignRight: true },
+      ],
+      answer.rows,
+    ),
+  );
+  printRemainingRows(run, answer.rows.length, answer);
+}

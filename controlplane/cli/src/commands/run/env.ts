@@ -1,0 +1,35 @@
+/** `acg env`: the variables of `acg run`, for a shell or an IDE. The token is not revoked: nobody knows when it is done with. */
+import { type Command, Option } from 'commander';
+import type { CommandContext } from '../../invocation/command-context.js';
+import { resolveGatewayUrl } from '../../invocation/data-plane-client.js';
+import { parseDuration } from '../../options/parse-duration.js';
+import { ENV_FORMATS, type EnvFormat, formatVariables } from '../../run/format-variables.js';
+import { obtainGatewayToken, revokeMintedToken } from '../../run/gateway-token.js';
+import { prepareRun } from '../../run/prepare-run.js';
+import { formatDuration } from '../../terminal/format.js';
+import { addRunOptions, type RunOptions } from './run.js';
+
+export function registerEnvCommand(command: Command, { begin }: CommandContext): void {
+  addRunOptions(command)
+    .addOption(new Option('--format <format>', 'for what').choices(ENV_FORMATS).default('sh'))
+    .action(async (options: RunOptions & { readonly format: EnvFormat }) => {
+      const run = begin();
+      const ttlMs = parseDuration(options.ttl, '--ttl');
+      const gatewayUrl = await resolveGatewayUrl(run);
+      const token = await obtainGatewayToken(run, options.agent, ttlMs);
+      const plan = await prepareRun(run, options, { token, gatewayUrl }).catch(async (error: unknown) => {
+        await revokeMintedToken(run, token);
+        throw error;
+      });
+      const { added, removed, remarks } = plan;
+      const { format } = options;
+      if (run.isJson || format === 'json')
+        run.printResult({ set: added, unset: removed.filter((name) => !Object.hasOwn(added, name)) }, () =>
+          run.printLine(JSON.stringify(added, null, 2)),
+        );
+      else run.printLine(formatVariables({ added, removed }, format));
+      if (token.source === 'minted')
+        run.printNote(`a token for ${formatDuration(ttlMs)}; end it: acg keys revoke ${token.keyId}`);
+      for (const remark of remarks) run.printNote(remark);
+    });
+}

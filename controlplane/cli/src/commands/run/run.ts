@@ -1,0 +1,112 @@
+/** `acg run`: an unmodified program on the gateway, with a token that ends with it. */
+import { type Command, InvalidArgumentError } from 'commander';
+import type { CommandContext } from '../../invocation/command-context.js';
+import { resolveGatewayUrl } from '../../invocation/data-plane-client.js';
+import type { Invocation } from '../../invocation/invocation.js';
+import { parseDuration } from '../../options/parse-duration.js';
+import { appendValue, parseList, parsePair } from '../../options/parse-options.js';
+import { runChild, SignalForwarder, signalExitCode } from '../../run/child-process.js';
+import { type GatewayToken, obtainGatewayToken, revokeMintedToken } from '../../run/gateway-token.js';
+import { prepareRun, type RunPlanOptions } from '../../run/prepare-run.js';
+import { CliError, EXIT_CODES, toCliError, usage } from '../../terminal/cli-error.js';
+import { formatDuration } from '../../terminal/format.js';
+
+export interface RunOptions extends RunPlanOptions {
+  readonly ttl: string;
+  readonly shell?: string;
+}
+
+/** Names of variables only: what is none could not be set. */
+function appendVariable(text: string, before: readonly (readonly [string, string])[] = []) {
+  const [name, value] = parsePair(text);
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+    throw new InvalidArgumentError('It must begin with the name of a variable.');
+  return [...before, [name, value] as const];
+}
+
+export const addRunOptions = (command: Command): Command =>
+  command
+    .option('--agent <agent>', 'name, slug or id (ACG_AGENT)')
+    .option('--ttl <span>', 'how long a token made for this lives at most', '12h')
+    .option('--providers <slugs>', 'only these of its providers, e.g. openai,s3', parseList)
+    .option('--set <name=value>', 'one more variable; repeatable', appendVariable)
+    .option('--keep <name>', 'leave this variable as it is; repeatable', appendValue);
+
+export function registerRunCommand(command: Command, { begin, setExitCode: exit }: CommandContext): void {
+  addRunOptions(command)
+    .argument('[command...]', 'after --')
+    .usage('--agent <agent> [options] -- <command> [arguments…]')
+    .option('--shell <line>', 'a line for the shell instead, whose $VARIABLES are those of the child')
+    .action(async (words: readonly string[], options: RunOptions) => {
+      const run = begin();
+      const [file, ...args] = resolveCommand(words, options.shell, run.terminal.platform);
+      const ttlMs = parseDuration(options.ttl, '--ttl');
+      const gatewayUrl = await resolveGatewayUrl(run);
+      const signals = new SignalForwarder();
+      try {
+        exit(
+          await withGatewayToken(run, options, ttlMs, signals, async (token) => {
+            const plan = await prepareRun(run, options, { token, gatewayUrl, signal: signals.abortSignal });
+            if (signals.receivedSignal !== null) return signalExitCode(signals.receivedSignal);
+            run.printNote(formatStartLine(plan, token, gatewayUrl, ttlMs));
+            for (const remark of plan.remarks) run.printNote(`acg: ${remark}`);
+            return runChild({ file: file!, args, env: plan.env }, run.terminal, signals);
+          }),
+        );
+      } catch (error) {
+        if (signals.receivedSignal === null) throw error;
+        exit(signalExitCode(signals.receivedSignal)); // that is why it failed
+      } finally {
+        signals.removeListeners();
+      }
+    });
+}
+
+/** Whatever happens in `work`, a token made for it does not outlive it; a saved one that has ended is made anew. */
+async function withGatewayToken(
+  run: Invocation,
+  { agent }: RunOptions,
+  ttlMs: number,
+  signals: SignalForwarder,
+  work: (token: GatewayToken) => Promise<number>,
+): Promise<number> {
+  const token = await obtainGatewayToken(run, agent, ttlMs);
+  try {
+    if (signals.receivedSignal !== null) return signalExitCode(signals.receivedSignal);
+    return await work(token);
+  } catch (error) {
+    const failure = toCliError(error);
+    if (token.source === 'saved' && failure.exitCode === EXIT_CODES.unauthenticated)
+      throw new CliError(EXIT_CODES.unauthenticated, 'the saved gateway token has ended', {
+        hint: `acg keys create --agent ${agent ?? '…'} --name … --save`,
+      });
+    throw failure;
+  } finally {
+    await revokeMintedToken(run, token);
+  }
+}
+
+function resolveCommand(
+  words: readonly string[],
+  shell: string | undefined,
+  platform: NodeJS.Platform,
+): readonly string[] {
+  if (shell === undefined) {
+    if (words.length === 0) throw usage('which command?', 'acg run --agent <agent> -- <command>');
+    return words;
+  }
+  if (words.length > 0) throw usage('--shell and a command after -- exclude each other');
+  return platform === 'win32' ? ['cmd.exe', '/d', '/s', '/c', shell] : ['/bin/sh', '-c', shell];
+}
+
+function formatStartLine(
+  { agent, providers, removed }: Awaited<ReturnType<typeof prepareRun>>,
+  { source }: GatewayToken,
+  gatewayUrl: string,
+  ttlMs: number,
+): string {
+  const life =
+    source === 'minted' ? `token ends with the command (${formatDuration(ttlMs)} at most)` : `token: ${source}`;
+  const secrets = removed.length === 0 ? '' : `; removed ${removed.join(', ')}`;
+  return `acg: ${agent.slug} → ${providers.join(', ') || 'no provider'} via ${gatewayUrl}; ${life}${secrets}`;
+}

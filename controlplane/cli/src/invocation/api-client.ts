@@ -1,0 +1,69 @@
+/** The one client of /v1, with what a program at a terminal wants: bounded waits, a second try where the API asks for it. */
+import { type Client, createClient } from '@acg/client/management-api-client';
+import { CliError, EXIT_CODES } from '../terminal/cli-error.js';
+import type { SavedSessionToken } from './saved-session-token.js';
+import { VERSION } from './version.js';
+
+const TIMEOUT_MS = 60_000;
+const ATTEMPTS_MAX = 4;
+/** Who is told to wait longer than that hears so instead. */
+const RETRY_AFTER_MAX_S = 20;
+
+interface ApiClientOptions {
+  readonly url: string;
+  readonly token: string | SavedSessionToken | null;
+  /** Of one try. */
+  readonly timeoutMs?: number;
+}
+
+export function createApiClient({ url, token, timeoutMs = TIMEOUT_MS }: ApiClientOptions): Client {
+  const send = (request: Request) => fetchWithRetry(request, timeoutMs);
+  const saved = token === null || typeof token === 'string' ? null : token;
+  return createClient({
+    baseUrl: url,
+    token: typeof token === 'string' ? token : undefined,
+    headers: { 'user-agent': `acg/${VERSION} (${process.platform}; node ${process.versions.node})` },
+    fetch: saved === null ? send : (request) => fetchWithSavedToken(saved, request, send),
+  });
+}
+
+/** A token that was refused may just have been retired by another process. */
+async function fetchWithSavedToken(
+  saved: SavedSessionToken,
+  request: Request,
+  send: (request: Request) => Promise<Response>,
+): Promise<Response> {
+  const signed = async () => {
+    const copy = request.clone();
+    copy.headers.set('authorization', `Bearer ${await saved.getToken()}`);
+    return send(copy);
+  };
+  const response = await signed();
+  if (response.status !== 401 || !saved.reloadIfReplaced()) return response;
+  await response.body?.cancel();
+  return signed();
+}
+
+/** What is refused with 429 has done nothing, so any method may be sent again. */
+async function fetchWithRetry(request: Request, timeoutMs: number): Promise<Response> {
+  for (let tries = 1; ; tries++) {
+    const response = await fetch(request.clone(), { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
+    if (response.status >= 300 && response.status < 400) throw redirectError(request.url, response);
+    const waitS = Number(response.headers.get('retry-after') ?? Number.NaN);
+    if (response.status !== 429 || tries === ATTEMPTS_MAX || !(waitS <= RETRY_AFTER_MAX_S)) return response;
+    await response.body?.cancel();
+    await new Promise((resolve) => setTimeout(resolve, Math.max(1, waitS) * 1_000));
+  }
+}
+
+/** Followed, it would take the body, which may hold a credential, to wherever the answer says. */
+function redirectError(url: string, response: Response): CliError {
+  const { origin } = new URL(url);
+  return new CliError(
+    EXIT_CODES.failed,
+    `${origin} answers with a redirection to ${response.headers.get('location')}`,
+    {
+      hint: '--url with the address that it leads to',
+    },
+  );
+}

@@ -1,0 +1,73 @@
+/** Options that several commands have, and how their values are read. */
+import { type Command, InvalidArgumentError } from 'commander';
+import type { Invocation } from '../invocation/invocation.js';
+
+export function parseWholeNumber(text: string): number {
+  const value = Number(text);
+  if (!/^\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return value;
+}
+
+export interface PageOptions {
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+export const addPageOptions = (command: Command): Command =>
+  command
+    .option('--limit <n>', 'rows at most, 1 to 100', parseWholeNumber)
+    .option('--offset <n>', 'rows to skip', parseWholeNumber);
+
+export const toPageQuery = ({ limit, offset }: PageOptions): { limit: number; offset: number } => ({
+  limit: limit ?? 100,
+  offset: offset ?? 0,
+});
+
+interface Page {
+  readonly total: number;
+  readonly offset: number;
+  /** There may be more than `total`. */
+  readonly totalCapped?: boolean;
+}
+
+/** Says what a page leaves out. */
+export function printRemainingRows(run: Pick<Invocation, 'printNote'>, rows: number, page: Page): void {
+  const capped = page.totalCapped === true;
+  if (rows === 0 || (page.offset + rows >= page.total && !capped)) return;
+  run.printNote(`${rows} of ${page.total}${capped ? ' and more' : ''}; the next: --offset ${page.offset + rows}`);
+}
+
+/** `50.00` → 5000. */
+export function parseDollarsAsCents(text: string): number {
+  if (!/^\d{1,10}(?:\.\d{1,2})?$/.test(text))
+    throw new InvalidArgumentError('It must be US dollars, e.g. 50 or 49.90.');
+  return Math.round(Number(text) * 100);
+}
+
+const NONE = 'none';
+export type OrNone<T> = T | typeof NONE;
+
+/** A limit, or `none`; not null, of which commander thinks that nothing was given, and makes it ''. */
+export const parseOrNone =
+  <T>(read: (text: string) => T) =>
+  (text: string): OrNone<T> =>
+    text === NONE ? NONE : read(text);
+
+/** As the API has it. */
+export const noneToNull = <T>(value: OrNone<T> | undefined): T | null | undefined => (value === NONE ? null : value);
+
+export const parseList = (text: string): string[] =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+
+/** For options that may be given several times. */
+export const appendValue = (text: string, before: readonly string[] = []): string[] => [...before, text];
+
+/** `name=value`. */
+export function parsePair(text: string): readonly [string, string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('It must be NAME=VALUE.');
+  return [text.slice(0, at), text.slice(at + 1)];
+}

@@ -1,0 +1,30 @@
+/** Of whose usage a report is: the organization's, a project's, an agent's, in a span of time. */
+import { type Command, Option } from 'commander';
+import { findAgentId } from '../api/find-agent.js';
+import { findProjectId } from '../api/find-by-name.js';
+import { omitUndefined } from '../api/omit-undefined.js';
+import type { Invocation } from '../invocation/invocation.js';
+
+const PERIODS = ['24h', '7d', '30d', '90d'] as const;
+
+export interface UsageScopeOptions {
+  readonly agent?: string;
+  readonly period?: (typeof PERIODS)[number];
+  readonly start?: string;
+  readonly end?: string;
+}
+
+export const addUsageScopeOptions = (command: Command): Command =>
+  command
+    .option('--agent <agent>', 'only this one')
+    .addOption(new Option('--period <period>', '24h, if left out').choices(PERIODS))
+    .option('--start <day>', 'first day, YYYY-MM-DD, UTC')
+    .option('--end <day>', 'last day');
+
+export async function buildUsageScopeQuery(run: Invocation, { agent, period, start, end }: UsageScopeOptions) {
+  const { project } = run.settings;
+  const agentId = agent === undefined ? undefined : await findAgentId(run, agent);
+  const projectId =
+    agentId !== undefined || project === null ? undefined : await findProjectId(await run.getClient(), project);
+  return omitUndefined({ agentId, projectId, period, start, end });
+}

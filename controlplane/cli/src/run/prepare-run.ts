@@ -1,0 +1,59 @@
+/** What `acg run` and `acg env` share: whose token, which gateway, which providers, and the variables that follow. */
+import { isUuid } from '../api/find-by-name.js';
+import { type AgentSelf, fetchSelf } from '../invocation/data-plane-client.js';
+import type { Invocation } from '../invocation/invocation.js';
+import { CliError, EXIT_CODES, usage } from '../terminal/cli-error.js';
+import { buildChildEnvironment } from './child-environment.js';
+import type { GatewayToken } from './gateway-token.js';
+
+export interface RunPlanOptions {
+  readonly agent?: string;
+  readonly providers?: readonly string[];
+  readonly set?: readonly (readonly [string, string])[];
+  readonly keep?: readonly string[];
+}
+
+export async function prepareRun(
+  run: Invocation,
+  options: RunPlanOptions,
+  { token, gatewayUrl, signal }: { token: GatewayToken; gatewayUrl: string; signal?: AbortSignal },
+) {
+  const self = await fetchSelf(gatewayUrl, token.token, signal);
+  assertTokenAgent(self, options.agent, token);
+  if (self.agent.status !== 'active')
+    throw new CliError(EXIT_CODES.forbidden, `the agent ${self.agent.slug} is ${self.agent.status}`, {
+      hint: self.agent.status === 'paused' ? `acg agents resume ${self.agent.slug}` : 'acg agents ls',
+    });
+  const assigned = self.providers.map(({ slug }) => slug);
+  const providers = options.providers ?? assigned;
+  const missing = providers.find((slug) => !assigned.includes(slug));
+  if (missing !== undefined) {
+    throw usage(
+      `${self.agent.slug} may not use ${missing}: it has ${assigned.join(', ') || 'no provider'}`,
+      `acg accounts add ${missing} --agent ${self.agent.slug}`,
+    );
+  }
+  for (const { slug, status } of self.providers) {
+    if (providers.includes(slug) && status !== 'active')
+      run.printNote(`acg: ${slug}: its key is not in use (${status})`);
+  }
+  const plan = buildChildEnvironment(run.terminal.env, {
+    gatewayUrl,
+    token: token.token,
+    agent: self.agent.slug,
+    providers,
+    extra: options.set ?? [],
+    keep: options.keep ?? [],
+  });
+  return { agent: self.agent, providers, ...plan };
+}
+
+/** A token that somebody else put there may be of another agent. */
+function assertTokenAgent({ agent }: AgentSelf, wanted: string | undefined, { agentId, source }: GatewayToken): void {
+  if (agentId !== null && agentId !== agent.id) throw usage(`the saved token is of the agent ${agent.slug}`);
+  if (source !== 'environment' || wanted === undefined) return;
+  const isSame = isUuid(wanted)
+    ? wanted.toLowerCase() === agent.id
+    : wanted === agent.slug || wanted.toLowerCase() === agent.name.toLowerCase();
+  if (!isSame) throw usage(`ACG_GATEWAY_TOKEN is of the agent ${agent.slug}, not of ${wanted}`);
+}

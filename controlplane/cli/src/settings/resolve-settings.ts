@@ -1,0 +1,68 @@
+/** What one invocation goes by: flags before the environment before `.acg.json` before the profile. */
+import { usage } from '../terminal/cli-error.js';
+import { PROFILE_NAME, type Profile, type SavedSession } from './profiles.js';
+import type { ProjectFile } from './project-file.js';
+import { DEFAULT_URL, validateUrl } from './validate-url.js';
+
+export interface GlobalFlags {
+  readonly url?: string;
+  readonly profile?: string;
+  readonly org?: string;
+  readonly project?: string;
+  readonly insecureHttp?: boolean;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly yes?: boolean;
+}
+
+interface SettingSources {
+  readonly flags: GlobalFlags;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly projectFile: ProjectFile;
+  readonly current: string;
+  readonly profiles: Readonly<Record<string, Profile>>;
+  readonly sessions: Readonly<Record<string, SavedSession>>;
+}
+
+export interface Settings {
+  readonly profile: string;
+  readonly url: string;
+  /** Of a session or a management token; null: none for this address. */
+  readonly token: string | null;
+  /** Null: the token came from the environment. */
+  readonly session: SavedSession | null;
+  /** The organization that the caller wants to be in; null: whichever it is. */
+  readonly org: string | null;
+  readonly project: string | null;
+  readonly agent: string | null;
+  readonly gatewayUrl: string | null;
+}
+
+export function resolveSettings({ flags, env, projectFile, current, profiles, sessions }: SettingSources): Settings {
+  const profile = flags.profile ?? nonEmpty(env.ACG_PROFILE) ?? projectFile.profile ?? current;
+  if (!PROFILE_NAME.test(profile)) throw usage(`${JSON.stringify(profile)} cannot be the name of a profile`);
+  const saved = Object.hasOwn(profiles, profile) ? profiles[profile]! : {};
+  const insecureHttp = flags.insecureHttp === true || env.ACG_INSECURE_HTTP === '1';
+  const address = (text: string, source: string): string => validateUrl(text, source, insecureHttp);
+  const url = address(
+    flags.url ?? nonEmpty(env.ACG_URL) ?? saved.url ?? DEFAULT_URL,
+    flags.url !== undefined ? '--url' : nonEmpty(env.ACG_URL) !== undefined ? 'ACG_URL' : `profile ${profile}`,
+  );
+  const own = Object.hasOwn(sessions, profile) ? sessions[profile]! : null;
+  const session = own?.url === url ? own : null;
+  const given = nonEmpty(env.ACG_TOKEN);
+  const gatewayUrl = nonEmpty(env.ACG_GATEWAY_URL) ?? saved.gatewayUrl;
+  return {
+    profile,
+    url,
+    token: given ?? session?.token ?? null,
+    session: given === undefined ? session : null,
+    org: flags.org ?? nonEmpty(env.ACG_ORG) ?? null,
+    project: flags.project ?? nonEmpty(env.ACG_PROJECT) ?? projectFile.project ?? saved.project ?? null,
+    agent: nonEmpty(env.ACG_AGENT) ?? projectFile.agent ?? null,
+    gatewayUrl: gatewayUrl === undefined ? null : address(gatewayUrl, 'ACG_GATEWAY_URL'),
+  };
+}
+
+/** An empty variable is none. */
+const nonEmpty = (value: string | undefined): string | undefined => (value === '' ? undefined : value);

@@ -1,0 +1,92 @@
+/** How a command ends when it does not succeed: with a code that scripts can tell apart, and a next step for people. */
+import { ApiError, UnreachableError } from '@acg/client/api-errors';
+
+export const EXIT_CODES = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  cancelled: 3,
+  unauthenticated: 4,
+  forbidden: 5,
+  notFound: 6,
+  conflict: 7,
+  limited: 8,
+  /** `acg run`: its own failure; every other code is the child's. */
+  runFailed: 125,
+  notExecutable: 126,
+  commandNotFound: 127,
+  interrupted: 130,
+} as const;
+
+interface CliErrorDetails {
+  /** What to do next. */
+  readonly hint?: string | undefined;
+  /** Of the answer of /v1. */
+  readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
+}
+
+export class CliError extends Error {
+  override readonly name = 'Failure';
+  readonly exitCode: number;
+  readonly hint: string | undefined;
+  readonly status: number | undefined;
+  readonly requestId: string | undefined;
+
+  constructor(exitCode: number, message: string, { hint, status, requestId }: CliErrorDetails = {}) {
+    super(message);
+    this.exitCode = exitCode;
+    this.hint = hint;
+    this.status = status;
+    this.requestId = requestId;
+  }
+}
+
+export const usage = (message: string, hint?: string): CliError => new CliError(EXIT_CODES.usage, message, { hint });
+
+export const notLoggedInError = (message: string): CliError =>
+  new CliError(EXIT_CODES.unauthenticated, message, { hint: 'acg login, or ACG_TOKEN' });
+
+const EXIT_CODE_BY_STATUS: Readonly<Record<number, number>> = {
+  400: EXIT_CODES.usage,
+  401: EXIT_CODES.unauthenticated,
+  403: EXIT_CODES.forbidden,
+  404: EXIT_CODES.notFound,
+  409: EXIT_CODES.conflict,
+  413: EXIT_CODES.usage,
+  429: EXIT_CODES.limited,
+};
+const HINT_BY_STATUS: Readonly<Record<number, string>> = {
+  401: 'acg login, or ACG_TOKEN',
+  403: 'acg whoami says which role you have',
+};
+
+/** Whatever was thrown, as a failure of this program. */
+export function toCliError(error: unknown): CliError {
+  if (error instanceof CliError) return error;
+  if (error instanceof ApiError) {
+    const { status, requestId } = error;
+    const details = { status, requestId: requestId ?? undefined, hint: HINT_BY_STATUS[status] };
+    return new CliError(EXIT_CODE_BY_STATUS[status] ?? EXIT_CODES.failed, error.message, details);
+  }
+  if (error instanceof UnreachableError && error.cause instanceof CliError) return error.cause; // thrown inside its fetch
+  if (error instanceof UnreachableError)
+    return new CliError(EXIT_CODES.failed, describeCauses(error), { hint: 'acg doctor' });
+  // Where a field is missing that the API's document promises.
+  if (error instanceof TypeError) {
+    const hint = 'acg version: are this program and the gateway of one version?';
+    return new CliError(EXIT_CODES.failed, `the answer is not as this version knows it (${error.message})`, { hint });
+  }
+  return new CliError(EXIT_CODES.failed, error instanceof Error ? error.message : String(error));
+}
+
+/** With the cause that fetch hides in `cause.cause`, e.g. ECONNREFUSED. */
+function describeCauses(error: Error): string {
+  const reasons = [error.message];
+  for (let cause = error.cause; cause instanceof Error && reasons.length < 4; cause = cause.cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    const reason = code ?? cause.message;
+    if (reason !== '' && reason !== 'fetch failed') reasons.push(reason);
+  }
+  return [...new Set(reasons)].join(': ');
+}

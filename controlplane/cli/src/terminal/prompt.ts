@@ -1,0 +1,70 @@
+/** Questions, asked on stderr and only where somebody can answer; everywhere else it is said which flag answers them. */
+import { CliError, EXIT_CODES, usage } from './cli-error.js';
+import { toPrintable } from './printable.js';
+import type { Terminal } from './terminal.js';
+
+/** Who is asked, and whether anybody may be. */
+interface PromptContext {
+  readonly terminal: Terminal;
+  readonly isInteractive: boolean;
+  readonly flags: { readonly yes?: boolean };
+}
+
+/** Loaded with the first question. */
+const loadPrompts = () => import('@clack/prompts');
+const promptStreams = (run: PromptContext) => ({ input: run.terminal.stdin, output: run.terminal.stderr });
+
+/** Nothing is destroyed unasked. */
+export async function requireConfirmation(run: PromptContext, question: string): Promise<void> {
+  if (run.flags.yes === true) return;
+  if (!run.isInteractive) throw new CliError(EXIT_CODES.cancelled, `not confirmed: ${question}`, { hint: 'add --yes' });
+  const { confirm } = await loadPrompts();
+  const answer = await confirm({ message: toPrintable(question), initialValue: false, ...promptStreams(run) });
+  if (answer !== true) throw new CliError(EXIT_CODES.cancelled, 'cancelled');
+}
+
+interface Question {
+  readonly message: string;
+  /** What answers it where nobody can be asked, e.g. `--name`. */
+  readonly flag: string;
+  readonly placeholder?: string;
+}
+
+export async function promptText(run: PromptContext, { message, flag, placeholder }: Question): Promise<string> {
+  assertInteractive(run, message, flag);
+  const { text } = await loadPrompts();
+  const more = placeholder === undefined ? {} : { placeholder };
+  return textOrCancel(await text({ message: toPrintable(message), ...more, ...promptStreams(run) }));
+}
+
+/** What is typed does not show. */
+export async function promptSecret(run: PromptContext, { message, flag }: Question): Promise<string> {
+  assertInteractive(run, message, flag);
+  const { password } = await loadPrompts();
+  return textOrCancel(await password({ message: toPrintable(message), mask: '•', ...promptStreams(run) }));
+}
+
+interface Choice {
+  readonly value: string;
+  readonly label: string;
+}
+
+export async function promptChoice(
+  run: PromptContext,
+  { message, flag }: Question,
+  choices: readonly Choice[],
+): Promise<string> {
+  assertInteractive(run, message, flag);
+  const { select } = await loadPrompts();
+  const options = choices.map(({ value, label }) => ({ value, label: toPrintable(label) }));
+  return textOrCancel(await select({ message: toPrintable(message), options, ...promptStreams(run) }));
+}
+
+function assertInteractive(run: PromptContext, message: string, flag: string): void {
+  if (!run.isInteractive) throw usage(`${message}: nobody is here to ask`, flag);
+}
+
+function textOrCancel(answer: unknown): string {
+  if (typeof answer === 'string') return answer;
+  throw new CliError(EXIT_CODES.cancelled, 'cancelled');
+}

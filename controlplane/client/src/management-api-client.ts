@@ -1,0 +1,109 @@
+/**
+ * The management API, typed from its own document (schema.ts is generated, `npm run openapi`). Runs in Node and in
+ * browsers. A call resolves to the body of a success and throws `ApiError` or `Unreachable` for everything else:
+ *
+ *   const { agents } = await client.get('/v1/agents', { params: { query: { projectId } } });
+ */
+import createFetchClient, { type FetchOptions, type FetchResponse } from 'openapi-fetch';
+import type { FilterKeys, HttpMethod, PathsWithMethod, RequiredKeysOf } from 'openapi-typescript-helpers';
+import { ApiError, parseApiError, UnreachableError } from './api-errors.js';
+import type { paths } from './schema.js';
+
+interface ClientOptions {
+  /** Where the control plane is, with the path that it may be served under; empty in its own pages: this host. */
+  readonly baseUrl: string;
+  /** A session or a management token. Without one, a browser's session cookie counts. */
+  readonly token?: string | undefined;
+  /** Sent with each call, e.g. a user agent. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Instead of the platform's. */
+  readonly fetch?: (request: Request) => Promise<Response>;
+}
+
+type RequestOptions<Path extends keyof paths, Method extends HttpMethod> = Omit<
+  FetchOptions<FilterKeys<paths[Path], Method>>,
+  'parseAs' | 'baseUrl' | 'fetch' | 'middleware'
+>;
+type Arguments<T> = RequiredKeysOf<T> extends never ? [options?: T] : [options: T];
+type ResponseBody<Path extends keyof paths, Method extends HttpMethod> = NonNullable<
+  FetchResponse<FilterKeys<paths[Path], Method> & object, object, 'application/json'>['data']
+>;
+type ApiMethod<Method extends HttpMethod> = <Path extends PathsWithMethod<paths, Method>>(
+  path: Path,
+  ...options: Arguments<RequestOptions<Path, Method>>
+) => Promise<ResponseBody<Path, Method>>;
+
+export interface Client {
+  readonly get: ApiMethod<'get'>;
+  readonly post: ApiMethod<'post'>;
+  readonly put: ApiMethod<'put'>;
+  readonly patch: ApiMethod<'patch'>;
+  readonly delete: ApiMethod<'delete'>;
+  /**
+   * Any path, with the same address, token and errors: for exports, whose answers are streams, and for paths that are not
+   * known when this is compiled.
+   */
+  send(method: string, path: string, init?: RequestInit): Promise<Response>;
+}
+
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\b/;
+
+export function createClient(options: ClientOptions): Client {
+  const platformFetch = options.fetch ?? ((request: Request) => globalThis.fetch(request));
+  const baseUrl = options.baseUrl.replace(/\/+$/, '');
+  const headers: Record<string, string> = { accept: 'application/json', ...options.headers };
+  if (options.token !== undefined) headers.authorization = `Bearer ${options.token}`;
+
+  const send = async (request: Request): Promise<Response> => {
+    const url = request.url.split('?')[0]!;
+    const response = await platformFetch(request).catch((cause: Error) => {
+      if (cause.name === 'AbortError') throw cause; // the caller's own doing
+      throw new UnreachableError(url, 'no answer', { cause });
+    });
+    if (!response.ok) throw await parseApiError(response);
+    return response;
+  };
+  const api = createFetchClient<paths>({
+    baseUrl,
+    headers,
+    async fetch(request) {
+      const response = await send(request);
+      // A page, e.g. of a proxy that wants a login, would be a syntax error to whoever reads it.
+      const type = response.headers.get('content-type') ?? 'no content type';
+      if (!JSON_TYPE.test(type))
+        throw new UnreachableError(request.url.split('?')[0]!, `not the management API (${type})`);
+      return response;
+    },
+  });
+  const createMethod =
+    <Method extends HttpMethod>(method: Method): ApiMethod<Method> =>
+    async (path, ...[init]) => {
+      const { data } = await api.request(method, path as never, init as never).catch((error: Error) => {
+        if (error instanceof ApiError || error instanceof UnreachableError || error.name === 'AbortError') throw error;
+        const why = error instanceof SyntaxError ? 'the answer is no JSON' : 'the answer broke off';
+        throw new UnreachableError(baseUrl + path, why, { cause: error });
+      });
+      // Every answer of the API is an object, or a list in an export: whoever sends another is not the API.
+      if (typeof data !== 'object' || data === null)
+        throw new UnreachableError(baseUrl + path, 'not the management API');
+      return data as never;
+    };
+  return {
+    get: createMethod('get'),
+    post: createMethod('post'),
+    put: createMethod('put'),
+    patch: createMethod('patch'),
+    delete: createMethod('delete'),
+    send: (method, path, init = {}) =>
+      send(
+        new Request(`${baseUrl}${path}`, {
+          ...init,
+          method,
+          headers: { ...headers, ...headersToRecord(init.headers) },
+        }),
+      ),
+  };
+}
+
+const headersToRecord = (headers: RequestInit['headers']): Record<string, string> =>
+  Object.fromEntries(new Headers(headers));

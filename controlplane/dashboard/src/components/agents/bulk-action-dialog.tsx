@@ -1,0 +1,152 @@
+/** One change for several things, each on its own: who will be changed, how it went with each, another try for the rest. */
+import { Button, Group, Modal, ScrollArea, Stack, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { type ReactNode, useState } from 'react';
+import { describeError } from '../../api/describe-error.js';
+import { StatusBadge } from '../feedback/status-badge.js';
+import { RestoreFocusOnClose } from '../focus/restore-focus-on-close.js';
+
+/** So many requests are under way: other people's wait no longer for it. */
+const CONCURRENCY = 4;
+
+interface BulkItem {
+  readonly id: string;
+  readonly name: string;
+}
+
+interface BulkActionDialogProps<T extends BulkItem> {
+  readonly title: string;
+  readonly items: readonly T[];
+  /** What the button says, given how many there are, e.g. `Pause 3 agents`. */
+  readonly action: (count: number) => string;
+  readonly doneLabel: string;
+  /** Why one is left out; null: it is not. */
+  readonly skipReason?: (thing: T) => string | null;
+  readonly currentState: (thing: T) => string;
+  readonly run: (thing: T) => Promise<unknown>;
+  /** It is over, for all. */
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+  /** What it means, and what has to be filled in. */
+  readonly children: ReactNode;
+  readonly isValid?: boolean;
+}
+
+type BulkResult = 'running' | 'done' | { readonly error: unknown };
+
+export function BulkActionDialog<T extends BulkItem>({
+  title,
+  items: things,
+  action,
+  doneLabel: done,
+  skipReason: whyNot = () => null,
+  currentState: now,
+  run: act,
+  onDone,
+  onClose,
+  children,
+  isValid: ready = true,
+}: BulkActionDialogProps<T>) {
+  const { results, running, started, start } = useBulkRun(act, onDone);
+  const changed = things.filter((thing) => whyNot(thing) === null);
+  const failed = changed.filter(({ id }) => typeof results.get(id) === 'object');
+  const left = started ? failed : changed;
+  const finished = started && !running;
+  const succeeded = changed.filter(({ id }) => results.get(id) === 'done').length;
+  return (
+    <Modal opened onClose={() => !running && onClose()} title={title} closeOnClickOutside={!running} size="lg">
+      <RestoreFocusOnClose />
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (left.length > 0) void start(left);
+          else onClose();
+        }}
+      >
+        <Stack gap="md">
+          {!started && children}
+          <Text size="sm" role="status" aria-live="polite" {...(started ? { fw: 600 } : { display: 'none' })}>
+            {started &&
+              `${succeeded} of ${changed.length} ${done}${failed.length > 0 ? `, ${failed.length} not` : ''}.`}
+          </Text>
+          <ScrollArea.Autosize
+            mah={320}
+            type="auto"
+            viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'Each of them' }}
+          >
+            <ul className="acg-plain-list acg-lines">
+              {things.map((thing) => (
+                <li key={thing.id}>
+                  <Text size="sm" fw={600} className="acg-break">
+                    {thing.name}
+                  </Text>
+                  <Text size="sm" component="div" ta="right" className="acg-break">
+                    <ItemResult result={results.get(thing.id)} whyNot={whyNot(thing)} now={now(thing)} done={done} />
+                  </Text>
+                </li>
+              ))}
+            </ul>
+          </ScrollArea.Autosize>
+          <Group justify="flex-end" gap="sm">
+            {!(finished && failed.length === 0) && (
+              <Button variant="default" onClick={onClose} disabled={running}>
+                {finished ? 'Close' : 'Cancel'}
+              </Button>
+            )}
+            <Button type="submit" loading={running} disabled={!started && (!ready || changed.length === 0)}>
+              {finished ? (failed.length === 0 ? 'Close' : `Try ${failed.length} again`) : action(changed.length)}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}
+
+interface ItemResultProps {
+  readonly result: BulkResult | undefined;
+  readonly whyNot: string | null;
+  readonly now: string;
+  readonly done: string;
+}
+
+function ItemResult({ result, whyNot, now, done }: ItemResultProps) {
+  if (whyNot !== null) return <StatusBadge tone="quiet">{whyNot}</StatusBadge>;
+  if (result === undefined) return <>{now}</>;
+  if (result === 'running') return <StatusBadge tone="quiet">under way</StatusBadge>;
+  if (result === 'done') return <StatusBadge tone="good">{done}</StatusBadge>;
+  const { text, requestId } = describeError(result.error);
+  return (
+    <>
+      <StatusBadge tone="bad">failed</StatusBadge>
+      <Text size="xs" c="dimmed">
+        {requestId === null ? text : `${text} (request ${requestId})`}
+      </Text>
+    </>
+  );
+}
+
+function useBulkRun<T extends BulkItem>(act: (thing: T) => Promise<unknown>, onDone: () => void) {
+  const [results, setResults] = useState<ReadonlyMap<string, BulkResult>>(new Map());
+  const runMutation = useMutation({ mutationFn: act });
+  const [running, setRunning] = useState(false);
+  const start = async (things: readonly T[]): Promise<void> => {
+    setRunning(true);
+    const queue = [...things];
+    const setResult = (id: string, result: BulkResult) => setResults((before) => new Map(before).set(id, result));
+    const runNext = async (): Promise<void> => {
+      for (let thing = queue.shift(); thing !== undefined; thing = queue.shift()) {
+        const { id } = thing;
+        setResult(id, 'running');
+        await runMutation.mutateAsync(thing).then(
+          () => setResult(id, 'done'),
+          (error: unknown) => setResult(id, { error }),
+        );
+      }
+    };
+    await Promise.all(Array.from({ length: CONCURRENCY }, runNext));
+    setRunning(false);
+    onDone();
+  };
+  return { results, running, started: results.size > 0, start };
+}

@@ -1,0 +1,69 @@
+/** One set of thresholds for several agents. */
+import { Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { formatUsd } from '../../format/format.js';
+import { BudgetThresholdInput, validateThresholds } from '../forms/budget-threshold-input.js';
+import { BulkActionDialog } from './bulk-action-dialog.js';
+
+const CENTS = 100;
+
+interface AgentThresholds {
+  readonly id: string;
+  readonly name: string;
+  readonly usageThresholds: readonly number[];
+  readonly budgetCentsMonthly: number | null;
+}
+
+interface BulkThresholdsDialogProps {
+  readonly agents: readonly AgentThresholds[];
+  readonly save: (id: string, percents: number[]) => Promise<unknown>;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+export function BulkThresholdsDialog({ agents, save, onDone, onClose }: BulkThresholdsDialogProps) {
+  const [percents, setPercents] = useState<string[]>(() => commonThresholds(agents));
+  const problem = validateThresholds(percents);
+  const wanted = percents.map(Number).sort((a, b) => a - b);
+  const formatAgentCount = (count: number) => (count === 1 ? '1 agent' : `${count} agents`);
+  return (
+    <BulkActionDialog
+      title={`Budget thresholds of ${formatAgentCount(agents.length)}`}
+      items={agents}
+      action={(count) => `Set for ${formatAgentCount(count)}`}
+      doneLabel="set"
+      currentState={(agent) => describeCurrentThresholds(agent)}
+      run={({ id }) => save(id, wanted)}
+      onDone={onDone}
+      onClose={onClose}
+      isValid={problem === null}
+    >
+      <Stack gap="md">
+        <Text size="sm">
+          When an agent’s spend of the month reaches such a part of its budget, that stands under Alerts, goes to
+          webhooks and to those who get mail about it; once a month each. This replaces what they have now.
+        </Text>
+        <BudgetThresholdInput
+          label="Percents of the monthly budget"
+          value={percents}
+          onChange={setPercents}
+          error={problem}
+        />
+      </Stack>
+    </BulkActionDialog>
+  );
+}
+
+function describeCurrentThresholds({ usageThresholds, budgetCentsMonthly }: AgentThresholds): string {
+  const percents =
+    usageThresholds.length === 0 ? 'nobody is told' : `now at ${usageThresholds.map((n) => `${n}%`).join(', ')}`;
+  return budgetCentsMonthly === null
+    ? `${percents}; has no budget`
+    : `${percents} of ${formatUsd(budgetCentsMonthly / CENTS)}`;
+}
+
+/** What all of them have; empty where they differ. */
+function commonThresholds(agents: readonly AgentThresholds[]): string[] {
+  const [first = '', ...others] = agents.map(({ usageThresholds }) => usageThresholds.join());
+  return first === '' || others.some((one) => one !== first) ? [] : first.split(',');
+}

@@ -1,0 +1,47 @@
+/** A button that somebody without the role sees disabled, with the reason; it stays focusable so that all can read it. */
+import { Button, type ButtonProps, Tooltip } from '@mantine/core';
+import type { MouseEvent, ReactNode } from 'react';
+import { useMissingRoleReason } from '../../api/role-check.js';
+import type { Role } from '../../api/session.js';
+
+export interface RoleGuardedButtonProps extends ButtonProps {
+  readonly requiredRole: Role;
+  /** Another reason why not, e.g. that it is the last owner. */
+  readonly disabledReason?: string | null;
+  readonly type?: 'button' | 'submit';
+  readonly onClick?: () => void;
+  readonly children: ReactNode;
+}
+
+export function RoleGuardedButton({
+  requiredRole: needs,
+  disabledReason: whyNot = null,
+  onClick,
+  type = 'button',
+  children,
+  ...props
+}: RoleGuardedButtonProps) {
+  const missingRoleReason = useMissingRoleReason(needs);
+  const reason = missingRoleReason ?? whyNot;
+  if (reason === null) {
+    return (
+      <Button {...props} type={type} {...(onClick === undefined ? {} : { onClick })}>
+        {children}
+      </Button>
+    );
+  }
+  return (
+    <Tooltip label={reason}>
+      <Button
+        {...props}
+        type="button"
+        data-disabled
+        aria-disabled
+        title={reason}
+        onClick={(event: MouseEvent) => event.preventDefault()}
+      >
+        {children}
+      </Button>
+    </Tooltip>
+  );
+}

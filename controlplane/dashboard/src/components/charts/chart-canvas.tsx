@@ -1,0 +1,147 @@
+/** The drawing of a chart, apart because its library is only loaded where one is shown. */
+import { useComputedColorScheme } from '@mantine/core';
+import { useEffect, useRef, useState } from 'react';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { bucketStartMs, formatBucket } from '../../format/format.js';
+import { type ChartProps, colorOf } from './chart-props.js';
+
+/** Of axes and lines; the library's own are black on any ground. */
+const AXIS_COLORS = { light: '#495057', dark: '#b8b8b8' } as const;
+const GRID_COLORS = { light: '#e9ecef', dark: '#3b3b3b' } as const;
+const AXIS_WIDTH = 72;
+/** Of the axes' font, with the room beside the label. */
+const CHARACTER_WIDTH = 8;
+const AXIS_HEIGHT = 28;
+/** Else the first of its labels stands in the lowest of the other axis. */
+const AXIS_GAP = 12;
+/** Half of the widest label, which stands under the last bar. */
+const LABEL_ROOM = 44;
+const BUCKET_SECONDS = { hour: 3_600, day: 86_400 } as const;
+const BAR_WIDTH_RATIO = 0.7;
+const BAR_WIDTH_MAX = 48;
+const INTEGER_STEPS = [1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9].flatMap((step) => [step, 2 * step, 5 * step]);
+
+export function ChartCanvas({
+  title,
+  buckets,
+  interval,
+  series,
+  format,
+  axis: formatTick = format,
+  kind = 'bars',
+  height,
+}: ChartProps & { readonly height: number }) {
+  const container = useRef<HTMLDivElement>(null);
+  const scheme = useComputedColorScheme('light');
+  const [hoveredIndex, setHoveredIndex] = useState<number | null>(null);
+  useEffect(() => {
+    const element = container.current;
+    if (element === null) return;
+    const axis: uPlot.Axis = {
+      stroke: AXIS_COLORS[scheme],
+      font: '12px system-ui',
+      grid: { stroke: GRID_COLORS[scheme], width: 1 },
+      ticks: { show: false },
+    };
+    const halfBucketSeconds = BUCKET_SECONDS[interval] / 2;
+    const plottedValues =
+      kind === 'bars' ? stackSeries(series.map(({ values }) => values)) : series.map(({ values }) => values);
+    const plot = new uPlot(
+      {
+        width: element.clientWidth,
+        height,
+        padding: [8, interval === 'hour' ? LABEL_ROOM : null, null, null],
+        legend: { show: false },
+        cursor: { y: false, drag: { x: false, y: false } },
+        tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
+        // Half a bucket of room on each side, so that the bars at the ends are whole and lines keep off the axis.
+        scales: {
+          x: { range: (_plot, min, max) => [min - halfBucketSeconds, max + halfBucketSeconds] },
+          y: { range: (_plot, _min, max) => [0, max === 0 ? 1 : max * 1.08] },
+        },
+        axes: [
+          {
+            ...axis,
+            size: AXIS_HEIGHT,
+            gap: AXIS_GAP,
+            grid: { show: false },
+            values: (_plot, ticks) => ticks.map((tick) => formatBucket(tick * 1_000, interval)),
+            space: interval === 'day' ? 60 : 100,
+          },
+          {
+            ...axis,
+            size: (_plot, labels) =>
+              Math.max(AXIS_WIDTH, ...(labels ?? []).map(({ length }) => length * CHARACTER_WIDTH)),
+            values: (_plot, ticks, _axis, _space, step) =>
+              blankRepeatedLabels(ticks.map((value) => formatTick(value, step))),
+            // Half a call is none: what is counted has whole steps.
+            ...(plottedValues.every((values) => values.every((value) => value === null || Number.isInteger(value)))
+              ? { incrs: INTEGER_STEPS }
+              : {}),
+          },
+        ],
+        // The tallest sums are drawn first, so that the others stand before them.
+        series: [
+          {},
+          ...plottedValues.map((_, i) => style(colorOf(series, series.length - 1 - i), kind, buckets.length)),
+        ],
+        hooks: { setCursor: [({ cursor }) => setHoveredIndex(cursor.idx ?? null)] },
+      },
+      [
+        buckets.map((bucket) => bucketStartMs(bucket) / 1_000),
+        ...[...plottedValues].reverse().map((values) => [...values]),
+      ],
+      element,
+    );
+    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      plot.destroy();
+    };
+  }, [buckets, height, interval, kind, scheme, series, formatTick]);
+  const bucket = hoveredIndex === null ? undefined : buckets[hoveredIndex];
+  return (
+    <figure style={{ margin: 0, position: 'relative' }}>
+      <div ref={container} role="img" aria-label={`${title}. The same figures are in the table.`} />
+      {bucket !== undefined && hoveredIndex !== null && (
+        <figcaption className="acg-chart-tip acg-numbers" aria-hidden>
+          <strong>{formatBucket(bucketStartMs(bucket), interval)}</strong>
+          {series.map(({ label, values }) => (
+            <span key={label}>
+              {label}: {format(values[hoveredIndex] ?? 0)}
+            </span>
+          ))}
+        </figcaption>
+      )}
+    </figure>
+  );
+}
+
+/** Amounts that are too small to be told apart have one label, not many alike. */
+const blankRepeatedLabels = (labels: readonly string[]): string[] =>
+  labels.map((label, i) => (label === labels[i - 1] ? '' : label));
+
+/** Each upon those before it; null where there is nothing of it: it would shine through at the edges of those before. */
+function stackSeries(all: readonly (readonly number[])[]): readonly (readonly (number | null)[])[] {
+  const heights: number[] = [];
+  return all.map((values) =>
+    values.map((value, i) => {
+      heights[i] = (heights[i] ?? 0) + value;
+      return value === 0 ? null : heights[i]!;
+    }),
+  );
+}
+
+function style(color: string, kind: 'bars' | 'line', points: number): uPlot.Series {
+  // A line through one point is none.
+  if (kind === 'line') return { stroke: color, width: 2, points: { show: points === 1 } };
+  return {
+    stroke: color,
+    fill: color,
+    width: 0,
+    points: { show: false },
+    paths: uPlot.paths.bars!({ size: [BAR_WIDTH_RATIO, BAR_WIDTH_MAX], radius: 0.1 }),
+  };
+}

@@ -1,0 +1,29 @@
+/** The groups of a report over time as the series of a chart. */
+
+interface Group<Point> {
+  /** Null: all others together. */
+  readonly value: string | null;
+  readonly name: string | null;
+  readonly timeseries: readonly Point[];
+}
+
+interface Series {
+  readonly label: string;
+  readonly values: readonly number[];
+}
+
+/** `figure` null: it is not known, e.g. the cost of calls by status. */
+export function groupsToSeries<Point>(
+  groups: readonly Group<Point>[],
+  labelOf: (value: string, name: string | null) => string,
+  figure: (point: Point) => number | null,
+): readonly Series[] {
+  const labels = new Set<string>();
+  return groups.map(({ value, name, timeseries }) => {
+    let label = value === null ? 'all others' : labelOf(value, name);
+    // Two agents may have one name.
+    if (labels.has(label)) label = `${label} (${(value ?? '').slice(-4)})`;
+    labels.add(label);
+    return { label, values: timeseries.map((point) => figure(point) ?? 0) };
+  });
+}

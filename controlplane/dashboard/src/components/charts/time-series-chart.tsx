@@ -1,0 +1,87 @@
+/** A chart over time with its name, its legend in words and colours, and the same figures as a table. */
+import { Box, Button, Card, Group, ScrollArea, Skeleton, Table, Text, Title } from '@mantine/core';
+import { useState } from 'react';
+import { bucketStartMs, formatBucket } from '../../format/format.js';
+import { EmptyState } from '../feedback/empty-state.js';
+import { staleProps } from '../feedback/stale-props.js';
+import { lazyComponent } from '../layout/lazy-component.js';
+import { type ChartProps, colorOf } from './chart-props.js';
+
+const CHART_HEIGHT = 220;
+const Canvas = lazyComponent(
+  async () => (await import('./chart-canvas.js')).ChartCanvas,
+  <Skeleton h={CHART_HEIGHT} />,
+);
+
+export function TimeSeriesChart(props: ChartProps) {
+  const { title, buckets, interval, series, format, stale = false } = props;
+  const [asTable, setAsTable] = useState(false);
+  const empty = series.every(({ values }) => values.every((value) => value === 0));
+  return (
+    <Card component="section" aria-label={title} {...staleProps(stale)}>
+      <Group justify="space-between" mb="md" wrap="nowrap">
+        <Title order={2}>{title}</Title>
+        {!empty && (
+          <Button
+            size="compact-xs"
+            variant="subtle"
+            flex="none"
+            aria-pressed={asTable}
+            onClick={() => setAsTable(!asTable)}
+          >
+            {asTable ? 'Show as chart' : 'Show as table'}
+          </Button>
+        )}
+      </Group>
+      {empty && <EmptyState title="No traffic in this time" />}
+      {!empty && asTable && (
+        <ScrollArea.Autosize
+          mah={320}
+          viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': `${title}, figures` }}
+        >
+          <Table className="acg-table acg-numbers" verticalSpacing="xs">
+            <Table.Thead>
+              <Table.Tr>
+                <Table.Th>{interval === 'day' ? 'Day (UTC)' : 'Hour (UTC)'}</Table.Th>
+                {series.map(({ label }) => (
+                  <Table.Th key={label} ta="right">
+                    {label}
+                  </Table.Th>
+                ))}
+              </Table.Tr>
+            </Table.Thead>
+            <Table.Tbody>
+              {buckets.map((bucket, i) => (
+                <Table.Tr key={bucket}>
+                  <Table.Td>{formatBucket(bucketStartMs(bucket), interval)}</Table.Td>
+                  {series.map(({ label, values }) => (
+                    <Table.Td key={label} ta="right">
+                      {format(values[i] ?? 0)}
+                    </Table.Td>
+                  ))}
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </ScrollArea.Autosize>
+      )}
+      {!empty && !asTable && (
+        <>
+          <Canvas {...props} height={CHART_HEIGHT} />
+          <Group gap="md" mt="sm">
+            {series.length > 1 &&
+              series.map(({ label }, i) => (
+                <Group key={label} gap={6} wrap="nowrap">
+                  <Box w={10} h={10} bg={colorOf(series, i)} bdrs={3} aria-hidden />
+                  <Text size="xs">{label}</Text>
+                </Group>
+              ))}
+            <Text size="xs" c="dimmed">
+              {interval === 'day' ? 'Days are UTC.' : 'Hours are UTC.'}
+            </Text>
+          </Group>
+        </>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,25 @@
+/** A state as a word with a coloured dot: the colour never says anything that the word does not. */
+import { Box, Group } from '@mantine/core';
+
+type Tone = 'good' | 'warn' | 'bad' | 'quiet';
+
+const DOT_COLORS: Readonly<Record<Tone, string>> = {
+  good: 'var(--acg-good)',
+  warn: 'var(--acg-warn)',
+  bad: 'var(--acg-bad)',
+  quiet: 'var(--mantine-color-dimmed)',
+};
+
+interface StatusBadgeProps {
+  readonly tone: Tone;
+  readonly children: string;
+}
+
+export function StatusBadge({ tone, children }: StatusBadgeProps) {
+  return (
+    <Group component="span" gap={6} wrap="nowrap" display="inline-flex">
+      <Box component="span" w={8} h={8} bg={DOT_COLORS[tone]} bdrs="50%" flex="none" aria-hidden />
+      <span>{children}</span>
+    </Group>
+  );
+}

@@ -1,0 +1,62 @@
+/** One agent of all that there are, found by its name. */
+import { Select, type SelectProps } from '@mantine/core';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/api-client.js';
+
+const OPTIONS_MAX = 20;
+const DEBOUNCE_MS = 200;
+
+interface AgentSelectProps
+  extends Pick<SelectProps, 'label' | 'aria-label' | 'placeholder' | 'w' | 'withAsterisk' | 'error'> {
+  /** Id; empty: none. */
+  readonly value: string;
+  readonly onChange: (id: string) => void;
+}
+
+export function AgentSelect({ value, onChange, ...props }: AgentSelectProps) {
+  const [text, setText] = useState('');
+  const [debouncedText] = useDebouncedValue(text, DEBOUNCE_MS);
+  const query = {
+    limit: OPTIONS_MAX,
+    period: '30d' as const,
+    ...(debouncedText === '' ? {} : { search: debouncedText }),
+  };
+  const agents = useQuery({
+    queryKey: ['agents', 'offered', query],
+    queryFn: () => api.get('/v1/usage/agents', { params: { query } }),
+    placeholderData: keepPreviousData,
+  });
+  // Until the answer is here, of those that are known: what was found for another text is none for this one.
+  const isSearching = debouncedText !== text || agents.isPlaceholderData || agents.isPending;
+  const options = (agents.data?.agents ?? [])
+    .filter(({ name }) => !isSearching || name.toLowerCase().includes(text.toLowerCase()))
+    .map(({ id, name }) => ({ value: id, label: name }));
+  const isValueMissing = value !== '' && !options.some((option) => option.value === value);
+  const selectedAgent = useQuery({
+    queryKey: ['agents', 'named', value],
+    queryFn: () => api.get('/v1/agents/{id}', { params: { path: { id: value } } }),
+    enabled: isValueMissing && agents.data !== undefined,
+    staleTime: 60_000,
+  });
+  // One that is deleted has no name any more.
+  if (isValueMissing) options.unshift({ value, label: selectedAgent.data?.agent.name ?? value.slice(0, 8) });
+  return (
+    <Select
+      searchable
+      clearable
+      clearButtonProps={{ 'aria-label': 'No agent' }}
+      nothingFoundMessage={
+        isSearching ? 'Looking …' : agents.error === null ? 'No such agent' : 'They could not be looked up: type again'
+      }
+      filter={({ options: all }) => all}
+      data={options}
+      value={value === '' ? null : value}
+      onChange={(id) => onChange(id ?? '')}
+      // What is chosen stands in the field as well: that is not asked for.
+      onSearchChange={(typed) => setText(options.some(({ label }) => label === typed) ? '' : typed)}
+      {...props}
+    />
+  );
+}

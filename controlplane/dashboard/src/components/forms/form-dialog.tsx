@@ -1,0 +1,51 @@
+/** A dialog that is a form: what the server has against it, its fields, and two buttons. */
+import { Button, Group, Modal, type ModalProps } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { RestoreFocusOnClose } from '../focus/restore-focus-on-close.js';
+import { Form } from './form.js';
+import type { FormErrors } from './form-errors.js';
+
+interface FormDialogProps extends Pick<ModalProps, 'title' | 'size'> {
+  readonly opened?: boolean;
+  readonly problem: FormErrors;
+  readonly onSubmit: () => void;
+  readonly onClose: () => void;
+  /** What the button says, e.g. `Save`. */
+  readonly action: ReactNode;
+  readonly color?: string;
+  readonly pending: boolean;
+  readonly disabled?: boolean;
+  readonly cancel?: string;
+  readonly children: ReactNode;
+}
+
+export function FormDialog({
+  opened = true,
+  problem,
+  onSubmit,
+  onClose,
+  action,
+  color,
+  pending,
+  disabled = false,
+  cancel = 'Cancel',
+  children,
+  ...modal
+}: FormDialogProps) {
+  return (
+    <Modal {...modal} opened={opened} onClose={onClose}>
+      <RestoreFocusOnClose />
+      <Form problem={problem} onSubmit={onSubmit}>
+        {children}
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={onClose}>
+            {cancel}
+          </Button>
+          <Button type="submit" loading={pending} disabled={disabled} {...(color === undefined ? {} : { color })}>
+            {action}
+          </Button>
+        </Group>
+      </Form>
+    </Modal>
+  );
+}

@@ -1,0 +1,24 @@
+/** A form in a page: what the server has against it stands above its fields. */
+import { Stack, type StackProps } from '@mantine/core';
+import type { FormErrors } from './form-errors.js';
+
+interface FormProps extends Omit<StackProps, 'onSubmit'> {
+  readonly problem: FormErrors;
+  readonly onSubmit: () => void;
+}
+
+export function Form({ problem, onSubmit, children, ...stack }: FormProps) {
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    >
+      <Stack gap="md" {...stack}>
+        {problem.formError}
+        {children}
+      </Stack>
+    </form>
+  );
+}

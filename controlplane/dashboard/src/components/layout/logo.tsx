@@ -1,0 +1,4 @@
+import icon from '../../icon.svg';
+
+/** The product's sign. */
+export const Logo = ({ size }: { readonly size: number }) => <img src={icon} width={size} height={size} alt="" />;

@@ -1,0 +1,284 @@
+/**
+ * A list of the API: a table, or cards where the screen is small. It says by itself that it loads, that it failed, that
+ * nothing matches the filters, or that there is nothing yet.
+ */
+import { Button, Card, Group, Pagination, ScrollArea, Skeleton, Stack, Table, Text } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { useLocation } from 'wouter';
+import { formatCount } from '../../format/format.js';
+import { EmptyState } from '../feedback/empty-state.js';
+import { ErrorAlert } from '../feedback/error-alert.js';
+import { staleProps } from '../feedback/stale-props.js';
+import { useListFocus } from '../focus/use-list-focus.js';
+import { RowLink } from './row-link.js';
+
+export interface Column<Row> {
+  readonly header: string;
+  readonly cell: (row: Row) => ReactNode;
+  /** Numbers stand on the right. */
+  readonly numeric?: boolean;
+  /** Only where there is much room. */
+  readonly wideOnly?: boolean;
+}
+
+interface Paging {
+  /** From 1. */
+  readonly page: number;
+  readonly pageSize: number;
+  readonly total: number;
+  /** The total is a lower bound. */
+  readonly capped?: boolean;
+  readonly onPage: (page: number) => void;
+}
+
+/** Rows can be ticked; what is ticked stays so on other pages. */
+interface Selection<Row> {
+  readonly isSelected: (row: Row) => boolean;
+  readonly set: (rows: readonly Row[], selected: boolean) => void;
+  readonly nameOf: (row: Row) => string;
+}
+
+interface DataTableProps<Data, Row> {
+  /** Names the table for those who do not see it. */
+  readonly label: string;
+  readonly query: UseQueryResult<Data>;
+  readonly rows: (data: Data) => readonly Row[];
+  readonly rowKey: (row: Row) => string;
+  /** The first is what the row is about: it holds the link. */
+  readonly columns: readonly Column<Row>[];
+  /** Where a row leads. */
+  readonly href?: (row: Row) => string;
+  readonly paging?: (data: Data) => Paging;
+  readonly selection?: Selection<Row>;
+  readonly filtered?: boolean;
+  readonly onClearFilters?: () => void;
+  /** Where that is not known of all there is. */
+  readonly nothingMatches?: string;
+  /** When there is nothing at all. */
+  readonly empty: ReactNode;
+}
+
+/** Its column is the last: what one can do stands on the right. */
+const ACTIONS_HEADER = 'Actions';
+const SKELETON_ROWS = ['92%', '78%', '85%', '70%', '88%'];
+/** Below it a table has no room. */
+const NARROW_SCREEN = '(max-width: 48em)';
+const WIDE_SCREEN = '(min-width: 75em)';
+
+export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
+  const { query, rows, empty, filtered = false, onClearFilters } = props;
+  const narrow = useMediaQuery(NARROW_SCREEN, false, { getInitialValueInEffect: false });
+  const wide = useMediaQuery(WIDE_SCREEN, false, { getInitialValueInEffect: false });
+  const focusStays = useListFocus();
+  const data = query.data;
+  if (data === undefined) {
+    return (
+      <Card p={query.error === null ? 'md' : 'lg'}>
+        {query.error === null ? (
+          <LoadingRows label={props.label} />
+        ) : (
+          <ErrorAlert error={query.error} onRetry={query.refetch} />
+        )}
+      </Card>
+    );
+  }
+  const list = rows(data);
+  const paging = props.paging?.(data);
+  const columns = props.columns.filter((column) => wide || column.wideOnly !== true);
+  return (
+    <Stack gap="sm" {...focusStays}>
+      {query.error !== null && <ErrorAlert error={query.error} onRetry={query.refetch} />}
+      <Card p={0} aria-busy={query.isFetching} {...staleProps(query.isPlaceholderData)}>
+        {list.length === 0 && filtered && (
+          <EmptyState
+            title={props.nothingMatches ?? 'Nothing matches these filters'}
+            action={
+              onClearFilters !== undefined && (
+                <Button size="xs" variant="default" onClick={onClearFilters}>
+                  Clear filters
+                </Button>
+              )
+            }
+          />
+        )}
+        {list.length === 0 && !filtered && empty}
+        {list.length > 0 &&
+          (narrow ? <CardsView {...props} list={list} /> : <TableView {...props} list={list} columns={columns} />)}
+      </Card>
+      {paging !== undefined && list.length > 0 && <PagingBar {...paging} shown={list.length} label={props.label} />}
+    </Stack>
+  );
+}
+
+const LoadingRows = ({ label }: { readonly label: string }) => (
+  <Stack gap="sm" role="status" aria-label={`Loading ${label.toLowerCase()}`}>
+    {SKELETON_ROWS.map((width) => (
+      <Skeleton key={width} h={24} w={width} radius="sm" />
+    ))}
+  </Stack>
+);
+
+type ListProps<Data, Row> = DataTableProps<Data, Row> & { readonly list: readonly Row[] };
+
+function TableView<Data, Row>({ label, list, columns, rowKey, href, selection }: ListProps<Data, Row>) {
+  const [, navigate] = useLocation();
+  return (
+    <ScrollArea type="auto" tabIndex={-1} viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': label }}>
+      <Table className="acg-table" verticalSpacing="sm" horizontalSpacing="md" aria-label={label}>
+        <Table.Thead>
+          <Table.Tr>
+            {selection !== undefined && (
+              <Table.Th w={36} pr={0}>
+                <SelectAllCheckbox label={label} list={list} selection={selection} />
+              </Table.Th>
+            )}
+            {columns.map(({ header, numeric }) => (
+              <Table.Th key={header} ta={numeric === true || header === ACTIONS_HEADER ? 'right' : 'left'}>
+                {header}
+              </Table.Th>
+            ))}
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {list.map((row) => (
+            <Table.Tr
+              key={rowKey(row)}
+              {...(href === undefined
+                ? {}
+                : {
+                    'data-link': true,
+                    style: { cursor: 'pointer' },
+                    onClick: (event) => {
+                      // Buttons and links in the row are for themselves; so is marked text.
+                      if ((event.target as Element).closest('a,button,input,label') !== null) return;
+                      if (getSelection()?.toString() === '') navigate(href(row));
+                    },
+                  })}
+            >
+              {selection !== undefined && (
+                <Table.Td pr={0}>
+                  <RowCheckbox row={row} selection={selection} />
+                </Table.Td>
+              )}
+              {columns.map(({ header, cell, numeric }, i) => (
+                <Table.Td
+                  key={header}
+                  ta={numeric === true ? 'right' : 'left'}
+                  className={numeric === true ? 'acg-numbers' : ''}
+                >
+                  {i === 0 && href !== undefined ? <RowLink to={href(row)}>{cell(row)}</RowLink> : cell(row)}
+                </Table.Td>
+              ))}
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </ScrollArea>
+  );
+}
+
+interface RowCheckboxProps<Row> {
+  readonly row: Row;
+  readonly selection: Selection<Row>;
+}
+
+const RowCheckbox = <Row,>({ row, selection }: RowCheckboxProps<Row>) => (
+  <input
+    type="checkbox"
+    className="acg-tick"
+    aria-label={`Select ${selection.nameOf(row)}`}
+    checked={selection.isSelected(row)}
+    onChange={(event) => selection.set([row], event.currentTarget.checked)}
+  />
+);
+
+interface SelectAllCheckboxProps<Row> {
+  readonly label: string;
+  readonly list: readonly Row[];
+  readonly selection: Selection<Row>;
+}
+
+function SelectAllCheckbox<Row>({ label, list, selection }: SelectAllCheckboxProps<Row>) {
+  const ticked = list.filter(selection.isSelected).length;
+  return (
+    <input
+      type="checkbox"
+      className="acg-tick"
+      aria-label={`Select all ${label.toLowerCase()} of this page`}
+      checked={ticked === list.length}
+      ref={(box) => {
+        if (box !== null) box.indeterminate = ticked > 0 && ticked < list.length;
+      }}
+      onChange={(event) => selection.set(list, event.currentTarget.checked)}
+    />
+  );
+}
+
+function CardsView<Data, Row>({ label, list, columns, rowKey, href, selection }: ListProps<Data, Row>) {
+  const [title, ...others] = columns;
+  return (
+    <ul className="acg-plain-list" aria-label={label}>
+      {list.map((row) => (
+        <li className="acg-card-row" key={rowKey(row)}>
+          <Group gap="sm" mb="xs" wrap="nowrap" align="flex-start">
+            {selection !== undefined && <RowCheckbox row={row} selection={selection} />}
+            <Text component="div" size="sm" fw={600} className="acg-break">
+              {href === undefined ? title?.cell(row) : <RowLink to={href(row)}>{title?.cell(row)}</RowLink>}
+            </Text>
+          </Group>
+          <Stack gap={6}>
+            {others
+              .filter(({ header, cell }) => header !== ACTIONS_HEADER || cell(row) !== false)
+              .map(({ header, cell, numeric }) => (
+                <Group key={header} justify="space-between" align="flex-start" wrap="nowrap" gap="md">
+                  <span className="acg-label">{header}</span>
+                  <Text
+                    component="div"
+                    size="sm"
+                    ta="right"
+                    className={`acg-break${numeric === true ? ' acg-numbers' : ''}`}
+                  >
+                    {cell(row)}
+                  </Text>
+                </Group>
+              ))}
+          </Stack>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function PagingBar({
+  page,
+  pageSize,
+  total,
+  capped = false,
+  onPage,
+  shown,
+  label,
+}: Paging & { readonly shown: number; readonly label: string }) {
+  const first = (page - 1) * pageSize + 1;
+  return (
+    <Group justify="space-between" gap="sm">
+      <Text size="sm" c="dimmed" className="acg-numbers">
+        {formatCount(first)}–{formatCount(first + shown - 1)} of {capped ? 'more than ' : ''}
+        {formatCount(total)}
+      </Text>
+      {total > pageSize && (
+        <Pagination
+          size="sm"
+          value={page}
+          onChange={onPage}
+          total={Math.ceil(total / pageSize)}
+          siblings={1}
+          boundaries={1}
+          getControlProps={(control) => ({ 'aria-label': `${label}: ${control} page` })}
+          getItemProps={(number) => ({ 'aria-label': `${label}: page ${number}` })}
+        />
+      )}
+    </Group>
+  );
+}

@@ -1,4 +1,0 @@
-import icon from '../icon.svg';
-
-/** The product's sign. */
-export const Mark = ({ size }: { readonly size: number }) => <img src={icon} width={size} height={size} alt="" />;

@@ -1,5 +1,0 @@
-/**
- * While the answer to another question is on its way, e.g. for another time, what was shown before stays, so that nothing
- * jumps. It must not pass for that answer: it is pale, and said to be busy. For the element around it.
- */
-export const staleIf = (stale: boolean) => (stale ? { 'data-stale': true, 'aria-busy': true } : {});

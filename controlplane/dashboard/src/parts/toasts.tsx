@@ -1,5 +1,0 @@
-/** Where toasts appear; loaded after the first paint, which never has one. */
-import '@mantine/notifications/styles.css';
-import { Notifications } from '@mantine/notifications';
-
-export const Toasts = () => <Notifications position="bottom-right" />;

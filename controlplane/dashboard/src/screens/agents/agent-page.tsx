@@ -1,0 +1,114 @@
+/** One agent: what it does, what it may, and how to stop it. */
+import { Anchor, Group, Skeleton, Stack, Tabs, Text } from '@mantine/core';
+import { Link, useLocation, useParams } from 'wouter';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { lazyComponent } from '../../components/layout/lazy-component.js';
+import { PageHeader } from '../../components/layout/page-header.js';
+import { useUrlState } from '../../hooks/use-url-state.js';
+import { type Agent, useAgent } from '../../resources/agents.js';
+import { AgentActions } from './agent-actions.js';
+import { AgentStatusBadge } from './agent-status-badge.js';
+
+const DEFAULTS = { tab: 'overview' };
+const SKELETON = <Skeleton h={240} />;
+const TABS = [
+  {
+    value: 'overview',
+    label: 'Overview',
+    Panel: lazyComponent(async () => (await import('./overview-tab.js')).OverviewTab, SKELETON),
+  },
+  {
+    value: 'calls',
+    label: 'Calls',
+    Panel: lazyComponent(async () => (await import('./calls-tab.js')).CallsTab, SKELETON),
+  },
+  { value: 'keys', label: 'Keys', Panel: lazyComponent(async () => (await import('./keys-tab.js')).KeysTab, SKELETON) },
+  {
+    value: 'providers',
+    label: 'Providers',
+    Panel: lazyComponent(async () => (await import('./providers-tab.js')).ProvidersTab, SKELETON),
+  },
+  {
+    value: 'limits',
+    label: 'Limits',
+    Panel: lazyComponent(async () => (await import('./limits-tab.js')).LimitsTab, SKELETON),
+  },
+  {
+    value: 'connect',
+    label: 'Connect',
+    Panel: lazyComponent(async () => (await import('./connect-tab.js')).ConnectTab, SKELETON),
+  },
+] as const;
+
+export function AgentPage() {
+  const { id = '' } = useParams();
+  const agent = useAgent(id);
+  if (agent.data === undefined) {
+    return agent.error === null ? (
+      <Stack>
+        <Skeleton h={32} w={240} />
+        <Skeleton h={320} />
+      </Stack>
+    ) : (
+      <>
+        <AllAgentsLink />
+        <PageHeader title="Agent" />
+        <ErrorAlert error={agent.error} onRetry={agent.refetch} />
+      </>
+    );
+  }
+  // What is typed about one is never about another: the history leads from one's form to that of another.
+  return <AgentTabs key={id} agent={agent.data} />;
+}
+
+const AllAgentsLink = () => (
+  <Anchor component={Link} href="/agents" size="sm">
+    All agents
+  </Anchor>
+);
+
+function AgentTabs({ agent }: { readonly agent: Agent }) {
+  const { values } = useUrlState(DEFAULTS);
+  const [path, navigate] = useLocation();
+  const tab = TABS.find(({ value }) => value === values.tab) ?? TABS[0];
+  return (
+    <>
+      <AllAgentsLink />
+      <PageHeader
+        title={agent.name}
+        description={
+          <Group component="span" gap="md">
+            <AgentStatusBadge status={agent.status} />
+            <Text span inherit>
+              {agent.slug}
+            </Text>
+            {agent.description !== '' && (
+              <Text span inherit>
+                {agent.description}
+              </Text>
+            )}
+          </Group>
+        }
+        actions={<AgentActions agent={agent} />}
+      />
+      <Tabs
+        value={tab.value} // Pages and periods of another tab do not come along.
+        onChange={(value) => navigate(value === DEFAULTS.tab ? path : `${path}?tab=${value}`)}
+        keepMounted={false}
+      >
+        <Tabs.List mb="lg" className="acg-tabs" aria-label={`About ${agent.name}`}>
+          {TABS.map(({ value, label }) => (
+            <Tabs.Tab key={value} value={value}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {TABS.map(({ value, Panel }) => (
+          <Tabs.Panel key={value} value={value}>
+            <Panel agent={agent} />
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </>
+  );
+}

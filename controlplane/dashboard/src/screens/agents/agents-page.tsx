@@ -1,0 +1,233 @@
+/** Every agent with what it spent, how it does, and who has used up its budget. */
+import { Group, Select, Text } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
+import { api } from '../../api/api-client.js';
+import { useFormDraft } from '../../api/form-drafts.js';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { Sparkline } from '../../components/charts/sparkline.js';
+import { BudgetBar } from '../../components/feedback/budget-bar.js';
+import { EmptyState } from '../../components/feedback/empty-state.js';
+import { RelativeTime } from '../../components/feedback/relative-time.js';
+import { PeriodControl, parsePeriod } from '../../components/forms/period-control.js';
+import { SearchInput } from '../../components/forms/search-input.js';
+import { PageHeader } from '../../components/layout/page-header.js';
+import { type Column, DataTable } from '../../components/tables/data-table.js';
+import { formatCount, formatPercent, formatUsd, NO_VALUE } from '../../format/format.js';
+import { useUrlState } from '../../hooks/use-url-state.js';
+import { useProjects } from '../../resources/agents.js';
+import { AgentStatusBadge } from './agent-status-badge.js';
+import { BulkActionsBar } from './bulk-actions-bar.js';
+
+const NewAgentDialog = lazy(async () => ({ default: (await import('./new-agent-dialog.js')).NewAgentDialog }));
+
+const PAGE_SIZE = 25;
+const DEFAULTS = { search: '', status: '', project: '', sort: 'costCents', period: '7d', page: 1 };
+const SORTS = [
+  { value: 'costCents', label: 'Most spend' },
+  { value: 'requests', label: 'Most calls' },
+  { value: 'errorRate', label: 'Most errors' },
+  { value: 'rejectedRequests', label: 'Most refused' },
+  { value: 'budgetUsedPercent', label: 'Least budget left' },
+  { value: 'lastCallAt', label: 'Last call' },
+  { value: 'createdAt', label: 'Newest' },
+] as const;
+const STATUSES = ['active', 'paused', 'revoked'] as const;
+
+export function AgentsPage() {
+  const { values, set, clear } = useUrlState(DEFAULTS);
+  const [isCreating, setIsCreating] = useFormDraft('new agent', false);
+  // Apart: the agent is made then, and a form for it does not come back when the session ends.
+  const [tokenShown, setTokenShown] = useState(false);
+  const [selected, setSelected] = useState<ReadonlyMap<string, AgentRow>>(new Map());
+  const period = parsePeriod(values.period);
+  const status = STATUSES.find((name) => name === values.status);
+  const query = {
+    period,
+    series: period === '24h' ? ('hour' as const) : ('day' as const),
+    order: 'desc' as const,
+    sort: SORTS.find(({ value }) => value === values.sort)?.value ?? 'costCents',
+    limit: PAGE_SIZE,
+    offset: (values.page - 1) * PAGE_SIZE,
+    ...(values.search === '' ? {} : { search: values.search }),
+    ...(status === undefined ? {} : { status }),
+    ...(values.project === '' ? {} : { projectId: values.project }),
+  };
+  const agents = useQuery({
+    queryKey: ['agents', 'list', query],
+    queryFn: () => api.get('/v1/usage/agents', { params: { query } }),
+    placeholderData: keepPreviousData,
+    refetchInterval: 30_000,
+  });
+  // As they are now, not as they were when they were ticked.
+  const selectedAgents = [...selected.values()].map(
+    (row) => agents.data?.agents.find(({ id }) => id === row.id) ?? row,
+  );
+  const button = (
+    <RoleGuardedButton
+      requiredRole="admin"
+      leftSection={<Plus size={16} aria-hidden />}
+      onClick={() => setIsCreating(true)}
+    >
+      New agent
+    </RoleGuardedButton>
+  );
+  return (
+    <>
+      <PageHeader
+        title="Agents"
+        description="Who calls providers through the gateway, with which limits."
+        actions={button}
+      />
+      <AgentFilters values={values} set={set} period={period} />
+      <BulkActionsBar agents={selectedAgents} period={period} onClear={() => setSelected(new Map())} />
+      <DataTable
+        label="Agents"
+        query={agents}
+        rows={(data) => data.agents}
+        rowKey={({ id }) => id}
+        columns={agentColumns(period)}
+        href={({ id }) => `/agents/${id}`}
+        selection={{
+          isSelected: ({ id }) => selected.has(id),
+          nameOf: ({ name }) => name,
+          set: (rows, on) =>
+            setSelected((before) => {
+              const next = new Map(before);
+              for (const row of rows) on ? next.set(row.id, row) : next.delete(row.id);
+              return next;
+            }),
+        }}
+        filtered={values.search !== '' || values.status !== '' || values.project !== ''}
+        onClearFilters={clear}
+        paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
+        empty={
+          <EmptyState
+            title="No agent yet"
+            text="An agent is one program with its own token, its own limits and its own bill."
+            action={button}
+          />
+        }
+      />
+      <Suspense>
+        {(isCreating || tokenShown) && (
+          <NewAgentDialog
+            onToken={() => {
+              setTokenShown(true);
+              setIsCreating(false);
+            }}
+            onClose={() => {
+              setTokenShown(false);
+              setIsCreating(false);
+            }}
+          />
+        )}
+      </Suspense>
+    </>
+  );
+}
+
+interface AgentFiltersProps {
+  readonly values: ReturnType<typeof useUrlState<typeof DEFAULTS>>['values'];
+  readonly set: ReturnType<typeof useUrlState<typeof DEFAULTS>>['set'];
+  readonly period: ReturnType<typeof parsePeriod>;
+}
+
+function AgentFilters({ values, set, period }: AgentFiltersProps) {
+  const projects = useProjects();
+  return (
+    <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
+      <SearchInput
+        label="Search agents"
+        placeholder="Name or id"
+        value={values.search}
+        onChange={(search) => set({ search }, { replace: true })}
+      />
+      <Select
+        aria-label="Project"
+        placeholder="All projects"
+        clearable
+        clearButtonProps={{ 'aria-label': 'All projects' }}
+        data={(projects.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+        value={values.project === '' ? null : values.project}
+        onChange={(value) => set({ project: value ?? '' })}
+        w={180}
+      />
+      <Select
+        aria-label="Status"
+        placeholder="Any status"
+        clearable
+        clearButtonProps={{ 'aria-label': 'Any status' }}
+        data={[...STATUSES]}
+        value={values.status === '' ? null : values.status}
+        onChange={(value) => set({ status: value ?? '' })}
+        w={140}
+      />
+      <Select
+        aria-label="Sort by"
+        data={[...SORTS]}
+        allowDeselect={false}
+        value={values.sort}
+        onChange={(value) => set({ sort: value ?? DEFAULTS.sort })}
+        w={170}
+      />
+      <PeriodControl value={period} onChange={(value) => set({ period: value })} />
+    </Group>
+  );
+}
+
+type AgentRow = Awaited<ReturnType<typeof fetchAgents>>['agents'][number];
+const fetchAgents = () => api.get('/v1/usage/agents');
+
+const agentColumns = (period: string): readonly Column<AgentRow>[] => [
+  {
+    header: 'Agent',
+    cell: ({ name, projectName }) => (
+      <span className="acg-name">
+        {name}
+        <Text size="xs" c="dimmed" span display="block">
+          {projectName}
+        </Text>
+      </span>
+    ),
+  },
+  { header: 'Status', cell: ({ status }) => <AgentStatusBadge status={status} /> },
+  { header: 'Spend', numeric: true, cell: ({ costUsd }) => formatUsd(costUsd) },
+  {
+    header: 'This month',
+    cell: ({ monthCents, budgetCentsMonthly }) => (
+      <BudgetBar spentCents={monthCents} budgetCents={budgetCentsMonthly} />
+    ),
+  },
+  {
+    header: 'Calls',
+    numeric: true,
+    cell: ({ requests, series }) => (
+      <Group component="span" gap="xs" justify="flex-end" wrap="nowrap">
+        {series !== undefined && (
+          <Sparkline
+            values={series.requests}
+            label={`Calls over ${period}, at most ${formatCount(Math.max(...series.requests, 0))} in ${period === '24h' ? 'an hour' : 'a day'}`}
+          />
+        )}
+        {formatCount(requests)}
+      </Group>
+    ),
+  },
+  {
+    header: 'Errors',
+    numeric: true,
+    cell: ({ requests, errorRate }) => (requests === 0 ? NO_VALUE : formatPercent(errorRate)),
+  },
+  {
+    header: 'Refused',
+    numeric: true,
+    cell: ({ rejectedRequests }) => (
+      <Text span inherit {...(rejectedRequests > 0 ? { c: 'var(--acg-warn)', fw: 600 } : {})}>
+        {formatCount(rejectedRequests)}
+      </Text>
+    ),
+  },
+  { header: 'Last call', cell: ({ lastCallAt }) => <RelativeTime at={lastCallAt} never="never" /> },
+];

@@ -1,0 +1,180 @@
+/** An agent, its provider's key and its token in one go; what has been made stays when a later step fails. */
+import { Button, Divider, Group, Modal, Select, Stack, Switch, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useLocation } from 'wouter';
+import { api } from '../../api/api-client.js';
+import { useFormDraft } from '../../api/form-drafts.js';
+import { queryClient } from '../../api/query-client.js';
+import { RestoreFocusOnClose } from '../../components/focus/restore-focus-on-close.js';
+import { BudgetInput } from '../../components/forms/budget-input.js';
+import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
+import { formErrors } from '../../components/forms/form-errors.js';
+import { CodeSnippetTabs } from '../../components/secrets/code-snippet-tabs.js';
+import { SecretDialog } from '../../components/secrets/secret-dialog.js';
+import { dollarInputToCents } from '../../format/format.js';
+import { useAddAccount, useCreateKey, useProjects, useProviders } from '../../resources/agents.js';
+
+const EMPTY = { name: '', projectId: '', budget: '' as number | string, provider: '', token: true };
+const LABELS = { name: 'Name', projectId: 'Project', budgetCentsMonthly: 'Budget', providerSlug: 'Provider' };
+
+interface NewToken {
+  readonly agentId: string;
+  readonly providerSlug: string;
+  readonly secret: string;
+}
+
+interface NewAgentDialogProps {
+  /** It is made, and its token is shown until {@link onClose}. */
+  readonly onToken: () => void;
+  readonly onClose: () => void;
+}
+
+export function NewAgentDialog({ onToken, onClose }: NewAgentDialogProps) {
+  const [, navigate] = useLocation();
+  const [token, setToken] = useState<NewToken | null>(null);
+  const showToken = (made: NewToken) => {
+    setToken(made);
+    onToken();
+  };
+  const openAgentPage = (agentId: string) => {
+    onClose();
+    navigate(`/agents/${agentId}`);
+  };
+  // One dialog after the other: the secret's would be closed with the form's.
+  if (token !== null) {
+    return (
+      <SecretDialog title="Gateway token" secret={token.secret} onStored={() => openAgentPage(token.agentId)}>
+        <CodeSnippetTabs providerSlug={token.providerSlug} token={token.secret} />
+      </SecretDialog>
+    );
+  }
+  return (
+    <Modal opened onClose={onClose} title="New agent" size="lg">
+      <RestoreFocusOnClose />
+      <NewAgentForm onClose={onClose} onToken={showToken} onCreated={openAgentPage} />
+    </Modal>
+  );
+}
+
+interface NewAgentFormProps {
+  readonly onClose: () => void;
+  readonly onToken: (token: NewToken) => void;
+  /** Without a token. */
+  readonly onCreated: (agentId: string) => void;
+}
+
+function NewAgentForm({ onClose, onToken, onCreated: onMade }: NewAgentFormProps) {
+  const projects = useProjects();
+  const providers = useProviders();
+  const addAccount = useAddAccount();
+  const createKey = useCreateKey();
+  const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
+  /** Steps that are done: a second try goes on after them. */
+  const [completedSteps, setCompletedSteps] = useFormDraft<{ readonly agentId?: string; readonly account?: true }>(
+    'new agent made',
+    {},
+  );
+  const [draft, saveDraft] = useFormDraft('new agent form', EMPTY);
+  const form = useForm({
+    initialValues: draft,
+    onValuesChange: saveDraft,
+    validate: { name: (value) => (value.trim() === '' ? 'A name is needed' : null) },
+  });
+  const provider = providers.data?.find(({ slug }) => slug === form.values.provider);
+  const create = useMutation({
+    mutationFn: async ({ name, projectId, budget, provider: providerSlug, token }: typeof form.values) => {
+      const project = projectId === '' ? (projects.data?.[0]?.id ?? '') : projectId;
+      let { agentId } = completedSteps;
+      if (agentId === undefined) {
+        const body = { projectId: project, name: name.trim(), budgetCentsMonthly: dollarInputToCents(budget) };
+        agentId = (await api.post('/v1/agents', { body })).agent.id;
+        setCompletedSteps({ agentId });
+        void queryClient.invalidateQueries({ queryKey: ['agents'] });
+      }
+      if (providerSlug !== '' && completedSteps.account === undefined) {
+        await addAccount.mutateAsync({ agentId, providerSlug, credentials: omitEmptyFields(credentials) });
+        setCompletedSteps({ agentId, account: true });
+      }
+      if (!token) return { agentId, secretKey: null };
+      return { agentId, secretKey: (await createKey.mutateAsync({ name: 'first', agentId })).secretKey };
+    },
+    gcTime: 0,
+    onSuccess: ({ agentId, secretKey }) => {
+      const providerSlug = form.values.provider === '' ? 'openai' : form.values.provider;
+      if (secretKey === null) onMade(agentId);
+      else onToken({ agentId, providerSlug, secret: secretKey });
+    },
+  });
+  const problem = formErrors(create.error, { ...LABELS, ...credentialFieldLabels(provider?.credentialFields) });
+  return (
+    <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
+      <Stack gap="md">
+        {problem.formError}
+        <Divider label="Agent" labelPosition="left" />
+        <TextInput
+          label="Name"
+          placeholder="Support bot"
+          data-autofocus
+          disabled={completedSteps.agentId !== undefined}
+          {...form.getInputProps('name')}
+          error={form.errors.name ?? problem.fieldError('name')}
+        />
+        <Group grow align="flex-start">
+          <Select
+            label="Project"
+            data={(projects.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+            allowDeselect={false}
+            disabled={completedSteps.agentId !== undefined}
+            {...form.getInputProps('projectId')}
+            error={problem.fieldError('projectId')}
+            value={form.values.projectId === '' ? (projects.data?.[0]?.id ?? null) : form.values.projectId}
+          />
+          <BudgetInput
+            label="Monthly budget in dollars"
+            disabled={completedSteps.agentId !== undefined}
+            {...form.getInputProps('budget')}
+            error={problem.fieldError('budgetCentsMonthly')}
+          />
+        </Group>
+        <Divider label="Provider" labelPosition="left" />
+        <Select
+          label="Provider (optional)"
+          placeholder="Add one later"
+          clearable
+          clearButtonProps={{ 'aria-label': 'No provider' }}
+          data={(providers.data ?? []).map(({ slug, displayName }) => ({ value: slug, label: displayName }))}
+          disabled={completedSteps.account === true}
+          {...form.getInputProps('provider')}
+          error={problem.fieldError('providerSlug')}
+          onChange={(value) => {
+            form.setFieldValue('provider', value ?? '');
+            setCredentials({});
+          }}
+        />
+        {provider !== undefined && (
+          <CredentialFields
+            fields={provider.credentialFields}
+            values={credentials}
+            onChange={setCredentials}
+            problem={problem}
+          />
+        )}
+        <Divider label="Token" labelPosition="left" />
+        <Switch
+          label="Make a gateway token now; it is shown once"
+          {...form.getInputProps('token', { type: 'checkbox' })}
+        />
+        <Group justify="flex-end" gap="sm">
+          <Button variant="default" onClick={onClose}>
+            {completedSteps.agentId === undefined ? 'Cancel' : 'Close'}
+          </Button>
+          <Button type="submit" loading={create.isPending}>
+            {completedSteps.agentId === undefined ? 'Create agent' : 'Try again'}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}

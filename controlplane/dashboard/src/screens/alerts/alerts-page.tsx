@@ -1,0 +1,150 @@
+/** What happened that somebody should know of, and what of it is mailed. */
+import { Button, Code, Group, NativeSelect, Stack, Text } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
+import { useQuery } from '@tanstack/react-query';
+import { Gauge, Mail } from 'lucide-react';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { api } from '../../api/api-client.js';
+import { useMe } from '../../api/session.js';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { EmptyState } from '../../components/feedback/empty-state.js';
+import { RelativeTime } from '../../components/feedback/relative-time.js';
+import { StatusBadge } from '../../components/feedback/status-badge.js';
+import { DateRangeInputs } from '../../components/forms/date-range-inputs.js';
+import { PageHeader } from '../../components/layout/page-header.js';
+import { DataTable } from '../../components/tables/data-table.js';
+import { useUrlState } from '../../hooks/use-url-state.js';
+import { EVENT_NAMES, eventLabel } from '../../messages/event-labels.js';
+import { markAlertsSeen, needsAttention, readSeenUntil } from '../../resources/unseen-alerts.js';
+import { describeEvent } from './describe-event.js';
+import { EventMailDialog } from './event-mail-dialog.js';
+import { EventSubjectLinks } from './event-subject-links.js';
+
+const BudgetThresholdsDialog = lazy(async () => ({
+  default: (await import('./budget-thresholds-dialog.js')).BudgetThresholdsDialog,
+}));
+
+const DEFAULTS = { event: '', agent: '', start: '', end: '', page: 1 };
+const PAGE_SIZE = 50;
+const REFETCH_MS = 15_000;
+
+type EventName = (typeof EVENT_NAMES)[number];
+
+function fetchEvents({ event, agent, start, end, page }: typeof DEFAULTS) {
+  const query = {
+    ...(event === '' ? {} : { event: event as EventName }),
+    ...(agent === '' ? {} : { agentId: agent }),
+    ...(start === '' ? {} : { start }),
+    ...(end === '' ? {} : { end }),
+    limit: PAGE_SIZE,
+    offset: (page - 1) * PAGE_SIZE,
+  };
+  return api.get('/v1/events', { params: { query } });
+}
+
+export function AlertsPage() {
+  const { values, set, clear, isFiltered: filtered } = useUrlState(DEFAULTS);
+  const [isMailOpen, mail] = useDisclosure(false);
+  const [areThresholdsOpen, thresholds] = useDisclosure(false);
+  const orgId = useMe().data?.orgId ?? '';
+  // As it was when somebody came here: what is new stays marked while they read.
+  const [seenUntil] = useState(() => readSeenUntil(orgId));
+  const events = useQuery({
+    queryKey: ['events', values],
+    queryFn: () => fetchEvents(values),
+    refetchInterval: REFETCH_MS,
+  });
+  const newest = filtered || values.page > 1 ? undefined : events.data?.events[0]?.occurredAt;
+  useEffect(() => {
+    if (newest !== undefined) markAlertsSeen(orgId, newest);
+  }, [orgId, newest]);
+  return (
+    <>
+      <PageHeader
+        title="Alerts"
+        description="What happened in the last 30 days. Days are UTC."
+        actions={
+          <>
+            <RoleGuardedButton
+              requiredRole="member"
+              variant="default"
+              leftSection={<Gauge size={16} aria-hidden />}
+              onClick={thresholds.open}
+            >
+              Budget thresholds
+            </RoleGuardedButton>
+            <Button variant="default" leftSection={<Mail size={16} aria-hidden />} onClick={mail.open}>
+              Mail to me
+            </Button>
+          </>
+        }
+      />
+      <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
+        <NativeSelect
+          label="Event"
+          data={[
+            { value: '', label: 'Any event' },
+            ...EVENT_NAMES.map((name) => ({ value: name, label: eventLabel(name) })),
+          ]}
+          value={values.event}
+          onChange={(event) => set({ event: event.currentTarget.value })}
+        />
+        <DateRangeInputs start={values.start} end={values.end} onChange={set} />
+        {values.agent !== '' && (
+          <Button variant="default" onClick={() => set({ agent: '' })}>
+            All agents’
+          </Button>
+        )}
+        {filtered && (
+          <Button variant="subtle" onClick={clear}>
+            Clear filters
+          </Button>
+        )}
+      </Group>
+      <DataTable
+        label="Events"
+        query={events}
+        rows={(data) => data.events}
+        rowKey={({ id }) => id}
+        filtered={filtered}
+        onClearFilters={clear}
+        paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
+        empty={
+          <EmptyState title="Nothing has happened yet" text="Agents, budgets, providers and webhooks speak here." />
+        }
+        columns={[
+          {
+            header: 'Event',
+            cell: ({ event, occurredAt }) => (
+              <Stack gap={2} align="flex-start">
+                {seenUntil !== null && occurredAt > seenUntil && needsAttention(event) ? (
+                  <StatusBadge tone="bad">{`${eventLabel(event)}, new`}</StatusBadge>
+                ) : (
+                  eventLabel(event)
+                )}
+                <Code>{event}</Code>
+              </Stack>
+            ),
+          },
+          {
+            header: 'About',
+            cell: ({ event, data }) => (
+              <EventSubjectLinks event={event} data={data} onFilterAgent={(agent) => set({ agent })} />
+            ),
+          },
+          {
+            header: 'Details',
+            cell: ({ event, data }) => (
+              <Text size="sm" span>
+                {describeEvent(event, data)}
+              </Text>
+            ),
+          },
+          { header: 'When', cell: ({ occurredAt }) => <RelativeTime at={occurredAt} /> },
+        ]}
+      />
+      <Suspense>{areThresholdsOpen && <BudgetThresholdsDialog onClose={thresholds.close} />}</Suspense>
+      {isMailOpen && <EventMailDialog onClose={mail.close} />}
+    </>
+  );
+}

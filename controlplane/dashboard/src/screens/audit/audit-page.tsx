@@ -1,0 +1,128 @@
+/** Who changed what, and from where. */
+import { AUDIT_ACTIONS } from '@acg/base/audit-actions';
+import { Anchor, Button, Code, Group, NativeSelect, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Download } from 'lucide-react';
+import { useMissingRoleReason } from '../../api/role-check.js';
+import { EmptyState } from '../../components/feedback/empty-state.js';
+import { RelativeTime } from '../../components/feedback/relative-time.js';
+import { DateRangeInputs } from '../../components/forms/date-range-inputs.js';
+import { PageHeader } from '../../components/layout/page-header.js';
+import { DataTable } from '../../components/tables/data-table.js';
+import { useUrlState } from '../../hooks/use-url-state.js';
+import { auditEntriesToCsv } from './audit-csv.js';
+import { type AuditEntry, DEFAULT_AUDIT_FILTERS, fetchAuditEntries, PAGE_SIZE } from './audit-queries.js';
+import { FieldChanges } from './field-changes.js';
+
+const actorName = (actor: AuditEntry['actor']): string =>
+  'email' in actor ? actor.email || 'the gateway' : `token ${actor.name}`;
+const actorId = (actor: AuditEntry['actor']): string | null => ('email' in actor ? actor.userId : actor.tokenId);
+
+/** All that there are; a link may name another, which must not look as if nothing were chosen. */
+const actionOptions = (chosen: string) => [
+  { value: '', label: 'Any action' },
+  ...[...new Set<string>([...AUDIT_ACTIONS, chosen])].filter((action) => action !== ''),
+];
+
+export function AuditPage() {
+  const whyNot = useMissingRoleReason('admin');
+  return whyNot === null ? (
+    <AuditTrail />
+  ) : (
+    <>
+      <PageHeader title="Audit" />
+      <EmptyState title="Not for your role" text={whyNot} />
+    </>
+  );
+}
+
+function AuditTrail() {
+  const { values, set, clear, isFiltered: filtered } = useUrlState(DEFAULT_AUDIT_FILTERS);
+  const entries = useQuery({ queryKey: ['audit', values], queryFn: () => fetchAuditEntries(values) });
+  return (
+    <>
+      <PageHeader
+        title="Audit"
+        description="Every change, by people and by management tokens. Secrets are never in it. Days are UTC."
+        actions={
+          <Button
+            variant="default"
+            component="a"
+            leftSection={<Download size={14} aria-hidden />}
+            href={`data:text/csv;charset=utf-8,${encodeURIComponent(auditEntriesToCsv(entries.data?.entries ?? []))}`}
+            download="audit.csv"
+          >
+            This page as CSV
+          </Button>
+        }
+      />
+      <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
+        <NativeSelect
+          label="Action"
+          data={actionOptions(values.action)}
+          value={values.action}
+          onChange={(event) => set({ action: event.currentTarget.value })}
+        />
+        <DateRangeInputs start={values.start} end={values.end} onChange={set} />
+        {values.actor !== '' && (
+          <Button variant="default" onClick={() => set({ actor: '' })}>
+            Everybody’s
+          </Button>
+        )}
+        {filtered && (
+          <Button variant="subtle" onClick={clear}>
+            Clear filters
+          </Button>
+        )}
+      </Group>
+      <DataTable
+        label="Changes"
+        query={entries}
+        rows={(data) => data.entries}
+        rowKey={({ id }) => id}
+        filtered={filtered}
+        onClearFilters={clear}
+        paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
+        empty={<EmptyState title="Nothing has changed yet" />}
+        columns={[
+          {
+            header: 'When',
+            cell: ({ at }) => (
+              <Text size="sm" span style={{ whiteSpace: 'nowrap' }}>
+                <RelativeTime at={at} />
+              </Text>
+            ),
+          },
+          {
+            header: 'Who',
+            cell: ({ actor }) => (
+              <Anchor
+                component="button"
+                type="button"
+                size="sm"
+                c="inherit"
+                underline="always"
+                className="acg-break acg-who"
+                title="Only what they did"
+                onClick={() => set({ actor: actorId(actor) ?? '' })}
+              >
+                {actorName(actor)}
+              </Anchor>
+            ),
+          },
+          { header: 'Did', cell: ({ action }) => <Code>{action}</Code> },
+          {
+            header: 'To',
+            cell: ({ target }) => (
+              <Text size="sm" span title={target.id}>
+                {target.type.replaceAll('_', ' ')} <Code>{target.id.slice(0, 8)}</Code>
+              </Text>
+            ),
+          },
+          { header: 'Changed', cell: ({ changes }) => <FieldChanges changes={changes} /> },
+          { header: 'From address', cell: ({ ip }) => ip, wideOnly: true },
+        ]}
+      />
+    </>
+  );
+}

@@ -1,0 +1,76 @@
+/** What is asked of calls, and how one of them reads. */
+import { searchOlderCalls } from '@acg/client/search-older-calls';
+import { api } from '../../api/api-client.js';
+import { formatMilliseconds } from '../../format/format.js';
+
+export const PAGE_SIZE = 50;
+/** Of the newest calls, each time; the most that the API gives at once. */
+const LIVE_PAGE_SIZE = 100;
+export const LIVE_ROWS_MAX = 500;
+/** Of one search before somebody says whether to go on: some seconds. */
+const SEARCH_REQUESTS_MAX = 20;
+
+export const DEFAULT_CALL_FILTERS = {
+  agent: '',
+  provider: '',
+  model: '',
+  status: '',
+  key: '',
+  search: '',
+  from: '',
+  to: '',
+  /** `off`: pages instead of the newest ones. */
+  live: 'on',
+  /** The one that is looked at. */
+  call: '',
+  page: 1,
+};
+
+export type CallFilters = typeof DEFAULT_CALL_FILTERS;
+export type CallPage = Awaited<ReturnType<typeof fetchNewestCalls>>;
+export type CallRow = CallPage['logs'][number];
+
+/** A local time of an input as the API takes it. */
+const parseLocalTime = (local: string): string | null => {
+  const ms = Date.parse(local);
+  return Number.isNaN(ms) ? null : new Date(ms).toISOString();
+};
+
+/** Only what is set. */
+export function toApiFilters({ agent, provider, model, status, key, search, from, to }: CallFilters) {
+  const [startTime, endTime] = [parseLocalTime(from), parseLocalTime(to)];
+  return {
+    ...(agent === '' ? {} : { agentId: agent }),
+    ...(provider === '' ? {} : { provider }),
+    ...(model === '' ? {} : { model }),
+    ...(status === '' ? {} : { status }),
+    ...(key === '' ? {} : { keyId: key }),
+    ...(search === '' ? {} : { search }),
+    ...(startTime === null ? {} : { startTime }),
+    ...(endTime === null ? {} : { endTime }),
+  };
+}
+
+type ApiCallFilters = ReturnType<typeof toApiFilters>;
+
+/** The newest ones, as far as one answer looks: they are asked for again and again. */
+export const fetchNewestCalls = (filters: ApiCallFilters) =>
+  api.get('/v1/usage/logs', { params: { query: { ...filters, limit: LIVE_PAGE_SIZE, offset: 0 } } });
+
+/** A page, however far back its calls are found. */
+export function fetchCallPage(filters: ApiCallFilters, page: number, signal: AbortSignal): Promise<CallPage> {
+  const load = (query: object) => api.get('/v1/usage/logs', { params: { query: { ...filters, ...query } }, signal });
+  const { endTime } = filters;
+  const range = endTime === undefined ? {} : { endTime };
+  return searchOlderCalls(load, { ...range, limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE }, SEARCH_REQUESTS_MAX);
+}
+
+/** What `instant` reads as the same time. */
+export function formatLocalTimeInput(at: string): string {
+  const ms = Date.parse(at);
+  return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
+}
+
+/** US dollars. */
+export const costUsdOf = ({ costCents }: CallRow): number => costCents / 100;
+export const formatLatency = ({ durationMs }: CallRow): string => formatMilliseconds(durationMs);

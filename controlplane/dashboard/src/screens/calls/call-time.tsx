@@ -1,0 +1,12 @@
+/** The local time of a call: with the day where that is not today. */
+import { formatDate, formatExactTime, formatTime } from '../../format/format.js';
+
+export function CallTime({ at }: { readonly at: string }) {
+  const today = new Date(at).toDateString() === new Date().toDateString();
+  return (
+    <time dateTime={at} title={formatExactTime(at)} className="acg-numbers">
+      {!today && <span className="acg-whole">{formatDate(at)},</span>}{' '}
+      <span className="acg-whole">{formatTime(at)}</span>
+    </time>
+  );
+}

@@ -1,0 +1,142 @@
+/** Calls of all agents: the newest as they come, or any that were, each with its details. No bodies are stored. */
+import { Button, Code, Group, Text } from '@mantine/core';
+import { Pause, Play } from 'lucide-react';
+import { CallStatusBadge } from '../../components/feedback/call-status-badge.js';
+import { EmptyState } from '../../components/feedback/empty-state.js';
+import { StatusBadge } from '../../components/feedback/status-badge.js';
+import { PageHeader } from '../../components/layout/page-header.js';
+import { DataTable } from '../../components/tables/data-table.js';
+import { formatUsd } from '../../format/format.js';
+import { useUrlState } from '../../hooks/use-url-state.js';
+import { CallDrawer } from './call-drawer.js';
+import { CallFilterBar } from './call-filters.js';
+import {
+  type CallRow,
+  costUsdOf,
+  DEFAULT_CALL_FILTERS,
+  formatLatency,
+  formatLocalTimeInput,
+  PAGE_SIZE,
+  toApiFilters,
+} from './call-queries.js';
+import { CallTime } from './call-time.js';
+import { SearchLimitNotice } from './search-limit-notice.js';
+import { useCalls } from './use-calls.js';
+
+export function CallsPage() {
+  const { values, set } = useUrlState(DEFAULT_CALL_FILTERS);
+  const live = values.live === 'on' && values.page === 1;
+  const { query, waitSeconds: waiting, hiddenCount: notShown, isPaused: paused } = useCalls(values, live);
+  const searchedFrom = query.data?.searchedFrom ?? null;
+  const filtered = Object.keys(toApiFilters(values)).length > 0;
+  const clear = (): void => {
+    const { live: _live, call: _call, ...filters } = DEFAULT_CALL_FILTERS;
+    set(filters);
+  };
+  return (
+    <>
+      <PageHeader
+        title="Calls"
+        description="Every call that reached the gateway and was let through. Prompts and answers are not stored."
+        actions={
+          <Button
+            variant="default"
+            leftSection={live ? <Pause size={14} aria-hidden /> : <Play size={14} aria-hidden />}
+            onClick={() => set({ live: live ? 'off' : 'on' })}
+          >
+            {live ? 'Pause' : 'Live'}
+          </Button>
+        }
+      />
+      <CallFilterBar values={values} onChange={set} onClear={clear} filtered={filtered} />
+      <Group gap="md" mb="xs" mih={24} role="status" aria-live="polite">
+        <Text size="sm" c="dimmed" component="div">
+          <StatusBadge tone={live && !paused ? 'good' : 'quiet'}>{liveStatusText(live, paused, waiting)}</StatusBadge>
+        </Text>
+        {live && notShown > 0 && (
+          <Text size="sm" c="dimmed">
+            {notShown.toLocaleString('en-US')} earlier ones are not shown: pause to turn pages.
+          </Text>
+        )}
+      </Group>
+      {searchedFrom !== null && (
+        <SearchLimitNotice
+          at={searchedFrom}
+          found={query.data?.logs.length ?? 0}
+          onSearchOlder={() => set({ live: 'off', to: formatLocalTimeInput(searchedFrom), page: 1 })}
+        />
+      )}
+      <DataTable
+        label="Calls"
+        query={query}
+        rows={(data) => data.logs}
+        rowKey={({ id }) => id}
+        href={({ id }) => hrefOf(id)}
+        filtered={filtered}
+        onClearFilters={clear}
+        {...(searchedFrom === null ? {} : { nothingMatches: 'None of the calls looked at matches' })}
+        {...(live
+          ? {}
+          : {
+              paging: ({ total, totalCapped }: { total: number; totalCapped: boolean }) => ({
+                page: values.page,
+                pageSize: PAGE_SIZE,
+                total,
+                capped: totalCapped,
+                onPage: (page: number) => set({ page, live: 'off' }),
+              }),
+            })}
+        empty={
+          <EmptyState
+            title="No calls yet"
+            text="As soon as an agent calls through the gateway, its calls appear here. Refused ones are under Refusals."
+          />
+        }
+        columns={[
+          { header: 'When', cell: ({ createdAt }) => <CallTime at={createdAt} /> },
+          {
+            header: 'Agent',
+            cell: ({ agentName, agentId }) => (
+              <span className="acg-name">{agentName ?? <Code>{agentId.slice(0, 8)}</Code>}</span>
+            ),
+          },
+          {
+            header: 'Call',
+            cell: ({ method, path, providerSlug }) => (
+              <Text size="sm" span className="acg-break acg-call" lineClamp={2} title={`${method} ${path}`}>
+                {providerSlug} <Code>{method}</Code> {path}
+              </Text>
+            ),
+          },
+          { header: 'Status', cell: CallStatusBadge },
+          { header: 'Model', cell: ({ model }) => model ?? '–', wideOnly: true },
+          { header: 'Tokens in → out', numeric: true, cell: formatTokens },
+          { header: 'Cost', numeric: true, cell: (call) => formatUsd(costUsdOf(call)) },
+          { header: 'Time', numeric: true, cell: formatLatency },
+        ]}
+      />
+      <CallDrawer
+        id={values.call}
+        loadedCalls={query.data?.logs ?? []}
+        onClose={() => set({ call: '', page: values.page })}
+        onFilter={(changes) => set({ ...changes, call: '' })}
+      />
+    </>
+  );
+
+  /** The same list with the drawer open. */
+  function hrefOf(id: string): string {
+    const search = new URLSearchParams(globalThis.location.search);
+    search.set('call', id);
+    return `/calls?${search.toString()}`;
+  }
+}
+
+function liveStatusText(live: boolean, paused: boolean, waitSeconds: number): string {
+  if (!live) return 'Paused';
+  if (paused) return 'Live, waits while you read';
+  return waitSeconds > 0 ? `Live, again in ${waitSeconds} s: many look at calls now` : 'Live';
+}
+
+const formatTokens = ({ tokensIn, tokensOut }: CallRow): string =>
+  tokensIn + tokensOut === 0 ? '–' : `${tokensIn.toLocaleString('en-US')} → ${tokensOut.toLocaleString('en-US')}`;

@@ -1,0 +1,65 @@
+/** Changes what a key is called and when it ends; what it may stays. */
+import { TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { api } from '../../api/api-client.js';
+import { useFormDraft } from '../../api/form-drafts.js';
+import { FormDialog } from '../../components/forms/form-dialog.js';
+import { formErrors } from '../../components/forms/form-errors.js';
+import { NameInput } from '../../components/forms/name-input.js';
+import { type Key, refreshKeys } from './key-queries.js';
+
+interface EditKeyDialogProps {
+  readonly edited: Key;
+  readonly onClose: () => void;
+  readonly onSaved: (name: string) => void;
+}
+
+const MINUTE_CHARS = 16;
+
+/** As an input of local time has it. */
+function formatLocalTimeInput(iso: string | null): string {
+  if (iso === null) return '';
+  const at = new Date(iso);
+  at.setMinutes(at.getMinutes() - at.getTimezoneOffset());
+  return at.toISOString().slice(0, MINUTE_CHARS);
+}
+
+const LABELS = { name: 'Name', expiresAt: 'End' };
+
+export function EditKeyDialog({ edited, onClose, onSaved }: EditKeyDialogProps) {
+  const before = formatLocalTimeInput(edited.expiresAt);
+  const [name, setName] = useFormDraft(`key ${edited.id} name`, edited.name);
+  const [expiresAtInput, setExpiresAtInput] = useFormDraft(`key ${edited.id} end`, before);
+  const save = useMutation({
+    mutationFn: () => {
+      const expiresAt = expiresAtInput === '' ? null : new Date(expiresAtInput).toISOString();
+      const body = { name: name.trim(), ...(expiresAtInput === before ? {} : { expiresAt }) };
+      return api.patch('/v1/api-keys/{id}', { params: { path: { id: edited.id } }, body });
+    },
+    onSuccess: ({ key }) => {
+      refreshKeys();
+      onSaved(key.name);
+    },
+  });
+  const problem = formErrors(save.error, LABELS);
+  return (
+    <FormDialog
+      title={`Edit ${edited.name}`}
+      problem={problem}
+      onSubmit={() => save.mutate()}
+      action="Save"
+      pending={save.isPending}
+      onClose={onClose}
+    >
+      <NameInput error={problem.fieldError('name')} value={name} onChange={setName} />
+      <TextInput
+        label="Ends"
+        error={problem.fieldError('expiresAt')}
+        description="Your local time. Empty: it does not end by itself."
+        type="datetime-local"
+        value={expiresAtInput}
+        onChange={(event) => setExpiresAtInput(event.currentTarget.value)}
+      />
+    </FormDialog>
+  );
+}

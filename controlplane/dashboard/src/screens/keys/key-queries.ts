@@ -1,0 +1,57 @@
+/** What is asked of the organization's keys, and how one of them stands. */
+import { api } from '../../api/api-client.js';
+import { queryClient } from '../../api/query-client.js';
+
+export const PAGE_SIZE = 25;
+export const DEFAULT_KEY_FILTERS = { search: '', project: '', status: '', sort: 'createdAt', page: 1 };
+type KeyFilters = typeof DEFAULT_KEY_FILTERS;
+
+export const STATUSES = ['active', 'expired'] as const;
+export const SORTS = [
+  { value: 'createdAt', label: 'Newest', order: 'desc' },
+  { value: 'name', label: 'Name', order: 'asc' },
+  { value: 'lastUsedAt', label: 'Used longest ago', order: 'asc' },
+  { value: 'expiresAt', label: 'Expires first', order: 'asc' },
+] as const;
+
+export function fetchKeys({ search, project, status, sort, page }: KeyFilters) {
+  const known = STATUSES.find((name) => name === status);
+  const { value, order } = SORTS.find((one) => one.value === sort) ?? SORTS[0];
+  const query = {
+    sort: value,
+    order,
+    limit: PAGE_SIZE,
+    offset: (page - 1) * PAGE_SIZE,
+    ...(search.trim() === '' ? {} : { search: search.trim() }),
+    ...(project === '' ? {} : { projectId: project }),
+    ...(known === undefined ? {} : { status: known }),
+  };
+  return api.get('/v1/api-keys', { params: { query } });
+}
+
+export type Key = Awaited<ReturnType<typeof fetchKeys>>['keys'][number];
+
+export const refreshKeys = (): void => void queryClient.invalidateQueries({ queryKey: ['keys'] });
+
+const MS_PER_DAY = 86_400_000;
+const SOON_DAYS = 7;
+const UNUSED_DAYS = 30;
+
+interface KeyState {
+  readonly tone: 'good' | 'warn' | 'bad' | 'quiet';
+  readonly text: string;
+}
+
+/** What somebody should know first about a key. */
+export function describeKeyState({ status, replacedBy, expiresAt, lastUsedAt }: Key, nowMs: number): KeyState {
+  if (status === 'expired') return { tone: 'bad', text: 'expired' };
+  if (replacedBy !== null) return { tone: 'warn', text: 'replaced, still works' };
+  if (expiresAt !== null && Date.parse(expiresAt) - nowMs < SOON_DAYS * MS_PER_DAY) {
+    return { tone: 'warn', text: 'expires soon' };
+  }
+  if (lastUsedAt === null) return { tone: 'quiet', text: 'never used' };
+  if (nowMs - Date.parse(lastUsedAt) > UNUSED_DAYS * MS_PER_DAY) {
+    return { tone: 'warn', text: `unused ${UNUSED_DAYS} days` };
+  }
+  return { tone: 'good', text: 'in use' };
+}

@@ -1,0 +1,57 @@
+/** A new secret in the place of an old one, which works on for a while so that nothing has to stop. */
+import { Code, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/api-client.js';
+import { FormDialog } from '../../components/forms/form-dialog.js';
+import { formErrors } from '../../components/forms/form-errors.js';
+import { GracePeriodSelect, ONE_DAY_SECONDS } from '../../components/forms/grace-period-select.js';
+import { type Key, refreshKeys } from './key-queries.js';
+
+/** Seconds. */
+const GRACE_SECONDS_MAX = 30 * 86_400;
+
+interface RotateKeyDialogProps {
+  readonly rotated: Key;
+  readonly onClose: () => void;
+  readonly onRotated: (secret: string) => void;
+}
+
+export function RotateKeyDialog({ rotated, onClose, onRotated: onMade }: RotateKeyDialogProps) {
+  const [graceSeconds, setGraceSeconds] = useState(ONE_DAY_SECONDS);
+  const rotate = useMutation({
+    mutationFn: () =>
+      api.post('/v1/api-keys/{id}/rotate', {
+        params: { path: { id: rotated.id } },
+        body: { graceSeconds: Number(graceSeconds) },
+      }),
+    gcTime: 0,
+    onSuccess: ({ secretKey }) => {
+      refreshKeys();
+      onMade(secretKey);
+    },
+  });
+  const problem = formErrors(rotate.error, { graceSeconds: 'Overlap' });
+  return (
+    <FormDialog
+      title={`Rotate ${rotated.name}`}
+      problem={problem}
+      onSubmit={() => rotate.mutate()}
+      action="Rotate key"
+      pending={rotate.isPending}
+      onClose={onClose}
+    >
+      <Text size="sm">
+        You get a new key with the same name and scope. Put it where the old one (<Code>{rotated.keyPrefix}…</Code>) is;
+        until the overlap is over, both work.
+      </Text>
+      <GracePeriodSelect
+        label="The old key works on for"
+        maxSeconds={GRACE_SECONDS_MAX}
+        error={problem.fieldError('graceSeconds')}
+        value={graceSeconds}
+        onChange={setGraceSeconds}
+      />
+    </FormDialog>
+  );
+}

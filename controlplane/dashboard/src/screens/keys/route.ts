@@ -1,0 +1,10 @@
+import { KeyRound } from 'lucide-react';
+import type { ScreenDefinition } from '../screen-definition.js';
+
+export const screens: readonly ScreenDefinition[] = [
+  {
+    path: '/keys',
+    load: async () => (await import('./keys-page.js')).KeysPage,
+    nav: { label: 'Keys', icon: KeyRound, section: 'Access', order: 2, key: 'k' },
+  },
+];

@@ -1,0 +1,169 @@
+/** Who belongs to the organization, with which role, and who is invited. */
+import { Group, Stack, Text } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/api-client.js';
+import { useFormDraft } from '../../api/form-drafts.js';
+import { queryClient } from '../../api/query-client.js';
+import { useMe } from '../../api/session.js';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { EmptyState } from '../../components/feedback/empty-state.js';
+import { RelativeTime } from '../../components/feedback/relative-time.js';
+import { StatusBadge } from '../../components/feedback/status-badge.js';
+import { showErrorToast, showToast } from '../../components/feedback/toast.js';
+import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
+import { PageHeader } from '../../components/layout/page-header.js';
+import { DataTable } from '../../components/tables/data-table.js';
+import { useUrlState } from '../../hooks/use-url-state.js';
+import { InvitationLinkDialog } from './invitation-link-dialog.js';
+import { InviteMemberDialog } from './invite-member-dialog.js';
+import { RoleSelect } from './role-select.js';
+import { RoleTable } from './role-table.js';
+
+const DEFAULTS = { page: 1 };
+const PAGE_SIZE = 50;
+
+type Member = Awaited<ReturnType<typeof fetchMembers>>['members'][number];
+
+const fetchMembers = (page: number) =>
+  api.get('/v1/members', { params: { query: { limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE } } });
+
+const refreshMembers = (): void => void queryClient.invalidateQueries({ queryKey: ['members'] });
+
+export function MembersPage() {
+  const { values, set } = useUrlState(DEFAULTS);
+  const me = useMe().data;
+  const [inviting, setInviting] = useFormDraft('invite', false);
+  const [link, setLink] = useState<string | null>(null);
+  const [toRemove, setToRemove] = useState<Member | null>(null);
+  const members = useQuery({ queryKey: ['members', values.page], queryFn: () => fetchMembers(values.page) });
+  const handleInvited = (invitationUrl: string | null, email: string): void => {
+    refreshMembers();
+    setInviting(false);
+    if (invitationUrl === null) showToast(`The invitation is on its way to ${email}`);
+    else setLink(invitationUrl);
+  };
+  const resend = useMutation({
+    mutationFn: ({ userId }: Member) => api.post('/v1/members/{userId}/resend', { params: { path: { userId } } }),
+    gcTime: 0,
+    onSuccess: ({ invitationUrl }, { email }) => handleInvited(invitationUrl, email),
+    onError: showErrorToast,
+  });
+  const remove = useMutation({
+    mutationFn: ({ userId }: Member) => api.delete('/v1/members/{userId}', { params: { path: { userId } } }),
+    onSuccess: (_, { email }) => {
+      refreshMembers();
+      setToRemove(null);
+      showToast(`${email} is out`);
+    },
+  });
+  const owners = members.data?.members.filter(({ role, status }) => role === 'owner' && status === 'active').length;
+  const lastOwnerReason = ({ role, status }: Member): string | null =>
+    role === 'owner' && status === 'active' && owners === 1 && (members.data?.total ?? 0) <= PAGE_SIZE
+      ? 'This is the last owner: make another member an owner first.'
+      : null;
+  return (
+    <>
+      <PageHeader
+        title="Members"
+        description="People of this organization. What somebody may do follows from the role."
+        actions={
+          <RoleGuardedButton requiredRole="admin" onClick={() => setInviting(true)}>
+            Invite
+          </RoleGuardedButton>
+        }
+      />
+      <Stack gap="lg">
+        <DataTable
+          label="Members"
+          query={members}
+          rows={(data) => data.members}
+          rowKey={({ userId }) => userId}
+          paging={({ total }) => ({
+            page: values.page,
+            pageSize: PAGE_SIZE,
+            total,
+            onPage: (page) => set({ page }),
+          })}
+          empty={<EmptyState title="Nobody here" />}
+          columns={[
+            {
+              header: 'Who',
+              cell: ({ name, email, userId }) => (
+                <>
+                  <Text size="sm" fw={600} span display="block" className="acg-name">
+                    {name ?? email}
+                    {userId === me?.user?.id && ' (you)'}
+                  </Text>
+                  {name !== null && (
+                    <Text size="xs" c="dimmed" span display="block" className="acg-break">
+                      {email}
+                    </Text>
+                  )}
+                </>
+              ),
+            },
+            {
+              header: 'Role',
+              cell: (member) => (
+                <RoleSelect member={member} disabledReason={lastOwnerReason(member)} onChanged={refreshMembers} />
+              ),
+            },
+            {
+              header: 'Status',
+              cell: ({ status }) => <StatusBadge tone={status === 'active' ? 'good' : 'quiet'}>{status}</StatusBadge>,
+            },
+            { header: 'Since', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
+            {
+              header: 'Actions',
+              cell: (member) => (
+                <Group gap="xs" wrap="nowrap" justify="flex-end">
+                  {member.status === 'invited' && (
+                    <RoleGuardedButton
+                      requiredRole="admin"
+                      size="xs"
+                      variant="default"
+                      loading={resend.isPending && resend.variables.userId === member.userId}
+                      onClick={() => resend.mutate(member)}
+                    >
+                      Invite again
+                    </RoleGuardedButton>
+                  )}
+                  <RoleGuardedButton
+                    requiredRole="admin"
+                    disabledReason={lastOwnerReason(member)}
+                    size="xs"
+                    variant="subtle"
+                    color="red"
+                    onClick={() => {
+                      remove.reset();
+                      setToRemove(member);
+                    }}
+                  >
+                    {member.status === 'invited' ? 'Withdraw' : 'Remove'}
+                  </RoleGuardedButton>
+                </Group>
+              ),
+            },
+          ]}
+        />
+        <RoleTable />
+      </Stack>
+      <InviteMemberDialog opened={inviting} onClose={() => setInviting(false)} onInvited={handleInvited} />
+      <InvitationLinkDialog url={link} onClose={() => setLink(null)} />
+      <ConfirmDialog
+        opened={toRemove !== null}
+        onClose={() => setToRemove(null)}
+        title={toRemove?.status === 'invited' ? 'Withdraw the invitation' : 'Remove from the organization'}
+        action={toRemove?.status === 'invited' ? 'Withdraw' : 'Remove'}
+        onConfirm={() => toRemove !== null && remove.mutate(toRemove)}
+        pending={remove.isPending}
+        error={remove.error}
+      >
+        {toRemove?.status === 'invited'
+          ? `The link that ${toRemove.email} has got stops working.`
+          : `${toRemove?.email ?? ''} loses access at once, in every browser and program. Management tokens of theirs end too; agents and their keys stay.`}
+      </ConfirmDialog>
+    </>
+  );
+}

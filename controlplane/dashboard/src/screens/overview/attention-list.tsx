@@ -1,0 +1,118 @@
+/** What somebody should look at first, each with the way to mend it. */
+import { Anchor, Button, Card, Stack, Text, Title } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import { api } from '../../api/api-client.js';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { StatusBadge } from '../../components/feedback/status-badge.js';
+import { formatCount } from '../../format/format.js';
+import {
+  type AttentionItem,
+  type AttentionMessage,
+  attentionMessage,
+  HINT_KINDS,
+  type AttentionGroup as Item,
+  LIST_PATHS,
+  summarizeHints,
+} from './attention-messages.js';
+
+export function AttentionList() {
+  const attentionQuery = useQuery({
+    queryKey: ['attention'],
+    queryFn: () => api.get('/v1/attention'),
+    refetchInterval: 60_000,
+    // Who comes back from mending something looks whether it is mended.
+    staleTime: 0,
+  });
+  if (attentionQuery.error !== null && attentionQuery.data === undefined)
+    return <ErrorAlert error={attentionQuery.error} onRetry={attentionQuery.refetch} />;
+  const items = attentionQuery.data?.attention ?? [];
+  // Nothing to say is said by nothing: the list is for what needs somebody.
+  if (items.length === 0) return null;
+  return (
+    <Card component="section" aria-label="Needs attention">
+      <Title order={2} mb="xs">
+        Needs attention
+      </Title>
+      <ul className="acg-plain-list acg-todo">{items.map((item) => renderGroup(item))}</ul>
+    </Card>
+  );
+}
+
+/** What is urgent has a row for each thing; hints have one for all. */
+function renderGroup(item: Item): ReactNode {
+  const { kind, total, things } = item;
+  const [only] = things;
+  if (HINT_KINDS.has(kind) && (total > 1 || only === undefined)) return <HintRow key={kind} item={item} />;
+  const more = total - things.length;
+  return [
+    ...things.map((thing) => <AttentionRow key={`${kind} ${thing.id}`} advice={attentionMessage(kind, thing)} />),
+    more > 0 && (
+      <li key={`${kind} more`}>
+        <Text size="sm" c="dimmed">
+          and {formatCount(more)} more of these
+        </Text>
+        <LinkButton to={LIST_PATHS[kind]} label="See all" />
+      </li>
+    ),
+  ];
+}
+
+const AttentionRow = ({
+  advice: { tone, status: word, text: what, about, link: way },
+}: {
+  readonly advice: AttentionMessage;
+}) => (
+  <li>
+    <Stack gap={2}>
+      <Text size="sm" fw={600} component="div">
+        <StatusBadge tone={tone}>{word}</StatusBadge>
+      </Text>
+      <Text size="sm" component="div" className="acg-break">
+        {what}
+      </Text>
+      {about}
+    </Stack>
+    <LinkButton {...way} />
+  </li>
+);
+
+const HintRow = ({ item: { kind, total, things } }: { readonly item: Item }) => (
+  <li>
+    <Stack gap={2}>
+      <Text size="sm" fw={600} component="div">
+        <StatusBadge tone="quiet">{summarizeHints(kind, total)}</StatusBadge>
+      </Text>
+      <Text size="sm" component="div" className="acg-break">
+        {things.map((thing, i) => (
+          <span key={thing.id}>
+            {i > 0 && ', '}
+            <HintLink kind={kind} thing={thing} />
+          </span>
+        ))}
+        {total > things.length && ` and ${formatCount(total - things.length)} more`}
+      </Text>
+    </Stack>
+    <LinkButton to={LIST_PATHS[kind]} label={kind === 'no_budget' ? 'All agents' : 'All keys'} />
+  </li>
+);
+
+const HintLink = ({ kind, thing }: { readonly kind: Item['kind']; readonly thing: AttentionItem }) => (
+  <Anchor component={Link} href={attentionMessage(kind, thing).link.to} inherit underline="always">
+    {thing.name}
+  </Anchor>
+);
+
+const LinkButton = ({ to, label, about }: AttentionMessage['link']) => (
+  <Button
+    component={Link}
+    href={to}
+    size="xs"
+    variant="default"
+    flex="none"
+    aria-label={about === undefined ? label : `${label}: ${about}`}
+  >
+    {label}
+  </Button>
+);

@@ -1,0 +1,128 @@
+/** What matters now: spend, traffic, errors and refusals of a period, and who makes them. */
+import { Button, Card, SimpleGrid, Skeleton, Stack } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { Link } from 'wouter';
+import { api } from '../../api/api-client.js';
+import { TimeSeriesChart } from '../../components/charts/time-series-chart.js';
+import { BudgetBar } from '../../components/feedback/budget-bar.js';
+import { EmptyState } from '../../components/feedback/empty-state.js';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { MetricTile } from '../../components/feedback/metric-tile.js';
+import { PeriodControl, parsePeriod } from '../../components/forms/period-control.js';
+import { PageHeader } from '../../components/layout/page-header.js';
+import {
+  formatCents,
+  formatCount,
+  formatMilliseconds,
+  formatPercent,
+  formatUsd,
+  formatUsdTick,
+  NO_VALUE,
+} from '../../format/format.js';
+import { useUrlState } from '../../hooks/use-url-state.js';
+import { AttentionList } from './attention-list.js';
+import { LatestEvents } from './latest-events.js';
+import { ProviderHealth } from './provider-health.js';
+import { SpendRanking } from './spend-ranking.js';
+
+const DEFAULTS = { period: '7d' };
+const REFETCH_MS = 30_000;
+
+export function OverviewPage() {
+  const { values, set } = useUrlState(DEFAULTS);
+  const period = parsePeriod(values.period);
+  const query = { period };
+  const summary = useQuery({
+    queryKey: ['usage', 'summary', query],
+    queryFn: () => api.get('/v1/usage/summary', { params: { query } }),
+    refetchInterval: REFETCH_MS,
+  });
+  const figures = summary.data;
+  // Figures that are not to be had do not look as if they came.
+  const missingValue = summary.error === null ? undefined : NO_VALUE;
+  return (
+    <>
+      <PageHeader
+        title="Overview"
+        description="All agents of the organization."
+        actions={<PeriodControl value={period} onChange={(value) => set({ period: value })} />}
+      />
+      <Stack gap="lg">
+        {summary.error !== null && <ErrorAlert error={summary.error} onRetry={summary.refetch} />}
+        <SimpleGrid cols={{ base: 2, sm: 3, lg: 6 }} spacing="md">
+          <MetricTile label="Spend" value={figures ? formatUsd(figures.costUsd) : missingValue} />
+          <MetricTile label="This month" value={figures ? formatCents(figures.monthCents) : missingValue}>
+            {figures !== undefined && figures.budgetCents !== null && (
+              <BudgetBar spentCents={figures.monthCents} budgetCents={figures.budgetCents} isCompact />
+            )}
+          </MetricTile>
+          <MetricTile label="Calls" value={figures ? formatCount(figures.requests) : missingValue} />
+          <MetricTile label="Errors" value={figures ? formatPercent(figures.errorRate) : missingValue} />
+          <MetricTile label="Refused" value={figures ? formatCount(figures.rejectedRequests) : missingValue} />
+          <MetricTile
+            label="p95 latency"
+            value={figures ? formatMilliseconds(figures.requests === 0 ? null : figures.p95Latency) : missingValue}
+          />
+        </SimpleGrid>
+        {figures?.requests === 0 && figures.rejectedRequests === 0 && <NoTraffic />}
+        <AttentionList />
+        <SpendByProviderChart period={period} />
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+          <SpendRanking by="agent" title="Agents by spend" period={period} hrefOf={(id) => `/agents/${id}`} />
+          <SpendRanking by="provider" title="Providers by spend" period={period} />
+        </SimpleGrid>
+        <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
+          <ProviderHealth />
+          <LatestEvents />
+        </SimpleGrid>
+      </Stack>
+    </>
+  );
+}
+
+const NoTraffic = () => (
+  <Card>
+    <EmptyState
+      title="No call in this time"
+      text="Give an agent its token, and see its first call within a second."
+      action={
+        <Button component={Link} href="/setup" mt="xs">
+          Set up an agent
+        </Button>
+      }
+    />
+  </Card>
+);
+
+function SpendByProviderChart({ period }: { readonly period: ReturnType<typeof parsePeriod> }) {
+  const query = { period, groupBy: 'provider' } as const;
+  const series = useQuery({
+    queryKey: ['usage', 'timeseries', query],
+    queryFn: () => api.get('/v1/usage/timeseries', { params: { query } }),
+    refetchInterval: REFETCH_MS,
+  });
+  const data = series.data;
+  const groups = useMemo(
+    () =>
+      (data?.groups ?? []).map(({ value, name, timeseries }) => ({
+        label: name ?? value ?? 'others',
+        values: timeseries.map(({ costUsd }) => costUsd ?? 0),
+      })),
+    [data],
+  );
+  const buckets = useMemo(() => data?.timeseries.map(({ bucket }) => bucket) ?? [], [data]);
+  if (data === undefined) {
+    return series.error === null ? <Skeleton h={320} /> : <ErrorAlert error={series.error} onRetry={series.refetch} />;
+  }
+  return (
+    <TimeSeriesChart
+      title="Spend by provider"
+      buckets={buckets}
+      interval={data.interval}
+      series={groups}
+      format={formatUsd}
+      axis={formatUsdTick}
+    />
+  );
+}

@@ -1,0 +1,138 @@
+/** Projects: groups of agents with a budget of their own. */
+import { Group } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/api-client.js';
+import { useFormDraft } from '../../api/form-drafts.js';
+import { queryClient } from '../../api/query-client.js';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { BudgetBar } from '../../components/feedback/budget-bar.js';
+import { EmptyState } from '../../components/feedback/empty-state.js';
+import { RelativeTime } from '../../components/feedback/relative-time.js';
+import { showToast } from '../../components/feedback/toast.js';
+import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
+import { PageHeader } from '../../components/layout/page-header.js';
+import { DataTable } from '../../components/tables/data-table.js';
+import { RowActionButton } from '../../components/tables/row-action-button.js';
+import { formatCents } from '../../format/format.js';
+import { useUrlState } from '../../hooks/use-url-state.js';
+import { ProjectDialog } from './project-dialog.js';
+
+const DEFAULTS = { page: 1 };
+const PAGE_SIZE = 50;
+const SPEND_ROWS = 100;
+const CENTS = 100;
+const MONTH_CHARS = 7;
+
+/** Months are of UTC, as budgets are. */
+const monthStart = (): string => `${new Date().toISOString().slice(0, MONTH_CHARS)}-01`;
+
+type Project = Awaited<ReturnType<typeof fetchProjects>>['projects'][number];
+
+const fetchProjects = (page: number) =>
+  api.get('/v1/projects', { params: { query: { limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE } } });
+
+const refreshProjects = (): void => void queryClient.invalidateQueries({ queryKey: ['projects'] });
+
+export function ProjectsPage() {
+  const { values, set } = useUrlState(DEFAULTS);
+  const [edited, setEdited] = useFormDraft<Project | 'new' | null>('project', null);
+  const [toDelete, setToDelete] = useState<Project | null>(null);
+  const projects = useQuery({ queryKey: ['projects', values.page], queryFn: () => fetchProjects(values.page) });
+  const query = { by: 'project', start: monthStart(), limit: SPEND_ROWS } as const;
+  const spend = useQuery({
+    queryKey: ['usage', 'breakdown', query],
+    queryFn: () => api.get('/v1/usage/breakdown', { params: { query } }),
+  });
+  const remove = useMutation({
+    mutationFn: ({ id }: Project) => api.delete('/v1/projects/{id}', { params: { path: { id } } }),
+    onSuccess: (_, { name }) => {
+      refreshProjects();
+      setToDelete(null);
+      showToast(`${name} is deleted`);
+    },
+  });
+  const spentCents = (id: string): number | null =>
+    spend.data === undefined ? null : (spend.data.rows.find(({ value }) => value === id)?.costUsd ?? 0) * CENTS;
+  return (
+    <>
+      <PageHeader
+        title="Projects"
+        description="A project groups agents; its budget holds for all of them together."
+        actions={
+          <RoleGuardedButton requiredRole="admin" onClick={() => setEdited('new')}>
+            New project
+          </RoleGuardedButton>
+        }
+      />
+      <DataTable
+        label="Projects"
+        query={projects}
+        rows={(data) => data.projects}
+        rowKey={({ id }) => id}
+        paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
+        empty={<EmptyState title="No projects yet" text="Make one to group agents under a budget." />}
+        columns={[
+          { header: 'Project', cell: ({ name }) => name },
+          { header: 'Slug', cell: ({ slug }) => slug, wideOnly: true },
+          { header: 'This month', numeric: true, cell: ({ id }) => formatCents(spentCents(id)) },
+          {
+            header: 'Budget a month',
+            cell: ({ id, budgetCentsMonthly }) => (
+              <BudgetBar spentCents={spentCents(id) ?? 0} budgetCents={budgetCentsMonthly} />
+            ),
+          },
+          { header: 'Made', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
+          {
+            header: 'Actions',
+            cell: (project) => (
+              <Group gap="xs" wrap="nowrap" justify="flex-end">
+                <RowActionButton
+                  requiredRole="admin"
+                  verb="Edit"
+                  rowName={project.name}
+                  onClick={() => setEdited(project)}
+                />
+                <RowActionButton
+                  requiredRole="admin"
+                  verb="Delete"
+                  rowName={project.name}
+                  isDestructive
+                  onClick={() => {
+                    remove.reset();
+                    setToDelete(project);
+                  }}
+                />
+              </Group>
+            ),
+          },
+        ]}
+      />
+      {edited !== null && (
+        <ProjectDialog
+          project={edited === 'new' ? null : edited}
+          onClose={() => setEdited(null)}
+          onSaved={(name) => {
+            refreshProjects();
+            setEdited(null);
+            showToast(`${name} is saved`);
+          }}
+        />
+      )}
+      {toDelete !== null && (
+        <ConfirmDialog
+          opened
+          onClose={() => setToDelete(null)}
+          title="Delete project"
+          action="Delete project"
+          requiredText={toDelete.name}
+          onConfirm={() => remove.mutate(toDelete)}
+          pending={remove.isPending}
+          error={remove.error}
+        >
+          Only a project without agents can be deleted. What its agents have spent stays in the organization’s usage.
+        </ConfirmDialog>
+      )}
+    </>
+  );
+}

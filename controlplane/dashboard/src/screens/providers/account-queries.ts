@@ -1,0 +1,30 @@
+/** Accounts of the whole organization, as the API lists them. */
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { api } from '../../api/api-client.js';
+import { useProviders } from '../../resources/agents.js';
+
+interface AccountQuery {
+  readonly limit: number;
+  readonly offset?: number;
+  readonly projectId?: string;
+  readonly status?: 'active' | 'needs_credentials';
+  /** Those that use this shared one. */
+  readonly credentialId?: string;
+}
+
+const fetchAccounts = (query: AccountQuery) => api.get('/v1/providers/accounts', { params: { query } });
+
+export type Account = Awaited<ReturnType<typeof fetchAccounts>>['accounts'][number];
+
+export const useAccountList = (query: AccountQuery) =>
+  useQuery({
+    queryKey: ['accounts', 'list', query],
+    queryFn: () => fetchAccounts(query),
+    placeholderData: keepPreviousData,
+  });
+
+/** A provider's name by its slug. */
+export function useProviderName(): (slug: string) => string {
+  const providers = useProviders();
+  return (slug) => providers.data?.find((provider) => provider.slug === slug)?.displayName ?? slug;
+}

@@ -1,0 +1,204 @@
+/** Which agent has a credential with which provider. */
+import { Anchor, Button, Group, NativeSelect, Stack } from '@mantine/core';
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { useFormDraft } from '../../api/form-drafts.js';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { CREDENTIAL_TEST_TOASTS } from '../../components/feedback/credential-test-toasts.js';
+import { EmptyState } from '../../components/feedback/empty-state.js';
+import { RelativeTime } from '../../components/feedback/relative-time.js';
+import { StatusBadge } from '../../components/feedback/status-badge.js';
+import { showToast } from '../../components/feedback/toast.js';
+import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
+import { DataTable } from '../../components/tables/data-table.js';
+import { RowActionButton } from '../../components/tables/row-action-button.js';
+import { useProjects } from '../../resources/agents.js';
+import { useRemoveAccount, useTestAccount } from '../../resources/provider-accounts.js';
+import { type Account, useAccountList, useProviderName } from './account-queries.js';
+import { NewAccountDialog } from './new-account-dialog.js';
+import { RotateAccountDialog } from './rotate-account-dialog.js';
+
+const PAGE_SIZE = 50;
+const STATUSES = [
+  { value: '', label: 'Any state' },
+  { value: 'active', label: 'Stored' },
+  { value: 'needs_credentials', label: 'Needs credentials' },
+] as const;
+
+interface AccountFilters {
+  readonly project: string;
+  readonly status: string;
+  readonly page: number;
+}
+
+interface AccountsTabProps {
+  readonly values: AccountFilters;
+  readonly onChange: (changes: Partial<AccountFilters>) => void;
+  readonly onClear: () => void;
+  readonly filtered: boolean;
+}
+
+export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTabProps) {
+  const { project, page } = values;
+  const status = STATUSES.find(({ value }) => value === values.status)?.value ?? '';
+  const projects = useProjects();
+  const accounts = useAccountList({
+    limit: PAGE_SIZE,
+    offset: (page - 1) * PAGE_SIZE,
+    ...(project === '' ? {} : { projectId: project }),
+    ...(status === '' ? {} : { status }),
+  });
+  const nameOf = useProviderName();
+  const test = useTestAccount();
+  const remove = useRemoveAccount();
+  const [toRotate, setToRotate] = useState<Account | null>(null);
+  const [toRemove, setToRemove] = useState<Account | null>(null);
+  const [adding, setAdding] = useFormDraft('new account', false);
+  const add = (
+    <RoleGuardedButton
+      requiredRole="admin"
+      leftSection={<Plus size={16} aria-hidden />}
+      onClick={() => setAdding(true)}
+    >
+      Add account
+    </RoleGuardedButton>
+  );
+  const accountLabel = ({ agentName, providerSlug }: Account): string => `${agentName} at ${nameOf(providerSlug)}`;
+  return (
+    <Stack gap="md">
+      <Group gap="sm" align="flex-end">
+        <NativeSelect
+          label="Project"
+          data={[
+            { value: '', label: 'All projects' },
+            ...(projects.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
+          ]}
+          value={project}
+          onChange={(event) => onChange({ project: event.currentTarget.value })}
+        />
+        <NativeSelect
+          label="Credential"
+          data={[...STATUSES]}
+          value={status}
+          onChange={(event) => onChange({ status: event.currentTarget.value })}
+        />
+        {filtered && (
+          <Button variant="subtle" onClick={onClear}>
+            Clear filters
+          </Button>
+        )}
+        {(filtered || (accounts.data?.total ?? 0) > 0) && <Group ml="auto">{add}</Group>}
+      </Group>
+      <DataTable
+        label="Accounts"
+        query={accounts}
+        rows={(data) => data.accounts}
+        rowKey={({ id }) => id}
+        filtered={filtered}
+        onClearFilters={onClear}
+        paging={({ total }) => ({ page, pageSize: PAGE_SIZE, total, onPage: (next) => onChange({ page: next }) })}
+        empty={
+          <EmptyState
+            title="No credential is stored yet"
+            text="An account lets an agent call a provider, with a credential that the agent never sees."
+            action={add}
+          />
+        }
+        columns={[
+          {
+            header: 'Agent',
+            cell: ({ agentId, agentName }) => (
+              <Anchor
+                component={Link}
+                href={`/agents/${agentId}?tab=providers`}
+                inherit
+                underline="always"
+                className="acg-name"
+              >
+                {agentName}
+              </Anchor>
+            ),
+          },
+          { header: 'Provider', cell: ({ providerSlug }) => nameOf(providerSlug) },
+          {
+            header: 'Credential',
+            cell: (account) =>
+              account.status === 'active' ? (
+                <StatusBadge tone="good">{account.credentialId === null ? 'stored' : 'stored, shared'}</StatusBadge>
+              ) : (
+                <StatusBadge tone="bad">needs to be set again</StatusBadge>
+              ),
+          },
+          {
+            header: 'Sensitive calls',
+            cell: ({ allowSensitivePaths }) => (allowSensitivePaths ? 'allowed' : 'refused'),
+            wideOnly: true,
+          },
+          { header: 'Added', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
+          {
+            header: 'Actions',
+            cell: (account) => (
+              <Group gap="xs" justify="flex-end">
+                <RowActionButton
+                  requiredRole="admin"
+                  verb="Test"
+                  rowName={accountLabel(account)}
+                  loading={test.isPending && test.variables === account.id}
+                  onClick={() => test.mutate(account.id, CREDENTIAL_TEST_TOASTS)}
+                />
+                <RowActionButton
+                  requiredRole="admin"
+                  verb="Rotate"
+                  rowName={accountLabel(account)}
+                  onClick={() => setToRotate(account)}
+                />
+                <RowActionButton
+                  requiredRole="admin"
+                  verb="Remove"
+                  rowName={accountLabel(account)}
+                  isDestructive
+                  onClick={() => {
+                    remove.reset();
+                    setToRemove(account);
+                  }}
+                />
+              </Group>
+            ),
+          },
+        ]}
+      />
+      {adding && (
+        <NewAccountDialog
+          onClose={() => setAdding(false)}
+          onAdded={() => {
+            setAdding(false);
+            showToast('The agent may call the provider from now on');
+          }}
+        />
+      )}
+      {toRotate !== null && <RotateAccountDialog account={toRotate} onClose={() => setToRotate(null)} />}
+      {toRemove !== null && (
+        <ConfirmDialog
+          opened
+          onClose={() => setToRemove(null)}
+          title={`Remove ${accountLabel(toRemove)}`}
+          action="Remove account"
+          onConfirm={() =>
+            remove.mutate(toRemove.id, {
+              onSuccess: () => {
+                showToast(`${accountLabel(toRemove)} is removed`);
+                setToRemove(null);
+              },
+            })
+          }
+          pending={remove.isPending}
+          error={remove.error}
+        >
+          {toRemove.credentialId === null ? 'The credential is deleted' : 'The shared credential stays for others'}, and
+          the agent’s calls to this provider are refused from now on.
+        </ConfirmDialog>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,136 @@
+/** All providers that there are: those of the organization, which can be changed, and the built-in ones. */
+import { Group, SimpleGrid, Skeleton, Stack, Title } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import { api } from '../../api/api-client.js';
+import { useFormDraft } from '../../api/form-drafts.js';
+import { queryClient } from '../../api/query-client.js';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { EmptyState } from '../../components/feedback/empty-state.js';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { showToast } from '../../components/feedback/toast.js';
+import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
+import { RowActionButton } from '../../components/tables/row-action-button.js';
+import { useProviders } from '../../resources/agents.js';
+import { invalidateAccounts } from '../../resources/provider-accounts.js';
+import { CustomProviderDialog } from './custom-provider-dialog.js';
+import { ProviderCard } from './provider-card.js';
+import { type CustomProvider, isCustomProvider } from './provider-types.js';
+
+/** Accounts too: other settings may have put their credentials out of use, or deleted them. */
+const refreshProvidersAndAccounts = (): void => {
+  void queryClient.invalidateQueries({ queryKey: ['custom-providers'] });
+  void invalidateAccounts();
+};
+
+export function CatalogueTab() {
+  const providers = useProviders();
+  const [edited, setEdited] = useFormDraft<CustomProvider | 'new' | null>('provider', null);
+  const [toDelete, setToDelete] = useState<CustomProvider | null>(null);
+  const remove = useMutation({
+    mutationFn: ({ id }: CustomProvider) => api.delete('/v1/custom-providers/{id}', { params: { path: { id } } }),
+    onSuccess: (_, { displayName }) => {
+      refreshProvidersAndAccounts();
+      setToDelete(null);
+      showToast(`${displayName} is deleted`);
+    },
+  });
+  if (providers.data === undefined) {
+    return providers.error === null ? (
+      <Skeleton h={240} />
+    ) : (
+      <ErrorAlert error={providers.error} onRetry={providers.refetch} />
+    );
+  }
+  const own = providers.data.filter(isCustomProvider);
+  const button = (
+    <RoleGuardedButton
+      requiredRole="admin"
+      leftSection={<Plus size={16} aria-hidden />}
+      onClick={() => setEdited('new')}
+    >
+      New provider
+    </RoleGuardedButton>
+  );
+  return (
+    <Stack gap="lg">
+      <Stack gap="md" component="section" aria-label="Your own">
+        <Group justify="space-between">
+          <Title order={2}>Your own</Title>
+          {own.length > 0 && button}
+        </Group>
+        {own.length === 0 && (
+          <EmptyState
+            title="None yet"
+            text="Any HTTP service can be a provider: say where it is and how its credential is sent."
+            action={button}
+          />
+        )}
+        <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="md">
+          {own.map((provider) => (
+            <ProviderCard
+              key={provider.slug}
+              provider={provider}
+              actions={
+                <Group gap="xs">
+                  <RowActionButton
+                    requiredRole="admin"
+                    verb="Edit"
+                    rowName={provider.displayName}
+                    onClick={() => setEdited(provider)}
+                  />
+                  <RowActionButton
+                    requiredRole="admin"
+                    verb="Delete"
+                    rowName={provider.displayName}
+                    isDestructive
+                    onClick={() => {
+                      remove.reset();
+                      setToDelete(provider);
+                    }}
+                  />
+                </Group>
+              }
+            />
+          ))}
+        </SimpleGrid>
+      </Stack>
+      <Stack gap="md" component="section" aria-label="Built in">
+        <Title order={2}>Built in</Title>
+        <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="md">
+          {providers.data
+            .filter(({ builtIn }) => builtIn)
+            .map((provider) => (
+              <ProviderCard key={provider.slug} provider={provider} />
+            ))}
+        </SimpleGrid>
+      </Stack>
+      {edited !== null && (
+        <CustomProviderDialog
+          provider={edited === 'new' ? null : edited}
+          onClose={() => setEdited(null)}
+          onSaved={(name) => {
+            refreshProvidersAndAccounts();
+            setEdited(null);
+            showToast(`${name} is saved`);
+          }}
+        />
+      )}
+      {toDelete !== null && (
+        <ConfirmDialog
+          opened
+          onClose={() => setToDelete(null)}
+          title="Delete provider"
+          action="Delete provider"
+          requiredText={toDelete.slug}
+          onConfirm={() => remove.mutate(toDelete)}
+          pending={remove.isPending}
+          error={remove.error}
+        >
+          The credentials that are stored for it are deleted too, and agents’ calls to it are refused from now on.
+        </ConfirmDialog>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,88 @@
+/** Lets an agent call a provider: with a credential of its own, or with one that agents share. */
+import { NativeSelect, Text } from '@mantine/core';
+import { useState } from 'react';
+import { useFormDraft } from '../../api/form-drafts.js';
+import { AgentSelect } from '../../components/forms/agent-select.js';
+import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
+import { FormDialog } from '../../components/forms/form-dialog.js';
+import { formErrors } from '../../components/forms/form-errors.js';
+import { useAddAccount, useProviders } from '../../resources/agents.js';
+import { useAssignSharedCredential, useSharedCredentialsOfProvider } from '../../resources/shared-credentials.js';
+import { ProviderSelect } from './provider-select.js';
+
+const LABELS = { agentId: 'Agent', agent: 'Agent', providerSlug: 'Provider', credentialId: 'Credential' };
+const OWN_CREDENTIAL = '';
+
+interface NewAccountDialogProps {
+  readonly onClose: () => void;
+  readonly onAdded: () => void;
+}
+
+export function NewAccountDialog({ onClose, onAdded }: NewAccountDialogProps) {
+  const providers = useProviders();
+  const [agentId, setAgentId] = useFormDraft('new account agent', '');
+  const [providerSlug, setProviderSlug] = useFormDraft('new account provider', 'openai');
+  const [credentialId, setCredentialId] = useFormDraft('new account credential', OWN_CREDENTIAL);
+  const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
+  const shared = useSharedCredentialsOfProvider(providerSlug).data ?? [];
+  const addOwn = useAddAccount();
+  const addShared = useAssignSharedCredential();
+  const fields = providers.data?.find(({ slug }) => slug === providerSlug)?.credentialFields ?? [];
+  const error = credentialId === OWN_CREDENTIAL ? addOwn.error : addShared.error;
+  const problem = formErrors(error, { ...LABELS, ...credentialFieldLabels(fields) });
+  const submit = (): void => {
+    if (credentialId !== OWN_CREDENTIAL) {
+      addShared.mutate({ agentId, providerSlug, credentialId }, { onSuccess: onAdded });
+      return;
+    }
+    addOwn.mutate({ agentId, providerSlug, credentials: omitEmptyFields(credentials) }, { onSuccess: onAdded });
+  };
+  return (
+    <FormDialog
+      title="Add account"
+      problem={problem}
+      onSubmit={() => submit()}
+      action={credentialId === OWN_CREDENTIAL ? 'Test and add' : 'Add'}
+      pending={addOwn.isPending || addShared.isPending}
+      disabled={agentId === ''}
+      onClose={onClose}
+    >
+      <AgentSelect
+        label="Agent"
+        placeholder="Which agent will call"
+        value={agentId}
+        error={problem.fieldError('agentId') ?? problem.fieldError('agent')}
+        onChange={setAgentId}
+      />
+      <ProviderSelect
+        value={providerSlug}
+        error={problem.fieldError('providerSlug')}
+        onChange={(slug) => {
+          setProviderSlug(slug);
+          setCredentialId(OWN_CREDENTIAL);
+          setCredentials({});
+          addOwn.reset();
+        }}
+      />
+      {shared.length > 0 && (
+        <NativeSelect
+          label="Credential"
+          data={[
+            { value: OWN_CREDENTIAL, label: 'Its own, entered here' },
+            ...shared.map(({ id, name }) => ({ value: id, label: `Shared: ${name}` })),
+          ]}
+          error={problem.fieldError('credentialId')}
+          value={credentialId}
+          onChange={(event) => setCredentialId(event.currentTarget.value)}
+        />
+      )}
+      {credentialId === OWN_CREDENTIAL ? (
+        <CredentialFields fields={fields} values={credentials} onChange={setCredentials} problem={problem} />
+      ) : (
+        <Text size="sm" c="dimmed">
+          It is stored already; one rotation of it is one for all agents that use it.
+        </Text>
+      )}
+    </FormDialog>
+  );
+}

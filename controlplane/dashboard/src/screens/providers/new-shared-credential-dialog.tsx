@@ -1,0 +1,76 @@
+/** Stores a credential that many agents will use. */
+import { NativeSelect } from '@mantine/core';
+import { useState } from 'react';
+import { useFormDraft } from '../../api/form-drafts.js';
+import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
+import { FormDialog } from '../../components/forms/form-dialog.js';
+import { formErrors } from '../../components/forms/form-errors.js';
+import { NameInput } from '../../components/forms/name-input.js';
+import { useProjects, useProviders } from '../../resources/agents.js';
+import { type SharedCredential, useCreateSharedCredential } from '../../resources/shared-credentials.js';
+import { ProviderSelect } from './provider-select.js';
+
+const LABELS = { name: 'Name', providerSlug: 'Provider', projectId: 'For the agents of' };
+
+interface NewSharedCredentialDialogProps {
+  readonly onClose: () => void;
+  readonly onAdded: (credential: SharedCredential) => void;
+}
+
+export function NewSharedCredentialDialog({ onClose, onAdded }: NewSharedCredentialDialogProps) {
+  const providers = useProviders();
+  const projects = useProjects();
+  const [name, setName] = useFormDraft('new shared name', '');
+  const [providerSlug, setProviderSlug] = useFormDraft('new shared provider', 'openai');
+  const [projectId, setProjectId] = useFormDraft('new shared project', '');
+  const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
+  const add = useCreateSharedCredential();
+  const fields = providers.data?.find(({ slug }) => slug === providerSlug)?.credentialFields ?? [];
+  const problem = formErrors(add.error, { ...LABELS, ...credentialFieldLabels(fields) });
+  return (
+    <FormDialog
+      title="New shared credential"
+      problem={problem}
+      onSubmit={() => {
+        const project = projectId === '' ? null : projectId;
+        add.mutate(
+          { name, providerSlug, projectId: project, credentials: omitEmptyFields(credentials) },
+          { onSuccess: onAdded },
+        );
+      }}
+      action="Test and store"
+      pending={add.isPending}
+      onClose={onClose}
+    >
+      <NameInput
+        description="For you, to tell it from others."
+        placeholder="OpenAI, production"
+        withAsterisk={false}
+        error={problem.fieldError('name')}
+        value={name}
+        onChange={setName}
+      />
+      <ProviderSelect
+        value={providerSlug}
+        error={problem.fieldError('providerSlug')}
+        onChange={(slug) => {
+          setProviderSlug(slug);
+          setCredentials({});
+          add.reset();
+        }}
+      />
+      <CredentialFields fields={fields} values={credentials} onChange={setCredentials} problem={problem} />
+      <NativeSelect
+        label="For the agents of"
+        description="What only one project may use goes with that project."
+        data={[
+          { value: '', label: 'the whole organization' },
+          ...(projects.data ?? []).map((project) => ({ value: project.id, label: project.name })),
+        ]}
+        error={problem.fieldError('projectId')}
+        value={projectId}
+        onChange={(event) => setProjectId(event.currentTarget.value)}
+      />
+    </FormDialog>
+  );
+}

@@ -1,0 +1,8 @@
+import type { useProviders } from '../../resources/agents.js';
+
+export type Provider = NonNullable<ReturnType<typeof useProviders>['data']>[number];
+
+/** One that the organization made. */
+export type CustomProvider = Provider & { readonly id: string };
+
+export const isCustomProvider = (provider: Provider): provider is CustomProvider => provider.id !== null;

@@ -1,0 +1,67 @@
+/** What agents may call, with which credentials, and whether it answers. */
+import { Stack, Tabs } from '@mantine/core';
+import { PageHeader } from '../../components/layout/page-header.js';
+import { useUrlState } from '../../hooks/use-url-state.js';
+import { AccountsTab } from './accounts-tab.js';
+import { BreakersTab } from './breakers-tab.js';
+import { CatalogueTab } from './catalogue-tab.js';
+import { NeedsCredentialsAlert } from './needs-credentials-alert.js';
+import { PricesTab } from './prices-tab.js';
+import { SharedCredentialsTab } from './shared-credentials-tab.js';
+
+const DEFAULTS = { tab: 'accounts', project: '', status: '', credential: '', model: '', source: '', page: 1 };
+
+export function ProvidersPage() {
+  const { values, set, clear } = useUrlState(DEFAULTS);
+  return (
+    <>
+      <PageHeader
+        title="Providers"
+        description="The gateway calls them with credentials that agents never see. One agent’s, or shared by many."
+      />
+      <Tabs
+        value={values.tab}
+        onChange={(tab) =>
+          set({ tab: tab ?? DEFAULTS.tab, project: '', status: '', credential: '', model: '', source: '' })
+        }
+        keepMounted={false}
+      >
+        <Tabs.List mb="lg" className="acg-tabs">
+          <Tabs.Tab value="accounts">Accounts</Tabs.Tab>
+          <Tabs.Tab value="shared">Shared credentials</Tabs.Tab>
+          <Tabs.Tab value="catalogue">Catalogue</Tabs.Tab>
+          <Tabs.Tab value="circuits">Circuits</Tabs.Tab>
+          <Tabs.Tab value="prices">Prices</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="accounts">
+          <Stack gap="lg">
+            <NeedsCredentialsAlert />
+            <AccountsTab
+              values={values}
+              onChange={set}
+              onClear={clear}
+              filtered={values.project + values.status !== ''}
+            />
+          </Stack>
+        </Tabs.Panel>
+        <Tabs.Panel value="shared">
+          <SharedCredentialsTab
+            page={values.page}
+            onPage={(page) => set({ page })}
+            opened={values.credential}
+            onOpen={(credential) => set({ credential, page: values.page })}
+          />
+        </Tabs.Panel>
+        <Tabs.Panel value="catalogue">
+          <CatalogueTab />
+        </Tabs.Panel>
+        <Tabs.Panel value="circuits">
+          <BreakersTab page={values.page} onPage={(page) => set({ page })} />
+        </Tabs.Panel>
+        <Tabs.Panel value="prices">
+          <PricesTab values={values} onChange={set} />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  );
+}

@@ -1,0 +1,52 @@
+/** Asks for a credential in the place of another; the provider is asked first whether it takes it. */
+import { Text } from '@mantine/core';
+import type { UseMutationResult } from '@tanstack/react-query';
+import { useState } from 'react';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
+import { FormDialog } from '../../components/forms/form-dialog.js';
+import { formErrors } from '../../components/forms/form-errors.js';
+import { useProviders } from '../../resources/agents.js';
+import type { CredentialInput } from '../../resources/provider-accounts.js';
+
+interface ReplaceCredentialDialogProps {
+  readonly title: string;
+  /** What it means for whom. */
+  readonly text: string;
+  readonly providerSlug: string;
+  readonly replace: UseMutationResult<unknown, Error, CredentialInput>;
+  readonly onClose: () => void;
+  readonly onReplaced: () => void;
+}
+
+export function ReplaceCredentialDialog(props: ReplaceCredentialDialogProps) {
+  const { title, text, providerSlug, replace, onClose, onReplaced } = props;
+  const providers = useProviders();
+  const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
+  const provider = providers.data?.find(({ slug }) => slug === providerSlug);
+  const problem = formErrors(replace.error, credentialFieldLabels(provider?.credentialFields));
+  return (
+    <FormDialog
+      title={title}
+      problem={problem}
+      onSubmit={() =>
+        replace.mutate({ providerSlug, credentials: omitEmptyFields(credentials) }, { onSuccess: onReplaced })
+      }
+      action="Test and store"
+      pending={replace.isPending}
+      disabled={provider === undefined}
+      onClose={onClose}
+    >
+      <Text size="sm">{text}</Text>
+      {provider !== undefined && (
+        <CredentialFields
+          fields={provider.credentialFields}
+          values={credentials}
+          onChange={setCredentials}
+          problem={problem}
+        />
+      )}
+      {providers.error !== null && <ErrorAlert error={providers.error} onRetry={providers.refetch} />}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,36 @@
+/** Sets an account's credential anew; one that it shares, for all that share it. */
+import { showToast } from '../../components/feedback/toast.js';
+import { useRotateAccount } from '../../resources/provider-accounts.js';
+import { useSharedCredential } from '../../resources/shared-credentials.js';
+import { type Account, useProviderName } from './account-queries.js';
+import { ReplaceCredentialDialog } from './replace-credential-dialog.js';
+import { RotateSharedCredentialDialog } from './rotate-shared-credential-dialog.js';
+
+interface RotateAccountDialogProps {
+  readonly account: Account;
+  readonly onClose: () => void;
+}
+
+export function RotateAccountDialog({ account, onClose }: RotateAccountDialogProps) {
+  const shared = useSharedCredential(account.credentialId ?? '');
+  if (account.credentialId === null) return <RotateOwnCredentialDialog account={account} onClose={onClose} />;
+  return shared.data === undefined ? null : <RotateSharedCredentialDialog credential={shared.data} onClose={onClose} />;
+}
+
+function RotateOwnCredentialDialog({ account, onClose }: RotateAccountDialogProps) {
+  const { id, providerSlug, agentName } = account;
+  const nameOf = useProviderName();
+  return (
+    <ReplaceCredentialDialog
+      title={`New credential at ${nameOf(providerSlug)}`}
+      text={`${agentName} goes on with the same token. The old credential is then gone from the gateway; end it with the provider too.`}
+      providerSlug={providerSlug}
+      replace={useRotateAccount(id)}
+      onClose={onClose}
+      onReplaced={() => {
+        showToast(`${agentName} calls with the new credential from now on`);
+        onClose();
+      }}
+    />
+  );
+}

@@ -1,0 +1,35 @@
+/** Sets a shared credential anew, for all agents that use it. */
+
+import { showToast } from '../../components/feedback/toast.js';
+import { formatCount } from '../../format/format.js';
+import { type SharedCredential, useRotateSharedCredential } from '../../resources/shared-credentials.js';
+import { ReplaceCredentialDialog } from './replace-credential-dialog.js';
+
+interface RotateSharedCredentialDialogProps {
+  readonly credential: SharedCredential;
+  readonly onClose: () => void;
+}
+
+export const formatAgentCount = (accounts: number): string =>
+  `${formatCount(accounts)} ${accounts === 1 ? 'agent' : 'agents'}`;
+
+export function RotateSharedCredentialDialog({ credential, onClose }: RotateSharedCredentialDialogProps) {
+  const { id, name, providerSlug, accounts } = credential;
+  return (
+    <ReplaceCredentialDialog
+      title={`Rotate ${name}`}
+      text={
+        accounts === 0
+          ? 'No agent uses it yet. The old credential is then gone from the gateway; end it with the provider too.'
+          : `${formatAgentCount(accounts)} ${accounts === 1 ? 'calls' : 'call'} with the new one as soon as it is stored. The old one is then gone from the gateway; end it with the provider too.`
+      }
+      providerSlug={providerSlug}
+      replace={useRotateSharedCredential(id)}
+      onClose={onClose}
+      onReplaced={() => {
+        showToast(`${name} is rotated for ${formatAgentCount(accounts)}`);
+        onClose();
+      }}
+    />
+  );
+}

@@ -1,0 +1,150 @@
+/** Which agents use a shared credential; more of them, or fewer. */
+import { Anchor, Drawer, Group, Pagination, Skeleton, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { showErrorToast, showToast } from '../../components/feedback/toast.js';
+import { AgentSelect } from '../../components/forms/agent-select.js';
+import { Form } from '../../components/forms/form.js';
+import { formErrors } from '../../components/forms/form-errors.js';
+import { formatCount } from '../../format/format.js';
+import { useRemoveAccount } from '../../resources/provider-accounts.js';
+import {
+  type SharedCredential,
+  useAssignSharedCredential,
+  useSharedCredential,
+} from '../../resources/shared-credentials.js';
+import { useAccountList, useProviderName } from './account-queries.js';
+
+const PAGE_SIZE = 20;
+const LABELS = { agent: 'Agent', agentId: 'Agent', credentialId: 'Agent' };
+
+interface SharedCredentialDrawerProps {
+  /** Empty: closed. */
+  readonly id: string;
+  readonly onClose: () => void;
+}
+
+export function SharedCredentialDrawer({ id, onClose }: SharedCredentialDrawerProps) {
+  const credentialQuery = useSharedCredential(id);
+  const nameOf = useProviderName();
+  const credential = credentialQuery.data;
+  return (
+    <Drawer opened={id !== ''} onClose={onClose} title={credential?.name ?? 'Shared credential'} position="right">
+      {credentialQuery.error !== null && <ErrorAlert error={credentialQuery.error} onRetry={credentialQuery.refetch} />}
+      {credential === undefined && credentialQuery.error === null && id !== '' && <Skeleton h={200} />}
+      {credential !== undefined && (
+        <Stack gap="lg">
+          <Text size="sm" c="dimmed">
+            Of {nameOf(credential.providerSlug)}
+            {credential.projectId === null ? ', for all agents' : ', for the agents of one project'}. Agents never see
+            it; a rotation counts for all at once.
+          </Text>
+          <ShareWithAgentForm credential={credential} />
+          <AgentsUsingCredential credential={credential} />
+        </Stack>
+      )}
+    </Drawer>
+  );
+}
+
+function ShareWithAgentForm({ credential }: { readonly credential: SharedCredential }) {
+  const [agentId, setAgentId] = useState('');
+  const share = useAssignSharedCredential();
+  const problem = formErrors(share.error, LABELS);
+  return (
+    <Form
+      problem={problem}
+      onSubmit={() => {
+        const body = { agentId, providerSlug: credential.providerSlug, credentialId: credential.id };
+        share.mutate(body, {
+          onSuccess: () => {
+            setAgentId('');
+            showToast('The agent calls with it from now on');
+          },
+        });
+      }}
+      gap="sm"
+    >
+      <AgentSelect
+        label="Share with"
+        placeholder="Another agent"
+        value={agentId}
+        error={problem.fieldError('agent') ?? problem.fieldError('agentId') ?? problem.fieldError('credentialId')}
+        onChange={(next) => {
+          setAgentId(next);
+          share.reset();
+        }}
+      />
+      <Group>
+        <RoleGuardedButton
+          requiredRole="admin"
+          type="submit"
+          loading={share.isPending}
+          disabledReason={agentId === '' ? 'Choose an agent first.' : null}
+        >
+          Share
+        </RoleGuardedButton>
+      </Group>
+    </Form>
+  );
+}
+
+function AgentsUsingCredential({ credential }: { readonly credential: SharedCredential }) {
+  const [page, setPage] = useState(1);
+  const users = useAccountList({ credentialId: credential.id, limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE });
+  const remove = useRemoveAccount();
+  if (users.data === undefined) {
+    return users.error === null ? <Skeleton h={120} /> : <ErrorAlert error={users.error} onRetry={users.refetch} />;
+  }
+  const { accounts, total } = users.data;
+  return (
+    <Stack gap="sm" component="section" aria-label="Used by">
+      <Text size="sm" fw={600}>
+        {total === 0 ? 'No agent uses it yet' : `Used by ${formatCount(total)} ${total === 1 ? 'agent' : 'agents'}`}
+      </Text>
+      <ul className="acg-plain-list">
+        {accounts.map(({ id, agentId, agentName }) => (
+          <Group component="li" key={id} justify="space-between" wrap="nowrap" py={6} gap="sm" className="acg-line-row">
+            <Anchor
+              component={Link}
+              href={`/agents/${agentId}?tab=providers`}
+              size="sm"
+              underline="always"
+              className="acg-break"
+            >
+              {agentName}
+            </Anchor>
+            <RoleGuardedButton
+              requiredRole="admin"
+              size="xs"
+              variant="subtle"
+              color="red"
+              aria-label={`Take away from ${agentName}`}
+              loading={remove.isPending && remove.variables === id}
+              onClick={() =>
+                remove.mutate(id, {
+                  onSuccess: () => showToast(`${agentName} does not use it any more`),
+                  onError: showErrorToast,
+                })
+              }
+            >
+              Take away
+            </RoleGuardedButton>
+          </Group>
+        ))}
+      </ul>
+      {total > PAGE_SIZE && (
+        <Pagination
+          size="sm"
+          value={page}
+          onChange={setPage}
+          total={Math.ceil(total / PAGE_SIZE)}
+          getControlProps={(control) => ({ 'aria-label': `Used by: ${control} page` })}
+          getItemProps={(number) => ({ 'aria-label': `Used by: page ${number}` })}
+        />
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,161 @@
+/** Credentials that are stored once for the accounts of many agents. */
+import { Group, Stack, Text } from '@mantine/core';
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import { useFormDraft } from '../../api/form-drafts.js';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { CREDENTIAL_TEST_TOASTS } from '../../components/feedback/credential-test-toasts.js';
+import { EmptyState } from '../../components/feedback/empty-state.js';
+import { RelativeTime } from '../../components/feedback/relative-time.js';
+import { StatusBadge } from '../../components/feedback/status-badge.js';
+import { showToast } from '../../components/feedback/toast.js';
+import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
+import { DataTable } from '../../components/tables/data-table.js';
+import { RowActionButton } from '../../components/tables/row-action-button.js';
+import { useProjects } from '../../resources/agents.js';
+import {
+  type SharedCredential,
+  useDeleteSharedCredential,
+  useSharedCredentials,
+  useTestSharedCredential,
+} from '../../resources/shared-credentials.js';
+import { useProviderName } from './account-queries.js';
+import { NewSharedCredentialDialog } from './new-shared-credential-dialog.js';
+import { formatAgentCount, RotateSharedCredentialDialog } from './rotate-shared-credential-dialog.js';
+import { SharedCredentialDrawer } from './shared-credential-drawer.js';
+
+const PAGE_SIZE = 50;
+
+interface SharedCredentialsTabProps {
+  readonly page: number;
+  readonly onPage: (page: number) => void;
+  /** The one whose agents are shown; empty: none. */
+  readonly opened: string;
+  readonly onOpen: (id: string) => void;
+}
+
+export function SharedCredentialsTab({ page, onPage, opened, onOpen }: SharedCredentialsTabProps) {
+  const credentials = useSharedCredentials(page, PAGE_SIZE);
+  const projects = useProjects();
+  const nameOf = useProviderName();
+  const test = useTestSharedCredential();
+  const remove = useDeleteSharedCredential();
+  const [adding, setAdding] = useFormDraft('new shared', false);
+  const [toRotate, setToRotate] = useState<SharedCredential | null>(null);
+  const [toDelete, setToDelete] = useState<SharedCredential | null>(null);
+  const projectName = (id: string | null): string =>
+    id === null ? 'all' : (projects.data?.find((project) => project.id === id)?.name ?? 'one project');
+  const add = (
+    <RoleGuardedButton
+      requiredRole="admin"
+      leftSection={<Plus size={16} aria-hidden />}
+      onClick={() => setAdding(true)}
+    >
+      New shared credential
+    </RoleGuardedButton>
+  );
+  return (
+    <Stack gap="md">
+      <Group justify="space-between" gap="sm">
+        <Text size="sm" c="dimmed" maw={560}>
+          Stored once, used by many agents, rotated for all of them at once.
+        </Text>
+        {(credentials.data?.total ?? 0) > 0 && add}
+      </Group>
+      <DataTable
+        label="Shared credentials"
+        query={credentials}
+        rows={(data) => data.credentials}
+        rowKey={({ id }) => id}
+        href={({ id }) => `/providers?tab=shared&credential=${id}${page === 1 ? '' : `&page=${page}`}`}
+        paging={({ total }) => ({ page, pageSize: PAGE_SIZE, total, onPage })}
+        empty={
+          <EmptyState
+            title="Nothing is shared yet"
+            text="Store a provider’s credential here once, then let as many agents as you like call with it."
+            action={add}
+          />
+        }
+        columns={[
+          { header: 'Name', cell: ({ name }) => name },
+          { header: 'Provider', cell: ({ providerSlug }) => nameOf(providerSlug) },
+          {
+            header: 'Credential',
+            cell: ({ status }) =>
+              status === 'active' ? (
+                <StatusBadge tone="good">stored</StatusBadge>
+              ) : (
+                <StatusBadge tone="bad">needs to be set again</StatusBadge>
+              ),
+          },
+          { header: 'Used by', cell: ({ accounts }) => formatAgentCount(accounts) },
+          { header: 'Projects', cell: ({ projectId }) => projectName(projectId), wideOnly: true },
+          { header: 'Rotated', cell: ({ rotatedAt }) => <RelativeTime at={rotatedAt} never="never" />, wideOnly: true },
+          {
+            header: 'Actions',
+            cell: (credential) => (
+              <Group gap="xs" justify="flex-end" wrap="nowrap">
+                <RowActionButton
+                  requiredRole="admin"
+                  verb="Test"
+                  rowName={credential.name}
+                  loading={test.isPending && test.variables === credential.id}
+                  onClick={() => test.mutate(credential.id, CREDENTIAL_TEST_TOASTS)}
+                />
+                <RowActionButton
+                  requiredRole="admin"
+                  verb="Rotate"
+                  rowName={credential.name}
+                  onClick={() => setToRotate(credential)}
+                />
+                <RowActionButton
+                  requiredRole="admin"
+                  verb="Delete"
+                  rowName={credential.name}
+                  isDestructive
+                  disabledReason={credential.accounts === 0 ? null : 'Agents use it: take it from them first.'}
+                  onClick={() => {
+                    remove.reset();
+                    setToDelete(credential);
+                  }}
+                />
+              </Group>
+            ),
+          },
+        ]}
+      />
+      <SharedCredentialDrawer key={opened} id={opened} onClose={() => onOpen('')} />
+      {adding && (
+        <NewSharedCredentialDialog
+          onClose={() => setAdding(false)}
+          onAdded={({ id, name }) => {
+            setAdding(false);
+            showToast(`${name} is stored`);
+            onOpen(id);
+          }}
+        />
+      )}
+      {toRotate !== null && <RotateSharedCredentialDialog credential={toRotate} onClose={() => setToRotate(null)} />}
+      {toDelete !== null && (
+        <ConfirmDialog
+          opened
+          onClose={() => setToDelete(null)}
+          title={`Delete ${toDelete.name}`}
+          action="Delete credential"
+          onConfirm={() =>
+            remove.mutate(toDelete.id, {
+              onSuccess: () => {
+                showToast(`${toDelete.name} is deleted`);
+                setToDelete(null);
+              },
+            })
+          }
+          pending={remove.isPending}
+          error={remove.error}
+        >
+          It is gone from the gateway; end it with the provider too.
+        </ConfirmDialog>
+      )}
+    </Stack>
+  );
+}

@@ -1,0 +1,68 @@
+/** What a reason means, what to do about it, and the way there. */
+import { LIMITS, rejectionReason } from '@acg/base/limits';
+import { Anchor, Text } from '@mantine/core';
+import { Link } from 'wouter';
+import { rejectionAdvice } from '../../messages/rejection-advice.js';
+
+interface AdviceLink {
+  readonly label: string;
+  /** The tab of the agent's page, or an address of its own. */
+  readonly to: string;
+}
+
+const LIMITS_LINK: AdviceLink = { label: 'Its limits', to: '?tab=limits' };
+const PROVIDERS_LINK: AdviceLink = { label: 'Its providers', to: '?tab=providers' };
+const AGENT_LINK: AdviceLink = { label: 'Its page', to: '' };
+
+const LINK_BY_LIMIT_SCOPE = {
+  agent_provider: LIMITS_LINK,
+  agent: LIMITS_LINK,
+  project: { label: 'Projects', to: '/projects' },
+  org: { label: 'Settings', to: '/settings?tab=organization' },
+};
+
+const LINK_BY_REASON: Readonly<Record<string, AdviceLink>> = {
+  not_assigned: PROVIDERS_LINK,
+  needs_credentials: PROVIDERS_LINK,
+  denied_sensitive_path: PROVIDERS_LINK,
+  unknown_provider: { label: 'How to connect', to: '?tab=connect' },
+  paused: AGENT_LINK,
+  revoked: AGENT_LINK,
+  ...Object.fromEntries(LIMITS.map((row) => [rejectionReason(row), LINK_BY_LIMIT_SCOPE[row.scope]])),
+  budget_never_fits: LIMITS_LINK,
+  budget_in_flight: LIMITS_LINK,
+  unauthorized: { label: 'Keys', to: '/keys' },
+  agent_out_of_scope: { label: 'Keys', to: '/keys' },
+};
+
+interface RejectionAdviceCellProps {
+  readonly reason: string;
+  /** Null: of all agents. */
+  readonly agentId: string | null;
+}
+
+export function RejectionAdviceCell({ reason, agentId }: RejectionAdviceCellProps) {
+  const { cause: what, remedy: todo } = rejectionAdvice(reason);
+  const way = LINK_BY_REASON[reason];
+  const isAbsolutePath = way?.to.startsWith('/') === true;
+  return (
+    <>
+      <Text size="sm" span display="block">
+        {what}
+      </Text>
+      <Text size="sm" c="dimmed" span display="block">
+        {todo}{' '}
+        {way !== undefined && (isAbsolutePath || agentId !== null) && (
+          <Anchor
+            component={Link}
+            href={isAbsolutePath ? way.to : `/agents/${agentId}${way.to}`}
+            inherit
+            underline="always"
+          >
+            {way.label}
+          </Anchor>
+        )}
+      </Text>
+    </>
+  );
+}

@@ -1,0 +1,130 @@
+/** Calls that the gateway did not let through: why, whose, and what to do about it. */
+import { Button, Group, Stack, Text, Title } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { api } from '../../api/api-client.js';
+import { groupsToSeries } from '../../components/charts/group-series.js';
+import { TimeSeriesChart } from '../../components/charts/time-series-chart.js';
+import { EmptyState } from '../../components/feedback/empty-state.js';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { AgentSelect } from '../../components/forms/agent-select.js';
+import { parseTimeRange, TIME_RANGE_DEFAULTS, TimeRangeControl } from '../../components/forms/time-range-control.js';
+import { PageHeader } from '../../components/layout/page-header.js';
+import { DataTable } from '../../components/tables/data-table.js';
+import { formatCount } from '../../format/format.js';
+import { useUrlState } from '../../hooks/use-url-state.js';
+import { RejectedAgentsTable } from './rejected-agents-table.js';
+import { RejectionAdviceCell } from './rejection-advice-cell.js';
+
+const DEFAULTS = { ...TIME_RANGE_DEFAULTS, agent: '' };
+/** Refusals are counted every few seconds. */
+const REFETCH_MS = 5_000;
+
+export function RejectionsPage() {
+  const { values, set, clear } = useUrlState(DEFAULTS);
+  const range = parseTimeRange(values);
+  const query = { ...range, ...(values.agent === '' ? {} : { agentId: values.agent }) };
+  const rejections = useQuery({
+    queryKey: ['usage', 'refusals', query],
+    queryFn: () => api.get('/v1/usage/refusals', { params: { query } }),
+    placeholderData: keepPreviousData,
+    refetchInterval: REFETCH_MS,
+  });
+  return (
+    <>
+      <PageHeader
+        title="Refusals"
+        description="Calls that the gateway did not let through, counted within some five seconds; they cost nothing and are not under Calls. A token that nobody issued belongs to no organization: calls with one are not counted here."
+      />
+      <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
+        <AgentSelect
+          aria-label="Agent"
+          placeholder="Any agent"
+          w={220}
+          value={values.agent}
+          onChange={(agent) => set({ agent })}
+        />
+        <TimeRangeControl values={values} onChange={set} />
+        {values.agent !== '' && (
+          <Button variant="subtle" onClick={() => set({ agent: '' })}>
+            All agents
+          </Button>
+        )}
+      </Group>
+      <Stack gap="lg">
+        <DataTable
+          label="Refusals by reason"
+          query={rejections}
+          rows={(data) => data.refusals}
+          rowKey={({ reason }) => reason}
+          filtered={values.agent !== ''}
+          onClearFilters={clear}
+          columns={[
+            {
+              header: 'Reason',
+              cell: ({ reason }) => (
+                <Text size="sm" ff="monospace" span>
+                  {reason}
+                </Text>
+              ),
+            },
+            { header: 'Refused', numeric: true, cell: (row) => formatCount(row.count) },
+            {
+              header: 'What to do',
+              cell: ({ reason }) => (
+                <RejectionAdviceCell reason={reason} agentId={values.agent === '' ? null : values.agent} />
+              ),
+            },
+          ]}
+          empty={<EmptyState title="Nothing was refused in this time" text="Every call that came was let through." />}
+        />
+        {rejections.data !== undefined && rejections.data.refusals.length > 0 && <RejectionChart query={query} />}
+        {values.agent === '' && (
+          <section aria-labelledby="refused-agents">
+            <Title order={2} id="refused-agents" mb="sm">
+              Agents refused most
+            </Title>
+            <RejectedAgentsTable range={range} onChoose={(agent) => set({ agent })} />
+          </section>
+        )}
+      </Stack>
+    </>
+  );
+}
+
+interface RejectionChartProps {
+  readonly query: ReturnType<typeof parseTimeRange> & { readonly agentId?: string };
+}
+
+function RejectionChart({ query }: RejectionChartProps) {
+  const timeseriesParams = { ...query, groupBy: 'reason' as const };
+  const series = useQuery({
+    queryKey: ['usage', 'timeseries', timeseriesParams],
+    queryFn: () => api.get('/v1/usage/timeseries', { params: { query: timeseriesParams } }),
+    placeholderData: keepPreviousData,
+    refetchInterval: 30_000,
+  });
+  const data = series.data;
+  const buckets = useMemo(() => data?.timeseries.map(({ bucket }) => bucket) ?? [], [data]);
+  const groups = useMemo(
+    () =>
+      groupsToSeries(
+        data?.groups ?? [],
+        (reason) => reason.replaceAll('_', ' '),
+        ({ rejectedRequests }) => rejectedRequests,
+      ),
+    [data],
+  );
+  if (data === undefined)
+    return series.error === null ? null : <ErrorAlert error={series.error} onRetry={series.refetch} />;
+  return (
+    <TimeSeriesChart
+      title="Refused over time"
+      stale={series.isPlaceholderData}
+      buckets={buckets}
+      interval={data.interval}
+      series={groups}
+      format={formatCount}
+    />
+  );
+}

@@ -1,0 +1,54 @@
+/** Makes a management token. */
+import { NativeSelect } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { api } from '../../api/api-client.js';
+import { useFormDraft } from '../../api/form-drafts.js';
+import { FormDialog } from '../../components/forms/form-dialog.js';
+import { formErrors } from '../../components/forms/form-errors.js';
+import { expiryInDays, LifetimeSelect } from '../../components/forms/lifetime-select.js';
+import { NameInput } from '../../components/forms/name-input.js';
+
+const ROLES = ['viewer', 'member', 'admin'] as const;
+
+const LABELS = { name: 'Name', role: 'Role', expiresAt: 'End' };
+
+interface NewManagementTokenDialogProps {
+  readonly onClose: () => void;
+  readonly onCreated: (secret: string) => void;
+}
+
+export function NewManagementTokenDialog({ onClose, onCreated: onMade }: NewManagementTokenDialogProps) {
+  const [name, setName] = useFormDraft('new token name', '');
+  const [role, setRole] = useFormDraft<(typeof ROLES)[number]>('new token role', 'viewer');
+  const [days, setDays] = useFormDraft('new token days', '90');
+  const create = useMutation({
+    mutationFn: () => {
+      const expiresAt = expiryInDays(days);
+      const body = { name, role, ...(expiresAt === null ? {} : { expiresAt }) };
+      return api.post('/v1/management-tokens', { body });
+    },
+    gcTime: 0,
+    onSuccess: ({ secretToken }) => onMade(secretToken),
+  });
+  const problem = formErrors(create.error, LABELS);
+  return (
+    <FormDialog
+      title="New management token"
+      problem={problem}
+      onSubmit={() => create.mutate()}
+      action="Make token"
+      pending={create.isPending}
+      onClose={onClose}
+    >
+      <NameInput error={problem.fieldError('name')} placeholder="ci" value={name} onChange={setName} />
+      <NativeSelect
+        label="Role"
+        error={problem.fieldError('role')}
+        data={[...ROLES]}
+        value={role}
+        onChange={(event) => setRole(event.currentTarget.value as (typeof ROLES)[number])}
+      />
+      <LifetimeSelect value={days} onChange={setDays} error={problem.fieldError('expiresAt')} />
+    </FormDialog>
+  );
+}

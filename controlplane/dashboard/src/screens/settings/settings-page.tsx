@@ -1,0 +1,54 @@
+/** Settings of the person and of the organization. */
+import { Stack, Tabs } from '@mantine/core';
+import { PageHeader } from '../../components/layout/page-header.js';
+import { useUrlState } from '../../hooks/use-url-state.js';
+import { ChangePassword } from './change-password.js';
+import { DangerZone } from './danger-zone.js';
+import { ManagementTokensTab } from './management-tokens-tab.js';
+import { NewOrganizationDialog } from './new-organization-dialog.js';
+import { OrganizationSettings } from './organization-settings.js';
+import { Profile } from './profile.js';
+import { SessionsTab } from './sessions-tab.js';
+
+const DEFAULTS = { tab: 'account', page: 1, dialog: '' };
+/** The menu of organizations leads to it. */
+const NEW_ORGANIZATION = 'new';
+
+export function SettingsPage() {
+  const { values, set } = useUrlState(DEFAULTS);
+  return (
+    <>
+      <PageHeader title="Settings" />
+      <Tabs value={values.tab} onChange={(tab) => set({ tab: tab ?? 'account' })} keepMounted={false}>
+        <Tabs.List mb="lg" className="acg-tabs">
+          <Tabs.Tab value="account">Account</Tabs.Tab>
+          <Tabs.Tab value="sessions">Sessions</Tabs.Tab>
+          <Tabs.Tab value="tokens">Tokens</Tabs.Tab>
+          <Tabs.Tab value="organization">Organization</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="account">
+          <Stack gap="lg">
+            <Profile />
+            <ChangePassword />
+          </Stack>
+        </Tabs.Panel>
+        <Tabs.Panel value="sessions">
+          <SessionsTab page={values.page} onPage={(page) => set({ page })} />
+        </Tabs.Panel>
+        <Tabs.Panel value="tokens">
+          <ManagementTokensTab page={values.page} onPage={(page) => set({ page })} />
+        </Tabs.Panel>
+        <Tabs.Panel value="organization">
+          <Stack gap="lg">
+            <OrganizationSettings />
+            <DangerZone />
+            <NewOrganizationDialog
+              opened={values.dialog === NEW_ORGANIZATION}
+              onClose={() => set({ dialog: '' }, { replace: true })}
+            />
+          </Stack>
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  );
+}

@@ -1,0 +1,76 @@
+import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { useMutation } from '@tanstack/react-query';
+import { api } from '../../api/api-client.js';
+import { useFormDraft } from '../../api/form-drafts.js';
+import { queryClient } from '../../api/query-client.js';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { BudgetInput } from '../../components/forms/budget-input.js';
+import { formErrors } from '../../components/forms/form-errors.js';
+import { dollarInputToCents } from '../../format/format.js';
+import { useProjects } from '../../resources/agents.js';
+
+const SUGGESTED_BUDGET_USD = 20;
+const EMPTY = { name: '', budget: SUGGESTED_BUDGET_USD as number | string, projectId: '' };
+const LABELS = { name: 'Name', projectId: 'Project', budgetCentsMonthly: 'Budget' };
+
+export function CreateAgentStep({ onCreated }: { readonly onCreated: (agentId: string) => void }) {
+  const projects = useProjects();
+  const [draft, saveDraft] = useFormDraft('setup', EMPTY);
+  const form = useForm({
+    initialValues: draft,
+    onValuesChange: saveDraft,
+    validate: { name: (value) => (value.trim() === '' ? 'A name is needed' : null) },
+  });
+  const create = useMutation({
+    mutationFn: async ({ name, budget, projectId }: typeof form.values) => {
+      const project = projectId === '' ? (projects.data?.[0]?.id ?? '') : projectId;
+      const body = { projectId: project, name: name.trim(), budgetCentsMonthly: dollarInputToCents(budget) };
+      return (await api.post('/v1/agents', { body })).agent;
+    },
+    onSuccess: async ({ id }) => {
+      onCreated(id);
+      await queryClient.invalidateQueries({ queryKey: ['agents'] });
+    },
+  });
+  const problem = formErrors(create.error, LABELS);
+  return (
+    <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
+      <Stack gap="md" maw={440}>
+        {problem.formError}
+        <TextInput
+          label="Name"
+          placeholder="Support bot"
+          autoFocus
+          {...form.getInputProps('name')}
+          error={form.errors.name ?? problem.fieldError('name')}
+        />
+        {(projects.data ?? []).length > 1 && (
+          <Select
+            label="Project"
+            allowDeselect={false}
+            data={(projects.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+            {...form.getInputProps('projectId')}
+            value={form.values.projectId === '' ? (projects.data?.[0]?.id ?? null) : form.values.projectId}
+          />
+        )}
+        <BudgetInput
+          label="Monthly budget in dollars"
+          description="Calls above it are refused. Empty: no budget."
+          {...form.getInputProps('budget')}
+          error={problem.fieldError('budgetCentsMonthly')}
+        />
+        <Group>
+          <RoleGuardedButton requiredRole="admin" type="submit" loading={create.isPending || projects.isPending}>
+            Create the agent
+          </RoleGuardedButton>
+          {projects.error !== null && (
+            <Button variant="default" onClick={() => void projects.refetch()}>
+              Load the projects again
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </form>
+  );
+}

@@ -1,0 +1,105 @@
+/** Waits for the agent's first call. A refused one is news as well: it says what to do. */
+import { Alert, Button, Card, Code, Group, List, Loader, Stack, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { CircleCheck } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { Link } from 'wouter';
+import { api } from '../../api/api-client.js';
+import { useConfig } from '../../api/session.js';
+import { useFocusOnAppear } from '../../components/focus/use-focus-on-appear.js';
+import { CodeSnippetTabs } from '../../components/secrets/code-snippet-tabs.js';
+import { GATEWAY_URL_PLACEHOLDER, TOKEN_PLACEHOLDER } from '../../components/secrets/code-snippets.js';
+import { formatCents, formatCount, formatMilliseconds } from '../../format/format.js';
+import { FirstRejectionAlert } from './first-rejection-alert.js';
+
+const REFETCH_MS = 1_000;
+const TROUBLESHOOTING_AFTER_MS = 20_000;
+
+interface FirstCallStepProps {
+  readonly agentId: string;
+  readonly providerSlug: string;
+  readonly token: string | null;
+  /** Back to a step of the setup. */
+  readonly onStep: (step: number) => void;
+}
+
+export function FirstCallStep({ agentId, providerSlug, token, onStep }: FirstCallStepProps) {
+  const calls = useQuery({
+    queryKey: ['logs', 'first', agentId],
+    queryFn: () => fetchFirstCall(agentId),
+    refetchInterval: ({ state }) => ((state.data?.logs.length ?? 0) > 0 ? false : REFETCH_MS),
+  });
+  const call = calls.data?.logs[0];
+  if (call !== undefined) return <FirstCallArrived call={call} />;
+  return (
+    <Stack gap="md">
+      <Group gap="sm" role="status">
+        {/* No spinner where motion is unwanted: the words are enough. */}
+        <Loader size="sm" type="dots" aria-hidden data-waiting />
+        <Text fw={600}>Waiting for the first call …</Text>
+      </Group>
+      <CodeSnippetTabs providerSlug={providerSlug} token={token} agent={agentId} />
+      <FirstRejectionAlert agentId={agentId} onStep={onStep} />
+      <Troubleshooting token={token} />
+    </Stack>
+  );
+}
+
+const fetchFirstCall = (agentId: string) => api.get('/v1/usage/logs', { params: { query: { agentId, limit: 1 } } });
+type Call = Awaited<ReturnType<typeof fetchFirstCall>>['logs'][number];
+
+function FirstCallArrived({ call }: { readonly call: Call }) {
+  const next = useFocusOnAppear<HTMLAnchorElement>();
+  return (
+    <Stack gap="md">
+      <Card className="acg-arrived" padding="md" role="status">
+        <Group gap="sm" wrap="nowrap" align="flex-start">
+          <CircleCheck size={20} aria-hidden color="var(--acg-good)" style={{ flex: 'none' }} />
+          <div>
+            <Text fw={600}>The first call is here: {call.status}</Text>
+            <Text size="sm" className="acg-numbers acg-break">
+              {call.model ?? call.path} · {formatCount(call.tokensIn)} → {formatCount(call.tokensOut)} tokens ·{' '}
+              {formatCents(call.costCents)} · {formatMilliseconds(call.durationMs)}
+            </Text>
+          </div>
+        </Group>
+      </Card>
+      <Group>
+        <Button component={Link} href="/" ref={next}>
+          Open the dashboard
+        </Button>
+        <Button component={Link} href={`/agents/${call.agentId}`} variant="default">
+          To the agent
+        </Button>
+      </Group>
+    </Stack>
+  );
+}
+
+function Troubleshooting({ token }: { readonly token: string | null }) {
+  const [isWaitingLong, setIsWaitingLong] = useState(false);
+  const gatewayUrl = useConfig().data?.proxyUrl ?? GATEWAY_URL_PLACEHOLDER;
+  useEffect(() => {
+    const timer = setTimeout(() => setIsWaitingLong(true), TROUBLESHOOTING_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!isWaitingLong) return null;
+  return (
+    <Alert color="indigo" variant="light" title="Nothing yet? The three usual causes">
+      <List size="sm" spacing="xs">
+        <List.Item>The SDK still has the provider’s own base URL: it must begin with {gatewayUrl}.</List.Item>
+        <List.Item>
+          The provider’s key is still in the environment, and the SDK takes it instead of the token.
+        </List.Item>
+        <List.Item>
+          The agent cannot reach the gateway. Where it runs, this must answer who it is:
+          <Code
+            block
+            mt="xs"
+            className="acg-code"
+          >{`curl ${gatewayUrl}/v1/self -H "authorization: Bearer ${token ?? TOKEN_PLACEHOLDER}"`}</Code>
+        </List.Item>
+      </List>
+    </Alert>
+  );
+}

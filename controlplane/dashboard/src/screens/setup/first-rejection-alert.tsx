@@ -1,0 +1,85 @@
+/** A refused call is news, too: it has reached the gateway. Says why, and leads to what mends it. */
+import { AGENT_LIMITS, rejectionReason } from '@acg/base/limits';
+import { Alert, Button, Group, Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useRef } from 'react';
+import { Link } from 'wouter';
+import { api } from '../../api/api-client.js';
+import { rejectionAdvice } from '../../messages/rejection-advice.js';
+
+const REFETCH_MS = 2_000;
+
+interface Fix {
+  readonly label: string;
+  /** Of the setup itself. */
+  readonly step?: number;
+  /** Of the agent's page. */
+  readonly tab?: string;
+}
+
+const PROVIDER: Fix = { label: 'Add the provider', step: 2 };
+const LIMITS: Fix = { label: 'To the agent’s limits', tab: 'limits' };
+const TOKEN: Fix = { label: 'Make another token', step: 3 };
+const FIX_BY_REASON: Readonly<Record<string, Fix>> = {
+  not_assigned: PROVIDER,
+  unknown_provider: PROVIDER,
+  needs_credentials: { label: 'Set the credential again', tab: 'providers' },
+  denied_sensitive_path: { label: 'To the agent’s providers', tab: 'providers' },
+  paused: { label: 'To the agent', tab: 'overview' },
+  revoked: TOKEN,
+  unauthorized: TOKEN,
+  ...Object.fromEntries(AGENT_LIMITS.map((row) => [rejectionReason(row), LIMITS])),
+};
+
+interface FirstRejectionAlertProps {
+  readonly agentId: string;
+  readonly onStep: (step: number) => void;
+}
+
+export function FirstRejectionAlert({ agentId, onStep }: FirstRejectionAlertProps) {
+  const rejectionsQuery = useQuery({
+    queryKey: ['usage', 'refusals', 'first', agentId],
+    queryFn: () => api.get('/v1/usage/refusals', { params: { query: { agentId, period: '24h' } } }),
+    refetchInterval: REFETCH_MS,
+  });
+  const rejections = rejectionsQuery.data?.refusals ?? [];
+  /** As many as there were of each reason when this began: what is more is news. */
+  const initialCounts = useRef<ReadonlyMap<string, number> | null>(null);
+  if (initialCounts.current === null && rejectionsQuery.isFetchedAfterMount) {
+    initialCounts.current = new Map(rejections.map(({ reason, count }) => [reason, count]));
+  }
+  const newRejection = rejections.find(({ reason, count }) => count > (initialCounts.current?.get(reason) ?? 0));
+  const rejection = newRejection ?? rejections[0];
+  if (rejection === undefined) return null;
+  const { cause: what, remedy: todo } = rejectionAdvice(rejection.reason);
+  const fix = FIX_BY_REASON[rejection.reason];
+  return (
+    <Alert
+      color="yellow"
+      variant="light"
+      role="alert"
+      title={
+        newRejection === undefined
+          ? 'An earlier call reached us and was refused'
+          : 'Your call reached us and was refused'
+      }
+    >
+      <Text size="sm">
+        {what} {todo}
+      </Text>
+      {fix !== undefined && (
+        <Group mt="sm">
+          {fix.step === undefined ? (
+            <Button component={Link} href={`/agents/${agentId}?tab=${fix.tab}`} size="xs" variant="default">
+              {fix.label}
+            </Button>
+          ) : (
+            <Button size="xs" variant="default" onClick={() => onStep(fix.step!)}>
+              {fix.label}
+            </Button>
+          )}
+        </Group>
+      )}
+    </Alert>
+  );
+}

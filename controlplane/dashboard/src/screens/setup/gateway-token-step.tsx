@@ -1,0 +1,60 @@
+import { Alert, Button, Code, Group, Stack, Text } from '@mantine/core';
+import { CopyButton } from '../../components/buttons/copy-button.js';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { useFocusOnAppear } from '../../components/focus/use-focus-on-appear.js';
+import { CodeSnippetTabs } from '../../components/secrets/code-snippet-tabs.js';
+import { useCreateKey } from '../../resources/agents.js';
+
+interface GatewayTokenStepProps {
+  readonly agentId: string;
+  readonly providerSlug: string;
+  readonly token: string | null;
+  readonly onToken: (token: string) => void;
+  readonly onDone: () => void;
+}
+
+export function GatewayTokenStep({ agentId, providerSlug, token, onToken, onDone }: GatewayTokenStepProps) {
+  const create = useCreateKey();
+  const secretRef = useFocusOnAppear<HTMLPreElement>(token !== null);
+  if (token === null) {
+    return (
+      <Stack gap="md">
+        <Text size="sm">
+          The agent gets a token of this gateway instead of the provider’s key. It is shown once; who has it can call as
+          this agent, within its limits, until it is revoked.
+        </Text>
+        {create.error !== null && <ErrorAlert error={create.error} />}
+        <Group>
+          <RoleGuardedButton
+            requiredRole="admin"
+            loading={create.isPending}
+            onClick={() =>
+              create.mutate({ name: 'first', agentId }, { onSuccess: ({ secretKey }) => onToken(secretKey) })
+            }
+          >
+            Make the token
+          </RoleGuardedButton>
+        </Group>
+      </Stack>
+    );
+  }
+  return (
+    <Stack gap="md">
+      <Alert color="yellow" variant="light" title="Shown once">
+        <Text size="sm">Copy it now and keep it where your secrets are. After a reload of this page it is gone.</Text>
+      </Alert>
+      <Group gap="sm" wrap="nowrap" align="flex-start">
+        <Code block className="acg-code" flex={1} tabIndex={0} data-secret ref={secretRef}>
+          {token}
+        </Code>
+        <CopyButton value={token} />
+      </Group>
+      <Text size="sm">Or as a whole call, with your token and address filled in:</Text>
+      <CodeSnippetTabs providerSlug={providerSlug} token={token} agent={agentId} />
+      <Group>
+        <Button onClick={onDone}>I stored it, go on</Button>
+      </Group>
+    </Stack>
+  );
+}

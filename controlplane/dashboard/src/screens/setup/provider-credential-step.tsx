@@ -1,0 +1,71 @@
+import { Chip, Group, Skeleton, Stack, Text } from '@mantine/core';
+import { useState } from 'react';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
+import { Form } from '../../components/forms/form.js';
+import { formErrors } from '../../components/forms/form-errors.js';
+import { useAddAccount, useProviders } from '../../resources/agents.js';
+import { StandInProvider } from './stand-in-provider.js';
+
+export function ProviderCredentialStep({ agentId, onDone }: { readonly agentId: string; readonly onDone: () => void }) {
+  const providers = useProviders();
+  const add = useAddAccount();
+  const [slug, setSlug] = useState('openai');
+  const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
+  const provider = providers.data?.find((one) => one.slug === slug);
+  if (providers.data === undefined) {
+    return providers.error === null ? (
+      <Skeleton h={120} />
+    ) : (
+      <ErrorAlert error={providers.error} onRetry={providers.refetch} />
+    );
+  }
+  const problem = formErrors(add.error, credentialFieldLabels(provider?.credentialFields));
+  return (
+    <Stack gap="lg">
+      <Form
+        problem={problem}
+        onSubmit={() =>
+          add.mutate({ agentId, providerSlug: slug, credentials: omitEmptyFields(credentials) }, { onSuccess: onDone })
+        }
+        maw={560}
+      >
+        <Chip.Group
+          value={slug}
+          onChange={(value) => {
+            setSlug(value);
+            setCredentials({});
+            add.reset();
+          }}
+        >
+          <Group gap="xs" role="radiogroup" aria-label="Provider">
+            {providers.data.map((one) => (
+              <Chip key={one.slug} value={one.slug} variant="outline">
+                {one.displayName}
+              </Chip>
+            ))}
+          </Group>
+        </Chip.Group>
+        {provider !== undefined && (
+          <CredentialFields
+            fields={provider.credentialFields}
+            values={credentials}
+            onChange={setCredentials}
+            problem={problem}
+          />
+        )}
+        <Text size="sm" c="dimmed">
+          It is tested with the provider, stored encrypted, and never shown again, not even to you. The agent never sees
+          it.
+        </Text>
+        <Group>
+          <RoleGuardedButton requiredRole="admin" type="submit" loading={add.isPending}>
+            Test and store
+          </RoleGuardedButton>
+        </Group>
+      </Form>
+      <StandInProvider agentId={agentId} onDone={onDone} />
+    </Stack>
+  );
+}

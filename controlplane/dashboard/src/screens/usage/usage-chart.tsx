@@ -1,0 +1,50 @@
+/** One figure over time, by groups. */
+import { Skeleton } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { api } from '../../api/api-client.js';
+import { groupsToSeries } from '../../components/charts/group-series.js';
+import { TimeSeriesChart } from '../../components/charts/time-series-chart.js';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { formatUsdTick } from '../../format/format.js';
+import { GROUPINGS, type Grouping, groupLabel, type parseMetric } from './groupings-and-metrics.js';
+import type { UsageQuery } from './usage-query.js';
+
+interface UsageChartProps {
+  readonly query: UsageQuery;
+  readonly by: Grouping;
+  readonly measure: ReturnType<typeof parseMetric>;
+}
+
+export function UsageChart({ query, by, measure }: UsageChartProps) {
+  const timeseriesParams = { ...query, groupBy: by };
+  const series = useQuery({
+    queryKey: ['usage', 'timeseries', timeseriesParams],
+    queryFn: async () => ({ by, ...(await api.get('/v1/usage/timeseries', { params: { query: timeseriesParams } })) }),
+    placeholderData: keepPreviousData,
+    refetchInterval: 60_000,
+  });
+  const data = series.data;
+  const buckets = useMemo(() => data?.timeseries.map(({ bucket }) => bucket) ?? [], [data]);
+  const groups = useMemo(
+    () =>
+      data === undefined
+        ? []
+        : groupsToSeries(data.groups ?? [], (value, name) => groupLabel(data.by, value, name), measure.of),
+    [data, measure],
+  );
+  if (series.error !== null) return <ErrorAlert error={series.error} onRetry={series.refetch} />;
+  if (data === undefined) return <Skeleton h={320} />;
+  const name = GROUPINGS.find(({ value }) => value === data.by)?.label.toLowerCase();
+  return (
+    <TimeSeriesChart
+      title={`${measure.label} by ${name}`}
+      stale={series.isPlaceholderData}
+      buckets={buckets}
+      interval={data.interval}
+      series={groups}
+      format={measure.format}
+      {...(measure.value === 'spend' ? { axis: formatUsdTick } : {})}
+    />
+  );
+}

@@ -1,0 +1,115 @@
+/** Who spends what: sums of a time, by group as chart and table, against the budgets, and as a file. */
+import { Button, Group, NativeSelect, SegmentedControl, Stack } from '@mantine/core';
+import { Download } from 'lucide-react';
+import { BASE_PATH } from '../../api/page-meta-tags.js';
+import { AgentComparison } from '../../components/agents/agent-comparison.js';
+import { AgentSelect } from '../../components/forms/agent-select.js';
+import { parseTimeRange, TIME_RANGE_DEFAULTS, TimeRangeControl } from '../../components/forms/time-range-control.js';
+import { PageHeader } from '../../components/layout/page-header.js';
+import { useUrlState } from '../../hooks/use-url-state.js';
+import { useProjects } from '../../resources/agents.js';
+import { GROUPINGS, METRICS, parseGrouping, parseMetric } from './groupings-and-metrics.js';
+import { UsageBreakdownTable } from './usage-breakdown-table.js';
+import { UsageChart } from './usage-chart.js';
+import { UsageSummary } from './usage-summary.js';
+
+const DEFAULTS = {
+  ...TIME_RANGE_DEFAULTS,
+  by: 'provider',
+  show: 'spend',
+  agent: '',
+  project: '',
+  compare: '',
+  page: 1,
+};
+
+export function UsagePage() {
+  const { values, set, clear } = useUrlState(DEFAULTS);
+  const projects = useProjects();
+  const by = parseGrouping(values.by);
+  const measure = parseMetric(values.show, by);
+  const query = {
+    ...parseTimeRange(values),
+    ...(values.agent === '' ? {} : { agentId: values.agent }),
+    ...(values.project === '' ? {} : { projectId: values.project }),
+  };
+  const file = `${BASE_PATH}/v1/usage/export?${new URLSearchParams({ ...query, format: 'csv' })}`;
+  return (
+    <>
+      <PageHeader
+        title="Usage & cost"
+        description="What calls have cost, as the gateway booked them. Days and hours are UTC. What deleted agents spent still counts."
+        actions={
+          <Button
+            variant="default"
+            component="a"
+            href={file}
+            download
+            leftSection={<Download size={16} aria-hidden />}
+            title="Every call of this time and these filters"
+          >
+            Calls as CSV
+          </Button>
+        }
+      />
+      <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
+        <NativeSelect
+          label="By"
+          data={[...GROUPINGS]}
+          value={by}
+          onChange={(event) => set({ by: event.currentTarget.value })}
+        />
+        <NativeSelect
+          label="Project"
+          data={[
+            { value: '', label: 'All projects' },
+            ...(projects.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
+          ]}
+          value={values.project}
+          onChange={(event) => set({ project: event.currentTarget.value, agent: '' })}
+        />
+        <AgentSelect
+          label="Agent"
+          placeholder="All agents"
+          w={200}
+          value={values.agent}
+          onChange={(agent) => set({ agent, project: '' })}
+        />
+        <TimeRangeControl values={values} onChange={set} />
+      </Group>
+      <Stack gap="lg">
+        <UsageSummary query={query} />
+        <Stack gap="sm">
+          {by !== 'status' && (
+            <Group>
+              <SegmentedControl
+                aria-label="Figure of the chart"
+                size="xs"
+                data={METRICS.map(({ value, label }) => ({ value, label }))}
+                value={measure.value}
+                onChange={(show) => set({ show, page: values.page })}
+              />
+            </Group>
+          )}
+          <UsageChart query={query} by={by} measure={measure} />
+        </Stack>
+        <UsageBreakdownTable
+          query={query}
+          by={by}
+          page={values.page}
+          filtered={values.agent !== '' || values.project !== ''}
+          onPage={(page) => set({ page })}
+          onProject={(project) => set({ project, agent: '', by: 'agent' })}
+          onClear={clear}
+        />
+        <AgentComparison
+          title="Compare agents"
+          range={parseTimeRange(values)}
+          metric={measure.value === 'requests' ? 'requests' : 'spend'}
+          ids={values.compare === '' ? [] : values.compare.split(',')}
+          onChange={(ids) => set({ compare: ids.join(','), page: values.page })}
+        />
+      </Stack>
+    </>
+  );
+}

@@ -1,0 +1,66 @@
+/** Sums of the time that is looked at, and the month's budget. */
+import { Card, SimpleGrid, Stack, Text } from '@mantine/core';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { api } from '../../api/api-client.js';
+import { BudgetBar } from '../../components/feedback/budget-bar.js';
+import { ErrorAlert } from '../../components/feedback/error-alert.js';
+import { MetricTile } from '../../components/feedback/metric-tile.js';
+import { staleProps } from '../../components/feedback/stale-props.js';
+import { formatCents, formatCompactCount, formatCount, formatUsd, NO_VALUE } from '../../format/format.js';
+import type { UsageQuery } from './usage-query.js';
+
+export function UsageSummary({ query }: { readonly query: UsageQuery }) {
+  const summary = useQuery({
+    queryKey: ['usage', 'summary', query],
+    queryFn: () => api.get('/v1/usage/summary', { params: { query } }),
+    placeholderData: keepPreviousData,
+    refetchInterval: 30_000,
+  });
+  const figures = summary.data;
+  // Figures that are not to be had do not look as if they came.
+  const missingValue = summary.error === null ? undefined : NO_VALUE;
+  const forecast = figures?.forecast;
+  const daysUntilBudget = forecast?.daysUntilBudget ?? null;
+  return (
+    <>
+      {summary.error !== null && <ErrorAlert error={summary.error} onRetry={summary.refetch} />}
+      <SimpleGrid cols={{ base: 2, md: 4 }} spacing="md" {...staleProps(summary.isPlaceholderData)}>
+        <MetricTile label="Spend" value={figures ? formatUsd(figures.costUsd) : missingValue} />
+        <MetricTile label="Calls" value={figures ? formatCount(figures.requests) : missingValue} />
+        <MetricTile label="Tokens in" value={figures ? formatCompactCount(figures.tokensIn) : missingValue} />
+        <MetricTile label="Tokens out" value={figures ? formatCompactCount(figures.tokensOut) : missingValue} />
+      </SimpleGrid>
+      {figures !== undefined && (
+        <Card component="section" aria-label="This calendar month" padding="md">
+          <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="md">
+            <Stack gap={4}>
+              <span className="acg-label">Spent this calendar month (UTC)</span>
+              <Text size="sm" className="acg-numbers">
+                {formatCents(figures.monthCents)}
+              </Text>
+            </Stack>
+            <Stack gap={4}>
+              <span className="acg-label">Of the budget</span>
+              <BudgetBar spentCents={figures.monthCents} budgetCents={figures.budgetCents} />
+            </Stack>
+            <Stack gap={4}>
+              <span className="acg-label">At the last 24 hours’ rate</span>
+              <Text size="sm" className="acg-numbers">
+                {forecast
+                  ? `${formatCents(forecast.projectedMonthlyCents)} by the end of the month`
+                  : 'projected once it is a day old'}
+              </Text>
+              {daysUntilBudget !== null && (
+                <Text size="sm" c="var(--acg-warn)">
+                  {daysUntilBudget <= 0
+                    ? 'The budget is used up.'
+                    : `The budget lasts ${daysUntilBudget.toFixed(1)} days more.`}
+                </Text>
+              )}
+            </Stack>
+          </SimpleGrid>
+        </Card>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,155 @@
+/** What was delivered to an endpoint, what was not and why, and another try. */
+import { Button, Group, NativeSelect, Stack } from '@mantine/core';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { EmptyState } from '../../components/feedback/empty-state.js';
+import { RelativeTime } from '../../components/feedback/relative-time.js';
+import { StatusBadge } from '../../components/feedback/status-badge.js';
+import { showErrorToast, showToast } from '../../components/feedback/toast.js';
+import { DataTable } from '../../components/tables/data-table.js';
+import { useUrlState } from '../../hooks/use-url-state.js';
+import { DeliveryDrawer } from './delivery-drawer.js';
+import { ReplayDialog } from './replay-dialog.js';
+import {
+  type DeliveryStatus,
+  deliveryTone,
+  type Endpoint,
+  EVENT_DESCRIPTIONS,
+  fetchDeliveries,
+  formatReplayedCount,
+  PAGE_SIZE,
+  replayDeliveries,
+  useRetryDelivery,
+} from './webhook-queries.js';
+
+const DEFAULTS = { status: '', event: '', delivery: '', page: 1 };
+const STATUSES: readonly DeliveryStatus[] = ['pending', 'success', 'failed'];
+/** Deliveries under way change by themselves. */
+const REFETCH_MS = 3_000;
+
+export function DeliveriesTable({ endpoint }: { readonly endpoint: Endpoint }) {
+  const { id } = endpoint;
+  const { values, set, clear } = useUrlState(DEFAULTS);
+  const [replaying, setReplaying] = useState(false);
+  const status = STATUSES.find((one) => one === values.status) ?? null;
+  const event = endpoint.events.find((one) => one === values.event) ?? null;
+  const filtered = status !== null || event !== null;
+  const deliveries = useQuery({
+    queryKey: ['webhooks', 'deliveries', id, status, event, values.page],
+    queryFn: () => fetchDeliveries(id, { status, event, page: values.page }),
+    refetchInterval: REFETCH_MS,
+  });
+  const retry = useRetryDelivery();
+  const retryAll = useMutation({
+    mutationFn: () =>
+      replayDeliveries(id, { start: endpoint.createdAt, end: new Date().toISOString(), status: ['failed'] }),
+    onSuccess: ({ replayed, remaining }) =>
+      showToast(
+        remaining === 0
+          ? formatReplayedCount(replayed)
+          : `${formatReplayedCount(replayed)}; ${remaining} are left, press again`,
+      ),
+    onError: showErrorToast,
+  });
+  const pausedReason = endpoint.status === 'paused' ? 'The endpoint is paused.' : null;
+  const hrefOf = (deliveryId: string): string => {
+    const search = new URLSearchParams({
+      ...(status === null ? {} : { status }),
+      ...(event === null ? {} : { event }),
+    });
+    search.set('delivery', deliveryId);
+    if (values.page > 1) search.set('page', String(values.page));
+    return `/webhooks/${id}?${search}`;
+  };
+  return (
+    <Stack gap="md">
+      <Group align="flex-end" justify="space-between" gap="sm">
+        <Group align="flex-end" gap="sm">
+          <NativeSelect
+            label="Deliveries"
+            data={[{ value: '', label: 'all' }, ...STATUSES]}
+            value={status ?? ''}
+            onChange={(change) => set({ status: change.currentTarget.value })}
+          />
+          <NativeSelect
+            label="Event"
+            w={220}
+            data={[
+              { value: '', label: 'any' },
+              ...endpoint.events.map((name) => ({ value: name, label: EVENT_DESCRIPTIONS[name] })),
+            ]}
+            value={event ?? ''}
+            onChange={(change) => set({ event: change.currentTarget.value })}
+          />
+          {filtered && (
+            <Button variant="subtle" onClick={clear}>
+              Clear filters
+            </Button>
+          )}
+        </Group>
+        <Group gap="sm">
+          <RoleGuardedButton
+            requiredRole="admin"
+            variant="default"
+            disabledReason={pausedReason}
+            loading={retryAll.isPending}
+            onClick={() => retryAll.mutate()}
+          >
+            Retry all failed
+          </RoleGuardedButton>
+          <RoleGuardedButton
+            requiredRole="admin"
+            variant="default"
+            disabledReason={pausedReason}
+            onClick={() => setReplaying(true)}
+          >
+            Replay …
+          </RoleGuardedButton>
+        </Group>
+      </Group>
+      <DataTable
+        label="Deliveries"
+        query={deliveries}
+        rows={(data) => data.deliveries}
+        rowKey={(delivery) => delivery.id}
+        href={(delivery) => hrefOf(delivery.id)}
+        filtered={filtered}
+        onClearFilters={clear}
+        paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
+        empty={<EmptyState title="Nothing was delivered yet" text="Send a test to see whether it arrives." />}
+        columns={[
+          { header: 'Event', cell: (delivery) => delivery.event },
+          {
+            header: 'Status',
+            cell: (delivery) => <StatusBadge tone={deliveryTone(delivery.status)}>{delivery.status}</StatusBadge>,
+          },
+          { header: 'Answer', cell: ({ statusCode, error }) => statusCode ?? error ?? '–' },
+          { header: 'Tries', numeric: true, cell: ({ attempts }) => attempts },
+          { header: 'Last try', cell: ({ lastAttemptAt }) => <RelativeTime at={lastAttemptAt} /> },
+          { header: 'Made', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, wideOnly: true },
+          {
+            header: 'Actions',
+            cell: (delivery) =>
+              delivery.status === 'failed' && (
+                <Group justify="flex-end">
+                  <RoleGuardedButton
+                    requiredRole="member"
+                    size="xs"
+                    variant="default"
+                    disabledReason={pausedReason}
+                    loading={retry.isPending && retry.variables === delivery.id}
+                    onClick={() => retry.mutate(delivery.id)}
+                  >
+                    Send again
+                  </RoleGuardedButton>
+                </Group>
+              ),
+          },
+        ]}
+      />
+      <DeliveryDrawer id={values.delivery} onClose={() => set({ delivery: '', page: values.page })} />
+      {replaying && <ReplayDialog endpoint={endpoint} onClose={() => setReplaying(false)} />}
+    </Stack>
+  );
+}

@@ -1,0 +1,64 @@
+/** A new signing secret; the old one signs beside it for a while, so that the receiver can change over in its own time. */
+import { Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/api-client.js';
+import { FormDialog } from '../../components/forms/form-dialog.js';
+import { formErrors } from '../../components/forms/form-errors.js';
+import { GracePeriodSelect, ONE_DAY_SECONDS } from '../../components/forms/grace-period-select.js';
+import { type Endpoint, refreshWebhooks } from './webhook-queries.js';
+
+/** Seconds. */
+const GRACE_SECONDS_MAX = 7 * 86_400;
+
+export interface NewSecret {
+  readonly secret: string;
+  /** Until when the old one signs as well; null: it does not. */
+  readonly previousUntil: string | null;
+}
+
+interface RotateSecretDialogProps {
+  readonly endpoint: Endpoint;
+  readonly onClose: () => void;
+  readonly onRotated: (made: NewSecret) => void;
+}
+
+export function RotateSecretDialog({ endpoint, onClose, onRotated }: RotateSecretDialogProps) {
+  const { id, previousSecretUntil } = endpoint;
+  const [graceSeconds, setGraceSeconds] = useState(ONE_DAY_SECONDS);
+  const rotate = useMutation({
+    mutationFn: () =>
+      api.post('/v1/webhooks/{id}/rotate', { params: { path: { id } }, body: { graceSeconds: Number(graceSeconds) } }),
+    gcTime: 0,
+    onSuccess: ({ endpoint: { secret, previousSecretUntil: previousUntil } }) => {
+      refreshWebhooks();
+      onRotated({ secret, previousUntil });
+    },
+  });
+  const problem = formErrors(rotate.error, { graceSeconds: 'Overlap' });
+  return (
+    <FormDialog
+      title="Rotate the secret"
+      problem={problem}
+      onSubmit={() => rotate.mutate()}
+      action="Rotate secret"
+      pending={rotate.isPending}
+      onClose={onClose}
+    >
+      <Text size="sm">
+        You get a new secret, shown once. Until the overlap is over each delivery is signed with both, so nothing is
+        lost while you change over.
+      </Text>
+      {previousSecretUntil !== null && (
+        <Text size="sm">An earlier rotation is not over yet: the secret before that ends with this one.</Text>
+      )}
+      <GracePeriodSelect
+        label="The old secret signs on for"
+        maxSeconds={GRACE_SECONDS_MAX}
+        error={problem.fieldError('graceSeconds')}
+        value={graceSeconds}
+        onChange={setGraceSeconds}
+      />
+    </FormDialog>
+  );
+}

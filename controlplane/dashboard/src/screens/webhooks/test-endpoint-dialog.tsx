@@ -1,0 +1,51 @@
+/** Sends a sample of an event that the endpoint is told of. */
+import { NativeSelect, Text } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api/api-client.js';
+import { showToast } from '../../components/feedback/toast.js';
+import { FormDialog } from '../../components/forms/form-dialog.js';
+import { formErrors } from '../../components/forms/form-errors.js';
+import { type Endpoint, EVENT_DESCRIPTIONS, type EventName, refreshWebhooks } from './webhook-queries.js';
+
+interface TestEndpointDialogProps {
+  readonly endpoint: Endpoint;
+  readonly onClose: () => void;
+}
+
+export function TestEndpointDialog({ endpoint, onClose }: TestEndpointDialogProps) {
+  const { id, events } = endpoint;
+  const [event, setEvent] = useState<EventName>(events[0]!);
+  const send = useMutation({
+    mutationFn: () => api.post('/v1/webhooks/{id}/test', { params: { path: { id } }, body: { event } }),
+    onSuccess: () => {
+      refreshWebhooks();
+      showToast('A test is on its way');
+      onClose();
+    },
+  });
+  const problem = formErrors(send.error, { event: 'Event' });
+  return (
+    <FormDialog
+      title="Send a test"
+      problem={problem}
+      onSubmit={() => send.mutate()}
+      action="Send"
+      pending={send.isPending}
+      onClose={onClose}
+    >
+      <NativeSelect
+        label="Event"
+        description={event}
+        data={events.map((name) => ({ value: name, label: EVENT_DESCRIPTIONS[name] }))}
+        data-autofocus
+        error={problem.fieldError('event')}
+        value={event}
+        onChange={(change) => setEvent(change.currentTarget.value as EventName)}
+      />
+      <Text size="sm" c="dimmed">
+        A sample, signed like the real one; its ids are all zeros.
+      </Text>
+    </FormDialog>
+  );
+}

@@ -1,0 +1,84 @@
+/** Where events are sent. */
+import { Text } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { useFormDraft } from '../../api/form-drafts.js';
+import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { EmptyState } from '../../components/feedback/empty-state.js';
+import { RelativeTime } from '../../components/feedback/relative-time.js';
+import { PageHeader } from '../../components/layout/page-header.js';
+import { SecretDialog } from '../../components/secrets/secret-dialog.js';
+import { DataTable } from '../../components/tables/data-table.js';
+import { useUrlState } from '../../hooks/use-url-state.js';
+import { EndpointDialog } from './endpoint-dialog.js';
+import { EndpointStatusBadge } from './endpoint-status-badge.js';
+import { SignatureVerificationCode } from './signature-verification-code.js';
+import { fetchEndpoints, PAGE_SIZE, refreshWebhooks } from './webhook-queries.js';
+
+const DEFAULTS = { page: 1 };
+
+export function WebhooksPage() {
+  const { values, set } = useUrlState(DEFAULTS);
+  const [isCreating, setIsCreating] = useFormDraft('new endpoint', false);
+  const [secret, setSecret] = useState<string | null>(null);
+  const endpoints = useQuery({
+    queryKey: ['webhooks', 'list', values.page],
+    queryFn: () => fetchEndpoints(values.page),
+    refetchInterval: 30_000,
+  });
+  const add = (
+    <RoleGuardedButton requiredRole="admin" onClick={() => setIsCreating(true)}>
+      Add endpoint
+    </RoleGuardedButton>
+  );
+  return (
+    <>
+      <PageHeader
+        title="Webhooks"
+        description="Addresses of yours that are told what happens, signed, and told again until they answer."
+        actions={add}
+      />
+      <DataTable
+        label="Endpoints"
+        query={endpoints}
+        rows={(data) => data.endpoints}
+        rowKey={({ id }) => id}
+        href={({ id }) => `/webhooks/${id}`}
+        paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
+        empty={
+          <EmptyState title="No endpoints yet" text="Add one to hear of budgets, outages and more." action={add} />
+        }
+        columns={[
+          {
+            header: 'Address',
+            cell: ({ url }) => (
+              <Text span inherit className="acg-break">
+                {url}
+              </Text>
+            ),
+          },
+          {
+            header: 'Status',
+            cell: (endpoint) => <EndpointStatusBadge endpoint={endpoint} />,
+          },
+          { header: 'Events', numeric: true, cell: ({ events }) => events.length },
+          { header: 'Made', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
+        ]}
+      />
+      {isCreating && (
+        <EndpointDialog
+          endpoint={null}
+          onClose={() => setIsCreating(false)}
+          onSaved={(made) => {
+            refreshWebhooks();
+            setIsCreating(false);
+            setSecret(made);
+          }}
+        />
+      )}
+      <SecretDialog title="The endpoint’s signing secret" secret={secret} onStored={() => setSecret(null)}>
+        <SignatureVerificationCode />
+      </SecretDialog>
+    </>
+  );
+}

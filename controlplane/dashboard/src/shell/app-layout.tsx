@@ -1,0 +1,87 @@
+/** The frame of every screen: navigation, organization, theme, palette, and what concerns the whole page. */
+import { AppShell, Burger, Group, Skeleton, Text, UnstyledButton } from '@mantine/core';
+import { useDisclosure, useReducedMotion } from '@mantine/hooks';
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { Logo } from '../components/layout/logo.js';
+import { useKeyboardShortcuts } from './keyboard-shortcuts.js';
+import { SidebarNavigation } from './sidebar-navigation.js';
+import { SilentErrorBoundary } from './silent-error-boundary.js';
+import { StatusBanner } from './status-banner.js';
+
+// Menus and tooltips are a quarter of the frame's scripts, and no figure waits for them.
+const HeaderActions = lazy(() => import('./header-actions.js').then((module) => ({ default: module.HeaderActions })));
+const CommandPalette = lazy(() =>
+  import('./command-palette.js').then((module) => ({ default: module.CommandPalette })),
+);
+const KeyboardShortcutsHelp = lazy(() =>
+  import('./keyboard-shortcuts-help.js').then((module) => ({ default: module.KeyboardShortcutsHelp })),
+);
+
+const HEADER_HEIGHT = 56;
+const NAVBAR_WIDTH = 232;
+const SLIDE_MS = 200;
+type Overlay = 'palette' | 'keys' | null;
+
+export function AppLayout({ children }: { readonly children: ReactNode }) {
+  const [menuOpen, menu] = useDisclosure(false);
+  const [overlay, setOverlay] = useState<Overlay>(null);
+  const [path] = useLocation();
+  const prefersReducedMotion = useReducedMotion(undefined, { getInitialValueInEffect: false });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another screen closes the drawer
+  useEffect(() => menu.close(), [path]);
+  useKeyboardShortcuts({ openPalette: () => setOverlay('palette'), openHelp: () => setOverlay('keys') });
+  return (
+    <AppShell
+      header={{ height: HEADER_HEIGHT }}
+      navbar={{ width: NAVBAR_WIDTH, breakpoint: 'sm', collapsed: { mobile: !menuOpen } }}
+      padding={{ base: 'md', md: 'xl' }}
+      withBorder
+      transitionDuration={prefersReducedMotion ? 0 : SLIDE_MS}
+    >
+      <a className="acg-skip" href="#main">
+        Skip to the content
+      </a>
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap" flex="none">
+            <Burger
+              opened={menuOpen}
+              onClick={menu.toggle}
+              hiddenFrom="sm"
+              size="sm"
+              aria-label="Navigation"
+              aria-expanded={menuOpen}
+            />
+            <UnstyledButton component={Link} href="/" aria-label="Agent Credential Gateway: overview">
+              <Group gap="xs" wrap="nowrap">
+                <Logo size={26} />
+                <Text fw={650} visibleFrom="md">
+                  Agent Credential Gateway
+                </Text>
+              </Group>
+            </UnstyledButton>
+          </Group>
+          <SilentErrorBoundary>
+            <Suspense fallback={<Skeleton h={34} w={200} />}>
+              <HeaderActions onSearch={() => setOverlay('palette')} onHelp={() => setOverlay('keys')} />
+            </Suspense>
+          </SilentErrorBoundary>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="sm" aria-label="Main">
+        <SidebarNavigation />
+      </AppShell.Navbar>
+      <AppShell.Main id="main" tabIndex={-1}>
+        <StatusBanner />
+        {children}
+      </AppShell.Main>
+      <SilentErrorBoundary>
+        <Suspense>
+          {overlay === 'palette' && <CommandPalette onClose={() => setOverlay(null)} />}
+          {overlay === 'keys' && <KeyboardShortcutsHelp onClose={() => setOverlay(null)} />}
+        </Suspense>
+      </SilentErrorBoundary>
+    </AppShell>
+  );
+}

@@ -1,0 +1,88 @@
+/** Search and commands: screens, agents, keys, projects, a call by its request id, the theme, the way out. Loaded when it is first asked for. */
+import '@mantine/spotlight/styles.css';
+import { useMantineColorScheme } from '@mantine/core';
+import { createSpotlight, Spotlight, type SpotlightActionData } from '@mantine/spotlight';
+import { LogOut, Moon, Rocket, Search, Sun } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { useLocation } from 'wouter';
+import { useSignOut } from '../api/session.js';
+import { showErrorToast } from '../components/feedback/toast.js';
+import { redactToken } from '../components/forms/redact-token.js';
+import { NAVIGATION } from '../screens/screen-registry.js';
+import { usePaletteSearch } from './use-palette-search.js';
+
+const [store, spotlight] = createSpotlight();
+const ICON_SIZE = 18;
+
+export function CommandPalette({ onClose }: { readonly onClose: () => void }) {
+  const [, navigate] = useLocation();
+  const { setColorScheme } = useMantineColorScheme();
+  const signOut = useSignOut();
+  const [typed, setTyped] = useState('');
+  const results = usePaletteSearch(typed, navigate);
+  useEffect(() => spotlight.open(), []);
+  const { complete } = results;
+  useEffect(() => {
+    if (complete) selectFirst();
+  }, [complete]);
+  const screens: SpotlightActionData[] = NAVIGATION.flatMap(({ items }) =>
+    items.map(({ path, label, icon: Icon }) => ({
+      id: path,
+      label,
+      leftSection: <Icon size={ICON_SIZE} aria-hidden />,
+      onClick: () => navigate(path),
+    })),
+  );
+  const commands: SpotlightActionData[] = [
+    {
+      id: 'setup',
+      label: 'Set up an agent',
+      leftSection: <Rocket size={ICON_SIZE} aria-hidden />,
+      onClick: () => navigate('/setup'),
+    },
+    {
+      id: 'light',
+      label: 'Light theme',
+      leftSection: <Sun size={ICON_SIZE} aria-hidden />,
+      onClick: () => setColorScheme('light'),
+    },
+    {
+      id: 'dark',
+      label: 'Dark theme',
+      leftSection: <Moon size={ICON_SIZE} aria-hidden />,
+      onClick: () => setColorScheme('dark'),
+    },
+    {
+      id: 'sign-out',
+      label: 'Sign out',
+      leftSection: <LogOut size={ICON_SIZE} aria-hidden />,
+      onClick: () => signOut.mutate(undefined, { onError: showErrorToast }),
+    },
+  ];
+  return (
+    <Spotlight
+      store={store}
+      actions={[...results.groups, { group: 'Go to', actions: screens }, { group: 'Do', actions: commands }]}
+      query={typed}
+      onQueryChange={(text) => setTyped(redactToken(text))}
+      nothingFound={results.emptyMessage}
+      highlightQuery
+      scrollable
+      maxHeight={400}
+      shortcut={null}
+      onSpotlightClose={onClose}
+      searchProps={{
+        leftSection: <Search size={ICON_SIZE} aria-hidden />,
+        placeholder: 'Where to, or what?',
+        'aria-label': 'Search and commands',
+      }}
+    />
+  );
+}
+
+/** For Enter: the kit does it when somebody types, and what the server finds comes later. */
+function selectFirst(): void {
+  if (document.querySelector('[data-action][data-selected]') !== null) return;
+  document.querySelector('[data-action]')?.setAttribute('data-selected', 'true');
+  store.updateState((state) => ({ ...state, selected: 0 }));
+}

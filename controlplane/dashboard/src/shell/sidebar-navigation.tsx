@@ -1,0 +1,46 @@
+import { Box, NavLink, ScrollArea, Stack, Text } from '@mantine/core';
+import { Link, useLocation } from 'wouter';
+import { useHasUnseenAlerts } from '../resources/unseen-alerts.js';
+import { NAVIGATION } from '../screens/screen-registry.js';
+
+/** Whether the address is of that entry or of a page below it. */
+const isActivePath = (path: string, entry: string): boolean =>
+  path === entry || (entry !== '/' && path.startsWith(`${entry}/`));
+
+const ALERTS = '/alerts';
+
+const UnseenDot = () => (
+  <Box w={8} h={8} bdrs="50%" bg="var(--acg-bad)" role="img" aria-label="something new" title="Something new" />
+);
+
+export function SidebarNavigation() {
+  const [path] = useLocation();
+  const unseen = useHasUnseenAlerts();
+  return (
+    <ScrollArea type="auto" className="acg-nav" flex={1}>
+      <Stack gap="md">
+        {NAVIGATION.map(({ section, items }) => (
+          <Stack key={section} gap={2} role="group" aria-label={section === '' ? 'Start' : section}>
+            {section !== '' && (
+              <Text className="acg-label" px="sm" aria-hidden>
+                {section}
+              </Text>
+            )}
+            {items.map(({ path: entry, label, icon: Icon }) => (
+              <NavLink
+                key={entry}
+                component={Link}
+                href={entry}
+                label={label}
+                aria-current={isActivePath(path, entry) ? 'page' : undefined}
+                leftSection={<Icon size={16} aria-hidden />}
+                py={6}
+                rightSection={unseen && entry === ALERTS ? <UnseenDot /> : null}
+              />
+            ))}
+          </Stack>
+        ))}
+      </Stack>
+    </ScrollArea>
+  );
+}

@@ -1,0 +1,98 @@
+/** What the palette finds of the organization: agents, keys by name or beginning, projects, and a call by its request id. */
+import { useDebouncedValue } from '@mantine/hooks';
+import type { SpotlightActionGroupData } from '@mantine/spotlight';
+import { useQuery } from '@tanstack/react-query';
+import { Activity, Bot, Folder, KeyRound } from 'lucide-react';
+import { api } from '../api/api-client.js';
+
+const ICON_SIZE = 18;
+const DEBOUNCE_MS = 200;
+const RESULTS_MAX = 5;
+/** What is shorter is in every name. */
+const SEARCH_LENGTH_MIN = 2;
+const REQUEST_ID = /^[0-9a-f-]{36}$/i;
+
+interface PaletteSearchResults {
+  readonly groups: SpotlightActionGroupData[];
+  /** Nothing comes any more that would stand above what is there. */
+  readonly complete: boolean;
+  /** Where nothing is shown. */
+  readonly emptyMessage: string;
+}
+
+export function usePaletteSearch(typed: string, navigate: (path: string) => void): PaletteSearchResults {
+  const [search] = useDebouncedValue(typed.trim(), DEBOUNCE_MS);
+  const query = { search, limit: RESULTS_MAX };
+  const searchOptions = { enabled: search.length >= SEARCH_LENGTH_MIN };
+  const agents = useQuery({
+    ...searchOptions,
+    queryKey: ['agents', 'found', search],
+    queryFn: () => api.get('/v1/usage/agents', { params: { query } }),
+  });
+  const keys = useQuery({
+    ...searchOptions,
+    queryKey: ['keys', 'found', search],
+    queryFn: () => api.get('/v1/api-keys', { params: { query } }),
+  });
+  const projects = useQuery({
+    ...searchOptions,
+    queryKey: ['projects', 'found', search],
+    queryFn: () => api.get('/v1/projects', { params: { query } }),
+  });
+  const all = [agents, keys, projects];
+  const isSearching = search !== typed.trim() || all.some(({ isLoading }) => isLoading);
+  const failed = all.some(({ error }) => error !== null);
+  const none = isSearching ? 'Looking …' : failed ? 'Not everything could be looked up: type again' : 'Nothing found';
+  // What was found for another text is not offered for this one: Enter would lead there.
+  if (!searchOptions.enabled || search !== typed.trim()) return { groups: [], complete: false, emptyMessage: none };
+  // The palette looks for what was typed in the keywords as well: what the server found is not sorted out again.
+  const keywords = [typed];
+  const calls = REQUEST_ID.test(search) ? [search.toLowerCase()] : [];
+  const groups = [
+    {
+      group: 'Calls',
+      actions: calls.map((id) => ({
+        id: `call ${id}`,
+        label: 'The call with this request id',
+        description: id,
+        keywords,
+        leftSection: <Activity size={ICON_SIZE} aria-hidden />,
+        onClick: () => navigate(`/calls?call=${id}`),
+      })),
+    },
+    {
+      group: 'Agents',
+      actions: (agents.data?.agents ?? []).map(({ id, name, projectName }) => ({
+        id,
+        label: name,
+        description: projectName,
+        keywords,
+        leftSection: <Bot size={ICON_SIZE} aria-hidden />,
+        onClick: () => navigate(`/agents/${id}`),
+      })),
+    },
+    {
+      group: 'Keys',
+      actions: (keys.data?.keys ?? []).map(({ id, name, keyPrefix, agentName }) => ({
+        id,
+        label: name,
+        description: `${keyPrefix}…${agentName === null ? '' : ` of ${agentName}`}`,
+        keywords,
+        leftSection: <KeyRound size={ICON_SIZE} aria-hidden />,
+        onClick: () => navigate(`/keys?search=${keyPrefix}`),
+      })),
+    },
+    {
+      group: 'Projects',
+      actions: (projects.data?.projects ?? []).map(({ id, name }) => ({
+        id,
+        label: name,
+        description: 'Show its agents',
+        keywords,
+        leftSection: <Folder size={ICON_SIZE} aria-hidden />,
+        onClick: () => navigate(`/agents?project=${id}`),
+      })),
+    },
+  ].filter(({ actions }) => actions.length > 0);
+  return { groups, complete: !isSearching, emptyMessage: none };
+}

@@ -1,0 +1,52 @@
+import { Alert, Anchor, Button, TextInput } from '@mantine/core';
+import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { api } from '../api/api-client.js';
+import { useConfig } from '../api/session.js';
+import { formErrors } from '../components/forms/form-errors.js';
+import { SignInLayout } from './sign-in-layout.js';
+
+export function ForgotPasswordPage() {
+  const [email, setEmail] = useState('');
+  const requestReset = useMutation({
+    mutationFn: (to: string) => api.post('/v1/auth/forgot-password', { body: { email: to } }),
+  });
+  const problem = formErrors(requestReset.error, { email: 'E-mail' });
+  const mail = useConfig().data?.mail;
+  return (
+    <SignInLayout
+      title="Forgot your password?"
+      text="We send a link that sets a new one."
+      onSubmit={() => requestReset.mutate(email.trim())}
+      footer={
+        <Anchor component={Link} href="/sign-in" underline="always">
+          Back to sign in
+        </Anchor>
+      }
+    >
+      {problem.formError}
+      <TextInput
+        label="E-mail"
+        error={problem.fieldError('email')}
+        type="email"
+        autoComplete="username"
+        required
+        withAsterisk={false}
+        autoFocus
+        value={email}
+        onChange={(event) => setEmail(event.currentTarget.value)}
+      />
+      {requestReset.isSuccess && (
+        <Alert color="green" variant="light" role="status" title="On its way">
+          If there is an account with that address, the mail is sent.
+          {mail === 'outbox' &&
+            ' This gateway keeps its mails in the folder “outbox” of its data directory: ask whoever runs it.'}
+        </Alert>
+      )}
+      <Button type="submit" fullWidth loading={requestReset.isPending}>
+        Send the link
+      </Button>
+    </SignInLayout>
+  );
+}

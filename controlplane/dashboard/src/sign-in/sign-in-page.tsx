@@ -1,0 +1,87 @@
+import { ApiError } from '@acg/client/api-errors';
+import { Alert, Anchor, Button, PasswordInput, TextInput } from '@mantine/core';
+import { useState } from 'react';
+import { Link, useLocation, useSearch } from 'wouter';
+import { hasSavedDrafts } from '../api/form-drafts.js';
+import { useConfig, useSignIn } from '../api/session.js';
+import { formErrors } from '../components/forms/form-errors.js';
+import { parseReturnPath } from './return-path.js';
+import { SignInLayout } from './sign-in-layout.js';
+import { useRetryCountdownSeconds } from './use-retry-countdown.js';
+
+export function SignInPage() {
+  const search = useSearch();
+  const [, navigate] = useLocation();
+  const [email, setEmail] = useState('');
+  const [password, setPassword] = useState('');
+  const signIn = useSignIn();
+  const waitSeconds = useRetryCountdownSeconds(signIn.error);
+  const problem = formErrors(signIn.error, { email: 'E-mail', password: 'Password' });
+  const config = useConfig().data;
+  const isWrongPassword = signIn.error instanceof ApiError && signIn.error.status === 401;
+  const submit = () =>
+    signIn.mutate(
+      { email: email.trim(), password },
+      { onSuccess: () => navigate(parseReturnPath(search), { replace: true }) },
+    );
+  return (
+    <SignInLayout
+      title="Sign in"
+      onSubmit={submit}
+      footer={
+        config !== undefined &&
+        config.signup !== 'closed' && (
+          <>
+            New here?{' '}
+            <Anchor component={Link} href="/sign-up" underline="always">
+              Make an account
+            </Anchor>
+          </>
+        )
+      }
+    >
+      {new URLSearchParams(search).has('ended') && signIn.error === null && (
+        <Alert color="indigo" variant="light" role="status">
+          Your session has ended. Sign in to go on where you were.
+          {hasSavedDrafts() && ' What you had typed is still there then, but for passwords and credentials.'}
+        </Alert>
+      )}
+      {isWrongPassword ? <WrongPasswordAlert /> : problem.formError}
+      <TextInput
+        label="E-mail"
+        error={problem.fieldError('email')}
+        type="email"
+        name="email"
+        autoComplete="username"
+        required
+        withAsterisk={false}
+        autoFocus
+        value={email}
+        onChange={(event) => setEmail(event.currentTarget.value)}
+      />
+      <PasswordInput
+        label="Password"
+        {...problem.secretFieldProps('password')}
+        name="password"
+        autoComplete="current-password"
+        required
+        withAsterisk={false}
+        maxLength={256}
+        value={password}
+        onChange={(event) => setPassword(event.currentTarget.value)}
+      />
+      <Button type="submit" fullWidth loading={signIn.isPending} disabled={waitSeconds > 0}>
+        {waitSeconds > 0 ? `Again in ${waitSeconds} s` : 'Sign in'}
+      </Button>
+      <Anchor component={Link} href="/forgot-password" size="sm" ta="center" underline="always">
+        Forgot your password?
+      </Anchor>
+    </SignInLayout>
+  );
+}
+
+const WrongPasswordAlert = () => (
+  <Alert color="red" variant="light" role="alert">
+    E-mail or password is wrong.
+  </Alert>
+);

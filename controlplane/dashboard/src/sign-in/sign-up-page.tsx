@@ -1,0 +1,94 @@
+import { Alert, Anchor, Button, PasswordInput, TextInput } from '@mantine/core';
+import { useForm } from '@mantine/form';
+import { Link, useLocation } from 'wouter';
+import { useConfig, useSignUp } from '../api/session.js';
+import { formErrors } from '../components/forms/form-errors.js';
+import { SignInLayout } from './sign-in-layout.js';
+import { useRetryCountdownSeconds } from './use-retry-countdown.js';
+
+const PASSWORD_CHARS_MIN = 10;
+const LABELS = { name: 'Your name', orgName: 'Organization', email: 'E-mail', password: 'Password' };
+
+export function SignUpPage() {
+  const [, navigate] = useLocation();
+  const signUp = useSignUp();
+  const waitSeconds = useRetryCountdownSeconds(signUp.error);
+  const config = useConfig().data;
+  const form = useForm({
+    initialValues: { name: '', orgName: '', email: '', password: '' },
+    validate: {
+      password: (value) => (value.length < PASSWORD_CHARS_MIN ? `At least ${PASSWORD_CHARS_MIN} characters` : null),
+    },
+  });
+  const problem = formErrors(signUp.error, LABELS);
+  const closed = config?.signup === 'closed';
+  const submit = form.onSubmit((values) =>
+    signUp.mutate(
+      { ...values, name: values.name.trim(), orgName: values.orgName.trim(), email: values.email.trim() },
+      { onSuccess: () => navigate('/setup', { replace: true }) },
+    ),
+  );
+  return (
+    <SignInLayout
+      title="Make an account"
+      text={config?.signup === 'first' ? 'You are the first here: this account will own the gateway.' : undefined}
+      onSubmit={submit}
+      footer={
+        <>
+          Have one?{' '}
+          <Anchor component={Link} href="/sign-in" underline="always">
+            Sign in
+          </Anchor>
+        </>
+      }
+    >
+      {problem.formError}
+      {closed && (
+        <Alert color="indigo" variant="light">
+          New accounts are made by invitation here. Ask somebody who has one.
+        </Alert>
+      )}
+      <TextInput
+        label="Your name"
+        autoComplete="name"
+        maxLength={80}
+        required
+        withAsterisk={false}
+        autoFocus
+        {...form.getInputProps('name')}
+        error={problem.fieldError('name')}
+      />
+      <TextInput
+        label="Organization"
+        autoComplete="organization"
+        maxLength={80}
+        required
+        withAsterisk={false}
+        {...form.getInputProps('orgName')}
+        error={problem.fieldError('orgName')}
+      />
+      <TextInput
+        label="E-mail"
+        type="email"
+        autoComplete="username"
+        required
+        withAsterisk={false}
+        {...form.getInputProps('email')}
+        error={problem.fieldError('email')}
+      />
+      <PasswordInput
+        label="Password"
+        description={`At least ${PASSWORD_CHARS_MIN} characters`}
+        autoComplete="new-password"
+        maxLength={256}
+        required
+        withAsterisk={false}
+        {...form.getInputProps('password')}
+        {...problem.secretFieldProps('password')}
+      />
+      <Button type="submit" fullWidth loading={signUp.isPending} disabled={closed || waitSeconds > 0}>
+        {waitSeconds > 0 ? `Again in ${waitSeconds} s` : 'Make the account'}
+      </Button>
+    </SignInLayout>
+  );
+}

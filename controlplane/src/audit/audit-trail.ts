@@ -1,0 +1,90 @@
+/**
+ * The trail of who did what (docs/contract.md#management-api), written in the transaction of the change. The entry of a
+ * request's actor is also the last check of that actor: the change commits only while session or management token,
+ * membership and role still hold.
+ */
+import type { AuditAction } from '@acg/base/audit-actions';
+import { uuidv7 } from '@acg/base/uuidv7';
+import type { JSONValue, Tx } from '../db/sql.js';
+import { Forbidden, Unauthenticated } from '../domain/errors.js';
+import { type Actor, rolesAtOrAbove } from '../http/route-access.js';
+
+/** Field → [before, after]. Secrets are never passed here; a changed one is `["[secret]", "[secret]"]`. */
+export type AuditChanges = Readonly<Record<string, readonly [before: JSONValue, after: JSONValue]>>;
+
+interface AuditTarget {
+  readonly type: string;
+  readonly id: string;
+}
+
+/** A request's actor, or a person who proved the own identity in this transaction: such a person is not checked again. */
+type AuditActor = Pick<Actor, 'userId' | 'email' | 'orgId' | 'ip'> &
+  (Pick<Actor, 'role' | 'session' | 'token'> | { readonly session?: never; readonly token?: never });
+
+/**
+ * Throws {@link Unauthenticated} or {@link Forbidden}, which rolls the change back, when the actor lost its session, its
+ * token, its membership or a part of its role since the request was authenticated. The rows that say so stay locked until
+ * the commit: a revocation commits before this check, which then fails, or after the whole change. A change that takes
+ * the actor's own rights away records its entry first.
+ */
+export async function recordAudit(
+  tx: Tx,
+  actor: AuditActor,
+  action: AuditAction,
+  target: AuditTarget,
+  changes: AuditChanges,
+): Promise<void> {
+  const { token = null } = actor;
+  const [userId, email] = token === null ? [actor.userId, actor.email] : [null, ''];
+  const rows = await tx`
+    with authority as (${actor.session === undefined ? tx`select 1` : lockActorAuthority(tx, actor, rolesAtOrAbove(actor.role))})
+    insert into audit_entries (id, org_id, actor_user_id, actor_email, actor_token_id, actor_token_name, action,
+                               target_type, target_id, ip, changes)
+    select ${uuidv7(Date.now())}::uuid, ${actor.orgId}::uuid, ${userId}::uuid, ${email}, ${token?.id ?? null}::uuid,
+           ${token?.name ?? null}, ${action}, ${target.type}, ${target.id}, ${actor.ip}, ${tx.json(changes as JSONValue)}::jsonb
+      from authority
+    returning 1`;
+  if (rows.length === 0) await rejectRevokedActor(tx, actor as Actor);
+}
+
+/** One row while the actor has one of the roles; locked against its revocation. */
+const lockActorAuthority = (
+  tx: Tx,
+  { userId, orgId, session, token }: Pick<Actor, 'userId' | 'orgId' | 'session' | 'token'>,
+  roles: readonly string[],
+) => {
+  const member = tx`m.org_id = ${orgId} and m.user_id = ${userId} and m.role = any(${[...roles]})`;
+  if (token !== null) {
+    return tx`
+      select 1 from memberships m join management_tokens t on t.org_id = m.org_id and t.created_by = m.user_id
+       where ${member} and t.id = ${token.id} and (t.expires_at is null or t.expires_at > now())
+         for share of m for key share of t`;
+  }
+  // A token from before sessions were rows: no row of its own to lock.
+  if (session === null) return tx`select 1 from memberships m where ${member} for share of m`;
+  // The session first, as in auth/takeover.ts, which ends sessions before memberships: the other order could deadlock.
+  return tx`
+    select 1 from memberships m join sessions s on s.user_id = m.user_id
+     where ${member} and s.id = ${session.id} for key share of s for share of m`;
+};
+
+async function rejectRevokedActor(tx: Tx, actor: Actor): Promise<never> {
+  const rows = await tx`${lockActorAuthority(tx, actor, rolesAtOrAbove('viewer'))}`;
+  if (rows.length > 0) throw new Forbidden('your role in this organization was lowered while this call was running');
+  throw new Unauthenticated('this session, token or membership ended while this call was running: log in again');
+}
+
+/** What a user does to the own account concerns each of the user's organizations: one entry in the trail of each. */
+export async function recordUserAudit(
+  tx: Tx,
+  user: { readonly id: string; readonly email: string },
+  ip: string,
+  action: AuditAction,
+  changes: AuditChanges,
+): Promise<void> {
+  await tx`
+    insert into audit_entries (id, org_id, actor_user_id, actor_email, action, target_type, target_id, ip, changes)
+    select gen_random_uuid(), org_id, ${user.id}, ${user.email}, ${action}, 'user', ${user.id}, ${ip},
+           ${tx.json(changes as JSONValue)}
+      from memberships where user_id = ${user.id}`;
+}

@@ -1,0 +1,151 @@
+/**
+ * Turns the credential of a request into the actor: a bearer token of a session, the cookie of a browser's, or a
+ * management token. Session, membership and role are read from the database each time. An Authorization header wins over a cookie.
+ */
+import type { FastifyRequest } from 'fastify';
+import { isDatabaseUnavailable, type Sql } from '../db/sql.js';
+import { Forbidden, Unauthenticated } from '../domain/errors.js';
+import { type Access, type Actor, isRoleAtLeast, lowerRole } from '../http/route-access.js';
+import { hashManagementToken, isManagementToken } from './management-tokens/management-token.js';
+import * as tokenStore from './management-tokens/store.js';
+import { hashCookieSecret, type SessionCookie } from './sessions/session-cookie.js';
+import { revokeReusedSession } from './sessions/session-reuse.js';
+import { type ClientInfo, SESSION_ENDED_MESSAGE } from './sessions/session-service.js';
+import * as store from './sessions/session-store.js';
+import type { SessionTokens } from './sessions/session-token.js';
+
+const BEARER = /^Bearer ([A-Za-z0-9_.-]{1,4096})$/i;
+const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+
+/** The token of the Authorization header; throws {@link Unauthenticated} when there is none. */
+export function readBearerToken(request: FastifyRequest): string {
+  const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
+  if (token === undefined) {
+    throw new Unauthenticated('send the header Authorization: Bearer <token> with a token from signup or login');
+  }
+  return token;
+}
+
+export const getClientInfo = ({ ip, headers }: FastifyRequest): ClientInfo => ({
+  ip,
+  userAgent: headers['user-agent'] ?? '',
+});
+
+/** An actor, and when the organization of the request is purged; null: it is not being deleted. */
+interface ActorWithPurgeDate extends Actor {
+  readonly purgeAt: Date | null;
+}
+
+export class Authenticator {
+  constructor(
+    readonly sql: Sql,
+    readonly tokens: SessionTokens,
+    readonly cookie: SessionCookie,
+  ) {}
+
+  async authenticate(request: FastifyRequest, access: Exclude<Access, 'public'>): Promise<Actor> {
+    const actor = await this.resolveActor(request);
+    const { config } = request.routeOptions;
+    if (actor.token !== null && (access === 'session' || config.tokens === false)) {
+      throw new Forbidden('a management token may not do this: it needs the session of a person');
+    }
+    if (config.account === true && isBoundToOrganization(actor)) {
+      throw new Forbidden('this session was approved for one organization only: log in to change the account');
+    }
+    if (actor.purgeAt !== null && access !== 'session' && config.whileDeleted !== true) {
+      throw new Forbidden(
+        `this organization will be deleted at ${actor.purgeAt.toISOString()}: until then an owner restores it with ` +
+          `POST /v1/orgs/${actor.orgId}/restore; its members may switch to another organization`,
+      );
+    }
+    if (access !== 'session' && !isRoleAtLeast(actor.role, access)) {
+      throw new Forbidden(`this needs the role ${access} or higher; you are ${actor.role} in this organization`);
+    }
+    return actor;
+  }
+
+  /** Whoever sent the request; throws {@link Unauthenticated} when nobody known did. */
+  async resolveActor(request: FastifyRequest): Promise<ActorWithPurgeDate> {
+    const secret = request.headers.authorization === undefined ? this.cookie.readSecret(request) : null;
+    if (secret !== null) return this.#authenticateCookie(request, secret);
+    const token = readBearerToken(request);
+    return isManagementToken(token)
+      ? this.#authenticateManagementToken(request, token)
+      : this.#authenticateBearerToken(request, token);
+  }
+
+  /** As {@link resolveActor}, where only a bearer token will do. */
+  resolveBearerActor(request: FastifyRequest): Promise<Actor> {
+    return this.#authenticateBearerToken(request, readBearerToken(request));
+  }
+
+  /** The user whose session the request carries, where that session may do all that the user may; else null. */
+  async findSessionUserId(request: FastifyRequest): Promise<string | null> {
+    try {
+      const actor = await this.resolveActor(request);
+      return isBoundToOrganization(actor) || actor.token !== null ? null : actor.userId;
+    } catch (error) {
+      if (error instanceof Unauthenticated || error instanceof Forbidden) return null;
+      throw error;
+    }
+  }
+
+  /** With the lower of its role and its creator's role now. */
+  async #authenticateManagementToken({ ip }: FastifyRequest, text: string): Promise<ActorWithPurgeDate> {
+    const token = await tokenStore.findLiveToken(this.sql, hashManagementToken(text));
+    if (token === null) throw new Unauthenticated('this management token is unknown, deleted or expired');
+    if (token.stale) await ignoreReadOnlyDatabase(tokenStore.markTokenUsed(this.sql, token.id));
+    const { id, name, orgId, projectId, creatorId } = token;
+    const role = lowerRole(token.role, token.creatorRole);
+    return {
+      userId: creatorId,
+      orgId,
+      email: '',
+      role,
+      ip,
+      purgeAt: null,
+      session: null,
+      token: { id, name, projectId },
+    };
+  }
+
+  async #authenticateBearerToken(request: FastifyRequest, token: string): Promise<ActorWithPurgeDate> {
+    const { userId, orgId, version, id, generation } = this.tokens.verify(token);
+    if (id !== null) {
+      const session = await store.loadBearerSession(this.sql, id, userId, orgId, generation);
+      if (session === null) {
+        await ignoreReadOnlyDatabase(
+          this.sql.begin((tx) => revokeReusedSession(tx, { id, userId, generation }, request.ip)),
+        );
+      }
+      return this.#toActor(request, session);
+    }
+    const row = await store.loadLegacySession(this.sql, userId, orgId, version);
+    if (row === null) throw new Unauthenticated(SESSION_ENDED_MESSAGE);
+    return { userId, orgId, ...row, ip: request.ip, session: null, token: null };
+  }
+
+  async #authenticateCookie(request: FastifyRequest, secret: string): Promise<ActorWithPurgeDate> {
+    if (!SAFE_METHODS.has(request.method)) this.cookie.assertSameOrigin(request);
+    return this.#toActor(request, await store.loadBrowserSession(this.sql, hashCookieSecret(secret)));
+  }
+
+  async #toActor({ ip }: FastifyRequest, row: store.LiveSession | null): Promise<ActorWithPurgeDate> {
+    if (row === null) throw new Unauthenticated(SESSION_ENDED_MESSAGE);
+    const { userId, orgId, email, id, kind, roleMax, recent, purgeAt } = row;
+    if (row.stale) await ignoreReadOnlyDatabase(store.markSessionSeen(this.sql, id));
+    const role = roleMax === null ? row.role : lowerRole(row.role, roleMax);
+    return { userId, orgId, email, role, ip, purgeAt, session: { id, kind, roleMax, recent }, token: null };
+  }
+}
+
+/** A database that takes no writes can be read, and to have noted that somebody was here is not worth a refusal. */
+async function ignoreReadOnlyDatabase(mark: Promise<unknown>): Promise<void> {
+  try {
+    await mark;
+  } catch (error) {
+    if (!isDatabaseUnavailable(error)) throw error;
+  }
+}
+
+const isBoundToOrganization = ({ session }: Actor): boolean => session !== null && session.roleMax !== null;

@@ -1,0 +1,155 @@
+/**
+ * Login of a program that has no browser. It shows a short code; its user, who has just given a password, types that code
+ * into a page of this service, sees what asks and from where, and lets it into one organization with a role no higher than
+ * the own. The code never stands in an address, so no link can carry somebody else's; the long code works once.
+ */
+import { createHash, randomBytes, randomInt } from 'node:crypto';
+import { toClientNetworkKey } from '@acg/base/client-network';
+import { uuidv7 } from '@acg/base/uuidv7';
+import { recordAudit } from '../../audit/audit-trail.js';
+import type { Sql, Tx } from '../../db/sql.js';
+import { Conflict, Forbidden, InvalidInput, NotFound } from '../../domain/errors.js';
+import { type Actor, isRoleAtLeast, type Role } from '../../http/route-access.js';
+import { createDeviceApprovalMail } from '../../mail/mail-texts.js';
+import type { Mailer } from '../../mail/mailer.js';
+import type { Throttle } from '../../throttling/throttle.js';
+import { type ClientInfo, lockActiveSession, type SessionService } from '../sessions/session-service.js';
+import type { LoginReply, OrganizationWithRole } from '../users/schema.js';
+import * as store from '../users/user-store.js';
+import * as devices from './device-store.js';
+
+/** No vowels, so no words; nothing that is read for something else. */
+const USER_CODE_ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
+const USER_CODE_TRIES = 5;
+const STARTS_PER_NETWORK_MAX = 60;
+/** Short codes that one user may try. */
+const CODES_PER_USER_MAX = 20;
+const THROTTLE_WINDOW_S = 600;
+
+interface DeviceAuthorization {
+  readonly deviceCode: string;
+  readonly userCode: string;
+  readonly verificationUrl: string;
+  readonly expiresIn: number;
+  readonly interval: number;
+}
+
+export class DeviceLogin {
+  constructor(
+    readonly sql: Sql,
+    readonly sessions: SessionService,
+    readonly throttle: Throttle,
+    readonly mailer: Mailer,
+    readonly publicUrl: string,
+  ) {}
+
+  async startDeviceLogin(client: string, hostname: string, ip: string): Promise<DeviceAuthorization> {
+    await this.throttle.consume(
+      `device:${toClientNetworkKey(ip)}`,
+      STARTS_PER_NETWORK_MAX,
+      THROTTLE_WINDOW_S,
+      'device logins from this address',
+    );
+    const deviceCode = randomBytes(32).toString('base64url');
+    for (let n = 0; n < USER_CODE_TRIES; n++) {
+      const userCode = generateUserCode();
+      const hashes = { deviceCodeHash: sha256(deviceCode), userCodeHash: hashUserCode(userCode) };
+      if (await devices.insertDeviceLogin(this.sql, { id: uuidv7(Date.now()), ...hashes, client, hostname, ip })) {
+        const verificationUrl = `${this.publicUrl}/device`;
+        const times = { expiresIn: devices.DEVICE_CODE_LIFETIME_S, interval: devices.POLL_INTERVAL_S };
+        return { deviceCode, userCode, verificationUrl, ...times };
+      }
+    }
+    throw new Conflict('no free code: try again');
+  }
+
+  async findPendingDevice(
+    actor: Actor,
+    userCode: string,
+  ): Promise<{ device: devices.PendingDeviceLogin; orgs: readonly OrganizationWithRole[] }> {
+    return this.#withPendingDevice(actor, userCode, async (tx, device) => ({
+      device,
+      orgs: await store.listUserOrganizations(tx, actor.userId),
+    }));
+  }
+
+  async approve(actor: Actor, userCode: string, orgId: string, role: Role): Promise<void> {
+    const ip = await this.#withPendingDevice(actor, userCode, async (tx, device) => {
+      const user = await store.loadUser(tx, actor.userId);
+      const own = await store.lockMembership(tx, orgId, actor.userId);
+      if (user === null || own === null) throw new NotFound('organization');
+      if (!isRoleAtLeast(own, role)) throw new Forbidden(`you are ${own} there: a device of yours cannot be ${role}`);
+      await devices.approveDeviceLogin(tx, device.id, { userId: user.id, version: user.sessionVersion, orgId, role });
+      const changes = { client: [null, device.client], role: [null, role], ip: [null, device.ip] } as const;
+      const there = { ...actor, orgId, role: own };
+      await recordAudit(tx, there, 'device.approve', { type: 'user', id: user.id }, changes);
+      return device.ip;
+    });
+    this.mailer.enqueue(createDeviceApprovalMail(actor.email, { ip, role }));
+  }
+
+  async deny(actor: Actor, userCode: string): Promise<void> {
+    await this.#withPendingDevice(actor, userCode, async (tx, device) => {
+      await devices.denyDeviceLogin(tx, device.id);
+      await recordAudit(
+        tx,
+        actor,
+        'device.deny',
+        { type: 'user', id: actor.userId },
+        { client: [null, device.client] },
+      );
+    });
+  }
+
+  /** For the program: its session, once; until then an {@link InvalidInput} whose text says how it stands. */
+  async pollForSession(deviceCode: string, client: ClientInfo): Promise<LoginReply> {
+    const polled = await devices.pollDeviceLogin(this.sql, sha256(deviceCode));
+    if (polled === null) throw new InvalidInput('expired_token');
+    if (polled.tooSoon) throw new InvalidInput('slow_down');
+    if (polled.status === 'pending') throw new InvalidInput('authorization_pending');
+    if (polled.status === 'denied') throw new InvalidInput('access_denied');
+    return this.sql.begin(async (tx) => {
+      const approval = await devices.consumeApproval(tx, polled.id);
+      if (approval === null) throw new InvalidInput('expired_token');
+      const { userId, version, orgId, role } = approval;
+      const user = await store.loadUser(tx, userId);
+      const org = (await store.listUserOrganizations(tx, userId)).find(({ id }) => id === orgId);
+      if (user === null || org === undefined || user.sessionVersion !== version)
+        throw new InvalidInput('access_denied');
+      const options = { kind: 'cli', roleMax: role, authenticated: false } as const;
+      const token = await this.sessions.openBearerSession(tx, user, orgId, client, options);
+      const there = { userId, email: user.email, orgId, ip: client.ip };
+      await recordAudit(tx, there, 'device.login', { type: 'user', id: userId }, { role: [null, role] });
+      return { token, user: { id: user.id, email: user.email, name: user.name }, orgId, orgs: [org] };
+    });
+  }
+
+  async #withPendingDevice<T>(
+    actor: Actor,
+    userCode: string,
+    work: (tx: Tx, device: devices.PendingDeviceLogin) => Promise<T>,
+  ): Promise<T> {
+    const { session } = actor;
+    if (session?.recent !== true) {
+      throw new Forbidden('log in again first: a device is approved within 15 minutes of giving the password');
+    }
+    await this.throttle.consume(`device-code:${actor.userId}`, CODES_PER_USER_MAX, THROTTLE_WINDOW_S, 'device codes');
+    const result = await this.sql.begin(async (tx) => {
+      // Before its user's version is read: one that ends now has not let in a session of after its end.
+      await lockActiveSession(tx, actor);
+      const device = await devices.lockPendingDeviceLogin(tx, hashUserCode(userCode));
+      if (device === null) throw new NotFound('device code: it is mistyped, used or older than 10 minutes');
+      return work(tx, device);
+    });
+    return result as T;
+  }
+}
+
+function generateUserCode(): string {
+  const letters = Array.from({ length: 8 }, () => USER_CODE_ALPHABET[randomInt(USER_CODE_ALPHABET.length)]).join('');
+  return `${letters.slice(0, 4)}-${letters.slice(4)}`;
+}
+
+const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
+/** As people type it: in any case, with or without the hyphen. */
+const hashUserCode = (code: string): Buffer => sha256(code.toUpperCase().replace(/[^A-Z]/g, ''));

@@ -1,0 +1,91 @@
+import { Type } from 'typebox';
+import type { App } from '../../http/app.js';
+import { Body, Role, Timestamp, Uuid } from '../../http/schema.js';
+import type { Throttle } from '../../throttling/throttle.js';
+import { getClientInfo } from '../authenticator.js';
+import { throttleAuthRequests } from '../routes.js';
+import { LoginReply, Ok, OrganizationWithRole } from '../users/schema.js';
+import type { DeviceLogin } from './device-login.js';
+
+const UserCode = Type.String({
+  minLength: 8,
+  maxLength: 12,
+  description: 'As typed by hand: never put it into a link.',
+});
+const StartInput = Body({
+  client: Type.String({ minLength: 1, maxLength: 80, pattern: '^[A-Za-z0-9 ._/()-]+$' }),
+  hostname: Type.Optional(Type.String({ minLength: 1, maxLength: 253, pattern: '^[A-Za-z0-9._-]+$' })),
+});
+const StartReply = Type.Object({
+  deviceCode: Type.String(),
+  userCode: Type.String(),
+  verificationUrl: Type.String(),
+  expiresIn: Type.Integer({ description: 'Seconds.' }),
+  interval: Type.Integer({ description: 'Seconds between two polls.' }),
+});
+const CodeInput = Body({ userCode: UserCode });
+const ApproveInput = Body({ userCode: UserCode, orgId: Uuid, role: Role });
+const LookupReply = Type.Object({
+  device: Type.Object({
+    client: Type.String({ description: 'What the program says of itself; nobody has checked it.' }),
+    hostname: Type.String({ description: 'Unchecked, too.' }),
+    ip: Type.String(),
+    createdAt: Timestamp,
+    expiresAt: Timestamp,
+  }),
+  orgs: Type.Array(OrganizationWithRole),
+});
+const TokenInput = Body({ deviceCode: Type.String({ minLength: 1, maxLength: 100, pattern: '^[A-Za-z0-9_-]+$' }) });
+const OK = { ok: true as const };
+
+export function deviceRoutes(app: App, device: DeviceLogin, throttle: Throttle): void {
+  const onRequest = throttleAuthRequests(throttle);
+  const open = { config: { access: 'public' as const }, onRequest };
+  const personal = { config: { access: 'session', account: true } as const };
+  app.post(
+    '/v1/auth/device',
+    { ...open, schema: { body: StartInput, response: { 201: StartReply } } },
+    async ({ body, ip }, reply) =>
+      reply.code(201).send(await device.startDeviceLogin(body.client, body.hostname ?? '', ip)),
+  );
+  app.post(
+    '/v1/auth/device/token',
+    {
+      ...open,
+      schema: {
+        description:
+          'The session, once it is approved. Until then 400 with the error authorization_pending, slow_down, ' +
+          'access_denied or expired_token.',
+        body: TokenInput,
+        response: { 200: LoginReply },
+      },
+    },
+    async (request) => device.pollForSession(request.body.deviceCode, getClientInfo(request)),
+  );
+  app.post(
+    '/v1/auth/device/lookup',
+    { ...personal, schema: { body: CodeInput, response: { 200: LookupReply } } },
+    async ({ actor, body }) => {
+      const { device: found, orgs } = await device.findPendingDevice(actor, body.userCode);
+      const { client, hostname, ip, createdAt, expiresAt } = found;
+      const times = { createdAt: createdAt.toISOString(), expiresAt: expiresAt.toISOString() };
+      return { device: { client, hostname, ip, ...times }, orgs: [...orgs] };
+    },
+  );
+  app.post(
+    '/v1/auth/device/approve',
+    { ...personal, schema: { body: ApproveInput, response: { 200: Ok } } },
+    async ({ actor, body }) => {
+      await device.approve(actor, body.userCode, body.orgId, body.role);
+      return OK;
+    },
+  );
+  app.post(
+    '/v1/auth/device/deny',
+    { ...personal, schema: { body: CodeInput, response: { 200: Ok } } },
+    async ({ actor, body }) => {
+      await device.deny(actor, body.userCode);
+      return OK;
+    },
+  );
+}

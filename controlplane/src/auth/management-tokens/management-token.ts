@@ -1,0 +1,26 @@
+/** The token of a program that manages an organization: `acgm_` and 64 hexadecimal digits. Only its SHA-256 is stored. */
+import { createHash } from 'node:crypto';
+import { Secret } from '@acg/base/secret';
+
+const PREFIX = 'acgm_';
+const PREFIX_DIGITS = 8;
+const TOKEN_FORMAT = /^acgm_[0-9a-f]{64}$/;
+
+interface GeneratedToken {
+  readonly secretToken: Secret;
+  readonly tokenPrefix: string;
+  readonly tokenHash: Buffer;
+}
+
+/** Of 32 secret bytes. */
+export function createManagementToken(bytes: Buffer): GeneratedToken {
+  const token = PREFIX + bytes.toString('hex');
+  return {
+    secretToken: new Secret(token),
+    tokenPrefix: token.slice(0, PREFIX.length + PREFIX_DIGITS),
+    tokenHash: hashManagementToken(token),
+  };
+}
+
+export const isManagementToken = (token: string): boolean => TOKEN_FORMAT.test(token);
+export const hashManagementToken = (token: string): Buffer => createHash('sha256').update(token).digest();

@@ -1,0 +1,37 @@
+import { Type } from 'typebox';
+import type { App } from '../../http/app.js';
+import { PageQuery, parsePage } from '../../http/pagination.js';
+import { Deleted, IdParams } from '../../http/schema.js';
+import { ManagementTokenCreated, ManagementTokenInput, ManagementTokenList } from './schema.js';
+import type { ManagementTokenService } from './service.js';
+
+/** A program may not give itself more programs. */
+const config = { access: 'admin', tokens: false } as const;
+
+export function managementTokenRoutes(app: App, tokens: ManagementTokenService): void {
+  app.get(
+    '/v1/management-tokens',
+    { config, schema: { querystring: Type.Object(PageQuery), response: { 200: ManagementTokenList } } },
+    async ({ actor, query }) => {
+      const { limit, offset } = parsePage(query);
+      const { rows, total } = await tokens.list(actor, { limit, offset });
+      return { tokens: [...rows], total, limit, offset };
+    },
+  );
+  app.post(
+    '/v1/management-tokens',
+    { config, schema: { body: ManagementTokenInput, response: { 201: ManagementTokenCreated } } },
+    async ({ actor, body }, reply) => {
+      const { token, secretToken } = await tokens.create(actor, body);
+      return reply.code(201).send({ token, secretToken: secretToken.reveal() });
+    },
+  );
+  app.delete(
+    '/v1/management-tokens/:id',
+    { config, schema: { params: IdParams, response: { 200: Deleted } } },
+    async ({ actor, params }) => {
+      await tokens.delete(actor, params.id);
+      return { deleted: true as const };
+    },
+  );
+}

@@ -1,0 +1,78 @@
+/** Management tokens: made by admins for programs, with no more than an admin's rights; rules and transactions. */
+import type { Secret } from '@acg/base/secret';
+import { uuidv7 } from '@acg/base/uuidv7';
+import type { Static } from 'typebox';
+import { recordAudit } from '../../audit/audit-trail.js';
+import type { Sql } from '../../db/sql.js';
+import { Conflict, Forbidden, NotFound } from '../../domain/errors.js';
+import type { ListResult, Page } from '../../http/pagination.js';
+import { type Actor, isRoleAtLeast } from '../../http/route-access.js';
+import { createSecretBytes } from '../../http/secret-bytes.js';
+import { parseExpiry } from '../../http/timestamp-params.js';
+import { createManagementToken } from './management-token.js';
+import type { ManagementToken, ManagementTokenInput } from './schema.js';
+import * as store from './store.js';
+
+const TOKENS_PER_ORG_MAX = 200;
+
+export class ManagementTokenService {
+  constructor(readonly sql: Sql) {}
+
+  async list(actor: Actor, page: Page): Promise<ListResult<ManagementToken>> {
+    const { rows, total } = await store.listManagementTokens(this.sql, actor.orgId, page);
+    return { rows: rows.map(present), total };
+  }
+
+  /** The only time that the token is shown. */
+  async create(
+    actor: Actor,
+    input: Static<typeof ManagementTokenInput>,
+  ): Promise<{ token: ManagementToken; secretToken: Secret }> {
+    const { name, role, projectId = null } = input;
+    const expiresAt = parseExpiry(input.expiresAt ?? null, Date.now());
+    if (!isRoleAtLeast(actor.role, role))
+      throw new Forbidden(`you are ${actor.role}: a token of yours cannot be ${role}`);
+    const { secretToken, tokenPrefix, tokenHash } = createManagementToken(createSecretBytes());
+    const id = uuidv7(Date.now());
+    const { orgId } = actor;
+    const row = await this.sql.begin(async (tx) => {
+      if ((await store.lockAndCountTokens(tx, orgId)) >= TOKENS_PER_ORG_MAX) {
+        throw new Conflict(`the organization already has ${TOKENS_PER_ORG_MAX} management tokens: delete one first`);
+      }
+      if (projectId !== null && !(await store.lockProject(tx, orgId, projectId))) throw new NotFound('project');
+      const token = { id, orgId, projectId, name, role, tokenPrefix, tokenHash, createdBy: actor.userId, expiresAt };
+      const inserted = await store.insertManagementToken(tx, token);
+      await recordAudit(
+        tx,
+        actor,
+        'management_token.create',
+        { type: 'management_token', id },
+        {
+          name: [null, name],
+          tokenPrefix: [null, tokenPrefix],
+          role: [null, role],
+          projectId: [null, projectId],
+          expiresAt: [null, expiresAt?.toISOString() ?? null],
+        },
+      );
+      return inserted;
+    });
+    return { token: present(row), secretToken };
+  }
+
+  async delete(actor: Actor, id: string): Promise<void> {
+    await this.sql.begin(async (tx) => {
+      const row = await store.deleteManagementToken(tx, actor.orgId, id);
+      if (row === null) throw new NotFound('management token');
+      const target = { type: 'management_token', id };
+      await recordAudit(tx, actor, 'management_token.delete', target, { name: [row.name, null] });
+    });
+  }
+}
+
+const present = (row: store.ManagementTokenRow): ManagementToken => ({
+  ...row,
+  lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
+  expiresAt: row.expiresAt?.toISOString() ?? null,
+  createdAt: row.createdAt.toISOString(),
+});

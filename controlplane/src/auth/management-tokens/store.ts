@@ -1,0 +1,121 @@
+import type { Sql, Tx } from '../../db/sql.js';
+import { Conflict } from '../../domain/errors.js';
+import type { ListResult, Page } from '../../http/pagination.js';
+import type { Role } from '../../http/route-access.js';
+
+export interface ManagementTokenRow {
+  readonly id: string;
+  readonly name: string;
+  readonly tokenPrefix: string;
+  readonly role: Exclude<Role, 'owner'>;
+  readonly projectId: string | null;
+  readonly createdBy: string;
+  readonly lastUsedAt: Date | null;
+  readonly expiresAt: Date | null;
+  readonly createdAt: Date;
+}
+
+export interface NewManagementToken {
+  readonly id: string;
+  readonly orgId: string;
+  readonly projectId: string | null;
+  readonly name: string;
+  readonly role: Exclude<Role, 'owner'>;
+  readonly tokenPrefix: string;
+  readonly tokenHash: Buffer;
+  readonly createdBy: string;
+  readonly expiresAt: Date | null;
+}
+
+/** A used token is written down at most so often. */
+const MARK_USED_INTERVAL_S = 60;
+
+const columns = (sql: Sql | Tx) => sql`
+  id, name, token_prefix as "tokenPrefix", role, project_id as "projectId", created_by as "createdBy",
+  last_used_at as "lastUsedAt", expires_at as "expiresAt", created_at as "createdAt"`;
+
+export async function listManagementTokens(
+  sql: Sql,
+  orgId: string,
+  page: Page,
+): Promise<ListResult<ManagementTokenRow>> {
+  const rows = await sql<ManagementTokenRow[]>`
+    select ${columns(sql)} from management_tokens where org_id = ${orgId}
+     order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+  const [count] = await sql<{ total: number }[]>`
+    select count(*) as total from management_tokens where org_id = ${orgId}`;
+  return { rows, total: count!.total };
+}
+
+export async function loadManagementToken(sql: Sql, orgId: string, id: string): Promise<ManagementTokenRow | null> {
+  const [row] = await sql<ManagementTokenRow[]>`
+    select ${columns(sql)} from management_tokens where id = ${id} and org_id = ${orgId}`;
+  return row ?? null;
+}
+
+/** Waits for a deletion of the organization that is under way, and throws where it came first: no token outlives it. */
+export async function insertManagementToken(tx: Tx, token: NewManagementToken): Promise<ManagementTokenRow> {
+  const { id, orgId, projectId, name, role, tokenPrefix, tokenHash, createdBy, expiresAt } = token;
+  const [row] = await tx<ManagementTokenRow[]>`
+    insert into management_tokens (id, org_id, project_id, name, role, token_prefix, token_hash, created_by, expires_at)
+    select ${id}, ${orgId}, ${projectId}, ${name}, ${role}, ${tokenPrefix}, ${tokenHash}, ${createdBy}, ${expiresAt}
+      from organizations where id = ${orgId} and purge_at is null for key share
+    returning ${columns(tx)}`;
+  if (row === undefined) throw new Conflict('the organization is being deleted: it gets no management tokens any more');
+  return row;
+}
+
+/** Takes turns with other writers of the organization's tokens. */
+export async function lockAndCountTokens(tx: Tx, orgId: string): Promise<number> {
+  await tx`select pg_advisory_xact_lock(hashtext(${`management-tokens:${orgId}`}))`;
+  const [row] = await tx<{ total: number }[]>`
+    select count(*) as total from management_tokens where org_id = ${orgId}`;
+  return row!.total;
+}
+
+/** Locks the project against deletion; false when there is none. */
+export async function lockProject(tx: Tx, orgId: string, projectId: string): Promise<boolean> {
+  return (await tx`select 1 from projects where org_id = ${orgId} and id = ${projectId} for key share`).length > 0;
+}
+
+export async function deleteManagementToken(tx: Tx, orgId: string, id: string): Promise<ManagementTokenRow | null> {
+  const [row] = await tx<ManagementTokenRow[]>`
+    delete from management_tokens where org_id = ${orgId} and id = ${id} returning ${columns(tx)}`;
+  return row ?? null;
+}
+
+/** In all organizations. */
+export async function deleteTokensCreatedBy(tx: Tx, userId: string): Promise<void> {
+  await tx`delete from management_tokens where created_by = ${userId}`;
+}
+
+/** What a request with the token needs to know. */
+export interface LiveManagementToken {
+  readonly id: string;
+  readonly name: string;
+  readonly orgId: string;
+  readonly projectId: string | null;
+  readonly role: Role;
+  readonly creatorId: string;
+  readonly creatorRole: Role;
+  /** To be written down as used. */
+  readonly stale: boolean;
+}
+
+/** Null: unknown, expired, its creator is no member any more, or its organization is being deleted. */
+export async function findLiveToken(sql: Sql, tokenHash: Buffer): Promise<LiveManagementToken | null> {
+  const [row] = await sql<LiveManagementToken[]>`
+    select t.id, t.name, t.org_id as "orgId", t.project_id as "projectId", t.role, t.created_by as "creatorId",
+           m.role as "creatorRole",
+           coalesce(t.last_used_at < now() - make_interval(secs => ${MARK_USED_INTERVAL_S}), true) as stale
+      from management_tokens t join memberships m on m.org_id = t.org_id and m.user_id = t.created_by
+      join organizations o on o.id = t.org_id and o.purge_at is null
+     where t.token_hash = ${tokenHash} and (t.expires_at is null or t.expires_at > now())`;
+  return row ?? null;
+}
+
+export async function markTokenUsed(sql: Sql, id: string): Promise<void> {
+  await sql`
+    update management_tokens set last_used_at = now()
+     where id = ${id} and (last_used_at is null or last_used_at < now() - make_interval(secs => ${MARK_USED_INTERVAL_S}))`;
+}

@@ -1,0 +1,46 @@
+/**
+ * Failed logins in the audit trails of the account's organizations. Strangers can cause them, so they are bounded: one entry
+ * an hour for each client network, and 20 a day for each account. Written in the background, so that the time of the
+ * answer does not tell whether an account exists.
+ */
+
+import { toClientNetworkKey } from '@acg/base/client-network';
+import { recordUserAudit } from '../../audit/audit-trail.js';
+import type { Sql } from '../../db/sql.js';
+import { TooManyAttempts } from '../../domain/errors.js';
+import type { BackgroundTasks } from '../../ops/background-tasks.js';
+import type { Throttle } from '../../throttling/throttle.js';
+import * as store from '../users/user-store.js';
+
+const NETWORK_WINDOW_S = 3_600;
+const ACCOUNT_ENTRIES_MAX = 20;
+const ACCOUNT_WINDOW_S = 86_400;
+
+export class FailedLoginAudit {
+  constructor(
+    readonly sql: Sql,
+    readonly throttle: Throttle,
+    readonly background: BackgroundTasks,
+  ) {}
+
+  /** Returns at once. An address without an account leaves no entry. */
+  record(email: string, ip: string): void {
+    this.background.run('entry of a failed login', async () => {
+      const user = await store.loadUserByEmail(this.sql, email);
+      if (user === null || !(await this.#isWithinEntryLimits(user.id, ip))) return;
+      await this.sql.begin((tx) => recordUserAudit(tx, user, ip, 'login.fail', {}));
+    });
+  }
+
+  async #isWithinEntryLimits(userId: string, ip: string): Promise<boolean> {
+    const what = 'audit entries of failed logins';
+    try {
+      await this.throttle.consume(`login-entry:${userId}:${toClientNetworkKey(ip)}`, 1, NETWORK_WINDOW_S, what);
+      await this.throttle.consume(`login-entries:${userId}`, ACCOUNT_ENTRIES_MAX, ACCOUNT_WINDOW_S, what);
+      return true;
+    } catch (error) {
+      if (error instanceof TooManyAttempts) return false;
+      throw error;
+    }
+  }
+}

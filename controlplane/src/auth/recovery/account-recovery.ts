@@ -1,0 +1,154 @@
+/** Forgotten passwords and e-mail verification: single-use tokens by mail. */
+import { recordUserAudit } from '../../audit/audit-trail.js';
+import type { Sql, Tx } from '../../db/sql.js';
+import { InvalidInput, TooManyAttempts, Unauthenticated } from '../../domain/errors.js';
+import { normaliseEmail } from '../../http/schema.js';
+import { createPasswordResetMail, createSuspensionMail, createVerificationMail } from '../../mail/mail-texts.js';
+import type { Mailer } from '../../mail/mailer.js';
+import type { BackgroundTasks } from '../../ops/background-tasks.js';
+import {
+  invalidateSuspendedOrganizations,
+  NOTHING_SUSPENDED,
+  type SuspensionResult,
+} from '../../suspension/service.js';
+import type { Throttle } from '../../throttling/throttle.js';
+import { deleteTokensCreatedBy } from '../management-tokens/store.js';
+import type { PasswordHasher } from '../passwords/password-hasher.js';
+import type { PasswordVerifier } from '../passwords/password-verifier.js';
+import { revokeUserSessions } from '../sessions/session-store.js';
+import { createEmailToken, hashEmailToken } from '../users/email-token.js';
+import * as store from '../users/user-store.js';
+import { ensureOrganization, reclaimAccount } from './reclaim-account.js';
+
+const RESET_TOKEN_LIFETIME_S = 3_600;
+const VERIFICATION_TOKEN_LIFETIME_S = 86_400;
+/** Mails of one kind that one address is sent on demand: enough for anybody, too few to flood a mailbox. */
+const MAILS_PER_ADDRESS_MAX = 5;
+const MAILS_WINDOW_S = 3_600;
+const UNKNOWN_VERIFICATION_MESSAGE = 'this verification token is unknown, used or expired';
+
+export class AccountRecovery {
+  constructor(
+    readonly sql: Sql,
+    readonly hasher: PasswordHasher,
+    readonly throttle: Throttle,
+    readonly passwordVerifier: PasswordVerifier,
+    readonly mailer: Mailer,
+    readonly background: BackgroundTasks,
+    readonly publicUrl: string,
+    /** Mails leave the server. Else the operator passes links on, and vouches for who gets them (docs/access.md). */
+    readonly deliversMail: boolean,
+  ) {}
+
+  /** Returns at once: whether the e-mail is known shows in nothing, not even in the time. */
+  requestPasswordReset(rawEmail: string): void {
+    const email = normaliseEmail(rawEmail);
+    this.background.run('reset mail', async () => {
+      const user = await store.loadUserByEmail(this.sql, email);
+      if (user === null || !(await this.#isWithinMailLimit('reset', user.id))) return;
+      const { token, hash } = createEmailToken();
+      await this.sql.begin((tx) => store.replaceEmailToken(tx, user.id, 'reset', hash, RESET_TOKEN_LIFETIME_S));
+      this.mailer.enqueue(createPasswordResetMail(this.publicUrl, email, token));
+    });
+  }
+
+  /**
+   * Sets the password, ends all sessions, lifts the limit on failed logins. The token works once. `sessionOf`: the user
+   * whose session the caller has; without one, an account that was never confirmed is taken over ({@link reclaimAccount}).
+   */
+  async resetPassword(token: string, password: string, sessionUserId: string | null, ip: string): Promise<void> {
+    // Hashed before the token is looked up, so that a wrong token takes as long as a right one.
+    const passwordHash = await this.hasher.hash(password, ip);
+    const { user, suspended } = await this.sql.begin(async (tx) => {
+      const userId = await store.consumeEmailToken(tx, 'reset', hashEmailToken(token));
+      if (userId === null) throw new InvalidInput('this reset token is unknown, used or expired: ask for a new mail');
+      const before = (await store.loadUser(tx, userId))!;
+      const isReclaimed = before.emailVerifiedAt === null && sessionUserId !== userId;
+      // Before the account is locked, as in a login.
+      await this.throttle.recordMailboxProof(tx, before.email, ip, isReclaimed);
+      await store.setPasswordHash(tx, userId, passwordHash);
+      const items = isReclaimed ? await this.#reclaimUnverifiedAccount(tx, before, ip) : NOTHING_SUSPENDED;
+      await revokeUserSessions(tx, userId, null);
+      await store.markEmailVerified(tx, userId); // the mail has shown who reads that mailbox
+      await recordUserAudit(tx, before, ip, 'user.password_reset', { password: ['[secret]', '[secret]'] });
+      await invalidateSuspendedOrganizations(tx, items);
+      return { user: before, suspended: items };
+    });
+    this.notifySuspension(user.email, suspended);
+  }
+
+  /** Somebody else may have made the account. */
+  async #reclaimUnverifiedAccount(tx: Tx, user: store.UserRow, ip: string): Promise<SuspensionResult> {
+    if (!this.deliversMail) {
+      await deleteTokensCreatedBy(tx, user.id);
+      return NOTHING_SUSPENDED;
+    }
+    const suspended = await reclaimAccount(tx, user, ip);
+    await ensureOrganization(tx, user, ip);
+    return suspended;
+  }
+
+  /** Mails the owner of the account that items wait for a review; none: no mail. */
+  notifySuspension(email: string, { items }: SuspensionResult): void {
+    if (items > 0) this.mailer.enqueue(createSuspensionMail(this.publicUrl, email, items));
+  }
+
+  /** After signup. */
+  enqueueVerificationMail(user: { readonly id: string; readonly email: string }): void {
+    this.background.run('verification mail', () => this.#sendVerificationMail(user));
+  }
+
+  /** Once more, where the address is not verified yet. Returns at once, like {@link requestPasswordReset} and for the same reason. */
+  resendVerification(rawEmail: string): void {
+    const email = normaliseEmail(rawEmail);
+    this.background.run('verification mail', async () => {
+      const user = await store.loadUserByEmail(this.sql, email);
+      if (user === null || user.emailVerifiedAt !== null || !(await this.#isWithinMailLimit('verify', user.id))) return;
+      await this.#sendVerificationMail(user);
+    });
+  }
+
+  /**
+   * `password`, where given, must be the account's: the page behind the mail's link asks for it, so that nobody confirms
+   * with one click an account that a stranger made with that address.
+   */
+  async verifyEmail(token: string, password: string | undefined, ip: string): Promise<void> {
+    const hash = hashEmailToken(token);
+    if (password !== undefined) await this.#assertAccountPassword(hash, password, ip);
+    await this.sql.begin(async (tx) => {
+      const userId = await store.consumeEmailToken(tx, 'verify', hash);
+      if (userId === null) throw new InvalidInput(UNKNOWN_VERIFICATION_MESSAGE);
+      const user = await store.markEmailVerified(tx, userId);
+      await this.throttle.recordMailboxProof(tx, user.email, ip, false);
+      await recordUserAudit(tx, user, ip, 'user.email_verified', { emailVerified: [false, true] });
+    });
+  }
+
+  async #assertAccountPassword(verification: Buffer, password: string, ip: string): Promise<void> {
+    const user = await store.loadUserByEmailToken(this.sql, 'verify', verification);
+    if (user === null) throw new InvalidInput(UNKNOWN_VERIFICATION_MESSAGE);
+    if (await this.passwordVerifier.verifyPassword(user.email, user.passwordHash, password, ip, 'mailbox')) return;
+    throw new Unauthenticated('this is not the password of the account: if you did not make it, leave it unconfirmed');
+  }
+
+  async #sendVerificationMail(user: { readonly id: string; readonly email: string }): Promise<void> {
+    const { token, hash } = createEmailToken();
+    await this.sql.begin((tx) => store.replaceEmailToken(tx, user.id, 'verify', hash, VERIFICATION_TOKEN_LIFETIME_S));
+    this.mailer.enqueue(createVerificationMail(this.publicUrl, user.email, token));
+  }
+
+  async #isWithinMailLimit(purpose: store.EmailTokenPurpose, userId: string): Promise<boolean> {
+    try {
+      await this.throttle.consume(
+        `${purpose}-mail:${userId}`,
+        MAILS_PER_ADDRESS_MAX,
+        MAILS_WINDOW_S,
+        'mails to this address',
+      );
+      return true;
+    } catch (error) {
+      if (error instanceof TooManyAttempts) return false;
+      throw error;
+    }
+  }
+}

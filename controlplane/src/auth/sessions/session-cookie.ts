@@ -1,0 +1,60 @@
+/**
+ * The cookie of a browser's session: 256 random bits, of which only the SHA-256 is stored. Its name pins it to https and
+ * to this host where the public address is https.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { parseCookie, stringifySetCookie } from 'cookie';
+import type { FastifyRequest } from 'fastify';
+import { Forbidden } from '../../domain/errors.js';
+import { SESSION_LIFETIME_S } from './session-token.js';
+
+const COOKIE_SECRET = /^[A-Za-z0-9_-]{43}$/;
+
+export function createCookieSecret(): { readonly secret: string; readonly hash: Buffer } {
+  const secret = randomBytes(32).toString('base64url');
+  return { secret, hash: hashCookieSecret(secret) };
+}
+
+export const hashCookieSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+
+export class SessionCookie {
+  readonly #name: string;
+  readonly #secure: boolean;
+  readonly #origin: string;
+
+  constructor(publicUrl: string) {
+    this.#secure = publicUrl.startsWith('https:');
+    this.#name = this.#secure ? '__Host-acg_session' : 'acg_session';
+    this.#origin = new URL(publicUrl).origin;
+  }
+
+  /** What the request's cookie holds, if it has one of the right form. */
+  readSecret(request: FastifyRequest): string | null {
+    const header = request.headers.cookie;
+    const secret = header === undefined ? undefined : parseCookie(header)[this.#name];
+    return secret !== undefined && COOKIE_SECRET.test(secret) ? secret : null;
+  }
+
+  /** The header that sets it; null takes it away. */
+  header(secret: string | null): string {
+    return stringifySetCookie({
+      name: this.#name,
+      value: secret ?? '',
+      maxAge: secret === null ? 0 : SESSION_LIFETIME_S,
+      path: '/',
+      httpOnly: true,
+      sameSite: 'strict',
+      secure: this.#secure,
+    });
+  }
+
+  /**
+   * Throws {@link Forbidden} unless a page of this service sent the request. The cookie's SameSite does not tell: another port of the same host
+   * is the same site. Browsers leave the header out on plain http off loopback; then the origin must be the public one.
+   */
+  assertSameOrigin({ headers }: FastifyRequest): void {
+    const site = headers['sec-fetch-site'];
+    if (site === undefined ? headers.origin === this.#origin : site === 'same-origin') return;
+    throw new Forbidden('a call with the session cookie must come from a page of this service');
+  }
+}

@@ -1,0 +1,77 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { Body, Email, PublicName, Role, Timestamp, Uuid } from '../../http/schema.js';
+
+export const PASSWORD_LENGTH = { minLength: 10, maxLength: 256 };
+const NewPassword = Type.String(PASSWORD_LENGTH);
+/** Of a mail; anything of this shape that is not known is answered alike. */
+export const MailToken = Type.String({ minLength: 1, maxLength: 200, pattern: '^[A-Za-z0-9_-]+$' });
+
+export const SignupInput = Body({ email: Email, password: NewPassword, name: PublicName, orgName: PublicName });
+/** No lower bound: what is too short to be a password is just wrong. */
+export const LoginInput = Body({ email: Email, password: Type.String({ maxLength: 256 }) });
+export const ChangePasswordInput = Body({
+  currentPassword: Type.String({ maxLength: 256 }),
+  newPassword: NewPassword,
+});
+export const SwitchInput = Body({ orgId: Uuid });
+export const AddressInput = Body({ email: Email });
+export const RenameInput = Body({ name: PublicName });
+export const ResetInput = Body({ token: MailToken, password: NewPassword });
+export const VerifyInput = Body({
+  token: MailToken,
+  password: Type.Optional(
+    Type.String({ maxLength: 256, description: "The account's password; a wrong one confirms nothing." }),
+  ),
+});
+
+const User = Type.Object({ id: Uuid, email: Type.String(), name: Type.String() });
+const Organization = { id: Uuid, name: Type.String(), slug: Type.String() };
+export const OrganizationWithRole = Type.Object({
+  ...Organization,
+  role: Role,
+  purgeAt: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'Only while the organization is being deleted: until then an owner may restore it.',
+    }),
+  ),
+  itemsSuspended: Type.Optional(
+    Type.Literal(true, { description: 'Only to an owner, and only while suspended items wait for a review.' }),
+  ),
+});
+export type OrganizationWithRole = Static<typeof OrganizationWithRole>;
+
+export const SignupReply = Type.Object({ token: Type.String(), user: User, org: Type.Object(Organization) });
+export type SignupReply = Static<typeof SignupReply>;
+export const LoginReply = Type.Object({
+  token: Type.String(),
+  user: User,
+  orgId: Uuid,
+  orgs: Type.Array(OrganizationWithRole),
+});
+export type LoginReply = Static<typeof LoginReply>;
+export const RefreshReply = Type.Object({ token: Type.String() });
+export const SwitchReply = Type.Object({ token: Type.String(), orgId: Uuid });
+export const Ok = Type.Object({ ok: Type.Literal(true) });
+const nullable = <T extends TSchema>(type: T, description: string) => Type.Union([type, Type.Null()], { description });
+const Self = Type.Object({ ...User.properties, emailVerified: Type.Boolean() });
+const activeOrganizationFields = { orgId: Uuid, role: Role, orgs: Type.Array(OrganizationWithRole) };
+/** Of a person. */
+export const SelfReply = Type.Object({ user: Self, ...activeOrganizationFields });
+export type SelfReply = Static<typeof SelfReply>;
+export const MeReply = Type.Object({
+  user: nullable(Self, 'Null with a management token: that is nobody.'),
+  token: nullable(
+    Type.Object({
+      id: Uuid,
+      name: Type.String(),
+      tokenPrefix: Type.String(),
+      projectId: nullable(Uuid, 'Null: the whole organization.'),
+      expiresAt: nullable(Timestamp, 'Null: never.'),
+      createdAt: Timestamp,
+    }),
+    'The management token of the call; null in the session of a person.',
+  ),
+  ...activeOrganizationFields,
+});
+export type MeReply = Static<typeof MeReply>;

@@ -1,0 +1,26 @@
+import { type Static, Type } from 'typebox';
+import { PageReply } from '../../http/pagination.js';
+import { Body, Email, Role, Timestamp, Uuid } from '../../http/schema.js';
+import { SelfReply } from './schema.js';
+
+export const SessionInfo = Type.Object({
+  id: Uuid,
+  kind: Type.Enum(['api', 'browser', 'cli']),
+  current: Type.Boolean({ description: 'The session of this very call.' }),
+  orgId: Type.Union([Uuid, Type.Null()], { description: 'The organization it acts in, or acted in last.' }),
+  roleMax: Type.Union([Role, Type.Null()], { description: 'Approved for a device: no more than this role.' }),
+  ip: Type.String(),
+  userAgent: Type.String(),
+  createdAt: Timestamp,
+  lastSeenAt: Timestamp,
+  expiresAt: Timestamp,
+});
+export type SessionInfo = Static<typeof SessionInfo>;
+export const SessionList = Type.Object({ sessions: Type.Array(SessionInfo), ...PageReply });
+
+/** Both, or none of them beside a bearer token. */
+export const BrowserLoginInput = Body({
+  email: Type.Optional(Email),
+  password: Type.Optional(Type.String({ maxLength: 256 })),
+});
+export const BrowserSessionReply = SelfReply;

@@ -1,0 +1,171 @@
+/**
+ * The circuit breaker's rules, without time, storage or network of their own (docs/contract.md#circuits).
+ *
+ *            its own calls fail              cooldown over
+ *   CLOSED ─────────────────────▶ OPEN ─────────────────────▶ HALF_OPEN
+ *      ▲                           ▲        one bad probe         │
+ *      │                           └──────────────────────────────┤
+ *      └──────────────────────────────────────────────────────────┘
+ *                              all probes good
+ *
+ * Every transition raises the epoch by one. A result carries the epoch it was admitted under; one of an older epoch says
+ * nothing about the present and changes nothing. An administrator can close a breaker or hold it open at any time.
+ */
+
+export type CircuitStateName = 'CLOSED' | 'HALF_OPEN' | 'OPEN';
+
+export interface Circuit {
+  readonly state: CircuitStateName;
+  readonly epoch: number;
+  /** Unix ms; 0 unless OPEN. */
+  readonly openUntilMs: number;
+  /** Good probes of this epoch; 0 unless HALF_OPEN. */
+  readonly probesGood: number;
+}
+
+export interface CircuitRules {
+  readonly requestsMin: number;
+  /** 0…1 */
+  readonly errorRate: number;
+  readonly cooldownMs: number;
+  readonly probes: number;
+}
+
+export interface OutcomeSum {
+  readonly requests: number;
+  readonly failures: number;
+}
+
+/** Outcomes of one organization at one origin in one second, as one control plane counted them. */
+export interface SecondCount extends OutcomeSum {
+  /** Unix ms of the whole second. */
+  readonly secondMs: number;
+  /** Up to two of the agents that made the requests; none: not known. */
+  readonly agents: readonly string[];
+}
+
+/** What an organization's own calls have shown in the window. */
+export interface WindowEvidence extends OutcomeSum {
+  /** Failures since the last second with a success. */
+  readonly failuresInRow: number;
+  /** Distinct agents: in the whole window, and of those failures in a row. At most counted to two. */
+  readonly activeAgents: number;
+  readonly failingAgents: number;
+}
+
+export type CircuitInput =
+  /** The window's outcomes were summed up. `othersFail`: the breakers of other organizations at this origin are open. */
+  | { readonly kind: 'evidence'; readonly evidence: WindowEvidence; readonly othersFail: boolean }
+  /** Time has passed. */
+  | { readonly kind: 'clock' }
+  /** A leased probe came to its end. */
+  | { readonly kind: 'probe'; readonly epoch: number; readonly good: boolean }
+  /** An administrator closes it, or holds it open until then (Unix ms). */
+  | { readonly kind: 'close' }
+  | { readonly kind: 'hold'; readonly untilMs: number };
+
+export const NEW_CIRCUIT: Circuit = { state: 'CLOSED', epoch: 1, openUntilMs: 0, probesGood: 0 };
+
+/** A cooldown is up to this much longer, so that the probes of many organizations come one after another. */
+const COOLDOWN_JITTER = 0.5;
+/** Own failures in a row that open a breaker while others' are open. */
+const FAILURES_IN_ROW = 3;
+
+/** The circuit after the input; the same object when nothing changes. `random`: 0…1, of the cooldown's jitter. */
+export function nextCircuit(
+  circuit: Circuit,
+  input: CircuitInput,
+  nowMs: number,
+  rules: CircuitRules,
+  random: () => number = Math.random,
+): Circuit {
+  const opened = (): Circuit => enterOpenUntil(circuit, nowMs + rules.cooldownMs * (1 + COOLDOWN_JITTER * random()));
+  switch (input.kind) {
+    case 'evidence':
+      return circuit.state === 'CLOSED' && shouldOpen(input.evidence, rules, input.othersFail) ? opened() : circuit;
+    case 'clock':
+      return circuit.state === 'OPEN' && nowMs >= circuit.openUntilMs ? enterState(circuit, 'HALF_OPEN') : circuit;
+    case 'probe':
+      if (circuit.state !== 'HALF_OPEN' || input.epoch !== circuit.epoch) return circuit;
+      if (!input.good) return opened();
+      return circuit.probesGood + 1 >= rules.probes
+        ? enterState(circuit, 'CLOSED')
+        : { ...circuit, probesGood: circuit.probesGood + 1 };
+    case 'close':
+      return circuit.state === 'CLOSED' ? circuit : enterState(circuit, 'CLOSED');
+    case 'hold':
+      return enterOpenUntil(circuit, input.untilMs);
+  }
+}
+
+const enterOpenUntil = (circuit: Circuit, untilMs: number): Circuit => ({
+  ...enterState(circuit, 'OPEN'),
+  openUntilMs: Math.ceil(untilMs),
+});
+
+const enterState = (circuit: Circuit, state: CircuitStateName): Circuit => ({
+  state,
+  epoch: circuit.epoch + 1,
+  openUntilMs: 0,
+  probesGood: 0,
+});
+
+/**
+ * Whether an organization's own calls open its breaker. What others see lowers the evidence that is asked for and never
+ * replaces it: signups are free, so their failures alone must stop nobody.
+ */
+export function shouldOpen(evidence: WindowEvidence, rules: CircuitRules, othersFail: boolean): boolean {
+  if (evidence.requests >= rules.requestsMin && failureRateOf(evidence) >= rules.errorRate) return true;
+  return othersFail && hasFailuresInRow(evidence);
+}
+
+/** The last {@link FAILURES_IN_ROW} calls failed; of two agents, where two are active: one may fail by what it sends. */
+export const hasFailuresInRow = ({ failuresInRow, activeAgents, failingAgents }: WindowEvidence): boolean =>
+  failuresInRow >= FAILURES_IN_ROW && (activeAgents < 2 || failingAgents >= 2);
+
+/** Sums the window up. A failure of the same second as a success is not taken for one after it. */
+export function summarizeWindow(counts: readonly SecondCount[]): WindowEvidence {
+  const sum = sumOutcomes(counts);
+  let goodAtMs = Number.NEGATIVE_INFINITY;
+  for (const count of counts) if (count.requests > count.failures) goodAtMs = Math.max(goodAtMs, count.secondMs);
+  const inRow = counts.filter((count) => count.secondMs > goodAtMs);
+  return {
+    ...sum,
+    failuresInRow: sumOutcomes(inRow).failures,
+    activeAgents: countAgents(counts),
+    failingAgents: countAgents(inRow),
+  };
+}
+
+const countAgents = (counts: readonly SecondCount[]): number => new Set(counts.flatMap(({ agents }) => agents)).size;
+
+export function sumOutcomes(counts: readonly OutcomeSum[]): OutcomeSum {
+  let requests = 0;
+  let failures = 0;
+  for (const count of counts) {
+    requests += count.requests;
+    failures += count.failures;
+  }
+  return { requests, failures };
+}
+
+/** 0…1; 0 without requests. */
+export const failureRateOf = ({ requests, failures }: OutcomeSum): number => (requests === 0 ? 0 : failures / requests);
+
+/** How many more probes may be admitted: good ones have used their place up, leased ones hold theirs. */
+export const availableProbes = (circuit: Circuit, leased: number, rules: CircuitRules): number =>
+  circuit.state === 'HALF_OPEN' ? Math.max(0, rules.probes - circuit.probesGood - leased) : 0;
+
+/**
+ * Whether the outcome of an ordinary request counts now. Epoch 0 comes from a data plane that has seen no transition of
+ * this circuit: such a request counts when it began after the last one.
+ */
+export function isOfCurrentEpoch(
+  circuit: Circuit,
+  changedAtMs: number,
+  outcome: { readonly epoch: number; readonly startedAtMs: number },
+): boolean {
+  if (circuit.state !== 'CLOSED') return false;
+  if (outcome.epoch !== 0) return outcome.epoch === circuit.epoch;
+  return circuit.epoch === NEW_CIRCUIT.epoch || outcome.startedAtMs >= changedAtMs;
+}

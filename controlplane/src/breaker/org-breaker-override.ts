@@ -1,0 +1,25 @@
+/** What owners and admins decide about their organization's breaker. It is no event: who decides knows it. */
+import type { Tx } from '../db/sql.js';
+import type { CircuitInput } from './breaker-state-machine.js';
+import type { BreakerTransitions } from './breaker-transitions.js';
+import * as store from './circuit-store.js';
+
+interface OrgBreaker {
+  readonly circuitKey: string;
+  readonly providerSlug: string;
+  readonly orgId: string;
+}
+
+/** Closes the breaker now, or holds it open for `holdMs`. In the caller's transaction. */
+export async function overrideOrgBreaker(
+  tx: Tx,
+  transitions: BreakerTransitions,
+  breaker: OrgBreaker,
+  holdMs: number | null,
+): Promise<void> {
+  await store.insertCircuits(tx, [breaker]);
+  const rows = await store.lockCircuits(tx, [breaker.circuitKey]);
+  await transitions.applyInputs(tx, rows, (row): CircuitInput[] => [
+    holdMs === null ? { kind: 'close' } : { kind: 'hold', untilMs: row.nowMs + holdMs },
+  ]);
+}

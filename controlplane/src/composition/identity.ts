@@ -1,0 +1,141 @@
+/** Builds what concerns people: sessions, recovery, mail, members, audit; a part of the composition root. */
+import type { Logger } from '@acg/base/log';
+import { pruneAuditEntries } from '../audit/retention.js';
+import { auditRoutes } from '../audit/routes.js';
+import type { Authenticator } from '../auth/authenticator.js';
+import { DeviceLogin } from '../auth/device-login/device-login.js';
+import { devicePageRoute } from '../auth/device-login/device-page.js';
+import { deviceRoutes } from '../auth/device-login/device-routes.js';
+import { pruneDeviceLogins } from '../auth/device-login/device-store.js';
+import { managementTokenRoutes } from '../auth/management-tokens/routes.js';
+import { ManagementTokenService } from '../auth/management-tokens/service.js';
+import { FailedLoginAudit } from '../auth/passwords/failed-login-audit.js';
+import { PasswordHasher } from '../auth/passwords/password-hasher.js';
+import { PasswordVerifier } from '../auth/passwords/password-verifier.js';
+import { publicConfigRoutes } from '../auth/public-config-routes.js';
+import { AccountRecovery } from '../auth/recovery/account-recovery.js';
+import { authRoutes } from '../auth/routes.js';
+import { AuthService } from '../auth/service.js';
+import { sessionRoutes } from '../auth/session-routes.js';
+import type { SessionCookie } from '../auth/sessions/session-cookie.js';
+import { SessionService } from '../auth/sessions/session-service.js';
+import { pruneSessions } from '../auth/sessions/session-store.js';
+import type { SessionTokens } from '../auth/sessions/session-token.js';
+import { SignupPolicy } from '../auth/signup-policy.js';
+import { pruneEmailTokens } from '../auth/users/user-store.js';
+import { type Config, outboxDirectory } from '../config.js';
+import type { Sql } from '../db/sql.js';
+import { EventMailSender } from '../event-mail/event-mail-sender.js';
+import { EventMailPreferenceService } from '../event-mail/preference-service.js';
+import { eventMailRoutes } from '../event-mail/routes.js';
+import { pruneQueuedEvents } from '../event-mail/store.js';
+import type { App } from '../http/app.js';
+import { pruneStoredResponses } from '../idempotency/stored-responses.js';
+import { linkPageRoutes } from '../mail/link-pages.js';
+import { Mailer } from '../mail/mailer.js';
+import { createOutboxTransport, createSmtpTransport } from '../mail/transports.js';
+import { InvitationAcceptance } from '../members/invitation-acceptance.js';
+import { memberRoutes } from '../members/routes.js';
+import { MemberService } from '../members/service.js';
+import { pruneInvitations } from '../members/store.js';
+import { BackgroundTasks } from '../ops/background-tasks.js';
+import type { Metrics } from '../ops/metrics.js';
+import { OrganizationDeletionService, purgeDueOrganizations } from '../orgs/deletion-service.js';
+import { pruneDeletions } from '../orgs/deletion-store.js';
+import { organizationRoutes } from '../orgs/routes.js';
+import { OrganizationService } from '../orgs/service.js';
+import type { Catalogue } from '../providers/catalogue/catalogue.js';
+import { suspensionRoutes } from '../suspension/routes.js';
+import { SuspensionService } from '../suspension/service.js';
+import { Throttle } from '../throttling/throttle.js';
+
+const PRUNE_INTERVAL_MS = 60_000;
+const EVENT_MAIL_INTERVAL_MS = 2_000;
+const MAIL_STOP_TIMEOUT_MS = 5_000;
+
+interface IdentityDependencies {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly sql: Sql;
+  readonly tokens: SessionTokens;
+  readonly cookie: SessionCookie;
+  readonly authenticator: Authenticator;
+  readonly metrics: Metrics;
+  readonly standIns: Catalogue['standIns'];
+}
+
+interface IdentityModule {
+  start(): void;
+  /** Called after the HTTP server has closed: finishes background work and sends the mails that wait. */
+  stop(): Promise<void>;
+}
+
+export function buildIdentity(
+  app: App,
+  { config, log, sql, tokens, cookie, authenticator, metrics, standIns }: IdentityDependencies,
+): IdentityModule {
+  const background = new BackgroundTasks(log);
+  const mailer = new Mailer(
+    config.smtpUrl === null
+      ? createOutboxTransport(outboxDirectory(config), config.mailFrom)
+      : createSmtpTransport(config.smtpUrl, config.mailFrom),
+    log,
+  );
+  metrics.addGauge('gateway_control_mails_pending', 'Mails not sent yet.', () => mailer.pending);
+  const hasher = new PasswordHasher();
+  const throttle = new Throttle(sql);
+  const passwords = new PasswordVerifier(hasher, throttle, new FailedLoginAudit(sql, throttle, background));
+  const mailLeaves = config.smtpUrl !== null;
+  const recovery = new AccountRecovery(
+    sql,
+    hasher,
+    throttle,
+    passwords,
+    mailer,
+    background,
+    config.publicUrl,
+    mailLeaves,
+  );
+  const signup = new SignupPolicy(sql, config.signup);
+  const sessions = new SessionService(sql, tokens);
+  const auth = new AuthService(sql, sessions, hasher, throttle, recovery, passwords, signup);
+  const { version, proxyUrl, publicUrl } = config;
+  const mail = config.smtpUrl === null ? 'outbox' : 'smtp';
+  publicConfigRoutes(app, { version, proxyUrl, publicUrl, mail, standIns }, signup);
+  const deletions = new OrganizationDeletionService(sql, auth, mailer, config.publicUrl, log);
+  organizationRoutes(app, new OrganizationService(sql, config.signup === 'open'), deletions);
+  authRoutes(app, { auth, sessions, recovery, throttle, authenticator });
+  suspensionRoutes(app, new SuspensionService(sql));
+  deviceRoutes(app, new DeviceLogin(sql, sessions, throttle, mailer, config.publicUrl), throttle);
+  devicePageRoute(app);
+  managementTokenRoutes(app, new ManagementTokenService(sql));
+  sessionRoutes(app, { auth, sessions, throttle, authenticator, cookie });
+  const members = new MemberService(sql, throttle, mailer, config.publicUrl, config.smtpUrl === null);
+  memberRoutes(app, { members, acceptance: new InvitationAcceptance(sql, hasher, auth), throttle, authenticator });
+  auditRoutes(app, sql);
+  eventMailRoutes(app, new EventMailPreferenceService(sql));
+  const eventMail = new EventMailSender(sql, throttle, mailer, config.publicUrl);
+  linkPageRoutes(app);
+  const prune = async (): Promise<void> => {
+    await throttle.prune();
+    await pruneEmailTokens(sql);
+    await pruneSessions(sql);
+    await pruneDeviceLogins(sql);
+    await pruneStoredResponses(sql);
+    await pruneInvitations(sql);
+    await pruneQueuedEvents(sql);
+    await pruneAuditEntries(sql, config.auditRetentionDays);
+    await pruneDeletions(sql, config.auditRetentionDays);
+    await purgeDueOrganizations(sql, log);
+  };
+  return {
+    start() {
+      background.runEvery('pruning', PRUNE_INTERVAL_MS, prune);
+      background.runEvery('mails of events', EVENT_MAIL_INTERVAL_MS, () => eventMail.sendDue());
+    },
+    async stop() {
+      await background.stop();
+      await mailer.stop(MAIL_STOP_TIMEOUT_MS);
+    },
+  };
+}

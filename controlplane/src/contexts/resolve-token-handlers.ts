@@ -1,0 +1,41 @@
+/** ResolveToken and ResolveTokens. */
+import type { Logger } from '@acg/base/log';
+import type { GatewayHandlers } from '@acg/proto/gateway-service';
+import type { IResolveTokenRequest } from '@acg/proto/messages';
+import { status } from '@grpc/grpc-js';
+import { GrpcError, unaryHandler } from '../grpc/grpc-handler.js';
+import type { ContextService } from './service.js';
+import type { TokenQuery } from './store.js';
+
+const TOKEN_HASH_BYTES = 32;
+const AGENT_REF_CHARS_MAX = 128;
+const TOKENS_MAX = 256;
+
+export function createResolveHandlers(
+  contexts: ContextService,
+  log: Logger,
+): Pick<GatewayHandlers, 'resolveToken' | 'resolveTokens'> {
+  return {
+    resolveToken: unaryHandler(log, 'ResolveToken', async (request) => {
+      const [answer] = await contexts.resolve([parseTokenQuery(request)]);
+      return answer!;
+    }),
+    resolveTokens: unaryHandler(log, 'ResolveTokens', async ({ tokens }) => {
+      const queries = (tokens ?? []).map(parseTokenQuery);
+      if (queries.length > TOKENS_MAX) {
+        throw new GrpcError(status.INVALID_ARGUMENT, `tokens must be at most ${TOKENS_MAX}`);
+      }
+      return { answers: queries.length === 0 ? [] : await contexts.resolve(queries) };
+    }),
+  };
+}
+
+function parseTokenQuery({ tokenHash, agentRef }: IResolveTokenRequest): TokenQuery {
+  if (tokenHash?.length !== TOKEN_HASH_BYTES) {
+    throw new GrpcError(status.INVALID_ARGUMENT, `token_hash must have ${TOKEN_HASH_BYTES} bytes`);
+  }
+  if ((agentRef?.length ?? 0) > AGENT_REF_CHARS_MAX) {
+    throw new GrpcError(status.INVALID_ARGUMENT, `agent_ref must have at most ${AGENT_REF_CHARS_MAX} characters`);
+  }
+  return { tokenHash, agentRef: agentRef ?? '' };
+}

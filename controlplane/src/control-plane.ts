@@ -1,0 +1,157 @@
+/**
+ * Composition root of the control plane: builds what all parts share and the parts (parts/), starts and stops them in order. Throws
+ * `ConfigError` when a file that the configuration names cannot be used.
+ */
+
+import { TenantNameResolver } from '@acg/base/dns/tenant-name-resolver';
+import type { Logger } from '@acg/base/log';
+import { Authenticator } from './auth/authenticator.js';
+import { enforceProjectScope } from './auth/project-token-scope.js';
+import { SessionCookie } from './auth/sessions/session-cookie.js';
+import { SessionTokens } from './auth/sessions/session-token.js';
+import { buildAgents } from './composition/agents.js';
+import { buildConnectionLimits } from './composition/connection-limits.js';
+import { buildDataPlaneLink } from './composition/data-plane-link.js';
+import { buildEvents } from './composition/events.js';
+import { buildIdentity } from './composition/identity.js';
+import { buildUsage, type UsageModule } from './composition/usage.js';
+import type { Config } from './config.js';
+import { loadDashboardBuild } from './dashboard/dashboard-build.js';
+import { dashboardRoutes, isPageRequest, sendDashboardPage } from './dashboard/routes.js';
+import { bindToAmbientTransaction } from './db/ambient-transaction.js';
+import { migrate } from './db/migrate.js';
+import { openConnectionPools } from './db/pools.js';
+import type { Sql } from './db/sql.js';
+import { type App, createApp } from './http/app.js';
+import { createGracefulClose } from './http/graceful-close.js';
+import { Tarpit } from './http/tarpit.js';
+import { Idempotency } from './idempotency/idempotency.js';
+import { createReportUsageHandler } from './ledger/report-usage-handler.js';
+import { healthRoutes, ReadinessCheck } from './ops/health.js';
+import { Metrics, metricsRoute } from './ops/metrics.js';
+import { MetricsServer } from './ops/metrics-server.js';
+import { OperatorPrices } from './prices/operator-prices.js';
+import { projectRoutes } from './projects/routes.js';
+import { ProjectService } from './projects/service.js';
+import { loadCatalogue } from './providers/catalogue/catalogue.js';
+import { referenceRoutes } from './reference/routes.js';
+import { checkMasterKeys } from './vault/master-key-check.js';
+import { Vault } from './vault/vault.js';
+
+interface BoundPorts {
+  readonly port: number;
+  readonly grpcPort: number;
+  /** Null: metrics are served on `port`. */
+  readonly metricsPort: number | null;
+}
+
+export interface ControlPlane {
+  readonly app: App;
+  readonly sql: Sql;
+  readonly usage: UsageModule;
+  /** Migrates, opens the ports; resolves when everything is served. */
+  start(): Promise<BoundPorts>;
+  /** Reads again the files that may change while it runs: PRICES_FILE. */
+  reloadFiles(): void;
+  /** Stops accepting, lets requests finish, closes the pool. */
+  stop(): Promise<void>;
+}
+
+export function buildControlPlane(config: Config, log: Logger): ControlPlane {
+  const pools = openConnectionPools(config.databaseUrl);
+  const sql = bindToAmbientTransaction(pools.api);
+  const tokens = new SessionTokens(config.jwtSecrets);
+  const cookie = new SessionCookie(config.publicUrl);
+  const authenticator = new Authenticator(sql, tokens, cookie);
+  const health = new ReadinessCheck(sql);
+  const metrics = new Metrics(config.version);
+  const site = loadDashboardBuild(config.publicUrl);
+  const app = createApp({
+    log,
+    authenticator,
+    metrics,
+    trustedProxyCidrs: config.trustedProxyCidrs,
+    publicUrl: config.publicUrl,
+    handleUnrouted: (request, reply) =>
+      site !== null && isPageRequest(request)
+        ? sendDashboardPage(site, reply, cookie.readSecret(request) !== null)
+        : null,
+  });
+  const connections = buildConnectionLimits(config, log, metrics);
+  connections.api.install(app.server);
+  const closeApp = createGracefulClose(app);
+  if (site !== null) dashboardRoutes(app, site, cookie);
+  enforceProjectScope(app, sql);
+  new Idempotency(
+    pools.api,
+    config.masterKeys.map(({ key }) => key.reveal()),
+  ).install(app);
+  new Tarpit().install(app);
+  healthRoutes(app, health);
+  const metricsPort = config.metricsListen === null ? null : new MetricsServer(metrics);
+  if (metricsPort === null) metricsRoute(app, metrics);
+  const catalogue = loadCatalogue(config.providersFile);
+  const { standIns } = catalogue;
+  const prices = new OperatorPrices(config.pricesFile, catalogue, log, metrics);
+  const identity = buildIdentity(app, { config, log, sql, tokens, cookie, authenticator, metrics, standIns });
+  referenceRoutes(app, config.publicUrl);
+  projectRoutes(app, new ProjectService(sql));
+  const vault = new Vault(config.masterKeys);
+  const tenantNames = new TenantNameResolver();
+  const { reads, feeds, ingest: ingestSql } = pools;
+  const events = buildEvents(app, { config, log, sql, feeds, metrics, catalogue, vault, tenantNames });
+  const agents = buildAgents(app, { config, log, sql, vault, catalogue, prices, tenantNames });
+  const observers = [events.usageObserver, agents.usageObserver];
+  const usage = buildUsage(app, { config, log, sql, reads, ingestSql, metrics, observers });
+  const link = buildDataPlaneLink({
+    config,
+    connections: connections.grpc,
+    log,
+    metrics,
+    catalogue,
+    vault,
+    pools,
+    greeting: { circuits: async () => events.circuitFeed.listNotClosed(), prices: () => prices.book() },
+    handlers: { ...events.handlers, reportUsage: createReportUsageHandler(usage.ingest, log) },
+  });
+
+  events.circuitFeed.onChange = (circuit) => link.hub.broadcast({ circuit });
+  prices.onChange = (book) => link.hub.broadcast({ prices: book });
+
+  return {
+    app,
+    sql,
+    usage,
+    async start() {
+      const ran = await migrate(sql);
+      if (ran.length > 0) log.info({ migrations: ran }, 'schema brought up to date');
+      await checkMasterKeys(sql, vault);
+      await usage.start();
+      await app.listen({ host: config.host, port: config.port });
+      identity.start();
+      agents.start();
+      prices.start();
+      await events.start();
+      const { port: grpcPort } = await link.start();
+      const { host = '', port: wanted = 0 } = config.metricsListen ?? {};
+      const boundMetricsPort = (await metricsPort?.listen(host, wanted)) ?? null;
+      health.started = true;
+      const address = app.server.address();
+      const port = typeof address === 'object' && address !== null ? address.port : config.port;
+      return { port, grpcPort, metricsPort: boundMetricsPort };
+    },
+    reloadFiles: () => prices.reload(),
+    async stop() {
+      health.started = false;
+      await link.stop();
+      await closeApp(config.drainTimeoutMs / 2);
+      metricsPort?.close();
+      await identity.stop();
+      await agents.stop();
+      await prices.stop();
+      await usage.stop();
+      await events.stop();
+      await pools.end();
+    },
+  };
+}

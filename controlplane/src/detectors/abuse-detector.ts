@@ -1,0 +1,192 @@
+/**
+ * `abuse.detected`, at most once per agent and hour (docs/contract.md#events): sustained refusals, a burst of upstream
+ * 401/403, one gateway token from many addresses. Counted per minute in Postgres, so the fleet counts together; old
+ * minutes and addresses are pruned, and a token's addresses are counted no further than needed.
+ */
+import { MINUTE_MS } from '@acg/base/units';
+import type { Sql, Tx } from '../db/sql.js';
+import type { AbuseReason } from '../events/event-catalogue.js';
+import { appendEvent } from '../events/event-outbox.js';
+
+/** From how many on it is abuse. */
+export interface AbuseThresholds {
+  /** Refusals in five minutes. */
+  readonly rejections: number;
+  /** Upstream 401 and 403 in five minutes. */
+  readonly authFailures: number;
+  /** Of one gateway token in ten minutes. */
+  readonly addresses: number;
+}
+
+interface AbuseRejection {
+  readonly agentId: string;
+  readonly reason: string;
+  readonly minuteMs: number;
+  readonly count: number;
+}
+
+interface AbuseCall {
+  readonly agentId: string;
+  /** 0 = no answer. */
+  readonly upstreamStatus: number;
+  readonly startedAtMs: number;
+}
+
+interface AbuseIpObservation {
+  readonly agentId: string;
+  readonly keyId: string;
+  /** Hex. */
+  readonly addressHash: string;
+  readonly seenAtMs: number;
+}
+
+/** What one transaction of the ingest booked for the first time. */
+export interface AbuseSignals {
+  readonly entries: readonly AbuseCall[];
+  readonly rejections: readonly AbuseRejection[];
+  readonly ipObservations: readonly AbuseIpObservation[];
+}
+
+/** Whole minutes, the running one included, so never more than five minutes are counted as five. */
+const COUNT_MINUTES = 5;
+const ADDRESS_MINUTES = 10;
+/** Refusals that are the gateway's or the provider's doing, not the agent's. */
+const REASONS_NOT_CAUSED_BY_AGENT: ReadonlySet<string> = new Set([
+  'circuit_open',
+  'contexts_unavailable',
+  'egress_refused',
+  'internal',
+  'needs_credentials',
+  'overload',
+  'spool_full',
+  'upstream_timeout',
+  'upstream_unreachable',
+]);
+
+interface MinuteCount {
+  readonly agentId: string;
+  readonly reason: 'rejections' | 'auth_failures';
+  readonly minuteMs: number;
+  count: number;
+}
+
+interface AbuseFinding {
+  readonly agentId: string;
+  readonly reason: AbuseReason;
+  readonly count: number;
+}
+
+/** Called by the ingest, in its transaction. */
+export async function detectAbuse(tx: Tx, config: AbuseThresholds, signs: AbuseSignals): Promise<void> {
+  const findings: AbuseFinding[] = [];
+  const minutes = countByMinute(signs);
+  if (minutes.length > 0) findings.push(...(await addMinuteCounts(tx, config, minutes)));
+  if (signs.ipObservations.length > 0) findings.push(...(await addTokenAddresses(tx, config, signs.ipObservations)));
+  findings.sort((a, b) => (a.agentId < b.agentId ? -1 : 1)); // one lock order for all writers
+  for (const finding of findings) await appendAbuseEvent(tx, finding);
+}
+
+function countByMinute({ entries, rejections }: AbuseSignals): MinuteCount[] {
+  const counts = new Map<string, MinuteCount>();
+  const add = (agentId: string, reason: MinuteCount['reason'], atMs: number, count: number): void => {
+    const minuteMs = atMs - (atMs % MINUTE_MS);
+    const name = `${agentId} ${reason} ${minuteMs}`;
+    const known = counts.get(name);
+    if (known === undefined) counts.set(name, { agentId, reason, minuteMs, count });
+    else known.count += count;
+  };
+  for (const { agentId, reason, minuteMs, count } of rejections) {
+    if (!REASONS_NOT_CAUSED_BY_AGENT.has(reason)) add(agentId, 'rejections', minuteMs, count);
+  }
+  for (const { agentId, upstreamStatus, startedAtMs } of entries) {
+    if (upstreamStatus === 401 || upstreamStatus === 403) add(agentId, 'auth_failures', startedAtMs, 1);
+  }
+  return [...counts.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, count]) => count);
+}
+
+async function addMinuteCounts(
+  tx: Tx,
+  config: AbuseThresholds,
+  minutes: readonly MinuteCount[],
+): Promise<AbuseFinding[]> {
+  const rows = minutes.map((m) => ({ ...m }));
+  await tx`
+    insert into abuse_counts as c (agent_id, reason, minute, count)
+    select r."agentId", r.reason, to_timestamp(r."minuteMs" / 1000.0), r.count
+      from jsonb_to_recordset(${tx.json(rows)}) as r("agentId" uuid, reason text, "minuteMs" bigint, count bigint)
+    on conflict (agent_id, reason, minute) do update set count = c.count + excluded.count`;
+  const newest = new Map<string, { agentId: string; reason: MinuteCount['reason']; minuteMs: number }>();
+  for (const minute of minutes) newest.set(`${minute.agentId} ${minute.reason}`, { ...minute });
+  const ends = [...newest.values()].map(({ agentId, reason, minuteMs }) => ({ agentId, reason, minuteMs }));
+  return tx<AbuseFinding[]>`
+    select c.agent_id as "agentId", c.reason, sum(c.count)::bigint as count
+      from jsonb_to_recordset(${tx.json(ends)}) as r("agentId" uuid, reason text, "minuteMs" bigint)
+      join abuse_counts c on c.agent_id = r."agentId" and c.reason = r.reason
+       and c.minute <= to_timestamp(r."minuteMs" / 1000.0)
+       and c.minute > to_timestamp(r."minuteMs" / 1000.0) - ${COUNT_MINUTES} * interval '1 minute'
+     group by c.agent_id, c.reason
+    having sum(c.count) >= case c.reason when 'rejections' then ${config.rejections}::bigint
+                                         else ${config.authFailures}::bigint end`;
+}
+
+/** How many more addresses of a token are kept than are needed. */
+const ADDRESSES_SPARE = 5;
+
+async function addTokenAddresses(
+  tx: Tx,
+  config: AbuseThresholds,
+  sightings: readonly AbuseIpObservation[],
+): Promise<AbuseFinding[]> {
+  const rows = [...new Map(sightings.map((s) => [`${s.keyId} ${s.addressHash}`, s])).entries()]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, { keyId, addressHash, seenAtMs }]) => ({ keyId, addressHash, seenAtMs }));
+  const windowStart = tx`now() - ${ADDRESS_MINUTES} * interval '1 minute'`;
+  await tx`
+    with seen as (
+      select r."keyId" as key_id, decode(r."addressHash", 'hex') as address_hash,
+             least(to_timestamp(r."seenAtMs" / 1000.0), now()) as seen_at,
+             row_number() over (partition by r."keyId") as position
+        from jsonb_to_recordset(${tx.json(rows)}) as r("keyId" uuid, "addressHash" text, "seenAtMs" bigint)),
+    kept as (
+      select key_id, count(*) as addresses from abuse_addresses
+       where key_id in (select key_id from seen) and seen_at > ${windowStart} group by key_id)
+    insert into abuse_addresses as a (key_id, address_hash, seen_at)
+    select s.key_id, s.address_hash, s.seen_at
+      from seen s left join kept k on k.key_id = s.key_id
+     where coalesce(k.addresses, 0) + s.position <= ${config.addresses + ADDRESSES_SPARE}
+     order by s.key_id, s.address_hash
+    on conflict (key_id, address_hash) do update set seen_at = greatest(a.seen_at, excluded.seen_at)`;
+  const counts = await tx<{ keyId: string; count: number }[]>`
+    select key_id as "keyId", count(*) as count from abuse_addresses
+     where key_id = any(${[...new Set(rows.map((row) => row.keyId))]}::uuid[]) and seen_at > ${windowStart}
+     group by key_id having count(*) >= ${config.addresses}`;
+  const agentOf = new Map(sightings.map((sighting) => [sighting.keyId, sighting.agentId]));
+  return counts.map(({ keyId, count }) => ({ agentId: agentOf.get(keyId)!, reason: 'addresses', count }));
+}
+
+/** Fires unless the agent's last event is less than an hour old; an agent that is gone fires none. */
+async function appendAbuseEvent(tx: Tx, { agentId, reason, count }: AbuseFinding): Promise<void> {
+  const [agent] = await tx<{ orgId: string; name: string }[]>`
+    select org_id as "orgId", name from agents where id = ${agentId}`;
+  if (agent === undefined) return;
+  const fired = await tx`
+    insert into event_facts as f (fact, at) values (${`abuse:${agentId}`}, now())
+    on conflict (fact) do update set at = excluded.at where f.at <= excluded.at - interval '1 hour'
+    returning 1`;
+  if (fired.length === 0) return;
+  const minutes = reason === 'addresses' ? ADDRESS_MINUTES : COUNT_MINUTES;
+  await appendEvent(tx, agent.orgId, 'abuse.detected', {
+    agentId,
+    agentName: agent.name,
+    reason,
+    count,
+    windowSeconds: minutes * 60,
+    orgId: agent.orgId,
+  });
+}
+
+/** Drops minutes and addresses that no window reaches any more. */
+export async function deleteOldAbuseCounts(sql: Sql): Promise<void> {
+  await sql`delete from abuse_counts where minute < now() - ${COUNT_MINUTES * 3} * interval '1 minute'`;
+  await sql`delete from abuse_addresses where seen_at < now() - ${ADDRESS_MINUTES} * interval '1 minute'`;
+}

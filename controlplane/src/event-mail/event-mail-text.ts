@@ -1,0 +1,44 @@
+/** The text of a mail about events. Names stand in it only where no mail program makes a link of them. */
+import type { Mail } from '../mail/mailer.js';
+import type { QueuedEvent } from './store.js';
+
+const PLAIN_NAME = /^[\p{L}\p{N} _-]{1,80}$/u;
+
+export function createEventMail(
+  publicUrl: string,
+  to: string,
+  orgName: string,
+  total: number,
+  shown: readonly QueuedEvent[],
+): Mail {
+  const more = total > shown.length ? `\n… and ${total - shown.length} more\n` : '';
+  return {
+    to,
+    purpose: 'event',
+    subject: total === 1 ? `${orgName}: ${shown[0]!.event}` : `${orgName}: ${total} events`,
+    text: `In the organization ${orgName} of the Agent Credential Gateway:
+
+${shown.map(formatEvent).join('\n')}
+${more}
+All events: ${publicUrl}
+
+You get this mail because you are a member and these events are chosen for you. PUT /v1/event-mail/<your user id> with
+{"events": []} ends it.\n`,
+  };
+}
+
+function formatEvent({ event, data, occurredAt }: QueuedEvent): string {
+  const at = occurredAt.toISOString().slice(0, 16).replace('T', ' ');
+  return [`${at} UTC`, event, ...formatFacts(data)].join('  ');
+}
+
+const FACT_FIELDS = ['providerSlug', 'thresholdPercent', 'reason', 'endpointId'] as const;
+
+function formatFacts(data: Record<string, unknown>): readonly string[] {
+  const { agentName, agentId } = data;
+  const agent = typeof agentName === 'string' && PLAIN_NAME.test(agentName) ? agentName : agentId;
+  return [
+    ...(typeof agent === 'string' ? [`agent ${agent}`] : []),
+    ...FACT_FIELDS.filter((name) => data[name] !== undefined).map((name) => `${name} ${String(data[name])}`),
+  ];
+}

@@ -1,0 +1,36 @@
+/** Which members get which events by mail: everybody decides for themselves, admins for all. */
+import { recordAudit } from '../audit/audit-trail.js';
+import type { Sql } from '../db/sql.js';
+import { Conflict, Forbidden, NotFound } from '../domain/errors.js';
+import type { EventName } from '../events/event-catalogue.js';
+import type { ListResult, Page } from '../http/pagination.js';
+import { type Actor, isRoleAtLeast } from '../http/route-access.js';
+import type { Preference } from './schema.js';
+import * as store from './store.js';
+
+export class EventMailPreferenceService {
+  constructor(readonly sql: Sql) {}
+
+  list(actor: Actor, page: Page): Promise<ListResult<Preference>> {
+    return store.listPreferences(this.sql, actor.orgId, page);
+  }
+
+  async set(actor: Actor, userId: string, events: readonly EventName[]): Promise<Preference> {
+    const { orgId } = actor;
+    if (userId !== actor.userId && !isRoleAtLeast(actor.role, 'admin')) {
+      // Whether somebody is a member is no secret among members.
+      throw new Forbidden('which events others get by mail is for admins to say');
+    }
+    return this.sql.begin(async (tx) => {
+      const before = await store.lockPreference(tx, orgId, userId);
+      if (before === null) throw new NotFound('member');
+      if (events.length > 0 && !before.emailVerified) {
+        throw new Conflict('this e-mail address is not confirmed yet: its owner confirms it by the mail of the signup');
+      }
+      await store.writePreference(tx, orgId, userId, events);
+      const changes = { events: [before.events, [...events]] } as const;
+      await recordAudit(tx, actor, 'event_mail.update', { type: 'user', id: userId }, changes);
+      return { ...before, events: [...events] };
+    });
+  }
+}

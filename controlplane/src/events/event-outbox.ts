@@ -1,0 +1,37 @@
+/**
+ * Events are written in the transaction that makes them true, so an event exists exactly when its fact does. The
+ * fan-out (webhooks/fanout.ts) reads them from here; the notification wakes it at commit.
+ */
+import { uuidv7 } from '@acg/base/uuidv7';
+import type { Tx } from '../db/sql.js';
+import { assertEventData, type EventData, type EventName } from './event-catalogue.js';
+
+/** Channel of LISTEN/NOTIFY that wakes the webhook workers; no payload. */
+export const WEBHOOK_CHANNEL = 'webhooks';
+
+export async function appendEvent<E extends EventName>(
+  tx: Tx,
+  orgId: string,
+  event: E,
+  data: EventData<E>,
+): Promise<void> {
+  await appendEvents(tx, [orgId], event, data);
+}
+
+/** The same fact for several organizations. */
+export async function appendEvents<E extends EventName>(
+  tx: Tx,
+  orgIds: readonly string[],
+  event: E,
+  data: EventData<E>,
+): Promise<void> {
+  if (orgIds.length === 0) return;
+  assertEventData(event, data);
+  const text = JSON.stringify(data);
+  const rows = orgIds.map((orgId) => ({ id: uuidv7(Date.now()), orgId }));
+  await tx`
+    insert into events (id, org_id, event, data)
+    select r.id, r.org_id, ${event}, ${text}::text::json
+      from unnest(${rows.map((r) => r.id)}::uuid[], ${rows.map((r) => r.orgId)}::uuid[]) as r(id, org_id)`;
+  await tx`select pg_notify(${WEBHOOK_CHANNEL}, '')`;
+}

@@ -1,0 +1,64 @@
+/**
+ * Which bodies are read (docs/contract.md#management-api): JSON only. A route that takes no body accepts none, an empty
+ * one or `{}`, because many clients send `Content-Type: application/json` with every call; anything else there is
+ * refused, not ignored.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { InvalidInput } from '../domain/errors.js';
+
+export function addJsonBodyParsing(app: FastifyInstance): void {
+  app.removeContentTypeParser('text/plain');
+  const parseJson = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, text, done) => {
+    if (text.length === 0) done(null, undefined);
+    else {
+      void parseJson(request, text as string, (error, body) => {
+        if (error !== null)
+          done(new InvalidInput('the body is not valid JSON, or has a field __proto__ or constructor'));
+        else if (hasUnstorableText(body)) {
+          done(new InvalidInput('text must not contain NUL characters or halves of surrogate pairs'));
+        } else done(null, body);
+      });
+    }
+  });
+  app.addHook('preValidation', async (request) => {
+    assertKnownQuery(request);
+    if (request.routeOptions.schema?.body !== undefined) {
+      if (request.body !== undefined) return;
+      if (request.routeOptions.config.bodyOptional !== true) {
+        throw new InvalidInput('the body is empty: send a JSON object');
+      }
+      request.body = {};
+    } else if (!isBodyEmpty(request)) throw new InvalidInput('this endpoint takes no body');
+  });
+}
+
+/** A filter that is misspelt must not answer with everything. */
+function assertKnownQuery({ query, routeOptions }: FastifyRequest): void {
+  if (!routeOptions.url?.startsWith('/v1/')) return;
+  const known = (routeOptions.schema?.querystring as { properties?: object } | undefined)?.properties ?? {};
+  for (const name of Object.keys(query as object)) {
+    if (!Object.hasOwn(known, name)) throw new InvalidInput(`unknown query parameter ${JSON.stringify(name)}`);
+  }
+}
+
+const isBodyEmpty = ({ body }: FastifyRequest): boolean =>
+  body === undefined || body === null || (typeof body === 'object' && Object.keys(body).length === 0);
+
+const UNSTORABLE = /\u0000|\p{Surrogate}/u;
+
+/** JSON can carry characters that Postgres and UTF-8 cannot. Walks without recursion: a body may nest very deep. */
+function hasUnstorableText(body: unknown): boolean {
+  const left: unknown[] = [body];
+  while (left.length > 0) {
+    const value = left.pop();
+    if (typeof value === 'string') {
+      if (UNSTORABLE.test(value)) return true;
+    } else if (Array.isArray(value)) {
+      for (const child of value) left.push(child);
+    } else if (typeof value === 'object' && value !== null) {
+      for (const key of Object.keys(value)) left.push(key, (value as Record<string, unknown>)[key]);
+    }
+  }
+  return false;
+}

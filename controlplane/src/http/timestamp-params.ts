@@ -1,0 +1,33 @@
+/** Instants in queries: ISO 8601 with its offset. */
+import { Type } from 'typebox';
+import { InvalidInput } from '../domain/errors.js';
+
+export const TimestampParam = (description?: string) =>
+  Type.String({
+    format: 'date-time',
+    maxLength: 40,
+    pattern: '^(?!0000)',
+    ...(description === undefined ? {} : { description }),
+  });
+
+/** The first and the last one that a database and `toISOString` write alike. */
+export const EARLIEST_TIMESTAMP_MS = Date.parse('0001-01-01T00:00:00.000Z');
+export const LATEST_TIMESTAMP_MS = Date.parse('9999-12-31T23:59:59.999Z');
+
+export function parseTimestamp(field: string, text: string): number {
+  const ms = Date.parse(text);
+  if (Number.isNaN(ms)) throw new InvalidInput(`${field} is no instant of the calendar`); // 23:59:60
+  return Math.min(LATEST_TIMESTAMP_MS, Math.max(EARLIEST_TIMESTAMP_MS, ms));
+}
+
+/** Null: not given. */
+export const parseOptionalTimestamp = (field: string, text: string | undefined): Date | null =>
+  text === undefined ? null : new Date(parseTimestamp(field, text));
+
+/** When something is to end; null: never. Throws {@link InvalidInput} where that is over. */
+export function parseExpiry(text: string | null, nowMs: number): Date | null {
+  if (text === null) return null;
+  const ms = parseTimestamp('expiresAt', text);
+  if (ms <= nowMs) throw new InvalidInput('expiresAt must be in the future');
+  return new Date(ms);
+}

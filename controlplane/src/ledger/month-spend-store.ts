@@ -1,0 +1,104 @@
+/** SQL of what agents, projects and organizations have spent in a month. */
+import { arrayLiteral } from '../db/array-literal.js';
+import type { Sql, Tx } from '../db/sql.js';
+import type { AgentMonth, MonthSpendSum } from './usage-aggregation.js';
+import { NANOS_SUM_MAX } from './usage-field-validation.js';
+
+export interface AgentMonthSpend extends AgentMonth {
+  readonly spentNanos: number;
+  /** The part that only the ledger counts. */
+  readonly ledgerNanos: number;
+}
+
+const monthSumRows = (tx: Tx, sums: readonly MonthSpendSum[]) => tx`
+  select * from unnest(
+    ${arrayLiteral(sums, (s) => s.agentId)}::text::uuid[],
+    ${arrayLiteral(sums, (s) => s.month)}::text::text[],
+    ${arrayLiteral(sums, (s) => s.orgId)}::text::uuid[],
+    ${arrayLiteral(sums, (s) => s.costNanos)}::text::bigint[],
+    ${arrayLiteral(sums, (s) => s.ledgerNanos)}::text::bigint[]
+  ) as r(agent_id, month, org_id, spent_nanos, ledger_nanos)`;
+
+/** Adds to the months' spend; returns the new totals. */
+export async function addAgentMonthSpend(tx: Tx, sums: readonly MonthSpendSum[]): Promise<readonly AgentMonthSpend[]> {
+  if (sums.length === 0) return [];
+  return tx<AgentMonthSpend[]>`
+    insert into month_spend as m (agent_id, month, org_id, spent_nanos, ledger_nanos)
+    ${monthSumRows(tx, sums)}
+    order by agent_id, month
+    on conflict (agent_id, month) do update set spent_nanos = least(m.spent_nanos, ${NANOS_SUM_MAX}) + excluded.spent_nanos,
+      ledger_nanos = least(m.ledger_nanos, ${NANOS_SUM_MAX}) + excluded.ledger_nanos
+    returning agent_id as "agentId", month, spent_nanos as "spentNanos", ledger_nanos as "ledgerNanos"`;
+}
+
+/** Rows of one scope's month. More bookings at once than that, over all control planes, wait for each other. */
+const SPEND_ROWS_PER_SCOPE = 16;
+
+/**
+ * Adds the same to the months of their projects and organizations, in key order, too. Each transaction has a slot, and so
+ * rows, of its own until its commit: all bookings of one organization would wait for one row otherwise. The first free slot
+ * is taken, so that there are as many rows as bookings at once.
+ */
+export async function addProjectAndOrgMonthSpend(tx: Tx, sums: readonly MonthSpendSum[]): Promise<void> {
+  if (sums.length === 0) return;
+  await tx`
+    with free as (
+      select slot from generate_series(0, ${SPEND_ROWS_PER_SCOPE - 1}) as slot
+       where pg_try_advisory_xact_lock(hashtext('scope_spend_slots'), slot) limit 1),
+    spent as (${monthSumRows(tx, sums)}),
+    scoped as (
+      select 'org' as scope, org_id as scope_id, month, spent_nanos, ledger_nanos from spent
+      union all
+      select 'project', a.project_id, month, spent_nanos, ledger_nanos from spent join agents a on a.id = agent_id)
+    insert into scope_spend_slots as s (scope, scope_id, month, slot, spent_nanos, ledger_nanos)
+    select scope, scope_id, month, coalesce((select slot from free), pg_backend_pid() % ${SPEND_ROWS_PER_SCOPE}),
+           sum(spent_nanos), sum(ledger_nanos)
+      from scoped group by scope_id, month, scope order by scope_id, month, scope
+    on conflict (scope_id, month, scope, slot) do update set spent_nanos = least(s.spent_nanos, ${NANOS_SUM_MAX}) + excluded.spent_nanos,
+      ledger_nanos = least(s.ledger_nanos, ${NANOS_SUM_MAX}) + excluded.ledger_nanos`;
+}
+
+/** The totals of months that have some. */
+export async function selectAgentMonthSpend(
+  sql: Sql,
+  months: readonly AgentMonth[],
+): Promise<readonly AgentMonthSpend[]> {
+  if (months.length === 0) return [];
+  return sql<AgentMonthSpend[]>`
+    select agent_id as "agentId", month, spent_nanos as "spentNanos", ledger_nanos as "ledgerNanos"
+      from month_spend join unnest(
+        ${arrayLiteral(months, (s) => s.agentId)}::text::uuid[],
+        ${arrayLiteral(months, (s) => s.month)}::text::text[]) as r(agent_id, month) using (agent_id, month)`;
+}
+
+/** The month of a project or an organization that has a budget. */
+export interface ScopeMonthSpend extends Omit<AgentMonthSpend, 'agentId'> {
+  readonly scope: 'project' | 'org';
+  readonly id: string;
+}
+
+/** Those of the agents' projects and organizations. */
+export async function selectProjectAndOrgMonthSpend(
+  sql: Sql,
+  months: readonly AgentMonth[],
+): Promise<readonly ScopeMonthSpend[]> {
+  if (months.length === 0) return [];
+  return sql<ScopeMonthSpend[]>`
+    with scopes as (
+      select distinct scope, id, month from (
+        select 'project' as scope, p.id, month
+          from unnest(
+            ${arrayLiteral(months, (s) => s.agentId)}::text::uuid[],
+            ${arrayLiteral(months, (s) => s.month)}::text::text[]) as r(agent_id, month)
+          join agents a on a.id = r.agent_id
+          join projects p on p.id = a.project_id and p.budget_cents_monthly is not null
+        union all
+        select 'org', o.id, month
+          from unnest(
+            ${arrayLiteral(months, (s) => s.agentId)}::text::uuid[],
+            ${arrayLiteral(months, (s) => s.month)}::text::text[]) as r(agent_id, month)
+          join agents a on a.id = r.agent_id
+          join organizations o on o.id = a.org_id and o.budget_cents_monthly is not null) as budgeted)
+    select scopes.scope, scopes.id, scopes.month, s.spent_nanos as "spentNanos", s.ledger_nanos as "ledgerNanos"
+      from scopes cross join lateral scope_month(scopes.scope, scopes.id, scopes.month) s`;
+}

@@ -1,0 +1,81 @@
+/** SQL for what is not a forwarded call: counts of refusals, ids of counts already booked, records set aside. */
+import { HOUR_MS } from '@acg/base/units';
+import { arrayLiteral } from '../db/array-literal.js';
+import type { Sql, Tx } from '../db/sql.js';
+
+/** Refused calls of one agent, provider and reason in one minute. */
+export interface RejectionEntry {
+  readonly id: string;
+  readonly orgId: string;
+  readonly agentId: string;
+  /** "" when refused before the provider was known. */
+  readonly providerSlug: string;
+  readonly reason: string;
+  readonly minuteMs: number;
+  readonly count: number;
+}
+
+/** A record that cannot be booked, as it is kept for the operator. */
+export interface QuarantinedRecord {
+  /** The record's own id, or a digest of the record where that is no UUID. */
+  readonly id: string;
+  /** The id as it was sent, for the answer. */
+  readonly reportedId: string;
+  /** The nil UUID: not known. */
+  readonly orgId: string;
+  readonly dataPlaneId: string;
+  readonly reason: string;
+  /** JSON text. */
+  readonly record: string;
+}
+
+const QUARANTINED_ROWS_PER_ORG = 1_000;
+
+/** Of these ids of rejection counts and sightings, the ones that were not booked before. */
+export async function claimNewCountIds(tx: Tx, ids: readonly string[]): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await tx<{ id: string }[]>`
+    insert into booked_counts (id)
+    select distinct * from unnest(${arrayLiteral(ids, (id) => id)}::text::uuid[]) as r(id) order by id
+    on conflict do nothing returning id`;
+  return new Set(rows.map((row) => row.id));
+}
+
+export async function addHourlyRejections(tx: Tx, entries: readonly RejectionEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  const column = (value: (entry: RejectionEntry) => string | number) => arrayLiteral(entries, value);
+  await tx`
+    insert into rejections_hourly as h (agent_id, provider_slug, reason, hour, org_id, count)
+    select agent_id, provider_slug, reason, hour, min(org_id::text)::uuid, sum(count)
+      from unnest(
+        ${column((e) => e.agentId)}::text::uuid[],
+        ${column((e) => e.providerSlug)}::text::text[],
+        ${column((e) => e.reason)}::text::text[],
+        ${column((e) => new Date(e.minuteMs - (e.minuteMs % HOUR_MS)).toISOString())}::text::timestamptz[],
+        ${column((e) => e.orgId)}::text::uuid[],
+        ${column((e) => e.count)}::text::bigint[]
+      ) as r(agent_id, provider_slug, reason, hour, org_id, count)
+     group by agent_id, hour, provider_slug, reason
+     order by agent_id, hour, provider_slug, reason
+    on conflict (agent_id, hour, provider_slug, reason) do update set count = h.count + excluded.count`;
+}
+
+/** Keeps records for the operator, of each organization the first ones: what comes later is only counted. */
+export async function insertQuarantinedRecords(sql: Sql, entries: readonly QuarantinedRecord[]): Promise<void> {
+  if (entries.length === 0) return;
+  await sql`
+    with sent as (
+      select *, row_number() over (partition by org_id order by id) as position from unnest(
+        ${arrayLiteral(entries, (e) => e.id)}::text::text[],
+        ${arrayLiteral(entries, (e) => e.orgId)}::text::uuid[],
+        ${arrayLiteral(entries, (e) => e.dataPlaneId)}::text::text[],
+        ${arrayLiteral(entries, (e) => e.reason)}::text::text[],
+        ${arrayLiteral(entries, (e) => e.record)}::text::jsonb[]
+      ) as r(id, org_id, data_plane_id, reason, record)),
+    kept as (
+      select org_id, count(*) as rows from poison_records where org_id in (select org_id from sent) group by org_id)
+    insert into poison_records (id, org_id, data_plane_id, reason, record)
+    select id, org_id, data_plane_id, reason, record from sent left join kept using (org_id)
+     where position + coalesce(kept.rows, 0) <= ${QUARANTINED_ROWS_PER_ORG}
+     order by id on conflict do nothing`;
+}

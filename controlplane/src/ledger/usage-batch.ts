@@ -1,0 +1,238 @@
+/**
+ * Takes the body of a ReportUsage call apart into what the ledger can book and what it cannot. Usage records, which
+ * come with every call of an agent, have a reader of their own; the rare rest is read by the ordinary codec. Pure.
+ */
+import { createHash } from 'node:crypto';
+import { NIL_UUID } from '@acg/base/uuid';
+import { readUsageRecord, UsageRecordKind } from '@acg/proto/generated/usage-record';
+import {
+  AddressSighting,
+  type IAddressSighting,
+  type IRejectionCount,
+  type IUsageRecord,
+  LedgerMark as LedgerMarkMessage,
+  RejectionCount,
+  UsageRecord,
+} from '@acg/proto/messages';
+import { DELIMITED, StringMemo, WireReader } from '@acg/proto/wire-reader';
+import type { LedgerMark } from './commit-marks.js';
+import { type DeferredUsageEntry, decodeDeferredUsage } from './deferred-usage.js';
+import type { QuarantinedRecord, RejectionEntry } from './rejection-and-quarantine-store.js';
+import { type BookableRange, UsageDimensions, UsageEntry } from './usage-entry.js';
+import { COUNT_MAX, InvalidUsageRecord, isUuid, slugOrEmpty, truncateText } from './usage-field-validation.js';
+
+/** A gateway token seen at an address for the first time in a while. */
+export interface IpObservation {
+  readonly id: string;
+  readonly orgId: string;
+  readonly agentId: string;
+  readonly keyId: string;
+  /** Hex; salted with the key id. */
+  readonly addressHash: string;
+  readonly seenAtMs: number;
+}
+
+export interface UsageBatchItems {
+  readonly entries: readonly UsageEntry[];
+  readonly rejections: readonly RejectionEntry[];
+  readonly ipObservations: readonly IpObservation[];
+  readonly deferredUsage: readonly DeferredUsageEntry[];
+}
+
+/** What one ReportUsage call of a data plane brought, read. */
+export interface UsageBatch extends UsageBatchItems {
+  readonly quarantined: readonly QuarantinedRecord[];
+  /** Of the last batch that the data plane knows to be in the ledger; null: it names none. */
+  readonly lastMark: LedgerMark | null;
+}
+
+/** These bytes will never be taken, however often they come. */
+export class InvalidUsageBatch extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'UnusableShipment';
+  }
+}
+
+/** Records, counts and sightings of one call; a data plane sends far fewer. */
+const ITEMS_MAX = 20_000;
+/** Kinds of one agent that are remembered; beyond, the oldest gives way. */
+const DIMENSIONS_CACHED_PER_AGENT = 16;
+
+/** Fields of `ReportUsageRequest`. */
+const DATA_PLANE_ID = 1;
+const RECORDS = 2;
+const REJECTIONS = 3;
+const SIGHTINGS = 4;
+const LINES = 5;
+const LAST_MARK = 50;
+
+/** Statistics that make no sense are left out silently. Throws {@link InvalidUsageBatch}. */
+export function decodeUsageBatch(body: Buffer, bookableRange: BookableRange): UsageBatch {
+  try {
+    return new UsageBatchDecoder(bookableRange).decode(body);
+  } catch (error) {
+    if (error instanceof InvalidUsageBatch) throw error;
+    // Whatever the decoders say of bytes that are no message.
+    throw new InvalidUsageBatch(`the report cannot be read: ${(error as Error).message}`);
+  }
+}
+
+interface KnownDimensions {
+  readonly sent: UsageRecordKind;
+  readonly dimensions: UsageDimensions | InvalidUsageRecord;
+}
+
+class UsageBatchDecoder {
+  readonly #strings = new StringMemo();
+  /** By agent id, as it came. */
+  readonly #dimensionsByAgent = new Map<string, KnownDimensions[]>();
+  readonly #entries: UsageEntry[] = [];
+  readonly #rejections: RejectionEntry[] = [];
+  readonly #ipObservations: IpObservation[] = [];
+  readonly #deferredUsage: DeferredUsageEntry[] = [];
+  readonly #quarantined: QuarantinedRecord[] = [];
+  /** Of the record that is being read. */
+  #sentDimensions = new UsageRecordKind();
+  #dataPlaneId = '';
+  #lastMark: LedgerMark | null = null;
+  #items = 0;
+
+  constructor(readonly bookableRange: BookableRange) {}
+
+  decode(body: Buffer): UsageBatch {
+    const reader = new WireReader(body);
+    while (reader.at < reader.end) {
+      const tag = reader.varint();
+      if ((tag & 7) !== DELIMITED) {
+        reader.skip(tag & 7);
+        continue;
+      }
+      const end = reader.delimited();
+      this.#decodeField(tag >>> 3, reader, end);
+      reader.at = end;
+    }
+    return {
+      entries: this.#entries,
+      rejections: this.#rejections,
+      ipObservations: this.#ipObservations,
+      deferredUsage: this.#deferredUsage,
+      quarantined: this.#quarantined,
+      lastMark: this.#lastMark,
+    };
+  }
+
+  #decodeField(field: number, reader: WireReader, end: number): void {
+    if (field !== DATA_PLANE_ID && ++this.#items > ITEMS_MAX) {
+      throw new InvalidUsageBatch(`more than ${ITEMS_MAX} items in one report`);
+    }
+    const bytes = (): Buffer => reader.bytes.subarray(reader.at, end);
+    if (field === RECORDS) this.#decodeRecord(reader, end);
+    else if (field === DATA_PLANE_ID) {
+      this.#dataPlaneId = bytes().toString();
+      this.#dimensionsByAgent.clear();
+    } else if (field === REJECTIONS) {
+      const entry = parseRejectionCount(RejectionCount.decode(bytes()), this.bookableRange);
+      if (entry !== null) this.#rejections.push(entry);
+    } else if (field === SIGHTINGS) {
+      const entry = parseIpObservation(AddressSighting.decode(bytes()));
+      if (entry !== null) this.#ipObservations.push(entry);
+    } else if (field === LINES) {
+      for (const line of decodeDeferredUsage(bytes(), this.bookableRange)) this.#deferredUsage.push(line);
+    } else if (field === LAST_MARK) {
+      const { number, id } = LedgerMarkMessage.decode(bytes());
+      if (Number.isSafeInteger(number) && isUuid(id ?? '')) this.#lastMark = { number: number!, id: id! };
+    }
+  }
+
+  #decodeRecord(reader: WireReader, end: number): void {
+    const start = reader.at;
+    const entry = new UsageEntry();
+    this.#sentDimensions.reset();
+    readUsageRecord(reader, end, this.#strings, this.#sentDimensions, entry);
+    try {
+      const kind = this.#validatedDimensions(this.#sentDimensions);
+      if (kind instanceof InvalidUsageRecord) throw kind;
+      entry.validate(kind, this.bookableRange);
+      this.#entries.push(entry);
+    } catch (error) {
+      if (!(error instanceof InvalidUsageRecord)) throw error;
+      const record = UsageRecord.decode(reader.bytes.subarray(start, end));
+      this.#quarantined.push(quarantineRecord(record, this.#dataPlaneId, error.message));
+    }
+  }
+
+  #validatedDimensions(sent: UsageRecordKind): UsageDimensions | InvalidUsageRecord {
+    let known = this.#dimensionsByAgent.get(sent.agentId);
+    if (known === undefined) {
+      known = [];
+      this.#dimensionsByAgent.set(sent.agentId, known);
+    }
+    for (let i = 0; i < known.length; i++) {
+      const { sent: seen, dimensions: kind } = known[i]!;
+      if (sent.sameAs(seen)) return kind;
+    }
+    const kind = validateDimensions(sent, this.#dataPlaneId);
+    if (known.length >= DIMENSIONS_CACHED_PER_AGENT) known.shift();
+    known.push({ sent, dimensions: kind });
+    this.#sentDimensions = new UsageRecordKind();
+    return kind;
+  }
+}
+
+function validateDimensions(sent: UsageRecordKind, dataPlaneId: string): UsageDimensions | InvalidUsageRecord {
+  try {
+    return UsageDimensions.createValidated(sent, dataPlaneId);
+  } catch (error) {
+    if (error instanceof InvalidUsageRecord) return error;
+    throw error;
+  }
+}
+
+/** What JSON can say and jsonb cannot hold: NUL and halves of surrogate pairs. */
+const UNSTORABLE_IN_JSONB = /\\u(?:0000|d[89a-f][0-9a-f]{2})/gi;
+
+const storableJson = (value: object): string => JSON.stringify(value).replace(UNSTORABLE_IN_JSONB, '\\ufffd');
+
+/** A record that made sense, but not to the database. */
+export function quarantineEntry(entry: UsageEntry, message: string): QuarantinedRecord {
+  const { id, dimensions: kind } = entry;
+  const reason = `the database refuses it: ${message}`;
+  return { id, reportedId: id, orgId: kind.orgId, dataPlaneId: kind.dataPlaneId, reason, record: storableJson(entry) };
+}
+
+function quarantineRecord(record: IUsageRecord, dataPlaneId: string, reason: string): QuarantinedRecord {
+  const json = storableJson(record);
+  const given = record.id ?? '';
+  const id = isUuid(given) ? given : createHash('sha256').update(json).digest('hex').slice(0, 32);
+  const orgId = isUuid(record.orgId ?? '') ? record.orgId! : NIL_UUID;
+  return { id, reportedId: given, orgId, dataPlaneId: truncateText(dataPlaneId, 80), reason, record: json };
+}
+
+function parseRejectionCount(count: IRejectionCount, span: BookableRange): RejectionEntry | null {
+  const { id = '', orgId = '', agentId = '', minuteMs, count: times } = count;
+  const minute = minuteMs ?? 0;
+  const known = [id, orgId, agentId].every((value) => isUuid(value ?? ''));
+  if (!known || !isCount(times) || !Number.isSafeInteger(minute)) return null;
+  if (minute < span.fromMs || minute >= span.toMs) return null;
+  return {
+    id: id!,
+    orgId: orgId!,
+    agentId: agentId!,
+    providerSlug: slugOrEmpty(count.providerSlug),
+    reason: truncateText(count.reason, 40) || 'unknown',
+    minuteMs: minute,
+    count: times,
+  };
+}
+
+function parseIpObservation(sighting: IAddressSighting): IpObservation | null {
+  const { id = '', orgId = '', agentId = '', keyId = '', addressHash, seenAtMs } = sighting;
+  if (![id, orgId, agentId, keyId].every((value) => isUuid(value ?? ''))) return null;
+  if (addressHash == null || addressHash.length > 64 || !Number.isSafeInteger(seenAtMs ?? 0)) return null;
+  const hash = Buffer.from(addressHash).toString('hex');
+  return { id: id!, orgId: orgId!, agentId: agentId!, keyId: keyId!, addressHash: hash, seenAtMs: seenAtMs ?? 0 };
+}
+
+const isCount = (value: number | null | undefined): value is number =>
+  Number.isSafeInteger(value) && value! > 0 && value! <= COUNT_MAX;

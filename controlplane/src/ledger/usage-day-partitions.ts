@@ -1,0 +1,73 @@
+/** Day partitions of usage_records: made ahead, and on demand for records that waited in a spool. */
+import { DAY_MS } from '@acg/base/units';
+import type { Sql, Tx } from '../db/sql.js';
+import type { BookableRange } from './usage-entry.js';
+
+const DAYS_AHEAD = 3;
+const LOCK_TIMEOUT_MS = 5_000;
+
+export class UsagePartitions {
+  readonly #sql: Sql;
+  readonly #retentionDays: number;
+  /** Days that are known to have their partition, Unix ms of midnight. */
+  readonly #created = new Set<number>();
+
+  constructor(sql: Sql, retentionDays: number) {
+    this.#sql = sql;
+    this.#retentionDays = retentionDays;
+  }
+
+  /** What may be booked: a record older than the kept days could not be told from one booked before. */
+  bookableRange(nowMs: number): BookableRange {
+    const today = startOfUtcDay(nowMs);
+    return { fromMs: today - this.#retentionDays * DAY_MS, toMs: today + 2 * DAY_MS };
+  }
+
+  /** Makes the partitions of the days on which these lie. */
+  async ensureFor(instants: Iterable<{ readonly startedAtMs: number }>): Promise<void> {
+    const missing = new Set<number>();
+    let known = Number.NaN;
+    for (const { startedAtMs } of instants) {
+      const day = startOfUtcDay(startedAtMs);
+      if (day === known) continue; // nearly always
+      if (this.#created.has(day)) known = day;
+      else missing.add(day);
+    }
+    for (const day of [...missing].sort()) {
+      await this.#sql.begin((tx) => createPartition(tx, day));
+      this.#created.add(day);
+    }
+  }
+
+  /** Looks at the database again before the next day is taken to have its partition. */
+  clearKnownPartitions(): void {
+    this.#created.clear();
+  }
+
+  /** Makes those of the coming days. */
+  async createAhead(nowMs: number): Promise<void> {
+    await this.ensureFor(Array.from({ length: DAYS_AHEAD + 1 }, (_, i) => ({ startedAtMs: nowMs + i * DAY_MS })));
+    const { fromMs } = this.bookableRange(nowMs);
+    for (const day of this.#created) if (day < fromMs) this.#created.delete(day);
+  }
+}
+
+export const startOfUtcDay = (ms: number): number => ms - (ms % DAY_MS);
+
+/** Name of the partition of the day that begins at that midnight. */
+export const partitionName = (day: number): string =>
+  `usage_records_${new Date(day).toISOString().slice(0, 10).replaceAll('-', '')}`;
+
+async function createPartition(tx: Tx, day: number): Promise<void> {
+  const name = partitionName(day);
+  await tx`select pg_advisory_xact_lock(hashtext('usage_partitions'))`;
+  const [found] = await tx<{ made: boolean }[]>`select to_regclass(${name}) is not null as made`;
+  if (found!.made) return;
+  const from = new Date(day).toISOString();
+  const to = new Date(day + DAY_MS).toISOString();
+  await tx.unsafe(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+  // Attaching asks for a lock on the parent that lets others read and write it; `partition of` would stop them all.
+  await tx.unsafe(`
+    create table ${name} (like usage_records including all);
+    alter table usage_records attach partition ${name} for values from ('${from}') to ('${to}');`);
+}

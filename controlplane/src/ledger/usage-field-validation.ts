@@ -1,0 +1,57 @@
+/**
+ * Whether a value that a data plane sent can be booked. Texts are cut to size and cleaned, because a model's odd name
+ * must not cost the record; numbers or ids that make no sense make it {@link InvalidUsageRecord}.
+ */
+
+import { UUID_PATTERN } from '@acg/base/uuid';
+/** Why a record cannot be booked. */
+export class InvalidUsageRecord extends Error {}
+
+const SLUG = /^[a-z0-9-]{1,40}$/;
+
+export const INT4_MAX = 2 ** 31 - 1;
+/** 2 199 USD, 2 TB, 2 × 10¹² tokens: sums over a batch of 4 096 stay exact in a JS number. */
+export const COUNT_MAX = 2 ** 41;
+/**
+ * Sums of nano-dollars stop growing about here, 4.6 billion USD: a tenant whose own provider invents what it used gets
+ * there, and a sum that no bigint holds would undo a booking, or the adding up of a day, for everybody.
+ */
+export const NANOS_SUM_MAX = 2 ** 62;
+export const HTTP_STATUS_MAX = 999;
+
+export function isUuid(value: string): boolean {
+  return UUID_PATTERN.test(value);
+}
+
+/** A provider slug, or "" for anything else. */
+export function slugOrEmpty(value: string | null | undefined): string {
+  return value != null && SLUG.test(value) ? value : '';
+}
+
+/** At most `charsMax` characters, without what Postgres cannot hold. */
+export function truncateText(value: string | null | undefined, charsMax: number): string {
+  const raw = value ?? '';
+  const cut = raw.length > charsMax ? raw.slice(0, charsMax) : raw;
+  return cut.includes('\0') ? cut.replaceAll('\0', '\ufffd') : cut; // a replacement costs even where there is nothing to do
+}
+
+/** In lower case. */
+export function parseUuid(field: string, value: string): string {
+  if (UUID_PATTERN.test(value)) return value;
+  const lower = value.toLowerCase();
+  if (!UUID_PATTERN.test(lower)) throw new InvalidUsageRecord(`${field} is not a UUID`);
+  return lower;
+}
+
+export function parseProviderSlug(field: string, value: string): string {
+  const known = slugOrEmpty(value);
+  if (known === '') throw new InvalidUsageRecord(`${field} is not a provider slug`);
+  return known;
+}
+
+export function parseIntegerUpTo(field: string, value: number, max: number): number {
+  if (value > max) throw new InvalidUsageRecord(`${field} is out of range`);
+  return value;
+}
+
+export const parseCount = (field: string, value: number): number => parseIntegerUpTo(field, value, COUNT_MAX);

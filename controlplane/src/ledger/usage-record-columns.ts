@@ -1,0 +1,285 @@
+/**
+ * What the ledger does with each field of a usage record: how it is checked, and in which column of `usage_records` it
+ * stands. The insert is made of these lists. What logs and exports show of a record: reports/log-schema.ts.
+ */
+import type { UsageRecordFigures, UsageRecordKind } from '@acg/proto/generated/usage-record';
+import {
+  HTTP_STATUS_MAX,
+  INT4_MAX,
+  parseCount,
+  parseIntegerUpTo,
+  parseProviderSlug,
+  parseUuid,
+  truncateText,
+} from './usage-field-validation.js';
+
+const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/;
+
+export interface UsageRecordColumn<Part> {
+  readonly field: keyof Part;
+  /** Null: checked but not stored. */
+  readonly column: string | null;
+  /** In which the values are sent. */
+  readonly sqlType: 'uuid' | 'text' | 'bigint' | 'integer' | 'smallint' | 'boolean';
+  readonly value: (part: Part) => string | number | boolean | null;
+  /** Puts the value right in place, or throws `Poison`. */
+  readonly validate?: (part: Part) => unknown;
+  /** The stored value as SQL over the sent one, where they differ. */
+  readonly storedSql?: string;
+}
+
+/** What records share. */
+type DimensionFields = UsageRecordKind & { dataPlaneId: string };
+
+/** What each record has for itself. */
+export const MEASURE_COLUMNS: readonly UsageRecordColumn<UsageRecordFigures>[] = [
+  // First, so that what lies outside the ledger's days says so; checked against them in UsageEntry.
+  {
+    field: 'startedAtMs',
+    column: 'started_at',
+    sqlType: 'bigint',
+    value: (r) => r.startedAtMs,
+    storedSql: 'to_timestamp(r.started_at::float8 / 1000)',
+  },
+  { field: 'id', column: 'id', sqlType: 'uuid', value: (r) => r.id, validate: (r) => (r.id = parseUuid('id', r.id)) },
+  {
+    field: 'path',
+    column: 'path',
+    sqlType: 'text',
+    value: (r) => r.path,
+    validate: (r) => (r.path = truncateText(r.path, 1024)),
+  },
+  {
+    field: 'tokensInUncached',
+    column: 'tokens_in_uncached',
+    sqlType: 'bigint',
+    value: (r) => r.tokensInUncached,
+    validate: (r) => parseCount('tokens_in_uncached', r.tokensInUncached),
+  },
+  {
+    field: 'tokensCacheRead',
+    column: 'tokens_cache_read',
+    sqlType: 'bigint',
+    value: (r) => r.tokensCacheRead,
+    validate: (r) => parseCount('tokens_cache_read', r.tokensCacheRead),
+  },
+  {
+    field: 'tokensCacheWrite',
+    column: 'tokens_cache_write',
+    sqlType: 'bigint',
+    value: (r) => r.tokensCacheWrite,
+    validate: (r) => parseCount('tokens_cache_write', r.tokensCacheWrite),
+  },
+  {
+    field: 'tokensOut',
+    column: 'tokens_out',
+    sqlType: 'bigint',
+    value: (r) => r.tokensOut,
+    validate: (r) => parseCount('tokens_out', r.tokensOut),
+  },
+  {
+    field: 'tokensReasoning',
+    column: 'tokens_reasoning',
+    sqlType: 'bigint',
+    value: (r) => r.tokensReasoning,
+    validate: (r) => parseCount('tokens_reasoning', r.tokensReasoning),
+  },
+  {
+    field: 'costNanos',
+    column: 'cost_nanos',
+    sqlType: 'bigint',
+    value: (r) => r.costNanos,
+    validate: (r) => parseCount('cost_nanos', r.costNanos),
+  },
+  {
+    field: 'bytesIn',
+    column: 'bytes_in',
+    sqlType: 'bigint',
+    value: (r) => r.bytesIn,
+    validate: (r) => parseCount('bytes_in', r.bytesIn),
+  },
+  {
+    field: 'bytesOut',
+    column: 'bytes_out',
+    sqlType: 'bigint',
+    value: (r) => r.bytesOut,
+    validate: (r) => parseCount('bytes_out', r.bytesOut),
+  },
+  {
+    field: 'durationMs',
+    column: 'duration_ms',
+    sqlType: 'integer',
+    value: (r) => r.durationMs,
+    validate: (r) => (r.durationMs = Math.min(r.durationMs, INT4_MAX)),
+  },
+  {
+    field: 'ttfbMs',
+    column: 'ttfb_ms',
+    sqlType: 'integer',
+    value: (r) => r.ttfbMs,
+    validate: (r) => (r.ttfbMs = r.ttfbMs === null ? null : Math.min(r.ttfbMs, INT4_MAX)),
+  },
+  {
+    field: 'probeLease',
+    column: null,
+    sqlType: 'text',
+    value: (r) => r.probeLease,
+    validate: (r) => (r.probeLease = truncateText(r.probeLease, 80)),
+  },
+  {
+    field: 'traceparent', // for the span of the call, which is sent once it is booked
+    column: null,
+    sqlType: 'text',
+    value: (r) => r.traceparent,
+    validate: (r) => (r.traceparent = truncateText(r.traceparent, 80)),
+  },
+];
+
+/** What records of one kind share. */
+export const DIMENSION_COLUMNS: readonly UsageRecordColumn<DimensionFields>[] = [
+  id(
+    'orgId',
+    'org_id',
+    (k) => k.orgId,
+    (k, value) => (k.orgId = value),
+  ),
+  id(
+    'agentId',
+    'agent_id',
+    (k) => k.agentId,
+    (k, value) => (k.agentId = value),
+  ),
+  id(
+    'keyId',
+    'key_id',
+    (k) => k.keyId,
+    (k, value) => (k.keyId = value),
+  ),
+  id(
+    'accountId',
+    'account_id',
+    (k) => k.accountId,
+    (k, value) => (k.accountId = value),
+  ),
+  {
+    field: 'projectId',
+    column: 'project_id',
+    sqlType: 'uuid',
+    value: (k) => k.projectId || null,
+    validate: (k) => (k.projectId = k.projectId === '' ? '' : parseUuid('project_id', k.projectId)),
+  },
+  {
+    field: 'month',
+    column: null,
+    sqlType: 'text',
+    value: (k) => k.month,
+    validate: (k) => (k.month = MONTH.test(k.month) ? k.month : ''),
+  },
+  {
+    field: 'providerSlug',
+    column: 'provider_slug',
+    sqlType: 'text',
+    value: (k) => k.providerSlug,
+    validate: (k) => parseProviderSlug('provider_slug', k.providerSlug),
+  },
+  textColumn(
+    'method',
+    'method',
+    40,
+    (k) => k.method,
+    (k, value) => (k.method = value),
+  ),
+  textColumn(
+    'error',
+    'error',
+    80,
+    (k) => k.error,
+    (k, value) => (k.error = value),
+  ),
+  textColumn(
+    'model',
+    'model',
+    200,
+    (k) => k.model,
+    (k, value) => (k.model = value),
+  ),
+  textColumn(
+    'usageSource',
+    'usage_source',
+    20,
+    (k) => k.usageSource,
+    (k, value) => (k.usageSource = value || 'none'),
+  ),
+  textColumn(
+    'priceSource',
+    'price_source',
+    20,
+    (k) => k.priceSource,
+    (k, value) => (k.priceSource = value || 'none'),
+  ),
+  textColumn(
+    'dataPlaneId',
+    'data_plane_id',
+    80,
+    (k) => k.dataPlaneId,
+    (k, value) => (k.dataPlaneId = value),
+  ),
+  {
+    field: 'status', // of the upstream
+    column: 'upstream_status',
+    sqlType: 'smallint',
+    value: (k) => k.status,
+    validate: (k) => parseIntegerUpTo('status', k.status, HTTP_STATUS_MAX),
+  },
+  {
+    field: 'responseStatus',
+    column: 'status', // what the agent got
+    sqlType: 'smallint',
+    value: (k) => k.responseStatus,
+    validate: (k) =>
+      (k.responseStatus = parseIntegerUpTo('response_status', k.responseStatus, HTTP_STATUS_MAX) || k.status),
+  },
+  { field: 'lined', column: null, sqlType: 'boolean', value: (k) => k.lined },
+  { field: 'streamed', column: 'streamed', sqlType: 'boolean', value: (k) => k.streamed },
+  { field: 'websocket', column: 'websocket', sqlType: 'boolean', value: (k) => k.websocket },
+  textColumn(
+    'circuitKey',
+    null,
+    512,
+    (k) => k.circuitKey,
+    (k, value) => (k.circuitKey = value),
+  ),
+  {
+    field: 'circuitEpoch',
+    column: null,
+    sqlType: 'bigint',
+    value: (k) => k.circuitEpoch,
+    validate: (k) => parseCount('circuit_epoch', k.circuitEpoch),
+  },
+  {
+    field: 'circuitOutcome', // of the proto: 0 neutral, 1 success, 2 failure
+    column: null,
+    sqlType: 'smallint',
+    value: (k) => k.circuitOutcome,
+    validate: (k) => parseIntegerUpTo('circuit_outcome', k.circuitOutcome, 2),
+  },
+];
+
+function id(
+  field: keyof DimensionFields,
+  column: string,
+  value: (kind: DimensionFields) => string,
+  set: (kind: DimensionFields, value: string) => unknown,
+): UsageRecordColumn<DimensionFields> {
+  return { field, column, sqlType: 'uuid', value, validate: (kind) => set(kind, parseUuid(column, value(kind))) };
+}
+
+function textColumn(
+  field: keyof DimensionFields,
+  column: string | null,
+  charsMax: number,
+  value: (kind: DimensionFields) => string,
+  set: (kind: DimensionFields, value: string) => unknown,
+): UsageRecordColumn<DimensionFields> {
+  return { field, column, sqlType: 'text', value, validate: (kind) => set(kind, truncateText(value(kind), charsMax)) };
+}

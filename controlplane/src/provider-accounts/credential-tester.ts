@@ -1,0 +1,213 @@
+/**
+ * Whether providers take the credentials of accounts: asked by a person, and asked again when agents' calls are refused
+ * with 401 or 403. Only the provider's answer to a call of our own counts: an agent can provoke refusals of its calls. A
+ * credential that is refused takes its account out of use; it is tested again every hour, and comes back when it is taken.
+ */
+
+import type { Dialer } from '@acg/base/dialer/dialer';
+import { createUndiciConnector } from '@acg/base/dialer/undici-connector';
+import type { Logger } from '@acg/base/log';
+import { Agent } from 'undici';
+import { recordAudit } from '../audit/audit-trail.js';
+import { FairSemaphore } from '../concurrency/fair-semaphore.js';
+import type { Sql, Tx } from '../db/sql.js';
+import { NotFound, TooManyAttempts } from '../domain/errors.js';
+import { appendEvent } from '../events/event-outbox.js';
+import { runWithoutRequestSlot } from '../http/request-slots.js';
+import type { Actor } from '../http/route-access.js';
+import type { BookedUsage, UsageObserver } from '../ledger/usage-ingest.js';
+import { type AssignableProvider, buildUpstream } from '../providers/build-upstream.js';
+import type { Credentials } from '../providers/catalogue/built-in-provider.js';
+import { isRejectedWith401 } from '../providers/catalogue/built-in-provider.js';
+import { type ProbeResult, probeCredential } from '../providers/credential-probe.js';
+import { publishInvalidations } from '../watch/publish-invalidations.js';
+import { decryptCredentials } from './credential-encryption.js';
+import { RetestQueue } from './retest-queue.js';
+import type { TestInput, TestReply } from './schema.js';
+import type { ProviderAccountService } from './service.js';
+import { listStaleContexts } from './shared-credential-service.js';
+import * as store from './store.js';
+
+/** At a time in this process; a provider of a tenant's own may keep each waiting. */
+const RUNNING_TESTS_MAX = 8;
+const WAITING_TESTS_MAX = 64;
+const RETEST_AFTER_MS = 3_600_000;
+const RETESTS_PER_RUN = 20;
+/** As many as may be asked at once of one organization: a turn with providers that hang is as short as one question. */
+const RETESTS_PER_ORG = RUNNING_TESTS_MAX / 2;
+const CUSTOM_PROBE = { path: '', refused: isRejectedWith401 };
+
+export class CredentialTester implements UsageObserver {
+  readonly #semaphore = new FairSemaphore({
+    runningMax: RUNNING_TESTS_MAX,
+    waitingMax: WAITING_TESTS_MAX,
+    subject: 'tests of credentials',
+    freeRatio: 1,
+  });
+  readonly #retestQueue = new RetestQueue();
+
+  constructor(
+    readonly sql: Sql,
+    readonly accounts: ProviderAccountService,
+    readonly dialer: Dialer,
+    readonly log: Logger,
+  ) {}
+
+  /** Credentials that are not stored yet. */
+  async testUnsavedCredentials(actor: Actor, input: TestInput): Promise<TestReply> {
+    const { assignable, credentials } = await this.accounts.parseCredentialInput(
+      actor,
+      input.providerSlug,
+      input.credentials,
+    );
+    const reply = toTestReply(await this.#probeWithSlot(actor.orgId, assignable, credentials));
+    return this.#auditTest(actor, 'account.test', { type: 'provider', id: input.providerSlug }, reply);
+  }
+
+  /** Also says to the account what came out. */
+  async testAccount(actor: Actor, id: string): Promise<TestReply> {
+    const result = await this.#testStoredAccount(actor.orgId, id);
+    if (result === null) throw new NotFound('provider account');
+    return this.#auditTest(actor, 'account.test', { type: 'account', id }, toTestReply(result));
+  }
+
+  /** The same for a shared credential. */
+  async testSharedCredential(actor: Actor, id: string): Promise<TestReply> {
+    const result = await this.#testStoredSharedCredential(actor.orgId, id);
+    if (result === null) throw new NotFound('credential');
+    return this.#auditTest(actor, 'credential.test', { type: 'credential', id }, toTestReply(result));
+  }
+
+  /** In the trail: that a person or program had the credential tested, and what came out. */
+  async #auditTest(
+    actor: Actor,
+    action: 'account.test' | 'credential.test',
+    target: { readonly type: string; readonly id: string },
+    reply: TestReply,
+  ): Promise<TestReply> {
+    const changes = { ok: [null, reply.ok], status: [null, reply.status] } as const;
+    await this.sql.begin((tx) => recordAudit(tx, actor, action, target, changes));
+    return reply;
+  }
+
+  /** Calls that are booked: which accounts may be refused by their provider. In memory: the next such call says it again. */
+  async onBooked(_tx: Tx, { entries }: BookedUsage): Promise<void> {
+    const nowMs = Date.now();
+    for (const { upstreamStatus, dimensions: kind } of entries) {
+      if (upstreamStatus === 401 || upstreamStatus === 403) this.#retestQueue.enqueue(kind, nowMs);
+    }
+  }
+
+  /** Tests what is suspected, and what was refused an hour ago. */
+  async retestDue(nowMs: number): Promise<void> {
+    const suspects = this.#retestQueue.dequeue(RETESTS_PER_RUN, RETESTS_PER_ORG);
+    const [own, shared] = await this.#claimDueRetests();
+    // Together: whoever's provider hangs keeps its own organization's tests waiting.
+    const outcomes = await Promise.allSettled([
+      ...suspects.map(({ accountId, orgId }) => this.#testQueuedAccount(orgId, accountId, nowMs)),
+      ...own!.map(({ id, orgId }) => this.#testStoredAccount(orgId, id)),
+      ...shared!.map(({ id, orgId }) => this.#testStoredSharedCredential(orgId, id)),
+    ]);
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected' && !(outcome.reason instanceof TooManyAttempts)) throw outcome.reason;
+    }
+  }
+
+  #claimDueRetests() {
+    const of = (table: 'provider_accounts' | 'credentials') =>
+      store.claimDueRetests(this.sql, table, {
+        olderThanMs: RETEST_AFTER_MS,
+        limit: RETESTS_PER_RUN,
+        perOrg: RETESTS_PER_ORG,
+      });
+    return Promise.all([of('provider_accounts'), of('credentials')]);
+  }
+
+  /** Many accounts' refused calls are one question about the credential that they share. */
+  #wasTestedRecently(credentialId: string | null, nowMs: number): boolean {
+    return credentialId !== null && !this.#retestQueue.tryMark(credentialId, nowMs);
+  }
+
+  async #testQueuedAccount(orgId: string, id: string, nowMs: number): Promise<void> {
+    const account = await store.loadEncryptedCredential(this.sql, orgId, id);
+    if (!this.#wasTestedRecently(account?.credentialId ?? null, nowMs)) await this.#testStoredAccount(orgId, id);
+  }
+
+  #testStoredAccount(orgId: string, id: string): Promise<ProbeResult | null> {
+    return this.#testStoredCredential(orgId, (sql) => store.loadEncryptedCredential(sql, orgId, id));
+  }
+
+  #testStoredSharedCredential(orgId: string, id: string): Promise<ProbeResult | null> {
+    return this.#testStoredCredential(orgId, (sql) => store.loadEncryptedSharedCredential(sql, orgId, id));
+  }
+
+  async #testStoredCredential(
+    orgId: string,
+    load: (sql: Sql | Tx) => Promise<store.EncryptedCredential | null>,
+  ): Promise<ProbeResult | null> {
+    const known = await load(this.sql);
+    if (known === null) return null;
+    // Read once more while the provider is held: where it has moved in between, what is stored says so by now.
+    const [assignable, sealed] = await this.sql.begin(async (tx) => {
+      const held = await this.accounts.lockProvider(tx, orgId, known.providerSlug);
+      return [held.assignable, await load(tx)] as const;
+    });
+    if (sealed === null) return null;
+    // A credential never follows to another host, not even for a test.
+    if (!sealed.usable) return UNUSABLE_RESULT;
+    const credentials = decryptCredentials(this.accounts.vault, this.log, orgId, sealed);
+    if (credentials === null) return UNUSABLE_RESULT;
+    const result = await this.#probeWithSlot(orgId, assignable, credentials);
+    if (result.status !== null) await this.#recordOutcome(orgId, sealed, result.refused);
+    return result;
+  }
+
+  /** Only what the provider refused itself comes back by a test; a moved address needs its credential again. */
+  async #recordOutcome(orgId: string, sealed: store.EncryptedCredential, refused: boolean): Promise<void> {
+    await this.sql.begin(async (tx) => {
+      const changed = await store.recordTestOutcome(tx, orgId, sealed, refused);
+      if (!changed) return;
+      const { providerSlug, credentialId } = sealed;
+      const [accountId, agentId] = credentialId === null ? [sealed.id, sealed.agentId] : [null, null];
+      this.log.info({ accountId, credentialId, orgId, refused }, 'credential tested');
+      const data = { providerSlug, accountId, credentialId, agentId, orgId };
+      await appendEvent(tx, orgId, refused ? 'credential.refused' : 'credential.accepted', data);
+      const stale = credentialId === null ? null : await listStaleContexts(tx, orgId, credentialId);
+      await publishInvalidations(tx, stale ?? [{ kind: 'agent', id: agentId! }]);
+    });
+  }
+
+  #probeWithSlot(orgId: string, assignable: AssignableProvider, credentials: Credentials): Promise<ProbeResult> {
+    return runWithoutRequestSlot(() =>
+      this.#semaphore.run(orgId, () => this.#probeUpstream(orgId, assignable, credentials)),
+    );
+  }
+
+  async #probeUpstream(orgId: string, assignable: AssignableProvider, credentials: Credentials): Promise<ProbeResult> {
+    const upstream = buildUpstream(assignable, orgId, '', credentials);
+    const tenant = upstream.tenantAddress ? orgId : null;
+    const agent = new Agent({ connect: createUndiciConnector(this.dialer, tenant), pipelining: 0 });
+    try {
+      const probe = assignable.kind === 'built_in' ? assignable.provider.probe : CUSTOM_PROBE;
+      return await probeCredential(agent, upstream, probe);
+    } finally {
+      void agent.destroy().catch(() => undefined);
+    }
+  }
+}
+
+const UNUSABLE_RESULT: ProbeResult = Object.freeze({ status: null, refused: true, latencyMs: 0 });
+
+function toTestReply({ status, refused, latencyMs }: ProbeResult): TestReply {
+  const ok = status !== null && status < 500 && !refused;
+  return { ok, status, latencyMs, hint: describeResult(status, refused) };
+}
+
+function describeResult(status: number | null, refused: boolean): string | null {
+  if (refused && status === null) return 'The account needs its credentials set again.';
+  if (refused) return 'The provider does not take this credential: check that it is complete and still valid.';
+  if (status === null) return 'The provider could not be reached in time.';
+  if (status >= 500) return 'The provider is failing: try again later.';
+  if (status === 401 || status === 403) return 'The provider knows this credential, but it may not do everything.';
+  return null;
+}

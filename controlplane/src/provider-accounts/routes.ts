@@ -1,0 +1,84 @@
+import type { App } from '../http/app.js';
+import { parsePage } from '../http/pagination.js';
+import { Deleted, IdParams } from '../http/schema.js';
+import type { CredentialTester } from './credential-tester.js';
+import {
+  AccountInput,
+  AccountList,
+  AccountPatch,
+  AccountQuery,
+  AccountReply,
+  RotateInput,
+  TestInput,
+  TestReply,
+} from './schema.js';
+import type { ProviderAccountService } from './service.js';
+
+const BY_ACCOUNT = { params: { id: 'account' } } as const;
+
+export function accountRoutes(app: App, accounts: ProviderAccountService, tests: CredentialTester): void {
+  app.get(
+    '/v1/providers/accounts',
+    {
+      config: { access: 'viewer', project: { query: { agentId: 'agent', projectId: 'project' }, listBy: 'projectId' } },
+      schema: { querystring: AccountQuery, response: { 200: AccountList } },
+    },
+    async ({ actor, query }) => {
+      const { limit, offset } = parsePage(query);
+      const { rows, total } = await accounts.list(
+        actor,
+        {
+          agentId: query.agentId ?? null,
+          projectId: query.projectId ?? null,
+          status: query.status ?? null,
+          credentialId: query.credentialId ?? null,
+          providerSlug: query.providerSlug ?? null,
+        },
+        { limit, offset },
+      );
+      return { accounts: [...rows], total, limit, offset };
+    },
+  );
+  app.post(
+    '/v1/providers/accounts',
+    {
+      config: { access: 'admin', project: { body: { agentId: 'agent', credentialId: 'credential' } } },
+      schema: { body: AccountInput, response: { 201: AccountReply } },
+    },
+    async ({ actor, body }, reply) => reply.code(201).send({ account: await accounts.create(actor, body) }),
+  );
+  app.post(
+    '/v1/providers/accounts/:id/rotate',
+    {
+      config: { access: 'admin', project: BY_ACCOUNT },
+      schema: { params: IdParams, body: RotateInput, response: { 200: AccountReply } },
+    },
+    async ({ actor, params, body }) => ({ account: await accounts.rotate(actor, params.id, body.credentials) }),
+  );
+  app.post(
+    '/v1/providers/accounts/test',
+    { config: { access: 'admin' }, schema: { body: TestInput, response: { 200: TestReply } } },
+    async ({ actor, body }) => tests.testUnsavedCredentials(actor, body),
+  );
+  app.post(
+    '/v1/providers/accounts/:id/test',
+    { config: { access: 'admin', project: BY_ACCOUNT }, schema: { params: IdParams, response: { 200: TestReply } } },
+    async ({ actor, params }) => tests.testAccount(actor, params.id),
+  );
+  app.patch(
+    '/v1/providers/accounts/:id',
+    {
+      config: { access: 'admin', project: BY_ACCOUNT },
+      schema: { params: IdParams, body: AccountPatch, response: { 200: AccountReply } },
+    },
+    async ({ actor, params, body }) => ({ account: await accounts.update(actor, params.id, body) }),
+  );
+  app.delete(
+    '/v1/providers/accounts/:id',
+    { config: { access: 'admin', project: BY_ACCOUNT }, schema: { params: IdParams, response: { 200: Deleted } } },
+    async ({ actor, params }) => {
+      await accounts.delete(actor, params.id);
+      return { deleted: true as const };
+    },
+  );
+}

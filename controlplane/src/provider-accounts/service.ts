@@ -1,0 +1,211 @@
+/** Provider accounts: which credential an agent's calls to a provider carry (docs/contract.md#providers). */
+
+import type { NameResolver } from '@acg/base/dns/name-resolver';
+import { checkTenantUrl } from '@acg/base/egress/check-url';
+import { uuidv7 } from '@acg/base/uuidv7';
+import type { AgentService } from '../agents/service.js';
+import { recordAudit } from '../audit/audit-trail.js';
+import { isUniqueViolation, type Sql, type Tx } from '../db/sql.js';
+import { Conflict, InvalidInput, NotFound } from '../domain/errors.js';
+import type { ListResult, Page } from '../http/pagination.js';
+import { runWithoutRequestSlot } from '../http/request-slots.js';
+import type { Actor } from '../http/route-access.js';
+import { type AssignableProvider, credentialFieldsOf, fixedOriginKey } from '../providers/build-upstream.js';
+import type { Credentials } from '../providers/catalogue/built-in-provider.js';
+import type { Catalogue } from '../providers/catalogue/catalogue.js';
+import { parseCredentials } from '../providers/catalogue/parse-credentials.js';
+import type { CustomProviderService } from '../providers/custom/custom-provider-service.js';
+import type { Vault } from '../vault/vault.js';
+import { publishInvalidations } from '../watch/publish-invalidations.js';
+import { encryptCredentials } from './credential-encryption.js';
+import type { Account, AccountInput, AccountPatch, ListedAccount } from './schema.js';
+import { lockSharedCredential } from './shared-credential-store.js';
+import * as store from './store.js';
+
+type CredentialFieldsInput = Readonly<Record<string, unknown>>;
+type AccountCredential = Pick<store.NewAccount, 'sealed' | 'credentialId' | 'circuitKey'>;
+type LockedProvider = { readonly assignable: AssignableProvider; readonly customProviderId: string | null };
+
+export class ProviderAccountService {
+  constructor(
+    readonly sql: Sql,
+    readonly vault: Vault,
+    readonly catalogue: Catalogue,
+    readonly agents: AgentService,
+    readonly customProviders: CustomProviderService,
+    readonly allowCidrs: readonly string[],
+    readonly names: NameResolver,
+  ) {}
+
+  async list(actor: Actor, filter: store.AccountFilter, page: Page): Promise<ListResult<ListedAccount>> {
+    if (filter.agentId !== null) await this.agents.get(actor, filter.agentId);
+    if (filter.projectId !== null)
+      await this.agents.list(actor, { projectId: filter.projectId }, { limit: 1, offset: 0 });
+    const { rows, total } = await store.listAccounts(this.sql, actor.orgId, filter, page);
+    return { rows: rows.map((row) => ({ ...present(row), agentName: row.agentName })), total };
+  }
+
+  /** Throws {@link Conflict} when the agent has an account with the provider already. */
+  async create(actor: Actor, input: AccountInput): Promise<Account> {
+    const { orgId } = actor;
+    const { agentId, providerSlug, credentials, credentialId = null } = input;
+    if ((credentials === undefined) === (credentialId === null)) {
+      throw new InvalidInput('give either credentials or credentialId');
+    }
+    await this.agents.get(actor, agentId);
+    if (credentials !== undefined) await this.assertAddressesAllowed(orgId, providerSlug, credentials);
+    try {
+      return await this.sql.begin(async (tx) => {
+        const { projectId } = await this.agents.lock(tx, orgId, agentId);
+        const { assignable, customProviderId } = await this.lockProvider(tx, orgId, providerSlug);
+        const id = uuidv7(Date.now());
+        const held =
+          credentials === undefined
+            ? await lockAssignableCredential(tx, orgId, credentialId!, providerSlug, projectId)
+            : this.#encryptOwnCredential(orgId, id, assignable, credentials);
+        const allowSensitivePaths = input.allowSensitivePaths ?? false;
+        const account = { id, orgId, agentId, providerSlug, customProviderId, allowSensitivePaths, ...held };
+        const row = await store.insertAccount(tx, account);
+        const changes = {
+          agentId: [null, agentId],
+          providerSlug: [null, providerSlug],
+          ...(credentialId === null ? {} : { credentialId: [null, credentialId] as const }),
+          ...(allowSensitivePaths ? { allowSensitivePaths: [null, true] as const } : {}),
+        } as const;
+        await recordAudit(tx, actor, 'account.create', { type: 'account', id }, changes);
+        await publishInvalidations(tx, [{ kind: 'agent', id: agentId }]);
+        return present(row);
+      });
+    } catch (error) {
+      if (!isUniqueViolation(error, 'provider_accounts_agent_id_provider_slug_key')) throw error;
+      throw new Conflict(`the agent has an account with ${providerSlug} already: rotate it, or delete it first`);
+    }
+  }
+
+  #encryptOwnCredential(
+    orgId: string,
+    id: string,
+    assignable: AssignableProvider,
+    given: CredentialFieldsInput,
+  ): AccountCredential {
+    const credentials = parseCredentials(credentialFieldsOf(assignable), given);
+    const sealed = encryptCredentials(this.vault, { purpose: 'account', orgId, id }, credentials);
+    return { sealed, credentialId: null, circuitKey: fixedOriginKey(assignable, credentials) };
+  }
+
+  /** Replaces the credential; calls under way finish with the old one, the next ones carry the new one. */
+  async rotate(actor: Actor, id: string, given: CredentialFieldsInput): Promise<Account> {
+    const { orgId } = actor;
+    const before = await store.loadAccount(this.sql, orgId, id);
+    if (before === null) throw new NotFound('provider account');
+    if (before.credentialId !== null) {
+      throw new Conflict(`this account uses the shared credential ${before.credentialId}: rotate that`);
+    }
+    await this.assertAddressesAllowed(actor.orgId, before.providerSlug, given);
+    return this.sql.begin(async (tx) => {
+      await this.agents.lock(tx, orgId, before.agentId);
+      const { assignable } = await this.lockProvider(tx, orgId, before.providerSlug);
+      const credentials = parseCredentials(credentialFieldsOf(assignable), given);
+      const sealed = encryptCredentials(this.vault, { purpose: 'account', orgId, id }, credentials);
+      const row = await store.replaceCredentials(tx, orgId, id, sealed, fixedOriginKey(assignable, credentials));
+      if (row === null) throw new NotFound('provider account');
+      await recordAudit(
+        tx,
+        actor,
+        'account.rotate',
+        { type: 'account', id },
+        { credentials: ['[secret]', '[secret]'] },
+      );
+      await publishInvalidations(tx, [{ kind: 'agent', id: row.agentId }]);
+      return present(row);
+    });
+  }
+
+  async update(actor: Actor, id: string, patch: AccountPatch): Promise<Account> {
+    const { orgId } = actor;
+    return this.sql.begin(async (tx) => {
+      const before = await store.lockAccount(tx, orgId, id);
+      if (before === null) throw new NotFound('provider account');
+      const row = await store.allowSensitivePaths(tx, orgId, id, patch.allowSensitivePaths);
+      const changes = { allowSensitivePaths: [before.allowSensitivePaths, row.allowSensitivePaths] } as const;
+      await recordAudit(tx, actor, 'account.update', { type: 'account', id }, changes);
+      await publishInvalidations(tx, [{ kind: 'agent', id: row.agentId }]);
+      return present(row);
+    });
+  }
+
+  async delete(actor: Actor, id: string): Promise<void> {
+    await this.sql.begin(async (tx) => {
+      const row = await store.deleteAccount(tx, actor.orgId, id);
+      if (row === null) throw new NotFound('provider account');
+      const changes = { agentId: [row.agentId, null], providerSlug: [row.providerSlug, null] } as const;
+      await recordAudit(tx, actor, 'account.delete', { type: 'account', id }, changes);
+      await publishInvalidations(tx, [{ kind: 'account', id: `${row.agentId}/${id}`, endsSessions: true }]);
+    });
+  }
+
+  /** Credentials as they would be stored, and whose they are. */
+  async parseCredentialInput(
+    actor: Actor,
+    providerSlug: string,
+    given: CredentialFieldsInput,
+  ): Promise<{ readonly assignable: AssignableProvider; readonly credentials: Credentials }> {
+    await this.assertAddressesAllowed(actor.orgId, providerSlug, given);
+    const { assignable } = await this.sql.begin((tx) => this.lockProvider(tx, actor.orgId, providerSlug));
+    return { assignable, credentials: parseCredentials(credentialFieldsOf(assignable), given) };
+  }
+
+  /** The provider stays as it is until the transaction ends. Throws {@link NotFound}. */
+  async lockProvider(tx: Tx, orgId: string, slug: string): Promise<LockedProvider> {
+    const provider = this.catalogue.get(slug);
+    if (provider !== null) return { assignable: { kind: 'built_in', provider }, customProviderId: null };
+    const custom = await this.customProviders.lockBySlug(tx, orgId, slug);
+    if (custom === null) throw new NotFound(`provider ${JSON.stringify(slug)}`);
+    return { assignable: { kind: 'custom', provider: custom }, customProviderId: custom.id };
+  }
+
+  /** Addresses among the credentials of a built-in provider. Asks the DNS, so it runs outside the transaction. */
+  async assertAddressesAllowed(orgId: string, slug: string, given: CredentialFieldsInput): Promise<void> {
+    const provider = this.catalogue.get(slug);
+    if (provider === null) return;
+    const credentials: Credentials = parseCredentials(provider.credentialFields, given);
+    // The operator's own address is used instead: the tenant's is kept, but nobody connects to it.
+    if (!provider.address(credentials).tenantGiven) return;
+    for (const { name, kind } of provider.credentialFields) {
+      const value = credentials[name];
+      if (kind !== 'url' || value === undefined) continue;
+      const resolve = (host: string) => this.names.resolve(host, orgId);
+      const problem = await runWithoutRequestSlot(() =>
+        checkTenantUrl(value, { allowCidrs: this.allowCidrs, httpsOnly: true, resolve }),
+      );
+      if (problem !== null) throw new InvalidInput(`credentials.${name} ${problem}`);
+      if (new URL(value).search !== '') throw new InvalidInput(`credentials.${name} must hold no query`);
+    }
+  }
+}
+
+/** A shared credential, for an agent of that project. It stays until the transaction ends. */
+async function lockAssignableCredential(
+  tx: Tx,
+  orgId: string,
+  id: string,
+  providerSlug: string,
+  projectId: string,
+): Promise<AccountCredential> {
+  const shared = await lockSharedCredential(tx, orgId, id, 'share');
+  if (shared === null) throw new NotFound('credential');
+  if (shared.providerSlug !== providerSlug) {
+    throw new InvalidInput(`credentialId: that credential is for ${shared.providerSlug}, not for ${providerSlug}`);
+  }
+  if (shared.projectId !== null && shared.projectId !== projectId) {
+    throw new InvalidInput('credentialId: that credential is for the agents of another project');
+  }
+  return { sealed: null, credentialId: shared.id, circuitKey: shared.circuitKey };
+}
+
+const present = (row: store.AccountRow): Account => ({
+  ...row,
+  isByok: 'true',
+  mode: 'byok',
+  createdAt: row.createdAt.toISOString(),
+});

@@ -1,0 +1,77 @@
+import type { App } from '../http/app.js';
+import { parsePage } from '../http/pagination.js';
+import { Deleted, IdParams } from '../http/schema.js';
+import type { CredentialTester } from './credential-tester.js';
+import { RotateInput, TestReply } from './schema.js';
+import {
+  SharedCredentialInput,
+  SharedCredentialList,
+  SharedCredentialPatch,
+  SharedCredentialQuery,
+  SharedCredentialReply,
+} from './shared-credential-schema.js';
+import type { SharedCredentialService } from './shared-credential-service.js';
+
+const BY_CREDENTIAL = { params: { id: 'credential' } } as const;
+
+export function sharedCredentialRoutes(app: App, shared: SharedCredentialService, tests: CredentialTester): void {
+  app.get(
+    '/v1/credentials',
+    {
+      config: { access: 'viewer', project: { query: { projectId: 'project' }, listBy: 'projectId' } },
+      schema: { querystring: SharedCredentialQuery, response: { 200: SharedCredentialList } },
+    },
+    async ({ actor, query }) => {
+      const { limit, offset } = parsePage(query);
+      const { projectId = null, providerSlug = null, status = null, search = null } = query;
+      const filter = { projectId, providerSlug, status, search };
+      const { rows, total } = await shared.list(actor, filter, { limit, offset });
+      return { credentials: [...rows], total, limit, offset };
+    },
+  );
+  app.post(
+    '/v1/credentials',
+    {
+      config: { access: 'admin', project: { body: { projectId: 'project' } } },
+      schema: { body: SharedCredentialInput, response: { 201: SharedCredentialReply } },
+    },
+    async ({ actor, body }, reply) => reply.code(201).send({ credential: await shared.create(actor, body) }),
+  );
+  app.get(
+    '/v1/credentials/:id',
+    {
+      config: { access: 'viewer', project: BY_CREDENTIAL },
+      schema: { params: IdParams, response: { 200: SharedCredentialReply } },
+    },
+    async ({ actor, params }) => ({ credential: await shared.get(actor, params.id) }),
+  );
+  app.patch(
+    '/v1/credentials/:id',
+    {
+      config: { access: 'admin', project: BY_CREDENTIAL },
+      schema: { params: IdParams, body: SharedCredentialPatch, response: { 200: SharedCredentialReply } },
+    },
+    async ({ actor, params, body }) => ({ credential: await shared.rename(actor, params.id, body.name) }),
+  );
+  app.post(
+    '/v1/credentials/:id/rotate',
+    {
+      config: { access: 'admin', project: BY_CREDENTIAL },
+      schema: { params: IdParams, body: RotateInput, response: { 200: SharedCredentialReply } },
+    },
+    async ({ actor, params, body }) => ({ credential: await shared.rotate(actor, params.id, body.credentials) }),
+  );
+  app.post(
+    '/v1/credentials/:id/test',
+    { config: { access: 'admin', project: BY_CREDENTIAL }, schema: { params: IdParams, response: { 200: TestReply } } },
+    async ({ actor, params }) => tests.testSharedCredential(actor, params.id),
+  );
+  app.delete(
+    '/v1/credentials/:id',
+    { config: { access: 'admin', project: BY_CREDENTIAL }, schema: { params: IdParams, response: { 200: Deleted } } },
+    async ({ actor, params }) => {
+      await shared.delete(actor, params.id);
+      return { deleted: true as const };
+    },
+  );
+}

@@ -1,0 +1,121 @@
+/**
+ * Credentials that many agents' accounts share: stored once, rotated once. Only agents of its project may use one that
+ * has a project, and one that is in use cannot be deleted.
+ */
+import { uuidv7 } from '@acg/base/uuidv7';
+import { recordAudit } from '../audit/audit-trail.js';
+import type { Sql, Tx } from '../db/sql.js';
+import { Conflict, NotFound } from '../domain/errors.js';
+import type { ListResult, Page } from '../http/pagination.js';
+import type { Actor } from '../http/route-access.js';
+import { credentialFieldsOf, fixedOriginKey } from '../providers/build-upstream.js';
+import { parseCredentials } from '../providers/catalogue/parse-credentials.js';
+import { type Invalidation, publishInvalidations } from '../watch/publish-invalidations.js';
+import { encryptCredentials } from './credential-encryption.js';
+import type { ProviderAccountService } from './service.js';
+import type { SharedCredential, SharedCredentialInput } from './shared-credential-schema.js';
+import * as store from './shared-credential-store.js';
+
+const CREDENTIALS_PER_ORG_MAX = 1_000;
+const TARGET_TYPE = 'credential';
+const auditTarget = (id: string) => ({ type: TARGET_TYPE, id });
+
+export class SharedCredentialService {
+  constructor(
+    readonly sql: Sql,
+    readonly accounts: ProviderAccountService,
+  ) {}
+
+  async list(actor: Actor, filter: store.SharedCredentialFilter, page: Page): Promise<ListResult<SharedCredential>> {
+    if (filter.projectId !== null) {
+      const { projectId } = filter;
+      const known = await this.sql.begin((tx) => store.lockProject(tx, actor.orgId, projectId));
+      if (!known) throw new NotFound('project');
+    }
+    const { rows, total } = await store.listSharedCredentials(this.sql, actor.orgId, filter, page);
+    return { rows: rows.map(present), total };
+  }
+
+  async get(actor: Actor, id: string): Promise<SharedCredential> {
+    const row = await store.loadSharedCredential(this.sql, actor.orgId, id);
+    if (row === null) throw new NotFound(TARGET_TYPE);
+    return present(row);
+  }
+
+  async create(actor: Actor, input: SharedCredentialInput): Promise<SharedCredential> {
+    const { orgId } = actor;
+    const { name, providerSlug, projectId = null } = input;
+    await this.accounts.assertAddressesAllowed(orgId, providerSlug, input.credentials);
+    return this.sql.begin(async (tx) => {
+      if ((await store.lockAndCountSharedCredentials(tx, orgId)) >= CREDENTIALS_PER_ORG_MAX) {
+        throw new Conflict(
+          `the organization already has ${CREDENTIALS_PER_ORG_MAX} shared credentials: delete one first`,
+        );
+      }
+      if (projectId !== null && !(await store.lockProject(tx, orgId, projectId))) throw new NotFound('project');
+      const { assignable, customProviderId } = await this.accounts.lockProvider(tx, orgId, providerSlug);
+      const credentials = parseCredentials(credentialFieldsOf(assignable), input.credentials);
+      const id = uuidv7(Date.now());
+      const sealed = encryptCredentials(this.accounts.vault, { purpose: TARGET_TYPE, orgId, id }, credentials);
+      const circuitKey = fixedOriginKey(assignable, credentials);
+      const one = { id, orgId, projectId, name, providerSlug, customProviderId, sealed, circuitKey };
+      const row = await store.insertSharedCredential(tx, one);
+      const changes = { name: [null, name], providerSlug: [null, providerSlug], projectId: [null, projectId] } as const;
+      await recordAudit(tx, actor, 'credential.create', auditTarget(id), changes);
+      return present(row);
+    });
+  }
+
+  async rename(actor: Actor, id: string, name: string): Promise<SharedCredential> {
+    return this.sql.begin(async (tx) => {
+      const before = await store.lockSharedCredential(tx, actor.orgId, id, 'update');
+      if (before === null) throw new NotFound(TARGET_TYPE);
+      await recordAudit(tx, actor, 'credential.update', auditTarget(id), { name: [before.name, name] });
+      return present(await store.renameSharedCredential(tx, id, name));
+    });
+  }
+
+  /** For all its accounts at once; calls under way finish with the old one. */
+  async rotate(actor: Actor, id: string, given: Readonly<Record<string, unknown>>): Promise<SharedCredential> {
+    const { orgId } = actor;
+    const before = await store.loadSharedCredential(this.sql, orgId, id);
+    if (before === null) throw new NotFound(TARGET_TYPE);
+    await this.accounts.assertAddressesAllowed(orgId, before.providerSlug, given);
+    return this.sql.begin(async (tx) => {
+      const { assignable } = await this.accounts.lockProvider(tx, orgId, before.providerSlug);
+      if ((await store.lockSharedCredential(tx, orgId, id, 'update')) === null) throw new NotFound(TARGET_TYPE);
+      const credentials = parseCredentials(credentialFieldsOf(assignable), given);
+      const sealed = encryptCredentials(this.accounts.vault, { purpose: TARGET_TYPE, orgId, id }, credentials);
+      const row = await store.replaceSharedCredential(tx, id, sealed, fixedOriginKey(assignable, credentials));
+      const changes = { credentials: ['[secret]', '[secret]'], accounts: [row.accounts, row.accounts] } as const;
+      await recordAudit(tx, actor, 'credential.rotate', auditTarget(id), changes);
+      await publishInvalidations(tx, await listStaleContexts(tx, orgId, id));
+      return present(row);
+    });
+  }
+
+  async delete(actor: Actor, id: string): Promise<void> {
+    await this.sql.begin(async (tx) => {
+      const before = await store.lockSharedCredential(tx, actor.orgId, id, 'update');
+      if (before === null) throw new NotFound(TARGET_TYPE);
+      if (before.accounts > 0) {
+        const users = before.accounts === 1 ? 'an account uses' : `${before.accounts} accounts use`;
+        throw new Conflict(`${users} this credential: delete them first`);
+      }
+      await store.deleteSharedCredential(tx, id);
+      await recordAudit(tx, actor, 'credential.delete', auditTarget(id), { name: [before.name, null] });
+    });
+  }
+}
+
+/** What data planes have to forget when a shared credential changes. */
+export async function listStaleContexts(tx: Tx, orgId: string, id: string): Promise<readonly Invalidation[]> {
+  const agents = await store.listAgentsUsing(tx, id);
+  return agents === null ? [{ kind: 'org', id: orgId }] : agents.map((agent) => ({ kind: 'agent', id: agent }));
+}
+
+const present = (row: store.SharedCredentialRow): SharedCredential => ({
+  ...row,
+  createdAt: row.createdAt.toISOString(),
+  rotatedAt: row.rotatedAt?.toISOString() ?? null,
+});

@@ -1,0 +1,141 @@
+import type { Sql, Tx } from '../db/sql.js';
+import type { ListResult, Page } from '../http/pagination.js';
+import type { EncryptedSecret } from '../vault/vault.js';
+import type { AccountStatus } from './schema.js';
+
+export interface SharedCredentialRow {
+  readonly id: string;
+  readonly name: string;
+  readonly providerSlug: string;
+  /** Null: for agents of every project. */
+  readonly projectId: string | null;
+  readonly status: AccountStatus;
+  readonly accounts: number;
+  readonly createdAt: Date;
+  readonly rotatedAt: Date | null;
+}
+
+const columns = (sql: Sql | Tx) => sql`
+  id, name, provider_slug as "providerSlug", project_id as "projectId", status,
+  (select count(*) from provider_accounts p where p.credential_id = credentials.id) as accounts,
+  created_at as "createdAt", rotated_at as "rotatedAt"`;
+
+/** Only those of these; null = whichever. */
+export interface SharedCredentialFilter {
+  readonly projectId: string | null;
+  readonly providerSlug: string | null;
+  readonly status: AccountStatus | null;
+  /** Part of the name, whatever its case. */
+  readonly search: string | null;
+}
+
+export async function listSharedCredentials(
+  sql: Sql,
+  orgId: string,
+  { projectId, providerSlug, status, search }: SharedCredentialFilter,
+  page: Page,
+): Promise<ListResult<SharedCredentialRow>> {
+  const where = sql`
+    org_id = ${orgId} and (${projectId}::uuid is null or project_id = ${projectId})
+    and (${providerSlug}::text is null or provider_slug = ${providerSlug})
+    and (${status}::text is null or status = ${status})
+    and (${search}::text is null or strpos(lower(name), lower(${search})) > 0)`;
+  const rows = await sql<SharedCredentialRow[]>`
+    select ${columns(sql)} from credentials where ${where}
+     order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+  const [count] = await sql<{ total: number }[]>`select count(*) as total from credentials where ${where}`;
+  return { rows, total: count!.total };
+}
+
+export async function loadSharedCredential(
+  sql: Sql | Tx,
+  orgId: string,
+  id: string,
+): Promise<SharedCredentialRow | null> {
+  const [row] = await sql<SharedCredentialRow[]>`
+    select ${columns(sql)} from credentials where org_id = ${orgId} and id = ${id}`;
+  return row ?? null;
+}
+
+/** `update` for writers; `share` for accounts that are made on it. Until the transaction ends. */
+export async function lockSharedCredential(
+  tx: Tx,
+  orgId: string,
+  id: string,
+  mode: 'update' | 'share',
+): Promise<(SharedCredentialRow & { readonly circuitKey: string | null }) | null> {
+  const [row] = await tx<(SharedCredentialRow & { circuitKey: string | null })[]>`
+    select ${columns(tx)}, circuit_key as "circuitKey" from credentials
+     where org_id = ${orgId} and id = ${id} for ${mode === 'update' ? tx`update` : tx`share`}`;
+  return row ?? null;
+}
+
+/** Writers of one organization take turns, so that its credentials can be counted. */
+export async function lockAndCountSharedCredentials(tx: Tx, orgId: string): Promise<number> {
+  await tx`select pg_advisory_xact_lock(hashtext(${`credentials:${orgId}`}))`;
+  const [row] = await tx<{ total: number }[]>`select count(*) as total from credentials where org_id = ${orgId}`;
+  return row!.total;
+}
+
+/** Locks the project against deletion; false when there is none. */
+export async function lockProject(tx: Tx, orgId: string, projectId: string): Promise<boolean> {
+  return (await tx`select 1 from projects where org_id = ${orgId} and id = ${projectId} for key share`).length > 0;
+}
+
+export interface NewSharedCredential {
+  readonly id: string;
+  readonly orgId: string;
+  readonly projectId: string | null;
+  readonly name: string;
+  readonly providerSlug: string;
+  readonly customProviderId: string | null;
+  readonly sealed: EncryptedSecret;
+  readonly circuitKey: string | null;
+}
+
+export async function insertSharedCredential(tx: Tx, one: NewSharedCredential): Promise<SharedCredentialRow> {
+  const { sealed } = one;
+  const [row] = await tx<SharedCredentialRow[]>`
+    insert into credentials (id, org_id, project_id, name, provider_slug, custom_provider_id, key_id, nonce, ciphertext,
+                             circuit_key)
+    values (${one.id}, ${one.orgId}, ${one.projectId}, ${one.name}, ${one.providerSlug}, ${one.customProviderId},
+            ${sealed.keyId}, ${sealed.nonce}, ${sealed.ciphertext}, ${one.circuitKey})
+    returning ${columns(tx)}`;
+  return row!;
+}
+
+export async function renameSharedCredential(tx: Tx, id: string, name: string): Promise<SharedCredentialRow> {
+  const [row] = await tx<
+    SharedCredentialRow[]
+  >`update credentials set name = ${name} where id = ${id} returning ${columns(tx)}`;
+  return row!;
+}
+
+/** Its accounts' calls belong to the new circuit from now on. */
+export async function replaceSharedCredential(
+  tx: Tx,
+  id: string,
+  sealed: EncryptedSecret,
+  circuitKey: string | null,
+): Promise<SharedCredentialRow> {
+  await tx`update provider_accounts set circuit_key = ${circuitKey}, rotated_at = now() where credential_id = ${id}`;
+  const [row] = await tx<SharedCredentialRow[]>`
+    update credentials set key_id = ${sealed.keyId}, nonce = ${sealed.nonce}, ciphertext = ${sealed.ciphertext},
+           circuit_key = ${circuitKey}, status = 'active', refused_at = null, rotated_at = now()
+     where id = ${id}
+    returning ${columns(tx)}`;
+  return row!;
+}
+
+export async function deleteSharedCredential(tx: Tx, id: string): Promise<void> {
+  await tx`delete from credentials where id = ${id}`;
+}
+
+const LISTED_AGENTS_MAX = 200;
+
+/** The agents with an account on it; null: more than are worth being told of one by one. */
+export async function listAgentsUsing(tx: Tx, id: string): Promise<readonly string[] | null> {
+  const rows = await tx<{ agentId: string }[]>`
+    select agent_id as "agentId" from provider_accounts where credential_id = ${id} limit ${LISTED_AGENTS_MAX + 1}`;
+  return rows.length > LISTED_AGENTS_MAX ? null : rows.map((row) => row.agentId);
+}

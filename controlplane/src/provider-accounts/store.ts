@@ -1,0 +1,208 @@
+import type { Sql, Tx } from '../db/sql.js';
+import type { ListResult, Page } from '../http/pagination.js';
+import type { EncryptedSecret } from '../vault/vault.js';
+import type { AccountStatus } from './schema.js';
+
+export interface AccountRow {
+  readonly id: string;
+  readonly agentId: string;
+  readonly providerSlug: string;
+  readonly status: AccountStatus;
+  /** Null: it has its own. */
+  readonly credentialId: string | null;
+  readonly allowSensitivePaths: boolean;
+  readonly createdAt: Date;
+}
+
+export interface NewAccount {
+  readonly id: string;
+  readonly orgId: string;
+  readonly agentId: string;
+  readonly providerSlug: string;
+  /** Null: built in. */
+  readonly customProviderId: string | null;
+  /** Null: it uses the shared credential. */
+  readonly sealed: EncryptedSecret | null;
+  readonly credentialId: string | null;
+  /** Null: custom. Tells whom the events of a circuit concern. */
+  readonly circuitKey: string | null;
+  readonly allowSensitivePaths: boolean;
+}
+
+/** Of the shared credential where it uses one. */
+const effectiveStatus = (sql: Sql | Tx) => sql`
+  coalesce((select c.status from credentials c where c.id = provider_accounts.credential_id), status)`;
+
+const columns = (sql: Sql | Tx) => sql`
+  id, agent_id as "agentId", provider_slug as "providerSlug", credential_id as "credentialId",
+  ${effectiveStatus(sql)} as status,
+  allow_sensitive_paths as "allowSensitivePaths", created_at as "createdAt"`;
+
+/** Only accounts of these; null = whichever. */
+export interface AccountFilter {
+  readonly agentId: string | null;
+  readonly projectId: string | null;
+  readonly status: AccountRow['status'] | null;
+  /** Of a shared credential. */
+  readonly credentialId: string | null;
+  readonly providerSlug: string | null;
+}
+
+interface ListedAccountRow extends AccountRow {
+  readonly agentName: string;
+}
+
+export async function listAccounts(
+  sql: Sql,
+  orgId: string,
+  { agentId, projectId, status, credentialId, providerSlug }: AccountFilter,
+  page: Page,
+): Promise<ListResult<ListedAccountRow>> {
+  const where = sql`
+    org_id = ${orgId} and (${agentId}::uuid is null or agent_id = ${agentId})
+    ${projectId === null ? sql`` : sql`and agent_id in (select id from agents where project_id = ${projectId})`}
+    ${status === null ? sql`` : sql`and ${effectiveStatus(sql)} = ${status}`}
+    ${credentialId === null ? sql`` : sql`and credential_id = ${credentialId}`}
+    ${providerSlug === null ? sql`` : sql`and provider_slug = ${providerSlug}`}`;
+  const rows = await sql<ListedAccountRow[]>`
+    select ${columns(sql)}, (select name from agents where agents.id = agent_id) as "agentName"
+      from provider_accounts where ${where}
+     order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
+  const [count] = await sql<{ total: number }[]>`select count(*) as total from provider_accounts where ${where}`;
+  return { rows, total: count!.total };
+}
+
+export async function loadAccount(sql: Sql | Tx, orgId: string, id: string): Promise<AccountRow | null> {
+  const [row] = await sql<AccountRow[]>`
+    select ${columns(sql)} from provider_accounts where org_id = ${orgId} and id = ${id}`;
+  return row ?? null;
+}
+
+/** Violates `provider_accounts_agent_id_provider_slug_key` when the agent has one already. */
+export async function insertAccount(tx: Tx, account: NewAccount): Promise<AccountRow> {
+  const { sealed } = account;
+  const [row] = await tx<AccountRow[]>`
+    insert into provider_accounts (id, org_id, agent_id, provider_slug, custom_provider_id, key_id, nonce, ciphertext,
+                                   credential_id, circuit_key, allow_sensitive_paths)
+    values (${account.id}, ${account.orgId}, ${account.agentId}, ${account.providerSlug}, ${account.customProviderId},
+            ${sealed?.keyId ?? null}, ${sealed?.nonce ?? null}, ${sealed?.ciphertext ?? null}, ${account.credentialId},
+            ${account.circuitKey}, ${account.allowSensitivePaths})
+    returning ${columns(tx)}`;
+  return row!;
+}
+
+export async function replaceCredentials(
+  tx: Tx,
+  orgId: string,
+  id: string,
+  sealed: EncryptedSecret,
+  circuitKey: string | null,
+): Promise<AccountRow | null> {
+  const [row] = await tx<AccountRow[]>`
+    update provider_accounts set key_id = ${sealed.keyId}, nonce = ${sealed.nonce}, ciphertext = ${sealed.ciphertext},
+           circuit_key = ${circuitKey}, status = 'active', refused_at = null, rotated_at = now()
+     where org_id = ${orgId} and id = ${id} and credential_id is null
+    returning ${columns(tx)}`;
+  return row ?? null;
+}
+
+export async function lockAccount(tx: Tx, orgId: string, id: string): Promise<AccountRow | null> {
+  const [row] = await tx<AccountRow[]>`
+    select ${columns(tx)} from provider_accounts where org_id = ${orgId} and id = ${id} for update`;
+  return row ?? null;
+}
+
+export async function allowSensitivePaths(tx: Tx, orgId: string, id: string, allowed: boolean): Promise<AccountRow> {
+  const [row] = await tx<AccountRow[]>`
+    update provider_accounts set allow_sensitive_paths = ${allowed} where org_id = ${orgId} and id = ${id}
+    returning ${columns(tx)}`;
+  return row!;
+}
+
+/** Stored credentials, of an account or shared. */
+export interface EncryptedCredential {
+  /** The account; null where a shared credential is asked about by itself. */
+  readonly id: string | null;
+  readonly credentialId: string | null;
+  readonly agentId: string | null;
+  readonly providerSlug: string;
+  readonly keyId: string;
+  /** Base64, as {@link openCredentials} takes them. */
+  readonly nonce: string;
+  readonly ciphertext: string;
+  /** False: they are another host's, or of another form. */
+  readonly usable: boolean;
+}
+
+const encryptedColumns = (sql: Sql | Tx) => sql`
+  key_id as "keyId", encode(nonce, 'base64') as nonce, encode(ciphertext, 'base64') as ciphertext,
+  (status = 'active' or refused_at is not null) as usable`;
+
+/** With the shared credential, where the account uses one. */
+export async function loadEncryptedCredential(
+  sql: Sql | Tx,
+  orgId: string,
+  id: string,
+): Promise<EncryptedCredential | null> {
+  const [account] = await sql<EncryptedCredential[]>`
+    select id, credential_id as "credentialId", agent_id as "agentId", provider_slug as "providerSlug",
+           ${encryptedColumns(sql)}
+      from provider_accounts where org_id = ${orgId} and id = ${id}`;
+  if (account === undefined) return null;
+  if (account.credentialId === null) return account;
+  const shared = await loadEncryptedSharedCredential(sql, orgId, account.credentialId);
+  return shared === null ? null : { ...shared, id: account.id, agentId: account.agentId };
+}
+
+export async function loadEncryptedSharedCredential(
+  sql: Sql | Tx,
+  orgId: string,
+  id: string,
+): Promise<EncryptedCredential | null> {
+  const [row] = await sql<EncryptedCredential[]>`
+    select null as id, id as "credentialId", null as "agentId", provider_slug as "providerSlug", ${encryptedColumns(sql)}
+      from credentials where org_id = ${orgId} and id = ${id}`;
+  return row ?? null;
+}
+
+/** What of all organizations was refused, and tested, longest ago: accounts' own credentials, or shared ones. */
+export async function claimDueRetests(
+  sql: Sql,
+  table: 'provider_accounts' | 'credentials',
+  { olderThanMs, limit, perOrg }: { olderThanMs: number; limit: number; perOrg: number },
+): Promise<readonly { readonly id: string; readonly orgId: string }[]> {
+  const isDue = sql`refused_at < now() - ${olderThanMs} * interval '1 millisecond'`;
+  return sql<{ id: string; orgId: string }[]>`
+    update ${sql(table)} set refused_at = now()
+     where id in (select id from ${sql(table)}
+                   where ${isDue} and id = any(array(
+                     select id from (select id, refused_at, row_number() over (partition by org_id order by refused_at) as nth
+                                       from ${sql(table)} where ${isDue}) due
+                      where nth <= ${perOrg} order by nth, refused_at limit ${limit}))
+                     for update skip locked)
+    returning id, org_id as "orgId"`;
+}
+
+/** False: nothing has changed, or the credential is another one by now. */
+export async function recordTestOutcome(
+  tx: Tx,
+  orgId: string,
+  sealed: EncryptedCredential,
+  refused: boolean,
+): Promise<boolean> {
+  const [table, id] =
+    sealed.credentialId === null ? ['provider_accounts', sealed.id] : ['credentials', sealed.credentialId];
+  const sameCredential = tx`org_id = ${orgId} and id = ${id} and nonce = decode(${sealed.nonce}, 'base64')`;
+  const rows = refused
+    ? await tx`update ${tx(table!)} set status = 'needs_credentials', refused_at = now()
+                where ${sameCredential} and status = 'active' returning 1`
+    : await tx`update ${tx(table!)} set status = 'active', refused_at = null
+                where ${sameCredential} and refused_at is not null returning 1`;
+  return rows.length > 0;
+}
+
+export async function deleteAccount(tx: Tx, orgId: string, id: string): Promise<AccountRow | null> {
+  const [row] = await tx<AccountRow[]>`
+    delete from provider_accounts where org_id = ${orgId} and id = ${id} returning ${columns(tx)}`;
+  return row ?? null;
+}

@@ -1,0 +1,59 @@
+/**
+ * Checks the credentials object of an assignment. Each problem names the field and says what would be right; no message
+ * holds a value.
+ */
+import { InvalidInput } from '../../domain/errors.js';
+import { type CredentialField, type Credentials, SECRET_LENGTH_MIN } from './built-in-provider.js';
+
+const LENGTH_MAX = 8_192;
+/** Goes into headers and signatures as it is. */
+const PRINTABLE_ASCII = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+/** What answers are masked for: the mask tells by these bytes alone where a secret may be cut in two. */
+const GRAPHIC_ASCII = /^[\x21-\x7e]+$/;
+const REGION = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
+
+/** Throws {@link InvalidInput} for unknown, missing and malformed fields; empty optional fields count as left out. */
+export function parseCredentials(
+  fields: readonly CredentialField[],
+  given: Readonly<Record<string, unknown>>,
+): Credentials {
+  const known = new Set(fields.map((field) => field.name));
+  for (const name of Object.keys(given)) {
+    if (!known.has(name))
+      throw new InvalidInput(`unknown field ${JSON.stringify(name)} in credentials: ${allowed(fields)}`);
+  }
+  const credentials: Record<string, string> = {};
+  for (const field of fields) {
+    const value = given[field.name];
+    if (value === undefined || (value === '' && !field.required)) {
+      if (field.required) throw new InvalidInput(`credentials.${field.name} is required: ${allowed(fields)}`);
+      continue;
+    }
+    credentials[field.name] = parseField(field, value);
+  }
+  return credentials;
+}
+
+function parseField(field: CredentialField, value: unknown): string {
+  const name = `credentials.${field.name}`;
+  if (typeof value !== 'string') throw new InvalidInput(`${name} must be string`);
+  if (value.length > LENGTH_MAX) throw new InvalidInput(`${name} must have at most ${LENGTH_MAX} characters`);
+  if (field.secret && value.length < SECRET_LENGTH_MIN) {
+    throw new InvalidInput(`${name} must have at least ${SECRET_LENGTH_MIN} characters`);
+  }
+  if (field.secret && !GRAPHIC_ASCII.test(value)) {
+    throw new InvalidInput(`${name} must be printable ASCII text without spaces`);
+  }
+  if (field.kind === 'region' && !REGION.test(value)) {
+    throw new InvalidInput(`${name} must be a region such as us-east-1, or auto`);
+  }
+  if (!PRINTABLE_ASCII.test(value)) {
+    throw new InvalidInput(`${name} must be printable ASCII text without spaces at its ends, and not empty`);
+  }
+  return value;
+}
+
+function allowed(fields: readonly CredentialField[]): string {
+  if (fields.length === 0) return 'this provider takes no credentials';
+  return `this provider takes ${fields.map(({ name, required }) => (required ? name : `${name}?`)).join(', ')}`;
+}

@@ -1,0 +1,73 @@
+/** Owners and admins close their organization's breaker, or hold it open, e.g. while a provider is maintained. */
+import { MINUTE_MS } from '@acg/base/units';
+import { type Static, Type } from 'typebox';
+import { type AuditChanges, recordAudit } from '../audit/audit-trail.js';
+import type { BreakerTransitions } from '../breaker/breaker-transitions.js';
+import { formatCircuitKey } from '../breaker/circuit-key.js';
+import { overrideOrgBreaker } from '../breaker/org-breaker-override.js';
+import type { Sql } from '../db/sql.js';
+import { Conflict, NotFound } from '../domain/errors.js';
+import type { Actor } from '../http/route-access.js';
+import type { Catalogue } from './catalogue/catalogue.js';
+import { type CircuitView, listCircuits } from './circuit-view.js';
+
+const HOLD_MINUTES = 60;
+const HOLD_MINUTES_MAX = 1_440;
+/** More than an organization has origins of one provider. */
+const CIRCUITS_MAX = 10_000;
+
+export const CircuitOverride = Type.Object(
+  {
+    providerSlug: Type.String({ minLength: 1, maxLength: 64 }),
+    origin: Type.Optional(
+      Type.String({ maxLength: 256, description: 'Needed where the organization has accounts at several origins.' }),
+    ),
+    state: Type.Unsafe<'CLOSED' | 'OPEN'>({
+      type: 'string',
+      enum: ['CLOSED', 'OPEN'],
+      description: 'CLOSED: calls pass again from now on. OPEN: calls are refused until the hold ends.',
+    }),
+    holdMinutes: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: HOLD_MINUTES_MAX,
+        description: `With OPEN only; ${HOLD_MINUTES} by default.`,
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export class CircuitOverrideService {
+  constructor(
+    readonly sql: Sql,
+    readonly catalogue: Catalogue,
+    readonly transitions: BreakerTransitions,
+  ) {}
+
+  async apply(actor: Actor, order: Static<typeof CircuitOverride>): Promise<CircuitView> {
+    const { orgId } = actor;
+    const { providerSlug, origin } = await this.#find(orgId, order);
+    const breaker = { circuitKey: formatCircuitKey({ providerSlug, origin, orgId }), providerSlug, orgId };
+    const minutes = order.state === 'OPEN' ? (order.holdMinutes ?? HOLD_MINUTES) : null;
+    await this.sql.begin(async (tx) => {
+      await overrideOrgBreaker(tx, this.transitions, breaker, minutes === null ? null : minutes * MINUTE_MS);
+      const hold: AuditChanges = minutes === null ? {} : { holdMinutes: [null, minutes] };
+      const action = minutes === null ? 'circuit.close' : 'circuit.hold';
+      await recordAudit(tx, actor, action, { type: 'circuit', id: providerSlug }, { origin: [null, origin], ...hold });
+    });
+    return this.#find(orgId, { providerSlug, origin });
+  }
+
+  async #find(
+    orgId: string,
+    { providerSlug, origin }: { providerSlug: string; origin?: string },
+  ): Promise<CircuitView> {
+    const page = { limit: CIRCUITS_MAX, offset: 0 };
+    const { rows } = await listCircuits(this.sql, this.catalogue, orgId, { state: null, providerSlug }, page);
+    const [found, ...others] = origin === undefined ? rows : rows.filter((row) => row.origin === origin);
+    if (found === undefined) throw new NotFound('circuit');
+    if (others.length > 0) throw new Conflict(`${providerSlug} has accounts at several origins: say which with origin`);
+    return found;
+  }
+}

@@ -1,0 +1,94 @@
+/** The API's document: openapi.json, as it was written from the routes (`npm run openapi`). Here is what its page reads of it. */
+import { readFileSync } from 'node:fs';
+
+const FILE = new URL('../../openapi.json', import.meta.url);
+
+export interface Schema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly default?: unknown;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+}
+
+export interface Content {
+  readonly schema: Schema;
+  readonly example?: unknown;
+  readonly examples?: { readonly example: { readonly $ref: string } };
+}
+
+interface Parameter {
+  readonly $ref?: string;
+  readonly name: string;
+  readonly in: string;
+  readonly required: boolean;
+  readonly description?: string;
+  readonly schema: Schema;
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly tags: readonly [string];
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: { readonly content: Readonly<Record<string, Content>> };
+  readonly responses: Readonly<
+    Record<
+      string,
+      { readonly $ref?: string; readonly description?: string; readonly content?: Readonly<Record<string, Content>> }
+    >
+  >;
+}
+
+export interface ApiDocument {
+  readonly info: {
+    readonly title: string;
+    readonly summary: string;
+    readonly description: string;
+    readonly version: string;
+  };
+  readonly servers: readonly [{ readonly url: string }];
+  readonly tags: readonly { readonly name: string; readonly description: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly webhooks: Readonly<Record<string, { readonly post: Operation }>>;
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
+    readonly parameters: Readonly<Record<string, Parameter>>;
+    readonly securitySchemes: Readonly<Record<string, { readonly description: string }>>;
+  };
+}
+
+/** With this control plane's own address in it. */
+export function readApiDocument(publicUrl: string): ApiDocument {
+  return { ...JSON.parse(readFileSync(FILE, 'utf8')), servers: [{ url: publicUrl }] };
+}
+
+/** An operation with what it is called by. */
+export interface ApiOperation {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: Operation;
+}
+
+/** The operations of a tag, in the document's order. */
+export const operationsOfTag = ({ paths }: ApiDocument, tag: string): readonly ApiOperation[] =>
+  Object.entries(paths)
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+    )
+    .filter(({ operation }) => operation.tags[0] === tag);
+
+/** `#/components/schemas/Agent` → `Agent`. */
+export const nameOfRef = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1);

@@ -1,0 +1,85 @@
+/** Shapes of the list of agents with their figures (docs/contract.md#usage). */
+import { type Static, Type } from 'typebox';
+import { PageQuery, PageReply } from '../../http/pagination.js';
+import { Timestamp, Uuid } from '../../http/schema.js';
+import { SortQuery } from '../../http/sorting.js';
+import {
+  type DefaultedLimitName,
+  type LimitName,
+  mapLimits,
+  pickLimitsShownInLists,
+} from '../../limits/agent-limit-fields.js';
+import { AgentSeries, Cents, rangeFields, SeriesOf, seriesReply, span, Usd } from './schema.js';
+
+export const AGENT_SORTS = [
+  'name',
+  'createdAt',
+  'costCents',
+  'monthCents',
+  'budgetUsedPercent',
+  'requests',
+  'errorRate',
+  'rejectedRequests',
+  'lastCallAt',
+] as const;
+export type AgentSort = (typeof AGENT_SORTS)[number];
+
+const Status = Type.Enum(['active', 'paused', 'revoked']);
+const Count = Type.Integer();
+const CountOrNull = Type.Union([Count, Type.Null()]);
+
+export const AgentFiguresQuery = Type.Object({
+  ...PageQuery,
+  ...rangeFields,
+  projectId: Type.Optional(Uuid),
+  search: Type.Optional(
+    Type.String({ maxLength: 200, description: 'A part of the name, the slug or the id, in any case.' }),
+  ),
+  status: Type.Optional(Status),
+  series: SeriesOf,
+  ...SortQuery(AGENT_SORTS),
+});
+export type AgentFiguresQuery = Static<typeof AgentFiguresQuery>;
+
+const limits = pickLimitsShownInLists(
+  mapLimits(({ default: fallback }) => (fallback === null ? CountOrNull : Count)) as {
+    [name in LimitName]: name extends DefaultedLimitName ? typeof Count : typeof CountOrNull;
+  },
+);
+export const AgentFigures = Type.Object({
+  id: Uuid,
+  name: Type.String(),
+  slug: Type.String(),
+  status: Status,
+  projectId: Uuid,
+  projectName: Type.String(),
+  ...limits,
+  usageThresholds: Type.Array(Count, { description: 'Percent of the budget at which somebody is told.' }),
+  createdAt: Timestamp,
+  requests: Count,
+  errors: Count,
+  errorRate: Type.Number(),
+  rejectedRequests: Count,
+  tokensIn: Count,
+  tokensOut: Count,
+  costCents: Cents,
+  costUsd: Usd,
+  avgLatency: Type.Number(),
+  p95Latency: Type.Number(),
+  monthCents: Cents,
+  budgetUsedPercent: Type.Union([Type.Number(), Type.Null()], {
+    description: "Of this month's budget; null without one, and where it is 0.",
+  }),
+  lastCallAt: Type.Union([Timestamp, Type.Null()], {
+    description: 'Of the last forwarded call; of one from long ago, the day.',
+  }),
+  series: AgentSeries,
+});
+export type AgentFigures = Static<typeof AgentFigures>;
+export const AgentFiguresReply = Type.Object({
+  ...span,
+  ...seriesReply,
+  agents: Type.Array(AgentFigures),
+  ...PageReply,
+});
+export type AgentFiguresReply = Static<typeof AgentFiguresReply>;

@@ -1,0 +1,118 @@
+/**
+ * SQL of the list of agents with their figures: which agents stand on the page, for which all of them are looked at as
+ * far as the order needs it, and the figures of those on the page.
+ */
+import { containsPattern } from '../../db/like-pattern.js';
+import type { Tx } from '../../db/sql.js';
+import type { ListResult, Page } from '../../http/pagination.js';
+import type { Order } from '../../http/sorting.js';
+import { type ConfiguredLimits, limitColumns } from '../../limits/agent-limit-fields.js';
+import { rollupsByDimension, type UsageScope } from '../query/rollup-selection.js';
+import type { TimeRange } from '../query/time-range.js';
+import type { AgentFigures, AgentSort } from './agent-figures-schema.js';
+
+/** What is asked about the agents. */
+export interface AgentListQuery {
+  /** Whose agents; `agentIds` is null. */
+  readonly scope: UsageScope;
+  readonly range: TimeRange;
+  /** `YYYY-MM`, of the spend. */
+  readonly month: string;
+  /** Part of the name, the slug or the id; `''`: any. */
+  readonly search: string;
+  readonly status: AgentFigures['status'] | null;
+  readonly sort: AgentSort;
+  readonly order: Order;
+}
+
+export interface ListedAgent extends ConfiguredLimits {
+  readonly id: string;
+  readonly name: string;
+  readonly slug: string;
+  readonly status: AgentFigures['status'];
+  readonly projectId: string;
+  readonly projectName: string;
+  readonly usageThresholds: readonly number[];
+  readonly createdAt: Date;
+  /** Of the month, as text: it may be above 2^53. */
+  readonly monthNanos: string;
+  /** Of hours from before calls left their time there, the hour; of older ones, the day. */
+  readonly lastCallAt: Date | null;
+}
+
+/** The page's agents in their order. */
+export async function listAgentsByFigure(
+  tx: Tx,
+  asked: AgentListQuery,
+  { limit, offset }: Page,
+): Promise<ListResult<ListedAgent>> {
+  const where = agentListCondition(tx, asked);
+  const direction = asked.order === 'asc' ? tx`asc` : tx`desc`;
+  const rows = await tx<ListedAgent[]>`
+    select a.*, p.name as "projectName", coalesce(m.spent_nanos, 0)::text as "monthNanos", l.at as "lastCallAt"
+      from (select a.id, a.name, a.slug, a.status, a.project_id as "projectId", a.created_at as "createdAt",
+                   a.usage_thresholds as "usageThresholds",
+                   ${limitColumns(tx)}, ${ZERO_WHEN_MISSING.has(asked.sort) ? tx`coalesce(k.key, 0)` : tx`k.key`} as key
+              from agents a ${sortKeyJoin(tx, asked)} where ${where}
+             order by key ${direction} nulls last, a.created_at desc, a.id desc
+             limit ${limit} offset ${offset}) a
+      join projects p on p.id = a."projectId"
+      left join month_spend m on m.agent_id = a.id and m.month = ${asked.month}
+      left join lateral (${lastCallQuery(tx)}) l on true
+     order by a.key ${direction} nulls last, a."createdAt" desc, a.id desc`;
+  const [count] = await tx<{ total: number }[]>`select count(*) as total from agents a where ${where}`;
+  return { rows, total: count!.total };
+}
+
+/** Of these, nothing is zero. */
+const ZERO_WHEN_MISSING: ReadonlySet<AgentSort> = new Set(['costCents', 'monthCents', 'requests', 'rejectedRequests']);
+
+function agentListCondition(tx: Tx, { scope: { orgId, projectId }, search, status }: AgentListQuery) {
+  const like = containsPattern(search);
+  return tx`a.org_id = ${orgId}
+    ${projectId === null ? tx`` : tx`and a.project_id = ${projectId}`}
+    ${status === null ? tx`` : tx`and a.status = ${status}`}
+    ${search === '' ? tx`` : tx`and (a.name ilike ${like} or a.slug ilike ${like} or a.id::text ilike ${like})`}`;
+}
+
+/** Joins to each agent `k.key`, by which they are sorted. */
+function sortKeyJoin(tx: Tx, { scope, range, month, sort }: AgentListQuery) {
+  const lateral = (query: ReturnType<Tx>) => tx`cross join lateral (${query}) k`;
+  const joined = (query: ReturnType<Tx>) => tx`left join (${query}) k on k.agent_id = a.id`;
+  const sums = (key: string) =>
+    joined(tx`
+      select value::uuid as agent_id, ${tx.unsafe(key)} as key
+        from ${rollupsByDimension(tx, scope, range, 'agent')} r group by value`);
+  switch (sort) {
+    case 'name':
+      return lateral(tx`select lower(a.name) as key`);
+    case 'createdAt':
+      return lateral(tx`select a.created_at as key`);
+    case 'costCents':
+      return sums('sum(cost_nanos)');
+    case 'requests':
+      return sums('sum(requests)');
+    case 'errorRate':
+      return sums('sum(errors)::float8 / nullif(sum(requests), 0)');
+    case 'rejectedRequests':
+      return joined(tx`
+        select agent_id, sum(count) as key from rejections_hourly
+         where org_id = ${scope.orgId} and hour >= ${new Date(range.fromMs)} and hour < ${new Date(range.toMs)}
+         group by agent_id`);
+    case 'monthCents':
+      return joined(tx`select agent_id, spent_nanos as key from month_spend where month = ${month}`);
+    case 'budgetUsedPercent':
+      return lateral(tx`
+        select coalesce((select spent_nanos from month_spend where agent_id = a.id and month = ${month}), 0)
+               / nullif(a.budget_cents_monthly, 0)::float8 as key`);
+    case 'lastCallAt':
+      return lateral(tx`select (${lastCallQuery(tx)}) as key`);
+  }
+}
+
+/** When the last call of the agent `a` began; of one whose hours are trimmed, the day. */
+const lastCallQuery = (tx: Tx) => tx`
+  select coalesce(
+    (select coalesce(max(h.last_at), max(h.hour)) from usage_hourly h
+      where h.agent_id = a.id and h.hour = (select max(n.hour) from usage_hourly n where n.agent_id = a.id)),
+    (select max(d.day) from usage_daily d where d.agent_id = a.id)) as at`;

@@ -1,0 +1,86 @@
+/** Agents of an organization or one of its projects, each with what it did and spent. */
+
+import type { Page } from '../../http/pagination.js';
+import type { Actor } from '../../http/route-access.js';
+import { LatencySketch } from '../../ledger/latency-sketch.js';
+import { utcMonthOf } from '../../ledger/usage-aggregation.js';
+import { effectiveLimits, pickLimitsShownInLists } from '../../limits/agent-limit-fields.js';
+import { centsFromNanos, percentage } from '../query/money-and-forecast.js';
+import type { QueryConcurrencyLimiter } from '../query/query-concurrency-limiter.js';
+import * as store from '../query/rollup-store.js';
+import { resolveRange } from '../query/time-range.js';
+import { presentSums, ZERO_SUMS } from '../query/usage-sums.js';
+import type { AgentFigures, AgentFiguresQuery, AgentFiguresReply } from './agent-figures-schema.js';
+import { type AgentListQuery, type ListedAgent, listAgentsByFigure } from './agent-figures-store.js';
+import { loadAgentSeries } from './agent-series.js';
+import { presentRange, runInScope } from './scope-reports.js';
+
+/** Sorted by these, the first is where the alphabet begins; by all others, the newest, dearest or busiest. */
+const ASCENDING_BY_DEFAULT = new Set(['name']);
+
+export class AgentFiguresReport {
+  constructor(
+    readonly gate: QueryConcurrencyLimiter,
+    readonly now: () => number = Date.now,
+  ) {}
+
+  async list(actor: Actor, query: AgentFiguresQuery, page: Page): Promise<AgentFiguresReply> {
+    const {
+      sort = 'createdAt',
+      order = ASCENDING_BY_DEFAULT.has(sort) ? 'asc' : 'desc',
+      search = '',
+      status = null,
+    } = query;
+    const range = resolveRange(query, this.now());
+    const scope = { orgId: actor.orgId, projectId: query.projectId ?? null, agentIds: null };
+    const asked: AgentListQuery = { scope, range, month: utcMonthOf(this.now()), search, status, sort, order };
+    return runInScope(this.gate, scope, async (tx) => {
+      const { rows, total } = await listAgentsByFigure(tx, asked, page);
+      const ofPage = { ...scope, agentIds: rows.map(({ id }) => id) };
+      const [sums, refused, series] = await Promise.all([
+        store.sumByAgent(tx, ofPage, range),
+        store.sumRejectionsByAgent(tx, ofPage, range),
+        query.series === undefined ? null : loadAgentSeries(tx, ofPage, range, query.series),
+      ]);
+      const agents = rows.map((row) => ({
+        ...presentAgentFigures(row, sums.get(row.id), refused.get(row.id)),
+        ...(series === null ? {} : { series: series.of(row.id) }),
+      }));
+      return {
+        ...presentRange(range),
+        ...(series === null ? {} : { buckets: series.buckets }),
+        agents,
+        total,
+        ...page,
+      };
+    });
+  }
+}
+
+function presentAgentFigures(
+  { monthNanos, lastCallAt, createdAt, ...agent }: ListedAgent,
+  sums: store.AgentSums = { ...ZERO_SUMS, sketches: '' },
+  rejectedRequests = 0,
+): AgentFigures {
+  const monthCents = centsFromNanos(BigInt(monthNanos));
+  const limits = pickLimitsShownInLists(effectiveLimits(agent));
+  const { budgetCentsMonthly } = limits;
+  return {
+    id: agent.id,
+    name: agent.name,
+    slug: agent.slug,
+    status: agent.status,
+    projectId: agent.projectId,
+    projectName: agent.projectName,
+    ...limits,
+    usageThresholds: [...agent.usageThresholds],
+    createdAt: createdAt.toISOString(),
+    ...presentSums(sums),
+    errorRate: percentage(sums.errors, sums.requests),
+    rejectedRequests,
+    p95Latency: LatencySketch.fromBase64(sums.sketches).quantile(0.95),
+    monthCents,
+    budgetUsedPercent: budgetCentsMonthly ? percentage(monthCents, budgetCentsMonthly) : null,
+    lastCallAt: lastCallAt?.toISOString() ?? null,
+  };
+}

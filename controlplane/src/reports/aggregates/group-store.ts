@@ -1,0 +1,82 @@
+/** SQL of usage by groups over time. Reads rollups only. */
+import type { Tx } from '../../db/sql.js';
+import { type Dimension, rollupsByBucket, scopeCondition, type UsageScope } from '../query/rollup-selection.js';
+import {
+  nameExpression,
+  parseExactSums,
+  projectCondition,
+  type RawSums,
+  SKETCHES_EXPRESSION,
+  SUM_EXPRESSIONS,
+} from '../query/rollup-store.js';
+import type { Interval, TimeRange } from '../query/time-range.js';
+import type { UsageSums } from '../query/usage-sums.js';
+
+interface GroupBucketSums extends UsageSums {
+  readonly bucket: Date;
+  /** Null: all but the dearest ones. */
+  readonly value: string | null;
+  readonly name: string | null;
+}
+
+/** Sums of each bucket by the dearest values of the dimension, at most `groupsMax`, and of all others together. */
+export async function sumByGroupAndBucket(
+  tx: Tx,
+  scope: UsageScope,
+  range: TimeRange,
+  interval: Interval,
+  dimension: Dimension,
+  groupsMax: number,
+): Promise<readonly GroupBucketSums[]> {
+  const rows = await tx<RawSums<GroupBucketSums>[]>`
+    with cells as materialized ( -- as they are: a sum by bucket and value before that of the groups costs twice as much
+      select hour, value, requests, errors, tokens_in, tokens_out, cost_nanos, duration_ms_sum
+        from ${rollupsByBucket(tx, scope, range, interval, dimension)} r),
+    dearest as materialized (
+      select s.value, ${nameExpression(tx, scope, dimension)} as name
+        from (select value from cells group by value
+               order by sum(cost_nanos) desc, sum(requests) desc, value limit ${groupsMax}) s),
+    groups as (
+      select date_trunc(${interval}, hour) as bucket, d.value, ${tx.unsafe(SUM_EXPRESSIONS)}
+        from cells left join dearest d using (value) group by bucket, d.value)
+    select g.*, d.name from groups g left join dearest d using (value)`;
+  return parseExactSums(rows);
+}
+
+interface BucketSketch {
+  readonly bucket: Date;
+  readonly requests: number;
+  /** {@link SKETCHES_EXPRESSION}. */
+  readonly sketches: string;
+}
+
+export function loadSketchesByBucket(
+  tx: Tx,
+  scope: UsageScope,
+  range: TimeRange,
+  interval: Interval,
+): Promise<readonly BucketSketch[]> {
+  return tx<BucketSketch[]>`
+    select date_trunc(${interval}, hour) as bucket, sum(requests)::bigint as requests, ${tx.unsafe(SKETCHES_EXPRESSION)} as sketches
+      from ${rollupsByBucket(tx, scope, range, interval, 'provider')} r group by 1`;
+}
+
+interface RejectionReasonCount {
+  readonly bucket: Date;
+  readonly reason: string;
+  readonly count: number;
+}
+
+/** Refused calls. */
+export function countRejectionsByBucket(
+  tx: Tx,
+  scope: UsageScope,
+  range: TimeRange,
+  interval: Interval,
+): Promise<readonly RejectionReasonCount[]> {
+  return tx<RejectionReasonCount[]>`
+    select date_trunc(${interval}, hour) as bucket, reason, sum(count)::bigint as count from rejections_hourly
+     where ${scopeCondition(tx, { ...scope, projectId: null })} ${projectCondition(tx, scope)}
+       and hour >= ${new Date(range.fromMs)} and hour < ${new Date(range.toMs)}
+     group by 1, 2`;
+}

@@ -1,0 +1,226 @@
+/** Shapes of the usage endpoints (docs/contract.md#usage). */
+import { type Static, type TSchema, Type } from 'typebox';
+import { PageQuery, PageReply } from '../../http/pagination.js';
+import { Day, Uuid } from '../../http/schema.js';
+import { LogRecord } from '../log-record/log-schema.js';
+import { DIMENSIONS } from '../query/rollup-selection.js';
+import { INTERVALS, PERIODS } from '../query/time-range.js';
+
+export const AgentParams = Type.Object({ agentId: Uuid });
+
+const AnyPeriod = Type.Enum([...PERIODS]);
+const AnyInterval = Type.Enum([...INTERVALS]);
+const PeriodOrNull = Type.Union([AnyPeriod, Type.Null()], { description: 'Null: the days that were asked for.' });
+const OptionalPeriod = Type.Optional(AnyPeriod);
+const Count = Type.Integer();
+export const Usd = Type.Number({ description: 'US dollars to six decimals.' });
+
+const orNull = <T extends TSchema>(type: T) => Type.Union([type, Type.Null()]);
+/** Cents with their fraction. */
+export const Cents = Type.Number({ description: 'US cents with their fraction.' });
+/** A period, or days instead. */
+export const rangeFields = { period: OptionalPeriod, start: Type.Optional(Day), end: Type.Optional(Day) };
+
+export const DaysQuery = Type.Object({ start: Type.Optional(Day), end: Type.Optional(Day) });
+export const RangeQuery = Type.Object(rangeFields);
+export const TimeseriesQuery = Type.Object({ ...rangeFields, interval: Type.Optional(AnyInterval) });
+const exportFields = { ...rangeFields, format: Type.Optional(Type.Enum(['json', 'csv'])) };
+export const ExportQuery = Type.Object(exportFields);
+export type ExportQuery = Static<typeof ExportQuery>;
+/** Several agents over time, small enough to come with a list of them. */
+export const SeriesOf = Type.Optional(
+  Type.Enum([...INTERVALS], { description: 'Adds the series of each agent, by the hour or the day.' }),
+);
+const Series = Type.Object(
+  { requests: Type.Array(Count), costUsd: Type.Array(Usd) },
+  { description: 'With series: one figure for each of buckets.' },
+);
+export const AgentSeries = Type.Optional(Series);
+export type AgentSeries = Static<typeof Series>;
+export const seriesReply = {
+  buckets: Type.Optional(Type.Array(Type.String(), { description: 'With series: their starts, oldest first.' })),
+};
+export const CompareQuery = Type.Object({
+  agentIds: Type.String({ minLength: 36, maxLength: 2_000 }),
+  series: SeriesOf,
+  ...rangeFields,
+});
+export const LogsQuery = Type.Object({
+  ...PageQuery,
+  provider: Type.Optional(Type.String({ minLength: 1, maxLength: 40 })),
+  statusMin: Type.Optional(Type.Integer({ minimum: 0, maximum: 999 })),
+  statusMax: Type.Optional(Type.Integer({ minimum: 0, maximum: 999 })),
+  start: Type.Optional(Day),
+  end: Type.Optional(Day),
+  search: Type.Optional(Type.String({ maxLength: 200 })),
+});
+export type LogsQuery = Static<typeof LogsQuery>;
+
+export const ProviderUsage = Type.Object({
+  providerSlug: Type.String(),
+  totalRequests: Count,
+  totalTokensIn: Count,
+  totalTokensOut: Count,
+  totalCostCents: Count,
+  totalCostUsd: Usd,
+  avgDurationMs: Type.Number(),
+  rejectedRequests: Count,
+});
+export type ProviderUsage = Static<typeof ProviderUsage>;
+export const UsageReply = Type.Object({ usage: Type.Array(ProviderUsage) });
+
+const summaryFields = {
+  period: PeriodOrNull,
+  totalRequests: Count,
+  errorRate: Type.Number(),
+  p50Latency: Type.Number(),
+  p95Latency: Type.Number(),
+  costCents: Count,
+  costUsd: Usd,
+  budgetCents: Type.Union([Count, Type.Null()]),
+  budgetUsd: Type.Union([Usd, Type.Null()]),
+  burnRateCentsPerHour: Type.Number(),
+  projectedMonthlyCents: Count,
+  projectedMonthlyUsd: Usd,
+  daysUntilBudget: Type.Union([Type.Number(), Type.Null()]),
+  rejectedRequests: Count,
+};
+export const UsageSummary = Type.Object(summaryFields);
+export type UsageSummary = Static<typeof UsageSummary>;
+
+export const ComparedAgent = Type.Object({
+  agentId: Uuid,
+  agentName: Type.String(),
+  ...summaryFields,
+  series: AgentSeries,
+});
+export type ComparedAgent = Static<typeof ComparedAgent>;
+export const CompareReply = Type.Object({ period: PeriodOrNull, ...seriesReply, agents: Type.Array(ComparedAgent) });
+export type CompareReply = Static<typeof CompareReply>;
+
+export const TimePoint = Type.Object({
+  bucket: Type.String(),
+  requests: Count,
+  errors: Count,
+  avgLatency: Type.Number(),
+  costCents: Count,
+  costUsd: Usd,
+  rejectedRequests: Count,
+});
+export type TimePoint = Static<typeof TimePoint>;
+export const TimeseriesReply = Type.Object({
+  period: PeriodOrNull,
+  interval: AnyInterval,
+  timeseries: Type.Array(TimePoint),
+});
+
+export const ProviderBreakdown = Type.Object({
+  providerSlug: Type.String(),
+  totalRequests: Count,
+  errorCount: Count,
+  avgLatency: Type.Number(),
+  p95Latency: Type.Number(),
+  totalCostCents: Count,
+  totalCostUsd: Usd,
+  totalTokensIn: Count,
+  totalTokensOut: Count,
+  rejectedRequests: Count,
+});
+export type ProviderBreakdown = Static<typeof ProviderBreakdown>;
+export const ProvidersReply = Type.Object({ period: PeriodOrNull, providers: Type.Array(ProviderBreakdown) });
+
+const OptionalText = Type.Union([Type.String(), Type.Null()]);
+export const LogsReply = Type.Object({ logs: Type.Array(LogRecord), ...PageReply, totalCapped: Type.Boolean() });
+
+/** A scope of usage: the organization's, that of one of its projects, of one agent, also of those that are gone. */
+const scopeFields = { projectId: Type.Optional(Uuid), agentId: Type.Optional(Uuid), ...rangeFields };
+export const ScopeQuery = Type.Object(scopeFields);
+export type ScopeQuery = Static<typeof ScopeQuery>;
+export const GROUPS = [...DIMENSIONS, 'status', 'reason'] as const;
+export type GroupBy = (typeof GROUPS)[number];
+const AnyGroup = Type.Enum([...GROUPS]);
+export const ScopeSeriesQuery = Type.Object({
+  ...scopeFields,
+  interval: Type.Optional(AnyInterval),
+  groupBy: Type.Optional(AnyGroup),
+});
+export type ScopeSeriesQuery = Static<typeof ScopeSeriesQuery>;
+export const BreakdownQuery = Type.Object({ ...scopeFields, by: AnyGroup, ...PageQuery });
+export const ScopeExportQuery = Type.Object({ ...scopeFields, ...exportFields });
+
+const sums = {
+  requests: Count,
+  errors: Count,
+  tokensIn: Count,
+  tokensOut: Count,
+  costCents: Cents,
+  costUsd: Usd,
+  avgLatency: Type.Number(),
+};
+const Hour = Type.String({ format: 'date-time', description: 'Whole hours, UTC.' });
+export const span = { from: Hour, to: Hour };
+const Forecast = Type.Object({
+  burnRateCentsPerHour: Type.Number(),
+  projectedMonthlyCents: Cents,
+  daysUntilBudget: Type.Union([Type.Number(), Type.Null()]),
+});
+export const ScopeSummary = Type.Object({
+  ...span,
+  ...sums,
+  errorRate: Type.Number(),
+  p50Latency: Type.Number(),
+  p95Latency: Type.Number(),
+  rejectedRequests: Count,
+  monthCents: Type.Number({ description: 'Spend of the calendar month, US cents.' }),
+  budgetCents: orNull(Count),
+  budgetUsedPercent: orNull(Type.Number()),
+  forecast: Type.Union([Forecast, Type.Null()], {
+    description: 'Null until what is asked about is 24 hours old, and when it is gone.',
+  }),
+});
+export type ScopeSummary = Static<typeof ScopeSummary>;
+const groupFigures = {
+  requests: orNull(Count),
+  errors: orNull(Count),
+  tokensIn: orNull(Count),
+  tokensOut: orNull(Count),
+  costCents: orNull(Cents),
+  costUsd: orNull(Usd),
+  avgLatency: orNull(Type.Number()),
+  rejectedRequests: orNull(Count),
+};
+const GroupFigures = Type.Object(groupFigures, { description: 'Null: not known of such a group.' });
+export type GroupFigures = Static<typeof GroupFigures>;
+const Bucket = Type.Object({ bucket: Type.String(), ...sums, rejectedRequests: Count });
+const SeriesGroup = Type.Object({
+  value: Type.Union([Type.String(), Type.Null()], { description: 'As in a breakdown; null: all others together.' }),
+  name: OptionalText,
+  timeseries: Type.Array(Type.Object({ bucket: Type.String(), ...groupFigures })),
+});
+export type SeriesGroup = Static<typeof SeriesGroup>;
+export const ScopeSeries = Type.Object({
+  ...span,
+  interval: AnyInterval,
+  timeseries: Type.Array(Bucket),
+  groups: Type.Optional(Type.Array(SeriesGroup, { description: 'With groupBy: the ten largest, and all others.' })),
+});
+export type ScopeSeries = Static<typeof ScopeSeries>;
+const BreakdownRow = Type.Object({
+  value: Type.String({
+    description: 'A slug, a model, an id, a status or a reason; empty, or the nil UUID, where it is not known.',
+  }),
+  name: OptionalText,
+  ...groupFigures,
+});
+export const Breakdown = Type.Object({
+  ...span,
+  by: AnyGroup,
+  rows: Type.Array(BreakdownRow),
+  ...PageReply,
+});
+export type Breakdown = Static<typeof Breakdown>;
+export const Refusals = Type.Object({
+  ...span,
+  refusals: Type.Array(Type.Object({ reason: Type.String(), count: Count })),
+});
+export type Refusals = Static<typeof Refusals>;

@@ -1,0 +1,192 @@
+/** Usage of an organization, of a project or of one agent, those that are gone included: it outlives what it is about. */
+import { DAY_MS } from '@acg/base/units';
+import type { Tx } from '../../db/sql.js';
+import { NotFound } from '../../domain/errors.js';
+import type { ListResult, Page } from '../../http/pagination.js';
+import type { Actor } from '../../http/route-access.js';
+import { LatencySketch } from '../../ledger/latency-sketch.js';
+import { utcMonthOf } from '../../ledger/usage-aggregation.js';
+import { centsFromNanos, percentage, projectSpend } from '../query/money-and-forecast.js';
+import type { QueryConcurrencyLimiter } from '../query/query-concurrency-limiter.js';
+import type { UsageScope } from '../query/rollup-selection.js';
+import * as store from '../query/rollup-store.js';
+import { bucketStarts, defaultInterval, formatBucket, resolveRange, type TimeRange } from '../query/time-range.js';
+import { addSums, presentSums, ZERO_SUMS } from '../query/usage-sums.js';
+import { callCountsByStatus, figuresOfCallCount, figuresOfRejections, figuresOfSums } from './group-figures.js';
+import { loadGroupSeries, sortByCountDescending } from './group-series.js';
+import { countRejectionsByBucket } from './group-store.js';
+import type {
+  Breakdown,
+  GroupBy,
+  Refusals,
+  ScopeQuery,
+  ScopeSeries,
+  ScopeSeriesQuery,
+  ScopeSummary,
+} from './schema.js';
+import { loadScopeSpend, type ScopeSpend } from './scope-spend-store.js';
+
+/** Of each group; a month by the hour. */
+const GROUPED_BUCKETS_MAX = 800;
+
+export class ScopeReports {
+  constructor(
+    readonly gate: QueryConcurrencyLimiter,
+    readonly now: () => number = Date.now,
+  ) {}
+
+  async summary(actor: Actor, query: ScopeQuery): Promise<ScopeSummary> {
+    const { scope, range } = this.#resolveQuery(actor, query);
+    const nowMs = this.now();
+    const [days, sketches, reasons, spend] = await this.#runInScope(scope, (tx) =>
+      Promise.all([
+        store.sumByBucket(tx, scope, range, 'day'),
+        store.loadSketches(tx, scope, range),
+        store.sumRejectionsByReason(tx, scope, range),
+        loadScopeSpend(tx, scope, utcMonthOf(nowMs), nowMs),
+      ]),
+    );
+    const total = days.reduce(addSums, ZERO_SUMS);
+    const latency = LatencySketch.fromBase64(sketches.sketches);
+    return {
+      ...presentRange(range),
+      ...presentSums(total),
+      errorRate: percentage(total.errors, total.requests),
+      p50Latency: latency.quantile(0.5),
+      p95Latency: latency.quantile(0.95),
+      rejectedRequests: reasons.reduce((sum, { count }) => sum + count, 0),
+      ...presentSpend(spend, nowMs),
+    };
+  }
+
+  async timeseries(actor: Actor, query: ScopeSeriesQuery): Promise<ScopeSeries> {
+    const { groupBy } = query;
+    const { scope, range } = this.#resolveQuery(actor, query);
+    const interval = query.interval ?? defaultInterval(range);
+    const starts =
+      groupBy === undefined ? bucketStarts(range, interval) : bucketStarts(range, interval, GROUPED_BUCKETS_MAX);
+    const [sums, refusals, groups] = await this.#runInScope(scope, (tx) =>
+      Promise.all([
+        store.sumByBucket(tx, scope, range, interval),
+        countRejectionsByBucket(tx, scope, range, interval),
+        groupBy === undefined ? null : loadGroupSeries(tx, scope, range, interval, groupBy),
+      ]),
+    );
+    const byBucket = new Map(sums.map((row) => [row.bucket.getTime(), row]));
+    const refused = new Map<number, number>();
+    for (const { bucket, count } of refusals) {
+      refused.set(bucket.getTime(), (refused.get(bucket.getTime()) ?? 0) + count);
+    }
+    const timeseries = starts.map((ms) => ({
+      bucket: formatBucket(ms),
+      ...presentSums(byBucket.get(ms) ?? ZERO_SUMS),
+      rejectedRequests: refused.get(ms) ?? 0,
+    }));
+    return { ...presentRange(range), interval, timeseries, ...(groups === null ? {} : { groups }) };
+  }
+
+  async breakdown(actor: Actor, by: GroupBy, query: ScopeQuery, page: Page): Promise<Breakdown> {
+    const { scope, range } = this.#resolveQuery(actor, query);
+    const { rows, total } = await this.#runInScope(scope, (tx) => breakdownRows(tx, scope, range, by, page));
+    return { ...presentRange(range), by, rows: [...rows], total, ...page };
+  }
+
+  /** What an export is of, once it is known that there is, or was, such a thing. */
+  async resolveExport(
+    actor: Actor,
+    query: ScopeQuery,
+  ): Promise<{ readonly scope: UsageScope; readonly range: TimeRange }> {
+    const asked = this.#resolveQuery(actor, query);
+    await this.#runInScope(asked.scope, async () => {});
+    return asked;
+  }
+
+  async refusals(actor: Actor, query: ScopeQuery): Promise<Refusals> {
+    const { scope, range } = this.#resolveQuery(actor, query);
+    const refusals = await this.#runInScope(scope, (tx) => store.sumRejectionsByReason(tx, scope, range));
+    return { ...presentRange(range), refusals: [...refusals] };
+  }
+
+  #runInScope<T>(scope: UsageScope, question: (tx: Tx) => Promise<T>): Promise<T> {
+    return runInScope(this.gate, scope, question);
+  }
+
+  #resolveQuery(actor: Actor, query: ScopeQuery): { readonly scope: UsageScope; readonly range: TimeRange } {
+    const { projectId, agentId } = query;
+    return {
+      scope: {
+        orgId: actor.orgId,
+        projectId: projectId ?? actor.token?.projectId ?? null,
+        agentIds: agentId === undefined ? null : [agentId],
+      },
+      range: resolveRange(query, this.now()),
+    };
+  }
+}
+
+function presentSpend({ monthNanos, recentNanos, firstHour, budgetCents, createdAt }: ScopeSpend, nowMs: number) {
+  const monthCents = centsFromNanos(monthNanos);
+  const ageMs = nowMs - (createdAt?.getTime() ?? nowMs);
+  const outlook = projectSpend({
+    monthNanos,
+    recentNanos,
+    firstSpendMs: firstHour?.getTime() ?? null,
+    budgetCents,
+    nowMs,
+  });
+  const { burnRateCentsPerHour, projectedCents: projectedMonthlyCents, daysUntilBudget } = outlook;
+  return {
+    monthCents,
+    budgetCents,
+    budgetUsedPercent: budgetCents ? percentage(monthCents, budgetCents) : null,
+    // Of the first day nothing is said about the rest of the month.
+    forecast: ageMs < DAY_MS ? null : { burnRateCentsPerHour, projectedMonthlyCents, daysUntilBudget },
+  };
+}
+
+async function breakdownRows(
+  tx: Tx,
+  scope: UsageScope,
+  range: TimeRange,
+  by: GroupBy,
+  page: Page,
+): Promise<ListResult<PresentedRow>> {
+  if (by !== 'status' && by !== 'reason') {
+    const { rows, total } = await store.sumByDimension(tx, scope, range, by, page);
+    return { rows: rows.map((row) => ({ value: row.value, name: row.name, ...figuresOfSums(row) })), total };
+  }
+  const rows =
+    by === 'reason'
+      ? (await store.sumRejectionsByReason(tx, scope, range)).map(
+          ({ reason, count }) => [reason, figuresOfRejections(count)] as const,
+        )
+      : await countCallsByStatus(tx, scope, range);
+  const shownRows = rows.slice(page.offset, page.offset + page.limit);
+  return { rows: shownRows.map(([value, figures]) => ({ value, name: null, ...figures })), total: rows.length };
+}
+
+type PresentedRow = Breakdown['rows'][number];
+
+async function countCallsByStatus(tx: Tx, scope: UsageScope, range: TimeRange) {
+  const { requests, sketches } = await store.loadSketches(tx, scope, range);
+  const calls = sortByCountDescending(callCountsByStatus(LatencySketch.fromBase64(sketches), requests));
+  return calls.map(([status, count]) => [status, figuresOfCallCount(count)] as const);
+}
+
+/** Asks about a scope that the organization has or had. Throws {@link NotFound}. */
+export function runInScope<T>(
+  gate: QueryConcurrencyLimiter,
+  scope: UsageScope,
+  question: (tx: Tx) => Promise<T>,
+): Promise<T> {
+  return gate.runInSnapshot(scope.orgId, async (tx) => {
+    if (!(await store.scopeExists(tx, scope))) throw new NotFound(scope.agentIds === null ? 'project' : 'agent');
+    return question(tx);
+  });
+}
+
+/** As answers say it. */
+export const presentRange = ({ fromMs, toMs }: TimeRange) => ({
+  from: new Date(fromMs).toISOString(),
+  to: new Date(toMs).toISOString(),
+});

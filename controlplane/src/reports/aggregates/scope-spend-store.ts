@@ -1,0 +1,44 @@
+/** SQL of what an organization, a project or an agent spends, and may spend. */
+import { DAY_MS, HOUR_MS } from '@acg/base/units';
+import type { Tx } from '../../db/sql.js';
+import { rollupsByDimension, type UsageScope } from '../query/rollup-selection.js';
+
+export interface ScopeSpend {
+  /** Of the calendar month. */
+  readonly monthNanos: number;
+  /** Of the last 24 hours; of the hour in which they begin, the part that lies in them. */
+  readonly recentNanos: number;
+  /** Beginning of the first hour of it in which something was spent. */
+  readonly firstHour: Date | null;
+  /** Per month; null: none. */
+  readonly budgetCents: number | null;
+  /** Null: it is gone. */
+  readonly createdAt: Date | null;
+}
+
+export async function loadScopeSpend(tx: Tx, scope: UsageScope, month: string, nowMs: number): Promise<ScopeSpend> {
+  const { orgId, projectId, agentIds } = scope;
+  const [agentId = null] = agentIds ?? [];
+  const id = agentId ?? projectId ?? orgId;
+  const owner =
+    agentId === null && projectId === null
+      ? tx`select budget_cents_monthly, created_at from organizations where id = ${orgId}`
+      : tx`select budget_cents_monthly, created_at from ${agentId === null ? tx`projects` : tx`agents`}
+            where id = ${id} and org_id = ${orgId}`;
+  const spent =
+    agentId === null
+      ? tx`select spent_nanos from scope_month(${projectId === null ? 'org' : 'project'}, ${id}, ${month})`
+      : tx`select spent_nanos from month_spend where agent_id = ${id} and month = ${month} and org_id = ${orgId}`;
+  const since = new Date(nowMs - DAY_MS);
+  const day = { fromMs: since.getTime() - (since.getTime() % HOUR_MS), toMs: nowMs - (nowMs % HOUR_MS) + HOUR_MS };
+  const [row] = await tx<[ScopeSpend]>`
+    select coalesce((${spent}), 0) as "monthNanos", coalesce(r.nanos, 0)::float8 as "recentNanos",
+           r.first as "firstHour", o.budget_cents_monthly as "budgetCents", o.created_at as "createdAt"
+      from (select sum(case when hour < ${since}
+                            then cost_nanos * (1 - extract(epoch from ${since}::timestamptz - hour) / 3600)
+                            else cost_nanos end) as nanos,
+                   min(hour) filter (where cost_nanos > 0) as first
+              from ${rollupsByDimension(tx, scope, day, 'provider')} d) r
+      left join (${owner}) o on true`;
+  return row;
+}

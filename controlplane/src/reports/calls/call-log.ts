@@ -1,0 +1,79 @@
+/** The calls of an organization, one of its projects or agents: in filtered pages, and one by one (docs/contract.md#usage). */
+import { NANOS_PER_CENT } from '@acg/base/units';
+import { InvalidInput, NotFound } from '../../domain/errors.js';
+import type { Page } from '../../http/pagination.js';
+import type { Actor } from '../../http/route-access.js';
+import { runInScope } from '../aggregates/scope-reports.js';
+import type { QueryConcurrencyLimiter } from '../query/query-concurrency-limiter.js';
+import { clampToLatest, parseTimeRange } from '../query/time-range.js';
+import { OFFSET_MAX, replaceNul } from './agent-logs.js';
+import type { Call, CallsQuery, CallsReply } from './call-schema.js';
+import { SEARCH_LIMITS, type SearchLimits, searchCalls, TOTAL_MAX } from './call-search.js';
+import { type CallFilter, findCallPosition, loadCallsAt } from './call-store.js';
+
+const SCAN_STATEMENT_TIMEOUT_MS = 5_000;
+
+export class CallLog {
+  constructor(
+    readonly gate: QueryConcurrencyLimiter,
+    readonly now: () => number = Date.now,
+    readonly searchLimits: SearchLimits = SEARCH_LIMITS,
+  ) {}
+
+  async list(actor: Actor, query: CallsQuery, page: Page): Promise<CallsReply> {
+    if (page.offset > OFFSET_MAX) throw new InvalidInput(`offset must be at most ${OFFSET_MAX}: give an endTime`);
+    const range = parseTimeRange(query.startTime, query.endTime);
+    const filter = parseFilter(actor, query);
+    const { orgId, projectId, agentId } = filter;
+    const scope = { orgId, projectId, agentIds: agentId === null ? null : [agentId] };
+    return runInScope(this.gate, scope, async (tx) => {
+      // Which plan is right for a search depends on how rare it is: never one plan for all. Others save the planning.
+      const plans = filter.search === null ? 'auto' : 'force_custom_plan';
+      await tx`select set_config('statement_timeout', ${String(SCAN_STATEMENT_TIMEOUT_MS)}, true),
+        set_config('plan_cache_mode', ${plans}, true)`;
+      const {
+        positions: places,
+        matchCount: counted,
+        isComplete: complete,
+        searchedFrom,
+      } = await searchCalls(tx, filter, range, page, this.now(), this.searchLimits);
+      return {
+        logs: await loadCallsAt(tx, orgId, places),
+        total: Math.min(counted, TOTAL_MAX),
+        totalCapped: !complete || counted > TOTAL_MAX,
+        searchedFrom: searchedFrom?.toISOString() ?? null,
+        ...page,
+      };
+    });
+  }
+
+  async get({ orgId, token }: Actor, id: string): Promise<Call> {
+    return this.gate.runInSnapshot(orgId, async (tx) => {
+      const place = await findCallPosition(tx, orgId, id, startMsOfId(id));
+      const [call] = place === null ? [] : await loadCallsAt(tx, orgId, [place]);
+      const ofProject = token?.projectId ?? null;
+      if (call === undefined || (ofProject !== null && call.projectId !== ofProject)) throw new NotFound('call');
+      return call;
+    });
+  }
+}
+
+/** Data planes give a call its id when it begins, and an id carries its time. */
+const startMsOfId = (id: string): number => clampToLatest(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
+
+function parseFilter({ orgId, token }: Actor, query: CallsQuery): CallFilter {
+  const { agentId = null, keyId = null, provider = null, model = null, minCost, search = '' } = query;
+  const statuses = query.status?.split(',') ?? [];
+  return {
+    orgId,
+    agentId,
+    projectId: query.projectId ?? token?.projectId ?? null,
+    keyId,
+    provider: provider === null ? null : replaceNul(provider),
+    model: model === null ? null : replaceNul(model),
+    statuses: statuses.filter((status) => !status.endsWith('xx')).map(Number),
+    statusClasses: statuses.filter((status) => status.endsWith('xx')).map((status) => Number(status[0])),
+    minCostNanos: minCost === undefined ? null : Math.round(minCost * NANOS_PER_CENT),
+    search: search === '' ? null : replaceNul(search),
+  };
+}

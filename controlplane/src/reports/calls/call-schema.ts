@@ -1,0 +1,57 @@
+/** Shapes of the calls of an organization (docs/contract.md#usage). */
+import { type Static, Type } from 'typebox';
+import { PageQuery, PageReply } from '../../http/pagination.js';
+import { Timestamp, Uuid } from '../../http/schema.js';
+import { TimestampParam } from '../../http/timestamp-params.js';
+import { LogRecord } from '../log-record/log-schema.js';
+
+const STATUS = '(?:[1-5]xx|\\d{3})';
+const TextOrNull = Type.Union([Type.String(), Type.Null()]);
+
+export const CallsQuery = Type.Object({
+  ...PageQuery,
+  agentId: Type.Optional(Uuid),
+  projectId: Type.Optional(Uuid),
+  keyId: Type.Optional(Uuid),
+  provider: Type.Optional(Type.String({ minLength: 1, maxLength: 40 })),
+  model: Type.Optional(Type.String({ maxLength: 200, description: 'As records have it; empty: calls without one.' })),
+  status: Type.Optional(
+    Type.String({
+      pattern: `^${STATUS}(?:,${STATUS}){0,9}$`,
+      description: 'What the agent got: statuses and classes, separated by commas.',
+      examples: ['404', '4xx,5xx'],
+      'x-refused': 'must be statuses or classes of them, such as 404 or 4xx,5xx',
+    }),
+  ),
+  minCost: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 1e9, description: 'Calls that cost at least so many US cents.' }),
+  ),
+  search: Type.Optional(
+    Type.String({ maxLength: 200, description: 'A part of path, model, error or request id, in any case.' }),
+  ),
+  startTime: Type.Optional(TimestampParam()),
+  endTime: Type.Optional(TimestampParam()),
+});
+export type CallsQuery = Static<typeof CallsQuery>;
+
+export const Call = Type.Object({
+  ...LogRecord.properties,
+  upstreamStatus: Type.Integer({ description: 'Of the provider; 0: it gave no answer.' }),
+  websocket: Type.Boolean(),
+  projectId: Type.Union([Uuid, Type.Null()]),
+  projectName: TextOrNull,
+  agentName: TextOrNull,
+  keyName: TextOrNull,
+  keyPrefix: TextOrNull,
+});
+export type Call = Static<typeof Call>;
+export const CallReply = Type.Object({ log: Call });
+export const CallsReply = Type.Object({
+  logs: Type.Array(Call),
+  ...PageReply,
+  totalCapped: Type.Boolean({ description: 'There may be more than `total`.' }),
+  searchedFrom: Type.Union([Timestamp, Type.Null()], {
+    description: 'Older calls were not looked at: ask again with it as endTime. Null: all of the time asked for was.',
+  }),
+});
+export type CallsReply = Static<typeof CallsReply>;

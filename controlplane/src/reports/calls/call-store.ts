@@ -1,0 +1,169 @@
+/** SQL of the calls of an organization: a bounded piece of its records at a time, newest first. */
+import { containsPattern } from '../../db/like-pattern.js';
+import type { Sql, Tx } from '../../db/sql.js';
+import { SEARCH_EXPRESSION } from '../../ledger/log-search-index.js';
+import { JSON_ROW_SQL } from '../log-record/row-formats.js';
+import type { TimeRange } from '../query/time-range.js';
+import type { Call } from './call-schema.js';
+
+export interface CallFilter {
+  readonly orgId: string;
+  readonly agentId: string | null;
+  readonly projectId: string | null;
+  readonly keyId: string | null;
+  readonly provider: string | null;
+  readonly model: string | null;
+  /** Any of these; empty: any at all. */
+  readonly statuses: readonly number[];
+  /** Hundreds: 4 is 4xx. */
+  readonly statusClasses: readonly number[];
+  readonly minCostNanos: number | null;
+  readonly search: string | null;
+}
+
+/** Whether each record of the organization, or of the agent, matches. */
+export const isUnfiltered = (filter: CallFilter): boolean =>
+  filter.projectId === null &&
+  filter.keyId === null &&
+  filter.provider === null &&
+  filter.model === null &&
+  filter.statuses.length + filter.statusClasses.length === 0 &&
+  filter.minCostNanos === null &&
+  filter.search === null;
+
+/** Where a record stands in the order: texts of Postgres. */
+export interface RecordPosition {
+  readonly startedAt: string;
+  readonly id: string;
+}
+
+export interface CallChunk {
+  /** Matching records, newest first, from the `skip`-th on, `take` at most. */
+  readonly found: readonly RecordPosition[];
+  readonly matching: number;
+  /** Records looked at. */
+  readonly scanned: number;
+  /** The oldest of them, and its Unix ms; null: none. */
+  readonly last: RecordPosition | null;
+  readonly lastMs: number | null;
+}
+
+interface ChunkQuery {
+  readonly range: TimeRange;
+  /** Records behind this one; null: from the newest on. */
+  readonly after: RecordPosition | null;
+  /** Records to look at, at most. */
+  readonly size: number;
+  readonly skip: number;
+  readonly take: number;
+}
+
+/** Looks at the next `size` records, whether they match or not: what it costs does not depend on the filter. */
+export function scanChunk(tx: Tx, filter: CallFilter, asked: ChunkQuery): Promise<CallChunk> {
+  return selectChunk(
+    tx,
+    asked,
+    tx`
+    select started_at, id, ${matching(tx, filter)} as hit from usage_records
+     where ${rangeCondition(tx, filter, asked)} order by started_at desc, id desc limit ${asked.size}`,
+  );
+}
+
+/** Looks for the next `size` records that match, by whatever index helps. */
+export function findChunkByIndex(tx: Tx, filter: CallFilter, asked: ChunkQuery): Promise<CallChunk> {
+  return selectChunk(
+    tx,
+    asked,
+    tx`
+    select started_at, id, true as hit from usage_records
+     where ${rangeCondition(tx, filter, asked)} and ${matching(tx, filter)}
+     order by started_at desc, id desc limit ${asked.size}`,
+  );
+}
+
+async function selectChunk(tx: Tx, { skip, take }: ChunkQuery, records: ReturnType<Tx>): Promise<CallChunk> {
+  const [row] = await tx<[Omit<CallChunk, 'found'> & { found: RecordPosition[] | null }]>`
+    with scanned as materialized (${records}),
+    hits as (select started_at, id from scanned where hit),
+    oldest as (select started_at, id from scanned order by started_at, id limit 1)
+    select (select count(*) from scanned) as scanned, (select count(*) from hits) as matching,
+           (select json_build_object('startedAt', started_at::text, 'id', id) from oldest) as last,
+           (select floor(extract(epoch from started_at) * 1000)::bigint from oldest) as "lastMs",
+           (select json_agg(json_build_object('startedAt', started_at::text, 'id', id))
+              from (select * from hits order by started_at desc, id desc limit ${take} offset ${skip}) f) as found`;
+  return { ...row, found: row.found ?? [] };
+}
+
+function rangeCondition(tx: Tx, { orgId, agentId }: CallFilter, { range, after }: ChunkQuery) {
+  return tx`org_id = ${orgId} ${agentId === null ? tx`` : tx`and agent_id = ${agentId}`}
+    and started_at >= ${new Date(range.fromMs)} and started_at < ${new Date(range.toMs)}
+    ${
+      after === null
+        ? tx``
+        : tx`and started_at <= ${after.startedAt}::text::timestamptz
+      and (started_at, id) < (${after.startedAt}::text::timestamptz, ${after.id}::uuid)`
+    }`;
+}
+
+function matching(tx: Tx, filter: CallFilter) {
+  const { projectId, keyId, provider, model, statuses, statusClasses, minCostNanos, search } = filter;
+  return tx`true
+    ${projectId === null ? tx`` : tx`and ${projectCondition(tx, projectId)}`}
+    ${keyId === null ? tx`` : tx`and key_id = ${keyId}`}
+    ${provider === null ? tx`` : tx`and provider_slug = ${provider}`}
+    ${model === null ? tx`` : tx`and model = ${model}`}
+    ${
+      statuses.length + statusClasses.length === 0
+        ? tx``
+        : tx`and (
+      status = any(${[...statuses]}::integer[]) or status / 100 = any(${[...statusClasses]}::integer[]))`
+    }
+    ${minCostNanos === null ? tx`` : tx`and cost_nanos >= ${minCostNanos}`}
+    ${search === null ? tx`` : tx`and ${tx.unsafe(SEARCH_EXPRESSION)} ilike ${containsPattern(search)}`}`;
+}
+
+/** Records that came without their project are their agent's. */
+export const projectCondition = (
+  sql: Sql | Tx,
+  projectId: string,
+) => sql`(project_id = ${projectId} or project_id is null
+  and agent_id in (select a.id from agents a where a.project_id = ${projectId}))`;
+
+type LoadedCallRow = { readonly log: Omit<Call, keyof CallRowExtras> } & CallRowExtras;
+type CallRowExtras = Pick<
+  Call,
+  'upstreamStatus' | 'websocket' | 'projectId' | 'projectName' | 'agentName' | 'keyName' | 'keyPrefix'
+>;
+
+/** What people call the agent, the key and the project now; null for what is gone. */
+export async function loadCallsAt(tx: Tx, orgId: string, places: readonly RecordPosition[]): Promise<Call[]> {
+  if (places.length === 0) return [];
+  const rows = await tx<LoadedCallRow[]>`
+    select u.log, u.upstream_status as "upstreamStatus", u.websocket,
+           coalesce(u.project_id, a.project_id) as "projectId", p.name as "projectName", a.name as "agentName",
+           k.name as "keyName", k.key_prefix as "keyPrefix"
+      from unnest(${places.map(({ startedAt }) => startedAt)}::text[]::timestamptz[],
+                  ${places.map(({ id }) => id)}::uuid[]) with ordinality as f(started_at, id, n)
+     cross join lateral (
+       select r.*, ${tx.unsafe(JSON_ROW_SQL)}::json as log
+         from usage_records r where r.org_id = ${orgId} and r.started_at = f.started_at and r.id = f.id limit 1) u
+      left join lateral (select * from agents x where x.id = u.agent_id and x.org_id = ${orgId}) a on true
+      left join lateral (select * from api_keys x where x.id = u.key_id and x.org_id = ${orgId}) k on true
+      left join lateral (
+        select * from projects x where x.id = coalesce(u.project_id, a.project_id) and x.org_id = ${orgId}) p on true
+     order by f.n`;
+  return rows.map(({ log, ...more }) => ({ ...log, ...more }));
+}
+
+/** The record with that id that began in that millisecond. */
+export async function findCallPosition(
+  tx: Tx,
+  orgId: string,
+  id: string,
+  startedAtMs: number,
+): Promise<RecordPosition | null> {
+  const [row] = await tx<RecordPosition[]>`
+    select started_at::text as "startedAt", id from usage_records
+     where org_id = ${orgId} and started_at = ${new Date(startedAtMs)} and id = ${id}`;
+  return row ?? null;
+}

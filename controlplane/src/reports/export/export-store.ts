@@ -1,0 +1,62 @@
+/** SQL that reads runs of the export. */
+import type { Sql } from '../../db/sql.js';
+import { projectCondition } from '../calls/call-store.js';
+import { CSV_ROW_SQL, JSON_ROW_SQL } from '../log-record/row-formats.js';
+import { scopeCondition, type UsageScope } from '../query/rollup-selection.js';
+import type { TimeRange } from '../query/time-range.js';
+
+export type ExportFormat = 'json' | 'csv';
+
+export interface ExportBatch {
+  /** Lines of CSV, each with its end; or JSON objects with `,` and a line break between them. Null: none in this run. */
+  readonly bytes: Uint8Array | null;
+  /** Records that were looked at. */
+  readonly records: number;
+  /** The oldest record of the run, as texts of Postgres. */
+  readonly startedAt: string;
+  readonly id: string;
+}
+
+export interface ExportBatchQuery {
+  readonly scope: UsageScope;
+  readonly range: TimeRange;
+  readonly format: ExportFormat;
+  /** Null: from the newest record on. */
+  readonly before: Pick<ExportBatch, 'startedAt' | 'id'> | null;
+  readonly limit: number;
+}
+
+const ROW_FORMATS = { csv: { line: CSV_ROW_SQL, separator: '' }, json: { line: JSON_ROW_SQL, separator: ',\n' } };
+
+/**
+ * The newest `limit` records of the range before the given one, newest first; null when there are none. Those of other
+ * projects are looked at and left out, so a run costs the same whichever the project.
+ */
+export async function selectExportBatch(
+  sql: Sql,
+  { scope, range, format, before, limit }: ExportBatchQuery,
+): Promise<ExportBatch | null> {
+  const { line, separator } = ROW_FORMATS[format];
+  const wanted = scope.projectId === null ? sql`true` : projectCondition(sql, scope.projectId);
+  const end =
+    before === null
+      ? sql`started_at < ${new Date(range.toMs)}`
+      : sql`started_at <= ${before.startedAt}::text::timestamptz
+          and (started_at, id) < (${before.startedAt}::text::timestamptz, ${before.id}::uuid)`;
+  const [row] = await sql`
+    select count(*)::text, min(started_at)::text, (array_agg(id order by started_at, id))[1]::text,
+           string_agg(line, ${separator} order by started_at desc, id desc)
+      from (select started_at, id, case when ${wanted} then ${sql.unsafe(line)} end as line from usage_records
+             where ${scopeCondition(sql, { ...scope, projectId: null })} and started_at >= ${new Date(range.fromMs)} and ${end}
+             order by started_at desc, id desc limit ${limit}) run`.raw();
+  const [records, startedAt, id, lines] = row as unknown as readonly (Uint8Array | null)[];
+  if (startedAt == null) return null;
+  return {
+    bytes: lines ?? null,
+    records: Number(latin1Text(records)),
+    startedAt: latin1Text(startedAt),
+    id: latin1Text(id),
+  };
+}
+
+const latin1Text = (bytes: Uint8Array | null | undefined): string => Buffer.from(bytes!).toString('latin1');

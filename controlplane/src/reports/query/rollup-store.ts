@@ -1,0 +1,265 @@
+/** SQL of the usage reports. Reads rollups only, whatever the period; log rows are `log-store.ts`'s. */
+import { DAY_MS } from '@acg/base/units';
+import type { Sql, Tx } from '../../db/sql.js';
+import type { ListResult, Page } from '../../http/pagination.js';
+import {
+  type Dimension,
+  rollupsByAgentAndProvider,
+  rollupsByBucket,
+  rollupsByDimension,
+  scopeCondition,
+  type UsageScope,
+} from './rollup-selection.js';
+import type { Interval, TimeRange } from './time-range.js';
+import type { UsageSums } from './usage-sums.js';
+
+export interface ReportedAgent {
+  readonly id: string;
+  readonly name: string;
+  readonly budgetCents: number | null;
+}
+
+/** Those of the agents that belong to the organization. */
+export function loadReportedAgents(sql: Sql | Tx, orgId: string, ids: readonly string[]): Promise<ReportedAgent[]> {
+  return sql<ReportedAgent[]>`
+    select id, name, budget_cents_monthly as "budgetCents" from agents
+     where org_id = ${orgId} and id = any(${[...ids]}::uuid[])`;
+}
+
+/** Sums of one agent and provider. */
+export interface ProviderSums extends UsageSums {
+  readonly agentId: string;
+  readonly providerSlug: string;
+  /** {@link SKETCHES_EXPRESSION}. */
+  readonly sketches: string;
+}
+
+/** Money as text: a sum may be above 2^53. */
+export type RawSums<T extends { readonly costNanos: bigint }> = Omit<T, 'costNanos'> & { readonly costNanos: string };
+export const parseExactSums = <T extends { readonly costNanos: string }>(rows: readonly T[]) =>
+  rows.map((row) => ({ ...row, costNanos: BigInt(row.costNanos) }));
+
+export const SUM_EXPRESSIONS = `sum(requests)::bigint as requests, sum(errors)::bigint as errors, sum(tokens_in)::bigint as "tokensIn",
+  sum(tokens_out)::bigint as "tokensOut", sum(cost_nanos)::text as "costNanos",
+  sum(duration_ms_sum)::bigint as "durationMsSum"`;
+
+/**
+ * All sketches of a group behind each other, for {@link Sketch.fromBase64}: two thirds of the hexadecimal digits that
+ * Postgres makes of bytes, and read twenty times as fast here.
+ */
+export const SKETCHES_EXPRESSION = `encode(string_agg(latency_sketch, ''::bytea), 'base64')`;
+export async function sumByProvider(
+  sql: Sql | Tx,
+  scope: UsageScope,
+  range: TimeRange,
+  hasSketches: boolean,
+): Promise<readonly ProviderSums[]> {
+  const rows = await sql<RawSums<ProviderSums>[]>`
+    select agent_id as "agentId", provider_slug as "providerSlug", ${sql.unsafe(SUM_EXPRESSIONS)},
+           ${sql.unsafe(hasSketches ? SKETCHES_EXPRESSION : `''`)} as sketches
+      from ${rollupsByAgentAndProvider(sql, scope, range)} r
+     group by agent_id, provider_slug order by sum(requests) desc, provider_slug`;
+  return parseExactSums(rows);
+}
+
+export interface AgentSums extends UsageSums {
+  /** {@link SKETCHES_EXPRESSION}. */
+  readonly sketches: string;
+}
+
+/** By the ids of agents; those without calls are not in it. */
+export async function sumByAgent(tx: Tx, scope: UsageScope, range: TimeRange): Promise<ReadonlyMap<string, AgentSums>> {
+  const rows = await tx<(RawSums<AgentSums> & { readonly agentId: string })[]>`
+    select agent_id as "agentId", ${tx.unsafe(SUM_EXPRESSIONS)}, ${tx.unsafe(SKETCHES_EXPRESSION)} as sketches
+      from ${rollupsByAgentAndProvider(tx, scope, range)} r group by agent_id`;
+  return new Map(parseExactSums(rows).map((row) => [row.agentId, row]));
+}
+
+interface AgentBucketSums {
+  readonly agentId: string;
+  readonly bucket: Date;
+  readonly requests: number;
+  readonly costNanos: bigint;
+}
+
+/** Of the scope's agents; only buckets with calls. */
+export async function sumByAgentAndBucket(
+  tx: Tx,
+  scope: UsageScope,
+  range: TimeRange,
+  interval: Interval,
+): Promise<readonly AgentBucketSums[]> {
+  const rows = await tx<RawSums<AgentBucketSums>[]>`
+    select value as "agentId", date_trunc(${interval}, hour) as bucket, sum(requests)::bigint as requests,
+           sum(cost_nanos)::text as "costNanos"
+      from ${rollupsByBucket(tx, scope, range, interval, 'agent')} r group by 1, 2`;
+  return parseExactSums(rows);
+}
+
+export interface NamedSums extends UsageSums {
+  readonly name: string | null;
+  /** Of the dimension: a slug, a model's name, an id; `''` or the nil UUID where it is not known. */
+  readonly value: string;
+}
+
+/** The dearest first. `name` is what people call it now, null for what is gone and for what has no other name. */
+export async function sumByDimension(
+  sql: Sql | Tx,
+  scope: UsageScope,
+  range: TimeRange,
+  dimension: Dimension,
+  { limit, offset }: Page,
+): Promise<ListResult<NamedSums>> {
+  const rows = await sql<(RawSums<NamedSums> & { readonly total: number })[]>`
+    with sums as materialized (
+      select value, ${sql.unsafe(SUM_EXPRESSIONS)}, sum(cost_nanos) as cost from ${rollupsByDimension(sql, scope, range, dimension)} r
+       group by value),
+    shown as (select * from sums order by cost desc, requests desc, value limit ${limit} offset ${offset})
+    select s.*, c.total, ${nameExpression(sql, scope, dimension)} as name
+      from (select count(*) as total from sums) c left join shown s on true
+     order by s.cost desc, s.requests desc, s.value`;
+  return {
+    rows: parseExactSums(rows.filter(({ value }) => value !== null).map(({ total, ...row }) => row)),
+    total: rows[0]!.total,
+  };
+}
+
+export function nameExpression(sql: Sql | Tx, { orgId }: UsageScope, dimension: Dimension) {
+  const table = { project: 'projects', agent: 'agents', key: 'api_keys', provider: null, model: null }[dimension];
+  if (table === null) return sql`null`;
+  return sql`(select n.name from ${sql(table)} n where n.id = s.value::uuid and n.org_id = ${orgId})`;
+}
+
+export interface BucketSums extends UsageSums {
+  readonly bucket: Date;
+}
+
+/** Only buckets with calls. */
+export async function sumByBucket(
+  sql: Sql | Tx,
+  scope: UsageScope,
+  range: TimeRange,
+  interval: Interval,
+): Promise<readonly BucketSums[]> {
+  return parseExactSums(
+    await sql<RawSums<BucketSums>[]>`
+      select date_trunc(${interval}, hour) as bucket, ${sql.unsafe(SUM_EXPRESSIONS)}
+        from ${rollupsByBucket(sql, scope, range, interval, 'provider')} r
+       group by 1`,
+  );
+}
+
+export interface RejectionSum {
+  readonly agentId: string;
+  /** "" where the provider was not known yet. */
+  readonly providerSlug: string;
+  readonly bucket: Date;
+  readonly count: number;
+}
+
+export function sumRejections(
+  sql: Sql | Tx,
+  scope: UsageScope,
+  range: TimeRange,
+  interval: Interval,
+): Promise<RejectionSum[]> {
+  return sql<RejectionSum[]>`
+    select agent_id as "agentId", provider_slug as "providerSlug", date_trunc(${interval}, hour) as bucket,
+           sum(count)::bigint as count
+      from rejections_hourly
+     where ${scopeCondition(sql, scope)} and hour >= ${new Date(range.fromMs)} and hour < ${new Date(range.toMs)}
+     group by agent_id, provider_slug, bucket`;
+}
+
+/** Refused calls by the ids of agents. */
+export async function sumRejectionsByAgent(
+  tx: Tx,
+  scope: UsageScope,
+  range: TimeRange,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await tx<{ agentId: string; count: number }[]>`
+    select agent_id as "agentId", sum(count)::bigint as count from rejections_hourly
+     where ${scopeCondition(tx, { ...scope, projectId: null })}
+       and hour >= ${new Date(range.fromMs)} and hour < ${new Date(range.toMs)} group by agent_id`;
+  return new Map(rows.map(({ agentId, count }) => [agentId, count]));
+}
+
+export interface SpendSums {
+  readonly agentId: string;
+  /** Of the calendar month. */
+  readonly monthNanos: number;
+  /** Of the last 24 hours; of the hour in which they begin, the part that lies in them. */
+  readonly recentNanos: number;
+  /** Beginning of the first hour of it in which something was spent. */
+  readonly firstHour: Date | null;
+}
+
+export function sumAgentSpend(
+  sql: Sql | Tx,
+  agentIds: readonly string[],
+  month: string,
+  nowMs: number,
+): Promise<SpendSums[]> {
+  const since = new Date(nowMs - DAY_MS);
+  return sql<SpendSums[]>`
+    select a.id as "agentId", coalesce(m.spent_nanos, 0) as "monthNanos", coalesce(r.nanos, 0)::float8 as "recentNanos",
+           r.first as "firstHour"
+      from unnest(${[...agentIds]}::uuid[]) as a(id)
+      left join month_spend m on m.agent_id = a.id and m.month = ${month}
+      left join lateral (
+        select sum(case when hour < ${since}
+                        then cost_nanos * (1 - extract(epoch from ${since}::timestamptz - hour) / 3600)
+                        else cost_nanos end) as nanos,
+               min(hour) filter (where cost_nanos > 0) as first
+          from usage_hourly where agent_id = a.id and hour >= date_trunc('hour', ${since}::timestamptz)) r on true`;
+}
+
+/** All calls of the scope: how many, and {@link SKETCHES_EXPRESSION}. */
+export async function loadSketches(
+  sql: Sql | Tx,
+  scope: UsageScope,
+  range: TimeRange,
+): Promise<{ readonly requests: number; readonly sketches: string }> {
+  const [row] = await sql<{ requests: number; sketches: string }[]>`
+    select coalesce(sum(requests), 0)::bigint as requests, coalesce(${sql.unsafe(SKETCHES_EXPRESSION)}, '') as sketches
+      from ${rollupsByDimension(sql, scope, range, 'provider')} r`;
+  return row!;
+}
+
+export interface RejectionReasonSum {
+  readonly reason: string;
+  readonly count: number;
+}
+
+/** Refused calls by reason, most first. */
+export function sumRejectionsByReason(
+  sql: Sql | Tx,
+  scope: UsageScope,
+  range: TimeRange,
+): Promise<RejectionReasonSum[]> {
+  return sql<RejectionReasonSum[]>`
+    select reason, sum(count)::bigint as count from rejections_hourly
+     where ${scopeCondition(sql, { ...scope, projectId: null })} ${projectCondition(sql, scope)}
+       and hour >= ${new Date(range.fromMs)} and hour < ${new Date(range.toMs)}
+     group by reason order by sum(count) desc, reason`;
+}
+
+/** Refusals know no project: they count while there is their agent. */
+export function projectCondition(sql: Sql | Tx, { projectId }: UsageScope) {
+  return projectId === null ? sql`` : sql`and agent_id in (select id from agents where project_id = ${projectId})`;
+}
+
+/** Whether the organization has, or had, the project and the agent that the scope names. */
+export async function scopeExists(sql: Sql | Tx, { orgId, projectId, agentIds }: UsageScope): Promise<boolean> {
+  const [agentId = null] = agentIds ?? [];
+  const [row] = await sql<{ known: boolean }[]>`
+    select (${projectId}::uuid is null
+            or exists (select from projects where id = ${projectId} and org_id = ${orgId})
+            or exists (select from usage_daily_by where org_id = ${orgId} and project_id = ${projectId})
+            or exists (select from usage_hourly where org_id = ${orgId} and project_id = ${projectId}))
+       and (${agentId}::uuid is null
+            or exists (select from agents where id = ${agentId} and org_id = ${orgId})
+            or exists (select from usage_daily where agent_id = ${agentId} and org_id = ${orgId})
+            or exists (select from usage_hourly where agent_id = ${agentId} and org_id = ${orgId})) as known`;
+  return row!.known;
+}

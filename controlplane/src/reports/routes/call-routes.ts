@@ -1,0 +1,21 @@
+import type { App } from '../../http/app.js';
+import { parsePage } from '../../http/pagination.js';
+import { IdParams } from '../../http/schema.js';
+import type { CallLog } from '../calls/call-log.js';
+import { CallReply, CallsQuery, CallsReply } from '../calls/call-schema.js';
+
+export function callRoutes(app: App, calls: CallLog): void {
+  app.get(
+    '/v1/usage/logs',
+    {
+      config: { access: 'viewer', project: { query: { agentId: 'agent', projectId: 'project' }, listBy: 'projectId' } },
+      schema: { querystring: CallsQuery, response: { 200: CallsReply } },
+    },
+    async ({ actor, query }) => calls.list(actor, query, parsePage(query)),
+  );
+  app.get(
+    '/v1/usage/logs/:id',
+    { config: { access: 'viewer', project: {} }, schema: { params: IdParams, response: { 200: CallReply } } },
+    async ({ actor, params }) => ({ log: await calls.get(actor, params.id) }),
+  );
+}

@@ -1,0 +1,113 @@
+/**
+ * What is suspended when the mailbox of an unconfirmed account is proven for the first time: every kind of row that lets
+ * somebody act in an organization, or that sends its data somewhere. `test/src/organizations/suspension-coverage.test.ts`
+ * compares the list with the tables of the schema.
+ */
+
+export type SuspendableKind =
+  | 'member'
+  | 'management_token'
+  | 'invitation'
+  | 'api_key'
+  | 'webhook'
+  | 'account'
+  | 'credential'
+  | 'custom_provider';
+
+/** SQL expressions over the row `t` of `table`. They are constants of this file, never input. */
+interface SuspendableTable {
+  readonly kind: SuspendableKind;
+  /** With the columns org_id and created_at. */
+  readonly table: string;
+  /** What the review shows of a row. */
+  readonly nameSql: string;
+  readonly detailSql: string;
+  /** Which rows of the organization; `$founder` is the account whose mailbox was proven. */
+  readonly suspendCondition: string;
+  /** The columns key_id, nonce and ciphertext hold a secret of the vault. */
+  readonly encrypted: boolean;
+  /** Must be true for a row that comes back, over its table's row type `t`. */
+  readonly restoreCondition: string;
+}
+
+/**
+ * In the order in which they are suspended. Memberships first: a request that is under way holds its membership's row, so
+ * what that request makes is there, and is suspended too. Rows that refer to others go before those.
+ */
+export const SUSPENDABLE_TABLES: readonly SuspendableTable[] = [
+  {
+    kind: 'member',
+    table: 'memberships',
+    nameSql: '(select email from users where id = t.user_id)',
+    detailSql: 't.role',
+    suspendCondition: 't.user_id <> $founder',
+    encrypted: false,
+    restoreCondition: 'true',
+  },
+  {
+    kind: 'management_token',
+    table: 'management_tokens',
+    nameSql: 't.name',
+    detailSql: "t.token_prefix || '… ' || t.role",
+    suspendCondition: 'true',
+    encrypted: false,
+    // Else the token would come to life should its creator ever become a member again.
+    restoreCondition: 'exists (select from memberships m where m.org_id = t.org_id and m.user_id = t.created_by)',
+  },
+  {
+    kind: 'invitation',
+    table: 'invitations',
+    nameSql: 't.email',
+    detailSql: 't.role',
+    suspendCondition: 't.expires_at > now()',
+    encrypted: false,
+    restoreCondition: 't.expires_at > now()',
+  },
+  {
+    kind: 'api_key',
+    table: 'api_keys',
+    nameSql: 't.name',
+    detailSql: "t.key_prefix || '… ' || t.scope",
+    suspendCondition: 't.revoked_at is null',
+    encrypted: false,
+    restoreCondition: 'true',
+  },
+  {
+    kind: 'webhook',
+    table: 'webhook_endpoints',
+    nameSql: 't.url',
+    detailSql: "array_to_string(t.events, ', ')",
+    suspendCondition: 'true',
+    encrypted: true,
+    restoreCondition: 'true',
+  },
+  {
+    kind: 'account',
+    table: 'provider_accounts',
+    nameSql: 't.provider_slug',
+    detailSql: "'agent ' || (select name from agents where id = t.agent_id)",
+    suspendCondition: 'true',
+    encrypted: true,
+    restoreCondition: 'true',
+  },
+  {
+    kind: 'credential',
+    table: 'credentials',
+    nameSql: 't.name',
+    detailSql: 't.provider_slug',
+    suspendCondition: 'true',
+    encrypted: true,
+    restoreCondition: 'true',
+  },
+  {
+    kind: 'custom_provider',
+    table: 'custom_providers',
+    nameSql: 't.slug',
+    detailSql: 't.base_url',
+    suspendCondition: 't.deleted_at is null',
+    encrypted: false,
+    restoreCondition: 'true',
+  },
+];
+
+export const SUSPENDABLE_KINDS: readonly SuspendableKind[] = SUSPENDABLE_TABLES.map(({ kind }) => kind);

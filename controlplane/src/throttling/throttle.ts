@@ -1,0 +1,163 @@
+/**
+ * Limits against brute force. The counts are in Postgres, so all control-plane instances share them; an address found
+ * over its limit is also remembered in memory until its window ends, so that a flood does not become a flood of queries.
+ */
+import { createHash } from 'node:crypto';
+import { toClientNetworkKey } from '@acg/base/client-network';
+import { LRUCache } from 'lru-cache';
+import type { Sql, Tx } from '../db/sql.js';
+import { TooManyAttempts } from '../domain/errors.js';
+
+/** So many failures in a sliding window, then 429. */
+interface FailureLimit {
+  readonly max: number;
+  readonly windowS: number;
+  readonly subject: string;
+}
+
+const ADDRESS_FAILURE_LIMIT: FailureLimit = {
+  max: 10,
+  windowS: 15 * 60,
+  subject: 'failed logins for this account from this address',
+};
+/**
+ * Many addresses may guess together. The limit does not hold where the account has signed in or its mailbox was proven.
+ * Requests of strangers count apart from requests that show a session or a mail's token, so that strangers cannot lock
+ * the owner out of those.
+ */
+const ACCOUNT_FAILURE_LIMIT: FailureLimit = { max: 100, windowS: 60 * 60, subject: 'failed logins for this account' };
+const KNOWN_ADDRESS_LIFETIME_S = 30 * 86_400;
+const REQUESTS_PER_NETWORK_MAX = 600;
+const REQUEST_WINDOW_S = 60;
+const CACHED_BLOCKS_MAX = 10_000;
+const PRUNE_ROWS_MAX = 10_000;
+
+/** What a request shows beside a password: nothing, a live session of the account, or the token of a mail to it. */
+export type IdentityProof = 'none' | 'session' | 'mailbox';
+
+export class Throttle {
+  readonly #blockedUntilMs = new LRUCache<string, number>({ max: CACHED_BLOCKS_MAX });
+
+  constructor(readonly sql: Sql) {}
+
+  /** All auth endpoints together: 600 requests a minute per address (docs/contract.md#management-api). */
+  async throttleAuthRequest(ip: string): Promise<void> {
+    const key = `address:${toClientNetworkKey(ip)}`;
+    const blockedUntilMs = this.#blockedUntilMs.get(key) ?? 0;
+    if (blockedUntilMs > Date.now())
+      throw createTooManyAttempts('requests from this address', (blockedUntilMs - Date.now()) / 1000);
+    try {
+      await this.consume(key, REQUESTS_PER_NETWORK_MAX, REQUEST_WINDOW_S, 'requests from this address');
+    } catch (error) {
+      if (error instanceof TooManyAttempts) {
+        this.#blockedUntilMs.set(key, Date.now() + error.retryAfterSeconds * 1000);
+      }
+      throw error;
+    }
+  }
+
+  /** Counts one of at most `max` in a window that begins with the first; throws {@link TooManyAttempts} past it. */
+  async consume(key: string, max: number, windowS: number, subject: string): Promise<void> {
+    const [row] = await this.sql<{ count: number; left: number }[]>`
+      insert into throttle_windows as w (key, count, expires_at)
+      values (${key}, 1, now() + make_interval(secs => ${windowS}))
+      on conflict (key) do update set
+        count = case when w.expires_at <= now() then 1 else least(w.count + 1, ${max + 1}) end,
+        expires_at = case when w.expires_at <= now() then excluded.expires_at else w.expires_at end
+      returning count, extract(epoch from expires_at - now())::float8 as left`;
+    if (row!.count > max) throw createTooManyAttempts(subject, row!.left);
+  }
+
+  /** Throws {@link TooManyAttempts} while there are too many failed logins (docs/contract.md#management-api). */
+  async assertLoginAllowed(email: string, ip: string, proof: IdentityProof): Promise<void> {
+    await this.#assertUnderLimit(addressLoginKey(email, ip), ADDRESS_FAILURE_LIMIT);
+    const left = await this.#secondsUntilUnblocked(accountLoginKey(email, proof), ACCOUNT_FAILURE_LIMIT);
+    if (left !== null && !(await this.#isKnownAddress(email, ip)))
+      throw createTooManyAttempts(ACCOUNT_FAILURE_LIMIT.subject, left);
+  }
+
+  /**
+   * Books a failed login; throws {@link TooManyAttempts} when there were too many already. The caller answers 401 only
+   * after this returned, so guesses sent in parallel learn no more than guesses in a row.
+   */
+  async recordFailedLogin(email: string, ip: string, proof: IdentityProof): Promise<void> {
+    const ofAddress = await this.#recordFailure(addressLoginKey(email, ip), ADDRESS_FAILURE_LIMIT);
+    const ofAccount = ofAddress && (await this.#recordFailure(accountLoginKey(email, proof), ACCOUNT_FAILURE_LIMIT));
+    if (!ofAccount) await this.assertLoginAllowed(email, ip, proof);
+  }
+
+  /** The owner has proven who it is there: earlier failures from there count no more, and its place is known. */
+  async clearFailuresAndTrustAddress(sql: Sql | Tx, email: string, ip: string): Promise<void> {
+    await sql`delete from throttle_marks where key = ${addressLoginKey(email, ip)}`;
+    await sql`
+      insert into throttle_windows (key, count, expires_at)
+      values (${knownAddressKey(email, ip)}, 1, now() + make_interval(secs => ${KNOWN_ADDRESS_LIFETIME_S}))
+      on conflict (key) do update set expires_at = excluded.expires_at`;
+  }
+
+  /**
+   * The owner has shown to read the mailbox, at that address: failures from before count no more, wherever they came
+   * from, and the address is known, so that strangers who go on guessing do not lock it. `strangers`: other people may
+   * have signed in to the account before, so no other address is known any more.
+   */
+  async recordMailboxProof(sql: Sql | Tx, email: string, ip: string, forgetKnownAddresses: boolean): Promise<void> {
+    const keys = (['none', 'session', 'mailbox'] as const).map((proof) => accountLoginKey(email, proof));
+    await sql`delete from throttle_marks where key = any(${keys})`;
+    if (forgetKnownAddresses)
+      await sql`delete from throttle_windows where starts_with(key, ${`known-${loginKey(email)}:`})`;
+    await this.clearFailuresAndTrustAddress(sql, email, ip);
+  }
+
+  /** Removes what has expired. */
+  async prune(): Promise<void> {
+    for (const table of ['throttle_windows', 'throttle_marks']) {
+      await this.sql`
+        delete from ${this.sql(table)} where key in (
+          select key from ${this.sql(table)} where expires_at < now() limit ${PRUNE_ROWS_MAX} for update skip locked)`;
+    }
+  }
+
+  /** False: there are as many as may be. */
+  async #recordFailure(key: string, { max, windowS }: FailureLimit): Promise<boolean> {
+    const [booked] = await this.sql`
+      insert into throttle_marks as m (key, marked_at, expires_at)
+      values (${key}, array[now()], now() + make_interval(secs => ${windowS}))
+      on conflict (key) do update set
+        marked_at = live_marks(m.marked_at, ${windowS}) || now(),
+        expires_at = excluded.expires_at
+      where cardinality(live_marks(m.marked_at, ${windowS})) < ${max}
+      returning 1`;
+    return booked !== undefined;
+  }
+
+  async #assertUnderLimit(key: string, limit: FailureLimit): Promise<void> {
+    const left = await this.#secondsUntilUnblocked(key, limit);
+    if (left !== null) throw createTooManyAttempts(limit.subject, left);
+  }
+
+  async #secondsUntilUnblocked(key: string, { max, windowS }: FailureLimit): Promise<number | null> {
+    const [row] = await this.sql<{ left: number }[]>`
+      select extract(epoch from live[1] - now())::float8 + ${windowS} as left
+        from throttle_marks, live_marks(marked_at, ${windowS}) as live
+       where key = ${key} and cardinality(live) >= ${max}`;
+    return row?.left ?? null;
+  }
+
+  async #isKnownAddress(email: string, ip: string): Promise<boolean> {
+    const rows = await this.sql`
+      select 1 from throttle_windows where key = ${knownAddressKey(email, ip)} and expires_at > now()`;
+    return rows.length > 0;
+  }
+}
+
+const createTooManyAttempts = (subject: string, leftS: number): TooManyAttempts => {
+  const retryAfterS = Math.max(1, Math.ceil(leftS));
+  return new TooManyAttempts(`too many ${subject}: try again in ${retryAfterS} seconds`, retryAfterS);
+};
+
+/** Hashed, so that the table does not collect the addresses that people mistype. */
+const loginKey = (email: string): string => `login:${createHash('sha256').update(email).digest('base64url')}`;
+const accountLoginKey = (email: string, proof: IdentityProof): string =>
+  proof === 'none' ? loginKey(email) : `${proof}-${loginKey(email)}`;
+const addressLoginKey = (email: string, ip: string): string => `${loginKey(email)}:${toClientNetworkKey(ip)}`;
+const knownAddressKey = (email: string, ip: string): string => `known-${addressLoginKey(email, ip)}`;

@@ -1,0 +1,78 @@
+/**
+ * Events become deliveries: one per event and endpoint that was there, active and subscribed when it occurred. One
+ * statement: an event is marked exactly when its deliveries exist, and several control planes share the work. What
+ * members want by mail is queued along with it (event-mail/sender.ts).
+ *
+ * Organizations take turns, and the events of one whose endpoints have enough to do wait: however many one of them makes,
+ * the others' come with the next call, and its queue has an end. Events of an organization that is being deleted go to
+ * nobody.
+ */
+import { NIL_UUID } from '@acg/base/uuid';
+import type { Sql } from '../db/sql.js';
+import { WEBHOOK_CHANNEL } from '../events/event-outbox.js';
+
+const EVENTS_MAX = 200;
+const ORGS_MAX = 100;
+const EVENTS_PER_ORG = 20;
+/** Pending deliveries of an organization's active endpoints, beyond which its events wait. */
+const PENDING_MAX = 20_000;
+/** From here on other control planes are woken to help. */
+const WAKE_OTHERS_FROM = 32;
+
+interface FanOutResult {
+  readonly events: number;
+  /** The organization behind which the next call goes on; null when all were looked at. */
+  readonly nextOrgId: string | null;
+}
+
+/** `after`: {@link FanOutResult.nextOrgId} of the call before; null: from the first organization. */
+export async function fanOutEvents(sql: Sql, after: string | null, pendingMax = PENDING_MAX): Promise<FanOutResult> {
+  const [done] = await sql<{ events: number; deliveries: number; next: string | null }[]>`
+    with recursive waiting as (
+      (select org_id, 1 as position from events
+        where fanned_out_at is null and org_id > ${after ?? NIL_UUID}::uuid order by org_id limit 1)
+      union all
+      select (select e.org_id from events e
+               where e.fanned_out_at is null and e.org_id > w.org_id order by e.org_id limit 1),
+             w.position + 1
+        from waiting w where w.org_id is not null and w.position < ${ORGS_MAX}),
+    ready as (
+      select org_id from waiting w where org_id is not null and ${pendingMax} > (
+        select count(*) from (
+          select 1 from webhook_endpoints e join webhook_deliveries d on d.endpoint_id = e.id and d.status = 'pending'
+           where e.org_id = w.org_id and e.status = 'active' limit ${pendingMax}) pending)),
+    locked as (
+      select e.* from ready cross join lateral (
+        select id, org_id, event, data, occurred_at from events
+         where org_id = ready.org_id and fanned_out_at is null
+         order by occurred_at limit ${EVENTS_PER_ORG} for update skip locked) e),
+    batch as (
+      select id, org_id, event, data, occurred_at from (
+        select *, row_number() over (partition by org_id order by occurred_at) as turn from locked) ranked
+       order by turn, occurred_at limit ${EVENTS_MAX}),
+    made as (
+      insert into webhook_deliveries (id, endpoint_id, org_id, event_id, event, payload)
+      select gen_random_uuid(), e.id, b.org_id, b.id, b.event,
+             '{"event":' || to_json(b.event)::text
+             || ',"timestamp":"' || to_char(b.occurred_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
+             || '","data":' || b.data::text || '}'
+        from batch b
+        join webhook_endpoints e on e.org_id = b.org_id and e.status = 'active' and b.event = any(e.events)
+         and e.created_at <= b.occurred_at
+       where b.org_id not in (select id from organizations where purge_at is not null)
+      on conflict (endpoint_id, event_id) do nothing
+      returning 1),
+    mailed as (
+      insert into event_mail_queue (org_id, user_id, event_id, event, data, occurred_at)
+      select b.org_id, r.user_id, b.id, b.event, b.data, b.occurred_at
+        from batch b join event_mail_recipients r on r.org_id = b.org_id and b.event = any(r.events)
+       where b.org_id not in (select id from organizations where purge_at is not null)
+      on conflict do nothing),
+    marked as (
+      update events set fanned_out_at = now() from batch where events.id = batch.id returning 1)
+    select (select count(*) from marked) as events, (select count(*) from made) as deliveries,
+           (select org_id from waiting order by position desc limit 1) as next`;
+  const { events, deliveries, next } = done!;
+  if (deliveries >= WAKE_OTHERS_FROM) await sql`select pg_notify(${WEBHOOK_CHANNEL}, '')`;
+  return { events, nextOrgId: next };
+}

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { OrgConcurrency } from './org-concurrency.js';
+
+/** Each organization in turn takes what it may, until nobody may take any more. */
+function fill(shares: OrgConcurrency, orgs: number): number[] {
+  const held = new Array<number>(orgs).fill(0);
+  for (let moved = true; moved; ) {
+    moved = false;
+    for (let i = 0; i < orgs; i++) {
+      const room =
+        shares.slotsOfRunningOrgs().find(({ orgId }) => orgId === `${i}`)?.freeSlots ?? shares.slotsOfIdleOrg;
+      if (room === 0) continue;
+      shares.onStarted(`${i}`);
+      held[i]!++;
+      moved = true;
+    }
+  }
+  return held;
+}
+
+test.each([1, 2, 3, 4, 10, 50])(
+  'shares: %i organizations that hold all they can leave slots to the next one',
+  (orgs) => {
+    const shares = new OrgConcurrency(256);
+    const held = fill(shares, orgs);
+    expect(shares.slotsOfIdleOrg).toBeGreaterThan(0);
+    expect(shares.free).toBeGreaterThan(0);
+    expect(Math.max(...held)).toBeLessThanOrEqual(orgs === 1 ? 128 : 85);
+  },
+);
+
+test('shares: alone an organization gets half of the slots, and at most a quarter while others have the rest', () => {
+  const shares = new OrgConcurrency(256);
+  expect(fill(shares, 1)).toEqual([128]);
+  for (let i = 0; i < 10; i++) shares.onStarted('other');
+  expect(shares.slotsOfRunningOrgs().find(({ orgId }) => orgId === '0')!.freeSlots).toBe(0);
+  for (let i = 0; i < 70; i++) shares.onFinished('0');
+  const busy = new OrgConcurrency(256);
+  for (let i = 0; i < 60; i++) busy.onStarted('a');
+  for (let i = 0; i < 40; i++) busy.onStarted('b');
+  for (let i = 0; i < 30; i++) busy.onStarted('c');
+  expect(busy.slotsOfRunningOrgs()).toEqual([
+    { orgId: 'a', room: 4 },
+    { orgId: 'b', room: 24 },
+    { orgId: 'c', room: 34 },
+  ]);
+});

@@ -1,0 +1,108 @@
+/** The upstream request of one exchange: target, headers, credential and body (docs/contract.md#forwarding). */
+import type { Readable } from 'node:stream';
+import { Transform, type TransformCallback } from 'node:stream';
+import type { SigV4Injection } from '../context/agent-context.js';
+import type { UpstreamRequest } from '../http1/upstream-request.js';
+import { AwsChunkedDecoder } from '../s3/aws-chunked-decoder.js';
+import type { ObjectRequest } from '../s3/object-request.js';
+import { signObjectRequest } from '../s3/sigv4.js';
+import { injectCredential } from '../upstream/credentials/inject-credential.js';
+import { createLoopEntry, LOOP_HEADER } from '../upstream/loop-detection.js';
+import { joinUpstreamPath } from '../upstream/proxy-target.js';
+import { filterRequestHeaders } from '../upstream/request-headers.js';
+import type { CallMetering } from './call-metering.js';
+import type { Exchange, RoutedExchange } from './exchange.js';
+
+type BodyMetering = Pick<CallMetering, 'prepareRequestBody' | 'createRequestScanner' | 'mustFetchWhole'>;
+
+/** The agent's body broke its own framing or checksum: not the provider's failure. */
+export class MalformedBodyError extends Error {}
+
+/** A path that is no UTF-8 cannot be signed. */
+export class UnsignableTargetError extends Error {}
+
+/** Consumes the exchange's body. Throws what the agent must be told of a request that cannot be sent. */
+export function buildUpstreamRequest(x: RoutedExchange, metering: BodyMetering): UpstreamRequest {
+  const { target, upstream, tokenPosition: position } = x.routed;
+  const { injection } = upstream;
+  if (injection.kind === 'sigv4') return buildObjectRequest(x, injection, x.objectRequest!);
+  const headers = filterRequestHeaders(x.request.headers, position, injection, metering.mustFetchWhole(x));
+  const query = injectCredential(headers, target.query, injection, position);
+  return assembleRequest(x, headers, query, takeRequestBody(x, metering), x.request.contentLength);
+}
+
+function assembleRequest(
+  x: RoutedExchange,
+  headers: string[],
+  query: string | null,
+  body: Buffer | Readable | null,
+  contentLength: number,
+): UpstreamRequest {
+  const { upstream, target } = x.routed;
+  const path = joinUpstreamPath(upstream.basePath, target.providerPath);
+  if (body !== null && !Buffer.isBuffer(body) && contentLength >= 0) {
+    headers.push('content-length', String(contentLength));
+  }
+  if (upstream.isTenantAddress) headers.push(LOOP_HEADER, createLoopEntry(upstream.accountId));
+  return {
+    method: x.request.method as UpstreamRequest['method'],
+    path: query === null ? path : `${path}?${query}`,
+    headers,
+    body,
+  };
+}
+
+function takeRequestBody(x: RoutedExchange, metering: BodyMetering): Buffer | Readable | null {
+  const { body } = x;
+  if (body === null) return null;
+  if (body.isComplete) return metering.prepareRequestBody(x, body.takeWhole());
+  x.requestScanner = metering.createRequestScanner(x);
+  body.observer = x.requestScanner;
+  return body.toStream();
+}
+
+function buildObjectRequest(x: RoutedExchange, injection: SigV4Injection, plan: ObjectRequest): UpstreamRequest {
+  const { upstream } = x.routed;
+  for (const [name, value] of injection.extraHeaders) plan.headers.push(name, value);
+  const body = takeObjectBody(x, plan);
+  const contentLength = plan.bodyMode === 'as_is' ? x.request.contentLength : plan.decodedBytes;
+  const call = assembleRequest(x, plan.headers, plan.query, body, contentLength);
+  const host = upstream.origin.slice(upstream.origin.indexOf('//') + 2);
+  const signed = signObjectRequest(call.method, host, call.path, call.headers, injection, Date.now());
+  if (!signed) throw new UnsignableTargetError();
+  return call;
+}
+
+function takeObjectBody(x: Exchange, plan: ObjectRequest): Buffer | Readable | null {
+  const { body } = x;
+  if (body === null) return null;
+  if (plan.bodyMode === 'as_is') return body.isComplete ? body.takeWhole() : body.toStream();
+  const decoder = new AwsChunkedDecoder(plan.decodedBytes, plan.trailer);
+  if (!body.isComplete) return body.toStream().pipe(new AwsChunkedDecodeStream(decoder));
+  const parts: Buffer[] = [];
+  const emit = (data: Buffer): void => void parts.push(data);
+  if (!decoder.push(body.takeWhole(), emit) || !decoder.finish(emit)) throw createMalformedBodyError(decoder);
+  return Buffer.concat(parts);
+}
+
+/** A body that turns out damaged ends in an error: it is never complete upstream. */
+class AwsChunkedDecodeStream extends Transform {
+  readonly #decoder: AwsChunkedDecoder;
+  readonly #emit = (data: Buffer): void => void this.push(data);
+
+  constructor(decoder: AwsChunkedDecoder) {
+    super();
+    this.#decoder = decoder;
+  }
+
+  override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    done(this.#decoder.push(chunk, this.#emit) ? null : createMalformedBodyError(this.#decoder));
+  }
+
+  override _flush(done: TransformCallback): void {
+    done(this.#decoder.finish(this.#emit) ? null : createMalformedBodyError(this.#decoder));
+  }
+}
+
+const createMalformedBodyError = (decoder: AwsChunkedDecoder): MalformedBodyError =>
+  new MalformedBodyError(`aws-chunked body: ${decoder.problem ?? 'incomplete'}`);

@@ -1,0 +1,29 @@
+/** The agent's network address: the peer's, or what a trusted front proxy says (TRUSTED_PROXY_CIDRS). */
+import { ForwardedForResolver as AddressBehindProxies } from '@acg/base/client-address';
+import type { Exchange } from './exchange.js';
+
+export class ClientIpResolver {
+  readonly #forwardedFor: AddressBehindProxies;
+  /** Whether any proxy is trusted: otherwise its header need not be looked for. */
+  readonly #hasTrustedProxies: boolean;
+
+  /** `cidrs` were checked when the configuration was read. */
+  constructor(cidrs: readonly string[]) {
+    this.#forwardedFor = new AddressBehindProxies(cidrs);
+    this.#hasTrustedProxies = cidrs.length > 0;
+  }
+
+  resolve(x: Exchange): string {
+    const peer = Buffer.from(x.res.getRemoteAddressAsText()).toString('latin1');
+    return this.#forwardedFor.resolve(peer, this.#hasTrustedProxies ? joinForwardedFor(x.request.headers) : null);
+  }
+}
+
+/** Every `X-Forwarded-For` line, joined in order; null without one. */
+function joinForwardedFor(headers: readonly string[]): string | null {
+  let joined: string | null = null;
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i] === 'x-forwarded-for') joined = joined === null ? headers[i + 1]! : `${joined},${headers[i + 1]!}`;
+  }
+  return joined;
+}

@@ -1,0 +1,81 @@
+/**
+ * Usage that one call brings and another may bring again (lines of a batch's results, a background answer), on its way
+ * to the ledger, which books each line once. Lines leave in groups while they pass, so a result of any length takes
+ * little memory; what has been read of a download that is cut off is on record, too.
+ */
+import type { ILine, ILineUsage } from '@acg/proto/messages';
+import type { DeferredUsageReading } from '../metering/reading/usage-meter.js';
+
+/** Where groups of lines go; each survives a kill of the process like the records that are appended after it. */
+export interface DeferredUsageSink {
+  appendDeferredUsage(lines: ILineUsage): void;
+}
+
+/** The call that fetches the lines. */
+type DeferredUsageFetch = Omit<ILineUsage, 'sourceId' | 'lines' | 'seen'>;
+
+const BATCH_LINES_MAX = 200;
+/** An upper bound for a group's encoded lines, far below what the spool takes in one piece. */
+const BATCH_BYTES_MAX = 48 * 1024;
+const LINE_BYTES_MAX = 72;
+const UNIT_BYTES_MAX = 3;
+
+export class DeferredUsageBatcher {
+  readonly #fetch: DeferredUsageFetch;
+  readonly #sink: DeferredUsageSink;
+  #finalLines: ILine[] = [];
+  #partialLines: ILine[] = [];
+  #bufferedBytes = 0;
+  #sourceId = '';
+  /** Of the lines so far; `''` when they differ. */
+  model: string | null = null;
+  priceSource = 'none';
+
+  constructor(fetch: DeferredUsageFetch, sink: DeferredUsageSink) {
+    this.#fetch = fetch;
+    this.#sink = sink;
+  }
+
+  add(
+    { sourceId, lineId, isPartial: partial, reading }: DeferredUsageReading,
+    costNanos: number,
+    priceSource: string,
+  ): void {
+    const model = reading.model ?? '';
+    this.model = this.model === null || this.model === model ? model : '';
+    if (this.priceSource !== 'fallback') this.priceSource = priceSource; // the least certain of them
+    const bytes = LINE_BYTES_MAX + UNIT_BYTES_MAX * (lineId.length + model.length);
+    if (
+      this.#finalLines.length >= BATCH_LINES_MAX ||
+      this.#bufferedBytes + bytes > BATCH_BYTES_MAX ||
+      sourceId !== this.#sourceId
+    )
+      this.flush();
+    this.#sourceId = sourceId;
+    this.#bufferedBytes += bytes;
+    (partial ? this.#partialLines : this.#finalLines).push({
+      id: lineId,
+      model,
+      tokensInUncached: reading.tokensInUncached,
+      tokensCacheRead: reading.tokensCacheRead,
+      tokensCacheWrite: reading.tokensCacheWrite,
+      tokensOut: reading.tokensOut,
+      tokensReasoning: reading.tokensReasoning,
+      costNanos,
+    });
+  }
+
+  /** Hands on what is left; before the call's own record. */
+  flush(): void {
+    if (this.#finalLines.length === 0 && this.#partialLines.length === 0) return;
+    this.#sink.appendDeferredUsage({
+      ...this.#fetch,
+      sourceId: this.#sourceId,
+      lines: this.#finalLines,
+      seen: this.#partialLines,
+    });
+    this.#finalLines = [];
+    this.#partialLines = [];
+    this.#bufferedBytes = 0;
+  }
+}

@@ -1,0 +1,203 @@
+/**
+ * Reads one request off the server before its handler returns, by strict rules
+ * (docs/contract.md#what-is-taken-for-a-request): the server's parser is lenient, so everything that could be
+ * understood differently by the next hop is refused here.
+ */
+
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
+import { uuidv7 } from '@acg/base/uuidv7';
+import { RequestBody } from '../../listener/request-body.js';
+import { REJECTIONS, type Rejection } from '../../rejection/rejections.js';
+import { TARGET_BYTES_MAX } from '../../upstream/proxy-target.js';
+import { Exchange, type ExchangeObserver } from '../exchange.js';
+import type { InflightCalls } from '../inflight-calls.js';
+
+export interface AcceptOptions {
+  readonly headerBytesMax: number;
+  readonly headerCountMax: number;
+  readonly bufferedBodyBytesMax: number;
+}
+
+const ALLOWED_METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']);
+const CONTENT_LENGTH = /^(?:0|[1-9]\d{0,14})$/;
+const HOST = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
+/** Control bytes, or what was no UTF-8 (the server hands it over as U+FFFD). */
+const INVALID_HEADER_VALUE = /[\0-\x08\x0a-\x1f\x7f\ufffd]/;
+
+/** Takes requests in; one per process. */
+export class RequestAcceptor {
+  readonly #options: AcceptOptions;
+  readonly #calls: Pick<InflightCalls, 'checkCapacity' | 'isDraining'> & ExchangeObserver;
+  readonly #gcPacer: { onBytesAllocated(bytes: number): void };
+  readonly #onAborted: (x: Exchange) => void;
+  readonly #scan = new HeaderScan();
+
+  constructor(
+    options: AcceptOptions,
+    calls: Pick<InflightCalls, 'checkCapacity' | 'isDraining'> & ExchangeObserver,
+    gcPacer: { onBytesAllocated(bytes: number): void },
+    onAborted: (x: Exchange) => void,
+  ) {
+    this.#options = options;
+    this.#calls = calls;
+    this.#gcPacer = gcPacer;
+    this.#onAborted = onAborted;
+  }
+
+  /** The exchange, which may be refused already; null when the connection was closed instead. */
+  accept(res: HttpResponse, req: HttpRequest): Exchange | null {
+    const startedTick = performance.now();
+    // The PROXY protocol is not spoken here; the server would take a client's word for its address.
+    if (res.getProxiedRemoteAddress().byteLength > 0) {
+      res.close();
+      return null;
+    }
+    const scan = this.#scan;
+    scan.reset();
+    req.forEach(scan.addHeader);
+    const method = req.getCaseSensitiveMethod();
+    // Undefined without a `?`, whatever the typings say; a bare `?` is an empty query and goes up as one.
+    const query = (req.getQuery() as string | undefined) ?? null;
+    const contentLength =
+      scan.contentLengthCount === 0 || !CONTENT_LENGTH.test(scan.contentLength) ? -1 : Number(scan.contentLength);
+    const startedAtMs = Date.now();
+    const x = new Exchange(
+      res as unknown as Exchange['res'],
+      {
+        id: uuidv7(startedAtMs),
+        startedAtMs,
+        startedAtPerfMs: startedTick,
+        method,
+        rawPath: req.getUrl(),
+        query,
+        headers: scan.headers,
+        contentLength,
+        host: scan.host,
+        closesConnectionAfter: scan.closesConnection(method) || this.#calls.isDraining,
+      },
+      this.#calls,
+    );
+    res.onAborted(() => this.#onAborted(x));
+    const rejection = this.#validate(x, scan) ?? this.#calls.checkCapacity();
+    if (rejection !== null) x.reject(rejection);
+    else if (scan.hasTransferEncoding || contentLength > 0) this.#receiveBody(x, res);
+    return x;
+  }
+
+  #validate(x: Exchange, scan: HeaderScan): Rejection | null {
+    const { method, rawPath, query } = x.request;
+    if (!ALLOWED_METHODS.has(method)) return REJECTIONS.methodNotAllowed;
+    const targetBytes = rawPath.length + (query?.length ?? 0);
+    if (targetBytes > TARGET_BYTES_MAX) return REJECTIONS.targetTooLong;
+    if (scan.bytes + targetBytes > this.#options.headerBytesMax || scan.count > this.#options.headerCountMax) {
+      return REJECTIONS.headersTooLarge;
+    }
+    if (scan.hostCount !== 1 || !HOST.test(scan.host)) return REJECTIONS.malformedRequest;
+    if (
+      scan.contentLengthCount > 1 ||
+      scan.transferEncodingCount > 1 ||
+      scan.authorizationCount > 1 ||
+      scan.hasBadValue
+    )
+      return REJECTIONS.malformedRequest;
+    if (scan.contentLengthCount === 1 && x.request.contentLength === -1) return REJECTIONS.malformedRequest;
+    if (scan.transferEncodingCount === 1) {
+      if (scan.transferEncoding !== 'chunked') return REJECTIONS.unsupportedTransferEncoding;
+      if (scan.contentLengthCount === 1 || method === 'HEAD') return REJECTIONS.malformedRequest;
+    }
+    if (scan.expect !== '' && scan.expect !== '100-continue') return REJECTIONS.expectationFailed;
+    return null;
+  }
+
+  /**
+   * The server loses `onData` for bodies of length 0 (docs/contract.md#what-is-taken-for-a-request), so this is only
+   * for bodies that will come.
+   */
+  #receiveBody(x: Exchange, res: HttpResponse): void {
+    const body = new RequestBody(x.res, this.#options.bufferedBodyBytesMax);
+    x.body = body;
+    res.onData((chunk, last) => {
+      this.#gcPacer.onBytesAllocated(chunk.byteLength);
+      body.push(chunk, last);
+    });
+  }
+}
+
+/** One pass over the headers. Reused, so that a request costs no closure. */
+class HeaderScan {
+  headers: string[] = [];
+  count = 0;
+  bytes = 0;
+  hostCount = 0;
+  host = '';
+  contentLengthCount = 0;
+  contentLength = '';
+  transferEncodingCount = 0;
+  /** Lower case. */
+  transferEncoding = '';
+  authorizationCount = 0;
+  /** Lower case, all lines joined. */
+  connection = '';
+  expect = '';
+  hasBadValue = false;
+
+  reset(): void {
+    this.headers = [];
+    this.count = 0;
+    this.bytes = 0;
+    this.hostCount = 0;
+    this.host = '';
+    this.contentLengthCount = 0;
+    this.contentLength = '';
+    this.transferEncodingCount = 0;
+    this.transferEncoding = '';
+    this.authorizationCount = 0;
+    this.connection = '';
+    this.expect = '';
+    this.hasBadValue = false;
+  }
+
+  get hasTransferEncoding(): boolean {
+    return this.transferEncodingCount > 0;
+  }
+
+  readonly addHeader = (name: string, value: string): void => {
+    this.count++;
+    this.bytes += name.length + value.length + 4;
+    if (INVALID_HEADER_VALUE.test(value)) this.hasBadValue = true;
+    switch (name) {
+      case 'host':
+        this.hostCount++;
+        this.host = value;
+        return;
+      case 'content-length':
+        this.contentLengthCount++;
+        this.contentLength = value;
+        return;
+      case 'transfer-encoding':
+        this.transferEncodingCount++;
+        this.transferEncoding = value.toLowerCase();
+        return;
+      case 'expect':
+        this.expect = value.toLowerCase();
+        return;
+      case 'authorization':
+        this.authorizationCount++;
+        break;
+      case 'connection':
+        this.connection += `,${value.toLowerCase()}`;
+        break;
+    }
+    this.headers.push(name, value);
+  };
+
+  /**
+   * Chunked bodies, whose trailers the parser would read as a request, and bodies whose length may be hidden from us
+   * end the connection (docs/contract.md#what-is-taken-for-a-request).
+   */
+  closesConnection(method: string): boolean {
+    if (this.transferEncodingCount > 0) return true;
+    if (this.contentLengthCount === 0 && method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS') return true;
+    return this.connection !== '' && /(?:^|,)\s*close\s*(?:,|$)/.test(this.connection);
+  }
+}

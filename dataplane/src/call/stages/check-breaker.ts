@@ -1,0 +1,43 @@
+/**
+ * The breakers of the upstream's origin: OPEN refuses, HALF_OPEN lets only leased probes pass
+ * (docs/contract.md#circuits).
+ */
+import type { Breakers } from '../../breaker/breakers.js';
+import { createCircuitOpenRejection } from '../../rejection/rejections.js';
+import { type Advance, DONE, NEXT, type RoutedStage, WAIT } from '../pipeline.js';
+
+/** Before anything is waited for: nobody sends a body to a circuit that is open. */
+export function createBreakerPrecheckStage(circuits: Pick<Breakers, 'getStatus'>): RoutedStage {
+  return (x) => {
+    const circuit = circuits.getStatus(x.routed.upstream);
+    if (circuit?.state !== 'OPEN') return NEXT;
+    x.reject(createCircuitOpenRejection(circuit.openUntilMs, Date.now()));
+    return DONE;
+  };
+}
+
+export function createBreakerStage(circuits: Breakers, advance: Advance): RoutedStage {
+  return (x) => {
+    const { circuitKey } = x.routed.upstream;
+    const circuit = circuits.getStatus(x.routed.upstream);
+    if (circuit === null) return NEXT;
+    x.circuitEpoch = circuit.epoch;
+    if (circuit.state === 'CLOSED') return NEXT;
+    if (circuit.state === 'OPEN') {
+      x.reject(createCircuitOpenRejection(circuit.openUntilMs, Date.now()));
+      return DONE;
+    }
+    x.needsRecheck = true;
+    circuits.acquireProbe(circuitKey, circuit.epoch, (lease) => {
+      if (lease === null) {
+        x.reject(createCircuitOpenRejection(0, Date.now()));
+      } else if (x.hasEnded) {
+        circuits.releaseProbe(circuitKey, lease); // the agent has gone meanwhile
+      } else {
+        x.probeLease = lease;
+        advance(x);
+      }
+    });
+    return WAIT;
+  };
+}

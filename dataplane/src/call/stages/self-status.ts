@@ -1,0 +1,129 @@
+/**
+ * `GET /v1/self`: what the agent of this gateway token may still do (docs/contract.md#answers). Consumes nothing.
+ *
+ *   { agent {id, name, slug, status}, limits {rpm, …, budgetCents}, spentCents, spentUsd, month, budgetResetAt,
+ *     budgets [{scope, budgetCents, spentCents, heldCents, spentUsd, heldUsd}],
+ *     providers [{slug, status, circuit, rpmRemaining, rpmResetAt, … of each rate, policy}] }
+ *
+ * `policy` is null where everything is allowed, else `{closed, calls, models}`.
+ *
+ * Times are Unix seconds. The counters' figures are null while their store is unavailable.
+ */
+
+import type { Breakers } from '../../breaker/breakers.js';
+import type { AgentContext } from '../../context/agent-context.js';
+import type { Counters, LimitSnapshot, WindowSnapshot } from '../../limits/counters.js';
+import {
+  BUDGET_ROW,
+  BUDGET_ROWS,
+  LIMIT_TABLE,
+  type LimitValues,
+  toDisplayValue,
+  UNLIMITED,
+} from '../../limits/limit-table.js';
+import { REJECTIONS } from '../../rejection/rejections.js';
+import type { Exchange } from '../exchange.js';
+import { DONE, type Stage, WAIT } from '../pipeline.js';
+
+export const SELF_PATH = '/v1/self';
+const BUDGET = LIMIT_TABLE[BUDGET_ROW]!;
+
+export function createSelfStatusStage(counters: Pick<Counters, 'peek'>, circuits: Pick<Breakers, 'getStatus'>): Stage {
+  return (x: Exchange) => {
+    if (x.request.method !== 'GET') {
+      x.reject(REJECTIONS.methodNotAllowed);
+      return DONE;
+    }
+    const context = x.context!;
+    counters.peek({ limits: context.agentLimits, providerSlugs: [...context.upstreams.keys()] }, (standing) =>
+      x.respondJson(JSON.stringify(buildSelfDocument(context, standing, circuits, Date.now()))),
+    );
+    return WAIT;
+  };
+}
+
+function buildSelfDocument(
+  context: AgentContext,
+  standing: LimitSnapshot | null,
+  circuits: Pick<Breakers, 'getStatus'>,
+  nowMs: number,
+): object {
+  const now = new Date(nowMs);
+  const windows = new Map(standing?.windows.map((window) => [window.providerSlug, window]));
+  return {
+    agent: {
+      id: context.agentId,
+      name: context.agentName,
+      slug: context.agentSlug,
+      status: context.agentStatus,
+    },
+    limits: buildLimits(context.agentLimits.byRow),
+    spentCents: standing === null ? null : toDisplayValue(BUDGET, standing.spends[0]!.spentNanos),
+    spentUsd: standing === null ? null : nanosToUsd(standing.spends[0]!.spentNanos),
+    budgets: buildBudgets(standing, context.agentLimits.byRow),
+    month: now.toISOString().slice(0, 7),
+    budgetResetAt: Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1) / 1000,
+    providers: Array.from(context.upstreams.values(), (upstream) => {
+      const window = windows.get(upstream.providerSlug);
+      return {
+        slug: upstream.providerSlug,
+        status: upstream.accountStatus,
+        circuit: circuits.getStatus(upstream)?.state ?? 'CLOSED',
+        ...buildRateWindows(context.agentLimits.byRow, window),
+        policy: upstream.policy,
+      };
+    }),
+  };
+}
+
+/** `{rpm, …, budgetCents}`; null = none. */
+function buildLimits(limits: LimitValues): Readonly<Record<string, number | null>> {
+  return Object.fromEntries(
+    LIMIT_TABLE.filter(({ scope }) => scope !== 'project' && scope !== 'org').map((row, at) => [
+      row.unit === 'cents' ? `${row.type}Cents` : row.type,
+      toDisplayValue(row, limits[at]!),
+    ]),
+  );
+}
+
+/** `{rpmRemaining, rpmResetAt, …}`: the rows that count per provider. */
+function buildRateWindows(
+  limits: LimitValues,
+  window: WindowSnapshot | undefined,
+): Readonly<Record<string, number | null>> {
+  const figures: Record<string, number | null> = {};
+  LIMIT_TABLE.forEach(({ type, scope }, at) => {
+    if (scope !== 'agent_provider') return;
+    const isLimited = limits[at] !== UNLIMITED;
+    figures[`${type}Remaining`] = isLimited ? (window?.remaining[at] ?? null) : null;
+    figures[`${type}ResetAt`] = window?.resetAtSec[at] ?? null;
+  });
+  return figures;
+}
+
+/** `[{scope, budgetCents, spentCents, heldCents, spentUsd, heldUsd}]` of every scope that has a budget. */
+function buildBudgets(standing: LimitSnapshot | null, limits: LimitValues): readonly object[] {
+  return BUDGET_ROWS.flatMap((at) => {
+    const row = LIMIT_TABLE[at]!;
+    const budgetCents = toDisplayValue(row, limits[at]!);
+    if (budgetCents === null) return [];
+    const spend = standing?.spends.find((one) => one.row === at);
+    const cents = (nanos: number | undefined): number | null =>
+      nanos === undefined ? null : toDisplayValue(row, nanos);
+    const { scope } = row;
+    return [
+      {
+        scope,
+        budgetCents,
+        spentCents: cents(spend?.spentNanos),
+        heldCents: cents(spend?.reservedNanos),
+        spentUsd: nanosToUsd(spend?.spentNanos),
+        heldUsd: nanosToUsd(spend?.reservedNanos),
+      },
+    ];
+  });
+}
+
+/** To six decimals: what whole cents do not show. */
+const nanosToUsd = (nanos: number | undefined): number | null =>
+  nanos === undefined ? null : Math.round(nanos / 1_000) / 1e6;

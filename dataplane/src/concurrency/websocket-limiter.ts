@@ -1,0 +1,37 @@
+/**
+ * Places of WebSockets, handshakes included (MAX_WEBSOCKETS), shared between organizations like those of calls. The server
+ * puts an agent's message together unseen, so what all unfinished ones take is bounded by their number only.
+ */
+
+import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
+import { OrgConcurrencyLimiter, type SlotHolder } from './org-concurrency-limiter.js';
+
+export class WebSocketLimiter {
+  readonly #slotsMax: number;
+  readonly #orgLimiter: OrgConcurrencyLimiter;
+  #slotsUsed = 0;
+
+  constructor(placesMax: number) {
+    this.#slotsMax = placesMax;
+    this.#orgLimiter = new OrgConcurrencyLimiter(placesMax, placesMax);
+  }
+
+  get slotsUsed(): number {
+    return this.#slotsUsed;
+  }
+
+  /** Null: it has one. */
+  acquire(holder: SlotHolder, orgId: string): Rejection | null {
+    if (this.#slotsUsed >= this.#slotsMax) return REJECTIONS.overloaded;
+    if (!this.#orgLimiter.tryAcquire(holder, orgId, this.#slotsUsed + 1)) return REJECTIONS.orgConcurrencyExceeded;
+    this.#slotsUsed++;
+    return null;
+  }
+
+  /** Who holds none gives none back. */
+  release(holder: SlotHolder): void {
+    if (holder.slot === null) return;
+    this.#slotsUsed--;
+    this.#orgLimiter.release(holder);
+  }
+}

@@ -1,0 +1,278 @@
+import { createServer } from 'node:net';
+import { Secret } from '@acg/base/secret';
+import { ControlPlaneClient } from '@acg/proto/control-plane-client';
+import { type GatewayHandlers, gatewayService } from '@acg/proto/gateway-service';
+import { createServerCredentials, type LinkSecurity } from '@acg/proto/link-security';
+import { InvalidationKind, type IWatchEvent, type IWatchRequest, Outcome } from '@acg/proto/messages';
+import { Server, type ServerWritableStream, type ServiceDefinition, status } from '@grpc/grpc-js';
+import { pino } from 'pino';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS, type Lookup } from './context-cache.js';
+import { createContextMessage } from './context-fixture.js';
+import { ControlPlaneLink } from './control-plane-link.js';
+
+const security: LinkSecurity = { tls: null, internalTokens: [new Secret('x'.repeat(40))] };
+const HASH = 'ab'.repeat(32);
+const closers: (() => void)[] = [];
+
+afterEach(() => {
+  for (const close of closers.splice(0).reverse()) close();
+});
+
+type Watcher = ServerWritableStream<IWatchRequest, IWatchEvent>;
+
+/** A control plane by hand. */
+class Plane {
+  readonly watchers: Watcher[] = [];
+  watch: (call: Watcher) => void = (call) => hello(call, 5);
+  resolve: GatewayHandlers['resolveToken'] = (_call, done) =>
+    done(null, { outcome: Outcome.FOUND, context: createContextMessage(), revision: 5 });
+  address = '';
+  server = new Server();
+
+  async listen(port = 0): Promise<this> {
+    this.server = new Server();
+    this.server.addService(gatewayService as unknown as ServiceDefinition, {
+      watch: (call: Watcher) => {
+        this.watchers.push(call);
+        call.on('error', () => undefined);
+        this.watch(call);
+      },
+      resolveToken: (...args: Parameters<GatewayHandlers['resolveToken']>) => this.resolve(...args),
+    });
+    const bound = await new Promise<number>((resolve, reject) =>
+      this.server.bindAsync(`127.0.0.1:${port}`, createServerCredentials(security), (error, p) =>
+        error ? reject(error) : resolve(p),
+      ),
+    );
+    this.address = `127.0.0.1:${bound}`;
+    closers.push(() => this.server.forceShutdown());
+    return this;
+  }
+}
+
+const hello = (call: Watcher, revision: number, reset = false, heartbeatMs = 60_000): void =>
+  void call.write({ revision, hello: { reset, heartbeatMs, circuits: [], prices: { overrides: [] } } });
+
+function connect(addresses: readonly string[], staleIfErrorMs = 900_000) {
+  const lines: string[] = [];
+  const client = new ControlPlaneClient(addresses, security, () => 0);
+  const heard = { ended: [] as string[], circuits: [] as string[], fatal: [] as string[], prices: 0, resets: 0 };
+  const identity = { dataPlaneId: 'dp-1', counters: 'memory', version: '1' } as const;
+  const source = new ControlPlaneLink(
+    client,
+    identity,
+    {
+      onCircuits: (all) => void heard.circuits.push(`all ${all.length}`),
+      onCircuit: (one) => void heard.circuits.push(one.state!),
+      onPrices: () => void heard.prices++,
+      onReset: () => void heard.resets++,
+      onSessionsEnd: (one) => void heard.ended.push(`${one.kind} ${one.id}`),
+      onFatal: (message) => void heard.fatal.push(message),
+    },
+    pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }),
+    () => 0,
+  );
+  const cache = new ContextCache(source, {
+    ...DEFAULT_CONTEXT_CACHE_OPTIONS,
+    ttlMs: 300_000,
+    staleIfErrorMs,
+  });
+  closers.push(() => {
+    source.stop();
+    client.close();
+  });
+  const resolve = () => new Promise<Lookup>((done) => cache.resolve(HASH, '', null, done));
+  source.start(cache);
+  return { source, cache, heard, resolve, lines };
+}
+
+const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), { timeout: 90_000 });
+
+describe('ContextSource', () => {
+  it('confirms nothing any more when the link is gone', async () => {
+    const plane = await new Plane().listen();
+    const { source, cache, resolve } = connect([plane.address], 1);
+    await until(() => source.isUp);
+    await resolve();
+    expect(cache.get(HASH, '')).toMatchObject({ refusal: null });
+    plane.watch = () => {}; // no further word
+    for (const call of plane.watchers) call.end();
+    await until(() => cache.get(HASH, '') === null);
+  });
+
+  it('says once that the control plane is away, however often it tries', async () => {
+    const plane = new Plane();
+    plane.watch = (call) => void call.emit('error', { code: status.UNAVAILABLE, details: 'not now' });
+    await plane.listen();
+    const { lines } = connect([plane.address]);
+    await until(() => plane.watchers.length >= 4);
+    expect(lines.filter((line) => line.includes('control plane unreachable'))).toHaveLength(1);
+  });
+
+  it('says when the control plane is away for another reason', async () => {
+    const plane = new Plane();
+    const reasons = ['connect ECONNREFUSED 127.0.0.1:1', 'connect ECONNREFUSED 127.0.0.1:2', 'self-signed certificate'];
+    plane.watch = (call) => {
+      call.emit('error', { code: status.UNAVAILABLE, details: reasons[plane.watchers.length % reasons.length] });
+    };
+    await plane.listen();
+    const { lines } = connect([plane.address]);
+    await until(() => plane.watchers.length >= 2 * reasons.length);
+    const said = (reason: string) => lines.filter((line) => line.includes(reason)).length;
+    expect([said('ECONNREFUSED'), said('self-signed certificate')]).toEqual([1, 1]);
+  });
+
+  it('says once that tokens are not resolved, however long each part took, and again after they were', async () => {
+    const plane = await new Plane().listen();
+    const { source, cache, resolve, lines } = connect([plane.address]);
+    await until(() => source.isUp);
+    const answer = plane.resolve;
+    const said = () => lines.filter((line) => line.includes('resolve failed')).length;
+    let after = 0;
+    const fail: typeof answer = (_call, done) => {
+      const details = `Deadline exceeded after 5.00${after}s${after++ === 0 ? ',LB pick: 0.001s' : ''}`;
+      done({ code: status.DEADLINE_EXCEEDED, details });
+    };
+    plane.resolve = fail;
+    for (let i = 0; i < 3; i++) await resolve();
+    expect([after, said()]).toEqual([3, 1]);
+    plane.resolve = answer;
+    await resolve();
+    cache.reset(5);
+    plane.resolve = fail;
+    await resolve();
+    expect(said()).toBe(2);
+  });
+
+  it('says once that an answer is none, however often it comes and what is answered in between', async () => {
+    const plane = await new Plane().listen();
+    const { source, cache, resolve, lines } = connect([plane.address]);
+    await until(() => source.isUp);
+    const answer = plane.resolve;
+    let wrong = 0;
+    const answerWrongly: typeof answer = (_call, done) => {
+      wrong++;
+      done(null, { outcome: Outcome.OUTCOME_UNSPECIFIED });
+    };
+    for (plane.resolve of [answerWrongly, answer, answerWrongly]) {
+      await resolve();
+      cache.reset(5);
+    }
+    expect([wrong, lines.filter((line) => line.includes('unreadable answer')).length]).toEqual([2, 1]);
+  });
+
+  it('is ready after the first Hello and not before', async () => {
+    const plane = await new Plane().listen();
+    plane.watch = () => undefined;
+    const { source } = connect([plane.address]);
+    await until(() => plane.watchers.length === 1);
+    expect(source.isReady).toBe(false);
+    expect(plane.watchers[0]!.request).toMatchObject({ dataPlaneId: 'dp-1', counters: 'memory', lastRevision: 0 });
+    hello(plane.watchers[0]!, 5);
+    await until(() => source.isReady && source.isUp);
+  });
+
+  it('resolves, hears invalidations, circuits, prices and the end of sessions', async () => {
+    const plane = await new Plane().listen();
+    const { cache, heard, resolve, source } = connect([plane.address]);
+    await until(() => source.isUp);
+    expect((await resolve()).context?.agentId).toBe('agent-1');
+    plane.watchers[0]!.write({ circuit: { circuitKey: 'openai', state: 'OPEN' } });
+    const invalidation = { kind: InvalidationKind.KEY, id: 'key-1', endsSessions: true };
+    plane.watchers[0]!.write({ revision: 6, invalidation });
+    await until(() => cache.seenRevision === 6);
+    expect(cache.get(HASH, '')).toBeNull();
+    expect(heard).toMatchObject({ ended: ['key key-1'], circuits: ['all 0', 'OPEN'], prices: 1 });
+  });
+
+  it('answers 503 on a cold start without a control plane, and recovers by itself', async () => {
+    const probe = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => probe.once('listening', resolve));
+    const port = (probe.address() as { port: number }).port;
+    await new Promise((resolve) => probe.close(resolve));
+    const { source, resolve } = connect([`127.0.0.1:${port}`]);
+    expect((await resolve()).rejection).toBe('unavailable');
+    expect(source.isReady).toBe(false);
+    await new Plane().listen(port);
+    await until(() => source.isUp);
+    expect((await resolve()).context?.agentId).toBe('agent-1');
+  });
+
+  it('reconnects with what it has seen and trusts its cache only when the rest was replayed', async () => {
+    const plane = await new Plane().listen();
+    const { cache, resolve, source } = connect([plane.address]);
+    await until(() => source.isUp);
+    await resolve();
+    plane.watch = (call) => hello(call, 8); // 6…8 happened meanwhile
+    plane.watchers[0]!.end();
+    await until(() => plane.watchers.length === 2);
+    expect(plane.watchers[1]!.request.lastRevision).toBe(5);
+    expect(source.isUp).toBe(false);
+    for (const [revision, id] of [
+      [6, 'x'],
+      [7, 'agent-1'],
+      [8, 'y'],
+    ] as const) {
+      plane.watchers[1]!.write({ revision, invalidation: { kind: InvalidationKind.AGENT, id } });
+    }
+    await until(() => source.isUp);
+    expect(cache.get(HASH, '')).toBeNull();
+  });
+
+  it('drops everything when the control plane says reset', async () => {
+    const plane = await new Plane().listen();
+    const { cache, resolve, source, heard } = connect([plane.address]);
+    await until(() => source.isUp);
+    const { resets } = heard;
+    await resolve();
+    plane.watch = (call) => hello(call, 3, true); // a restored database: its revisions are lower
+    plane.watchers[0]!.end();
+    await until(() => source.isUp && plane.watchers.length === 2);
+    expect(cache.seenRevision).toBe(3);
+    expect(heard.resets).toBe(resets + 1); // calls that are open are looked at again
+    expect(cache.get(HASH, '')).toBeNull();
+  });
+
+  it('while it has seen no revision, each connection makes it look at everything again', async () => {
+    const plane = await new Plane().listen();
+    plane.watch = (call) => hello(call, 0);
+    const { source, heard } = connect([plane.address]);
+    await until(() => source.isUp);
+    plane.watchers[0]!.end();
+    await until(() => source.isUp && plane.watchers.length === 2);
+    expect([plane.watchers[1]!.request.lastRevision ?? 0, heard.resets]).toEqual([0, 2]);
+  });
+
+  it('leaves an instance that falls silent for another one', async () => {
+    const silent = await new Plane().listen();
+    const other = await new Plane().listen();
+    silent.watch = (call) => hello(call, 5, false, 1);
+    const { source } = connect([silent.address, other.address]);
+    await until(() => other.watchers.length === 1 && source.isUp);
+    expect(silent.watchers).toHaveLength(1);
+  });
+
+  it('an event it does not understand makes it drop everything and connect anew', async () => {
+    const plane = await new Plane().listen();
+    const { cache, resolve, source } = connect([plane.address]);
+    await until(() => source.isUp);
+    await resolve();
+    plane.watchers[0]!.write({ revision: 6, invalidation: { kind: 99 as never, id: 'x' } });
+    await until(() => plane.watchers.length === 2 && source.isUp);
+    expect(plane.watchers[1]!.request.lastRevision).toBe(0);
+    expect(cache.get(HASH, '')).toBeNull();
+  });
+
+  it('a refusal of the registration is fatal, with the reason, and not retried', async () => {
+    const plane = await new Plane().listen();
+    const reason = 'another data plane counts in process: set REDIS_URL';
+    plane.watch = (call) =>
+      void call.emit('error', Object.assign(new Error(reason), { code: status.FAILED_PRECONDITION, details: reason }));
+    const { heard, source } = connect([plane.address]);
+    await until(() => heard.fatal.length > 0);
+    expect(heard.fatal).toEqual([reason]);
+    expect(source.isReady).toBe(false);
+    expect(plane.watchers).toHaveLength(1);
+  });
+});

@@ -1,0 +1,312 @@
+/**
+ * The control plane as the data plane sees it: `ResolveTokens` for misses, and one `Watch` that is supervised.
+ *
+ *   connecting ──Hello──▶ catching up ──seen revision = Hello's──▶ up ──silence or end──▶ down ──jitter──▶ connecting
+ *
+ * The cache is trusted again (`linkUp`) only when all invalidations missed in between were replayed, or after a reset.
+ * Every event counts as a heartbeat; silence of two and a half heartbeats ends the call, and the next one goes to
+ * another instance. FAILED_PRECONDITION means that this data plane must not run at all: `onFatal`.
+ */
+import { type Logger, maskSecrets } from '@acg/base/log';
+import { type ControlPlaneClient, grpcStatus, LinkError, type WatchCall } from '@acg/proto/control-plane-client';
+import {
+  type ICircuitState,
+  type IHello,
+  type IPriceBook,
+  type IResolveTokenResponse,
+  type IWatchEvent,
+  Outcome,
+} from '@acg/proto/messages';
+import type { ContextCache, ContextResolver, Resolution } from './context-cache.js';
+import { decodeContext } from './decode-context.js';
+import type { Invalidation, InvalidationKind } from './invalidation.js';
+import { ResolveBatcher, type TokenQuery } from './resolve-batcher.js';
+
+interface DataPlaneIdentity {
+  /** Kept in the data directory; the same id replaces its old registration. */
+  readonly dataPlaneId: string;
+  readonly counters: 'memory' | 'redis';
+  readonly version: string;
+}
+
+/** Who else listens to `Watch`. Called from the stream, in the order of the events. */
+export interface LinkListener {
+  /** All circuits that are not CLOSED; every other one is. On each (re)connection. */
+  onCircuits(circuits: readonly ICircuitState[]): void;
+  onCircuit(circuit: ICircuitState): void;
+  /** The operator's prices, in place of all earlier ones: on each (re)connection and when they change. */
+  onPrices(prices: IPriceBook): void;
+  /** The cache was dropped: nobody can say what was revoked meanwhile. */
+  onReset(): void;
+  /** `endsSessions` ones only: open streams and WebSockets that it touches must end. */
+  onSessionsEnd(invalidation: Invalidation): void;
+  /** The process must stop; `message` says why and what to set. */
+  onFatal(message: string): void;
+}
+
+const RESOLVE_TIMEOUT_MS = 5_000;
+const HELLO_TIMEOUT_MS = 5_000;
+const RECONNECT_MS_MIN = 50;
+const RECONNECT_MS_MAX = 2_000;
+const HEARTBEATS_MISSED = 2.5;
+const RESOLVE_FAILED = 'resolve failed';
+
+const INVALIDATION_KINDS: readonly (InvalidationKind | null)[] = [
+  null,
+  'key',
+  'agent',
+  'provider',
+  'org',
+  'project',
+  'account',
+];
+const LOOKUP_REJECTIONS = {
+  [Outcome.UNKNOWN_TOKEN]: 'unknown_token',
+  [Outcome.AGENT_REQUIRED]: 'agent_required',
+  [Outcome.AGENT_AMBIGUOUS]: 'agent_ambiguous',
+  [Outcome.AGENT_OUT_OF_SCOPE]: 'agent_out_of_scope',
+} as const;
+
+export class ControlPlaneLink implements ContextResolver {
+  readonly #client: ControlPlaneClient;
+  readonly #identity: DataPlaneIdentity;
+  readonly #listener: LinkListener;
+  readonly #log: Logger;
+  readonly #random: () => number;
+  readonly #batch = new ResolveBatcher((queries) => this.#resolveTokens(queries));
+  #cache: ContextCache | null = null;
+  #watch: WatchCall | null = null;
+  /** Runs out when the link is silent. */
+  #silenceTimer: NodeJS.Timeout | null = null;
+  #silenceTimeoutMs = HELLO_TIMEOUT_MS;
+  #reconnectTimer: NodeJS.Timeout | null = null;
+  #failures = 0;
+  /** Random mark of the cache's seen revision; '' = not known. */
+  #seenRevisionMark = '';
+  /** Hello's revision while older invalidations are still being replayed; null before Hello. */
+  #catchUpRevision: number | null = null;
+  #isUp = false;
+  #isReady = false;
+  #stopped = false;
+  /** Problems that were logged and are not over, so that an outage is a line of each kind and not a flood. */
+  readonly #logged = new Set<string>();
+
+  constructor(
+    client: ControlPlaneClient,
+    identity: DataPlaneIdentity,
+    listener: LinkListener,
+    log: Logger,
+    random: () => number = Math.random,
+  ) {
+    this.#client = client;
+    this.#identity = identity;
+    this.#listener = listener;
+    this.#log = log;
+    this.#random = random;
+  }
+
+  /** True from the first Hello on: contexts are resolvable. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  /** Whether invalidations arrive right now. */
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  start(cache: ContextCache): void {
+    this.#cache = cache;
+    this.#connect();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    if (this.#silenceTimer !== null) clearTimeout(this.#silenceTimer);
+    if (this.#reconnectTimer !== null) clearTimeout(this.#reconnectTimer);
+    this.#watch?.cancel();
+    this.#watch = null;
+    this.#markDown();
+  }
+
+  /** The control plane's database went back: what it said of tokens and sessions may not be true any more. */
+  resetCache(): void {
+    this.#cache!.reset(this.#cache!.seenRevision);
+    this.#listener.onReset();
+  }
+
+  /** One call for all of a turn of the event loop. */
+  resolve(tokenHash: string, agentRef: string, lane: object | null): Promise<Resolution> {
+    return this.#batch.resolve({ tokenHash, agentRef }, lane);
+  }
+
+  async #resolveTokens(queries: readonly TokenQuery[]): Promise<readonly (Resolution | Error)[]> {
+    try {
+      const answers = await this.#callResolveTokens(queries);
+      this.#clearResolveFailures();
+      return answers.map((answer) => {
+        try {
+          return decodeResolution(answer);
+        } catch (error) {
+          this.#logOnce('unreadable answer for a token', error);
+          return error as Error;
+        }
+      });
+    } catch (error) {
+      this.#logOnce(RESOLVE_FAILED, error);
+      throw error;
+    }
+  }
+
+  /** What kept all tokens from being resolved is over; one token that is answered wrongly may still be asked for. */
+  #clearResolveFailures(): void {
+    for (const kind of this.#logged) if (kind.startsWith(RESOLVE_FAILED)) this.#logged.delete(kind);
+  }
+
+  async #callResolveTokens(queries: readonly TokenQuery[]): Promise<readonly IResolveTokenResponse[]> {
+    const { dataPlaneId } = this.#identity;
+    const tokens = queries.map(({ tokenHash, agentRef }) => ({ tokenHash: Buffer.from(tokenHash, 'hex'), agentRef }));
+    try {
+      const { answers } = await this.#client.resolveTokens({ tokens, dataPlaneId }, RESOLVE_TIMEOUT_MS);
+      return answers ?? [];
+    } catch (error) {
+      // A control plane of the release before knows single tokens only.
+      if (!(error instanceof LinkError) || error.code !== grpcStatus.UNIMPLEMENTED) throw error;
+      const one = (token: object) => this.#client.resolveToken({ ...token, dataPlaneId }, RESOLVE_TIMEOUT_MS);
+      return Promise.all(tokens.map(one));
+    }
+  }
+
+  #connect(): void {
+    this.#reconnectTimer = null;
+    this.#catchUpRevision = null;
+    this.#silenceTimeoutMs = HELLO_TIMEOUT_MS;
+    const lastRevision = this.#cache!.seenRevision;
+    const request = { ...this.#identity, lastRevision, lastRevisionMark: this.#seenRevisionMark };
+    const call = this.#client.watch(request, {
+      onEvent: (event) => this.#onEvent(event),
+      onEnd: (error) => this.#onEnd(error),
+    });
+    this.#watch = call;
+    this.#armSilenceTimer();
+  }
+
+  #armSilenceTimer(): void {
+    if (this.#silenceTimer !== null) clearTimeout(this.#silenceTimer);
+    this.#silenceTimer = setTimeout(() => {
+      const call = this.#watch!;
+      call.cancel();
+      this.#client.preferOtherThan(call.address);
+      this.#onEnd(
+        new LinkError(grpcStatus.DEADLINE_EXCEEDED, `no word from the control plane for ${this.#silenceTimeoutMs} ms`),
+      );
+    }, this.#silenceTimeoutMs);
+  }
+
+  #onEvent(event: IWatchEvent): void {
+    try {
+      if (event.hello) this.#onHello(event.hello, event);
+      else if (event.invalidation) this.#onInvalidation(event);
+      else if (event.circuit) this.#listener.onCircuit(event.circuit);
+      else if (event.prices) this.#listener.onPrices(event.prices);
+    } catch (error) {
+      // A word that was not understood may have been an invalidation: nothing cached can be trusted.
+      this.#watch!.cancel();
+      this.#cache!.reset(0);
+      this.#seenRevisionMark = '';
+      this.#onEnd(new LinkError(grpcStatus.INTERNAL, `event not understood: ${(error as Error).message}`));
+      return;
+    }
+    if (this.#catchUpRevision !== null) {
+      this.#silenceTimer!.refresh();
+      this.#confirmCache();
+    }
+  }
+
+  #onHello(hello: IHello, { revision: sent, revisionMark }: IWatchEvent): void {
+    const cache = this.#cache!;
+    const revision = sent ?? 0;
+    this.#failures = 0;
+    this.#silenceTimeoutMs = Math.max(1_000, (hello.heartbeatMs ?? 0) * HEARTBEATS_MISSED);
+    this.#armSilenceTimer();
+    // Without a revision of our own nothing can be replayed to us: what was resolved before the first Hello goes.
+    const isReset = (hello.reset ?? false) || cache.seenRevision === 0;
+    if (isReset) {
+      cache.reset(revision);
+      this.#seenRevisionMark = revisionMark ?? '';
+    }
+    this.#catchUpRevision = revision;
+    this.#listener.onCircuits(hello.circuits ?? []);
+    this.#listener.onPrices(hello.prices ?? {});
+    this.#isReady = true;
+    if (isReset) this.#listener.onReset();
+  }
+
+  #onInvalidation(event: IWatchEvent): void {
+    const { kind, id, endsSessions } = event.invalidation!;
+    const known = INVALIDATION_KINDS[kind ?? 0] ?? null;
+    if (known === null) throw new Error(`unknown kind of invalidation ${kind}`);
+    const invalidation: Invalidation = {
+      revision: event.revision ?? 0,
+      kind: known,
+      id: id ?? '',
+      endsSessions: endsSessions ?? false,
+    };
+    if (invalidation.revision >= this.#cache!.seenRevision) this.#seenRevisionMark = event.revisionMark ?? '';
+    this.#cache!.invalidate(invalidation);
+    if (invalidation.endsSessions) this.#listener.onSessionsEnd(invalidation);
+  }
+
+  /** Every word confirms the cache, once all that was missed is replayed. */
+  #confirmCache(): void {
+    if (this.#cache!.seenRevision < this.#catchUpRevision!) return;
+    this.#cache!.onLinkUp();
+    if (this.#isUp) return;
+    this.#isUp = true;
+    this.#logged.clear();
+    this.#log.info({ address: this.#watch?.address }, 'connected to the control plane');
+  }
+
+  #onEnd(error: LinkError): void {
+    this.#watch = null;
+    if (this.#silenceTimer !== null) clearTimeout(this.#silenceTimer);
+    this.#silenceTimer = null;
+    this.#markDown();
+    if (this.#stopped) return;
+    if (error.code === grpcStatus.FAILED_PRECONDITION) {
+      this.#stopped = true;
+      this.#listener.onFatal(error.details);
+      return;
+    }
+    this.#logOnce('control plane unreachable', error);
+    const capMs = Math.min(RECONNECT_MS_MAX, RECONNECT_MS_MIN * 2 ** Math.min(this.#failures++, 10));
+    this.#reconnectTimer = setTimeout(() => this.#connect(), RECONNECT_MS_MIN + this.#random() * capMs);
+  }
+
+  #markDown(): void {
+    this.#isUp = false;
+    this.#catchUpRevision = null;
+    this.#cache?.onLinkDown();
+  }
+
+  #logOnce(what: string, error: unknown): void {
+    const text = maskSecrets(error instanceof Error ? error.message : String(error));
+    // Of a missed deadline it tells how long each part took that took any time: other words and numbers each time.
+    const missed = error instanceof LinkError && error.code === grpcStatus.DEADLINE_EXCEEDED;
+    const kind = `${what}: ${missed ? error.code : text.replace(/\d+/g, '')}`;
+    if (this.#logged.has(kind)) return;
+    this.#logged.add(kind);
+    const refused = error instanceof LinkError && error.code === grpcStatus.UNAUTHENTICATED;
+    this.#log.warn(refused ? { hint: 'INTERNAL_TOKEN must be the same on both planes' } : {}, `${what}: ${text}`);
+  }
+}
+
+/** Throws when the answer is none. */
+function decodeResolution(answer: IResolveTokenResponse): Resolution {
+  const revision = answer.revision ?? 0;
+  const outcome = answer.outcome ?? Outcome.OUTCOME_UNSPECIFIED;
+  if (outcome === Outcome.FOUND) return { context: decodeContext(answer.context ?? {}), rejection: null, revision };
+  const refusal = LOOKUP_REJECTIONS[outcome as keyof typeof LOOKUP_REJECTIONS];
+  if (refusal === undefined) throw new Error(`the control plane answered with outcome ${outcome}`);
+  return { context: null, rejection: refusal, revision };
+}

@@ -1,0 +1,73 @@
+import type { IAgentContext, IInjection } from '@acg/proto/messages';
+import { describe, expect, it } from 'vitest';
+import { BUDGET_ROW, UNLIMITED } from '../limits/limit-table.js';
+import { createContextMessage } from './context-fixture.js';
+import { decodeContext } from './decode-context.js';
+
+const SECRET = 'sk-"odd secret/+ü';
+
+const injection = (message: IInjection, change: Partial<IAgentContext> = {}) =>
+  decodeContext(createContextMessage({ ...change }, { injection: message })).upstreams.get('openai')!.injection;
+
+describe('decodeContext', () => {
+  it('computes budget, limits and maps once', () => {
+    const context = decodeContext(createContextMessage({ budgetCents: 1_000, unassignedProviders: ['s3'] }));
+    expect(context.agentLimits.byRow[BUDGET_ROW]).toBe(10_000_000_000);
+    expect(context.keyExpiresAtMs).toBeNull();
+    expect([...context.upstreams.keys()]).toEqual(['openai']);
+    expect(context.unassignedProviders.has('s3')).toBe(true);
+    expect(decodeContext(createContextMessage({})).agentLimits.byRow[BUDGET_ROW]).toBe(UNLIMITED);
+  });
+
+  it('header: value, alternatives and the bearer form carry the secret; own headers replace those of the client', () => {
+    const decoded = injection({
+      header: {
+        name: 'x-api-key',
+        prefix: '',
+        secret: SECRET,
+        alternatives: [{ name: 'authorization', prefix: 'Bearer ' }],
+        alsoBearerUnlessUserJwt: true,
+      },
+      extraHeaders: [{ name: 'OpenAI-Organization', value: 'org-1' }],
+      dropHeaders: ['openai-project'],
+    });
+    if (decoded.kind !== 'header') throw new Error(decoded.kind);
+    expect(decoded.value).toBe(SECRET);
+    expect(decoded.alternatives.get('authorization')).toBe(`Bearer ${SECRET}`);
+    expect(decoded.bearerUnlessUserJwt).toBe(`Bearer ${SECRET}`);
+    expect([...decoded.dropHeaders].sort()).toEqual(['openai-organization', 'openai-project', 'x-api-key']);
+    expect(decoded.secretForms).toContain(SECRET);
+    expect(decoded.secretForms).toContain('sk-\\"odd secret/+ü'); // as it stands in a JSON error body
+  });
+
+  it('basic: the base64 of user and password is a form of the secret, the user name is not', () => {
+    const decoded = injection({ basic: { username: 'robot', password: 'pass-word-1' } });
+    if (decoded.kind !== 'basic') throw new Error(decoded.kind);
+    const encoded = Buffer.from('robot:pass-word-1').toString('base64');
+    expect(decoded.value).toBe(`Basic ${encoded}`);
+    expect(decoded.secretForms).toEqual([encoded, 'pass-word-1']);
+  });
+
+  it('query: the pair is ready to append and every encoding is masked', () => {
+    const decoded = injection({ query: { name: 'api key', secret: 'a b/c+d=ü' } });
+    if (decoded.kind !== 'query') throw new Error(decoded.kind);
+    expect(decoded.pair).toBe('api%20key=a%20b%2Fc%2Bd%3D%C3%BC');
+    expect([...decoded.secretForms].sort()).toEqual(['a b/c+d=ü', 'a%20b%2Fc%2Bd%3D%C3%BC', 'a+b%2Fc%2Bd%3D%C3%BC']);
+  });
+
+  it('sigv4: only the session token ever leaves, so only it is masked', () => {
+    const keys = { accessKeyId: 'AKIA', secretAccessKey: 'very-secret', region: 'auto', service: 's3' };
+    const without = injection({ sigv4: keys });
+    if (without.kind !== 'sigv4') throw new Error(without.kind);
+    expect(without.sessionToken).toBeNull();
+    expect(without.secretForms).toEqual([]);
+    expect(injection({ sigv4: { ...keys, sessionToken: 'session-1' } }).secretForms).toEqual(['session-1']);
+  });
+
+  it.each([
+    ['no key id', { keyId: '' }],
+    ['an unknown status', { agentStatus: 'sleeping' }],
+  ])('refuses a context with %s, without its values in the error', (_what, change) => {
+    expect(() => decodeContext(createContextMessage(change))).toThrow(/^context with/);
+  });
+});

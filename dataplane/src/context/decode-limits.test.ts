@@ -1,0 +1,61 @@
+import { NANOS_PER_CENT } from '@acg/base/units';
+import type { IAgentContext, ILimit } from '@acg/proto/messages';
+import { expect, test } from 'vitest';
+import { BUDGET_ROW, BUDGET_ROWS, LIMIT_TABLE, RPD_ROW, RPM_ROW, UNLIMITED } from '../limits/limit-table.js';
+import { decodeLimits } from './decode-limits.js';
+
+const limitsOf = (message: IAgentContext) => decodeLimits(message, 'agent-1').byRow;
+const wire = (row: number, value: number, change: Partial<ILimit> = {}): ILimit => {
+  const { type, window, unit, scope } = LIMIT_TABLE[row]!;
+  return { type, window, unit, scope, value, ...change };
+};
+
+test('terms: limits by row, money in nano-dollars', () => {
+  const limits = limitsOf({ limits: [wire(BUDGET_ROW, 7), wire(RPD_ROW, 5), wire(RPM_ROW, 3)] });
+  expect([limits[RPM_ROW], limits[RPD_ROW], limits[BUDGET_ROW]]).toEqual([3, 5, 7 * NANOS_PER_CENT]);
+});
+
+test('terms: a limit that is missing has its default, never none', () => {
+  expect(limitsOf({})).toEqual(LIMIT_TABLE.map((row) => row.default ?? UNLIMITED));
+  expect(limitsOf({ limits: [wire(RPD_ROW, 5)] })[RPM_ROW]).toBe(60);
+  const limits = limitsOf({ limits: [wire(RPM_ROW, 0)], rpdLimit: 0 });
+  expect([limits[RPM_ROW], limits[RPD_ROW]]).toEqual([60, 10_000]);
+});
+
+test('terms: a control plane of the release before sends the old fields only', () => {
+  const limits = limitsOf({ rpmLimit: 3, rpdLimit: 5, budgetCents: 0 });
+  expect([limits[RPM_ROW], limits[RPD_ROW], limits[BUDGET_ROW]]).toEqual([3, 5, 0]);
+});
+
+test('terms: rows win over the old fields beside them', () => {
+  expect(limitsOf({ rpmLimit: 99, limits: [wire(RPM_ROW, 3)] })[RPM_ROW]).toBe(3);
+});
+
+test.each([{ type: 'requests_per_moon' }, { window: 'hour' }, { unit: 'tokens' }, { scope: 'galaxy' }])(
+  'terms: a limit with %o is not the one this data plane knows, and is ignored',
+  (change) => {
+    expect(limitsOf({ limits: [wire(RPM_ROW, 3, change)] })[RPM_ROW]).toBe(60);
+  },
+);
+
+test('terms: project and organization are counted without a budget, too, unless the context does not name them', () => {
+  const of = { projectId: 'p1', orgId: 'o1' };
+  const [, project, org] = BUDGET_ROWS;
+  const {
+    scopes: spends,
+    budgetedScopes: budgets,
+    unbudgetedTags: unbudgeted,
+  } = decodeLimits({ ...of, limits: [wire(project!, 7)] }, 'agent-1');
+  expect(spends.map(({ tag }) => tag)).toEqual(['agent-1', 'p:p1']);
+  expect(budgets.map(({ tag }) => tag)).toEqual(['p:p1']);
+  expect(unbudgeted).toEqual(['o:o1']);
+  expect(decodeLimits(of, 'agent-1').unbudgetedTags).toEqual(['p:p1', 'o:o1']);
+  expect(decodeLimits({ ...of, limits: [wire(project!, 7), wire(org!, 7)] }, 'agent-1').unbudgetedTags).toEqual([]);
+  expect(decodeLimits({}, 'agent-1').unbudgetedTags).toEqual([]);
+});
+
+test('terms: a budget is a hard one only where there is one', () => {
+  const hard = (message: IAgentContext) => decodeLimits({ ...message, hardBudget: true }, 'agent-1').hardBudget;
+  expect([hard({ limits: [wire(BUDGET_ROW, 7)] }), hard({})]).toEqual([true, false]);
+  expect(decodeLimits({ limits: [wire(BUDGET_ROW, 7)] }, 'agent-1').hardBudget).toBe(false);
+});

@@ -1,0 +1,65 @@
+/** Limits and month spend off the wire. A limit that is missing there has its default, never none. */
+import { NANOS_PER_CENT } from '@acg/base/units';
+import type { IAgentContext, ILimit } from '@acg/proto/messages';
+import { type AgentLimits, createAgentLimits, DEFAULT_MAX_OUTPUT_TOKENS } from '../limits/agent-limits.js';
+import { parseMonth } from '../limits/calendar-month.js';
+import { BUDGET_ROW, BUDGET_ROWS, LIMIT_TABLE, type LimitRow, UNLIMITED } from '../limits/limit-table.js';
+import { scopeHashTag } from '../limits/scope-hash-tag.js';
+
+/** The fields of control planes that do not send `limits` yet; gone with the next release. */
+const LEGACY_FIELDS: Readonly<Record<string, (message: IAgentContext) => number | null | undefined>> = {
+  'rpm agent_provider': ({ rpmLimit }) => rpmLimit,
+  'rpd agent_provider': ({ rpdLimit }) => rpdLimit,
+  'budget agent': ({ budgetCents }) => budgetCents,
+};
+
+export function decodeLimits(message: IAgentContext, agentId: string): AgentLimits {
+  const limits = Object.freeze(LIMIT_TABLE.map((row) => decodeLimit(message, row)));
+  const budgeted = BUDGET_ROWS.filter((row) => row === BUDGET_ROW || limits[row] !== UNLIMITED);
+  return createAgentLimits({
+    agentId,
+    byRow: limits,
+    month: parseMonth(message.spendMonth ?? ''),
+    scopes: budgeted.map((row) => decodeSpend(message, agentId, row)),
+    unbudgetedTags: BUDGET_ROWS.filter((row) => !budgeted.includes(row)).flatMap(
+      (row) => decodeScopeTag(message, row) ?? [],
+    ),
+    hardBudget: message.hardBudget ?? false,
+    defaultMaxOutputTokens: message.holdMaxOutputTokens || DEFAULT_MAX_OUTPUT_TOKENS,
+    rejectsUnchecked: message.refuseUnchecked ?? false,
+  });
+}
+
+function decodeSpend(message: IAgentContext, agentId: string, row: number) {
+  const { scope } = LIMIT_TABLE[row]!;
+  if (scope === 'agent') {
+    return { row, tag: agentId, ledgerNanos: message.spendNanos ?? 0, ledgerOwnNanos: message.ledgerNanos ?? 0 };
+  }
+  const sent = (message.scopes ?? []).find((one) => one.scope === scope);
+  const tag = decodeScopeTag(message, row) ?? scopeHashTag(scope, '');
+  return { row, tag, ledgerNanos: sent?.spentNanos ?? 0, ledgerOwnNanos: sent?.ledgerNanos ?? 0 };
+}
+
+/** Of a project or an organization; null: the context does not name it. */
+function decodeScopeTag(message: IAgentContext, row: number): string | null {
+  const { scope } = LIMIT_TABLE[row]!;
+  const id = scope === 'project' ? message.projectId : message.orgId;
+  return id ? scopeHashTag(scope, id) : null;
+}
+
+function decodeLimit(message: IAgentContext, row: LimitRow): number {
+  const sent = (message.limits ?? []).find((limit) => matchesRow(row, limit));
+  const value =
+    validValueOrNull(row, sent ? (sent.value ?? 0) : LEGACY_FIELDS[`${row.type} ${row.scope}`]?.(message)) ??
+    row.default;
+  if (value === null) return UNLIMITED;
+  return row.unit === 'cents' ? value * NANOS_PER_CENT : value;
+}
+
+/** All four parts must agree: a limit of another window or unit than this data plane counts is not this limit. */
+const matchesRow = (row: LimitRow, limit: ILimit): boolean =>
+  limit.type === row.type && limit.scope === row.scope && limit.window === row.window && limit.unit === row.unit;
+
+/** Only a sum of money may be limited to nothing; elsewhere 0 is a field that was not set. */
+const validValueOrNull = (row: LimitRow, value: number | null | undefined): number | null =>
+  typeof value === 'number' && (value > 0 || (row.unit === 'cents' && value === 0)) ? value : null;

@@ -1,0 +1,144 @@
+import { expect, test } from 'vitest';
+import { BATCH_MAX, PENDING_QUERIES_MAX, ResolveBatcher, type TokenQuery } from './resolve-batcher.js';
+
+const query = (i: number): TokenQuery => ({ tokenHash: `hash-${i}`, agentRef: '' });
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const found = (revision: number) => ({ context: null, rejection: 'unknown_token', revision }) as const;
+
+function scene() {
+  const calls: { queries: readonly TokenQuery[]; answer: (most?: number) => void; fail: (error: Error) => void }[] = [];
+  const batch = new ResolveBatcher(
+    (queries) =>
+      new Promise((resolve, reject) => {
+        const answer = (most?: number) =>
+          resolve(queries.slice(0, most).map(({ tokenHash }) => found(Number(tokenHash.slice(5)))));
+        calls.push({ queries, answer, fail: reject });
+      }),
+  );
+  return { calls, batch };
+}
+
+test('resolve: all tokens of a turn go in one call, and each gets its own answer', async () => {
+  const { calls, batch } = scene();
+  const answers = [0, 1, 2].map((i) => batch.resolve(query(i), null));
+  await turn();
+  expect(calls.map(({ queries }) => queries.length)).toEqual([3]);
+  calls[0]!.answer();
+  expect(await Promise.all(answers)).toEqual([found(0), found(1), found(2)]);
+});
+
+test('resolve: more than fit in one call go in several', async () => {
+  const { calls, batch } = scene();
+  for (let i = 0; i <= BATCH_MAX; i++) void batch.resolve(query(i), null);
+  await turn();
+  expect(calls.map(({ queries }) => queries.length)).toEqual([BATCH_MAX, 1]);
+});
+
+test('resolve: while four calls are under way the rest gathers for the next one', async () => {
+  const { calls, batch } = scene();
+  for (let i = 0; i < 10; i++) {
+    void batch.resolve(query(i), null);
+    await turn();
+  }
+  expect(calls.map(({ queries }) => queries.length)).toEqual([1, 1, 1, 1]);
+  calls[2]!.answer();
+  await turn();
+  await turn();
+  expect(calls.map(({ queries }) => queries.length)).toEqual([1, 1, 1, 1, 6]);
+});
+
+test('resolve: a call that fails fails for its own tokens, and the next ones go on', async () => {
+  const { calls, batch } = scene();
+  const first = batch.resolve(query(0), null);
+  await turn();
+  const second = batch.resolve(query(1), null);
+  await turn();
+  calls[0]!.fail(new Error('away'));
+  calls[1]!.answer();
+  await expect(first).rejects.toThrow('away');
+  expect(await second).toEqual(found(1));
+});
+
+test('resolve: an answer that is an error, or missing, fails its own token alone', async () => {
+  const batch = new ResolveBatcher(async () => [new Error('odd'), found(1)]);
+  const answers = await Promise.allSettled([0, 1, 2].map((i) => batch.resolve(query(i), null)));
+  expect(answers.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
+});
+
+test('resolve: whoever asks about thousands waits behind itself', async () => {
+  const { calls, batch } = scene();
+  const [hostile, other] = [{}, {}];
+  const flood = (): void => {
+    for (let i = 0; i < 2_000; i++) void batch.resolve(query(i), hostile);
+  };
+  flood();
+  await turn(); // 4 × 256 are asked
+  flood();
+  const legitimate = batch.resolve(query(9_999), other);
+  calls[0]!.answer();
+  await turn();
+  await turn();
+  expect(calls[4]!.queries.slice(0, 2)).toContainEqual(query(9_999));
+  calls[4]!.answer();
+  expect(await legitimate).toEqual(found(9_999));
+});
+
+test('resolve: when all places are taken the lane with most waiting loses its newest, and nobody else any', async () => {
+  const { batch, calls } = scene();
+  const hostile = {};
+  const lost: number[] = [];
+  const asked: number[] = [];
+  for (let i = 0; i < PENDING_QUERIES_MAX + 100; i++) {
+    asked.push(i);
+    batch.resolve(query(i), hostile).catch(() => lost.push(i));
+  }
+  let others = 0;
+  for (let i = 0; i < 300; i++) void batch.resolve(query(10_000 + i), {}).then(() => others++);
+  await turn();
+  expect(lost.length).toBe(400);
+  expect(Math.min(...lost)).toBe(PENDING_QUERIES_MAX - 300);
+  for (let at = 0; others < 300; at++) {
+    while (calls[at] === undefined) await turn();
+    calls[at]!.answer();
+  }
+  expect(lost.length).toBe(400);
+});
+
+test('resolve: more lanes than places, one token each: one of them is lost, and the others are answered', async () => {
+  const { batch, calls } = scene();
+  const answers: Promise<unknown>[] = [];
+  for (let i = 0; i <= PENDING_QUERIES_MAX; i++) answers.push(batch.resolve(query(i), {}));
+  const settled = Promise.allSettled(answers);
+  for (let at = 0; at * BATCH_MAX < PENDING_QUERIES_MAX; at++) {
+    while (calls[at] === undefined) await turn();
+    calls[at]!.answer();
+  }
+  expect((await settled).filter(({ status }) => status === 'rejected').length).toBe(1);
+});
+
+test('resolve: tokens that an answer leaves out are asked about again, before what has come since in their lanes', async () => {
+  const { calls, batch } = scene();
+  const [big, other] = [{}, {}];
+  const answers = [0, 1, 2].map((i) => batch.resolve(query(i), big));
+  await turn();
+  answers.push(batch.resolve(query(3), big), batch.resolve(query(4), other));
+  for (let at = 0; at < 4; at++) {
+    calls[at]!.answer(1);
+    await turn();
+    await turn();
+  }
+  expect(calls.map(({ queries }) => queries.map(({ tokenHash }) => tokenHash))).toEqual([
+    ['hash-0', 'hash-1', 'hash-2'],
+    ['hash-1', 'hash-4', 'hash-2', 'hash-3'],
+    ['hash-4', 'hash-2', 'hash-3'],
+    ['hash-2', 'hash-3'],
+    ['hash-3'],
+  ]);
+  calls[4]!.answer();
+  expect(await Promise.all(answers)).toEqual([0, 1, 2, 3, 4].map(found));
+});
+
+test('resolve: no answer at all fails its tokens', async () => {
+  const batch = new ResolveBatcher(async () => []);
+  await expect(batch.resolve(query(0), null)).rejects.toThrow('unanswered');
+});

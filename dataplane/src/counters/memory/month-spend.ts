@@ -1,0 +1,46 @@
+/** Month spend of one scope in process: own totals, the ledger's figures, and what is held of calls under way. */
+const MONTHS_KEPT = 2;
+
+export class MonthSpend {
+  /** Own totals, `[month, nanos]`, the newest last. */
+  readonly #ownTotals: [month: number, nanos: number][] = [];
+  #ledgerMonth = -1;
+  #ledgerNanos = 0;
+  #ledgerOwnNanos = 0;
+  reservedNanos = 0;
+
+  add(month: number, nanos: number): void {
+    const known = this.#ownTotals.find(([of]) => of === month);
+    if (known !== undefined) {
+      known[1] += nanos;
+      return;
+    }
+    this.#ownTotals.push([month, nanos]);
+    this.#ownTotals.sort((a, b) => a[0] - b[0]);
+    if (this.#ownTotals.length > MONTHS_KEPT) this.#ownTotals.shift();
+  }
+
+  /** The ledger's figures grow within a month. */
+  updateFromLedger(month: number, nanos: number, ownNanos: number): void {
+    if (month < this.#ledgerMonth) return;
+    if (month > this.#ledgerMonth) {
+      this.#ledgerMonth = month;
+      this.#ledgerNanos = 0;
+      this.#ledgerOwnNanos = 0;
+    }
+    this.#ledgerNanos = Math.max(this.#ledgerNanos, nanos);
+    this.#ledgerOwnNanos = Math.max(this.#ledgerOwnNanos, ownNanos);
+  }
+
+  /** Own total and the ledger's are never added: most of it is in both. */
+  spentNanos(month: number): number {
+    const own = this.#ownTotals.find(([of]) => of === month)?.[1] ?? 0;
+    if (month !== this.#ledgerMonth) return own;
+    return Math.max(own + this.#ledgerOwnNanos, this.#ledgerNanos);
+  }
+
+  isExpired(month: number): boolean {
+    const newest = Math.max(this.#ledgerMonth, this.#ownTotals[this.#ownTotals.length - 1]?.[0] ?? 0);
+    return this.reservedNanos === 0 && month - newest >= MONTHS_KEPT;
+  }
+}

@@ -1,0 +1,95 @@
+/** All windows of one agent and provider in process: the sliding minute, the fixed windows and the tokens. */
+import type { AgentLimits } from '../../limits/agent-limits.js';
+import { RPM_ROW, rowsCountedAs, TOKEN_ROWS, type WindowLengthsMs, windowLengthUs } from '../../limits/limit-table.js';
+import { SlidingWindowLog } from './sliding-window-log.js';
+import { TokenUsageWindow } from './token-usage-window.js';
+
+const FIXED_ROWS = rowsCountedAs('fixed');
+
+interface FixedWindow {
+  readonly lengthUs: number;
+  startUs: number;
+  count: number;
+}
+
+export class RateLimitWindows {
+  readonly #rpmUs: number;
+  readonly #tokenUs: number;
+  readonly #log = new SlidingWindowLog();
+  readonly #fixed: readonly FixedWindow[];
+  /** Made with the first tokens. */
+  #tokens: TokenUsageWindow[] | null = null;
+  #tokensAtUs = 0;
+  #nowUs = 0;
+  #live = 0;
+
+  constructor(windows: WindowLengthsMs) {
+    this.#rpmUs = windows.minute * 1000;
+    this.#tokenUs = windows.tokenMinute * 1000;
+    this.#fixed = FIXED_ROWS.map((row) => ({ lengthUs: windowLengthUs(row, windows), startUs: 0, count: 0 }));
+  }
+
+  /** Ends windows that are over. What is asked afterwards is as of now; the pair's time does not step back by little. */
+  advanceTo(clockUs: number): void {
+    this.#nowUs = this.#log.monotonicUs(clockUs, this.#rpmUs);
+    this.#live = this.#log.countAt(this.#nowUs, this.#rpmUs);
+    for (const window of this.#fixed) {
+      if (window.startUs > this.#nowUs) window.startUs = this.#nowUs;
+      if (this.#nowUs >= window.startUs + window.lengthUs) window.count = 0;
+    }
+  }
+
+  consume(): void {
+    for (const window of this.#fixed) {
+      if (window.count === 0) window.startUs = this.#nowUs;
+      window.count++;
+    }
+    this.#log.push(this.#nowUs);
+    this.#live++;
+  }
+
+  addTokens(row: number, clockUs: number, tokens: number): void {
+    this.#tokens ??= TOKEN_ROWS.map(() => new TokenUsageWindow(this.#tokenUs));
+    this.#tokens[TOKEN_ROWS.indexOf(row)]!.add(clockUs, tokens);
+    this.#tokensAtUs = clockUs;
+  }
+
+  remaining(row: number, { byRow: limits }: AgentLimits): number {
+    return Math.max(0, limits[row]! - this.#used(row));
+  }
+
+  /** When what is counted there leaves, Unix seconds; null = nothing is counted, or it leaves bit by bit. */
+  resetAtSec(row: number): number | null {
+    if (this.#used(row) === 0) return null;
+    if (row === RPM_ROW) return ceilToSeconds(this.#log.at(0) + this.#rpmUs);
+    const window = this.#fixed[FIXED_ROWS.indexOf(row)];
+    return window === undefined ? null : ceilToSeconds(window.startUs + window.lengthUs);
+  }
+
+  /** When the next request passes a window that is full. */
+  retryAtSec(row: number, { byRow: limits }: AgentLimits): number {
+    const limit = limits[row]!;
+    if (row === RPM_ROW) {
+      const blockerUs = limit > 0 ? this.#log.at(this.#live - limit) : this.#nowUs;
+      return ceilToSeconds(blockerUs + this.#rpmUs);
+    }
+    const window = this.#fixed[FIXED_ROWS.indexOf(row)];
+    if (window !== undefined) return ceilToSeconds(window.startUs + window.lengthUs);
+    return ceilToSeconds(this.#tokens?.[TOKEN_ROWS.indexOf(row)]?.retryAtUs(limit) ?? 0);
+  }
+
+  isExpired(nowUs: number): boolean {
+    if (nowUs < this.#tokensAtUs + 2 * this.#tokenUs) return false;
+    return this.#fixed.every(({ startUs, lengthUs }) => nowUs >= startUs + lengthUs + this.#rpmUs);
+  }
+
+  #used(row: number): number {
+    if (row === RPM_ROW) return this.#live;
+    const fixed = this.#fixed[FIXED_ROWS.indexOf(row)];
+    if (fixed !== undefined) return fixed.count;
+    return this.#tokens?.[TOKEN_ROWS.indexOf(row)]?.tokensUsedAt(this.#nowUs) ?? 0;
+  }
+}
+
+/** Rounded up: at that second the thing has happened. */
+const ceilToSeconds = (us: number): number => Math.ceil(us / 1_000_000);

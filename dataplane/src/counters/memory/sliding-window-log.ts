@@ -1,0 +1,60 @@
+/**
+ * Exact sliding log of one RPM window in process: a ring of admission times that grows with use and never beyond
+ * what was admitted in one window. Half-open: a request admitted at t is counted until just before t + window.
+ *
+ *    #head ─▶ oldest … newest      (indexes modulo the ring's length, which is a power of two)
+ */
+const CAPACITY_MIN = 8;
+
+export class SlidingWindowLog {
+  #ring = new Float64Array(CAPACITY_MIN);
+  #head = 0;
+  #count = 0;
+
+  /** Entries still counted at `nowUs`. Times must not decrease; see {@link monotonicUs}. */
+  countAt(nowUs: number, windowUs: number): number {
+    const mask = this.#ring.length - 1;
+    while (this.#count > 0 && this.#ring[this.#head & mask]! + windowUs <= nowUs) {
+      this.#head++;
+      this.#count--;
+    }
+    if (this.#count === 0) this.#shrink();
+    return this.#count;
+  }
+
+  /**
+   * The time to use when the clock says `nowUs`: it holds still after a small step back and starts over, with an empty
+   * log, after one of more than a window.
+   */
+  monotonicUs(nowUs: number, windowUs: number): number {
+    if (this.#count === 0) return nowUs;
+    const newest = this.at(this.#count - 1);
+    if (newest <= nowUs) return nowUs;
+    if (newest - nowUs <= windowUs) return newest;
+    this.#count = 0;
+    return nowUs;
+  }
+
+  push(timeUs: number): void {
+    if (this.#count === this.#ring.length) this.#grow();
+    this.#ring[(this.#head + this.#count) & (this.#ring.length - 1)] = timeUs;
+    this.#count++;
+  }
+
+  /** The i-th oldest entry, 0 ≤ i < count. */
+  at(index: number): number {
+    return this.#ring[(this.#head + index) & (this.#ring.length - 1)]!;
+  }
+
+  #grow(): void {
+    const ring = new Float64Array(this.#ring.length * 2);
+    for (let i = 0; i < this.#count; i++) ring[i] = this.at(i);
+    this.#ring = ring;
+    this.#head = 0;
+  }
+
+  #shrink(): void {
+    this.#head = 0;
+    if (this.#ring.length > CAPACITY_MIN) this.#ring = new Float64Array(CAPACITY_MIN);
+  }
+}

@@ -1,0 +1,19 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { expect, test } from 'vitest';
+import { parseRedisAddress } from './redis-address.js';
+import { RedisClient } from './redis-client.js';
+
+test('redis: a link that still asks a sentinel for its server can be told to give its connection up', async () => {
+  const sockets: Socket[] = [];
+  const sentinel = createServer((socket) => void sockets.push(socket.on('error', () => {}))).listen(0, '127.0.0.1');
+  await once(sentinel, 'listening');
+  const { port } = sentinel.address() as AddressInfo;
+  const address = parseRedisAddress(`redis+sentinel://127.0.0.1:${port}/primary`)!;
+  const access = { ...address, connectionName: 'test', tlsCa: null };
+  const link = new RedisClient(access, { onConnected: () => {}, onError: () => {} });
+  expect(() => link.reconnect(0)).not.toThrow();
+  link.close();
+  sentinel.close();
+  for (const socket of sockets) socket.destroy();
+});

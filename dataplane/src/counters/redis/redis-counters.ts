@@ -1,0 +1,315 @@
+/**
+ * Counters in Redis or Redis Cluster, shared by all data planes. Splits the work over nodes: one for a single server, one
+ * per master of a cluster, so that a dead master opens the gate for its own agents only.
+ *
+ * On a cluster the purses of projects and organizations live in other slots than the agent: those are asked first, and
+ * the agent's admission follows where they let it pass.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Logger } from '@acg/base/log';
+import type { AgentLimits, ScopeSpend } from '../../limits/agent-limits.js';
+import type {
+  Admission,
+  AdmissionRequest,
+  Counters,
+  CountersMetrics,
+  LimitSnapshot,
+  PeekRequest,
+  Settlement,
+  SpendSnapshot,
+  WindowSnapshot,
+} from '../../limits/counters.js';
+import { DEFAULT_WINDOW_LENGTHS_MS, TOKEN_ROWS, UNLIMITED, type WindowLengthsMs } from '../../limits/limit-table.js';
+import { RESERVATION_LEASE_MS } from './admit-codec.js';
+import { hashSlot } from './client/hash-slot.js';
+import { RedisClient, type RedisClientOptions } from './client/redis-client.js';
+import { RedisNode } from './redis-node.js';
+import { SpendCounters } from './spend-counters.js';
+
+interface RedisCountersOptions extends RedisClientOptions {
+  readonly timeoutMs: number;
+  /** Shortened by tests. */
+  readonly windows?: Partial<WindowLengthsMs>;
+  /** Scopes whose spend is kept in mind; for tests of the bound. */
+  readonly spendCountersMax?: number;
+  /** Another {@link SPEND_LINGER_MS}; for tests. */
+  readonly spendLingerMs?: number;
+}
+
+const SPEND_COUNTERS_MAX = 100_000;
+/** How long spend that nobody waits for is kept back: the next admission takes it along, which saves a call to the store. */
+const SPEND_LINGER_MS = 5;
+/** From here on a budget is nearly used, and its spend is told at once. */
+const NEAR_BUDGET_RATIO = 0.9;
+const START_TIMEOUT_MS = 3_000;
+const CLOSE_TIMEOUT_MS = 1_000;
+/**
+ * How often the store is told of spend that nothing else sends: of projects and organizations without a budget. Nobody reads
+ * it until there is one, and then the first admission takes this process's total along at once.
+ */
+const UNBUDGETED_REPORT_MS = 500;
+/** Three chances before the lease is over. */
+const RESERVATION_RENEW_MS = RESERVATION_LEASE_MS / 3;
+/** A cluster has at most 1 000 masters; nodes of masters that are gone stay until then. */
+const NODES_MAX = 1_000;
+/** Enough to meet every slot. */
+const PROBE_TAG_TRIES_MAX = 200_000;
+
+export class RedisCounters implements Counters {
+  readonly kind = 'redis';
+  readonly #options: RedisCountersOptions;
+  readonly #log: Logger;
+  readonly #metrics: CountersMetrics;
+  readonly #client: RedisClient;
+  readonly #spendCounters: SpendCounters;
+  readonly #nodes = new Map<string, RedisNode>();
+  /** The node of a single server, and of a cluster's slots while their master is unknown. */
+  readonly #firstNode: RedisNode;
+  readonly #clustered: boolean;
+  readonly #writerId = randomBytes(9).toString('base64url');
+  readonly #renewTimer: NodeJS.Timeout;
+  readonly #unbudgetedTimer: NodeJS.Timeout;
+  #lastError = '';
+  #onDataLost: () => void = () => {};
+
+  constructor(options: RedisCountersOptions, log: Logger, metrics: CountersMetrics) {
+    this.#options = options;
+    this.#log = log;
+    this.#metrics = metrics;
+    this.#clustered = options.urls.length > 1;
+    this.#spendCounters = new SpendCounters(options.spendCountersMax ?? SPEND_COUNTERS_MAX, this.#writerId);
+    this.#client = new RedisClient(options, {
+      onConnected: this.#onConnected,
+      onError: (error) => {
+        this.#lastError = error.message;
+      },
+    });
+    this.#firstNode = this.#createNode(options.urls.map((url) => url.host).join(','), this.#writerId);
+    this.#renewTimer = setInterval(this.#renewReservations, RESERVATION_RENEW_MS).unref();
+    this.#unbudgetedTimer = setInterval(this.#reportUnacknowledged, UNBUDGETED_REPORT_MS).unref();
+  }
+
+  /** Waits for the store, but not for long: without it requests pass unchecked. */
+  async start(): Promise<void> {
+    await this.#firstNode.enforcement.waitUntilEnforcing(START_TIMEOUT_MS);
+    if (this.#firstNode.enforcement.isEnforcing) {
+      await Promise.all([...this.#nodes.values()].map((node) => node.enforcement.waitUntilEnforcing(START_TIMEOUT_MS)));
+    }
+    for (const node of this.#nodes.values()) node.enforcement.logIfFailedOpen(node.lastFailure || this.#lastError);
+    if (!this.#firstNode.enforcement.isEnforcing) return;
+    for (const policy of new Set(await this.#client.fetchEvictionPolicies())) {
+      if (policy === null || policy === 'noeviction') continue;
+      this.#log.warn(
+        { policy },
+        'Redis evicts keys when its memory is full, and limits with them: set maxmemory-policy noeviction',
+      );
+    }
+  }
+
+  onDataLost(listener: () => void): void {
+    this.#onDataLost = listener;
+  }
+
+  get isEnforcing(): boolean {
+    for (const node of this.#nodes.values()) if (!node.enforcement.isEnforcing) return false;
+    return true;
+  }
+
+  /** Scopes held; for tests of the bound. */
+  get trackedCount(): number {
+    return this.#spendCounters.size;
+  }
+
+  admit(
+    { limits: terms, providerSlug, reservationNanos: holdNanos }: AdmissionRequest,
+    done: (admission: Admission) => void,
+  ): void {
+    const slot = this.#slotOf(terms.agentId);
+    const foreign = this.#clustered ? terms.budgetedScopes.filter(({ tag }) => tag !== terms.agentId) : NONE;
+    if (foreign.length === 0) {
+      this.#nodeOf(slot).admit(slot, terms, providerSlug, terms.budgetedScopes, holdNanos, done);
+      return;
+    }
+    const own = terms.budgetedScopes.filter(({ tag }) => tag === terms.agentId);
+    this.#checkBudgetsInOrder(terms, foreign, 0, (rejection) => {
+      if (rejection !== null) done(rejection);
+      else this.#nodeOf(slot).admit(slot, terms, providerSlug, own, holdNanos, done);
+    });
+  }
+
+  growReservation(limits: AgentLimits, reservationNanos: number, done: (granted: boolean) => void): void {
+    const slot = this.#slotOf(limits.agentId);
+    const own = limits.budgetedScopes.filter(({ tag }) => tag === limits.agentId);
+    this.#nodeOf(slot).checkBudgets(slot, limits, own, reservationNanos, ({ rejectedByRow: refusedBy, outcome }) => {
+      if (outcome === 'unchecked' && limits.rejectsUnchecked) {
+        done(false);
+        return;
+      }
+      if (outcome === 'unchecked') this.#spendCounters.getOrCreate(limits.agentId).reserveUnchecked(reservationNanos);
+      done(refusedBy < 0);
+    });
+  }
+
+  settle({ limits: terms, providerSlug, month, costNanos, tokens, reservationNanos: holdNanos }: Settlement): void {
+    const cost = Math.round(costNanos);
+    const urgent = terms.hardBudget || holdNanos > 0 || this.#isNearBudget(terms, cost);
+    for (let i = 0; i < terms.scopes.length; i++) {
+      const { tag } = terms.scopes[i]!;
+      const held = i === 0 ? holdNanos : 0;
+      if (!(cost > 0) && held === 0) continue;
+      const counter = this.#spendCounters.getOrCreate(tag);
+      if (cost > 0) counter.addSpend(month, cost);
+      if (held > 0) counter.release(held);
+      const slot = this.#slotOf(tag);
+      if (urgent) this.#nodeOf(slot).reportSpend(slot, counter);
+      else this.#nodeOf(slot).reportSpendWithNextBatch(slot, counter);
+    }
+    if (cost > 0) for (const tag of terms.unbudgetedTags) this.#spendCounters.getOrCreate(tag).addSpend(month, cost);
+    for (const row of TOKEN_ROWS) {
+      if (terms.byRow[row] === UNLIMITED || !(tokens > 0)) continue;
+      const slot = this.#slotOf(terms.agentId);
+      this.#nodeOf(slot).addTokens(slot, terms.agentId, providerSlug, row, tokens);
+    }
+  }
+
+  /** Whether others should hear of the spend at once, lest they let pass what is over the budget. */
+  #isNearBudget({ budgetedScopes: budgets }: AgentLimits, costNanos: number): boolean {
+    for (let i = 0; i < budgets.length; i++) {
+      const { tag, budgetNanos } = budgets[i]!;
+      if (this.#spendCounters.getOrCreate(tag).storeSpentNanos + costNanos >= NEAR_BUDGET_RATIO * budgetNanos)
+        return true;
+    }
+    return false;
+  }
+
+  updateLedgerSpend(tag: string, month: number, nanos: number, ownNanos: number): void {
+    this.#spendCounters.find(tag)?.updateFromLedger(month, nanos, ownNanos);
+  }
+
+  peek({ limits: terms, providerSlugs }: PeekRequest, done: (snapshot: LimitSnapshot | null) => void): void {
+    const windows: WindowSnapshot[] = [];
+    const spends: SpendSnapshot[] = [];
+    let missing = providerSlugs.length + terms.scopes.length;
+    let available = true;
+    const answered = (isAvailable: boolean): void => {
+      available &&= isAvailable;
+      missing--;
+      if (missing === 0) done(available ? { windows, spends } : null);
+    };
+    terms.scopes.forEach((spend, at) => {
+      const slot = this.#slotOf(spend.tag);
+      this.#nodeOf(slot).peekSpend(slot, terms, spend, (verdict) => {
+        if (verdict !== null) {
+          spends[at] = { row: spend.row, spentNanos: verdict.spentNanos, reservedNanos: verdict.reservedNanos };
+        }
+        answered(verdict !== null);
+      });
+    });
+    const slot = this.#slotOf(terms.agentId);
+    providerSlugs.forEach((providerSlug, at) => {
+      this.#nodeOf(slot).peekWindows(slot, terms, providerSlug, (verdict) => {
+        if (verdict !== null) {
+          const { remaining, resetAtSec, rejectedByRow: refusedBy, retryAtSec: freeAtSec } = verdict;
+          const refusal = refusedBy < 0 ? null : { row: refusedBy, retryAtSec: freeAtSec };
+          windows[at] = { providerSlug, remaining: remaining!, resetAtSec: resetAtSec!, rejection: refusal };
+        }
+        answered(verdict !== null);
+      });
+    });
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#renewTimer);
+    clearInterval(this.#unbudgetedTimer);
+    this.#reportUnacknowledged();
+    await Promise.all([...this.#nodes.values()].map((node) => node.drain(CLOSE_TIMEOUT_MS)));
+    this.#client.close();
+  }
+
+  /** One after the other, as the table has them: the first that refuses answers; null when all pass. */
+  #checkBudgetsInOrder(
+    terms: AgentLimits,
+    budgets: readonly ScopeSpend[],
+    at: number,
+    done: (refusal: Admission | null) => void,
+  ): void {
+    const budget = budgets[at];
+    if (budget === undefined) {
+      done(null);
+      return;
+    }
+    const slot = this.#slotOf(budget.tag);
+    this.#nodeOf(slot).checkBudgets(slot, terms, [budget], 0, (admission) => {
+      if (admission.rejectedByRow >= 0) done(admission);
+      else this.#checkBudgetsInOrder(terms, budgets, at + 1, done);
+    });
+  }
+
+  /** Holds are leased: a process that dies frees what it held. */
+  readonly #renewReservations = (): void => {
+    this.#spendCounters.forEachWithReservations((purse) => {
+      const slot = this.#slotOf(purse.hashTag);
+      this.#nodeOf(slot).reportSpend(slot, purse);
+    });
+  };
+
+  /** All that the store has not confirmed and no call waits to take. What is on its way now is told twice: no harm. */
+  readonly #reportUnacknowledged = (): void => {
+    this.#spendCounters.unacknowledged.forEach((purse) => {
+      if (purse.batch !== null) return;
+      const slot = this.#slotOf(purse.hashTag);
+      this.#nodeOf(slot).reportSpend(slot, purse);
+    });
+  };
+
+  #slotOf(tag: string): number {
+    return this.#clustered ? hashSlot(tag) : 0;
+  }
+
+  #nodeOf(slot: number): RedisNode {
+    if (!this.#clustered) return this.#firstNode;
+    const master = this.#client.masterOfSlot(slot);
+    return master === null ? this.#firstNode : (this.#nodes.get(master) ?? this.#getOrCreateNode(master));
+  }
+
+  readonly #onConnected = (): void => {
+    if (this.#clustered) for (const master of this.#client.listMasters()) this.#getOrCreateNode(master);
+    for (const node of this.#nodes.values()) node.onConnected();
+  };
+
+  #getOrCreateNode(master: string): RedisNode {
+    const known = this.#nodes.get(master);
+    if (known !== undefined || this.#nodes.size >= NODES_MAX) return known ?? this.#firstNode;
+    let tag = 0;
+    while (tag < PROBE_TAG_TRIES_MAX && this.#client.masterOfSlot(hashSlot(String(tag))) !== master) tag++;
+    return this.#createNode(master, String(tag));
+  }
+
+  #createNode(name: string, probeTag: string): RedisNode {
+    const node: RedisNode = new RedisNode(
+      this.#client,
+      {
+        name,
+        windows: { ...DEFAULT_WINDOW_LENGTHS_MS, ...this.#options.windows },
+        timeoutMs: this.#options.timeoutMs,
+        lingerMs: this.#options.spendLingerMs ?? SPEND_LINGER_MS,
+        writerId: this.#writerId,
+        probeTag,
+        probeSlot: this.#slotOf(probeTag),
+        ownSlotOf: (tag) => {
+          const slot = this.#slotOf(tag);
+          return this.#nodeOf(slot) === node ? slot : null;
+        },
+      },
+      this.#spendCounters,
+      this.#log,
+      this.#metrics,
+    );
+    node.onDataLost = () => this.#onDataLost();
+    node.onRecovered = this.#renewReservations;
+    this.#nodes.set(name, node);
+    return node;
+  }
+}
+
+const NONE: readonly ScopeSpend[] = [];

@@ -1,0 +1,397 @@
+/**
+ * One Redis node as the counters see it: batches of a turn go out, verdicts come back, and an own breaker decides
+ * whether the store is asked at all. Two states:
+ *
+ *   enforcing  every turn's batch is sent. The first answer that is late, refused or lost opens the gate.
+ *   open       requests pass unchecked at once, spend stays in its purses. Probes (admit.lua with what the store has not
+ *              confirmed of it) go out once a second, when the connection comes back, and once when the late answers
+ *              have drained. The first one answered in time with nothing left to tell ends the state.
+ *
+ * No call has to arrive exactly once: purses tell totals, and what is not confirmed is told again.
+ */
+
+import type { Logger } from '@acg/base/log';
+import { type SwapRemoveItem, SwapRemoveSet } from '@acg/base/swap-remove-set';
+import type { AgentLimits, ScopeSpend } from '../../limits/agent-limits.js';
+import { monthOfMs } from '../../limits/calendar-month.js';
+import type { CountersMetrics } from '../../limits/counters.js';
+import type { WindowLengthsMs } from '../../limits/limit-table.js';
+import {
+  AdmissionBatch,
+  type AdmissionCallback,
+  createUncheckedAdmission,
+  type VerdictCallback,
+} from './admission-batch.js';
+import { type AdmitReply, decodeAdmitReply, encodeAdmitArgument, listAdmitKeys } from './admit-codec.js';
+import { ScriptError, type ScriptRunner } from './client/script-runner.js';
+import { EnforcementState } from './enforcement-state.js';
+import { type AwaitedReply, ReplyTimeouts } from './reply-timeouts.js';
+import type { SpendCounter } from './spend-counter.js';
+import type { SpendCounters } from './spend-counters.js';
+
+interface RedisNodeOptions {
+  /** For log lines: host and port of the node. */
+  readonly name: string;
+  readonly windows: WindowLengthsMs;
+  readonly timeoutMs: number;
+  /** How long a report waits for company. */
+  readonly lingerMs: number;
+  readonly writerId: string;
+  /** Hash tag of a key on this node and its slot, for probes without spend. */
+  readonly probeTag: string;
+  readonly probeSlot: number;
+  /** The slot of a hash tag, where it is this node's; null: another one's. */
+  ownSlotOf(tag: string): number | null;
+}
+
+interface InflightCall extends AwaitedReply, SwapRemoveItem {
+  readonly batch: AdmissionBatch;
+  readonly isProbe: boolean;
+  month: number;
+  /** Who waited has been answered. */
+  isAnswered: boolean;
+  /** The deadline has passed. */
+  isTimedOut: boolean;
+}
+
+const PROBE_INTERVAL_MS = 1_000;
+/** A probe without any answer for so long means a dead connection. */
+const PROBE_TIMEOUT_MS = 2_000;
+const ADMISSION_CHECKS_PER_CALL_MAX = 512;
+const SPEND_COUNTERS_PER_PROBE_MAX = 500;
+
+export class RedisNode {
+  readonly #scriptRunner: ScriptRunner;
+  readonly #options: RedisNodeOptions;
+  readonly #spendCounters: SpendCounters;
+  readonly #metrics: CountersMetrics;
+  readonly #replyTimeouts: ReplyTimeouts<InflightCall>;
+  #batches = new Map<number, AdmissionBatch>();
+  #flushScheduled = false;
+  /** Of what waits for company. */
+  #lingerTimer: NodeJS.Timeout | null = null;
+  /** Sent and not answered. */
+  readonly #inflight = new SwapRemoveSet<InflightCall>();
+  readonly enforcement: EnforcementState;
+  /** Why the last call that failed did; '' = none has. */
+  lastFailure = '';
+  /** The store lost data that it had. */
+  onDataLost: () => void = () => {};
+  /** Limits are enforced again. */
+  onRecovered: () => void = () => {};
+  #probe: InflightCall | null = null;
+  #probeTimer: NodeJS.Timeout | null = null;
+  #probeWhenDrained = false;
+  /** The store has lost what it had of these. */
+  #countersToResend: SpendCounter[] = [];
+  #onIdle: (() => void) | null = null;
+
+  constructor(
+    link: ScriptRunner,
+    settings: RedisNodeOptions,
+    purses: SpendCounters,
+    log: Logger,
+    metrics: CountersMetrics,
+  ) {
+    this.#scriptRunner = link;
+    this.#options = settings;
+    this.#spendCounters = purses;
+    this.#metrics = metrics;
+    this.enforcement = new EnforcementState(settings.name, log, metrics);
+    this.#replyTimeouts = new ReplyTimeouts(settings.timeoutMs, this.#onReplyTimeout);
+    this.#startProbing();
+    setImmediate(() => this.onConnected());
+  }
+
+  /** `budgets`: those of the terms that are in this slot. */
+  admit(
+    slot: number,
+    limits: AgentLimits,
+    providerSlug: string,
+    budgets: readonly ScopeSpend[],
+    reservationNanos: number,
+    done: AdmissionCallback,
+  ): void {
+    if (!this.enforcement.isEnforcing) {
+      this.enforcement.countUnchecked(1);
+      done(createUncheckedAdmission(limits));
+      return;
+    }
+    this.#batchWithCapacity(slot).admit(limits, providerSlug, budgets, reservationNanos, done);
+  }
+
+  /** Budgets alone; see TurnBatch. While the store is away it passes, and is not counted as a request. */
+  checkBudgets(
+    slot: number,
+    limits: AgentLimits,
+    budgets: readonly ScopeSpend[],
+    reservationNanos: number,
+    done: AdmissionCallback,
+  ): void {
+    if (this.enforcement.isEnforcing)
+      this.#batchWithCapacity(slot).checkBudgets(limits, budgets, reservationNanos, done);
+    else done(createUncheckedAdmission(limits));
+  }
+
+  peekWindows(slot: number, limits: AgentLimits, providerSlug: string, done: VerdictCallback): void {
+    if (this.enforcement.isEnforcing) this.#batchWithCapacity(slot).peekWindows(limits, providerSlug, done);
+    else done(null);
+  }
+
+  peekSpend(slot: number, limits: AgentLimits, spend: ScopeSpend, done: VerdictCallback): void {
+    if (this.enforcement.isEnforcing) this.#batchWithCapacity(slot).peekSpend(limits, spend, done);
+    else done(null);
+  }
+
+  /** Tells the store what the purse has to tell. While the store is away the purse keeps it. */
+  reportSpend(slot: number, counter: SpendCounter): void {
+    if (this.enforcement.isEnforcing) this.#scheduledBatch(slot).reportSpend(counter);
+  }
+
+  /** Like {@link reportSpend}, with whatever is sent next, or when it has lingered. */
+  reportSpendWithNextBatch(slot: number, counter: SpendCounter): void {
+    if (!this.enforcement.isEnforcing) return;
+    this.#getOrCreateBatch(slot).reportSpend(counter);
+    this.#lingerTimer ??= setTimeout(this.#flushAfterLinger, this.#options.lingerMs).unref();
+  }
+
+  /** Tokens of a gap are not added later: their minute is over. */
+  addTokens(slot: number, agentId: string, providerSlug: string, row: number, tokens: number): void {
+    if (this.enforcement.isEnforcing) this.#scheduledBatch(slot).addTokens(agentId, providerSlug, row, tokens);
+  }
+
+  /** The connection is up: a good moment to ask. */
+  onConnected(): void {
+    if (!this.enforcement.isEnforcing) this.#sendProbe();
+  }
+
+  /** Sends what is queued and waits for the answers, at most `timeoutMs`. What is left comes back with the ledger. */
+  async drain(timeoutMs: number): Promise<void> {
+    this.#flushBatches();
+    if (this.#inflight.size > 0) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, timeoutMs);
+        this.#onIdle = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    this.stopProbing();
+  }
+
+  stopProbing(): void {
+    if (this.#probeTimer !== null) clearInterval(this.#probeTimer);
+    this.#probeTimer = null;
+  }
+
+  #batchWithCapacity(slot: number): AdmissionBatch {
+    const turn = this.#scheduledBatch(slot);
+    if (turn.admissionChecks.length < ADMISSION_CHECKS_PER_CALL_MAX) return turn;
+    this.#flushBatches();
+    return this.#scheduledBatch(slot);
+  }
+
+  #scheduledBatch(slot: number): AdmissionBatch {
+    if (!this.#flushScheduled) {
+      this.#flushScheduled = true;
+      setImmediate(this.#flush); // after the poll phase: everything that arrived in this turn is in
+    }
+    return this.#getOrCreateBatch(slot);
+  }
+
+  #getOrCreateBatch(slot: number): AdmissionBatch {
+    let turn = this.#batches.get(slot);
+    if (turn === undefined) {
+      turn = new AdmissionBatch(slot, this.#spendCounters);
+      this.#batches.set(slot, turn);
+    }
+    return turn;
+  }
+
+  readonly #flush = (): void => {
+    this.#flushScheduled = false;
+    this.#flushBatches();
+  };
+
+  readonly #flushAfterLinger = (): void => {
+    this.#lingerTimer = null;
+    this.#flushBatches();
+  };
+
+  #flushBatches(): void {
+    const turns = this.#batches;
+    if (turns.size === 0) return;
+    this.#batches = new Map();
+    for (const batch of turns.values()) this.#send(createInflightCall(batch, false));
+  }
+
+  #send(call: InflightCall): void {
+    const { batch, isProbe: probe } = call;
+    batch.seal();
+    call.month = monthOfMs(Date.now());
+    const { windows, writerId, probeTag } = this.#options;
+    const header = { windows, month: call.month, probe, probeTag: batch.anyHashTag ?? probeTag };
+    this.#inflight.add(call);
+    this.#replyTimeouts.start(call);
+    this.#scriptRunner.runAdmitScript(
+      listAdmitKeys(header, batch),
+      encodeAdmitArgument(header, batch),
+      writerId,
+      (failure, reply) => {
+        this.#inflight.delete(call);
+        this.#replyTimeouts.cancel(call);
+        const decoded = failure === null ? decodeAdmitReply(reply, batch, call.month) : null;
+        if (decoded !== null) this.#onReply(call, decoded);
+        else this.#onScriptError(call, failure ?? new ScriptError('unreadable answer'));
+        if (this.#inflight.size === 0) this.#onDrained();
+      },
+    );
+  }
+
+  #onReply(call: InflightCall, reply: AdmitReply): void {
+    const nowMs = performance.now();
+    this.#metrics.observeStoreLatency(nowMs - call.sentAtMs);
+    this.#acknowledgeTotals(call.batch, reply, nowMs);
+    call.batch.deliverReply(reply, call.isAnswered);
+    call.isAnswered = true;
+    if (call === this.#probe) this.#onProbeReply(call);
+  }
+
+  #acknowledgeTotals(batch: AdmissionBatch, reply: AdmitReply, nowMs: number): void {
+    for (let i = 0; i < batch.spends.length; i++) {
+      const { counter: purse, total, sentNanos } = batch.spends[i]!;
+      const { previousTotalNanos: foundNanos, spentNanos } = reply.spends[i]!;
+      purse.storeSpentNanos = spentNanos;
+      if (total === null) continue;
+      const known = total.acknowledgedNanos;
+      if (foundNanos < known && this.#spendCounters.recordDataLoss(total.acknowledgedAtMs, nowMs)) {
+        this.enforcement.logDataLost();
+        this.#countersToResend = this.#spendCounters.list();
+        this.onDataLost();
+      }
+      purse.acknowledge(total, sentNanos, nowMs);
+    }
+    if (this.#countersToResend.length > 0) this.#resendTotals();
+  }
+
+  /** After a loss: all that the store had been told, some of it with each call. */
+  #resendTotals(): void {
+    for (const purse of this.#countersToResend.splice(-SPEND_COUNTERS_PER_PROBE_MAX)) {
+      const slot = this.#options.ownSlotOf(purse.hashTag);
+      if (slot !== null && purse.totals.length > 0) this.reportSpend(slot, purse);
+    }
+  }
+
+  #onScriptError(call: InflightCall, failure: ScriptError): void {
+    this.lastFailure = failure.message;
+    for (const { counter: purse, hasReservations: holds } of call.batch.spends)
+      if (holds) purse.onReservationReportLost();
+    this.#failOpen(failure.message);
+    this.#admitUnchecked(call);
+    if (call === this.#probe) this.#probe = null;
+  }
+
+  readonly #onReplyTimeout = (call: InflightCall): void => {
+    call.isTimedOut = true;
+    this.#failOpen(`no answer within ${this.#options.timeoutMs} ms`);
+    this.#admitUnchecked(call);
+  };
+
+  #admitUnchecked(call: InflightCall): void {
+    if (call.isAnswered) return;
+    call.isAnswered = true;
+    this.enforcement.countUnchecked(call.batch.admitUnchecked());
+  }
+
+  #failOpen(reason: string): void {
+    if (!this.enforcement.isEnforcing) return;
+    this.enforcement.failOpen(reason);
+    this.#inflight.forEach((call) => {
+      this.#admitUnchecked(call);
+    });
+    const turns = this.#batches;
+    this.#batches = new Map();
+    for (const batch of turns.values()) {
+      batch.seal();
+      this.enforcement.countUnchecked(batch.admitUnchecked());
+    }
+    this.#probeWhenDrained = true;
+    this.#startProbing();
+  }
+
+  #startProbing(): void {
+    if (this.#probeTimer !== null) return;
+    this.#probeTimer = setInterval(() => this.#sendProbe(), PROBE_INTERVAL_MS);
+    this.#probeTimer.unref();
+  }
+
+  #onDrained(): void {
+    if (this.#probeWhenDrained && !this.enforcement.isEnforcing) {
+      this.#probeWhenDrained = false;
+      setImmediate(() => this.onConnected());
+    }
+    this.#onIdle?.();
+    this.#onIdle = null;
+  }
+
+  #sendProbe(): void {
+    if (this.enforcement.isEnforcing || this.#probeTimer === null) return;
+    const sent = this.#probe;
+    if (sent !== null) {
+      if (performance.now() - sent.sentAtMs < PROBE_TIMEOUT_MS) return;
+      this.#probe = null; // should its slot have moved, the next one asks there
+      this.#scriptRunner.reconnect(sent.batch.slot);
+      return;
+    }
+    this.#probe = createInflightCall(this.#createUnacknowledgedBatch(), true);
+    this.#send(this.#probe);
+  }
+
+  /** What the store has not confirmed, of one slot; empty when there is nothing. */
+  #createUnacknowledgedBatch(): AdmissionBatch {
+    let batch: AdmissionBatch | null = null;
+    this.#spendCounters.unacknowledged.forEach((purse) => {
+      if (batch !== null && batch.spends.length >= SPEND_COUNTERS_PER_PROBE_MAX) return;
+      const slot = this.#options.ownSlotOf(purse.hashTag);
+      if (slot === null) return;
+      batch ??= new AdmissionBatch(slot, this.#spendCounters);
+      if (batch.slot === slot) batch.reportSpend(purse);
+    });
+    return batch ?? new AdmissionBatch(this.#options.probeSlot, this.#spendCounters);
+  }
+
+  #onProbeReply(call: InflightCall): void {
+    this.#probe = null;
+    if (this.enforcement.isEnforcing) return;
+    if (call.isTimedOut) {
+      // It slept and is awake: ask again. A store that is merely slow waits for the next interval.
+      if (performance.now() - call.sentAtMs >= PROBE_INTERVAL_MS) this.#sendProbe();
+    } else if (this.#hasUnacknowledged()) {
+      this.#sendProbe();
+    } else {
+      this.stopProbing();
+      this.enforcement.resume();
+      this.onRecovered();
+    }
+  }
+
+  #hasUnacknowledged(): boolean {
+    let found = false;
+    this.#spendCounters.unacknowledged.forEach((purse) => {
+      if (!found && this.#options.ownSlotOf(purse.hashTag) !== null) found = true;
+    });
+    return found;
+  }
+}
+
+const createInflightCall = (batch: AdmissionBatch, probe: boolean): InflightCall => ({
+  batch,
+  isProbe: probe,
+  month: 0,
+  isAnswered: false,
+  isTimedOut: false,
+  sentAtMs: 0,
+  ringIndex: -1,
+  setIndex: -1,
+});

@@ -1,0 +1,19 @@
+import { LIMITS } from '@acg/base/limits';
+import { expect, test } from 'vitest';
+import { ADMIT_SCRIPT, expandScriptTemplate } from './admit-script.js';
+
+const rows = [
+  { counted: 'log', window: 'minute' },
+  { counted: 'fixed', window: 'hour' },
+  { counted: 'fixed', window: 'day' },
+] as unknown as Parameters<typeof expandScriptTemplate>[1];
+
+test('admission script: what stands between the marks is written for each row of that kind, and for no other', () => {
+  const template = 'a --[[each fixed]]+ x_I[INDEX] WINDOW --[[end]]b--[[each token]] t_I--[[end]]';
+  expect(expandScriptTemplate(template, rows)).toBe('a + x_1[1] hour + x_2[2] day b');
+});
+
+test('admission script: no mark is left in what is sent', () => {
+  expect(LIMITS.filter(({ counted }) => counted === 'fixed')).not.toEqual([]);
+  expect(ADMIT_SCRIPT.replace(/^--.*$/gm, '')).not.toMatch(/\beach \w+\]\]|\bINDEX\b|\bWINDOW\b|_I\b/);
+});

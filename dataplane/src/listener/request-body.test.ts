@@ -1,0 +1,151 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { BufferedBodyMemory } from '../concurrency/buffered-body-memory.js';
+import { RequestBody } from './request-body.js';
+
+const BUFFERED = 10;
+const WHOLE = 100;
+const BUDGET = 250;
+
+type Step =
+  | { do: 'arrive'; nth: number; bytes: number; last: boolean }
+  | { do: 'stream'; nth: number } // the exchange forwards what does not fit
+  | { do: 'take'; nth: number } // … or what is complete
+  | { do: 'read'; nth: number } // the upstream takes all that waits
+  | { do: 'end'; nth: number }; // the agent has gone or has its answer
+
+const nth = fc.nat(5);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('arrive' as const),
+      nth,
+      bytes: fc.nat(60),
+      last: fc.boolean(),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('stream' as const), nth }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('take' as const), nth }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('read' as const), nth }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('end' as const), nth }) },
+);
+
+class Upload {
+  paused = false;
+  ended = false;
+  stream: ReturnType<RequestBody['toStream']> | null = null;
+  readonly body: RequestBody;
+
+  constructor(budget: BufferedBodyMemory) {
+    const source = {
+      pause: () => {
+        this.paused = true;
+      },
+      resume: () => {
+        this.paused = false;
+      },
+    };
+    this.body = new RequestBody(source, BUFFERED);
+    this.body.bufferWhole(WHOLE, budget.forOrg('org-1'));
+  }
+}
+
+test('request body: the shared room holds what bodies hold, and is whole again after any order of events', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
+      const budget = new BufferedBodyMemory(BUDGET, BUDGET);
+      const uploads = Array.from({ length: 6 }, () => new Upload(budget));
+      for (const { nth, ...event } of steps) {
+        const upload = uploads[nth]!;
+        await apply(upload, event);
+        // A body that is collected beyond the bound of every body has room for each of its bytes.
+        const held = uploads.filter(({ body, stream, ended }) => !ended && stream === null && !body.isReady);
+        const bytes = held.reduce((sum, { body }) => sum + (body.bytes > BUFFERED ? body.bytes : 0), 0);
+        expect(budget.bytesLeft).toBeGreaterThanOrEqual(0);
+        expect(BUDGET - budget.bytesLeft).toBeGreaterThanOrEqual(bytes);
+      }
+      for (const { body } of uploads) body.discard();
+      expect(budget.bytesLeft).toBe(BUDGET);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+async function apply(upload: Upload, event: Omit<Step, 'nth'> & { bytes?: number; last?: boolean }): Promise<void> {
+  const { body } = upload;
+  if (event.do === 'arrive' && !body.isComplete) body.push(new ArrayBuffer(event.bytes!), event.last!);
+  if (upload.ended) return;
+  if (event.do === 'stream' && body.isReady) upload.stream ??= body.toStream();
+  if (event.do === 'take' && body.isComplete && upload.stream === null) body.takeWhole();
+  if (event.do === 'read') while (upload.stream?.read() != null);
+  if (event.do === 'end') {
+    upload.ended = true;
+    body.discard();
+  }
+}
+
+test('request body: what has left upstream gives its room back while the rest still arrives', () => {
+  const budget = new BufferedBodyMemory(BUDGET, BUDGET);
+  const { body } = new Upload(budget);
+  body.push(new ArrayBuffer(90), false);
+  expect(budget.bytesLeft).toBe(BUDGET - 90);
+  body.push(new ArrayBuffer(20), false); // more than can be edited
+  expect(body.hasOverflowed).toBe(true);
+  const stream = body.toStream();
+  expect(budget.bytesLeft).toBe(BUDGET - 90);
+  while (stream.read() !== null);
+  expect(budget.bytesLeft).toBe(BUDGET);
+  body.push(new ArrayBuffer(50), false);
+  expect(budget.bytesLeft).toBe(BUDGET);
+});
+
+test('request body: one that waits, paused, goes on when it is to be collected whole, as far as there is room', () => {
+  const budget = new BufferedBodyMemory(50, 50);
+  let paused = false;
+  const source = {
+    pause: () => {
+      paused = true;
+    },
+    resume: () => {
+      paused = false;
+    },
+  };
+  const body = new RequestBody(source, BUFFERED);
+  body.push(new ArrayBuffer(40), false);
+  expect([body.hasOverflowed, paused]).toEqual([true, true]);
+  body.bufferWhole(WHOLE, budget.forOrg('org-1'));
+  expect([body.hasOverflowed, paused, budget.bytesLeft]).toEqual([false, false, 10]);
+  let changes = 0;
+  body.onReady = () => void changes++;
+  body.push(new ArrayBuffer(11), false);
+  expect([body.hasOverflowed, paused, changes]).toEqual([true, true, 1]);
+});
+
+test.each([
+  ['collected', false],
+  ['streamed', true],
+])('request body: %s, its end leaves the source reading, even when it comes after the pause', (_how, streamed) => {
+  const upload = new Upload(new BufferedBodyMemory(0, 0));
+  if (streamed) upload.body.toStream();
+  // Past what a stream holds by itself.
+  upload.body.push(new ArrayBuffer(300 * 1024), false);
+  expect(upload.paused).toBe(true);
+  upload.body.push(new ArrayBuffer(1), true);
+  expect(upload.paused).toBe(false);
+  upload.body.discard();
+});
+
+test('body: one organization gets a quarter of the room, or one body, and the others what is left', () => {
+  const budget = new BufferedBodyMemory(100, 10);
+  const [a, b] = [budget.forOrg('a'), budget.forOrg('b')];
+  expect([a.reserve(20), budget.forOrg('a').reserve(6), a.reserve(5), b.reserve(25)]).toEqual([
+    true,
+    false,
+    true,
+    true,
+  ]);
+  a.release(25);
+  expect([budget.forOrg('a').reserve(25), budget.bytesLeft]).toEqual([true, 50]);
+  expect(new BufferedBodyMemory(20, 10).forOrg('a').reserve(10)).toBe(true);
+});

@@ -1,0 +1,40 @@
+import { estimateSpeechTokens, isSpeechPath, normalizePath } from '../reading/token-estimates.js';
+import { type BodyMeter, type MeterOptions, TOKENS_KNOWN_AT_END, type UsageReading } from '../reading/usage-meter.js';
+import type { UsageReader } from '../reading/usage-reader.js';
+
+/** A body that can hold no usage (audio, images, files): only its size counts. */
+export class BinaryBodyMeter implements BodyMeter {
+  readonly #options: MeterOptions;
+  readonly #reader: UsageReader;
+  readonly #isSpeech: boolean;
+  #bytes = 0;
+  #encodedBytes = 0;
+
+  constructor(options: MeterOptions, reader: UsageReader) {
+    this.#options = options;
+    this.#reader = reader;
+    this.#isSpeech = isSpeechPath(normalizePath(options.path));
+  }
+
+  observe(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+  }
+
+  get tokensOutSeen(): number {
+    return this.#isSpeech ? estimateSpeechTokens(this.#bytes, this.#options) : TOKENS_KNOWN_AT_END;
+  }
+
+  skipUndecodable(encodedBytes: number): void {
+    this.#encodedBytes = encodedBytes;
+  }
+
+  finish(complete: boolean): UsageReading {
+    return this.#reader.createReading({
+      kind: 'opaque',
+      isComplete: complete,
+      bytes: this.#bytes,
+      encodedBytes: this.#encodedBytes,
+      options: this.#options,
+    });
+  }
+}

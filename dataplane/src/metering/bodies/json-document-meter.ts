@@ -1,0 +1,43 @@
+import { JsonScanner } from '../../scan/json-scanner.js';
+import { EVENT_PLAIN } from '../../scan/sse-parser.js';
+import { type BodyMeter, type MeterOptions, TOKENS_KNOWN_AT_END, type UsageReading } from '../reading/usage-meter.js';
+import type { UsageReader } from '../reading/usage-reader.js';
+
+/** A body that is one JSON document, scanned as it passes: no size limit, nothing kept. */
+export class JsonDocumentMeter implements BodyMeter {
+  readonly #options: MeterOptions;
+  readonly #reader: UsageReader;
+  readonly #scanner: JsonScanner;
+  #bytes = 0;
+  #encodedBytes = 0;
+
+  constructor(options: MeterOptions, reader: UsageReader) {
+    this.#options = options;
+    this.#reader = reader;
+    this.#scanner = new JsonScanner(reader.paths, reader);
+  }
+
+  observe(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    this.#scanner.push(chunk, 0, chunk.length);
+  }
+
+  get tokensOutSeen(): number {
+    return TOKENS_KNOWN_AT_END;
+  }
+
+  skipUndecodable(encodedBytes: number): void {
+    this.#encodedBytes = encodedBytes;
+  }
+
+  finish(complete: boolean): UsageReading {
+    this.#reader.onDocumentEnd(EVENT_PLAIN);
+    return this.#reader.createReading({
+      kind: 'document',
+      isComplete: complete,
+      bytes: this.#bytes,
+      encodedBytes: this.#encodedBytes,
+      options: this.#options,
+    });
+  }
+}

@@ -1,0 +1,56 @@
+import { JsonScanner } from '../../scan/json-scanner.js';
+import { EVENT_PLAIN } from '../../scan/sse-parser.js';
+import { type BodyMeter, type MeterOptions, TOKENS_KNOWN_AT_END, type UsageReading } from '../reading/usage-meter.js';
+import type { UsageReader } from '../reading/usage-reader.js';
+
+/** A body of one JSON document a line (batch results): each line is scanned as it passes, nothing is kept. */
+export class JsonlMeter implements BodyMeter {
+  readonly #options: MeterOptions;
+  readonly #reader: UsageReader;
+  readonly #scanner: JsonScanner;
+  #bytes = 0;
+  #encodedBytes = 0;
+
+  constructor(options: MeterOptions, reader: UsageReader) {
+    this.#options = options;
+    this.#reader = reader;
+    this.#scanner = new JsonScanner(reader.paths, reader);
+  }
+
+  observe(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    let at = 0;
+    for (let end = chunk.indexOf(0x0a); end >= 0; end = chunk.indexOf(0x0a, at)) {
+      this.#scanner.push(chunk, at, end);
+      this.#endLine();
+      at = end + 1;
+    }
+    this.#scanner.push(chunk, at, chunk.length);
+  }
+
+  get tokensOutSeen(): number {
+    return TOKENS_KNOWN_AT_END;
+  }
+
+  skipUndecodable(encodedBytes: number): void {
+    this.#encodedBytes = encodedBytes;
+  }
+
+  finish(complete: boolean): UsageReading {
+    if (complete) this.#endLine(); // a line that was cut off counts when it comes whole
+    return this.#reader.createReading({
+      kind: 'lines',
+      isComplete: complete,
+      bytes: this.#bytes,
+      encodedBytes: this.#encodedBytes,
+      options: this.#options,
+    });
+  }
+
+  #endLine(): void {
+    if (this.#scanner.rootStart < 0) return; // an empty line
+    this.#reader.onDocumentEnd(EVENT_PLAIN);
+    this.#reader.onLineEnd(this.#options);
+    this.#scanner.reset();
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * Anthropic's usage. Unstreamed: one `usage`. Streamed: message_start has the input figures, each message_delta the
+ * output so far (cumulative): merged, never added. count_tokens is free. The results of a message batch (one JSON
+ * document a line) are counted when they are fetched, each line once for ever.
+ */
+
+import { compileJsonPaths, type JsonPathNode } from '../../scan/json-paths.js';
+import { asJsonObject, parseJsonObject, parseJsonString } from '../../scan/parse-json-text.js';
+import { looksLikeDeltaEvent, looksLikeErrorEvent } from '../../scan/sse-event-prefix.js';
+import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type SseEventKind } from '../../scan/sse-parser.js';
+import {
+  estimateCompressedEventTokens,
+  estimateCompressedTextTokens,
+  estimateRequestTokens,
+  estimateTextTokens,
+  normalizePath,
+} from '../reading/token-estimates.js';
+import { createEmptyCounts, mergeAnthropicUsage } from '../reading/usage-counts.js';
+import type { MeterOptions, UsageReading } from '../reading/usage-meter.js';
+import {
+  createJsonlReading,
+  createUsageReading,
+  type ObservedBody,
+  sanitizeErrorName,
+  type UsageReader,
+} from '../reading/usage-reader.js';
+
+const USAGE = 0;
+const MODEL = 1;
+const TYPE = 2;
+const ERROR = 3;
+const CUSTOM_ID = 4;
+
+const PATHS = compileJsonPaths({
+  usage: USAGE,
+  'message.usage': USAGE,
+  'result.message.usage': USAGE,
+  model: MODEL,
+  'message.model': MODEL,
+  'result.message.model': MODEL,
+  type: TYPE,
+  error: ERROR,
+  custom_id: CUSTOM_ID,
+});
+
+/** What surrounds a piece of text. */
+const DELTA_ENVELOPE_BYTES = '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":""}}'.length;
+
+export class AnthropicUsageReader implements UsageReader {
+  readonly paths: JsonPathNode = PATHS;
+  #counts = createEmptyCounts();
+  #hasInput = false;
+  #hasFinalOutput = false;
+  /** Content seen since the last cumulative figure. */
+  #deltas = 0;
+  #deltaBytes = 0;
+  /** Output before that. */
+  #outBefore = 0;
+  #documents = 0;
+  #model: string | null = null;
+  #tier: string | null = null;
+  #speed: string | null = null;
+  #geo: string | null = null;
+  #streamError: string | null = null;
+  #type: string | null = null;
+  #error: string | null = null;
+  #usage: boolean = false;
+  #customId: string | null = null;
+  #lines = 0;
+  #counted = false;
+
+  shouldScan(kind: SseEventKind, mentionsUsage: boolean, bytes: Buffer, from: number, to: number): boolean {
+    if (kind === EVENT_PLAIN && !mentionsUsage && looksLikeErrorEvent(bytes, from, to)) return true;
+    if (kind === EVENT_DELTA || (kind === EVENT_PLAIN && !mentionsUsage && looksLikeDeltaEvent(bytes, from, to))) {
+      this.#deltas++;
+      this.#deltaBytes += Math.max(0, to - from - DELTA_ENVELOPE_BYTES);
+      return false;
+    }
+    return mentionsUsage || kind === EVENT_ERROR || this.#documents === 0;
+  }
+
+  onValue(slot: number, text: string | null): void {
+    if (slot === MODEL) this.#model ??= parseJsonString(text);
+    else if (slot === TYPE) this.#type = parseJsonString(text, 64);
+    else if (slot === ERROR && text !== 'null')
+      this.#error = sanitizeErrorName(asJsonObject(parseJsonObject(text))?.type);
+    else if (slot === USAGE) this.#mergeUsage(text);
+    else if (slot === CUSTOM_ID) this.#customId = parseJsonString(text);
+  }
+
+  #mergeUsage(text: string | null): void {
+    const usage = parseJsonObject(text);
+    if (usage === null || !mergeAnthropicUsage(this.#counts, usage)) return;
+    this.#usage = true;
+    this.#tier = stringOr(usage.service_tier, this.#tier);
+    this.#speed = stringOr(usage.speed, this.#speed);
+    this.#geo = stringOr(usage.inference_geo, this.#geo);
+  }
+
+  onDocumentEnd(kind: SseEventKind): void {
+    if (this.#usage) {
+      this.#hasInput = true;
+      if (this.#type !== 'message_start') {
+        this.#hasFinalOutput = true;
+        this.#outBefore += this.#deltas;
+        this.#deltas = 0;
+        this.#deltaBytes = 0;
+      }
+    }
+    if (kind === EVENT_ERROR || this.#type === 'error') this.#streamError = this.#error ?? 'error';
+    this.#documents++;
+    this.#usage = false;
+    this.#type = null;
+    this.#error = null;
+  }
+
+  /** One line of a batch's results has ended. A line that failed has no usage. */
+  onLineEnd({ path, onDeferredUsage: countOnce }: MeterOptions): void {
+    this.#lines++;
+    if (this.#hasInput && countOnce !== null) {
+      const more = { serviceTier: 'batch', speed: this.#speed, inferenceGeo: this.#geo };
+      this.#counted = true;
+      countOnce({
+        sourceId: extractBatchId(normalizePath(path)),
+        lineId: this.#customId ?? `#${this.#lines}`,
+        isPartial: false,
+        reading: createUsageReading(this.#counts, 'reported', this.#model, more),
+      });
+    }
+    this.#counts = createEmptyCounts();
+    this.#hasInput = false;
+    this.#hasFinalOutput = false;
+    this.#customId = null;
+    this.#model = null;
+    this.#speed = null;
+    this.#geo = null;
+  }
+
+  tokensOutSeen({ tokensOutMax }: MeterOptions): number {
+    if (this.#deltas === 0) return this.#outBefore;
+    const before = this.#hasFinalOutput ? Math.max(this.#outBefore, this.#counts.out) : this.#outBefore;
+    return before + this.#estimateDeltaTokens(tokensOutMax);
+  }
+
+  /** Each piece is a token at least; what bytes say is a guess, which the request's own maximum overrules. */
+  #estimateDeltaTokens(tokensOutMax: number | null): number {
+    const byBytes = estimateTextTokens(this.#deltaBytes);
+    return Math.max(this.#deltas, Math.min(byBytes, tokensOutMax ?? byBytes));
+  }
+
+  createReading(facts: ObservedBody): UsageReading {
+    const { options } = facts;
+    if (facts.kind === 'lines') return createJsonlReading(facts, this.#counted);
+    const path = normalizePath(options.path);
+    const model = this.#model ?? options.requestModel;
+    const more = {
+      streamError: facts.kind === 'events' ? this.#streamError : null,
+      serviceTier: this.#tier,
+      speed: this.#speed,
+      inferenceGeo: this.#geo,
+    };
+    const isGenerating = path.endsWith('/messages') || path.endsWith('/complete') || facts.kind === 'events';
+    if (options.method !== 'POST' || !isGenerating) return createUsageReading(createEmptyCounts(), 'none', model, more);
+    if (this.#hasFinalOutput && (facts.isComplete || this.#deltas === 0)) {
+      return createUsageReading(this.#counts, 'reported', model, more);
+    }
+    if (!this.#hasInput && this.#streamError !== null && this.#deltas === 0) {
+      return createUsageReading(createEmptyCounts(), 'none', model, more);
+    }
+    return this.#createEstimate(facts, model, more);
+  }
+
+  #createEstimate(
+    facts: ObservedBody,
+    model: string | null,
+    more: Parameters<typeof createUsageReading>[3],
+  ): UsageReading {
+    const counts = this.#counts;
+    if (!this.#hasInput)
+      counts.inUncached = estimateRequestTokens(facts.options.requestBytes, facts.options.requestBlobBytes);
+    const { tokensOutMax } = facts.options;
+    const deltaTokens = this.#estimateDeltaTokens(tokensOutMax) + estimateCompressedEventTokens(facts.encodedBytes);
+    if (facts.kind !== 'events') {
+      const tokens = estimateTextTokens(facts.bytes) + estimateCompressedTextTokens(facts.encodedBytes);
+      counts.out = Math.min(tokens, tokensOutMax ?? tokens);
+    } else if (this.#hasFinalOutput) counts.out += deltaTokens;
+    else counts.out = Math.max(counts.out, deltaTokens);
+    return createUsageReading(counts, this.#hasInput ? 'partial' : 'estimated', model, more);
+  }
+}
+
+const stringOr = (value: unknown, otherwise: string | null): string | null =>
+  typeof value === 'string' && value !== '' ? value.slice(0, 32) : otherwise;
+
+/** `msgbatch_…` of `/v1/messages/batches/msgbatch_…/results`. */
+const extractBatchId = (path: string): string => path.split('/').at(-2) ?? '';

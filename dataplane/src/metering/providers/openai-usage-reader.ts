@@ -1,0 +1,379 @@
+/**
+ * OpenAI's usage: chat, completions, responses, embeddings, images, audio; streamed and not. The last total seen wins.
+ *
+ * A background response has no usage when it is queued; it is counted when an answer brings it, once for ever by its id;
+ * so is each line of a batch's results when their file is fetched. Any other GET of a stored answer is free: it was
+ * counted when it was made. A background stream that is cut off before its usage costs what was seen of it, and a fetch
+ * of it the rest.
+ */
+
+import { compileJsonPaths, type JsonPathNode } from '../../scan/json-paths.js';
+import { asJsonObject, parseJsonObject, parseJsonString } from '../../scan/parse-json-text.js';
+import { looksLikeDeltaEvent, looksLikeErrorEvent, startsWithType } from '../../scan/sse-event-prefix.js';
+import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type SseEventKind } from '../../scan/sse-parser.js';
+import { AUDIO_IN_TOKENS_PER_SECOND, isVideoPath, normalizePath } from '../reading/token-estimates.js';
+import {
+  createEmptyCounts,
+  parseOpenAiUsage,
+  parsePart,
+  TOKENS_MAX,
+  type UsageCounts,
+} from '../reading/usage-counts.js';
+import type { MeterOptions, UsageReading } from '../reading/usage-meter.js';
+import {
+  createJsonlReading,
+  createUsageReading,
+  type ObservedBody,
+  sanitizeErrorName,
+  type UsageReader,
+} from '../reading/usage-reader.js';
+import { HostedToolUsage } from './openai-hosted-tool-usage.js';
+import { estimateUsage, isBillablePath, isTranscriptionPath } from './openai-usage-estimate.js';
+
+const USAGE = 0;
+const MODEL = 1;
+const TIER = 2;
+const ERROR = 3;
+const TYPE = 4;
+const CODE = 5;
+const BACKGROUND = 6;
+const ID = 7;
+const OUTPUT_TYPE = 8;
+const CUSTOM_ID = 9;
+const CONTAINER_ID = 10;
+const MEMORY = 11;
+const TOOL_MODEL = 12;
+const TOOL_USAGE = 13;
+const SECONDS = 14;
+const SIZE = 15;
+const ITEM = 16;
+const DURATION = 17;
+const STATUS = 18;
+const MODEL_USAGE = 19;
+
+const PATHS = compileJsonPaths({
+  usage: USAGE,
+  'response.usage': USAGE,
+  'response.body.usage': USAGE, // a line of a batch's results
+  'x_groq.usage': USAGE, // Groq, where include_usage was not asked for
+  model: MODEL,
+  'response.model': MODEL,
+  'response.body.model': MODEL,
+  service_tier: TIER,
+  'response.service_tier': TIER,
+  error: ERROR,
+  'response.error': ERROR,
+  type: TYPE,
+  code: CODE,
+  background: BACKGROUND,
+  'response.background': BACKGROUND,
+  id: ID,
+  'response.id': ID,
+  'output[].type': OUTPUT_TYPE,
+  'response.output[].type': OUTPUT_TYPE,
+  'response.body.output[].type': OUTPUT_TYPE,
+  custom_id: CUSTOM_ID,
+  'output[].container_id': CONTAINER_ID,
+  'response.output[].container_id': CONTAINER_ID,
+  'response.body.output[].container_id': CONTAINER_ID,
+  'tools[].container.memory_limit': MEMORY,
+  'response.tools[].container.memory_limit': MEMORY,
+  'tools[].model': TOOL_MODEL,
+  'response.tools[].model': TOOL_MODEL,
+  tool_usage: TOOL_USAGE,
+  'response.tool_usage': TOOL_USAGE,
+  'response.body.tool_usage': TOOL_USAGE,
+  seconds: SECONDS, // of a video
+  size: SIZE,
+  duration: DURATION, // of what was heard
+  status: STATUS,
+  'per_model_usage[]': MODEL_USAGE, // of a run of an evaluation
+  'data[].url': ITEM, // images
+  'data[].b64_json': ITEM,
+});
+
+const LARGE_VIDEO_PIXELS = 1_024 * 1_024;
+const IMAGES_MAX = 100;
+/** That one run of an evaluation uses. */
+const MODELS_MAX = 100;
+/** A run that has ended: its usage does not change any more. */
+const ENDED_STATUSES: ReadonlySet<string> = new Set([
+  'completed',
+  'failed',
+  'canceled',
+  'cancelled',
+  'expired',
+  'incomplete',
+]);
+
+export class OpenAiUsageReader implements UsageReader {
+  readonly paths: JsonPathNode = PATHS;
+  #counts: UsageCounts | null = null;
+  /** Pieces of content seen since the last usage. */
+  #deltas = 0;
+  /** Output before those: pieces, or a report that more came after. */
+  #outBefore = 0;
+  #documents = 0;
+  #model: string | null = null;
+  #tier: string | null = null;
+  #streamError: string | null = null;
+  #background = false;
+  #id: string | null = null;
+  #customId: string | null = null;
+  #lines = 0;
+  #counted = false;
+  // Of the current document:
+  #hasUsage = false;
+  #type: string | null = null;
+  #code: string | null = null;
+  #error: string | null = null;
+  readonly #tools = new HostedToolUsage();
+  #videoSeconds = 0;
+  #largeVideo = false;
+  #heardSeconds = 0;
+  #images = 0;
+  #status: string | null = null;
+  /** Of a run of an evaluation, as it stands there. */
+  #modelUsage: string[] = [];
+
+  shouldScan(kind: SseEventKind, mentionsUsage: boolean, bytes: Buffer, from: number, to: number): boolean {
+    if (mentionsUsage || kind === EVENT_ERROR || this.#documents === 0) return true;
+    if (bytes[from] !== 0x7b) return false; // [DONE]
+    if (kind === EVENT_PLAIN && looksLikeErrorEvent(bytes, from, to)) return true;
+    // Every chat chunk is content; of the typed events only `….delta` is.
+    if (kind === EVENT_DELTA || !startsWithType(bytes, from, to) || looksLikeDeltaEvent(bytes, from, to))
+      this.#deltas++;
+    return false;
+  }
+
+  onValue(slot: number, text: string | null): void {
+    switch (slot) {
+      case USAGE:
+        this.#onUsage(text);
+        return;
+      case MODEL:
+        this.#model = parseJsonString(text) ?? this.#model;
+        return;
+      case TIER:
+        this.#tier = parseJsonString(text, 32) ?? this.#tier;
+        return;
+      case ERROR:
+        if (text !== 'null') this.#error = parseErrorName(text);
+        return;
+      case TYPE:
+        this.#type = parseJsonString(text, 64);
+        return;
+      case CODE:
+        this.#code = parseJsonString(text, 64);
+        return;
+      case BACKGROUND:
+        this.#background = text === 'true';
+        return;
+      case ID:
+        this.#id = parseJsonString(text, 128);
+        return;
+      case CONTAINER_ID:
+        this.#tools.onContainer(text);
+        return;
+      case MEMORY:
+        this.#tools.onMemoryLimit(text);
+        return;
+      case TOOL_MODEL:
+        this.#tools.onToolModel(text);
+        return;
+      case TOOL_USAGE:
+        this.#tools.onReportedUsage(text);
+        return;
+      case SECONDS:
+        this.#videoSeconds = parseSeconds(text);
+        return;
+      case DURATION:
+        this.#heardSeconds = parseSeconds(text);
+        return;
+      case SIZE:
+        this.#largeVideo = isLargeVideo(parseJsonString(text, 32));
+        return;
+      case ITEM:
+        if (text !== 'null') this.#images = Math.min(IMAGES_MAX, this.#images + 1);
+        return;
+      case STATUS:
+        this.#status = parseJsonString(text, 32);
+        return;
+      case MODEL_USAGE:
+        if (text !== null && this.#modelUsage.length < MODELS_MAX) this.#modelUsage.push(text);
+        return;
+      case CUSTOM_ID:
+        this.#customId = parseJsonString(text, 256);
+        return;
+      default:
+        this.#tools.onOutputType(text);
+    }
+  }
+
+  #onUsage(text: string | null): void {
+    const usage = parseJsonObject(text);
+    const counts = usage === null ? null : parseOpenAiUsage(usage);
+    if (counts === null) return;
+    this.#outBefore = Math.max(this.#outBefore + this.#deltas, this.#counts?.out ?? 0);
+    this.#counts = counts;
+    this.#hasUsage = true;
+    this.#deltas = 0;
+  }
+
+  onDocumentEnd(kind: SseEventKind): void {
+    if (this.#hasUsage && this.#counts !== null) {
+      this.#tools.addTo(this.#counts);
+    } else if (this.#documents > 0 && kind !== EVENT_ERROR && this.#error === null && this.#type === null) {
+      this.#deltas++; // a chat chunk that only looked as if it had usage
+    }
+    if (this.#error !== null) this.#streamError = this.#error;
+    else if (kind === EVENT_ERROR || this.#type === 'error') this.#streamError = sanitizeErrorName(this.#code);
+    this.#documents++;
+    this.#hasUsage = false;
+    this.#type = null;
+    this.#code = null;
+    this.#error = null;
+    this.#tools.reset();
+  }
+
+  /** One line of a batch's results has ended. A line that failed has no usage. */
+  onLineEnd({ path, onDeferredUsage: countOnce }: MeterOptions): void {
+    this.#lines++;
+    if (this.#counts !== null && countOnce !== null) {
+      this.#counted = true;
+      countOnce({
+        sourceId: extractFileId(normalizePath(path)),
+        lineId: this.#id ?? this.#customId ?? `#${this.#lines}`,
+        isPartial: false,
+        reading: createUsageReading(this.#counts, 'reported', this.#model, { serviceTier: 'batch' }),
+      });
+    }
+    this.#counts = null;
+    this.#model = null;
+    this.#id = null;
+    this.#customId = null;
+  }
+
+  tokensOutSeen(): number {
+    if (this.#deltas === 0) return this.#outBefore;
+    return Math.max(this.#outBefore, this.#counts?.out ?? 0) + this.#deltas;
+  }
+
+  createReading(facts: ObservedBody): UsageReading {
+    const { options } = facts;
+    const model = this.#model ?? options.requestModel;
+    const streamError = facts.kind === 'events' ? this.#streamError : null;
+    const more = { streamError, serviceTier: this.#tier };
+    if (facts.kind === 'lines') return createJsonlReading(facts, this.#counted);
+    const { onDeferredUsage: countOnce } = options;
+    if (countOnce !== null && isRunPath(normalizePath(options.path)))
+      return this.#createRunReading(countOnce, model, more);
+    if (this.#background && countOnce !== null) {
+      const source = this.#counts !== null ? 'reported' : 'estimated';
+      const counts = this.#counts ?? this.#estimateSeen(facts);
+      if (counts === null) return createUsageReading(createEmptyCounts(), 'none', model, { streamError });
+      const reading = createUsageReading(counts, source, model, more);
+      const sourceId = this.#id ?? normalizePath(options.path);
+      countOnce({ sourceId, lineId: '', isPartial: source === 'estimated', reading });
+      return createUsageReading(createEmptyCounts(), source, model, { streamError });
+    }
+    if (options.method !== 'POST') return createUsageReading(createEmptyCounts(), 'none', model, more);
+    if (this.#counts !== null) {
+      if (facts.isComplete || this.#deltas === 0) return createUsageReading(this.#counts, 'reported', model, more);
+      this.#counts.out += this.#deltas;
+      return createUsageReading(this.#counts, 'partial', model, more);
+    }
+    if (options.method === 'POST' && this.#isBilledBySeconds(normalizePath(options.path))) {
+      return createUsageReading(this.#createSecondsCounts(), 'reported', model, more);
+    }
+    const estimate = this.#estimate(facts);
+    return createUsageReading(estimate ?? createEmptyCounts(), estimate === null ? 'none' : 'estimated', model, more);
+  }
+
+  /** Runs of assistants and evaluations: what they used is stated when they have ended, to whoever fetches them. */
+  #createRunReading(
+    countOnce: NonNullable<MeterOptions['onDeferredUsage']>,
+    model: string | null,
+    more: Parameters<typeof createUsageReading>[3],
+  ): UsageReading {
+    const sourceId = this.#id;
+    const count = (lineId: string, counts: UsageCounts, model: string | null): void => {
+      const reading = createUsageReading(counts, 'reported', model, more);
+      countOnce({ sourceId: sourceId!, lineId, isPartial: false, reading });
+    };
+    let counted = false;
+    if (sourceId !== null && this.#status !== null && ENDED_STATUSES.has(this.#status)) {
+      // Steps of a run have usage, too: it is part of the run's.
+      if (this.#counts !== null && sourceId.startsWith('run_')) {
+        count('', this.#counts, model);
+        counted = true;
+      }
+      for (const text of this.#modelUsage) {
+        const usage = parseJsonObject(text);
+        const counts = usage === null ? null : parseOpenAiUsage(usage);
+        if (counts === null) continue;
+        counts.cacheRead = parsePart(usage!.cached_tokens, counts.inUncached);
+        counts.inUncached -= counts.cacheRead;
+        const name = typeof usage!.model_name === 'string' ? usage!.model_name.slice(0, 256) : '';
+        count(name, counts, name || null);
+        counted = true;
+      }
+    }
+    return createUsageReading(createEmptyCounts(), counted ? 'reported' : 'none', model, more);
+  }
+
+  /** Of a background answer that has not come to its usage; null: it waits, or nothing was made. */
+  #estimateSeen(facts: ObservedBody): UsageCounts | null {
+    return facts.kind === 'events' && this.#deltas > 0
+      ? estimateUsage(normalizePath(facts.options.path), facts, this.#deltas, 0)
+      : null;
+  }
+
+  #estimate(facts: ObservedBody): UsageCounts | null {
+    const path = normalizePath(facts.options.path);
+    const isEvents = facts.kind === 'events';
+    if (!isEvents && !isBillablePath(path)) return null;
+    if (isEvents && this.#streamError !== null && this.#deltas === 0) return null; // it failed before anything was made
+    return estimateUsage(path, facts, this.#deltas, this.#images);
+  }
+
+  /** The answer itself says how long a video will be, or how long was listened to. */
+  #isBilledBySeconds(path: string): boolean {
+    return isVideoPath(path) ? this.#videoSeconds > 0 : isTranscriptionPath(path) && this.#heardSeconds > 0;
+  }
+
+  #createSecondsCounts(): UsageCounts {
+    const counts = createEmptyCounts();
+    counts.videoSeconds = this.#videoSeconds;
+    counts.largeVideo = this.#largeVideo;
+    counts.audioSeconds = this.#heardSeconds;
+    // Where the model has a price by the token instead.
+    counts.inUncached = counts.audioIn = Math.ceil(this.#heardSeconds * AUDIO_IN_TOKENS_PER_SECOND);
+    return counts;
+  }
+}
+
+/** A run itself, fetched or streamed; not the list of runs, nor its steps. */
+const isRunPath = (path: string): boolean =>
+  /\/threads\/(?:[^/]+\/)?runs(?:\/[^/]+(?:\/submit_tool_outputs)?)?$/.test(path) ||
+  /\/evals\/[^/]+\/runs\/[^/]+$/.test(path);
+
+/** `text`: JSON, a number or a string of one. */
+function parseSeconds(text: string | null): number {
+  const seconds = Number(parseJsonString(text, 32) ?? text);
+  return seconds > 0 && seconds <= TOKENS_MAX ? Math.ceil(seconds) : 0;
+}
+
+/** `1792x1024`. */
+function isLargeVideo(size: string | null): boolean {
+  const [width, height] = (size ?? '').split('x').map(Number);
+  return (width ?? 0) * (height ?? 0) > LARGE_VIDEO_PIXELS;
+}
+
+function parseErrorName(text: string | null): string {
+  const error = asJsonObject(parseJsonObject(text));
+  return sanitizeErrorName(error?.type ?? error?.code ?? parseJsonString(text));
+}
+
+/** `file-…` of `/v1/files/file-…/content`. */
+const extractFileId = (path: string): string => path.split('/').at(-2) ?? '';

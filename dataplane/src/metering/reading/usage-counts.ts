@@ -1,0 +1,137 @@
+/**
+ * From a provider's usage object to disjoint token counts (docs/contract.md#usage). The object comes from outside:
+ * every figure is checked, and a usage object whose main figures no model could produce is no usage at all.
+ */
+import { asJsonObject, type JsonObject } from '../../scan/parse-json-text.js';
+import type { GeneratedImages } from './generated-images.js';
+
+/** Mutable counterpart of TokenCounts plus the parts that have a price of their own. All are integers ≥ 0. */
+export interface UsageCounts {
+  inUncached: number;
+  cacheRead: number;
+  cacheWrite: number;
+  /** Part of cacheWrite with a lifetime of 1 h. */
+  cacheWrite1h: number;
+  out: number;
+  /** Parts of `out`. */
+  reasoning: number;
+  audioOut: number;
+  imageOut: number;
+  /** Parts of inUncached. */
+  audioIn: number;
+  imageIn: number;
+  /** Transcription that is billed by time. */
+  audioSeconds: number;
+  webSearches: number;
+  /** Hosted tools that are billed by the call, and containers of a code interpreter, which are by the piece. */
+  fileSearches: number;
+  containers: number;
+  /** Answers in which Anthropic's code execution ran at its own price. */
+  codeSessions: number;
+  generatedImages: GeneratedImages | null;
+  videoSeconds: number;
+  /** The video is of the larger size, which costs more. */
+  largeVideo: boolean;
+  characters: number;
+  images: number;
+  imageKind: string;
+}
+
+/** Far above any context window; a larger figure is a lie or an accident and is not booked. */
+export const TOKENS_MAX = 100_000_000;
+export const SEARCHES_MAX = 1_000;
+
+export const createEmptyCounts = (): UsageCounts => ({
+  inUncached: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  cacheWrite1h: 0,
+  out: 0,
+  reasoning: 0,
+  audioOut: 0,
+  imageOut: 0,
+  audioIn: 0,
+  imageIn: 0,
+  audioSeconds: 0,
+  webSearches: 0,
+  fileSearches: 0,
+  containers: 0,
+  codeSessions: 0,
+  generatedImages: null,
+  videoSeconds: 0,
+  largeVideo: false,
+  characters: 0,
+  images: 0,
+  imageKind: '',
+});
+
+/** An integer in 0 … TOKENS_MAX; null for anything else (fractions are cut off). */
+export function parseCount(value: unknown): number | null {
+  return typeof value === 'number' && value >= 0 && value <= TOKENS_MAX ? Math.floor(value) : null;
+}
+
+/** A part of a whole: what is missing or absurd is 0, what is too large is the whole. */
+export function parsePart(value: unknown, whole: number): number {
+  return Math.min(parseCount(value) ?? 0, whole);
+}
+
+/**
+ * OpenAI's usage in its spellings: chat and completions (`prompt_tokens`), responses, images and transcriptions
+ * (`input_tokens`), embeddings (no output), whisper (`seconds`). Cached tokens are part of the input figure.
+ */
+export function parseOpenAiUsage(usage: JsonObject): UsageCounts | null {
+  const counts = createEmptyCounts();
+  const seconds = usage.seconds;
+  if (typeof seconds === 'number' && seconds >= 0 && seconds <= TOKENS_MAX) counts.audioSeconds = Math.ceil(seconds);
+  const total = parseCount(usage.total_tokens);
+  const outGiven = parseCount(usage.completion_tokens ?? usage.output_tokens);
+  const inGiven = parseCount(usage.prompt_tokens ?? usage.input_tokens);
+  if (inGiven === null && outGiven === null && total === null) return counts.audioSeconds > 0 ? counts : null;
+  const tokensIn = inGiven ?? Math.max(0, (total ?? 0) - (outGiven ?? 0));
+  counts.out = outGiven ?? Math.max(0, (total ?? tokensIn) - tokensIn);
+  const inDetails = asJsonObject(
+    usage.prompt_tokens_details ?? usage.input_tokens_details ?? usage.input_token_details,
+  );
+  counts.cacheRead = parsePart(inDetails?.cached_tokens ?? usage.prompt_cache_hit_tokens, tokensIn);
+  counts.cacheWrite = parsePart(inDetails?.cache_write_tokens, tokensIn - counts.cacheRead);
+  counts.inUncached = tokensIn - counts.cacheRead - counts.cacheWrite;
+  counts.audioIn = parsePart(inDetails?.audio_tokens, counts.inUncached);
+  counts.imageIn = parsePart(inDetails?.image_tokens, counts.inUncached - counts.audioIn);
+  const outDetails = asJsonObject(usage.completion_tokens_details ?? usage.output_tokens_details);
+  counts.reasoning = parsePart(outDetails?.reasoning_tokens, counts.out);
+  counts.audioOut = parsePart(outDetails?.audio_tokens, counts.out);
+  counts.imageOut = parsePart(outDetails?.image_tokens, counts.out - counts.audioOut);
+  return counts;
+}
+
+/**
+ * Anthropic's usage. Its three input figures are disjoint already. In a stream, message_start brings the input and
+ * each message_delta a cumulative stand: a figure that the later object lacks keeps its earlier value.
+ * False when the object holds no usable figure.
+ */
+export function mergeAnthropicUsage(counts: UsageCounts, usage: JsonObject): boolean {
+  const tokensIn = parseCount(usage.input_tokens);
+  const out = parseCount(usage.output_tokens);
+  const cacheRead = parseCount(usage.cache_read_input_tokens);
+  const cacheWrite = parseCount(usage.cache_creation_input_tokens);
+  if (tokensIn === null && out === null && cacheRead === null && cacheWrite === null) return false;
+  counts.inUncached = tokensIn ?? counts.inUncached;
+  counts.out = out ?? counts.out;
+  counts.cacheRead = cacheRead ?? counts.cacheRead;
+  counts.cacheWrite = cacheWrite ?? counts.cacheWrite;
+  const lifetimes = asJsonObject(usage.cache_creation);
+  if (lifetimes !== null) counts.cacheWrite1h = parseCount(lifetimes.ephemeral_1h_input_tokens) ?? 0;
+  counts.cacheWrite1h = Math.min(counts.cacheWrite1h, counts.cacheWrite);
+  const outDetails = asJsonObject(usage.output_tokens_details);
+  if (outDetails !== null) counts.reasoning = parseCount(outDetails.thinking_tokens) ?? 0;
+  counts.reasoning = Math.min(counts.reasoning, counts.out);
+  const tools = asJsonObject(usage.server_tool_use);
+  if (tools !== null) {
+    counts.webSearches = parsePart(tools.web_search_requests, SEARCHES_MAX);
+    // Beside searches and fetches it is free.
+    const fetches = parsePart(tools.web_fetch_requests, SEARCHES_MAX);
+    const ran = parsePart(tools.code_execution_requests, SEARCHES_MAX) > 0;
+    counts.codeSessions = ran && counts.webSearches + fetches === 0 ? 1 : 0;
+  }
+  return true;
+}

@@ -1,0 +1,129 @@
+/**
+ * The stages of a call (`/v1/proxy/…`) in their order.
+ *
+ *   accept → target → authenticate → route → policy → look → collect → models → circuit → once more → admit → forward ┐
+ *                        any refusal answers and ends here                                                            ├─▶ relay → settle → last byte
+ *
+ * Admission is the last step before the first byte goes upstream: neither a limit nor a revocation can be outlived by
+ * holding back a piece of the body.
+ */
+
+import type { CallMetering } from '../call/call-metering.js';
+import type { CallMetrics } from '../call/call-metrics.js';
+import { Pipeline } from '../call/pipeline.js';
+import type { Settle } from '../call/settle.js';
+import { createAcquireSlotStage } from '../call/stages/acquire-slot.js';
+import { createAdmitStage } from '../call/stages/admit.js';
+import { createAuthenticateStage } from '../call/stages/authenticate.js';
+import { createBufferBodyStage } from '../call/stages/buffer-body.js';
+import { checkBodyModels } from '../call/stages/check-body-models.js';
+import { createBreakerPrecheckStage, createBreakerStage } from '../call/stages/check-breaker.js';
+import { checkCallPolicy } from '../call/stages/check-call-policy.js';
+import { createForwardStage } from '../call/stages/forward.js';
+import { planReservationStage } from '../call/stages/plan-reservation.js';
+import { createRecheckAccessStage } from '../call/stages/recheck-access.js';
+import { parseRequestTarget, route } from '../call/stages/route.js';
+import { BufferedBodyMemory } from '../concurrency/buffered-body-memory.js';
+import { GatewayUrlResolver } from '../response/gateway-url.js';
+import { IdleFlushTimer } from '../response/idle-flush-timer.js';
+import { planResponse } from '../response/plan-response.js';
+import type { RelayDeps } from '../response/relay.js';
+import type { ConnectionPools } from '../upstream/connections/connection-pools.js';
+import type { PipelineDeps } from './pipeline-deps.js';
+
+interface ProxyPipelineDeps extends PipelineDeps {
+  readonly options: {
+    /** A longer body is not waited for. */
+    readonly bufferedBodyBytesMax: number;
+    /** A longer body is not edited; one whose model must be checked is refused. */
+    readonly editedBodyBytesMax: number;
+    /** DATAPLANE_PUBLIC_URL; null = not set. */
+    readonly publicUrl: string | null;
+    /** Peers whose `X-Forwarded-…` is believed. */
+    readonly trustedProxyCidrs: readonly string[];
+    /** Bytes of all bodies together that are held whole to be edited. */
+    readonly editedBodiesBytesMax: number;
+  };
+  readonly metering: CallMetering;
+  readonly pools: Pick<ConnectionPools, 'acquire'>;
+  readonly metrics: Pick<CallMetrics, 'onStreamOpened'>;
+  readonly settle: Settle;
+  readonly gcPacer: RelayDeps['gcPacer'];
+}
+
+export function createProxyPipeline(deps: ProxyPipelineDeps): Pipeline {
+  const {
+    contexts,
+    unauthenticatedLimiter: unknownTokens,
+    acquireOrgSlot: takeShare,
+    breakers: circuits,
+    counters,
+    metering,
+    pools,
+    options,
+    onAuthenticated,
+    failures,
+  } = deps;
+  const budget = new BufferedBodyMemory(options.editedBodiesBytesMax, options.editedBodyBytesMax);
+  return new Pipeline(
+    (advance) => ({
+      unrouted: [
+        parseRequestTarget,
+        createAuthenticateStage({
+          contexts,
+          unauthenticatedLimiter: unknownTokens,
+          advance,
+          onAuthenticated,
+          allowsInactiveAgents: false,
+        }),
+        route,
+      ],
+      routed: [
+        checkCallPolicy,
+        planReservationStage,
+        createAcquireSlotStage(takeShare),
+        createBreakerPrecheckStage(circuits),
+        createBufferBodyStage({
+          metering,
+          counters,
+          bodyMemory: budget,
+          bufferedBodyBytesMax: options.bufferedBodyBytesMax,
+          readBodyBytesMax: options.editedBodyBytesMax,
+          advance,
+        }),
+        checkBodyModels,
+        createBreakerStage(circuits, advance),
+        createRecheckAccessStage(contexts, advance),
+        createAdmitStage(counters, metering, advance),
+        createForwardStage(pools, metering, counters, createRelayDeps(deps), failures),
+      ],
+    }),
+    failures.onInternalError,
+  );
+}
+
+function createRelayDeps({
+  breakers: circuits,
+  metering,
+  metrics,
+  settle,
+  failures,
+  gcPacer: garbage,
+  options,
+}: ProxyPipelineDeps): RelayDeps {
+  const gatewayUrl = new GatewayUrlResolver(options.publicUrl, options.trustedProxyCidrs);
+  return {
+    planResponse: (x, status, rawHeaders) => {
+      circuits.onUpstreamAnswered(x.routed.upstream);
+      const plan = planResponse(x, status, rawHeaders, metering, gatewayUrl);
+      if (x.streamed) metrics.onStreamOpened();
+      return plan;
+    },
+    settle,
+    onFailureBeforeHead: (x, error) => failures.onFailureBeforeHead(x, error),
+    onFailureAfterHead: (x, error) => failures.onFailureAfterHead(x, error),
+    releaseConnection: (x) => x.connection?.release(),
+    gcPacer: garbage,
+    idleFlushTimer: new IdleFlushTimer(),
+  };
+}

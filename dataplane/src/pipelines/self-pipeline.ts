@@ -1,0 +1,32 @@
+/** The stages of `/v1/self`. */
+import { Pipeline } from '../call/pipeline.js';
+import { createAuthenticateStage } from '../call/stages/authenticate.js';
+import { createSelfStatusStage } from '../call/stages/self-status.js';
+import type { PipelineDeps } from './pipeline-deps.js';
+
+export function createSelfPipeline(deps: PipelineDeps): Pipeline {
+  const {
+    contexts,
+    unauthenticatedLimiter: unknownTokens,
+    breakers: circuits,
+    counters,
+    onAuthenticated,
+    failures,
+  } = deps;
+  return new Pipeline(
+    (advance) => ({
+      unrouted: [
+        createAuthenticateStage({
+          contexts,
+          unauthenticatedLimiter: unknownTokens,
+          advance,
+          onAuthenticated,
+          allowsInactiveAgents: true,
+        }),
+        createSelfStatusStage(counters, circuits),
+      ],
+      routed: [],
+    }),
+    failures.onInternalError,
+  );
+}

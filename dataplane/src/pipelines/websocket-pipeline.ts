@@ -1,0 +1,55 @@
+/** The stages of a request for a WebSocket: those of a call, with the two handshakes in place of body and relay. */
+import { Pipeline } from '../call/pipeline.js';
+import { type AcquireSlot, createAcquireSlotStage } from '../call/stages/acquire-slot.js';
+import { createAdmitStage } from '../call/stages/admit.js';
+import { createAuthenticateStage } from '../call/stages/authenticate.js';
+import { createBreakerStage } from '../call/stages/check-breaker.js';
+import { checkCallPolicy } from '../call/stages/check-call-policy.js';
+import { planReservationStage } from '../call/stages/plan-reservation.js';
+import { createRecheckAccessStage } from '../call/stages/recheck-access.js';
+import { parseRequestTarget, route } from '../call/stages/route.js';
+import { checkWebSocketAllowed, createUpgradeStage, type UpgradeDeps } from '../websocket/upgrade-stages.js';
+import type { PipelineDeps } from './pipeline-deps.js';
+
+type WebSocketPipelineDeps = PipelineDeps & UpgradeDeps & { readonly acquireWebSocketSlot: AcquireSlot };
+
+export function createWebSocketPipeline(deps: WebSocketPipelineDeps): Pipeline {
+  const {
+    contexts,
+    unauthenticatedLimiter: unknownTokens,
+    acquireOrgSlot: takeShare,
+    acquireWebSocketSlot: takeWebSocketPlace,
+    breakers: circuits,
+    counters,
+    metering,
+    onAuthenticated,
+    failures,
+  } = deps;
+  return new Pipeline(
+    (advance) => ({
+      unrouted: [
+        parseRequestTarget,
+        createAuthenticateStage({
+          contexts,
+          unauthenticatedLimiter: unknownTokens,
+          advance,
+          onAuthenticated,
+          allowsInactiveAgents: false,
+        }),
+        route,
+      ],
+      routed: [
+        checkWebSocketAllowed,
+        checkCallPolicy,
+        planReservationStage,
+        createAcquireSlotStage(takeShare),
+        createAcquireSlotStage(takeWebSocketPlace),
+        createBreakerStage(circuits, advance),
+        createRecheckAccessStage(contexts, advance),
+        createAdmitStage(counters, metering, advance),
+        createUpgradeStage(deps),
+      ],
+    }),
+    failures.onInternalError,
+  );
+}

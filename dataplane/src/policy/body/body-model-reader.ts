@@ -1,0 +1,158 @@
+/**
+ * The models that a call's body names, read so that no provider can read another one into it. Fed as the body arrives;
+ * what must be there before anything is decided is the whole body.
+ */
+
+import { compileJsonPaths } from '../../scan/json-paths.js';
+import { JsonScanner, type JsonScanSink } from '../../scan/json-scanner.js';
+import { StrictJsonValidator } from './strict-json-validator.js';
+import { parseStrictBoundary, parseStrictMultipart } from './strict-multipart-parser.js';
+
+/**
+ * encoded       content-encoding: the body would have to be decoded as the provider does
+ * media_type    no content type under which this provider reads a body of this kind
+ * not_readable  no JSON, or no form
+ * ambiguous     parsers may differ
+ * unnamed       no model where it belongs, or no string
+ */
+export type BodyProblem = 'encoded' | 'media_type' | 'not_readable' | 'ambiguous' | 'unnamed';
+
+export type BodyModelResult = { readonly models: readonly string[] } | { readonly problem: BodyProblem };
+
+const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/i;
+
+const MODEL = 0;
+/** Members that make some providers use other models as well. */
+const MORE_MODELS = 1;
+const ITEM_MODEL = 2;
+const ITEMS = 3;
+const SINGLE = compileJsonPaths({
+  model: MODEL,
+  models: MORE_MODELS,
+  'models[]': MORE_MODELS,
+  'tools[].model': MORE_MODELS,
+});
+const BATCH = compileJsonPaths({
+  'requests[].params.model': ITEM_MODEL,
+  'requests[].params.tools[].model': MORE_MODELS,
+  'requests[].custom_id': ITEMS,
+});
+const SINGLE_NAMES = ['model', 'models', 'tools'];
+const BATCH_NAMES = ['requests', 'params', 'model', 'tools'];
+
+/** Reads one body. Choose with {@link createBodyModelReader}. */
+export interface BodyModelReader {
+  /** The next bytes; not kept. */
+  observe(bytes: Buffer): void;
+  /** Memory that it takes besides the body, bytes. */
+  readonly heldBytes: number;
+  /** `body`: all of them. */
+  finish(body: Buffer): BodyModelResult;
+}
+
+/** `headers` flat, lower-case names. */
+export function createBodyModelReader(
+  place: 'json' | 'form' | 'json_or_form' | 'batch',
+  headers: readonly string[],
+): BodyModelReader | BodyProblem {
+  let contentType: string | null = null;
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i] === 'content-encoding') return 'encoded';
+    if (headers[i] !== 'content-type') continue;
+    if (contentType !== null) return 'ambiguous';
+    contentType = headers[i + 1]!;
+  }
+  if (contentType === null) return 'media_type';
+  if (place !== 'form' && JSON_TYPE.test(contentType.trim())) return new JsonModelReader(place === 'batch');
+  const boundary = place === 'form' || place === 'json_or_form' ? parseStrictBoundary(contentType.trim()) : null;
+  return boundary === null ? 'media_type' : new FormModelReader(boundary);
+}
+
+class JsonModelReader implements BodyModelReader, JsonScanSink {
+  readonly #strict: StrictJsonValidator;
+  readonly #scanner: JsonScanner;
+  readonly #isBatch: boolean;
+  readonly #models: string[] = [];
+  #named = 0;
+  #items = 0;
+  #isOdd = false;
+
+  constructor(isBatch: boolean) {
+    this.#isBatch = isBatch;
+    this.#strict = isBatch ? new StrictJsonValidator(BATCH_NAMES, 4) : new StrictJsonValidator(SINGLE_NAMES, 1);
+    this.#scanner = new JsonScanner(isBatch ? BATCH : SINGLE, this);
+  }
+
+  get heldBytes(): number {
+    return this.#strict.heldBytes;
+  }
+
+  observe(bytes: Buffer): void {
+    this.#strict.push(bytes);
+    this.#scanner.push(bytes, 0, bytes.length);
+  }
+
+  finish(): BodyModelResult {
+    const problem = this.#strict.finish();
+    if (problem === 'not_json') return { problem: 'not_readable' };
+    if (problem === 'ambiguous') return { problem };
+    // Each request of a batch has an id and a model; a single call one model.
+    const isNamed = this.#isBatch ? this.#named > 0 && this.#named === this.#items : this.#named === 1;
+    return isNamed && !this.#isOdd ? { models: this.#models } : { problem: 'unnamed' };
+  }
+
+  onValue(slot: number, text: string | null): void {
+    if (slot === ITEMS) {
+      this.#items++;
+      return;
+    }
+    if (slot !== MORE_MODELS) this.#named++;
+    const model = text?.startsWith('"') ? parseModelString(text) : null;
+    if (model === null) this.#isOdd = true;
+    else this.#models.push(model);
+  }
+}
+
+class FormModelReader implements BodyModelReader {
+  readonly heldBytes = 0;
+
+  constructor(readonly boundary: string) {}
+
+  observe(): void {}
+
+  finish(body: Buffer): BodyModelResult {
+    const fields = parseStrictMultipart(body, this.boundary);
+    if (fields === 'not_form') return { problem: 'not_readable' };
+    if (fields === 'ambiguous') return { problem: fields };
+    const named = fields.filter(({ name }) => resemblesModel(name));
+    if (named.length > 1 || (named.length === 1 && named[0]!.name !== 'model')) return { problem: 'ambiguous' };
+    const model = named[0]?.value ?? null;
+    return model === null ? { problem: 'unnamed' } : { models: [model] };
+  }
+}
+
+/** Some form parsers ignore case, or read `model[]` as `model`. */
+const resemblesModel = (name: string): boolean => /^\W*model\W*$/i.test(name.normalize('NFKC'));
+
+function parseModelString(text: string): string | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'string' ? value : null;
+  } catch {
+    return null; // not JSON: the other reader says so
+  }
+}
+
+/** The model that a path names behind the segment `before`, up to a colon; null when there is none, or it is not clear. */
+export function parseModelFromPath(providerPath: string, before: string): string | null {
+  const segments = providerPath.slice(1).split('/');
+  const at = segments.indexOf(before);
+  const segment = at === -1 ? undefined : segments[at + 1];
+  if (segment === undefined || segments.indexOf(before, at + 1) !== -1) return null;
+  try {
+    const model = decodeURIComponent(segment);
+    return /[/%]/.test(model) || model === '' ? null : model.split(':')[0]!;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,210 @@
+/**
+ * What the content of a request makes a model read beyond its text: images, PDFs, opaque blocks, and references to
+ * content that is not in the body. Reads the blocks of OpenAI's and Anthropic's APIs at any depth. A block that is not
+ * known and names an address, a file, an id or data counts as a reference.
+ */
+import { decodeStringAt, type JsonObjectNode, type JsonSpan } from '../../scan/json-walker.js';
+import { InflateBudget, measurePdf } from '../../scan/media/pdf-size.js';
+
+/** Members of a block that say what it makes a model read. */
+export const CONTENT_MEMBERS: readonly string[] = [
+  'type',
+  'role',
+  'id',
+  'url',
+  'data',
+  'source',
+  'file',
+  'file_id',
+  'file_url',
+  'file_data',
+  'image_url',
+  'image',
+  'media_type',
+  'encrypted_content',
+  'signature',
+  'ttl',
+  'enabled',
+];
+
+/** Lifetime of what the request writes into the provider's cache. */
+export type CacheTtl = 'none' | '5m' | '1h';
+
+/** Members of the document whose content is rendered as text, or never reaches a model: a `url` there is a word. */
+const TEXT_ROOTS: ReadonlySet<string> = new Set([
+  'tools',
+  'functions',
+  'tool_choice',
+  'response_format',
+  'text',
+  'output_config',
+  'output_format',
+  'metadata',
+]);
+/** Members that describe where text came from, or what a tool was asked to do: nothing is fetched for them. */
+const DESCRIPTIONS: ReadonlySet<string> = new Set(['annotations', 'citations', 'action', 'sources']);
+const DESCRIBED: ReadonlySet<string> = new Set(['web_search_result', 'search_result', 'web_fetch_result']);
+const IMAGES: ReadonlySet<string> = new Set(['image', 'input_image', 'image_url', 'computer_screenshot']);
+/** Blocks that carry an id beside their whole content. */
+const SELF_CONTAINED: ReadonlySet<string> = new Set([
+  'message',
+  'function',
+  'custom',
+  'function_call',
+  'function_call_output',
+  'custom_tool_call',
+  'custom_tool_call_output',
+  'computer_call',
+  'computer_call_output',
+  'local_shell_call',
+  'local_shell_call_output',
+  'shell_call',
+  'shell_call_output',
+  'apply_patch_call',
+  'apply_patch_call_output',
+  'tool_use',
+  'server_tool_use',
+  'mcp_tool_use',
+]);
+const DATA_URL_IMAGE = Buffer.from('"data:image/');
+/** Of a full page, as Anthropic states it (https://platform.claude.com/docs/en/build-with-claude/pdf-support). */
+const PAGE_TOKENS = 3_000;
+const PDF_TYPE = /^data:application\/pdf[;,]/i;
+
+/** Arguments of a tool's call are rendered as text, whatever they are called. */
+export function isTextOnlyMember(parent: JsonObjectNode, member: string): boolean {
+  return (parent.parent === null && TEXT_ROOTS.has(member)) || (parent.rootMember === 'messages' && member === 'input');
+}
+
+export class ContentFacts {
+  /** Images that the model reads. */
+  images = 0;
+  /** Pages of PDFs: each is read as text and as an image. */
+  pages = 0;
+  /** Bytes of text that those pages can hold at most. */
+  pageTextBytes = 0;
+  /** Bytes of the body that are counted as images or pages, not as text. */
+  mediaBytes = 0;
+  /** Bytes of the body that are text which only the provider can read. */
+  opaqueBytes = 0;
+  /** It refers to content that is not in the body, or whose size cannot be known. */
+  hasExternalContent = false;
+  cacheTtl: CacheTtl = 'none';
+  /** Documents are cut into sentences that can be cited, which adds tokens. */
+  hasCitations = false;
+  readonly #body: Buffer;
+  readonly #inflateBudget: InflateBudget;
+
+  constructor(body: Buffer) {
+    this.#body = body;
+    this.#inflateBudget = new InflateBudget(body.length);
+  }
+
+  /** An object of the document, once it has ended. */
+  add(object: JsonObjectNode): void {
+    if (object.name === 'cache_control') this.#addCaching(object);
+    // Not documented, and read all the same: the image itself, or its address.
+    if (object.values.has('image') && !object.isIgnored) this.images++;
+    if (object.name === 'citations' && object.values.has('enabled')) this.hasCitations = true;
+    if (object.isIgnored || object.parent === null || DESCRIPTIONS.has(object.name)) return;
+    if (object.name === 'source') return; // with its block
+    const { values, objects } = object;
+    const type = this.#text(object, 'type') ?? '';
+    if (DESCRIBED.has(type)) {
+      this.#addOpaque(values.get('encrypted_content'));
+      return;
+    }
+    if (object.name === 'image_url') {
+      this.#addImage(values.get('url'));
+      return;
+    }
+    const source = objects.get('source');
+    if (source !== undefined) this.#addSource(type, source);
+    const image = values.get('image_url');
+    if (image !== undefined && !objects.has('image_url')) this.#addImage(image);
+    if (values.has('file_data')) this.#addDocument(values.get('file_data')!, false);
+    if (values.has('file_id')) {
+      if (IMAGES.has(type)) this.images++;
+      else this.hasExternalContent = true;
+    }
+    if (values.has('file_url') || values.has('url')) this.hasExternalContent = true;
+    if (values.has('data')) {
+      if (type === 'redacted_thinking') this.#addOpaque(values.get('data'));
+      else this.hasExternalContent = true; // sound, or something that nobody knows
+    }
+    if (type === 'compaction') this.hasExternalContent = true;
+    else this.#addOpaque(values.get('encrypted_content'));
+    this.#addOpaque(values.get('signature'));
+    if (type === 'image_generation_call') this.images++;
+    if (type === 'item_reference' || (values.has('id') && !this.#isSelfContained(object, type)))
+      this.hasExternalContent = true;
+  }
+
+  #isSelfContained({ values }: JsonObjectNode, type: string): boolean {
+    if (SELF_CONTAINED.has(type)) return true;
+    const own = (member: string): boolean => values.get(member)?.isAltSpelling === false;
+    return type === 'reasoning' ? own('encrypted_content') : type === '' && own('role');
+  }
+
+  #addCaching(object: JsonObjectNode): void {
+    const ttl = object.values.get('ttl');
+    if (ttl !== undefined && this.#text(object, 'ttl') !== '5m') this.cacheTtl = '1h';
+    else if (this.cacheTtl === 'none') this.cacheTtl = '5m';
+  }
+
+  /** What an image costs does not depend on where it comes from. */
+  #addImage(address: JsonSpan | undefined): void {
+    this.images++;
+    if (address === undefined) return;
+    const { start, end } = address;
+    const prefix = this.#body.subarray(start, start + DATA_URL_IMAGE.length);
+    if (prefix.equals(DATA_URL_IMAGE)) this.mediaBytes += end - start;
+    else if (/^data:/i.test(this.#decodePrefix(address))) this.hasExternalContent = true; // no image
+  }
+
+  /** Anthropic's sources of images and documents. */
+  #addSource(type: string, source: JsonObjectNode): void {
+    const kind = this.#text(source, 'type');
+    if (type === 'image') {
+      this.images++;
+      const data = source.values.get('data');
+      if (kind === 'base64' && data !== undefined) this.mediaBytes += data.end - data.start;
+    } else if (kind === 'base64' && source.values.has('data')) {
+      const isPdf = this.#text(source, 'media_type')?.toLowerCase() === 'application/pdf';
+      if (isPdf) this.#addDocument(source.values.get('data')!, true);
+      else this.hasExternalContent = true;
+    } else if (kind !== 'text' && kind !== 'content') this.hasExternalContent = true;
+  }
+
+  /** `isPdf`: else the string itself has to say so. */
+  #addDocument(data: JsonSpan, isPdf: boolean): void {
+    const text = decodeStringAt(this.#body, data, this.#body.length);
+    const comma = isPdf ? -1 : (text?.indexOf(',') ?? -1);
+    const facts =
+      text === null || (!isPdf && !PDF_TYPE.test(text))
+        ? null
+        : measurePdf(Buffer.from(text.slice(comma + 1), 'base64'), this.#inflateBudget);
+    if (facts === null) {
+      this.hasExternalContent = true;
+      return;
+    }
+    this.pages += facts.pages;
+    this.pageTextBytes += Math.max(facts.textBytes, facts.pages * PAGE_TOKENS);
+    this.mediaBytes += data.end - data.start;
+  }
+
+  #addOpaque(text: JsonSpan | undefined): void {
+    if (text !== undefined) this.opaqueBytes += text.end - text.start;
+  }
+
+  #text(object: JsonObjectNode, member: string): string | null {
+    const span = object.values.get(member);
+    return span?.isAltSpelling ? null : decodeStringAt(this.#body, span);
+  }
+
+  /** The first characters of a string, decoded. */
+  #decodePrefix({ start, end }: JsonSpan): string {
+    const raw = this.#body.toString('latin1', start + 1, Math.min(end - 1, start + 48));
+    return raw.replace(/\\u([0-9a-f]{4})/gi, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  }
+}

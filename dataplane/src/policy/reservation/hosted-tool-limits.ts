@@ -1,0 +1,89 @@
+/**
+ * Tools that the provider runs itself. After each use the model reads everything again, and what the tool found, so a call
+ * costs as often as tools are used. Null: the request states no maximum of uses, or what a use costs has no bound.
+ */
+import { decodeStringAt, type JsonObjectNode, type JsonSpan } from '../../scan/json-walker.js';
+
+export interface HostedToolLimits {
+  /** How often tools may be used. */
+  readonly usesMax: number;
+  /** How often the model may read the whole input. */
+  readonly turnsMax: number;
+  /** Containers of 1 GB in which code may run. */
+  readonly containers: number;
+  /** The answer may hold what was found elsewhere, without the model being asked again. */
+  readonly hasExternalContent: boolean;
+  /** Tokens that the vendor adds for its own kinds of tools. */
+  readonly addedTokens: number;
+}
+
+/** Members of the document and of a tool that are looked for. */
+export const TOOL_MEMBERS: readonly string[] = [
+  'tools',
+  'max_tool_calls',
+  'max_uses',
+  'memory_limit',
+  'container',
+  'web_search_options',
+  'context_management',
+];
+
+/** Run by the agent itself. */
+const AGENT_RUN_TOOLS =
+  /^(?:function|custom|namespace|local_shell|apply_patch|computer|computer_use_preview|computer_\d+|bash_\d+|text_editor_\d+|memory_\d+)$/;
+/** What a use costs is known: a fee at most, and the model's window. */
+const SEARCHES = /^(?:web_search|file_search|web_fetch_|tool_search)/;
+/** `computer` is the dearest of Anthropic's own tools: 735 tokens of definition and 499 of prompt (its page of prices). */
+const OWN_TOOL_TOKENS = 1_500;
+const MEMORY_GIGABYTES: Readonly<Record<string, number>> = { '1g': 1, '4g': 4, '16g': 16, '64g': 64 };
+const MEMORY_GIGABYTES_MAX = 64;
+const INTEGER = /^\d{1,6}$/;
+
+export function readHostedToolLimits(
+  body: Buffer,
+  document: JsonObjectNode,
+  tools: readonly JsonObjectNode[],
+): HostedToolLimits | null {
+  const callsMax = parseIntegerAt(body, document.values.get('max_tool_calls'));
+  let uses = 0;
+  let ownTools = 0;
+  let containers = 0;
+  let isHosted = false;
+  for (const tool of tools) {
+    const span = tool.values.get('type');
+    const type = span === undefined ? 'custom' : ((span.isAltSpelling ? null : decodeStringAt(body, span)) ?? '?');
+    if (AGENT_RUN_TOOLS.test(type)) {
+      if (type.includes('_')) ownTools++;
+      continue;
+    }
+    isHosted = true;
+    const usesMax = parseIntegerAt(body, tool.values.get('max_uses'));
+    if (type === 'code_interpreter' && callsMax !== null) containers += parseGigabytes(body, tool);
+    else if (!SEARCHES.test(type) || (callsMax === null && usesMax === null)) return null;
+    uses += usesMax ?? 0;
+  }
+  if (isHosted && callsMax !== null) uses = callsMax;
+  const searchesOnce = document.values.has('web_search_options');
+  const compacts = document.values.has('context_management') ? 1 : 0;
+  return {
+    usesMax: searchesOnce ? uses + 1 : uses,
+    turnsMax: 1 + uses + compacts,
+    containers,
+    hasExternalContent: searchesOnce,
+    addedTokens: ownTools * OWN_TOOL_TOKENS,
+  };
+}
+
+function parseGigabytes(body: Buffer, tool: JsonObjectNode): number {
+  const container = tool.objects.get('container');
+  const limit = container?.values.get('memory_limit');
+  if (limit === undefined) return container === undefined ? MEMORY_GIGABYTES_MAX : 1;
+  const gigabytes = limit.isAltSpelling ? '' : (decodeStringAt(body, limit) ?? '');
+  return MEMORY_GIGABYTES[gigabytes] ?? MEMORY_GIGABYTES_MAX;
+}
+
+function parseIntegerAt(body: Buffer, span: JsonSpan | undefined): number | null {
+  if (span === undefined || span.isAltSpelling) return null;
+  const text = body.toString('latin1', span.start, Math.min(span.end, span.start + 8));
+  return INTEGER.test(text) ? Number(text) : null;
+}

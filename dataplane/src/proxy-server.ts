@@ -1,0 +1,256 @@
+/** The agents' server: puts together the port, the calls under way and the pipelines that carry them. */
+import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
+import type { Logger } from '@acg/base/log';
+import { createMinorGcTrigger, MinorGcPacer } from '@acg/base/minor-gc-pacer';
+import type { Breakers } from './breaker/breakers.js';
+import type { WebSocketHandshake } from './call/agent-response.js';
+import type { CallMetering } from './call/call-metering.js';
+import type { CallMetrics } from './call/call-metrics.js';
+import { FailureHandler } from './call/failure-handler.js';
+import { InflightCalls, type RejectionCounter } from './call/inflight-calls.js';
+import { PendingDecodes } from './call/pending-decodes.js';
+import type { Pipeline } from './call/pipeline.js';
+import { ProbeLeases } from './call/probe-leases.js';
+import { SessionRevoker } from './call/session-revoker.js';
+import { createSettle, releaseReservation, type UsageRecordSink } from './call/settle.js';
+import { type AcceptOptions, RequestAcceptor } from './call/stages/accept-request.js';
+import type { AcquireSlot } from './call/stages/acquire-slot.js';
+import type { AuthenticateDeps, ContextLookup, UnauthenticatedLimiter } from './call/stages/authenticate.js';
+import { SELF_PATH } from './call/stages/self-status.js';
+import type { Counters } from './limits/counters.js';
+import { AddressConnectionLimiter } from './listener/address-connection-limiter.js';
+import { CorkContext } from './listener/cork-context.js';
+import { HttpListener } from './listener/http-listener.js';
+import { countConnectionsToPort } from './listener/proc-net-tcp.js';
+import { createProxyPipeline } from './pipelines/proxy-pipeline.js';
+import { createSelfPipeline } from './pipelines/self-pipeline.js';
+import { createWebSocketPipeline } from './pipelines/websocket-pipeline.js';
+import type { ConnectionPools } from './upstream/connections/connection-pools.js';
+import { PROXY_PREFIX } from './upstream/proxy-target.js';
+import { MemoryPool } from './websocket/memory-pool.js';
+import { WebSocketSessionRegistry } from './websocket/session-registry.js';
+import type { LingerTimeouts } from './websocket/websocket-session.js';
+
+/** In a request's `Connection`: it asks for another protocol (RFC 6455, section 4.2.1). */
+const UPGRADE_TOKEN = /\bupgrade\b/i;
+/** Of a drain, for answers that are still being decoded: a few ms unless the machine stands still. */
+const PENDING_DECODES_TIMEOUT_MS = 1_000;
+
+export interface ProxyOptions extends AcceptOptions {
+  readonly connectionsMax: number;
+  readonly inflightMax: number;
+  /** MAX_INFLIGHT_PER_ORG. */
+  readonly inflightPerOrgMax: number;
+  /** MAX_WEBSOCKETS. */
+  readonly webSocketsMax: number;
+  /** WEBSOCKET_MESSAGE_BYTES_MAX. */
+  readonly webSocketMessageBytesMax: number;
+  /** Of all WebSockets together; see websocket/byte-pool.ts. */
+  readonly webSocketPoolBytes: number;
+  readonly lingerTimeouts: LingerTimeouts;
+  readonly connectionsPerAddressMax: number;
+  /** Addresses that may have any number of connections. */
+  readonly isAddressExempt: (address: string) => boolean;
+  /** Processes that share the port. */
+  readonly processCount: number;
+  /** Of an upstream's WebSocket handshake. */
+  readonly handshakeTimeoutMs: number;
+  /** A longer body is not edited; one whose model must be checked is refused. */
+  readonly editedBodyBytesMax: number;
+  /** DATAPLANE_PUBLIC_URL; null = not set. */
+  readonly publicUrl: string | null;
+  /** Peers whose `X-Forwarded-…` is believed. */
+  readonly trustedProxyCidrs: readonly string[];
+  /** Bytes of all bodies together that are held whole to be edited. */
+  readonly editedBodiesBytesMax: number;
+}
+
+export interface ProxyDeps {
+  readonly options: ProxyOptions;
+  readonly contexts: ContextLookup;
+  readonly unauthenticatedLimiter: UnauthenticatedLimiter;
+  readonly counters: Pick<Counters, 'admit' | 'growReservation' | 'settle' | 'peek'>;
+  readonly breakers: Breakers;
+  readonly spool: UsageRecordSink & { readonly isFull: boolean; isFullFor(orgId: string): boolean };
+  readonly metering: CallMetering;
+  readonly pools: Pick<ConnectionPools, 'acquire' | 'dial'>;
+  readonly rejectionCounter: RejectionCounter;
+  readonly onAuthenticated: AuthenticateDeps['onAuthenticated'];
+  readonly metrics: CallMetrics;
+  readonly log: Logger;
+}
+
+export class ProxyServer {
+  /** Open WebSockets. */
+  readonly sessions = new WebSocketSessionRegistry();
+  /** Of calls and WebSockets that are under way. */
+  readonly sessionRevoker: SessionRevoker;
+  readonly #corkContext = new CorkContext();
+  readonly #listener: HttpListener;
+  #portNumber = 0;
+  readonly #calls: InflightCalls;
+  readonly #pendingDecodes = new PendingDecodes();
+  readonly #webSocketMemory: MemoryPool;
+  readonly #acceptor: RequestAcceptor;
+
+  constructor(deps: ProxyDeps) {
+    const { options, spool, counters, metering, metrics, breakers: circuits, rejectionCounter: tally, log } = deps;
+    const { sessions } = this;
+    const garbage = new MinorGcPacer(createMinorGcTrigger());
+    const onSettled: CallMetrics['onSettled'] = (x, reading, price) => metrics.onSettled(x, reading, price);
+    const settle = createSettle({
+      spool,
+      counters,
+      metering,
+      pendingDecodes: this.#pendingDecodes,
+      onSettled,
+      onReservationExceeded: (nanos) => metrics.onReservationExceeded(nanos),
+    });
+    const probes = new ProbeLeases(circuits);
+    const { inflightMax, inflightPerOrgMax, webSocketsMax } = options;
+    const calls = new InflightCalls({
+      inflightMax,
+      inflightPerOrgMax,
+      webSocketsMax,
+      spool,
+      settle,
+      probeLeases: probes,
+      releaseReservation: (x) => releaseReservation(counters, x),
+      isOverRejectionLimit: (x) => deps.unauthenticatedLimiter.isOverRejectionLimit(x),
+      rejectionCounter: tally,
+      metrics,
+    });
+    const breakOff = calls.abortCall.bind(calls);
+    const failures = new FailureHandler({
+      settle,
+      abortCall: breakOff,
+      countInternalError: () => metrics.onInternalError(),
+      log,
+    });
+    const takeShare: AcquireSlot = (x) => calls.acquireOrgSlot(x);
+    const parts = { ...deps, settle, failures, gcPacer: garbage, acquireOrgSlot: takeShare };
+    const proxy = createProxyPipeline(parts);
+    const self = createSelfPipeline(parts);
+    const pool = new MemoryPool(options.webSocketPoolBytes);
+    const upgrade = createWebSocketPipeline({
+      ...parts,
+      acquireWebSocketSlot: (x) => calls.acquireWebSocketSlot(x),
+      messageBytesMax: options.webSocketMessageBytesMax,
+      memoryPool: pool,
+      lingerTimeouts: options.lingerTimeouts,
+      corkContext: this.#corkContext,
+      handshakeTimeoutMs: options.handshakeTimeoutMs,
+      isDraining: () => calls.isDraining,
+      onUpstreamAccepted: (x) => probes.reportSuccess(x),
+      onSession: (session) => {
+        sessions.add(session);
+        calls.onWebSocketOpened(session.x);
+      },
+      onSessionEnd: (session) => {
+        sessions.remove(session);
+        calls.onWebSocketEnded(session.x);
+      },
+      onSessionDisconnected: (session) => calls.onWebSocketDisconnected(session.x),
+    });
+    this.#calls = calls;
+    this.#webSocketMemory = pool;
+    this.sessionRevoker = new SessionRevoker(deps.contexts, [calls, sessions]);
+    this.#acceptor = new RequestAcceptor(options, calls, garbage, (x) => calls.onClientAborted(x));
+    const addresses = new AddressConnectionLimiter({
+      perAddressMax: options.connectionsPerAddressMax,
+      isExempt: options.isAddressExempt,
+      countConnections: () => this.#countConnections(options.processCount),
+      log,
+    });
+    this.#listener = new HttpListener(options.connectionsMax, addresses);
+    const onUpgrade = (res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void => {
+      // The server looks for a key only. Without this it would end the connection in the middle of the handshake.
+      if (!UPGRADE_TOKEN.test(req.getHeader('connection'))) {
+        this.#onRequest(res, req, proxy);
+        return;
+      }
+      const key = req.getHeader('sec-websocket-key');
+      const protocols = req.getHeader('sec-websocket-protocol');
+      this.#onRequest(res, req, upgrade, { key, protocols, context, slot: null });
+    };
+    const behavior = sessions.createBehavior(options.webSocketMessageBytesMax, onUpgrade, () =>
+      this.#listener.onWebSocketClosed(),
+    );
+    this.#listener.onWebSocket(`${PROXY_PREFIX}*`, behavior);
+    this.#listener.onRequest(SELF_PATH, (res, req) => this.#onRequest(res, req, self));
+    this.#listener.onRequest('/*', (res, req) => this.#onRequest(res, req, proxy));
+  }
+
+  get inflight(): number {
+    return this.#calls.size;
+  }
+
+  /** Places of WebSockets that are taken: handshakes, open ones, and those whose connections may still be there. */
+  get webSocketSlotsUsed(): number {
+    return this.#calls.webSocketSlotsUsed;
+  }
+
+  /** Bytes that WebSockets hold, as far as they can be counted. */
+  get webSocketBytes(): number {
+    return this.#webSocketMemory.bytes;
+  }
+
+  get connections(): number {
+    return this.#listener.connectionCount;
+  }
+
+  /** Ends what brings more than can be booked; call it about once a second. */
+  abortCallsWhenSpoolFull(): void {
+    this.#calls.abortWhenSpoolFull();
+  }
+
+  get draining(): boolean {
+    return this.#calls.isDraining;
+  }
+
+  /** Resolves with the port. `shared`: several processes listen on it together; else it must be free. */
+  async listen(host: string, port: number, shared: boolean): Promise<number> {
+    await this.#corkContext.start();
+    this.#portNumber = await this.#listener.listen(host, port, shared);
+    return this.#portNumber;
+  }
+
+  /**
+   * Takes no new connections; resolves when the calls in flight are done, or breaks them off after `deadlineMs`, and
+   * when they are booked: the process ends soon after.
+   */
+  async drain(deadlineMs: number): Promise<void> {
+    this.#calls.isDraining = true;
+    this.#listener.stopListening();
+    this.sessions.closeAll();
+    await this.#calls.drain(deadlineMs);
+    await this.#pendingDecodes.waitUntilNone(PENDING_DECODES_TIMEOUT_MS);
+  }
+
+  /** Ends every connection. */
+  close(): void {
+    this.sessionRevoker.close();
+    this.#listener.close();
+    this.#corkContext.close();
+  }
+
+  /** Those of other processes on the same port are about as many as ours. */
+  async #countConnections(sharers: number): Promise<ReadonlyMap<string, number> | null> {
+    const counts = this.#portNumber === 0 ? null : await countConnectionsToPort(this.#portNumber);
+    for (const [network, connections] of counts ?? []) counts!.set(network, Math.ceil(connections / sharers));
+    return counts;
+  }
+
+  #onRequest(
+    res: HttpResponse,
+    req: HttpRequest,
+    pipeline: Pipeline,
+    handshake: WebSocketHandshake | null = null,
+  ): void {
+    const x = this.#acceptor.accept(res, req);
+    if (x === null) return;
+    x.handshake = handshake;
+    this.#calls.add(x);
+    pipeline.advance(x);
+  }
+}

@@ -1,0 +1,34 @@
+/** The answers to what a body says, or does not say clearly, about its model. */
+import type { BodyProblem } from '../policy/body/body-model-reader.js';
+import type { CallRules } from '../policy/call-rules.js';
+import { createForbiddenRejection, REJECTIONS, type Rejection } from './rejections.js';
+
+/** Null: every model may be used. */
+export function checkModelsAllowed(rules: CallRules, models: readonly string[]): Rejection | null {
+  const { models: rule } = rules;
+  if (rule === null) return null;
+  for (const model of models) {
+    if (!rule.allows(model))
+      return createForbiddenRejection('model', model, 'The policy of this agent does not allow this model.');
+  }
+  return null;
+}
+
+export function createBodyProblemRejection(problem: BodyProblem): Rejection {
+  switch (problem) {
+    case 'encoded':
+      return REJECTIONS.unsupportedContentEncoding;
+    case 'media_type':
+      return REJECTIONS.unsupportedMediaType;
+    case 'not_readable':
+      return REJECTIONS.unreadableBody;
+    case 'ambiguous':
+      return createForbiddenRejection(
+        'model',
+        null,
+        'The body can be read in more than one way, so its model cannot be checked.',
+      );
+    case 'unnamed':
+      return createForbiddenRejection('model', null, 'The body must name its model, once, as a string.');
+  }
+}

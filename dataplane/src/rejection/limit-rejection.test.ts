@@ -1,0 +1,111 @@
+import { NANOS_PER_CENT } from '@acg/base/units';
+import { expect, test } from 'vitest';
+import { ADMITTED, createRejectedAdmission } from '../call/testing/proxy-fixture.js';
+import { LIMIT_TABLE } from '../limits/limit-table.js';
+import { createTestLimits } from '../limits/testing/agent-limits-fixture.js';
+import { createLimitRejection } from './limit-rejection.js';
+
+const { byRow: limits } = createTestLimits({ budgetCents: 500 });
+
+test('limit refusals: a call that was not refused has none', () => {
+  expect(createLimitRejection(ADMITTED, limits, 0)).toBeNull();
+});
+
+const everyRow = LIMIT_TABLE.map((row, at) => ({ ...row, at }));
+test.each(everyRow)(
+  'limit refusals: $type of $scope says its text as error and as message',
+  ({ type, message, at }) => {
+    const refusal = createLimitRejection({ ...createRejectedAdmission(type, 1), rejectedByRow: at }, limits, 0)!;
+    expect(refusal).toMatchObject({ status: 429, reason: expect.stringMatching(type) });
+    expect(JSON.parse(refusal.body)).toMatchObject({ error: message, message, limitType: type });
+  },
+);
+
+test('limit refusals: rpm waits at most a minute and says until when', () => {
+  const refusal = createLimitRejection(createRejectedAdmission('rpm', 1_900_000_030), limits, 1_900_000_000_500)!;
+  expect(JSON.parse(refusal.body)).toEqual({
+    error: refusal.message,
+    message: refusal.message,
+    limitType: 'rpm',
+    limit: 60,
+    remaining: 0,
+    resetAt: 1_900_000_030,
+  });
+  expect(refusal.headers).toEqual([
+    'x-ratelimit-limit',
+    '60',
+    'x-ratelimit-remaining',
+    '0',
+    'x-ratelimit-reset',
+    '1900000030',
+    'retry-after',
+    '30',
+  ]);
+  const far = createLimitRejection(createRejectedAdmission('rpm', 1_900_009_999), limits, 1_900_000_000_000)!;
+  expect(far.headers.at(-1)).toBe('60');
+});
+
+test('limit refusals: rpd and budget tell SDKs not to retry and give no Retry-After', () => {
+  const rpd = createLimitRejection(createRejectedAdmission('rpd', 1_900_050_000), limits, 1_900_000_000_000)!;
+  expect(rpd.headers).toEqual([
+    'x-ratelimit-limit',
+    '10000',
+    'x-ratelimit-remaining',
+    '0',
+    'x-ratelimit-reset',
+    '1900050000',
+    'x-should-retry',
+    'false',
+  ]);
+  const budget = createLimitRejection(createRejectedAdmission('budget', 0, 5_005_000_000), limits, 0)!;
+  expect(budget.headers).toEqual(['x-should-retry', 'false']);
+  expect(JSON.parse(budget.body)).toEqual({
+    error: budget.message,
+    message: budget.message,
+    limitType: 'budget',
+    scope: 'agent',
+    spentCents: 501,
+    budgetCents: 500,
+  });
+});
+
+test.each([
+  [600, 0, 0, 'never_fits', 'budget_never_fits', ['x-should-retry', 'false']],
+  [200, 301, 0, 'spent', 'budget', ['x-should-retry', 'false']],
+  [200, 300, 1, 'in_flight', 'budget_in_flight', ['retry-after', '1']],
+])('limit refusals: a hold of %i ¢ above a budget of 500 with %i spent and %i held is %s', (...given) => {
+  const [hold, spent, held, reason, tallied, headers] = given;
+  const cents = (count: number): number => count * 10_000_000;
+  const admission = {
+    ...createRejectedAdmission('budget', 0, cents(spent)),
+    heldNanos: cents(held),
+    holdNanos: cents(hold),
+  };
+  const refusal = createLimitRejection(admission, limits, 0)!;
+  expect(refusal.headers).toEqual(headers);
+  expect(refusal.reason).toBe(tallied);
+  expect(JSON.parse(refusal.body)).toMatchObject({
+    limitType: 'budget',
+    scope: 'agent',
+    spentCents: spent,
+    budgetCents: 500,
+    heldCents: held,
+    reason,
+  });
+  const isSpent = 'The monthly budget of this agent is spent.';
+  expect([refusal.message === isSpent, JSON.parse(refusal.body).error]).toEqual([reason === 'spent', refusal.message]);
+});
+
+test.each(LIMIT_TABLE.filter(({ unit }) => unit === 'cents'))(
+  'limit refusals: metrics and the tally tell the budget of $scope from others, whatever the call wants to hold',
+  ({ scope }) => {
+    const refusedBy = LIMIT_TABLE.findIndex((row) => row.unit === 'cents' && row.scope === scope);
+    const budgets = LIMIT_TABLE.map(() => 5 * NANOS_PER_CENT);
+    const admission = { ...createRejectedAdmission('budget', 0, 5 * NANOS_PER_CENT), refusedBy };
+    const reasons = [0, 1].map(
+      (holdNanos) => createLimitRejection({ ...admission, reservationNanos: holdNanos }, budgets, 0)!.reason,
+    );
+    const reason = scope === 'agent' ? 'budget' : `budget_${scope}`;
+    expect(reasons).toEqual([reason, reason]);
+  },
+);

@@ -1,0 +1,82 @@
+/** The 429 of each row of the limit table. */
+import { rejectionReason } from '@acg/base/limits';
+import { NANOS_PER_CENT } from '@acg/base/units';
+import type { Admission } from '../limits/counters.js';
+import { LIMIT_TABLE, type LimitRow, type LimitValues, toDisplayValue } from '../limits/limit-table.js';
+import {
+  computeRetryAfterSec,
+  NO_RETRY_HEADERS,
+  RETRY_SOON_HEADERS,
+  type Rejection,
+  statusLine,
+} from './rejections.js';
+
+/** An SDK sleeps as long as Retry-After says: a minute is worth waiting for, a day is not. */
+const RETRY_AFTER_SEC_MAX = 60;
+
+/** Null: the call was not refused. */
+export function createLimitRejection(admission: Admission, limits: LimitValues, nowMs: number): Rejection | null {
+  const { rejectedByRow: refusedBy } = admission;
+  if (refusedBy < 0) return null;
+  const row = LIMIT_TABLE[refusedBy]!;
+  const limit = toDisplayValue(row, limits[refusedBy]!) ?? 0;
+  return row.unit === 'cents'
+    ? createBudgetRejection(row, limit, admission)
+    : createRateLimitRejection(row, limit, admission.retryAtSec, nowMs);
+}
+
+function createRateLimitRejection(row: LimitRow, limit: number, resetAt: number, nowMs: number): Rejection {
+  const headers = [
+    'x-ratelimit-limit',
+    String(limit),
+    'x-ratelimit-remaining',
+    '0',
+    'x-ratelimit-reset',
+    String(resetAt),
+  ];
+  if (row.window === 'minute')
+    headers.push('retry-after', String(computeRetryAfterSec(resetAt, nowMs, RETRY_AFTER_SEC_MAX)));
+  else headers.push(...NO_RETRY_HEADERS);
+  return buildLimitRejection(row, { limitType: row.type, limit, remaining: 0, resetAt }, headers);
+}
+
+/** No X-RateLimit-*. Only a hold that others stand in the way of may pass in a moment. */
+function createBudgetRejection(row: LimitRow, budgetCents: number, admission: Admission): Rejection {
+  const { spentNanos, reservedNanos: heldNanos, reservationNanos: holdNanos } = admission;
+  const spentCents = toDisplayValue(row, spentNanos) ?? 0;
+  const facts = { limitType: row.type, scope: row.scope, spentCents, budgetCents };
+  if (row.scope !== 'agent' || holdNanos === 0) return buildLimitRejection(row, facts, NO_RETRY_HEADERS);
+  const budgetNanos = budgetCents * NANOS_PER_CENT;
+  const reason = holdNanos > budgetNanos ? 'never_fits' : spentNanos + holdNanos > budgetNanos ? 'spent' : 'in_flight';
+  const held = { ...facts, heldCents: toDisplayValue(row, heldNanos) ?? 0, reason };
+  const headers = reason === 'in_flight' ? RETRY_SOON_HEADERS : NO_RETRY_HEADERS;
+  return { ...buildLimitRejection(row, held, headers, BUDGET_MESSAGES[reason]), reason: BUDGET_REASONS[reason] };
+}
+
+/** Of refusals while the budget is not spent: who reads that it is looks at the wrong thing. */
+const BUDGET_MESSAGES = {
+  never_fits: 'This call may cost more than the monthly budget of this agent: ask for fewer output tokens.',
+  spent: undefined,
+  in_flight: 'Calls under way hold the rest of the monthly budget of this agent.',
+} as const;
+
+/** In metrics and the rejection tally, `budget` means that it is spent. */
+const BUDGET_REASONS = { never_fits: 'budget_never_fits', spent: 'budget', in_flight: 'budget_in_flight' } as const;
+
+function buildLimitRejection(
+  row: LimitRow,
+  facts: object,
+  headers: readonly string[],
+  message: string = row.message,
+): Rejection {
+  const body = JSON.stringify({ error: message, message, ...facts });
+  return {
+    reason: rejectionReason(row),
+    status: 429,
+    statusLine: statusLine(429),
+    message,
+    body,
+    headers,
+    closesConnection: false,
+  };
+}

@@ -1,0 +1,118 @@
+/** With a hard budget a call is let in only when its body says what it may cost at most. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createContext, createUpstream, GATEWAY_TOKEN, ProxyFixture } from '../call/testing/proxy-fixture.js';
+import { connectRaw, RawUpstream } from '../call/testing/raw-peer-fixture.js';
+import { createTestLimits } from '../limits/testing/agent-limits-fixture.js';
+
+let upstream: RawUpstream;
+let gateway: ProxyFixture;
+
+beforeEach(async () => {
+  upstream = await RawUpstream.start();
+  gateway = await ProxyFixture.start(createContext([]));
+  budgeted('openai');
+});
+afterEach(async () => {
+  await gateway.stop();
+  upstream.stop();
+});
+
+function budgeted(usageFormat: 'openai' | 'none', usesBudget = true): void {
+  const budget = usesBudget ? { budgetCents: 100, hardBudget: true, holdMaxOutputTokens: 40 } : {};
+  const modelCalls = [
+    { call: '* /v1/chat/completions', at: 'json' },
+    { call: '* /v1/messages/batches', at: 'batch' },
+    { call: '* /deployments/*/chat', at: 'path:deployments' },
+    { call: '* /v1/files', at: 'free' },
+  ];
+  const account = createUpstream(upstream.origin, { usageFormat, modelCalls });
+  const terms = createTestLimits({ agentId: 'agent-1', ...budget });
+  gateway.lookup = { context: createContext([account], { agentLimits: terms }), rejection: null };
+}
+
+/** Status and document of a refusal; null: the call has reached the provider. */
+async function refused(path: string, body: object | string): Promise<[number, Record<string, unknown>] | null> {
+  const text = typeof body === 'string' ? body : JSON.stringify({ model: 'gpt-5', ...body });
+  const seen = upstream.connections.length;
+  const agent = await connectRaw(gateway.port);
+  agent.send(
+    `POST /v1/proxy/openai${path} HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+  );
+  const answered = agent.waitUntil(() => /\r\n\r\n\{.*\}$/s.test(agent.text));
+  const reached = upstream.connection(seen);
+  await Promise.race([answered, reached]);
+  if (upstream.connections.length > seen) {
+    agent.socket.destroy();
+    return null;
+  }
+  return [Number(agent.text.slice(9, 12)), JSON.parse(agent.text.slice(agent.text.indexOf('\r\n\r\n') + 4))];
+}
+
+const CHAT = '/v1/chat/completions';
+const UNMETERED = [403, expect.objectContaining({ denied: 'unmetered' })];
+
+test.each([
+  ['a call that nobody knows', '/v1/something', {}, UNMETERED],
+  ['a batch', '/v1/messages/batches', { requests: [] }, UNMETERED],
+  ['a model in the path', '/deployments/gpt-5/chat', {}, UNMETERED],
+  ['an answer made in the background', CHAT, { background: true }, UNMETERED],
+  ['a maximum that is no number', CHAT, { max_tokens: 'many' }, [400, expect.anything()]],
+  ['two maxima', CHAT, { max_tokens: 5, max_completion_tokens: 6 }, [400, expect.anything()]],
+  ['a body that is none', CHAT, 'model=gpt-5', [400, expect.anything()]],
+])('bound: %s is refused, and consumes nothing', async (_what, path, body, refusal) => {
+  expect(await refused(path, body)).toEqual(refusal);
+  expect([gateway.admissions.length, gateway.bounded.length]).toEqual([0, 0]);
+  budgeted('openai', false);
+  expect(await refused(path, body)).toBeNull(); // without a hard budget nobody asks
+});
+
+test('bound: all of the body, the stated maximum, else the agent’s, for each answer that is wanted', async () => {
+  const bodies = [{ max_tokens: 7 }, {}, { max_completion_tokens: 7, n: 3 }, { n: 2 }];
+  for (const body of bodies) expect(await refused(CHAT, body)).toBeNull();
+  const tokensIn = bodies.map((body) => JSON.stringify({ model: 'gpt-5', ...body }).length);
+  expect(gateway.bounded).toMatchObject(
+    [7, 40, 21, 80].map((tokensOut, at) => ({ model: 'gpt-5', tokensIn: tokensIn[at], tokensOut, units: 1 })),
+  );
+});
+
+test('bound: what costs per call counts as often as a call can say', async () => {
+  budgeted('none');
+  expect(await refused('/emails/batch', {})).toBeNull();
+  expect(gateway.bounded).toMatchObject([{ model: null, tokensIn: 0, tokensOut: 0, units: 100 }]);
+  budgeted('openai');
+  expect(await refused('/v1/files', {})).toBeNull();
+  expect(gateway.bounded.at(-1)).toMatchObject({ model: null, units: 1 });
+});
+
+const RUNS = { call: '* /v1/threads/*/runs', at: 'unknown' };
+const SEEN = [
+  { call: '* /v1/chat/completions', at: 'json' },
+  { call: '* /v1/batches', at: 'answer' },
+];
+
+test.each<[string, Parameters<typeof createTestLimits>[0], boolean]>([
+  ['no limit of cost', { rpmLimit: 60 }, false],
+  ['a budget of the agent', { budgetCents: 100 }, true],
+  ['a hard budget', { budgetCents: 100, hardBudget: true }, true],
+  ['a budget of its project', { projectBudgetNanos: 5 }, true],
+  ['a budget of its organization', { orgBudgetNanos: 5 }, true],
+  ['a limit of tokens', { tpmLimit: 1_000 }, true],
+])('unseen: with %s, calls whose cost no answer states are refused: %s', async (_what, limits, isLimited) => {
+  const given = (modelCalls: { call: string; at: string }[], custom = false): void => {
+    const account = createUpstream(upstream.origin, { usageFormat: 'openai', modelCalls, isCustom: custom });
+    const terms = createTestLimits({ agentId: 'agent-1', ...limits });
+    gateway.lookup = { context: createContext([account], { agentLimits: terms }), rejection: null };
+  };
+  const isHard = limits?.hardBudget === true;
+  given([RUNS, ...SEEN]);
+  expect(await refused('/v1/threads/thread_1/runs', {})).toEqual(isLimited ? UNMETERED : null);
+  expect(await refused('/v1/something', {})).toEqual(isLimited ? UNMETERED : null);
+  expect(await refused(CHAT, {})).toBeNull();
+  expect(await refused('/v1/batches', {})).toEqual(isHard ? UNMETERED : null);
+  given([RUNS, ...SEEN], true); // of a custom provider its format's own
+  expect(await refused('/v1/threads/thread_1/runs', {})).toEqual(isLimited ? UNMETERED : null);
+  expect(await refused('/v1/rerank', {})).toEqual(isHard ? UNMETERED : null);
+  given(SEEN); // of a control plane of an older version
+  expect(await refused('/v1/something', {})).toEqual(isHard ? UNMETERED : null);
+});

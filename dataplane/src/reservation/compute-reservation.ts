@@ -1,0 +1,133 @@
+/** The upper bound of what a call may cost, which a hard budget reserves before it goes upstream. */
+
+import type { CallMetering } from '../call/call-metering.js';
+import type { RoutedExchange } from '../call/exchange.js';
+import type { ReservedOutput } from '../call/reserved-output.js';
+import {
+  isImagePath,
+  isSpeechPath,
+  isVideoPath,
+  normalizePath,
+  VIDEO_SECONDS_MAX,
+} from '../metering/reading/token-estimates.js';
+import { createBodyModelReader } from '../policy/body/body-model-reader.js';
+import { costsUnseen, locateCallModel } from '../policy/call-rules.js';
+import { readFormReservationFacts } from '../policy/reservation/form-reservation-facts.js';
+import { readReservationFacts } from '../policy/reservation/reservation-facts.js';
+import { CALL_WITHOUT_MODEL, type MaxCostInput } from '../pricing/max-cost.js';
+import { maxOutputImageTokens } from '../pricing/max-image-tokens.js';
+import { createBodyProblemRejection } from '../rejection/body-rejections.js';
+import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
+
+/** Formats whose calls cost what their bodies say. */
+const METERED_FORMATS: ReadonlySet<string> = new Set(['openai', 'anthropic']);
+/** Where nothing is metered; a batch of e-mails has at most so many. */
+const UNMETERED_CALL: MaxCostInput = { ...CALL_WITHOUT_MODEL, units: 100 };
+/**
+ * A character can be spoken for a second and more (a digit, at a quarter of the speed), and a second is 21 tokens
+ * (metering/estimate.ts).
+ */
+const SPOKEN_TOKENS_PER_BYTE = 32;
+
+/**
+ * Before the body: refuses what a budget, or a limit of tokens, would not see. With a hard budget it also refuses what
+ * cannot be bounded, and sets the body's reader where it must be read. Null: go on.
+ */
+export function planReservation(x: RoutedExchange): Rejection | null {
+  const { context, upstream, target } = x.routed;
+  const { hardBudget, hasCostLimit: limitsCost } = context.agentLimits;
+  if (!limitsCost || !METERED_FORMATS.has(upstream.usageFormat)) return null;
+  if (!hardBudget)
+    return costsUnseen(upstream, x.request.method, target.providerPath) ? REJECTIONS.costNotReported : null;
+  if (x.handshake !== null) return REJECTIONS.costNotBoundable;
+  const place = locateCallModel(upstream, x.request.method, target.providerPath);
+  if (place === 'free') return null;
+  if (place === 'unknown' || place === 'answer' || place === 'batch' || place.startsWith('path:'))
+    return REJECTIONS.costNotBoundable;
+  if (x.bodyReader !== null) return null;
+  if (x.body === null) return createBodyProblemRejection('not_readable');
+  const reader = createBodyModelReader(place as 'json' | 'form' | 'json_or_form', x.request.headers);
+  if (typeof reader === 'string') return createBodyProblemRejection(reader);
+  x.bodyReader = reader;
+  return null;
+}
+
+/** Nano-dollars, or why the call cannot be admitted. Once the body is here; 0 without a hard budget. Sets heldOutput. */
+export function computeReservation(
+  x: RoutedExchange,
+  metering: Pick<CallMetering, 'maxCostNanos'>,
+): number | Rejection {
+  const { context, upstream, target } = x.routed;
+  const { agentLimits: terms } = context;
+  if (!terms.hardBudget) return 0;
+  if (!METERED_FORMATS.has(upstream.usageFormat)) {
+    return metering.maxCostNanos(x, UNMETERED_CALL);
+  }
+  if (locateCallModel(upstream, x.request.method, target.providerPath) === 'free') {
+    return metering.maxCostNanos(x, CALL_WITHOUT_MODEL);
+  }
+  // The budget became a hard one while the call was under way: the next try will be read.
+  if (x.bodyModels === null || x.body === null) return REJECTIONS.contextsUnavailable;
+  const body = x.body.peekWhole();
+  const path = normalizePath(target.providerPath);
+  const isForm = body[0] === 0x2d; // a form begins with a dash
+  const facts = isForm ? readFormReservationFacts(body, x.request.headers, path) : readReservationFacts(body, path);
+  if (facts === 'odd') return REJECTIONS.invalidOutputMaximum;
+  if (facts === 'unbounded') return REJECTIONS.costUnbounded;
+  const { outputTokensMax, answerCount: answers, predictedTokens, speed, hostedTools: hosted } = facts;
+  const { turnsMax: turns } = hosted;
+  const perAnswer = outputTokensMax ?? defaultOutputTokensMax(path, body.length, terms.defaultMaxOutputTokens);
+  const textOut = perAnswer * answers * turns + predictedTokens * answers;
+  const images = isImagePath(path) ? answers : 0;
+  const call: MaxCostInput = {
+    ...CALL_WITHOUT_MODEL,
+    tokensIn: facts.textTokens,
+    bytesIn: body.length,
+    audioSeconds: facts.audioSeconds,
+    inputImages: facts.inputImages,
+    inputPages: facts.inputPages,
+    inputCount: facts.inputCount,
+    turns,
+    hasExternalContent: facts.hasExternalContent,
+    speed,
+    cacheTtl: facts.cacheTtl,
+    videoSeconds: isVideoPath(path) ? VIDEO_SECONDS_MAX : 0,
+    images,
+    toolUses: hosted.usesMax * answers,
+    containers: hosted.containers,
+  };
+  let nanos = 0;
+  for (const model of x.bodyModels) {
+    const tokensOut = textOut + images * maxOutputImageTokens(model, facts.partialImages);
+    const held = { ...call, model, tokensOut };
+    const bound = metering.maxCostNanos(x, held);
+    if (x.reservedOutput !== null && bound < nanos) continue;
+    nanos = bound;
+    x.reservedOutput = {
+      tokens: tokensOut,
+      isStatedByRequest: outputTokensMax !== null,
+      answerCount: answers,
+      call: held,
+    };
+  }
+  return nanos;
+}
+
+/** Where the request states no maximum. */
+function defaultOutputTokensMax(path: string, bodyBytes: number, tokensMax: number): number {
+  if (isImagePath(path)) return 0; // by the image
+  if (/\/(?:embeddings|moderations)$/.test(path)) return 0;
+  return isSpeechPath(path) ? Math.max(tokensMax, bodyBytes * SPOKEN_TOKENS_PER_BYTE) : tokensMax;
+}
+
+/** What an output token beyond those that are held may cost at most, nano-dollars (a fraction as a rule); 0: it is free. */
+export function computeOutputNanosPerToken(
+  x: RoutedExchange,
+  { call }: ReservedOutput,
+  metering: Pick<CallMetering, 'maxCostNanos'>,
+): number {
+  const more = { ...call, tokensOut: call.tokensOut + RATE_TOKENS };
+  return (metering.maxCostNanos(x, more) - metering.maxCostNanos(x, call)) / RATE_TOKENS;
+}
+
+const RATE_TOKENS = 1_000_000;

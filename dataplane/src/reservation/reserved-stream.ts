@@ -1,0 +1,143 @@
+/**
+ * Stands between the upstream and the relay of a call that has reserved what it may cost. A stream that has used what is
+ * held asks for more, and nothing passes meanwhile:
+ *
+ *   passing ── used up ──▶ asking ── granted ──▶ passing
+ *                             └───── refused ──▶ cut: the provider's own kind of error event, then the end
+ *
+ * The bytes of one read can hold more than the hold carries, so near its end they pass piece by piece. What is not passed
+ * on is not booked: like what a provider has made when it hears of any call's end, it is the provider's.
+ */
+
+import type { CallMetering } from '../call/call-metering.js';
+import type { RoutedExchange } from '../call/exchange.js';
+import { releaseGrantedNanos } from '../call/settle.js';
+import type { UpstreamResponseHandler } from '../http1/upstream-request.js';
+import type { Counters } from '../limits/counters.js';
+import type { Relay } from '../response/relay.js';
+import { createBudgetCutEvent } from './budget-cut-event.js';
+import { computeOutputNanosPerToken } from './compute-reservation.js';
+import { ReservationMeter } from './reservation-meter.js';
+
+export class ReservedStream implements UpstreamResponseHandler {
+  readonly #x: RoutedExchange;
+  readonly #relay: Relay;
+  readonly #counters: Pick<Counters, 'growReservation' | 'settle'>;
+  readonly #metering: Pick<CallMetering, 'maxCostNanos'>;
+  /** Null: the answer is no stream, or its output is free. */
+  #reservation: ReservationMeter | null = null;
+  #resumeUpstream: (() => void) | null = null;
+  /** The store has not answered yet. */
+  #isGrowing = false;
+  /** Came behind the last byte that could pass. */
+  #pending: Buffer[] = [];
+  /** The upstream has ended behind it. */
+  #isUpstreamComplete = false;
+  /** Nothing of it passes any more. */
+  #isCut = false;
+
+  constructor(
+    x: RoutedExchange,
+    relay: Relay,
+    counters: Pick<Counters, 'growReservation' | 'settle'>,
+    metering: Pick<CallMetering, 'maxCostNanos'>,
+  ) {
+    this.#x = x;
+    this.#relay = relay;
+    this.#counters = counters;
+    this.#metering = metering;
+  }
+
+  onConnect(abort: (error?: Error) => void): void {
+    this.#relay.onConnect(abort);
+  }
+
+  onHeaders(status: number, rawHeaders: string[], resume: () => void): void {
+    this.#resumeUpstream = resume;
+    this.#relay.onHeaders(status, rawHeaders, this.#resume);
+    const { meter, reservedOutput: heldOutput, reservedNanos: holdNanos, streamed } = this.#x;
+    if (meter !== null && heldOutput !== null && holdNanos > 0 && meter.tokensOutSeen >= 0) {
+      const nanosPerToken = computeOutputNanosPerToken(this.#x, heldOutput, this.#metering);
+      if (nanosPerToken > 0) this.#reservation = new ReservationMeter(meter, heldOutput, nanosPerToken, streamed);
+    }
+  }
+
+  onData(chunk: Buffer): boolean {
+    if (this.#reservation === null) return this.#relay.onData(chunk);
+    if (this.#isCut) return false;
+    if (!this.#isGrowing && this.#pending.length === 0) return this.#relayWithinReservation(this.#reservation, chunk);
+    this.#pending.push(chunk);
+    return false;
+  }
+
+  onComplete(): void {
+    if (this.#isGrowing && !this.#isCut) this.#isUpstreamComplete = true;
+    else this.#relay.onComplete();
+  }
+
+  onError(error: Error): void {
+    this.#isCut = true;
+    this.#pending = [];
+    this.#relay.onError(error);
+  }
+
+  /** What the relay calls when its agent takes bytes again. */
+  readonly #resume = (): void => {
+    if (!this.#isGrowing && !this.#isCut) this.#resumeUpstream!();
+  };
+
+  /** Whether more may come. */
+  #relayWithinReservation(watch: ReservationMeter, chunk: Buffer): boolean {
+    let goOn = true;
+    for (let at = 0; at < chunk.length; ) {
+      const end = watch.nextCheckOffset(chunk, at);
+      goOn = this.#relay.onData(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
+      at = end;
+      if (!watch.isExhausted || this.#x.finished) continue;
+      if (at < chunk.length) this.#pending.unshift(chunk.subarray(at));
+      this.#requestGrowth(watch);
+      return false;
+    }
+    return goOn;
+  }
+
+  #requestGrowth(watch: ReservationMeter): void {
+    const x = this.#x;
+    const nanos = watch.computeGrowthNanos(x.reservedNanos);
+    this.#isGrowing = true;
+    this.#counters.growReservation(x.routed.context.agentLimits, nanos, (granted) => {
+      // In a turn of its own: the reader that has brought these bytes may still be in the middle of them.
+      setImmediate(() => this.#onGrowthDecided(watch, nanos, granted));
+    });
+  }
+
+  #onGrowthDecided(watch: ReservationMeter, nanos: number, granted: boolean): void {
+    const x = this.#x;
+    this.#isGrowing = false;
+    if (x.settled) {
+      if (granted) releaseGrantedNanos(this.#counters, x, nanos);
+      if (this.#isUpstreamComplete) this.#relay.onComplete(); // frees the connection
+      return;
+    }
+    if (!granted) {
+      this.#isCut = true;
+      this.#pending = [];
+      x.errorClass = 'budget_cut';
+      this.#relay.endEarly(createBudgetCutEvent(x));
+      return;
+    }
+    x.reservedNanos += nanos;
+    watch.addGrowth(nanos);
+    this.#relayPending(watch);
+  }
+
+  #relayPending(watch: ReservationMeter): void {
+    let goOn = true;
+    for (let chunk = this.#pending.shift(); chunk !== undefined; chunk = this.#pending.shift()) {
+      goOn = this.#relayWithinReservation(watch, chunk);
+      if (this.#isGrowing) return;
+    }
+    if (this.#isUpstreamComplete) this.#relay.onComplete();
+    else if (goOn) this.#resumeUpstream!();
+  }
+}

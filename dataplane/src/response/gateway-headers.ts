@@ -1,0 +1,38 @@
+/** The gateway's own headers of a forwarded answer, each with the line end before it. Every part is ours. */
+
+import type { RoutedExchange } from '../call/exchange.js';
+import { RPM_ROW } from '../limits/limit-table.js';
+
+/** Milliseconds with three decimals, without the cost of `toFixed`. */
+const roundMs = (ms: number): number => Math.round(ms * 1000) / 1000;
+
+export const formatServerTiming = ({
+  dispatchedAtPerfMs: dispatchedTick,
+  respondedAtPerfMs: respondedTick,
+  request: { startedAtPerfMs: startedTick },
+}: RoutedExchange): string =>
+  `\r\nserver-timing: gateway;dur=${roundMs(dispatchedTick - startedTick)}, upstream;dur=${roundMs(respondedTick - dispatchedTick)}`;
+
+/** Which of the three a header of the provider is; 0 = none. */
+export function rateLimitHeaderBit(name: string): number {
+  switch (name) {
+    case 'x-ratelimit-limit':
+      return 1;
+    case 'x-ratelimit-remaining':
+      return 2;
+    case 'x-ratelimit-reset':
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+/** Those that the provider does not send itself. `theirs`: the bits of those that it does. */
+export function formatRateLimitHeaders({ admission, routed }: RoutedExchange, theirs: number): string {
+  if (admission === null) return '';
+  let own = '';
+  if ((theirs & 1) === 0) own += `\r\nx-ratelimit-limit: ${routed.context.agentLimits.byRow[RPM_ROW]}`;
+  if ((theirs & 2) === 0) own += `\r\nx-ratelimit-remaining: ${admission.rpmRemaining}`;
+  if ((theirs & 4) === 0) own += `\r\nx-ratelimit-reset: ${admission.rpmResetAtSec}`;
+  return own;
+}

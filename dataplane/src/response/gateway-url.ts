@@ -1,0 +1,36 @@
+/**
+ * The address by which agents reach the gateway, for the few answers that must hold it: DATAPLANE_PUBLIC_URL, else the
+ * request's own Host. What a request says about a proxy in front (`X-Forwarded-Proto`, `-Host`) is believed only where
+ * that proxy is trusted.
+ */
+import { CidrList, unmapIpv4 } from '@acg/base/egress/cidr-list';
+import type { Exchange } from '../call/exchange.js';
+
+const FORWARDED_HOST = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
+
+export class GatewayUrlResolver {
+  readonly #publicUrl: string | null;
+  readonly #trusted: CidrList;
+
+  /** `publicUrl`: without a slash at its end; null = not configured. */
+  constructor(publicUrl: string | null, trustedProxyCidrs: readonly string[]) {
+    this.#publicUrl = publicUrl;
+    this.#trusted = new CidrList(trustedProxyCidrs);
+  }
+
+  /** Without a slash at its end. Only while the agent is still there. */
+  resolve(x: Pick<Exchange, 'request' | 'res'>): string {
+    if (this.#publicUrl !== null) return this.#publicUrl;
+    const { headers } = x.request;
+    let { host } = x.request;
+    let scheme = 'http';
+    const peer = unmapIpv4(Buffer.from(x.res.getRemoteAddressAsText()).toString('latin1'));
+    if (!this.#trusted.includes(peer)) return `${scheme}://${host}`;
+    for (let i = 0; i < headers.length; i += 2) {
+      const value = headers[i + 1]!;
+      if (headers[i] === 'x-forwarded-proto') scheme = value === 'https' ? 'https' : 'http';
+      else if (headers[i] === 'x-forwarded-host' && FORWARDED_HOST.test(value)) host = value;
+    }
+    return `${scheme}://${host}`;
+  }
+}

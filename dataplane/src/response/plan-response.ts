@@ -1,0 +1,74 @@
+/** Reads a response's head: what of it the agent gets, and what is done to the body on its way. */
+
+import type { CallMetering } from '../call/call-metering.js';
+import type { RoutedExchange } from '../call/exchange.js';
+import type { BodyEdit, ResponsePlan } from '../call/response-plan.js';
+import type { Upstream } from '../context/agent-context.js';
+import { BodyMasker, type CredentialMaskPatterns, compileMaskPatterns } from '../upstream/masking/credential-mask.js';
+import { filterResponseHead, type ResponseHead } from '../upstream/response-headers.js';
+import { createBodyUrlRewriter, rewriteLocation } from '../upstream/url-rewrite.js';
+import type { GatewayUrlResolver } from './gateway-url.js';
+
+/** Enough to find a provider's throttling code in an error body (docs/contract.md#circuits). */
+const FAILURE_BODY_PREFIX_BYTES = 4096;
+const STREAMED_MEDIA_TYPES: ReadonlySet<string> = new Set([
+  'text/event-stream',
+  'application/stream+json',
+  'application/x-ndjson',
+  'application/vnd.amazon.eventstream',
+]);
+
+/** Made once per context and forgotten with it. */
+const maskFormsByUpstream = new WeakMap<Upstream, CredentialMaskPatterns>();
+
+/** The forms in which an upstream's credential leaves. */
+export function getMaskForms(upstream: Upstream): CredentialMaskPatterns {
+  let forms = maskFormsByUpstream.get(upstream);
+  if (forms === undefined) {
+    forms = compileMaskPatterns(upstream.injection.secretForms);
+    maskFormsByUpstream.set(upstream, forms);
+  }
+  return forms;
+}
+
+function createBodyMask(upstream: Upstream): BodyMasker | null {
+  const forms = getMaskForms(upstream);
+  return forms.patterns.length === 0 ? null : new BodyMasker(forms);
+}
+
+export function planResponse(
+  x: RoutedExchange,
+  status: number,
+  rawHeaders: readonly string[],
+  metering: Pick<CallMetering, 'openResponseMeter'>,
+  gatewayUrl: Pick<GatewayUrlResolver, 'resolve'>,
+): ResponsePlan {
+  const { target, upstream } = x.routed;
+  const head = filterResponseHead(rawHeaders, getMaskForms(upstream));
+  rewriteLocationHeader(head, upstream);
+  x.streamed = STREAMED_MEDIA_TYPES.has(head.mediaType);
+  const exempt = upstream.failureExemptMarker !== null && upstream.failureStatuses.has(status);
+  const edits: BodyEdit[] = [];
+  let lengthChanges = false;
+  const usageEdit = metering.openResponseMeter(x, head);
+  if (usageEdit !== null) edits.push(usageEdit);
+  const rewrite = createBodyUrlRewriter(upstream, target.providerPath, head.mediaType, head.contentEncoding, () =>
+    gatewayUrl.resolve(x),
+  );
+  if (rewrite !== null) edits.push(rewrite);
+  lengthChanges = edits.length > 0;
+  return {
+    head,
+    edits: edits.length === 0 ? null : edits,
+    changesLength: lengthChanges,
+    // Whatever content-encoding it claims: it may be as good as none. Same length, so content-length stands.
+    mask: createBodyMask(upstream),
+    failureBodyPrefixBytes: exempt ? FAILURE_BODY_PREFIX_BYTES : 0,
+  };
+}
+
+function rewriteLocationHeader(head: ResponseHead, upstream: Upstream): void {
+  if (head.locationIndex === -1) return;
+  const value = head.headers[head.locationIndex]!;
+  if (typeof value === 'string') head.headers[head.locationIndex] = rewriteLocation(value, upstream);
+}

@@ -1,0 +1,390 @@
+/**
+ * Carries one upstream response to the agent, as the handler of an upstream call.
+ *
+ *   upstream chunk ─▶ meter (tee) ─▶ edits ─▶ pending ─▶ one corked write at the end of the loop turn ─▶ agent
+ *
+ * What arrives in one turn leaves in one system call in that turn. An agent slower than the provider pauses the
+ * upstream. The last byte is held until the usage record is on disk (docs/contract.md#usage). After the first byte, a
+ * failure breaks the agent's connection.
+ */
+
+import { noop } from '@acg/base/noop';
+import type { AgentResponse } from '../call/agent-response.js';
+import type { RoutedExchange } from '../call/exchange.js';
+import type { ResponsePlan } from '../call/response-plan.js';
+import type { Settle } from '../call/settle.js';
+import { statusLine } from '../rejection/rejections.js';
+import { formatRateLimitHeaders, formatServerTiming, rateLimitHeaderBit } from './gateway-headers.js';
+import type { IdleFlushTimer, IdleResponse } from './idle-flush-timer.js';
+
+/** The decisions around a response that are not the relay's. */
+export interface RelayDeps {
+  /** Reads the response head; called once. Sets meter and edits through {@link ResponsePlan}. */
+  planResponse(x: RoutedExchange, status: number, rawHeaders: readonly string[]): ResponsePlan;
+  readonly settle: Settle;
+  /** The upstream failed before its response head. */
+  onFailureBeforeHead(x: RoutedExchange, error: Error): void;
+  /** The upstream failed after its response head. Sets the error class. */
+  onFailureAfterHead(x: RoutedExchange, error: Error): void;
+  /** The upstream connection is free again. */
+  releaseConnection(x: RoutedExchange): void;
+  readonly gcPacer: { onBytesAllocated(bytes: number): void };
+  readonly idleFlushTimer: Pick<IdleFlushTimer, 'add' | 'delete'>;
+}
+
+/** An answer after which the connection must end leaves in one piece up to this; it fits into any socket's buffer. */
+const SINGLE_WRITE_BYTES_MAX = 16 * 1024;
+const BODILESS = 0;
+const FIXED = 1;
+const CHUNKED = 2;
+const CLIENT_ABORTED = new Error('the agent has gone');
+
+export class Relay implements IdleResponse {
+  setIndex = -1;
+  lastDataAtPerfMs = 0;
+  readonly #x: RoutedExchange;
+  readonly #res: AgentResponse;
+  readonly #deps: RelayDeps;
+  #plan: ResponsePlan | null = null;
+  #framing: typeof BODILESS | typeof FIXED | typeof CHUNKED = CHUNKED;
+  #pending: Buffer[] = [];
+  /** Bytes of the body that were put into `pending` so far. */
+  #queuedBytes = 0;
+  #isFlushScheduled = false;
+  #isHeadWritten = false;
+  /** The agent's socket takes no more until `onWritable`. */
+  #isBlocked = false;
+  /** The upstream was told to wait. */
+  #isUpstreamPaused = false;
+  /** The record is on disk: the last byte may leave. */
+  #isRecorded = false;
+  #isConnectionReleased = false;
+  /** The gateway ended the response; the upstream has no more say in it. */
+  #endedEarly = false;
+  #resumeUpstream: (() => void) | null = null;
+  #abortUpstream: ((error?: Error) => void) | null = null;
+
+  constructor(x: RoutedExchange, support: RelayDeps) {
+    this.#x = x;
+    this.#res = x.res;
+    this.#deps = support;
+  }
+
+  /** The agent has gone: ends the upstream call at once. */
+  abort(): void {
+    this.#x.requestFullySent = this.#x.connection?.isRequestSent ?? false;
+    this.#pending = [];
+    this.#deps.idleFlushTimer.delete(this);
+    this.#abortUpstream?.(CLIENT_ABORTED);
+  }
+
+  onConnect(abort: (error?: Error) => void): void {
+    if (this.#x.finished) {
+      abort(CLIENT_ABORTED);
+      return;
+    }
+    this.#x.requestSent = true;
+    this.#abortUpstream = abort;
+  }
+
+  onHeaders(status: number, rawHeaders: string[], resume: () => void): void {
+    if (status < 200) return; // informational: dropped (docs/contract.md#what-is-taken-for-a-request)
+    const x = this.#x;
+    x.respondedAtPerfMs = performance.now();
+    x.upstreamStatus = status;
+    x.responseStatus = status;
+    this.#resumeUpstream = resume;
+    const plan = this.#deps.planResponse(x, status, rawHeaders);
+    this.#plan = plan;
+    if (x.request.method === 'HEAD' || status === 204 || status === 304) this.#framing = BODILESS;
+    else if (plan.head.contentLength >= 0 && !plan.changesLength) this.#framing = FIXED;
+    this.#scheduleFlush();
+  }
+
+  onData(chunk: Buffer): boolean {
+    const x = this.#x;
+    if (x.finished) return false;
+    x.bytesOut += chunk.length;
+    this.#deps.gcPacer.onBytesAllocated(chunk.length);
+    x.meter?.observe(chunk);
+    const plan = this.#plan!;
+    if (x.failureBodyPrefix.length < plan.failureBodyPrefixBytes)
+      x.failureBodyPrefix += chunk.toString('latin1', 0, plan.failureBodyPrefixBytes);
+    let bytes = chunk;
+    if (plan.edits !== null) for (let i = 0; i < plan.edits.length; i++) bytes = plan.edits[i]!.push(bytes);
+    this.#enqueueMasked(bytes);
+    this.#scheduleFlush();
+    // While the agent's socket is full nothing leaves: what one more read brought is the most that waits here.
+    this.#isUpstreamPaused = this.#isBlocked;
+    return !this.#isBlocked;
+  }
+
+  onComplete(): void {
+    const x = this.#x;
+    this.#releaseConnection();
+    if (x.finished || this.#endedEarly) return;
+    x.responseComplete = true;
+    this.#flushEditsAndMask();
+    this.#deps.settle(x, this.#onRecorded);
+  }
+
+  onError(error: Error): void {
+    const x = this.#x;
+    this.#releaseConnection();
+    if (x.finished || this.#endedEarly) return;
+    if (this.#plan === null) {
+      this.#deps.onFailureBeforeHead(x, error);
+      return;
+    }
+    this.#deps.onFailureAfterHead(x, error);
+    x.destroyConnection();
+    this.#deps.settle(x, noop);
+  }
+
+  /**
+   * Ends the response behind what has passed, and the upstream call with it; sets no error class. `last`: the event that
+   * says why; where it is null or the body is no stream of plain events, the agent's connection breaks.
+   */
+  endEarly(last: Buffer | null): void {
+    const x = this.#x;
+    this.#endedEarly = true;
+    this.#abortUpstream?.(CLIENT_ABORTED);
+    this.#releaseConnection();
+    const { mediaType, contentEncoding } = this.#plan!.head;
+    const fits = mediaType === 'text/event-stream' && contentEncoding === '' && this.#framing === CHUNKED;
+    if (last === null || !fits) {
+      x.destroyConnection();
+      this.#deps.settle(x, noop);
+      return;
+    }
+    this.#flushEdits();
+    // What the mask holds back may be the beginning of a credential whose end does not come.
+    this.#plan!.mask?.discardHeld();
+    this.#deps.settle(x, (error) => {
+      this.#enqueue(last);
+      this.#onRecorded(error);
+    });
+  }
+
+  readonly #onRecorded = (error: Error | null): void => {
+    const x = this.#x;
+    if (x.finished) return;
+    if (error !== null) {
+      x.destroyConnection();
+      return;
+    }
+    this.#isRecorded = true;
+    if (!this.#isBlocked) this.#res.cork(this.#write);
+  };
+
+  #releaseConnection(): void {
+    if (this.#isConnectionReleased) return;
+    this.#isConnectionReleased = true;
+    this.#deps.idleFlushTimer.delete(this);
+    // The connection carries other calls from now on.
+    this.#abortUpstream = null;
+    this.#resumeUpstream = null;
+    this.#deps.releaseConnection(this.#x);
+  }
+
+  #enqueue(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    this.#pending.push(bytes);
+    this.#queuedBytes += bytes.length;
+  }
+
+  /** The provider is silent: what the mask holds back will not become longer for now. */
+  flushHeldBytes(): void {
+    if (this.#x.finished || this.#x.responseComplete) return;
+    this.#enqueue(this.#plan!.mask!.flush());
+    this.#scheduleFlush();
+  }
+
+  /** Nothing comes behind what has come: known of a body of a stated length, and edits may hold some of it back. */
+  get #isBodyWhole(): boolean {
+    const { edits, head } = this.#plan!;
+    return edits === null && this.#framing === FIXED && this.#x.bytesOut >= head.contentLength;
+  }
+
+  #enqueueMasked(bytes: Buffer): void {
+    const { mask } = this.#plan!;
+    if (mask === null) {
+      this.#enqueue(bytes);
+      return;
+    }
+    const leaving = mask.push(bytes, this.#isBodyWhole);
+    this.#enqueue(mask.released);
+    this.#enqueue(leaving);
+    if (mask.hasHeldBytes) {
+      this.lastDataAtPerfMs = performance.now();
+      this.#deps.idleFlushTimer.add(this);
+    } else if (this.setIndex >= 0) this.#deps.idleFlushTimer.delete(this);
+  }
+
+  #flushEditsAndMask(): void {
+    this.#flushEdits();
+    const { mask } = this.#plan!;
+    if (mask !== null) this.#enqueue(mask.flush());
+  }
+
+  /** The tails that edits held back, each through the edits after it. */
+  #flushEdits(): void {
+    const { edits } = this.#plan!;
+    for (let i = 0; edits !== null && i < edits.length; i++) {
+      let bytes = edits[i]!.flush();
+      for (let j = i + 1; j < edits.length; j++) bytes = edits[j]!.push(bytes);
+      this.#enqueueMasked(bytes);
+    }
+  }
+
+  #scheduleFlush(): void {
+    if (this.#isFlushScheduled) return;
+    this.#isFlushScheduled = true;
+    process.nextTick(flushRelay, this);
+  }
+
+  /** Runs when this turn's bytes of the upstream are all here. A response that is complete leaves in one piece later. */
+  flush(): void {
+    this.#isFlushScheduled = false;
+    if (this.#x.finished || this.#x.responseComplete || this.#isBlocked) return;
+    if (!this.#isHeadWritten && !this.#canWriteHead()) return;
+    this.#res.cork(this.#write);
+  }
+
+  /**
+   * The head of a body leaves together with its first bytes: the server ends a head only with bytes of the body, and
+   * takes an empty first piece for the answer to a HEAD, whose response it then ends (see dataplane/UWS.md).
+   */
+  #canWriteHead(): boolean {
+    if (this.#framing === BODILESS) return true;
+    if (this.#pending.length === 0) return false;
+    return this.#framing === CHUNKED || !this.#onlyLastChunkWaits();
+  }
+
+  /** The end of a body of known length waits for the usage record. */
+  #onlyLastChunkWaits(): boolean {
+    return !this.#isRecorded && this.#pending.length === 1 && this.#queuedBytes >= this.#plan!.head.contentLength;
+  }
+
+  readonly #write = (): void => {
+    if (!this.#isHeadWritten) {
+      this.#isHeadWritten = true;
+      const whole = this.#isRecorded && (!this.#x.mustCloseConnection || this.#queuedBytes <= SINGLE_WRITE_BYTES_MAX);
+      this.#writeHead(whole && this.#framing !== BODILESS);
+      if (whole) {
+        this.#writeWholeResponse();
+        return;
+      }
+      this.#res.onWritable(this.#onWritable);
+    }
+    if (this.#framing === FIXED) this.#writeFixed();
+    else if (this.#framing === CHUNKED) this.#writeChunked();
+    else if (this.#isRecorded) this.#endBodiless();
+  };
+
+  /** `endsItself`: the server says itself that the connection ends, and ends it. */
+  #writeHead(endsItself: boolean): void {
+    const x = this.#x;
+    const { headers, contentLength } = this.#plan!.head;
+    const res = this.#res;
+    res.writeStatus(statusLine(x.upstreamStatus));
+    let own = `${x.request.id}${formatServerTiming(x)}`;
+    let theirs = 0;
+    for (let i = 0; i < headers.length; i += 2) {
+      const name = headers[i] as string;
+      const value = headers[i + 1]!;
+      if (name === 'date') continue; // the server writes its own
+      if (name.startsWith('x-ratelimit-')) theirs |= rateLimitHeaderBit(name);
+      if (typeof value === 'string') own += `\r\n${name}: ${value}`;
+      else res.writeHeader(name, value);
+    }
+    own += formatRateLimitHeaders(x, theirs);
+    if (this.#framing === BODILESS) {
+      if (contentLength >= 0 && x.upstreamStatus !== 204) own += `\r\ncontent-length: ${contentLength}`;
+    }
+    if (x.mustCloseConnection && !endsItself) own += '\r\nconnection: close';
+    // One native call for all headers: the server joins name and value as they are. The values were checked.
+    res.writeHeader('x-gateway-request-id', own);
+  }
+
+  /** Everything is here and nothing was written: one write for head and body. */
+  #writeWholeResponse(): void {
+    const x = this.#x;
+    const pending = this.#pending;
+    this.#pending = [];
+    if (this.#framing === BODILESS) {
+      this.#endBodiless();
+      return;
+    }
+    const close = x.mustCloseConnection;
+    x.finish();
+    if (this.#framing === FIXED || close) {
+      this.#res.end(pending.length === 1 ? pending[0]! : Buffer.concat(pending), close);
+      return;
+    }
+    for (let i = 0; i < pending.length; i++) this.#res.write(pending[i]!);
+    this.#res.end();
+  }
+
+  #endBodiless(): void {
+    this.#pauseAgentReads();
+    this.#x.finish();
+    this.#res.endWithoutBody();
+  }
+
+  /**
+   * The server can end a connection itself only with a body of one piece; after `write` its own `Connection: close`
+   * would land in the middle of the body. Elsewhere our header asks the agent's side to end it, and nothing is read from
+   * it any more: it ends when the server's idle time has passed. Anything that waits to be written would undo the pause.
+   */
+  #pauseAgentReads(): void {
+    if (this.#x.mustCloseConnection) this.#res.pause();
+  }
+
+  #writeChunked(): void {
+    const pending = this.#pending;
+    for (let i = 0; i < pending.length; i++) if (!this.#res.write(pending[i]!)) this.#isBlocked = true;
+    this.#pending = [];
+    if (!this.#isRecorded || (this.#isBlocked && this.#x.mustCloseConnection)) return;
+    this.#pauseAgentReads();
+    this.#x.finish();
+    this.#res.end();
+  }
+
+  #writeFixed(): void {
+    const total = this.#plan!.head.contentLength;
+    while (this.#pending.length > 0) {
+      if (this.#onlyLastChunkWaits()) return;
+      const chunk = this.#pending[0]!;
+      if (this.#isRecorded && this.#pending.length === 1) this.#pauseAgentReads();
+      const before = this.#res.getWriteOffset();
+      const [ok, done] = this.#res.tryEnd(chunk, total);
+      if (done) {
+        this.#x.finish();
+        return;
+      }
+      if (ok) {
+        this.#pending.shift();
+        continue;
+      }
+      const written = this.#res.getWriteOffset() - before;
+      if (written >= chunk.length) this.#pending.shift();
+      else this.#pending[0] = chunk.subarray(written);
+      this.#isBlocked = true;
+      return;
+    }
+  }
+
+  readonly #onWritable = (): boolean => {
+    if (this.#x.finished) return true;
+    this.#isBlocked = false;
+    if (!this.#x.responseComplete || this.#isRecorded) this.#res.cork(this.#write);
+    if (!this.#isBlocked && this.#isUpstreamPaused) {
+      this.#isUpstreamPaused = false;
+      this.#resumeUpstream?.();
+    }
+    return true;
+  };
+}
+
+const flushRelay = (relay: Relay): void => relay.flush();

@@ -1,0 +1,190 @@
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
+import type { DialerOptions } from '@acg/base/dialer/dialer';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import {
+  type Certificate,
+  createCertificate,
+  createLocalDialer,
+  OWNER,
+  RecordedRequest,
+  TENANT,
+  trustCertificate,
+} from '../testing/upstream-request-fixture.js';
+import { ConnectionPools, classifyFailure } from './connection-pools.js';
+
+let trusted: Certificate;
+let strange: Certificate;
+beforeAll(() => {
+  trusted = createCertificate('DNS:localhost,IP:127.0.0.1');
+  strange = createCertificate('DNS:localhost,IP:127.0.0.1');
+  trustCertificate(trusted);
+});
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+interface Handshake {
+  readonly servername: string | false | null;
+  readonly resumed: boolean;
+  readonly alpn: string | false | null;
+  readonly version: string | null;
+}
+
+/** Answers each request and ends the connection after it. */
+async function serve(options: TlsOptions): Promise<{ port: number; handshakes: Handshake[]; requests: () => number }> {
+  const handshakes: Handshake[] = [];
+  let requests = 0;
+  const server = createTlsServer({ ALPNProtocols: ['h2', 'http/1.1'], ...options }, (socket: TLSSocket) => {
+    handshakes.push({
+      servername: socket.servername as Handshake['servername'],
+      resumed: socket.isSessionReused(),
+      alpn: socket.alpnProtocol,
+      version: socket.getProtocol(),
+    });
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      requests++;
+      socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok');
+    });
+  });
+  server.on('tlsClientError', () => {});
+  return { port: await listen(server), handshakes, requests: () => requests };
+}
+
+function listen(server: Server): Promise<number> {
+  closing.push(() => server.close());
+  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)));
+}
+
+function pools(connectTimeoutMs = 5_000, over: Partial<DialerOptions> = {}): ConnectionPools {
+  const made = new ConnectionPools({
+    headersTimeoutMs: 60_000,
+    bodyTimeoutMs: 60_000,
+    dialer: createLocalDialer({ connectTimeoutMs, ...over }),
+  });
+  closing.push(() => made.close());
+  return made;
+}
+
+describe.each([
+  ['our own', false],
+  ['guarded', true],
+])('TLS: %s connections', (_name, guarded) => {
+  test('name the host, offer HTTP/1.1 alone, and carry the call', async () => {
+    const server = await serve(trusted);
+    const from = pools();
+    const call = new RecordedRequest(from.acquire(`https://localhost:${server.port}`, guarded ? TENANT : null, OWNER));
+    expect((await call.waitForEnd()).body.toString()).toBe('ok');
+    expect(server.handshakes).toEqual([
+      { servername: 'localhost', resumed: false, alpn: 'http/1.1', version: 'TLSv1.3' },
+    ]);
+  });
+
+  test('name no host where it is an address, and check the certificate for the address', async () => {
+    const server = await serve(trusted);
+    const call = new RecordedRequest(
+      pools().acquire(`https://127.0.0.1:${server.port}`, guarded ? TENANT : null, OWNER),
+    );
+    await call.waitForEnd();
+    expect(server.handshakes[0]!.servername).toBe(false);
+  });
+
+  test.each([
+    ['that nobody signed', () => strange, 'localhost'],
+    ['of another name', () => makeAndTrust('DNS:other.example'), 'localhost'],
+    ['of another address', () => makeAndTrust('DNS:localhost,IP:127.0.0.2'), '127.0.0.1'],
+  ])('refuse a certificate %s before anything is sent', async (_what, certificate, host) => {
+    const server = await serve(certificate());
+    const call = new RecordedRequest(pools().acquire(`https://${host}:${server.port}`, guarded ? TENANT : null, OWNER));
+    const error = await call.waitForError();
+    expect(classifyFailure(error, call.abort !== null)).toBe('connect');
+    expect(call.heads).toEqual([]);
+    expect(server.requests()).toBe(0);
+  });
+
+  test('fail in time where the handshake does not come', async () => {
+    let accepted: ((socket: Socket) => void) | null = null;
+    const arrival = new Promise<Socket>((resolve) => {
+      accepted = resolve;
+    });
+    const port = await listen(createTcpServer((socket) => accepted!(socket)));
+    const call = new RecordedRequest(pools(50).acquire(`https://localhost:${port}`, guarded ? TENANT : null, OWNER));
+    expect(classifyFailure(await call.waitForError(), false)).toBe('timeout');
+    const socket = await arrival;
+    if (!socket.destroyed)
+      await new Promise((resolve) =>
+        socket
+          .resume()
+          .on('error', () => {})
+          .once('close', resolve),
+      );
+  });
+
+  test('fail where plain HTTP is spoken', async () => {
+    const port = await listen(
+      createTcpServer((socket) => {
+        socket.on('error', () => {});
+        socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
+      }),
+    );
+    const call = new RecordedRequest(pools().acquire(`https://localhost:${port}`, guarded ? TENANT : null, OWNER));
+    expect(classifyFailure(await call.waitForError(), false)).toBe('connect');
+  });
+});
+
+test.each(['TLSv1.2', 'TLSv1.3'] as const)('TLS: the next handshake resumes the session: %s', async (version) => {
+  const server = await serve({ ...trusted, minVersion: version, maxVersion: version });
+  const from = pools();
+  for (let i = 0; i < 3; i++) {
+    await new RecordedRequest(from.acquire(`https://localhost:${server.port}`, null, OWNER)).waitForEnd();
+  }
+  expect(server.handshakes.map(({ resumed }) => resumed)).toEqual([false, true, true]);
+});
+
+test('TLS: a session is resumed with its own origin alone, and not after the pool was closed', async () => {
+  const server = await serve(trusted);
+  const from = pools();
+  await new RecordedRequest(from.acquire(`https://localhost:${server.port}`, null, OWNER)).waitForEnd();
+  await new RecordedRequest(from.acquire(`https://127.0.0.1:${server.port}`, null, OWNER)).waitForEnd();
+  await new RecordedRequest(pools().acquire(`https://localhost:${server.port}`, null, OWNER)).waitForEnd();
+  expect(server.handshakes.map(({ resumed }) => resumed)).toEqual([false, false, false]);
+});
+
+test('TLS: what a tenant dialled is no session of ours, and ours none of a tenant', async () => {
+  const server = await serve(trusted);
+  const from = pools();
+  const origin = `https://localhost:${server.port}`;
+  for (const tenant of [TENANT, null, TENANT, null])
+    await new RecordedRequest(from.acquire(origin, tenant, OWNER)).waitForEnd();
+  expect(server.handshakes.map(({ resumed }) => resumed)).toEqual([false, false, true, true]);
+});
+
+test.each([
+  ['plain', false],
+  ['TLS', true],
+])('dial: a name whose first address does not answer is reached at its next: %s', async (_name, secure) => {
+  const answer = (socket: Socket): void => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok'));
+  };
+  const certificate = makeAndTrust('DNS:two-addresses.test');
+  const port = await listen(secure ? createTlsServer(certificate, answer) : createTcpServer(answer));
+  const addresses = [
+    { address: '127.0.0.2', family: 4 },
+    { address: '::1', family: 6 },
+    { address: '127.0.0.1', family: 4 },
+  ];
+  const names = { resolve: async () => addresses };
+  const origin = `${secure ? 'https' : 'http'}://two-addresses.test:${port}`;
+  const call = new RecordedRequest(pools(5_000, { operatorNames: names }).acquire(origin, null, OWNER));
+  expect((await call.waitForEnd()).body.toString()).toBe('ok');
+});
+
+function makeAndTrust(names: string): Certificate {
+  const certificate = createCertificate(names);
+  trustCertificate(certificate);
+  return certificate;
+}

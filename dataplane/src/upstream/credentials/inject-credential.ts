@@ -1,0 +1,125 @@
+/**
+ * Sets an account's credential on an upstream request whose client credentials are already gone
+ * (docs/contract.md#providers).
+ */
+import type { HeaderInjection, Injection } from '../../context/agent-context.js';
+import { AUTH_QUERY_PARAM, type TokenPosition } from './gateway-token-position.js';
+import { decodeParamValue, editQuery } from './query-params.js';
+
+/**
+ * Appends the credential to `headers` (flat array) and returns the query to send (null = none). Every auth parameter
+ * of the client is taken out of the query. SigV4 is not done here: it needs method, path and body (see sigv4.ts).
+ */
+export function injectCredential(
+  headers: string[],
+  query: string | null,
+  injection: Injection,
+  position: TokenPosition,
+): string | null {
+  const extra = injection.extraHeaders;
+  for (let i = 0; i < extra.length; i++) headers.push(extra[i]![0], extra[i]![1]);
+  const edited = injectByKind(headers, query, injection, position);
+  return injection.extraQuery.length === 0 ? edited : appendExtraQuery(edited, injection.extraQuery);
+}
+
+function injectByKind(
+  headers: string[],
+  query: string | null,
+  injection: Injection,
+  position: TokenPosition,
+): string | null {
+  switch (injection.kind) {
+    case 'header':
+      return injectHeader(headers, query, injection, position);
+    case 'basic':
+      headers.push('authorization', injection.value);
+      return removeAuthParams(query, position, AUTH_QUERY_PARAM);
+    case 'query': {
+      const kept = removeAuthParams(query, position, injection.name);
+      return kept === null || kept === '' ? injection.pair : `${kept}&${injection.pair}`;
+    }
+    case 'sigv4':
+    case 'none':
+      return removeAuthParams(query, position, AUTH_QUERY_PARAM);
+  }
+}
+
+function injectHeader(
+  headers: string[],
+  query: string | null,
+  injection: HeaderInjection,
+  position: TokenPosition,
+): string | null {
+  const alternative = injection.alternatives.get(position.headerName);
+  if (alternative === undefined) headers.push(injection.name, injection.value);
+  else headers.push(position.headerName, alternative);
+  if (injection.bearerUnlessUserJwt !== null) {
+    headers.push('authorization', position.userJwt ?? injection.bearerUnlessUserJwt);
+  }
+  // A provider whose key also travels as `?apikey=` (supabase realtime reads only that on an upgrade) gets it there.
+  if (position.form === 'query' && injection.name === AUTH_QUERY_PARAM && query !== null) {
+    const pair = `${AUTH_QUERY_PARAM}=${encodeURIComponent(injection.value)}`;
+    let placed = false;
+    return editQuery(query, (name) => {
+      if (name !== AUTH_QUERY_PARAM) return true;
+      if (placed) return false;
+      placed = true;
+      return pair;
+    });
+  }
+  return removeAuthParams(query, position, AUTH_QUERY_PARAM);
+}
+
+/** The account's own parameters at the end, in place of the client's of the same names. */
+function appendExtraQuery(query: string | null, extra: Injection['extraQuery']): string | null {
+  const own = extra.flatMap(([, pair]) => (pair === '' ? [] : pair)).join('&');
+  const kept = query === null ? null : editQuery(query, (name) => !extra.some(([taken]) => taken === name));
+  if (own === '') return kept;
+  return kept === null || kept === '' ? own : `${kept}&${own}`;
+}
+
+/** The query without `apikey`, the parameter `also`, presigned signature parameters and whatever holds the token. */
+export function removeAuthParams(query: string | null, position: TokenPosition, also: string): string | null {
+  if (query === null || query === '') return query;
+  if (position.headerName !== '' && !mayContainAuth(query, position.gatewayToken, also)) return query;
+  return editQuery(
+    query,
+    (name, pair) =>
+      name !== AUTH_QUERY_PARAM &&
+      name !== also &&
+      !isPresignedSignatureParam(name) &&
+      !containsToken(name, pair, position.gatewayToken),
+  );
+}
+
+const containsToken = (name: string, pair: string, gatewayToken: string): boolean =>
+  name.includes(gatewayToken) || decodeParamValue(pair).includes(gatewayToken);
+
+/** Cheap test that spares the walk: an escape may hide a name, so it counts as a hit. */
+function mayContainAuth(query: string, gatewayToken: string, also: string): boolean {
+  return (
+    query.includes('%') ||
+    query.includes(AUTH_QUERY_PARAM) ||
+    query.includes(also) ||
+    query.includes('-') ||
+    query.includes(gatewayToken)
+  );
+}
+
+/** Parameters of a presigned URL that belong to the client's own signature. */
+export function isPresignedSignatureParam(name: string): boolean {
+  if (name.length < 10 || name[1] !== '-') return false;
+  switch (name.toLowerCase()) {
+    case 'x-amz-algorithm':
+    case 'x-amz-credential':
+    case 'x-amz-date':
+    case 'x-amz-expires':
+    case 'x-amz-signedheaders':
+    case 'x-amz-signature':
+    case 'x-amz-security-token':
+    case 'x-amz-content-sha256':
+      return true;
+    default:
+      return false;
+  }
+}

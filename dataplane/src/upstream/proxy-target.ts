@@ -1,0 +1,138 @@
+/**
+ * The request target of the proxy: `/v1/proxy/{slug}{rest}[?{query}]`, taken apart as raw text and never through a URL
+ * parser, because parsers resolve dot segments and read `//host` as another host (docs/contract.md#forwarding).
+ */
+
+export interface ProxyTarget {
+  readonly slug: string;
+  /** The provider's own path, byte for byte: `""` or starting with `/`. */
+  readonly providerPath: string;
+  /** Raw query without `?`; null when the target has no `?` (so that an empty query survives). */
+  readonly query: string | null;
+  readonly shape: PathShape;
+}
+
+/**
+ * regular: may go to any provider. keyed: holds dot segments or encoded control bytes, which only object keys (s3) may.
+ * escaping: as keyed, and its dot segments would climb above the first segment if somebody resolved them.
+ */
+type PathShape = 'regular' | 'keyed' | 'escaping';
+
+/** not_proxy: another path (404). malformed: breaks the rules for every provider (400). */
+type TargetError = 'not_proxy' | 'malformed';
+
+export const PROXY_PREFIX = '/v1/proxy/';
+/** Longest target that is taken, in bytes. */
+export const TARGET_BYTES_MAX = 8192;
+const SLUG_LENGTH_MAX = 40;
+
+const SLASH = 0x2f;
+const PERCENT = 0x25;
+const QUESTION = 0x3f;
+const HASH = 0x23;
+const BACKSLASH = 0x5c;
+
+/** Parses a raw request target. Pure; one pass over the text. */
+export function parseProxyTarget(raw: string): ProxyTarget | TargetError {
+  if (!raw.startsWith(PROXY_PREFIX)) return 'not_proxy';
+  if (raw.length > TARGET_BYTES_MAX) return 'malformed';
+  const slugEnd = findSlugEnd(raw);
+  if (slugEnd === -1) return 'not_proxy';
+  const pathEnd = findPathEnd(raw, slugEnd);
+  if (pathEnd === -1) return 'malformed';
+  let query: string | null = null;
+  if (pathEnd < raw.length) {
+    if (!isPrintable(raw, pathEnd + 1)) return 'malformed';
+    query = raw.slice(pathEnd + 1);
+  }
+  const rest = raw.slice(slugEnd, pathEnd);
+  return { slug: raw.slice(PROXY_PREFIX.length, slugEnd), providerPath: rest, query, shape: classifyPath(rest) };
+}
+
+/** The path that goes upstream: base path and rest joined byte for byte, never empty. */
+export function joinUpstreamPath(basePath: string, providerPath: string): string {
+  const path = basePath + providerPath;
+  return path === '' ? '/' : path;
+}
+
+/** Whether a path of this shape may go to an upstream; `objectKeys` is true where paths are keys (SigV4 providers). */
+export function isPathAllowed(shape: PathShape, allowsObjectKeys: boolean, basePath: string): boolean {
+  if (shape === 'regular') return true;
+  // Keys may hold `..`, but where the endpoint has a base path of its own they must not be able to climb out of it.
+  return allowsObjectKeys && (shape === 'keyed' || basePath === '');
+}
+
+/** End of a well-formed slug (`[a-z0-9-]{1,40}`), or -1. */
+function findSlugEnd(raw: string): number {
+  const limit = Math.min(raw.length, PROXY_PREFIX.length + SLUG_LENGTH_MAX + 1);
+  let at = PROXY_PREFIX.length;
+  for (; at < limit; at++) {
+    const c = raw.charCodeAt(at);
+    const slugByte = (c >= 0x61 && c <= 0x7a) || (c >= 0x30 && c <= 0x39) || c === 0x2d;
+    if (slugByte) continue;
+    if (c !== SLASH && c !== QUESTION) return -1;
+    break;
+  }
+  const length = at - PROXY_PREFIX.length;
+  return length === 0 || length > SLUG_LENGTH_MAX ? -1 : at;
+}
+
+/** Index of the `?` or the end; -1 for a byte that no path may hold or a broken percent escape. */
+function findPathEnd(raw: string, from: number): number {
+  let at = from;
+  for (; at < raw.length; at++) {
+    const c = raw.charCodeAt(at);
+    if (c === QUESTION) break;
+    if (!isTargetByte(c)) return -1;
+    if (c === PERCENT && (!isHex(raw.charCodeAt(at + 1)) || !isHex(raw.charCodeAt(at + 2)))) return -1;
+  }
+  return at;
+}
+
+function isPrintable(raw: string, from: number): boolean {
+  for (let at = from; at < raw.length; at++) {
+    if (!isTargetByte(raw.charCodeAt(at))) return false;
+  }
+  return true;
+}
+
+const isTargetByte = (c: number): boolean => c > 0x20 && c < 0x7f && c !== HASH && c !== BACKSLASH;
+
+const isHex = (c: number): boolean => (c >= 0x30 && c <= 0x39) || (c >= 0x41 && c <= 0x46) || (c >= 0x61 && c <= 0x66);
+
+/** Only a path with a `.` or an escape can be anything but regular; most have neither next to a slash. */
+function classifyPath(rest: string): PathShape {
+  if (!rest.includes('.') && !rest.includes('%')) return 'regular';
+  const plain = decodeHiddenStructure(rest);
+  let shape: PathShape = 'regular';
+  let depth = 0;
+  let start = 1;
+  for (let at = 1; at <= plain.length; at++) {
+    const c = at < plain.length ? plain.charCodeAt(at) : SLASH;
+    if (c < 0x20 || c === 0x7f || c === BACKSLASH) shape = shape === 'escaping' ? shape : 'keyed';
+    if (c !== SLASH && c !== BACKSLASH) continue;
+    const dots = countSegmentDots(plain, start, at);
+    if (dots > 0 && shape === 'regular') shape = 'keyed';
+    if (dots === 2) depth--;
+    else if (dots === 0 && at > start) depth++;
+    if (depth < 0) shape = 'escaping';
+    start = at + 1;
+  }
+  return shape;
+}
+
+/** 1 for `.`, 2 for `..` (also with `;parameters`, which some servers cut off before they resolve), else 0. */
+function countSegmentDots(path: string, start: number, end: number): 0 | 1 | 2 {
+  const semicolon = path.indexOf(';', start);
+  const stop = semicolon !== -1 && semicolon < end ? semicolon : end;
+  if (stop - start === 1 && path[start] === '.') return 1;
+  return stop - start === 2 && path[start] === '.' && path[start + 1] === '.' ? 2 : 0;
+}
+
+const ESCAPED_STRUCTURE = /%(?:25)?(2e|2f|5c|[01][0-9a-f]|7f)/gi;
+
+/** Resolves the escapes that could hide structure (dot, slash, backslash, control bytes), once or twice encoded. */
+function decodeHiddenStructure(path: string): string {
+  if (!path.includes('%')) return path;
+  return path.replace(ESCAPED_STRUCTURE, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}

@@ -1,0 +1,42 @@
+/** Upstreams and injections for tests; every field has an ordinary value that a test may replace. */
+import type { HeaderInjection, Upstream } from '../../context/agent-context.js';
+
+export function createTestHeaderInjection(over: Partial<HeaderInjection>): HeaderInjection {
+  return {
+    kind: 'header',
+    name: 'authorization',
+    value: 'Bearer real-credential',
+    alternatives: new Map(),
+    bearerUnlessUserJwt: null,
+    extraHeaders: [],
+    extraQuery: [],
+    dropHeaders: new Set(),
+    secretForms: ['real-credential'],
+    ...over,
+  };
+}
+
+export function createTestUpstream(over: Partial<Upstream>): Upstream {
+  return {
+    providerSlug: 'slug',
+    publicSlug: 'custom',
+    accountId: '00000000-0000-7000-8000-000000000001',
+    accountStatus: 'active',
+    isCustom: false,
+    origin: 'https://api.example.com',
+    basePath: '',
+    isTenantAddress: false,
+    circuitKey: 'slug|https://api.example.com|org',
+    fleetKey: '',
+    injection: createTestHeaderInjection({}),
+    usageFormat: 'none',
+    priceProvider: '',
+    failureStatuses: new Set([500, 502, 503, 504]),
+    failureExemptMarker: null,
+    allowsWebSocket: false,
+    sensitiveCalls: [],
+    policy: null,
+    modelCalls: [],
+    ...over,
+  };
+}

@@ -1,0 +1,35 @@
+/** Reads the spool's segments, one open file at a time. */
+import { type FileHandle, open } from 'node:fs/promises';
+import { noop } from '@acg/base/noop';
+import type { Segment } from './segment-queue.js';
+
+export class SegmentReader {
+  readonly #chunk: Buffer;
+  #open: { readonly segment: Segment; readonly file: FileHandle } | null = null;
+
+  constructor(bytesMax: number) {
+    this.#chunk = Buffer.allocUnsafe(bytesMax);
+  }
+
+  /** Bytes of the segment, valid until the next call. Throws what the file system throws, and where there are none. */
+  async read(segment: Segment, from: number, to: number): Promise<Buffer> {
+    if (this.#open?.segment !== segment) {
+      await this.close();
+      this.#open = { segment, file: await open(segment.path, 'r') };
+    }
+    const { bytesRead } = await this.#open.file.read(this.#chunk, 0, to - from, from);
+    if (bytesRead === 0) throw new Error('the segment is shorter than it was');
+    return this.#chunk.subarray(0, bytesRead);
+  }
+
+  /** A deleted file takes its room as long as it is open, and on a full disk that may be all the room there is. */
+  closeIf(isGone: (segment: Segment) => boolean): void {
+    if (this.#open !== null && isGone(this.#open.segment)) this.close().catch(noop);
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#open;
+    this.#open = null;
+    await opened?.file.close();
+  }
+}

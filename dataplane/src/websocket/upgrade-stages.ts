@@ -1,0 +1,190 @@
+/**
+ * The stages of a WebSocket upgrade that differ from an ordinary call (docs/contract.md#websockets): only where frames
+ * need no metering, the upstream's handshake first, then the agent's.
+ */
+
+import type { IncomingMessage } from 'node:http';
+import { noop } from '@acg/base/noop';
+import type { RoutedExchange } from '../call/exchange.js';
+import type { FailureHandler } from '../call/failure-handler.js';
+import { DONE, NEXT, type RoutedStage, WAIT } from '../call/pipeline.js';
+import type { Settle } from '../call/settle.js';
+import type { CorkContext } from '../listener/cork-context.js';
+import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
+import { getMaskForms } from '../response/plan-response.js';
+import type { ConnectionPools } from '../upstream/connections/connection-pools.js';
+import { connectUpstreamWebSocket } from '../upstream/connections/upstream-websocket.js';
+import { injectCredential } from '../upstream/credentials/inject-credential.js';
+import { createLoopEntry, LOOP_HEADER } from '../upstream/loop-detection.js';
+import { cutPartialCredential, maskHeaderValue } from '../upstream/masking/credential-mask.js';
+import { joinUpstreamPath } from '../upstream/proxy-target.js';
+import { filterRequestHeaders } from '../upstream/request-headers.js';
+import type { MemoryPool } from './memory-pool.js';
+import { type LingerTimeouts, type SessionUserData, WebSocketSession } from './websocket-session.js';
+
+export interface UpgradeDeps {
+  readonly corkContext: Pick<CorkContext, 'cork'>;
+  readonly pools: Pick<ConnectionPools, 'dial'>;
+  readonly handshakeTimeoutMs: number;
+  readonly settle: Settle;
+  readonly failures: Pick<FailureHandler, 'onFailureBeforeHead' | 'settleAndRespond'>;
+  /** The process is about to stop: nothing opens any more. */
+  readonly isDraining: () => boolean;
+  /** The upstream has agreed: this much is known of its health now, and not only when the session ends. */
+  readonly onUpstreamAccepted: (x: RoutedExchange) => void;
+  readonly onSession: (session: WebSocketSession) => void;
+  readonly onSessionEnd: (session: WebSocketSession) => void;
+  /** Both of its connections have ended. */
+  readonly onSessionDisconnected: (session: WebSocketSession) => void;
+  /** WEBSOCKET_MESSAGE_BYTES_MAX. */
+  readonly messageBytesMax: number;
+  readonly memoryPool: Pick<MemoryPool, 'allocate'>;
+  readonly lingerTimeouts: LingerTimeouts;
+}
+
+const REJECTION_BODY_BYTES_MAX = 64 * 1024;
+
+/** Model providers' frames are not metered, so they would bypass the budget: 501. */
+export const checkWebSocketAllowed: RoutedStage = (x) => {
+  const { upstream } = x.routed;
+  if (upstream.allowsWebSocket && upstream.injection.kind !== 'sigv4') return NEXT;
+  x.reject(REJECTIONS.websocketUnmetered);
+  return DONE;
+};
+
+export function createUpgradeStage(deps: UpgradeDeps): RoutedStage {
+  return (x) => {
+    if (x.revoked) {
+      x.reject(REJECTIONS.accessRevoked); // while the store was asked
+      return DONE;
+    }
+    const { context, target, upstream, tokenPosition: position } = x.routed;
+    const headers = filterRequestHeaders(x.request.headers, position, upstream.injection);
+    if (upstream.isTenantAddress) headers.push(LOOP_HEADER, createLoopEntry(upstream.accountId));
+    const query = injectCredential(headers, target.query, upstream.injection, position);
+    const path = joinUpstreamPath(upstream.basePath, target.providerPath);
+    x.forwarded = true;
+    x.websocket = true;
+    x.dispatchedAtPerfMs = performance.now();
+    const socket = connectUpstreamWebSocket(
+      {
+        origin: upstream.origin,
+        path: query === null ? path : `${path}?${query}`,
+        headers: removeHandshakeHeaders(headers),
+        protocols: parseProtocols(x.handshake!.protocols),
+        dial: (done) => deps.pools.dial(upstream.origin, upstream.isTenantAddress ? context.orgId : null, done),
+        handshakeTimeoutMs: deps.handshakeTimeoutMs,
+        messageBytesMax: deps.messageBytesMax,
+      },
+      {
+        onOpen: (opened, reads) => {
+          const session = new WebSocketSession(x, opened, reads, {
+            forms: getMaskForms(upstream),
+            messageBytesMax: deps.messageBytesMax,
+            memoryPool: deps.memoryPool,
+            lingerTimeouts: deps.lingerTimeouts,
+            onEnd: (ended) => {
+              deps.onSessionEnd(ended);
+              deps.settle(x, noop);
+            },
+            onDisconnected: deps.onSessionDisconnected,
+          });
+          x.upstreamStatus = 101;
+          x.responseStatus = 101;
+          x.respondedAtPerfMs = performance.now();
+          if (!x.settled) deps.onUpstreamAccepted(x);
+          if (x.finished) session.abort();
+          else if (deps.isDraining()) rejectShuttingDown(x, session);
+          else open(x, session, deps);
+        },
+        onRejected: (response) => void forwardUpstreamRejection(x, response, deps),
+        onError: (error) => {
+          if (!x.finished) deps.failures.onFailureBeforeHead(x, error);
+        },
+      },
+    );
+    x.upstreamOperation = { abort: () => socket.terminate() };
+    return WAIT;
+  };
+}
+
+function open(x: RoutedExchange, session: WebSocketSession, deps: UpgradeDeps): void {
+  const { key, context } = x.handshake!;
+  deps.onSession(session);
+  x.upgradeToWebSocket(deps.corkContext, (res) => {
+    const userData: SessionUserData = { session };
+    res.upgrade(userData, key, session.protocol, '', context);
+  });
+}
+
+/** The upstream has agreed, but the process is about to stop. */
+function rejectShuttingDown(x: RoutedExchange, session: WebSocketSession): void {
+  x.errorClass = 'shutdown';
+  x.responseStatus = REJECTIONS.shuttingDown.status;
+  session.abort();
+  x.respondWithFailure(REJECTIONS.shuttingDown);
+}
+
+/** The upstream's own answer to the handshake, bounded and masked. */
+async function forwardUpstreamRejection(
+  x: RoutedExchange,
+  response: IncomingMessage,
+  deps: UpgradeDeps,
+): Promise<void> {
+  let body = '';
+  let whole = false;
+  try {
+    for await (const chunk of response) {
+      body += (chunk as Buffer).toString('latin1');
+      if (body.length > REJECTION_BODY_BYTES_MAX) break;
+    }
+    whole = response.complete;
+  } catch {
+    // What has arrived is enough to say why.
+  }
+  response.destroy();
+  if (x.finished) return;
+  const status = response.statusCode ?? 502;
+  x.upstreamStatus = status;
+  x.responseComplete = true;
+  x.bytesOut = body.length;
+  const forms = getMaskForms(x.routed.upstream);
+  const masked = maskHeaderValue(body, forms);
+  // Where it was cut a piece of the credential may stand, which no mask would know.
+  deps.failures.settleAndRespond(
+    x,
+    createUpgradeRejection(status, whole ? masked : cutPartialCredential(masked, forms)),
+  );
+}
+
+function createUpgradeRejection(status: number, body: string): Rejection {
+  const passes = status >= 300 && status <= 599;
+  const { statusLine } = passes ? { statusLine: `${status} Upgrade refused` } : REJECTIONS.upstreamUnreachable;
+  const message = 'The provider refused the WebSocket connection.';
+  const text = JSON.stringify({ error: message, message, providerAnswer: body });
+  return { reason: 'upgrade_refused', status, statusLine, message, body: text, headers: [], closesConnection: true };
+}
+
+const HANDSHAKE_HEADERS: ReadonlySet<string> = new Set([
+  'sec-websocket-key',
+  'sec-websocket-version',
+  'sec-websocket-extensions',
+  'sec-websocket-protocol',
+  'accept-encoding',
+]);
+
+function removeHandshakeHeaders(headers: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    if (!HANDSHAKE_HEADERS.has(headers[i]!)) kept.push(headers[i]!, headers[i + 1]!);
+  }
+  return kept;
+}
+
+const HTTP_TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+
+/** Offered subprotocols, once each; what is no token is left out. */
+function parseProtocols(value: string): string[] {
+  const names = value.split(',').map((part) => part.trim());
+  return [...new Set(names.filter((name) => HTTP_TOKEN.test(name)))];
+}

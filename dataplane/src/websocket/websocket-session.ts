@@ -1,0 +1,305 @@
+/**
+ * One WebSocket between an agent and an upstream: frames go through as messages, both ways.
+ *
+ *   upstream ─▶ mask the credential ─▶ agent       an agent that reads slowly pauses the upstream
+ *   agent ─▶ supabase: access tokens become the key ─▶ upstream   (see access-token.ts)
+ *
+ * The server cannot stop reading an agent's socket, so what waits for a slow upstream is bounded: past the bound both
+ * sides are closed. All bytes that are held here are counted in a pool that the organizations share (byte-pool.ts); a
+ * session that may not hold more ends. Booked once, at the end, with the bytes of both directions. It is gone when both
+ * connections are: only then is what they held free again.
+ */
+import type { RoutedExchange } from '../call/exchange.js';
+import type { UpstreamReads, UpstreamWebSocket } from '../upstream/connections/upstream-websocket.js';
+import { type CredentialMaskPatterns, maskBuffer } from '../upstream/masking/credential-mask.js';
+import { AgentOutbox, type AgentSocket } from './agent-outbox.js';
+import type { MemoryAllocation, MemoryPool } from './memory-pool.js';
+import { replaceAccessToken } from './supabase-access-token.js';
+
+/** Messages of the largest size that may wait for an upstream. */
+const QUEUED_MESSAGES_MAX = 4;
+/** What the library keeps beside the bytes of one read; measured with one byte each. */
+const READ_OVERHEAD_BYTES = 512;
+/** Of a ping or pong of the upstream, before its data. */
+const CONTROL_HEAD_BYTES = 2;
+/** What a message that waits for the upstream takes beside its bytes; measured with one byte each. */
+export const UNSENT_OVERHEAD_BYTES = 256;
+/** Close codes of RFC 6455 that mean "no code was sent" and must not be sent themselves. */
+const UNSENDABLE_CLOSE_CODES: ReadonlySet<number> = new Set([1004, 1005, 1006, 1015]);
+const NORMAL = 1000;
+const GOING_AWAY = 1001;
+const MESSAGE_TOO_BIG = 1009;
+const TRY_AGAIN_LATER = 1013;
+const TOO_SLOW_MESSAGE = 'the agent is too slow';
+/** The server's own words: it has broken the connection of an agent whose message is too big, and sent no code. */
+const TOO_BIG_CLOSE_REASON = 'Received too big message';
+/** The library's: of a message's length, and of the frames that it came in. */
+const TOO_BIG_ERROR_CODES: ReadonlySet<unknown> = new Set([
+  'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH',
+  'WS_ERR_UNSUPPORTED_DATA_PAYLOAD_LENGTH',
+  'WS_ERR_TOO_MANY_BUFFERED_PARTS',
+]);
+
+/** How long the server keeps the connection of an agent that has not ended it, after the close, in ms. */
+export interface LingerTimeouts {
+  readonly lingerMs: number;
+  /** With bytes that the agent has not taken: each that it takes gives it more time. */
+  readonly unreadLingerMs: number;
+}
+
+interface SessionDeps {
+  readonly forms: CredentialMaskPatterns;
+  readonly messageBytesMax: number;
+  readonly memoryPool: Pick<MemoryPool, 'allocate'>;
+  readonly lingerTimeouts: LingerTimeouts;
+  /** It is over: to be booked. */
+  readonly onEnd: (session: WebSocketSession) => void;
+  /** Nothing of it is left. */
+  readonly onDisconnected: (session: WebSocketSession) => void;
+}
+
+export interface SessionUserData {
+  readonly session: WebSocketSession;
+}
+
+export class WebSocketSession {
+  readonly x: RoutedExchange;
+  readonly #upstream: UpstreamWebSocket;
+  readonly #deps: SessionDeps;
+  readonly #allocation: MemoryAllocation;
+  /** What stands in for the gateway token as a supabase client's access token; null = messages pass as they are. */
+  readonly #accessToken: string | null;
+  readonly #gatewayToken: Buffer;
+  #agent: AgentSocket | null = null;
+  #outbox: AgentOutbox | null = null;
+  /** The server held bytes for the agent when its side ended. */
+  #hadUnreadBytes = false;
+  /** Read of the upstream since its last whole message, but for the rest of the read in which that ended. */
+  #unfinishedBytes = 0;
+  /** Pings and pongs in the read that is being taken apart. */
+  #controlBytes = 0;
+  /** Messages and answers to pings that the upstream's socket has not taken. */
+  #unsent = 0;
+  /** A message has ended in the read that is being taken apart. */
+  #messageEnded = false;
+  /** The upstream has closed, and the agent is still to get its last messages. */
+  #closing: { readonly code: number; readonly reason: string } | null = null;
+  #hasEnded = false;
+  #isUpstreamDisconnected = false;
+  #isAgentDisconnected = true;
+  #isReleased = false;
+
+  constructor(x: RoutedExchange, upstream: UpstreamWebSocket, reads: UpstreamReads, deps: SessionDeps) {
+    this.x = x;
+    this.#upstream = upstream;
+    this.#deps = deps;
+    this.#allocation = deps.memoryPool.allocate(x.routed.context.orgId, () => this.#onMemoryReclaimed());
+    const { tokenPosition: position, upstream: account } = x.routed;
+    const { injection } = account;
+    const bearer = injection.kind === 'header' ? injection.bearerUnlessUserJwt : null;
+    this.#accessToken = bearer === null ? null : bearer.slice('Bearer '.length);
+    this.#gatewayToken = Buffer.from(position.gatewayToken);
+    upstream.pause(); // until the agent's side is open
+    upstream.on('message', (data, isBinary) => this.#sendToAgent(data as Buffer, isBinary));
+    upstream.on('ping', (data) => this.#onPing(data));
+    upstream.on('pong', (data) => this.#onControl(data));
+    upstream.on('close', (code, reason) => this.#onUpstreamClose(code, reason));
+    upstream.on('error', (error) => this.#onUpstreamError(error));
+    reads.on('data', (chunk) => this.#onUpstreamRead(chunk.length));
+  }
+
+  /** Subprotocol that the upstream chose. */
+  get protocol(): string {
+    return this.#upstream.protocol;
+  }
+
+  onAgentOpen(agent: AgentSocket): void {
+    this.#agent = agent;
+    this.#isAgentDisconnected = false;
+    this.#outbox = new AgentOutbox(agent);
+    this.#upstream.resume();
+  }
+
+  /** A message of the agent; its buffer is the server's and must be copied. */
+  onAgentMessage(message: ArrayBuffer, isBinary: boolean): void {
+    if (this.#hasEnded || this.#closing !== null) return;
+    this.x.bytesIn += message.byteLength;
+    // What is sent after the upstream's close goes nowhere, and the library would count it for ever.
+    if (this.#upstream.readyState !== this.#upstream.OPEN) return;
+    const bytes = Buffer.from(new Uint8Array(message));
+    const repeatsKey = this.#accessToken !== null && !isBinary;
+    const outgoing = repeatsKey ? replaceAccessToken(bytes, this.#gatewayToken, this.#accessToken) : bytes;
+    this.#unsent++;
+    this.#upstream.send(outgoing, { binary: isBinary }, this.#onSent);
+    const bytesMax = QUEUED_MESSAGES_MAX * this.#deps.messageBytesMax;
+    const isTooMuch = this.#upstream.bufferedAmount > bytesMax || !this.#updateAllocation();
+    if (isTooMuch) this.close(TRY_AGAIN_LATER, 'the provider is too slow');
+  }
+
+  /** The agent's socket has taken bytes, or was given some by the server itself. */
+  onAgentWritable(): void {
+    if (this.#hasEnded) return;
+    const outbox = this.#outbox!; // until the end
+    outbox.onSocketChange();
+    if (outbox.hasDropped || !this.#updateAllocation()) this.close(TRY_AGAIN_LATER, TOO_SLOW_MESSAGE);
+    else if (!outbox.isEmpty) this.#upstream.pause();
+    else if (this.#closing === null) this.#upstream.resume();
+    else this.#finishClosing(this.#closing.code, this.#closing.reason);
+  }
+
+  onAgentClose(code: number, reason: ArrayBuffer): void {
+    this.#detachAgent();
+    if (this.#hasEnded) return;
+    const text = Buffer.from(reason).toString();
+    if (code === 1006 && text === TOO_BIG_CLOSE_REASON) {
+      this.x.errorClass = 'message_too_big';
+      this.#upstream.close(MESSAGE_TOO_BIG, 'the message of the agent is too big');
+    } else if (UNSENDABLE_CLOSE_CODES.has(code)) this.#upstream.close(NORMAL);
+    else this.#upstream.close(code, text);
+    this.#end();
+  }
+
+  /** Ends both sides. */
+  close(code: number = GOING_AWAY, reason = ''): void {
+    if (this.#hasEnded) return;
+    this.#upstream.close(code, reason);
+    this.#closeAgent(code, reason);
+    this.#end();
+  }
+
+  /** The agent went away before its side was open. */
+  abort(): void {
+    if (this.#hasEnded) return;
+    this.#upstream.terminate();
+    this.#end();
+  }
+
+  #onUpstreamRead(bytes: number): void {
+    // Negative where the first part of a ping came in the read before.
+    const ofMessage = bytes - this.#controlBytes;
+    this.#controlBytes = 0;
+    if (this.#messageEnded) this.#messageEnded = false;
+    else if (ofMessage > 0) this.#unfinishedBytes += ofMessage + READ_OVERHEAD_BYTES;
+    else this.#unfinishedBytes = Math.max(0, this.#unfinishedBytes + ofMessage);
+    if (this.#updateAllocation()) return;
+    if (this.#hasEnded) this.#upstream.terminate();
+    else this.close(TRY_AGAIN_LATER, 'no room for the message of the provider');
+  }
+
+  #onPing(data: Buffer): void {
+    this.#onControl(data);
+    if (this.#upstream.readyState !== this.#upstream.OPEN) return;
+    this.#unsent++; // counted at the end of the read
+    this.#upstream.pong(data, true, this.#onSent);
+  }
+
+  /** It is no part of a message, and nothing of it stays here. */
+  #onControl(data: Buffer): void {
+    this.#controlBytes += CONTROL_HEAD_BYTES + data.length;
+  }
+
+  #sendToAgent(message: Buffer, isBinary: boolean): void {
+    this.#unfinishedBytes = 0;
+    this.#messageEnded = true;
+    const outbox = this.#outbox;
+    if (this.#hasEnded || outbox === null) return;
+    this.x.bytesOut += message.length;
+    const { forms } = this.#deps;
+    maskBuffer(message, forms);
+    outbox.send(message, isBinary);
+    if (!outbox.isEmpty) this.#upstream.pause();
+    if (outbox.hasDropped || !this.#updateAllocation()) this.close(TRY_AGAIN_LATER, TOO_SLOW_MESSAGE);
+  }
+
+  /** Another organization needs the room that this one takes more of. */
+  #onMemoryReclaimed(): void {
+    this.#upstream.terminate(); // a close would wait for what is read or written
+    if (!this.#hasEnded) this.close(TRY_AGAIN_LATER, 'no room for so many bytes');
+  }
+
+  readonly #onSent = (): void => {
+    this.#unsent--;
+    this.#updateAllocation();
+  };
+
+  /** False: the organization may not hold so many bytes. */
+  #updateAllocation(): boolean {
+    const toAgent = this.#outbox?.heldBytes ?? 0;
+    const toUpstream = this.#upstream.bufferedAmount + this.#unsent * UNSENT_OVERHEAD_BYTES;
+    return this.#allocation.resize(this.#unfinishedBytes + toUpstream + toAgent);
+  }
+
+  #onUpstreamError(error: Error): void {
+    // Any other is followed by close, which says all that is to be said.
+    if (this.#hasEnded || !TOO_BIG_ERROR_CODES.has((error as NodeJS.ErrnoException).code)) return;
+    this.x.errorClass = 'message_too_big';
+    this.close(MESSAGE_TOO_BIG, 'the message of the provider is too big');
+  }
+
+  #onUpstreamClose(code: number, reason: Buffer): void {
+    this.#isUpstreamDisconnected = true;
+    this.#unfinishedBytes = 0;
+    if (this.#hasEnded) {
+      this.#releaseWhenDisconnected();
+      return;
+    }
+    if (code === 1006) this.x.errorClass = 'upstream_cut';
+    else this.x.responseComplete = true;
+    maskBuffer(reason, this.#deps.forms);
+    if (UNSENDABLE_CLOSE_CODES.has(code)) this.#closeAgentWhenDrained(code === 1006 ? 1011 : NORMAL, '');
+    else this.#closeAgentWhenDrained(code, reason.toString());
+  }
+
+  /** Once the agent has the upstream's last messages. */
+  #closeAgentWhenDrained(code: number, reason: string): void {
+    if (this.#outbox === null || this.#outbox.isEmpty) this.#finishClosing(code, reason);
+    else this.#closing = { code, reason };
+  }
+
+  #finishClosing(code: number, reason: string): void {
+    this.#closeAgent(code, reason);
+    this.#end();
+  }
+
+  #closeAgent(code: number, reason: string): void {
+    const agent = this.#agent;
+    this.#detachAgent();
+    agent?.end(code, reason);
+  }
+
+  /** Its socket must not be touched any more; what it has not taken is dropped. */
+  #detachAgent(): void {
+    this.#agent = null;
+    this.#hadUnreadBytes ||= this.#outbox?.isFull ?? false;
+    this.#outbox = null;
+  }
+
+  #end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    if (this.x.errorClass === '') this.x.responseComplete = true;
+    // Half-closed for at most as long as the library's own timeout; then gone.
+    this.#upstream.resume();
+    this.#deps.onEnd(this);
+    this.#updateAllocation();
+    if (!this.#isAgentDisconnected) this.#waitForAgentDisconnect();
+    this.#releaseWhenDisconnected();
+  }
+
+  /** The server does not say when an agent's connection has ended. */
+  #waitForAgentDisconnect(): void {
+    const { lingerMs: ms, unreadLingerMs: unreadMs } = this.#deps.lingerTimeouts;
+    const gone = (): void => {
+      this.#isAgentDisconnected = true;
+      this.#releaseWhenDisconnected();
+    };
+    setTimeout(gone, this.#hadUnreadBytes ? unreadMs : ms).unref();
+  }
+
+  #releaseWhenDisconnected(): void {
+    if (this.#isReleased || !this.#hasEnded || !this.#isUpstreamDisconnected || !this.#isAgentDisconnected) return;
+    this.#isReleased = true;
+    this.#allocation.release();
+    this.#deps.onDisconnected(this);
+  }
+}

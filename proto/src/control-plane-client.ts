@@ -1,0 +1,212 @@
+/**
+ * The data plane's end of the link: a typed gRPC client over the addresses of several control-plane instances.
+ *
+ * One channel per address. Calls go to the preferred address; when it is unreachable or silent, the call moves to the
+ * next one within the same deadline, and the address that answered becomes the preferred one. So a call fails only
+ * when no instance answers in time. All calls are safe to repeat: reads, idempotent batches, leases that expire.
+ */
+import { Client, type ClientReadableStream, type Metadata, type MethodDefinition, status } from '@grpc/grpc-js';
+import { gatewayService } from './gateway-service.js';
+import { createChannelCredentials, createLinkMetadata, type LinkSecurity } from './link-security.js';
+import type {
+  IAcquireProbeRequest,
+  IAcquireProbeResponse,
+  IReleaseProbeRequest,
+  IReleaseProbeResponse,
+  IReportContactsRequest,
+  IReportContactsResponse,
+  IReportUsageRequest,
+  IReportUsageResponse,
+  IResolveTokenRequest,
+  IResolveTokenResponse,
+  IResolveTokensRequest,
+  IResolveTokensResponse,
+  IWatchEvent,
+  IWatchRequest,
+} from './messages.js';
+
+/** gRPC status codes, for {@link LinkError.code}. */
+export const grpcStatus = status;
+
+/** Largest message either side accepts. */
+export const LINK_MESSAGE_BYTES_MAX = 16 * 1_048_576;
+
+/** A call that no control-plane instance answered, or that one refused. Holds no part of the request. */
+export class LinkError extends Error {
+  constructor(
+    /** gRPC status code, see `status` of @grpc/grpc-js. */
+    readonly code: number,
+    readonly details: string,
+  ) {
+    super(`${status[code] ?? code}: ${details}`);
+    this.name = 'LinkError';
+  }
+}
+
+interface WatchObserver {
+  onEvent(event: IWatchEvent): void;
+  /** Exactly once, also after a clean end by the server; not after `cancel`. */
+  onEnd(error: LinkError): void;
+}
+
+export interface WatchCall {
+  /** The instance that serves it. */
+  readonly address: string;
+  /** Ends the call; the observer hears nothing more. */
+  cancel(): void;
+}
+
+const CHANNEL_OPTIONS = {
+  'grpc.keepalive_time_ms': 10_000,
+  'grpc.keepalive_timeout_ms': 5_000,
+  'grpc.keepalive_permit_without_calls': 1,
+  'grpc.initial_reconnect_backoff_ms': 100,
+  'grpc.min_reconnect_backoff_ms': 100,
+  'grpc.max_reconnect_backoff_ms': 2_000,
+  'grpc.max_receive_message_length': LINK_MESSAGE_BYTES_MAX,
+  'grpc.max_send_message_length': LINK_MESSAGE_BYTES_MAX,
+  'grpc.dns_min_time_between_resolutions_ms': 1_000,
+  // The link never leaves through an HTTP proxy of the environment.
+  'grpc.enable_http_proxy': 0,
+  'grpc.use_local_subchannel_pool': 1,
+};
+
+/** Another instance may well answer what this one did not. */
+const FAILOVER_STATUSES = new Set<number>([status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED]);
+
+const reportUsageBody: MethodDefinition<Buffer, IReportUsageResponse> = {
+  ...gatewayService.reportUsage,
+  requestSerialize: (body) => body,
+  requestDeserialize: (body) => body,
+};
+
+export class ControlPlaneClient {
+  readonly #addresses: readonly string[];
+  readonly #channels: readonly Client[];
+  readonly #metadata: Metadata;
+  #preferred: number;
+
+  /** `addresses`: `host:port`, at least one. The first to be used is drawn, so that a fleet spreads. */
+  constructor(addresses: readonly string[], security: LinkSecurity, random: () => number = Math.random) {
+    if (addresses.length === 0) throw new Error('GatewayClient needs at least one address');
+    const credentials = createChannelCredentials(security);
+    this.#addresses = addresses;
+    this.#channels = addresses.map((address) => new Client(address, credentials, CHANNEL_OPTIONS));
+    this.#metadata = createLinkMetadata(security);
+    this.#preferred = Math.floor(random() * addresses.length) % addresses.length;
+  }
+
+  /** Rejects with {@link LinkError}, like every call here. `timeoutMs` covers all attempts together. */
+  resolveToken(request: IResolveTokenRequest, timeoutMs: number): Promise<IResolveTokenResponse> {
+    return this.#call(gatewayService.resolveToken, request, timeoutMs);
+  }
+
+  resolveTokens(request: IResolveTokensRequest, timeoutMs: number): Promise<IResolveTokensResponse> {
+    return this.#call(gatewayService.resolveTokens, request, timeoutMs);
+  }
+
+  reportUsage(request: IReportUsageRequest, timeoutMs: number): Promise<IReportUsageResponse> {
+    return this.#call(gatewayService.reportUsage, request, timeoutMs);
+  }
+
+  /** The same call with a request that is encoded already: the usage spool keeps it in that form. */
+  reportUsageBody(body: Buffer, timeoutMs: number): Promise<IReportUsageResponse> {
+    return this.#call(reportUsageBody, body, timeoutMs);
+  }
+
+  acquireProbe(request: IAcquireProbeRequest, timeoutMs: number): Promise<IAcquireProbeResponse> {
+    return this.#call(gatewayService.acquireProbe, request, timeoutMs);
+  }
+
+  releaseProbe(request: IReleaseProbeRequest, timeoutMs: number): Promise<IReleaseProbeResponse> {
+    return this.#call(gatewayService.releaseProbe, request, timeoutMs);
+  }
+
+  reportContacts(request: IReportContactsRequest, timeoutMs: number): Promise<IReportContactsResponse> {
+    return this.#call(gatewayService.reportContacts, request, timeoutMs);
+  }
+
+  /** Opens one Watch on the preferred address. When it ends, the next one goes to another address. */
+  watch(request: IWatchRequest, observer: WatchObserver): WatchCall {
+    const index = this.#preferred;
+    const { path, requestSerialize, responseDeserialize } = gatewayService.watch;
+    const call: ClientReadableStream<IWatchEvent> = this.#channels[index]!.makeServerStreamRequest(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      request,
+      this.#metadata,
+    );
+    let ended = false;
+    const end = (code: number, details: string): void => {
+      if (ended) return;
+      ended = true;
+      this.#failOverFrom(index);
+      observer.onEnd(new LinkError(code, details));
+    };
+    call.on('data', (event: IWatchEvent) => {
+      if (!ended) observer.onEvent(event);
+    });
+    call.on('error', (error: Error & { code?: number; details?: string }) => {
+      end(error.code ?? status.UNKNOWN, error.details ?? error.message);
+    });
+    call.on('end', () => end(status.UNAVAILABLE, 'the control plane ended the stream'));
+    const cancel = (): void => {
+      ended = true;
+      call.cancel();
+    };
+    return { address: this.#addresses[index]!, cancel };
+  }
+
+  /** Prefers another address from now on, when this one is reachable but does not answer. */
+  preferOtherThan(address: string): void {
+    this.#failOverFrom(this.#addresses.indexOf(address));
+  }
+
+  close(): void {
+    for (const channel of this.#channels) channel.close();
+  }
+
+  #failOverFrom(index: number): void {
+    if (index === this.#preferred) this.#preferred = (index + 1) % this.#channels.length;
+  }
+
+  async #call<Q, A>(method: MethodDefinition<Q, A>, request: Q, timeoutMs: number): Promise<A> {
+    const deadlineMs = Date.now() + timeoutMs;
+    const count = this.#channels.length;
+    const first = this.#preferred;
+    for (let tried = 0; ; tried++) {
+      const index = (first + tried) % count;
+      // A silent instance gets its share of the time only, so that the others are asked too.
+      const shareMs = (deadlineMs - Date.now()) / (count - tried);
+      try {
+        const answer = await this.#attempt(this.#channels[index]!, method, request, Date.now() + shareMs);
+        if (tried > 0) this.#preferred = index;
+        return answer;
+      } catch (error) {
+        const last = tried + 1 >= count || Date.now() >= deadlineMs;
+        if (last || !(error instanceof LinkError) || !FAILOVER_STATUSES.has(error.code)) throw error;
+      }
+    }
+  }
+
+  #attempt<Q, A>(channel: Client, method: MethodDefinition<Q, A>, request: Q, deadlineMs: number): Promise<A> {
+    return new Promise((resolve, reject) => {
+      const { path, requestSerialize, responseDeserialize } = method;
+      const options = { deadline: deadlineMs };
+      channel.makeUnaryRequest(
+        path,
+        requestSerialize,
+        responseDeserialize,
+        request,
+        this.#metadata,
+        options,
+        (error, answer) => {
+          if (error !== null) reject(new LinkError(error.code, error.details));
+          else if (answer === undefined) reject(new LinkError(status.INTERNAL, 'empty answer'));
+          else resolve(answer);
+        },
+      );
+    });
+  }
+}

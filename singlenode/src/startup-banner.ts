@@ -1,0 +1,23 @@
+/** What `npm start` prints when everything runs: the URLs and the next commands. */
+
+interface Addresses {
+  readonly controlPlane: string;
+  readonly dataPlane: string;
+  readonly dataDir: string;
+}
+
+export const startupBanner = ({ controlPlane, dataPlane, dataDir }: Addresses): string => `
+Agent Credential Gateway is running.
+
+  Dashboard        ${controlPlane}/
+  Management API   ${controlPlane}/v1      (reference: ${controlPlane}/docs)
+  Agents' proxy    ${dataPlane}/v1/proxy/{provider}
+  Data             ${dataDir}
+
+Next: open the dashboard and make an account; or without a browser (README, "Two-minute quickstart", has the rest):
+
+  curl -s ${controlPlane}/v1/auth/signup -H 'content-type: application/json' \\
+    -d '{"email":"you@example.com","password":"correct horse battery","name":"You","orgName":"Acme"}'
+
+Ctrl-C stops everything; the next start finds all data again.
+`;

@@ -1,0 +1,40 @@
+/**
+ * When many calls at once run against a limit that nobody has used yet: once for each kind before the first fault, then
+ * now and then, and just before each fault that could lose what a limit has counted, so that it strikes in the middle.
+ */
+import type { PlannedFault } from './fault-plan.js';
+import { QUIET_PERIOD_MS } from './fault-plan.js';
+
+/** The limit that is run against. */
+export const BURST_KINDS = ['hard', 'rpm', 'soft', 'rpd', 'tpm'] as const;
+export type BurstKind = (typeof BURST_KINDS)[number];
+
+export interface PlannedBurst {
+  /** After the traffic began. */
+  readonly atMs: number;
+  readonly kind: BurstKind;
+}
+
+const FIRST_BURST_MS = 500;
+const UNDISTURBED_INTERVAL_MS = 1_200;
+const BURST_INTERVAL_MS = 8_000;
+const LEAD_BEFORE_FAULT_MS = 400;
+
+export function planBursts(plan: readonly PlannedFault[], durationMs: number): PlannedBurst[] {
+  const bursts: PlannedBurst[] = BURST_KINDS.map((kind, at) => ({
+    atMs: FIRST_BURST_MS + at * UNDISTURBED_INTERVAL_MS,
+    kind,
+  }));
+  for (
+    let atMs = QUIET_PERIOD_MS, nextKindIndex = 0;
+    atMs < durationMs - QUIET_PERIOD_MS;
+    atMs += BURST_INTERVAL_MS, nextKindIndex++
+  ) {
+    bursts.push({ atMs, kind: BURST_KINDS[nextKindIndex % BURST_KINDS.length]! });
+  }
+  for (const { victim, atMs } of plan) {
+    if (victim === 'redis' || victim.startsWith('data-'))
+      bursts.push({ atMs: atMs - LEAD_BEFORE_FAULT_MS, kind: 'hard' });
+  }
+  return bursts.sort((a, b) => a.atMs - b.atMs);
+}

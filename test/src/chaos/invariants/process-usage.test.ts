@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest';
+import { checkProcesses, MAX_GROWTH_BYTES, MAX_NEW_DESCRIPTORS } from './process-usage.js';
+
+const BEFORE = { residentBytes: 100_000_000, descriptors: 40 };
+const grown = (bytes: number, descriptors: number) => ({
+  name: 'data-1',
+  before: BEFORE,
+  after: { residentBytes: BEFORE.residentBytes + bytes, descriptors: BEFORE.descriptors + descriptors },
+});
+
+test('processes: what holds about as much as before is sound', () => {
+  expect(checkProcesses([grown(0, 0), grown(MAX_GROWTH_BYTES, MAX_NEW_DESCRIPTORS), grown(-1e6, -5)], [])).toEqual([]);
+});
+
+test.each([
+  ['memory', [grown(2 * MAX_GROWTH_BYTES, 0)], [], /data-1: 192 MiB more/],
+  ['file descriptors', [grown(0, MAX_NEW_DESCRIPTORS + 1)], [], /data-1: 25 file descriptors more/],
+  ['an end of its own', [], ['data-2 (SIGSEGV)'], /ended by itself: data-2/],
+])('processes: %s is a violation', (_name, figures, ends, expected) => {
+  expect(checkProcesses(figures, ends)).toEqual([expect.stringMatching(expected)]);
+});

@@ -1,0 +1,35 @@
+/** Looks for secrets in everything that processes print and clients receive, also across the border of two pieces. */
+export class SecretScanner {
+  readonly #secrets: readonly (readonly [name: string, value: string])[];
+  readonly #overlap: number;
+  readonly #tails = new Map<string, string>();
+  readonly #foundSecrets = new Set<string>();
+  /** Characters looked at. */
+  chars = 0;
+
+  /** Name → value; a name may stand in the report, a value never. */
+  constructor(secrets: Readonly<Record<string, string>>) {
+    this.#secrets = Object.entries(secrets).flatMap(([name, value]) => [
+      [name, value] as const,
+      [`${name} in base64`, Buffer.from(value).toString('base64').replace(/=+$/, '')] as const,
+    ]);
+    this.#overlap = Math.max(...this.#secrets.map(([, value]) => value.length)) - 1;
+  }
+
+  /** `source`: what the piece is of, e.g. a process; pieces of one source follow each other. */
+  scan(source: string, piece: string): void {
+    const text = (this.#tails.get(source) ?? '') + piece;
+    this.#tails.set(source, text.slice(-this.#overlap));
+    this.chars += piece.length;
+    for (const [name, value] of this.#secrets) if (text.includes(value)) this.#foundSecrets.add(`${name} in ${source}`);
+  }
+
+  /** No more pieces of that source. */
+  endSource(source: string): void {
+    this.#tails.delete(source);
+  }
+
+  get leaks(): string[] {
+    return [...this.#foundSecrets];
+  }
+}

@@ -1,0 +1,480 @@
+/**
+ * Everything that has an end: each column of the schema that says when something is over has a test here of what it ends.
+ * What was made a moment ago works; with the end in the past, and nothing else changed, it does not.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { claimExpiredRescheduledKeys } from '@acg/controlplane/api-keys/store';
+import { ProbeLeases } from '@acg/controlplane/breaker/probe-leases';
+import { ControlPlaneClient } from '@acg/proto/control-plane-client';
+import { expect, test } from 'vitest';
+import { type Member, useControlPlane } from '../fixtures/control-plane.js';
+import { waitUntil } from '../fixtures/wait-until.js';
+import { startReceiver } from '../webhooks/webhook-receiver.js';
+
+const plane = useControlPlane();
+const sql = () => plane().database.sql;
+const post = (path: string, body: object, token: string | null = null) => plane().call('POST', path, { body, token });
+const PASSWORD = 'a password for tests';
+const SOURCES = fileURLToPath(new URL('../../../controlplane/src', import.meta.url));
+const newEmail = () => `${randomBytes(6).toString('hex')}@example.com`;
+
+interface ExpiringItem {
+  /** Of the row. */
+  readonly where: string;
+  /** Whether it works. May use it up. */
+  works(): Promise<boolean>;
+}
+
+interface ExpirationCase {
+  make(): Promise<ExpiringItem>;
+  /** From when it is set; null: whoever makes it says when it ends. */
+  readonly seconds: number | null;
+}
+
+const DAY_S = 86_400;
+
+async function createAgent(owner: Member): Promise<string> {
+  const projectId = (await owner.call('POST', '/v1/projects', { name: 'P' })).body.project.id;
+  return (await owner.call('POST', '/v1/agents', { projectId, name: 'A' })).body.agent.id;
+}
+
+async function signUp(): Promise<{ email: string; token: string }> {
+  const email = newEmail();
+  const { body } = await post('/v1/auth/signup', { email, password: PASSWORD, name: 'Ada', orgName: 'Own' });
+  return { email, token: body.token };
+}
+
+const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+/** By table and column; what stands behind a comma tells the ways apart in which one is set. */
+const EXPIRATIONS: Readonly<Record<string, ExpirationCase>> = {
+  'email_tokens.expires_at, of a reset': {
+    seconds: 3_600,
+    make: async () => {
+      const { email } = await signUp();
+      await post('/v1/auth/forgot-password', { email });
+      const { token } = await plane().waitForMail(email, 'new password');
+      const works = async () =>
+        (await post('/v1/auth/reset-password', { token, password: 'another password' })).status === 200;
+      return { where: `purpose = 'reset' and user_id = (select id from users where email = '${email}')`, works };
+    },
+  },
+  'email_tokens.expires_at, behind the page of a link': {
+    seconds: DAY_S,
+    make: async () => {
+      const { email } = await signUp();
+      const body = { token: (await plane().waitForMail(email, 'Confirm')).token, password: 'a wrong password' };
+      const works = async () => (await post('/v1/auth/verify-email', body)).status === 401; // it is looked at
+      return { where: `user_id = (select id from users where email = '${email}')`, works };
+    },
+  },
+  'email_tokens.expires_at': {
+    seconds: DAY_S,
+    make: async () => {
+      const { email } = await signUp();
+      const { token } = await plane().waitForMail(email, 'Confirm');
+      const works = async () => (await post('/v1/auth/verify-email', { token })).status === 200;
+      return { where: `user_id = (select id from users where email = '${email}')`, works };
+    },
+  },
+  'invitations.expires_at': {
+    seconds: 7 * DAY_S,
+    make: async () => {
+      const email = newEmail();
+      await (await plane().createMember('owner')).call('POST', '/v1/members', { email, role: 'viewer' });
+      const { token } = await plane().waitForMail(email, 'Invitation');
+      const body = { token, name: 'Guest', password: PASSWORD };
+      return {
+        where: `email = '${email}'`,
+        works: async () => (await post('/v1/invitations/accept', body)).status === 200,
+      };
+    },
+  },
+  'invitations.expires_at, in the list of members': {
+    seconds: 7 * DAY_S,
+    make: async () => {
+      const email = newEmail();
+      const owner = await plane().createMember('owner');
+      await owner.call('POST', '/v1/members', { email, role: 'viewer' });
+      const works = async () => (await owner.call('GET', '/v1/members?status=invited')).body.total === 1;
+      return { where: `email = '${email}'`, works };
+    },
+  },
+  // A bearer token carries its own end; the row ends what a cookie opens.
+  'sessions.expires_at': {
+    seconds: 7 * DAY_S,
+    make: async () => {
+      const { email } = await signUp();
+      const headers = { 'sec-fetch-site': 'same-origin' };
+      const entered = await plane().call('POST', '/v1/session', { body: { email, password: PASSWORD }, headers });
+      const cookie = entered.headers.get('set-cookie')!.split(';')[0]!;
+      const works = async () => (await plane().call('GET', '/v1/me', { headers: { cookie } })).status === 200;
+      return { where: `kind = 'browser' and user_id = (select id from users where email = '${email}')`, works };
+    },
+  },
+  'sessions.expires_at, of a bearer token that became a cookie': {
+    seconds: 7 * DAY_S,
+    make: async () => {
+      const { email, token } = await signUp();
+      const headers = { 'sec-fetch-site': 'same-origin' };
+      const turned = await plane().call('POST', '/v1/session', { token, headers });
+      const cookie = turned.headers.get('set-cookie')!.split(';')[0]!;
+      const works = async () => (await plane().call('GET', '/v1/me', { headers: { cookie } })).status === 200;
+      return { where: `user_id = (select id from users where email = '${email}')`, works };
+    },
+  },
+  'sessions.previous_until': {
+    seconds: 60,
+    make: async () => {
+      const { email, token } = await signUp();
+      expect((await post('/v1/auth/refresh', {}, token)).status).toBe(200);
+      const works = async () => (await plane().call('GET', '/v1/me', { token })).status === 200;
+      return { where: `user_id = (select id from users where email = '${email}')`, works };
+    },
+  },
+  'device_logins.expires_at': {
+    seconds: 600,
+    make: async () => {
+      const owner = await plane().createMember('owner');
+      const { body } = await post('/v1/auth/device', { client: 'acg 0.1.0', hostname: 'laptop' });
+      const approval = { userCode: body.userCode, orgId: owner.orgId, role: 'viewer' };
+      return {
+        where: 'id = (select id from device_logins order by created_at desc limit 1)',
+        works: async () => (await owner.call('POST', '/v1/auth/device/approve', approval)).status === 200,
+      };
+    },
+  },
+  'device_logins.expires_at, for the device that asks': {
+    seconds: 600,
+    make: async () => {
+      const { body } = await post('/v1/auth/device', { client: 'acg 0.1.0', hostname: 'laptop' });
+      const poll = () => post('/v1/auth/device/token', { deviceCode: body.deviceCode });
+      return {
+        where: 'id = (select id from device_logins order by created_at desc limit 1)',
+        works: async () => (await poll()).body.error === 'authorization_pending',
+      };
+    },
+  },
+  'device_logins.expires_at, once it is approved': {
+    seconds: 600,
+    make: async () => {
+      const owner = await plane().createMember('owner');
+      const { body } = await post('/v1/auth/device', { client: 'acg 0.1.0', hostname: 'laptop' });
+      const approval = { userCode: body.userCode, orgId: owner.orgId, role: 'viewer' };
+      expect((await owner.call('POST', '/v1/auth/device/approve', approval)).status).toBe(200);
+      return {
+        where: 'id = (select id from device_logins order by created_at desc limit 1)',
+        works: async () => (await post('/v1/auth/device/token', { deviceCode: body.deviceCode })).status === 200,
+      };
+    },
+  },
+  'management_tokens.expires_at': {
+    seconds: null,
+    make: async () => {
+      const owner = await plane().createMember('owner');
+      const expiresAt = new Date(Date.now() + DAY_S * 1_000).toISOString();
+      const { body } = await owner.call('POST', '/v1/management-tokens', { name: 'T', role: 'viewer', expiresAt });
+      const works = async () => (await plane().call('GET', '/v1/projects', { token: body.secretToken })).status === 200;
+      return { where: `id = '${body.token.id}'`, works };
+    },
+  },
+  'api_keys.expires_at': {
+    seconds: null,
+    make: async () => {
+      const owner = await plane().createMember('owner');
+      const expiresAt = new Date(Date.now() + DAY_S * 1_000).toISOString();
+      const { body } = await owner.call('POST', '/v1/api-keys', {
+        name: 'K',
+        agentId: await createAgent(owner),
+        expiresAt,
+      });
+      return { where: `id = '${body.key.id}'`, works: () => isTokenResolved(body.secretKey) };
+    },
+  },
+  'api_keys.expires_at, of a key that was replaced': {
+    seconds: DAY_S,
+    make: async () => {
+      const owner = await plane().createMember('owner');
+      const made = await owner.call('POST', '/v1/api-keys', { name: 'K', agentId: await createAgent(owner) });
+      const { key, secretKey } = made.body;
+      expect((await owner.call('POST', `/v1/api-keys/${key.id}/rotate`, {})).status).toBe(201);
+      return { where: `id = '${key.id}'`, works: () => isTokenResolved(secretKey) };
+    },
+  },
+  'webhook_previous_secrets.until': {
+    seconds: DAY_S,
+    make: async () => {
+      const owner = await plane().createMember('owner');
+      const made = await owner.call('POST', '/v1/webhooks', { url: 'http://127.0.0.1:9/', events: ['agent.created'] });
+      const { id } = made.body.endpoint;
+      await owner.call('POST', `/v1/webhooks/${id}/rotate`, {});
+      const works = async () =>
+        (await owner.call('GET', `/v1/webhooks/${id}`)).body.endpoint.previousSecretUntil !== null;
+      return { where: `id = '${id}'`, works };
+    },
+  },
+};
+
+/** Ends that other files test, and columns that say how far something has come. */
+const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
+  'throttle_windows.expires_at': 'throttle.test.ts: the window of an address begins anew when it has ended',
+  'throttle_marks.expires_at': 'throttle.test.ts: what has ended is pruned',
+  'circuits.open_until': 'circuit.test.ts: the cooldown ends by itself',
+  'circuit_probes.expires_at': 'circuit.test.ts: a place comes back when its lease has ended',
+  'usage_daily_progress.rolled_until': 'progress',
+  'usage_hourly_progress.rolled_until': 'progress',
+};
+
+async function isTokenResolved(token: string): Promise<boolean> {
+  const client = new ControlPlaneClient([plane().grpcAddress], plane().config.link);
+  try {
+    const answer = await client.resolveToken({ tokenHash: Buffer.from(hashOf(token), 'hex') }, 10_000);
+    return answer.context != null;
+  } finally {
+    client.close();
+  }
+}
+
+test('expiries: every column that says when something ends is known here', async () => {
+  const columns = await sql()<{ name: string }[]>`
+    select c.relname || '.' || a.attname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
+     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+       and a.attname ~ '(^|_)(expires_at|until|ends_at)$' order by 1`;
+  const here = Object.keys(EXPIRATIONS).map((name) => name.split(',')[0]!);
+  expect(columns.map(({ name }) => name)).toEqual([...new Set([...here, ...Object.keys(TESTED_ELSEWHERE)])].sort());
+});
+
+/** What `set` sets to end lies so long after it, by the clock of the database. */
+async function expectExpiration(seconds: number, set: () => Promise<unknown>, end: () => Promise<Date>): Promise<void> {
+  const now = async () => (await sql()<{ now: Date }[]>`select clock_timestamp() as now`)[0]!.now.getTime();
+  const before = await now();
+  await set();
+  const after = await now();
+  const setAtMs = (await end()).getTime() - seconds * 1_000;
+  expect(setAtMs).toBeGreaterThanOrEqual(before - 1); // a date is cut to whole milliseconds
+  expect(setAtMs).toBeLessThanOrEqual(after);
+}
+
+test.each(Object.entries(EXPIRATIONS))('expiries: what %s ends works before and not after', async (name, ending) => {
+  const [table, column] = name.split(',')[0]!.split('.') as [string, string];
+  let fresh: ExpiringItem | null = null;
+  const make = async (): Promise<void> => {
+    fresh = await ending.make();
+  };
+  const end = async (): Promise<Date> =>
+    (await sql().unsafe(`select ${column} as end from ${table} where ${fresh!.where}`))[0]!.end;
+  if (ending.seconds === null) await make();
+  else await expectExpiration(ending.seconds, make, end);
+  expect(await fresh!.works()).toBe(true);
+  const over = await ending.make();
+  const { count } = await sql().unsafe(
+    `update ${table} set ${column} = now() - interval '1 second' where ${over.where}`,
+  );
+  expect(count).toBe(1);
+  expect(await over.works()).toBe(false);
+});
+
+test('expiries: the sweep of keys whose end was moved takes none that has time left', async () => {
+  const owner = await plane().createMember('owner');
+  const made = await owner.call('POST', '/v1/api-keys', { name: 'K', agentId: await createAgent(owner) });
+  const { id } = made.body.key;
+  await owner.call('POST', `/v1/api-keys/${id}/rotate`, {});
+  expect(await sql().begin((tx) => claimExpiredRescheduledKeys(tx))).not.toContain(id);
+  expect(await sql()`select revoked_at, expiry_moved from api_keys where id = ${id}`).toEqual([
+    { revoked_at: null, expiry_moved: true },
+  ]);
+});
+
+interface Window {
+  /** How the sources name what they count; `*` for what is filled in. */
+  readonly counted: string;
+  readonly seconds: number;
+  /** Counts one, in a window of its own that begins with it. */
+  readonly count: () => Promise<unknown>;
+}
+
+/** By the beginning of the key. */
+const THROTTLE_WINDOWS: Readonly<Record<string, Window>> = {
+  device: {
+    counted: 'device:*',
+    seconds: 600,
+    count: async () => {
+      await sql()`delete from throttle_windows where key like 'device:%'`;
+      return post('/v1/auth/device', { client: 'acg 0.1.0', hostname: 'laptop' });
+    },
+  },
+  'device-code': {
+    counted: 'device-code:*',
+    seconds: 600,
+    count: async () =>
+      (await plane().createMember('owner')).call('POST', '/v1/auth/device/lookup', { userCode: 'BCDF-GHJK' }),
+  },
+  'reset-mail': {
+    counted: '*-mail:*',
+    seconds: 3_600,
+    count: async () => {
+      const { email } = await signUp();
+      await post('/v1/auth/forgot-password', { email });
+      await plane().waitForMail(email, 'new password');
+    },
+  },
+  'login-entry': { counted: 'login-entry:*:*', seconds: 3_600, count: () => failedLoginCounted('login-entry') },
+  'login-entries': { counted: 'login-entries:*', seconds: DAY_S, count: () => failedLoginCounted('login-entries') },
+  invite: {
+    counted: 'invite:*',
+    seconds: 3_600,
+    count: async () =>
+      (await plane().createMember('owner')).call('POST', '/v1/members', { email: newEmail(), role: 'viewer' }),
+  },
+  invited: {
+    counted: 'invited:*',
+    seconds: DAY_S,
+    count: async () =>
+      (await plane().createMember('owner')).call('POST', '/v1/members', { email: newEmail(), role: 'viewer' }),
+  },
+  'invited-by': {
+    counted: 'invited-by:*:*',
+    seconds: DAY_S,
+    count: async () =>
+      (await plane().createMember('owner')).call('POST', '/v1/members', { email: newEmail(), role: 'viewer' }),
+  },
+  replay: {
+    counted: 'replay:*',
+    seconds: 3_600,
+    count: async () => {
+      const owner = await plane().createMember('owner');
+      const { id } = await createEndpoint(owner);
+      await owner.call('POST', `/v1/webhooks/${id}/replay`, {
+        start: '2026-01-01T00:00:00.000Z',
+        end: '2999-01-01T00:00:00.000Z',
+      });
+    },
+  },
+  'webhook-test': {
+    counted: 'webhook-test:*',
+    seconds: 60,
+    count: async () => {
+      const owner = await plane().createMember('owner');
+      const { id } = await createEndpoint(owner);
+      await owner.call('POST', `/v1/webhooks/${id}/test`);
+    },
+  },
+  'event-mail': {
+    counted: 'event-mail:*',
+    seconds: 3_600,
+    count: async () => {
+      const { orgId } = await plane().createMember('owner');
+      await sql()`
+        with r as (
+          insert into event_mail_recipients (org_id, user_id, events)
+          select org_id, user_id, '{agent.created}' from memberships where org_id = ${orgId} returning *)
+        insert into event_mail_queue (org_id, user_id, event_id, event, data, occurred_at)
+        select org_id, user_id, gen_random_uuid(), 'agent.created', '{}', now() from r`;
+      await waitUntil('the mail is counted', async () => (await readWindowEnd('event-mail')) !== null);
+    },
+  },
+};
+
+/** Audit entries of failed logins are written, and counted, in the background. */
+async function failedLoginCounted(kind: string): Promise<void> {
+  await post('/v1/auth/login', { email: (await signUp()).email, password: 'a wrong password' });
+  await waitUntil('the entry is counted', async () => (await readWindowEnd(kind)) !== null);
+}
+
+async function createEndpoint(owner: Member): Promise<{ id: string }> {
+  const { body } = await owner.call('POST', '/v1/webhooks', { url: 'http://127.0.0.1:9/', events: ['agent.created'] });
+  return body.endpoint;
+}
+
+/** The newest of that kind. */
+async function readWindowEnd(kind: string): Promise<Date | null> {
+  const [row] = await sql()<{ end: Date }[]>`
+    select expires_at as end from throttle_windows where key like ${`${kind}:%`} order by expires_at desc limit 1`;
+  return row?.end ?? null;
+}
+
+test('expiries: everything that is counted in a window is known here', () => {
+  const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+  const found = files
+    .flatMap((file) => [...readFileSync(join(SOURCES, file), 'utf8').matchAll(/throttle\.consume\(\s*([^,]+),/g)])
+    .map(([, name]) => name!.replaceAll('`', '').replaceAll(/\$\{.*?\}/g, '*'));
+  expect(found.sort()).toEqual(
+    Object.values(THROTTLE_WINDOWS)
+      .map(({ counted }) => counted)
+      .sort(),
+  );
+});
+
+test.each(Object.entries(THROTTLE_WINDOWS))(
+  'expiries: the window of %s is as long as it says',
+  async (kind, { seconds, count }) => {
+    await expectExpiration(seconds, count, async () => (await readWindowEnd(kind))!);
+  },
+);
+
+const failedLogin = async () => post('/v1/auth/login', { email: (await signUp()).email, password: 'a wrong password' });
+const readFailedLoginMarks = (pattern: string) => async (): Promise<Date> =>
+  (
+    await sql()`select expires_at as end from throttle_marks where key ~ ${pattern} order by expires_at desc limit 1`
+  )[0]!.end;
+
+test.each([
+  ['of an account from one address', 900, '^login:[^:]+:'],
+  ['of an account', 3_600, '^login:[^:]+$'],
+])('expiries: failed logins %s count for %i seconds', async (_what, seconds, pattern) => {
+  await expectExpiration(seconds, failedLogin, readFailedLoginMarks(pattern));
+});
+
+test('expiries: an address where somebody has logged in is known for 30 days', async () => {
+  const loggedIn = async () => post('/v1/auth/login', { email: (await signUp()).email, password: PASSWORD });
+  await expectExpiration(30 * DAY_S, loggedIn, async () => (await readWindowEnd('known-login'))!);
+});
+
+/** Where it is tested that a result without its lease changes nothing. */
+const LEASES: Readonly<Record<string, string>> = {
+  'circuit_probes.lease': 'circuit.test.ts: a success that a data plane reports by itself counts once',
+  'webhook_deliveries.lease': 'fairness.test.ts: a result without the lease is written nowhere',
+};
+
+test('leases: a probe place is held for a minute', async () => {
+  const key = `openai ${randomBytes(6).toString('hex')}`;
+  await sql()`
+    insert into circuits (circuit_key, provider_slug, state, epoch) values (${key}, 'openai', 'HALF_OPEN', 3)`;
+  const rules = { ...plane().config.circuit };
+  await expectExpiration(
+    60,
+    () => new ProbeLeases(sql(), rules).acquire(key, 3, 'd'),
+    async () => (await sql()`select expires_at as end from circuit_probes where circuit_key = ${key}`)[0]!.end,
+  );
+});
+
+test('leases: a delivery is held for the time that its receiver has, and five seconds more', async () => {
+  const receiver = await startReceiver();
+  receiver.on('/silent', () => {});
+  const owner = await plane().createMember('owner');
+  const { body } = await owner.call('POST', '/v1/webhooks', {
+    url: `${receiver.url}/silent`,
+    events: ['agent.created'],
+  });
+  const { id } = body.endpoint;
+  const deliver = async (): Promise<void> => {
+    await createAgent(owner);
+    await waitUntil('the delivery is under way', () => receiver.open() > 0);
+  };
+  await expectExpiration(
+    plane().config.webhookTimeoutMs / 1_000 + 5,
+    deliver,
+    async () => (await sql()`select next_attempt_at as end from webhook_deliveries where endpoint_id = ${id}`)[0]!.end,
+  );
+  await receiver.close();
+});
+
+test('leases: every column that holds one is known here', async () => {
+  const columns = await sql()<{ name: string }[]>`
+    select c.relname || '.' || a.attname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
+     where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname ~ '(^|_)lease(_|$)' order by 1`;
+  expect(columns.map(({ name }) => name)).toEqual(Object.keys(LEASES));
+});

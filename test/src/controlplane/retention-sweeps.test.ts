@@ -1,0 +1,327 @@
+/**
+ * Every sweep that deletes what is old, as the sources of the control plane have them: what is a minute over its time goes,
+ * what has a minute left stays.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createLogger } from '@acg/base/log';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '@acg/base/units';
+import { pruneAuditEntries } from '@acg/controlplane/audit/retention';
+import { pruneDeviceLogins } from '@acg/controlplane/auth/device-login/device-store';
+import { pruneSessions } from '@acg/controlplane/auth/sessions/session-store';
+import { pruneEmailTokens } from '@acg/controlplane/auth/users/user-store';
+import { pruneCircuits } from '@acg/controlplane/breaker/circuit-store';
+import { pruneOriginContacts } from '@acg/controlplane/breaker/fleet-breakers';
+import type { Sql } from '@acg/controlplane/db/sql';
+import { deleteOldAbuseCounts } from '@acg/controlplane/detectors/abuse-detector';
+import { pruneQueuedEvents } from '@acg/controlplane/event-mail/store';
+import { deleteOldEvents } from '@acg/controlplane/events/event-retention';
+import { pruneStoredResponses } from '@acg/controlplane/idempotency/stored-responses';
+import { UsageRetention } from '@acg/controlplane/ledger/usage-retention';
+import { pruneInvitations } from '@acg/controlplane/members/store';
+import { pruneDeletions } from '@acg/controlplane/orgs/deletion-store';
+import { Throttle } from '@acg/controlplane/throttling/throttle';
+import { registerDataPlane } from '@acg/controlplane/watch/data-plane-registrations';
+import { deleteOldInvalidations } from '@acg/controlplane/watch/invalidation-feed';
+import { expect, test } from 'vitest';
+import { holdPostgresLock } from '../fixtures/postgres-lock.js';
+import { useTestDatabase } from '../fixtures/test-database.js';
+import { waitUntil } from '../fixtures/wait-until.js';
+
+const database = useTestDatabase();
+const SOURCES = fileURLToPath(new URL('../../../controlplane/src', import.meta.url));
+const AUDIT_DAYS = 400;
+const WINDOW_MS = 30_000;
+
+interface SweepCase {
+  readonly sweep: (sql: Sql) => Promise<unknown>;
+  /** Says how old a row is, or when it ends. */
+  readonly column: string;
+  /** How long ago that may be, ms; 0: the column says when it ends. */
+  readonly keptMs: number;
+  /** Its other columns that have no default; no foreign key is looked at. */
+  readonly row: () => Readonly<Record<string, unknown>>;
+}
+
+const uuid = randomUUID;
+const bytes = () => randomBytes(32);
+const text = () => randomBytes(8).toString('hex');
+const sealed = () => ({ key_id: 'k', nonce: bytes(), ciphertext: bytes() });
+const json = (sql: Sql) => sql.json({});
+const throttle = (sql: Sql) => new Throttle(sql).prune();
+const usage = (sql: Sql) =>
+  new UsageRetention(sql, { logs: 1, rejections: 400 }, createLogger('test', 'silent')).sweep(Date.now());
+
+const SUMS = [
+  'tokens_in_uncached',
+  'tokens_cache_read',
+  'tokens_cache_write',
+  'tokens_out',
+  'tokens_reasoning',
+  'cost_nanos',
+];
+
+/** By file and table. */
+const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
+  'audit/retention.ts audit_entries': {
+    sweep: (sql) => pruneAuditEntries(sql, AUDIT_DAYS),
+    column: 'at',
+    keptMs: AUDIT_DAYS * DAY_MS,
+    row: () => ({
+      ...{ id: uuid(), org_id: uuid(), actor_email: 'a', action: 'a', target_type: 'a', target_id: 'a', ip: 'a' },
+      changes: json(database().sql),
+    }),
+  },
+  'auth/device-login/device-store.ts device_logins': {
+    sweep: pruneDeviceLogins,
+    column: 'expires_at',
+    keptMs: 0,
+    row: () => ({
+      ...{ id: uuid(), device_code_hash: bytes(), user_code_hash: bytes() },
+      ...{ client: 'a', hostname: 'a', ip: 'a' },
+    }),
+  },
+  'idempotency/stored-responses.ts idempotency_keys': {
+    sweep: pruneStoredResponses,
+    column: 'created_at',
+    keptMs: DAY_MS,
+    row: () => ({
+      ...{ org_id: uuid(), actor_id: uuid(), key_hash: bytes(), salt: bytes(), fingerprint: bytes() },
+      ...{ secret_hashes: '{}', status: 200, body: '{}' },
+    }),
+  },
+  'auth/sessions/session-store.ts sessions': {
+    sweep: pruneSessions,
+    column: 'expires_at',
+    keptMs: 7 * DAY_MS, // it may be refreshed so long
+    row: () => ({ id: uuid(), user_id: uuid(), kind: 'api', ip: 'a', user_agent: 'a' }),
+  },
+  'auth/users/user-store.ts email_tokens': {
+    sweep: pruneEmailTokens,
+    column: 'expires_at',
+    keptMs: 0,
+    row: () => ({ token_hash: bytes(), user_id: uuid(), purpose: 'reset' }),
+  },
+  'throttling/throttle.ts throttle_marks': {
+    sweep: throttle,
+    column: 'expires_at',
+    keptMs: 0,
+    row: () => ({ key: text(), marked_at: '{}' }),
+  },
+  'throttling/throttle.ts throttle_windows': {
+    sweep: throttle,
+    column: 'expires_at',
+    keptMs: 0,
+    row: () => ({ key: text(), count: 1 }),
+  },
+  'circuit/fleet.ts origin_contacts': {
+    sweep: pruneOriginContacts,
+    column: 'contact_at',
+    keptMs: HOUR_MS,
+    row: () => ({ data_plane_id: text(), origin: text(), unreachable: false }),
+  },
+  'circuit/store.ts circuit_outcomes': {
+    sweep: (sql) => pruneCircuits(sql, WINDOW_MS),
+    column: 'second',
+    keptMs: 2 * WINDOW_MS,
+    row: () => ({ circuit_key: text(), epoch: 1, org_id: uuid(), writer: uuid(), requests: 1, failures: 1 }),
+  },
+  'circuit/store.ts circuit_probes': {
+    sweep: (sql) => pruneCircuits(sql, WINDOW_MS),
+    column: 'expires_at',
+    keptMs: HOUR_MS,
+    row: () => ({ lease: uuid(), circuit_key: text(), epoch: 1, data_plane_id: 'd' }),
+  },
+  'conclusions/abuse.ts abuse_addresses': {
+    sweep: deleteOldAbuseCounts,
+    column: 'seen_at',
+    keptMs: 10 * MINUTE_MS,
+    row: () => ({ key_id: uuid(), address_hash: bytes() }),
+  },
+  'conclusions/abuse.ts abuse_counts': {
+    sweep: deleteOldAbuseCounts,
+    column: 'minute',
+    keptMs: 15 * MINUTE_MS,
+    row: () => ({ agent_id: uuid(), reason: 'rejections', count: 1 }),
+  },
+  'event-mail/store.ts event_mail_queue': {
+    sweep: pruneQueuedEvents,
+    column: 'occurred_at',
+    keptMs: DAY_MS,
+    row: () => ({ org_id: uuid(), user_id: uuid(), event_id: uuid(), event: 'e', data: json(database().sql) }),
+  },
+  'events/retention.ts event_facts': {
+    sweep: deleteOldEvents,
+    column: 'at',
+    keptMs: 62 * DAY_MS,
+    row: () => ({ fact: text() }),
+  },
+  'events/retention.ts events': {
+    sweep: deleteOldEvents,
+    column: 'fanned_out_at',
+    keptMs: 30 * DAY_MS,
+    row: () => ({ id: uuid(), org_id: uuid(), event: 'e', data: json(database().sql) }),
+  },
+  'events/retention.ts webhook_deliveries': {
+    sweep: deleteOldEvents,
+    column: 'created_at',
+    keptMs: 30 * DAY_MS,
+    row: () => ({ id: uuid(), endpoint_id: uuid(), org_id: uuid(), event_id: uuid(), event: 'e', payload: '{}' }),
+  },
+  'events/retention.ts webhook_previous_secrets': {
+    sweep: deleteOldEvents,
+    column: 'until',
+    keptMs: 0,
+    row: () => ({ id: uuid(), org_id: uuid(), ...sealed() }),
+  },
+  'ledger/marks.ts ledger_marks': {
+    sweep: async (sql) => {
+      await sql`insert into ledger_marks default values`; // the newest stays, however old it is
+      await usage(sql);
+    },
+    column: 'at',
+    keptMs: 2 * HOUR_MS,
+    row: () => ({ mark: uuid() }),
+  },
+  'ledger/retention.ts booked_counts': {
+    sweep: usage,
+    column: 'booked_at',
+    keptMs: 2 * DAY_MS,
+    row: () => ({ id: uuid() }),
+  },
+  'ledger/retention.ts line_sums': {
+    sweep: usage,
+    column: 'at',
+    keptMs: 7 * DAY_MS,
+    row: () => ({
+      ...{ record_id: uuid(), tokens_in_uncached: 0, tokens_cache_read: 0, tokens_cache_write: 0 },
+      ...{ tokens_out: 0, tokens_reasoning: 0, cost_nanos: 0 },
+    }),
+  },
+  'members/store.ts invitations': {
+    sweep: pruneInvitations,
+    column: 'expires_at',
+    keptMs: 0,
+    row: () => ({ id: uuid(), org_id: uuid(), email: text(), role: 'viewer', token_hash: bytes() }),
+  },
+  'orgs/deletion-store.ts organization_deletions': {
+    sweep: (sql) => pruneDeletions(sql, AUDIT_DAYS),
+    column: 'requested_at',
+    keptMs: AUDIT_DAYS * DAY_MS,
+    row: () => ({
+      ...{ id: uuid(), org_id: uuid(), name: 'n', slug: 's', requested_by: uuid(), requested_by_email: text(), ip: '' },
+      ...{ owner_ids: [], purge_at: new Date(0), purged_at: new Date(0) },
+    }),
+  },
+  'watch/invalidation-feed.ts invalidations': {
+    sweep: async (sql) => {
+      // The newest thousand stay, however old they are.
+      await sql`insert into invalidations (kind, id) select 'key', 'newer' from generate_series(1, 1001)`;
+      await deleteOldInvalidations(sql, HOUR_MS);
+    },
+    column: 'at',
+    keptMs: HOUR_MS,
+    row: () => ({ kind: 'key', id: text() }),
+  },
+  'watch/registrations.ts data_planes': {
+    sweep: (sql) =>
+      registerDataPlane(sql, { id: 'd', counters: 'redis', version: 'v', controlPlaneId: 'c', connectionId: uuid() }),
+    column: 'seen_at',
+    keptMs: 6_000,
+    row: () => ({ id: text(), counters: 'redis', control_plane_id: 'c', connection_id: uuid(), version: 'v' }),
+  },
+};
+
+test('sweeps: every statement that deletes what is old is known here', () => {
+  const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' });
+  const found = files
+    .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
+    .flatMap((file) => {
+      const statements = readFileSync(join(SOURCES, file), 'utf8').matchAll(/delete from (\S+)((?:(?!`;)[\s\S])*)/g);
+      return [...statements].filter(([, , rest]) => /< now\(\)/.test(rest!)).map(([, table]) => `${file} ${table}`);
+    });
+  // One statement for two tables.
+  const throttled = (name: string): readonly string[] =>
+    name.startsWith('throttling/throttle.ts')
+      ? Object.keys(SWEEP_CASES).filter((known) => known.startsWith('throttling/throttle.ts'))
+      : [name];
+  expect(found.flatMap(throttled).sort()).toEqual(Object.keys(SWEEP_CASES).sort());
+});
+
+test.each(Object.entries(SWEEP_CASES))(
+  'sweeps: %s keeps what has a minute left, and nothing else',
+  async (name, entry) => {
+    const { sql } = database();
+    const { column, keptMs, row, sweep } = entry;
+    const table = name.split(' ')[1]!;
+    const insert = async (agoMs: number): Promise<string> => {
+      const [made] = await sql.begin(async (tx) => {
+        await tx`set local session_replication_role = replica`;
+        return tx`insert into ${tx(table)} ${tx({ ...row(), [column]: new Date(Date.now() - agoMs) })} returning ctid::text`;
+      });
+      return made!.ctid as string;
+    };
+    const over = await insert(keptMs + MINUTE_MS);
+    const fresh = await insert(keptMs - MINUTE_MS);
+    await sweep(sql);
+    const left = await sql`select ctid::text from ${sql(table)} where ctid = any(${[over, fresh]}::tid[])`;
+    expect(left.map(({ ctid }) => ctid)).toEqual([fresh]);
+  },
+);
+
+test.each([
+  ['booked_counts', 'booked_at', 'id'],
+  ['line_sums', 'at', 'record_id'],
+])('%s: a backlog goes in one sweep, and no statement has it all to do', async (table, column, id) => {
+  const { sql } = database();
+  const others = table === 'line_sums' ? ', ' + SUMS.join(', ') : '';
+  const zeros = table === 'line_sums' ? ', 0'.repeat(SUMS.length) : '';
+  await sql.unsafe(`
+    insert into ${table} (${id}, ${column}${others})
+    select gen_random_uuid(), now() - interval '30 days'${zeros} from generate_series(1, 25000);
+    create function refuse_large() returns trigger language plpgsql as $$
+      begin
+        if (select count(*) from gone) > 10000 then raise exception 'too much for one statement'; end if;
+        return null;
+      end $$;
+    create trigger small after delete on ${table} referencing old table as gone
+      for each statement execute function refuse_large()`);
+  await usage(sql);
+  expect((await sql.unsafe(`select 1 from ${table} where ${column} < now() - interval '29 days'`)).length).toBe(0);
+  await sql.unsafe(`drop trigger small on ${table}; drop function refuse_large()`);
+});
+
+test('sweeps: of the answers kept for keys, as many go in a sweep as many organizations make in its time', async () => {
+  const { sql } = database();
+  await sql`
+    with org as (insert into organizations (id, name, slug) values (${uuid()}, 'Org', ${text()}) returning id)
+    insert into idempotency_keys (org_id, actor_id, key_hash, salt, fingerprint, secret_hashes, status, body, created_at)
+    select id, id, int4send(n), '', '', '{}', 201, '', now() - interval '25 hours' from org, generate_series(1, 25000) n`;
+  const held = sql`key_hash = int4send(7)`;
+  const release = await holdPostgresLock(sql, (tx) => tx`select 1 from idempotency_keys where ${held} for update`);
+  await pruneStoredResponses(sql); // does not wait for who uses one of them, such as another control plane's sweep
+  await release();
+  expect(
+    await sql`select 1 from idempotency_keys where created_at < now() - interval '24 hours' and not ${held}`,
+  ).toEqual([]);
+  await pruneStoredResponses(sql);
+  expect(await sql`select 1 from idempotency_keys where ${held}`).toEqual([]);
+});
+
+test('sweeps: what is too old goes first, however long it takes to find the endpoints that have too many deliveries', async () => {
+  const { sql } = database();
+  await sql`
+    with org as (insert into organizations (id, name, slug) values (${uuid()}, 'Org', ${text()}) returning id)
+    insert into events (id, org_id, event, data, fanned_out_at)
+    select ${uuid()}, id, 'old', '{}', now() - interval '31 days' from org`;
+  const release = await holdPostgresLock(sql, (tx) => tx`lock webhook_endpoints in access exclusive mode`);
+  const swept = deleteOldEvents(sql);
+  await waitUntil(
+    'the old event is gone',
+    async () => (await sql`select 1 from events where event = 'old'`).length === 0,
+  );
+  await release();
+  await swept;
+});

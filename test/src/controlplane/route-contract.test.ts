@@ -1,0 +1,223 @@
+/** What holds for every route, generated from the route table: schemas, audit, nothing dropped, strict input, lists. */
+import { readFileSync } from 'node:fs';
+import type { RouteEntry } from '@acg/controlplane/http/route-table';
+import { expect, test } from 'vitest';
+import type { ApiResponse } from '../fixtures/api-call.js';
+import { type Member, useControlPlane } from '../fixtures/control-plane.js';
+import type { ExampleCall } from './examples/example.js';
+import { callExample, EXAMPLES, exampleOf, routesWithExample } from './examples/index.js';
+
+const readText = (name: string): string =>
+  readFileSync(new URL(`../../../controlplane/${name}`, import.meta.url), 'utf8');
+const DOCUMENT = JSON.parse(readText('openapi.json')) as {
+  paths: Record<string, Record<string, { responses: object } | undefined> | undefined>;
+};
+/** `GET /v1/agents/:id 200` of every answer that the tests below got. */
+const answers = new Set<string>();
+/** What the handlers returned, by request id, before the response schema serialised it. */
+const payloads = new Map<string, unknown>();
+const plane = useControlPlane({}, (service) => {
+  service.app.addHook('preSerialization', async (request, _reply, payload) => {
+    payloads.set(request.id, JSON.parse(JSON.stringify(payload)));
+    return payload;
+  });
+  service.app.addHook('onResponse', async ({ method, routeOptions: { url } }, { statusCode }) => {
+    if (url !== undefined) answers.add(`${method} ${url} ${statusCode}`);
+  });
+});
+
+const routes = (): readonly RouteEntry[] =>
+  routesWithExample(plane().service.app.routeTable).filter(({ url }) => url !== '/v1/openapi.json'); // a file, not an answer
+const routeName = (route: RouteEntry): string => `${route.method} ${route.url}`;
+const isWrite = (route: RouteEntry): boolean => route.method !== 'GET';
+
+async function prepareExample(route: RouteEntry): Promise<{ owner: Member; call: ExampleCall }> {
+  const owner = await plane().createMember('owner');
+  return { owner, call: await exampleOf(route).prepare({ plane: plane(), owner, caller: owner }) };
+}
+
+async function expectSuccess(route: RouteEntry, owner: Member, call: ExampleCall): Promise<ApiResponse> {
+  const answer = await callExample(owner, route, call);
+  const { status, body } = answer;
+  expect({ route: routeName(route), status, error: body?.error }).toMatchObject({
+    status: exampleOf(route).success ?? 200,
+  });
+  return answer;
+}
+
+test('examples: every route has one, and each belongs to a route', () => {
+  const names = plane().service.app.routeTable.map(routeName);
+  const advice = (name: string) => `add '${name}' to a file in test/src/controlplane/examples (see example.ts there)`;
+  expect(names.filter((name) => EXAMPLES[name] === undefined).map(advice)).toEqual([]);
+  expect(Object.keys(EXAMPLES).filter((name) => !names.includes(name))).toEqual([]);
+});
+
+const operationOf = (method: string, url: string) =>
+  DOCUMENT.paths[url.replace(/:([A-Za-z]+)/g, '{$1}')]?.[method.toLowerCase()];
+
+test('papers: every route stands in the document and in the page of who may do what', () => {
+  const names = plane().service.app.routeTable.filter(({ url }) => url !== '/v1/openapi.json');
+  const missing = names.filter(({ method, url }) => operationOf(method, url) === undefined).map(routeName);
+  expect(missing.map((name) => `${name}: npm run openapi`)).toEqual([]);
+  const page = readText('ACCESS.md');
+  const unlisted = names.map(routeName).filter((name) => !page.includes(`| ${name} |`));
+  expect(unlisted.map((name) => `${name}: npx vitest run test/src/auth/role-matrix.test.ts -u`)).toEqual([]);
+});
+
+test('schemas: every route declares its answer, its parameters, and its body where it takes one', () => {
+  for (const route of plane().service.app.routeTable) {
+    const { schema, url, method } = route;
+    const answers = Object.keys((schema?.response ?? {}) as object);
+    expect([routeName(route), answers.some((status) => status.startsWith('2'))]).toEqual([routeName(route), true]);
+    if (url.includes(':')) expect([routeName(route), schema?.params]).toEqual([routeName(route), expect.anything()]);
+    if (method === 'PATCH' || method === 'PUT') {
+      expect([routeName(route), schema?.body]).toEqual([routeName(route), expect.anything()]);
+    }
+    const body = schema?.body as { additionalProperties?: unknown } | undefined;
+    if (body !== undefined) expect([routeName(route), body.additionalProperties]).toEqual([routeName(route), false]);
+  }
+});
+
+test('answers: the response schema drops nothing that the handler returned, and invents nothing', async () => {
+  for (const route of routes()) {
+    const { owner, call } = await prepareExample(route);
+    const answer = await expectSuccess(route, owner, call);
+    const payload = payloads.get(answer.headers.get('x-request-id')!);
+    // A streamed or textual answer (an export) passes no serialiser.
+    if (payload === undefined) expect(answer.headers.get('content-disposition')).not.toBeNull();
+    else expect([routeName(route), answer.body]).toEqual([routeName(route), payload]);
+  }
+});
+
+test('audit: every write leaves an entry in the trail, or says why not', async () => {
+  const count = async (orgId: string) => {
+    const [row] = await plane().database.sql<{ n: number }[]>`
+      select count(*) n from audit_entries where org_id = ${orgId}`;
+    return row!.n;
+  };
+  for (const route of routes().filter(isWrite)) {
+    const { owner, call } = await prepareExample(route);
+    const before = await count(owner.orgId);
+    await expectSuccess(route, owner, call);
+    const left = (await count(owner.orgId)) - before;
+    const reason = exampleOf(route).unaudited;
+    expect([routeName(route), left > 0 || reason !== undefined]).toEqual([routeName(route), true]);
+  }
+});
+
+test('input: every body refuses a field that it does not know, by its name, and a body that is no object', async () => {
+  for (const route of routes()) {
+    if (route.schema?.body === undefined) continue;
+    const { owner, call } = await prepareExample(route);
+    const surprised = await callExample(owner, route, { ...call, body: { ...call.body, surprise: 1 } });
+    expect([routeName(route), surprised.status, surprised.body]).toEqual([
+      routeName(route),
+      400,
+      { error: 'unknown field "surprise"' },
+    ]);
+    for (const body of [[], null, 'text', 7] as unknown[]) {
+      const answer = await callExample(owner, route, { ...call, body: body as Record<string, unknown> });
+      expect([routeName(route), body, answer.status]).toEqual([routeName(route), body, 400]);
+    }
+  }
+});
+
+test('input: no field of any body is coerced: each with a value of a wrong type is 400', async () => {
+  for (const route of routes()) {
+    const { owner, call } = await prepareExample(route);
+    for (const name of Object.keys(call.body ?? {})) {
+      // No field of the API is a nested array of arrays, so this is wrong for each.
+      const answer = await callExample(owner, route, { ...call, body: { ...call.body, [name]: [[[]]] } });
+      expect([routeName(route), name, answer.status]).toEqual([routeName(route), name, 400]);
+      expect(answer.body.error).toContain(name);
+    }
+  }
+});
+
+const HOSTILE_VALUES: readonly unknown[] = [
+  'a\u0000b',
+  '\ud800',
+  'x'.repeat(100_000),
+  "'; drop table users; --",
+  '',
+  -1,
+  2 ** 53,
+  1e300,
+  0.5,
+  true,
+  null,
+  {},
+  [],
+  ['a\u0000b'],
+  { '\u0000': 'a\u0000b' },
+];
+
+test('input: no value of any field, query parameter or path parameter makes a 500', async () => {
+  const wrong: unknown[] = [];
+  for (const route of routes()) {
+    const { owner, call } = await prepareExample(route);
+    const attempt = async (field: string, value: unknown, changed: ExampleCall) => {
+      const { status } = await callExample(owner, route, changed);
+      if (status >= 500) wrong.push([routeName(route), field, value, status]);
+    };
+    const query = route.schema?.querystring as { properties?: object } | undefined;
+    for (const value of HOSTILE_VALUES) {
+      const text = typeof value === 'string' ? value.slice(0, 4_000) : JSON.stringify(value);
+      for (const name of Object.keys(call.body ?? {})) {
+        await attempt(name, value, { ...call, body: { ...call.body, [name]: value } });
+      }
+      for (const name of Object.keys(query?.properties ?? {})) {
+        await attempt(name, value, { ...call, query: { ...call.query, [name]: text } });
+      }
+      for (const name of Object.keys(call.params ?? {})) {
+        if (text !== '') await attempt(name, value, { ...call, params: { ...call.params, [name]: text } });
+      }
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test('lists: limit 1–100, default 50; offset from 0; total, limit and offset in the answer', async () => {
+  const lists = routes().filter((route) => {
+    const query = route.schema?.querystring as { properties?: Record<string, unknown> } | undefined;
+    return query?.properties?.limit !== undefined;
+  });
+  expect(lists.length).toBeGreaterThanOrEqual(3);
+  for (const route of lists) {
+    const { owner, call } = await prepareExample(route);
+    const ask = (query: Record<string, string>) =>
+      callExample(owner, route, { ...call, query: { ...call.query, ...query } });
+    expect([routeName(route), (await ask({})).body]).toMatchObject([routeName(route), { limit: 50, offset: 0 }]);
+    const page = await ask({ limit: '1', offset: '2' });
+    expect([routeName(route), page.body]).toMatchObject([
+      routeName(route),
+      { limit: 1, offset: 2, total: expect.any(Number) },
+    ]);
+    for (const query of [
+      { limit: '0' },
+      { limit: '101' },
+      { limit: 'x' },
+      { limit: '1.5' },
+      { offset: '-1' },
+      { limit: '' },
+    ]) {
+      expect([routeName(route), query, (await ask(query as Record<string, string>)).status]).toEqual([
+        routeName(route),
+        query,
+        400,
+      ]);
+    }
+  }
+});
+
+// The last one: it looks at what all others were answered.
+test('statuses: every answer to the tests above is one that the document tells of', () => {
+  const known = new Set(plane().service.app.routeTable.map(routeName));
+  const untold = [...answers].filter((answer) => {
+    const [method = '', url = '', status = ''] = answer.split(' ');
+    if (!known.has(`${method} ${url}`) || url === '/v1/openapi.json') return false;
+    return !Object.keys(operationOf(method, url)?.responses ?? {}).includes(status);
+  });
+  expect(untold).toEqual([]);
+  expect(answers.size).toBeGreaterThan(known.size); // it looked at something: most routes answer in two ways here
+});

@@ -1,0 +1,60 @@
+/** The connection to Postgres breaks instead of each answer in turn, of every call that takes an Idempotency-Key. */
+import { randomUUID } from 'node:crypto';
+import { acceptsIdempotencyKey } from '@acg/controlplane/idempotency/idempotency';
+import { expect, test } from 'vitest';
+import { type Member, startControlPlane, useControlPlane } from '../fixtures/control-plane.js';
+import { TcpProxy } from '../fixtures/tcp-proxy.js';
+import { callExample, exampleOf, routesWithExample } from './examples/index.js';
+
+const plane = useControlPlane();
+const AWAY = { error: 'the database is away: try again shortly' };
+
+test('a call whose connection breaks is done or 503, and sent again it has been done once', async () => {
+  const url = new URL(plane().database.url.reveal());
+  const way = await TcpProxy.start(Number(url.port));
+  url.port = String(way.port);
+  const through = await startControlPlane({ DATABASE_URL: url.href }, plane().database);
+  const entries = async (owner: Member): Promise<number> => (await owner.call('GET', '/v1/audit?limit=1')).body.total;
+  for (const route of routesWithExample(plane().service.app.routeTable).filter(acceptsIdempotencyKey)) {
+    const example = exampleOf(route);
+    for (let left = 0, isReset = true; isReset; left++) {
+      const owner = await plane().createMember('owner');
+      const call = await example.prepare({ plane: plane(), owner, caller: owner });
+      const before = await entries(owner);
+      const key = randomUUID();
+      const by: Pick<Member, 'call'> = {
+        call: (method, path, body, headers = {}) =>
+          through.call(method, path, {
+            token: owner.token,
+            body,
+            headers: { 'idempotency-key': key, ...headers },
+          }),
+      };
+      way.resetAfterResponses = left;
+      const first = await callExample(by, route, call);
+      isReset = way.resetAfterResponses === null;
+      way.resetAfterResponses = null;
+      const seen = { route: `${route.method} ${route.url}`, left };
+      const success = example.success ?? 200;
+      if (first.status !== success) expect({ ...seen, ...first }).toMatchObject({ ...seen, status: 503, body: AWAY });
+      const again = await callExample({ call: withRetries(by) }, route, call);
+      const once = { ...seen, status: success, entries: before + (example.unaudited === undefined ? 1 : 0) };
+      expect({ ...seen, status: again.status, entries: await entries(owner) }).toEqual(once);
+    }
+  }
+  await through.stop();
+  await way.stop();
+});
+
+/**
+ * Whatever else was on its way when the connection broke has had the connection that takes its place, and the key is held
+ * until Postgres has noticed that the first one has gone.
+ */
+const withRetries =
+  (by: Pick<Member, 'call'>): Member['call'] =>
+  async (...call) => {
+    for (;;) {
+      const answer = await by.call(...call);
+      if (answer.status !== 503 && !(answer.status === 409 && answer.headers.has('retry-after'))) return answer;
+    }
+  };

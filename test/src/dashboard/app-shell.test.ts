@@ -1,0 +1,196 @@
+/** What every screen has around it. */
+import { expect, test } from 'vitest';
+import { useDashboard } from './dashboard-fixture.js';
+
+const dashboard = useDashboard();
+
+test('shell: overview without any traffic', async () => {
+  const { visitor } = await dashboard().signUpOwner();
+  await visitor.gotoAndCheck('/', 'overview-empty');
+});
+
+test('shell: menu, theme, palette and keyboard help can be used and read', async () => {
+  const { visitor } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  await visitor.goto('/');
+  const scheme = () => page.evaluate('document.documentElement.dataset.mantineColorScheme');
+  await page.getByRole('button', { name: 'Theme' }).click();
+  await visitor.checkPage('theme-menu');
+  await page.getByRole('menuitem', { name: 'Dark' }).click();
+  expect(await scheme()).toBe('dark');
+  await page.reload();
+  await visitor.waitUntilLoaded();
+  expect(await scheme()).toBe('dark');
+
+  await page.keyboard.press('Control+k');
+  await page.getByRole('textbox', { name: 'Search and commands' }).fill('as light');
+  await page.getByRole('textbox', { name: 'Search and commands' }).fill('light');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction('document.documentElement.dataset.mantineColorScheme === "light"');
+
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+});
+
+test('shell: the palette finds agents, keys by their beginning, projects, and a call by its request id', async () => {
+  const { visitor, email, password } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  await visitor.goto('/');
+  const { stack } = dashboard();
+  const login = await stack.call('POST', '/v1/auth/login', null, { email, password });
+  const call = (method: string, path: string, body?: unknown) => stack.call(method, path, login.body.token, body);
+  const projectId: string = (await call('POST', '/v1/projects', { name: 'Night shift' })).body.project.id;
+  const agentId: string = (await call('POST', '/v1/agents', { projectId, name: 'Crawler' })).body.agent.id;
+  const made = (await call('POST', '/v1/api-keys', { name: 'production', agentId })).body;
+  const look = async (text: string, found: RegExp) => {
+    await page.keyboard.press('Control+k');
+    const field = page.getByRole('textbox', { name: 'Search and commands' });
+    await field.fill(text);
+    await page.getByRole('button', { name: found }).first().waitFor();
+    return field;
+  };
+  await look('night', /Night shift/);
+  await visitor.checkPage('palette');
+  await page.getByRole('button', { name: /Night shift/ }).click();
+  await page.waitForURL(`**/agents?project=${projectId}`);
+  await page.getByRole('link', { name: 'Crawler' }).waitFor();
+
+  // Without a mouse: what is found takes Enter.
+  await look('crawl', /Crawler/);
+  await page
+    .locator('[data-action][data-selected]')
+    .filter({ hasText: 'Crawler' })
+    .filter({ hasText: 'Night shift' })
+    .waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/agents/${agentId}`);
+
+  // A token as a whole is cut where it is pasted: it goes into no address and to no server.
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  const field = await look(made.secretKey, /production/);
+  expect(await field.inputValue()).toBe(made.key.keyPrefix);
+  await page.getByRole('button', { name: /production/ }).click();
+  await page.waitForURL(`**/keys?search=${made.key.keyPrefix}`);
+  await page.getByRole('row', { name: /production/ }).waitFor();
+  await page.getByLabel('Search keys').fill(made.secretKey);
+  await expect.poll(() => page.getByLabel('Search keys').inputValue()).toBe(made.key.keyPrefix);
+  expect(asked.filter((url) => url.includes(made.secretKey))).toEqual([]);
+
+  visitor.expectHttpError(404, /\/v1\/usage\/logs\//); // nobody's call
+  const requestId = '01a1ff05-0000-7000-8000-000000000000';
+  await look(requestId, /The call with this request id/);
+  await page.getByRole('button', { name: /The call with this request id/ }).click();
+  const drawer = page.getByRole('dialog', { name: 'Call' });
+  await drawer.getByText('No such call').waitFor();
+  await drawer.getByText(/^Request [0-9a-f-]{36}$/).waitFor();
+});
+
+test('shell: g and a letter goes there, but not while somebody types; / is the search, ? the list', async () => {
+  const { visitor } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  await visitor.goto('/');
+  const goes = async (letter: string, title: string) => {
+    await page.keyboard.press('g');
+    await page.keyboard.press(letter);
+    await page.getByRole('heading', { name: title, level: 1 }).waitFor();
+  };
+  await goes('c', 'Calls');
+  await goes('a', 'Agents');
+  await visitor.waitUntilLoaded();
+  await page.keyboard.press('/');
+  await page.keyboard.type('gc?');
+  expect(await page.getByLabel('Search agents').inputValue()).toBe('gc?');
+  await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+  await page.getByText('Nothing matches these filters').waitFor();
+  await page.getByLabel('Search agents').blur();
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keyboard' }).getByText('Usage & cost').waitFor();
+  await visitor.checkPage('keyboard');
+});
+
+test('shell: what is not there says so, with the request that the operator finds it by', async () => {
+  const { visitor } = await dashboard().signUpOwner();
+  visitor.expectHttpError(404, /\/v1\/agents\//);
+  await visitor.gotoAndCheck('/agents/01a1ff05-0000-7000-8000-000000000000', 'agent-not-there');
+  const failure = visitor.page.getByRole('alert');
+  await failure.getByText('No such agent').waitFor();
+  await failure.getByText(/^Request [0-9a-f-]{36}$/).waitFor();
+  await visitor.page.getByRole('link', { name: 'All agents' }).click();
+  await visitor.page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+});
+
+test('shell: a newer version is said, also where a file of this one is gone; the rest of the page stays', async () => {
+  const { visitor } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  await page.clock.install();
+  await visitor.goto('/');
+  await page.route('**/v1/config', async (route) => {
+    const response = await route.fetch();
+    await route.fulfill({ response, json: { ...(await response.json()), version: '99.0.0' } });
+  });
+  await page.clock.fastForward('06:00');
+  await page.getByText('A newer version is there').waitFor();
+  await visitor.saveScreenshot('newer-version');
+  await page.unroute('**/v1/config');
+  await page.getByRole('button', { name: 'Load again' }).click();
+  await page.getByText('A newer version is there').waitFor({ state: 'detached' });
+
+  await page.route('**/assets/usage-*.js', (route) => route.abort());
+  visitor.expectHttpError(0, /usage-/);
+  visitor.expectConsoleError(/Failed to fetch dynamically imported module/);
+  await page.getByRole('link', { name: 'Usage & cost' }).click();
+  await page.getByText('A part of this page is missing').waitFor();
+  await page.getByText('This screen could not be loaded.').waitFor();
+  await page.getByRole('button', { name: 'Load the page again' }).waitFor();
+  await visitor.saveScreenshot('file-gone');
+  await page.getByRole('link', { name: 'Keys', exact: true }).click();
+  await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
+});
+
+test('shell: an address that is nobody’s says so', async () => {
+  const { visitor } = await dashboard().signUpOwner();
+  await visitor.gotoAndCheck('/no/such/page', 'not-found');
+  await visitor.page.getByRole('link', { name: 'To the overview' }).click();
+  await visitor.page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+});
+
+test('shell: while the gateway does not answer, a banner says so; when it does again, the banner goes', async () => {
+  const { visitor } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  await visitor.goto('/');
+  await page.route('**/v1/**', (route) => route.abort());
+  visitor.expectHttpError(0, /./);
+  await page.getByText('24h').click();
+  await page.getByText('The gateway does not answer').first().waitFor();
+  await page.unroute('**/v1/**');
+  await page.getByText('What you see may be old.').waitFor({ state: 'detached' });
+});
+
+test('shell: a change that got no answer is not asked again by itself, and says so; what was typed stays', async () => {
+  const { visitor } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  await visitor.goto('/projects');
+  await page.getByRole('button', { name: 'New project' }).click();
+  await page.getByLabel('Name').fill('Crawlers');
+  visitor.expectHttpError(0, /./);
+  await page.route('**/v1/**', (route) => route.abort());
+  await page.getByRole('button', { name: 'Save' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Whether this was done is not known: look, and try again.').waitFor();
+  expect(await dialog.getByText('by itself').count()).toBe(0);
+  await page.unroute('**/v1/**');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Crawlers is saved').waitFor();
+});
+
+test('shell: on a phone the navigation is a drawer', async () => {
+  const { visitor } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  await visitor.goto('/');
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.getByRole('button', { name: 'Navigation' }).click();
+  await page.getByRole('link', { name: 'Overview' }).last().click();
+});

@@ -1,0 +1,56 @@
+/** How much a browser loads, compressed, summed over the build's manifest. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+
+const site = fileURLToPath(new URL('../../../controlplane/dashboard/dist/site', import.meta.url));
+const KB = 1_024;
+const INITIAL_MAX = 170 * KB;
+const SCREEN_MAX = 45 * KB;
+const STYLES_MAX = 40 * KB;
+
+interface Chunk {
+  readonly file: string;
+  readonly isEntry?: boolean;
+  readonly isDynamicEntry?: boolean;
+  readonly imports?: readonly string[];
+}
+const chunks = JSON.parse(readFileSync(join(site, '.vite/manifest.json'), 'utf8')) as Record<string, Chunk>;
+const sizeOf = (file: string): number => readFileSync(join(site, `${file}.gz`)).length;
+
+/** A chunk and all that it cannot do without. */
+function withImports(name: string, found = new Set<string>()): Set<string> {
+  if (found.has(name)) return found;
+  found.add(name);
+  for (const other of chunks[name]!.imports ?? []) withImports(other, found);
+  return found;
+}
+
+const entry = Object.keys(chunks).find((name) => chunks[name]!.isEntry === true)!;
+const initial = withImports(entry);
+/** The header's menus come with every screen, beside it. */
+const frame = withImports('src/shell/header-actions.tsx', new Set(initial));
+const sum = (names: Iterable<string>): number =>
+  [...names].reduce((total, name) => total + sizeOf(chunks[name]!.file), 0);
+
+test('size: what is loaded first is at most 170 KB of scripts', () => {
+  expect(sum(initial)).toBeGreaterThan(50 * KB); // the manifest is read right
+  expect(sum(initial)).toBeLessThanOrEqual(INITIAL_MAX);
+});
+
+test('size: no screen adds more than 45 KB', () => {
+  const lazy = Object.keys(chunks).filter((name) => chunks[name]!.isDynamicEntry === true);
+  expect(lazy.length).toBeGreaterThan(3);
+  const beside = (name: string) => (frame.has(name) ? initial : frame);
+  const large = lazy
+    .map((name) => [name, sum([...withImports(name)].filter((other) => !beside(name).has(other)))] as const)
+    .filter(([, size]) => size > SCREEN_MAX);
+  expect(large).toEqual([]);
+});
+
+test('size: all styles together are at most 40 KB', () => {
+  const styles = readdirSync(join(site, 'assets')).filter((name) => name.endsWith('.css'));
+  expect(styles.length).toBeGreaterThan(0);
+  expect(styles.reduce((total, name) => total + sizeOf(`assets/${name}`), 0)).toBeLessThanOrEqual(STYLES_MAX);
+});

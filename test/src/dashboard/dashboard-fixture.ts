@@ -1,0 +1,273 @@
+/**
+ * The dashboard in a real browser, on the whole gateway as real processes. One browser and one stack for each file, one
+ * context for each page that is opened. After every test the console, the page's errors and its policy's violations must
+ * have been silent.
+ */
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { Stack, type StackOptions } from '../fixtures/stack.js';
+
+const CHROMIUM = '/usr/bin/chromium-headless-shell';
+const AXE_SCRIPT = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const AXE_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+/** Those of {@link AXE_RULES} that look at colours. */
+const AXE_COLOR_RULES = ['color-contrast', 'link-in-text-block'];
+const SCREENSHOTS = fileURLToPath(new URL('../../screenshots', import.meta.url));
+const COLOR_SCHEMES = ['light', 'dark'] as const;
+const VIEWPORTS = [
+  { width: 1280, height: 900 },
+  { width: 390, height: 844 },
+] as const;
+const NARROWEST_VIEWPORT = { width: 360, height: 740 } as const;
+
+/** Somebody who uses the dashboard, with a browser of their own. */
+class BrowserUser {
+  readonly #problems: string[] = [];
+  readonly #expected: { readonly status: number; readonly path: RegExp }[] = [];
+  readonly #expectedErrors: RegExp[] = [];
+
+  constructor(
+    readonly context: BrowserContext,
+    readonly page: Page,
+    /** Of the dashboard, without a trailing slash. */
+    readonly url: string,
+  ) {
+    page.setDefaultTimeout(180_000);
+    page.on('pageerror', (error) => this.#problems.push(`page error: ${error.message}`));
+    page.on('console', (message) => {
+      const at = message.location().url;
+      const failed = /Failed to load resource: (?:.* status of (\d+)|net::)/.exec(message.text());
+      const known =
+        failed !== null &&
+        this.#expected.some(({ status, path }) => Number(failed[1] ?? 0) === status && path.test(at));
+      if (this.#expectedErrors.some((text) => text.test(message.text()))) return;
+      if (!known) this.#problems.push(`console ${message.type()}: ${message.text()} ${at}`);
+    });
+  }
+
+  /** The browser itself prints every failed answer on the console: this one is part of the test. Status 0: no answer. */
+  expectHttpError(status: number, path: RegExp): void {
+    this.#expected.push({ status, path });
+  }
+
+  /** An error that is shown to people and printed on the console, too. */
+  expectConsoleError(text: RegExp): void {
+    this.#expectedErrors.push(text);
+  }
+
+  /** What should have been silent. */
+  async problems(): Promise<readonly string[]> {
+    const violations = await this.page.evaluate(() => (globalThis as { acgViolations?: string[] }).acgViolations ?? []);
+    return [...this.#problems, ...violations.map((violation) => `policy: ${violation}`)];
+  }
+
+  async goto(path: string): Promise<void> {
+    await this.page.goto(this.url + path);
+    await this.waitUntilLoaded();
+  }
+
+  /** Nothing loads any more. */
+  async waitUntilLoaded(): Promise<void> {
+    await this.page.waitForFunction(() => {
+      const { document } = globalThis as unknown as { document: { querySelector(s: string): unknown } };
+      const loading =
+        '.mantine-Skeleton-root,.mantine-Loader-root:not([data-waiting]),[role="status"][aria-label^="Loading"],[data-stale]';
+      return document.querySelector('#root > *, body > main') !== null && document.querySelector(loading) === null;
+    });
+  }
+
+  /** Has a session from now on, without the form. */
+  async createSession(email: string, password: string): Promise<void> {
+    const headers = { 'sec-fetch-site': 'same-origin' };
+    const answer = await this.context.request.post(`${this.url}/v1/session`, { data: { email, password }, headers });
+    expect(answer.status()).toBe(200);
+  }
+
+  async logIn(email: string, password: string): Promise<void> {
+    await this.goto('/sign-in');
+    await this.page.getByLabel('E-mail').fill(email);
+    await this.page.getByLabel('Password', { exact: true }).fill(password);
+    await this.page.getByRole('button', { name: 'Sign in' }).click();
+    await this.page.getByRole('navigation', { name: 'Main' }).waitFor({ state: 'attached' });
+    await this.waitUntilLoaded();
+  }
+
+  /**
+   * Looks at what is shown now in both themes and both widths: no finding of axe, nothing wider than the window, a picture
+   * of each in test/screenshots for people. `name` is the picture's.
+   */
+  async checkPage(name: string): Promise<void> {
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    for (const { width, height } of VIEWPORTS) {
+      await this.page.setViewportSize({ width, height });
+      let checked: string | null = null;
+      for (const colorScheme of COLOR_SCHEMES) {
+        await this.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        await this.waitUntilLoaded();
+        await this.page.screenshot({ path: `${SCREENSHOTS}/${name}-${colorScheme}-${width}.png`, fullPage: true });
+        // The same elements in another theme: what does not look at colours would say the same of them.
+        const markup = await this.#readMarkup();
+        const rules = markup === checked ? AXE_COLOR_RULES : AXE_RULES;
+        expect(await this.#findAccessibilityViolations(rules), `${name}, ${colorScheme}, ${width}`).toEqual([]);
+        checked = markup;
+        expect(await this.#measureOverflowPx(), `${name} is wider than ${width}`).toBeLessThanOrEqual(0);
+        expect(
+          await this.#findTruncatedText(),
+          `${name}, ${width}: figures and labels of buttons that are cut`,
+        ).toEqual([]);
+      }
+    }
+    await this.page.setViewportSize(NARROWEST_VIEWPORT);
+    expect(await this.#measureOverflowPx(), `${name} is wider than ${NARROWEST_VIEWPORT.width}`).toBeLessThanOrEqual(0);
+    expect(
+      await this.#findTruncatedText(),
+      `${name}, ${NARROWEST_VIEWPORT.width}: figures and labels that are cut`,
+    ).toEqual([]);
+    await this.page.setViewportSize(VIEWPORTS[0]);
+  }
+
+  /** What is shown now, for people. */
+  async saveScreenshot(name: string): Promise<void> {
+    mkdirSync(SCREENSHOTS, { recursive: true });
+    await this.page.screenshot({ path: `${SCREENSHOTS}/${name}.png` });
+  }
+
+  /** Goes there and inspects it. */
+  async gotoAndCheck(path: string, name: string): Promise<void> {
+    await this.goto(path);
+    await this.checkPage(name);
+  }
+
+  /** All elements that are shown now, whatever the theme. */
+  async #readMarkup(): Promise<string> {
+    const markup = await this.page.evaluate<string>('document.documentElement.outerHTML');
+    return markup.replace(/ data-mantine-color-scheme="\w+"/, '');
+  }
+
+  async #findAccessibilityViolations(rules: readonly string[]): Promise<readonly string[]> {
+    if (!(await this.page.evaluate<boolean>('"axe" in globalThis'))) await this.page.evaluate(AXE_SCRIPT);
+    const violations = await this.page.evaluate(async (runOnly) => {
+      const { axe } = globalThis as unknown as {
+        axe: {
+          run(
+            options: object,
+          ): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>;
+        };
+      };
+      return (await axe.run({ runOnly, resultTypes: ['violations'] })).violations;
+    }, rules);
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map((node) => `${id}: ${node.html.slice(0, 200)} ${node.failureSummary}`),
+    );
+  }
+
+  /** Figures and labels of buttons that have no room, and end in the middle of a letter. */
+  #findTruncatedText(): Promise<readonly string[]> {
+    return this.page.evaluate(() => {
+      interface Box {
+        readonly scrollWidth: number;
+        readonly clientWidth: number;
+        readonly textContent: string;
+      }
+      const { document } = globalThis as unknown as { document: { querySelectorAll(s: string): Iterable<Box> } };
+      return [...document.querySelectorAll('.acg-figure,.mantine-Button-label')]
+        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
+        .map(({ textContent }) => textContent);
+    });
+  }
+
+  /** How many pixels the page is wider than the window. */
+  #measureOverflowPx(): Promise<number> {
+    return this.page.evaluate(() => {
+      const { document, innerWidth } = globalThis as unknown as {
+        document: { documentElement: { scrollWidth: number } };
+        innerWidth: number;
+      };
+      return document.documentElement.scrollWidth - innerWidth;
+    });
+  }
+}
+
+/** Requests there wait until the returned function is called. */
+export async function blockRequests(page: Page, url: string | RegExp): Promise<() => void> {
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route(url, async (route) => {
+    await released;
+    await route.continue();
+  });
+  return release;
+}
+
+interface DashboardFixture {
+  readonly stack: Stack;
+  /** A new context with an empty page. `url` is where it goes, the control plane's own if absent. */
+  openBrowserUser(url?: string): Promise<BrowserUser>;
+  /** Somebody of a new organization, signed in, with an empty page. */
+  signUpOwner(): Promise<SignedUpOwner>;
+}
+
+interface SignedUpOwner {
+  readonly visitor: BrowserUser;
+  readonly email: string;
+  readonly password: string;
+}
+
+/** For all tests of the calling file. */
+export function useDashboard(options: StackOptions = {}): () => DashboardFixture {
+  let browser: Browser | null = null;
+  let stack: Stack | null = null;
+  const visitors: BrowserUser[] = [];
+
+  beforeAll(async () => {
+    [browser, stack] = await Promise.all([chromium.launch({ executablePath: CHROMIUM }), Stack.start(options)]);
+  });
+  afterEach(async ({ task }) => {
+    if (task.result?.state === 'fail') await Promise.all(visitors.map((visitor) => visitor.saveScreenshot('failed')));
+    const problems = await Promise.all(visitors.map((visitor) => visitor.problems()));
+    await Promise.all(visitors.splice(0).map(({ context }) => context.close()));
+    expect(problems.flat()).toEqual([]);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await stack?.stop();
+  });
+
+  const open: DashboardFixture['openBrowserUser'] = async (url = stack!.apiUrl) => {
+    const context = await browser!.newContext({ viewport: VIEWPORTS[0], reducedMotion: 'reduce' });
+    await context.addInitScript(() => {
+      const violations: string[] = [];
+      Object.assign(globalThis, { acgViolations: violations });
+      const { addEventListener } = globalThis as unknown as {
+        addEventListener(
+          name: string,
+          listen: (event: { violatedDirective: string; blockedURI: string }) => void,
+        ): void;
+      };
+      addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) => {
+        violations.push(`${violatedDirective} ${blockedURI}`);
+      });
+    });
+    const visitor = new BrowserUser(context, await context.newPage(), url);
+    visitors.push(visitor);
+    return visitor;
+  };
+  return () => ({
+    stack: stack!,
+    openBrowserUser: open,
+    async signUpOwner() {
+      const email = `${crypto.randomUUID()}@example.com`;
+      const password = 'correct horse battery';
+      const body = { email, password, name: 'Ada Owner', orgName: 'Acme' };
+      await stack!.call('POST', '/v1/auth/signup', null, body);
+      const visitor = await open();
+      await visitor.createSession(email, password);
+      return { visitor, email, password };
+    },
+  });
+}

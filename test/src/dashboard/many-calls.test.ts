@@ -1,0 +1,91 @@
+/** Seven thousand calls: as many rows as are read are in the page, and each of the others is found. */
+import { openPool } from '@acg/controlplane/db/sql';
+import { expect, test } from 'vitest';
+import { createIngest, usageRecord } from '../ledger/usage-fixture.js';
+import { useDashboard } from './dashboard-fixture.js';
+
+const dashboard = useDashboard();
+const CALLS = 7_000;
+const BATCH = 1_000;
+const APART_MS = 5_000;
+const FAILS_EVERY = 50;
+const LIVE_ROWS = 100;
+const PAGE_ROWS = 50;
+const DAY_MS = 86_400_000;
+/** What leaves least room for the rest of the row. */
+const WIDE = { model: 'claude-opus-4-5-20251101', error: 'upstream_reset', tokensInUncached: 187_416 } as const;
+/** Of a path, in pixels. */
+const LEGIBLE = 100;
+
+/** An owner whose two agents made all those calls, the last one just now. */
+async function busyOwner() {
+  const { visitor, email, password } = await dashboard().signUpOwner();
+  const { stack } = dashboard();
+  const login = await stack.call('POST', '/v1/auth/login', null, { email, password });
+  const call = (method: string, path: string, body?: unknown) => stack.call(method, path, login.body.token, body);
+  const projectId: string = (await call('GET', '/v1/projects')).body.projects[0].id;
+  const agents: string[] = [];
+  for (const name of ['Support bot', 'Crawler']) {
+    agents.push((await call('POST', '/v1/agents', { projectId, name })).body.agent.id);
+  }
+  const nowMs = Date.now();
+  const sql = openPool(stack.database.url, { connectionsMax: 2, applicationName: 'test' });
+  try {
+    const ingest = createIngest(sql);
+    for (let first = 0; first < CALLS; first += BATCH) {
+      const records = Array.from({ length: BATCH }, (_, i) => {
+        const n = first + i;
+        const status = n % FAILS_EVERY === 0 ? 502 : 200;
+        const oldest = n === CALLS - 1;
+        return usageRecord({
+          ...(oldest ? WIDE : {}),
+          orgId: login.body.orgId,
+          agentId: agents[n % agents.length]!,
+          startedAtMs: nowMs - (n + 1) * APART_MS - (oldest ? DAY_MS : 0),
+          path: oldest ? '/v1/the/very/first/call' : '/v1/chat/completions',
+          status,
+          responseStatus: status,
+        });
+      });
+      await ingest.report({ dataPlaneId: 'test', records });
+    }
+  } finally {
+    await sql.end();
+  }
+  return visitor;
+}
+
+test('calls: among 7,000 the newest are shown, pages lead to the oldest, filters and the back button to each', async () => {
+  const visitor = await busyOwner();
+  const { page } = visitor;
+  const rows = page.getByRole('table', { name: 'Calls' }).getByRole('row');
+  await visitor.gotoAndCheck('/calls', 'calls-many');
+  await page.getByText('6,900 earlier ones are not shown').waitFor();
+  expect(await rows.count()).toBe(LIVE_ROWS + 1);
+  await page.mouse.wheel(0, 4_000);
+  await page.getByText('Live, waits while you read').waitFor();
+  await page.mouse.wheel(0, -10_000);
+  await page.getByText('Live', { exact: true }).first().waitFor();
+
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByText('1–50 of 7,000').waitFor();
+  expect(await rows.count()).toBe(PAGE_ROWS + 1);
+  await page.getByRole('button', { name: 'Calls: page 140' }).click();
+  await page.getByText('6,951–7,000 of 7,000').waitFor();
+  await page.getByRole('row', { name: /the\/very\/first\/call/ }).waitFor();
+  expect((await page.getByTitle('POST /v1/the/very/first/call').boundingBox())!.width).toBeGreaterThan(LEGIBLE);
+  await visitor.checkPage('calls-many-last');
+  await page.goBack();
+  await page.getByText('1–50 of 7,000').waitFor();
+
+  await page.getByLabel('Status').selectOption('5xx');
+  await page.getByText('1–50 of 140').waitFor();
+  await page.getByRole('button', { name: 'Calls: page 3' }).click();
+  await page.getByText('101–140 of 140').waitFor();
+  await page.goBack();
+  await page.goBack();
+  await page.getByText('1–50 of 7,000').waitFor();
+  await page.getByLabel('Search', { exact: true }).fill('the/very/first');
+  await page.getByText('1–1 of 1').waitFor();
+  expect(await rows.count()).toBe(2);
+});

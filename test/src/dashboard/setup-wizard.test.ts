@@ -1,0 +1,190 @@
+/** A stranger's way from the sign-up to the first call, on the whole gateway with a provider that answers. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { freePort } from '../fixtures/free-port.js';
+import { OpenAiStandIn } from '../stand-in-providers/openai.js';
+import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
+import { blockRequests, useDashboard } from './dashboard-fixture.js';
+
+const CLICKS_MAX = 12;
+const openai = new OpenAiStandIn();
+/** The page says where agents call before the data plane listens there. */
+const agentPort = await freePort();
+const home = mkdtempSync(join(tmpdir(), 'acg-setup-'));
+const providersFile = join(home, 'providers.json');
+beforeAll(async () => {
+  await openai.start();
+  const standIn = { baseUrl: openai.origin, standInCredentials: { apiKey: PROVIDER_CREDENTIALS.openai } };
+  writeFileSync(providersFile, JSON.stringify({ openai: standIn }));
+});
+const dashboard = useDashboard({
+  env: { DATAPLANE_PUBLIC_URL: `http://127.0.0.1:${agentPort}`, PROVIDERS_FILE: providersFile },
+});
+beforeAll(async () => {
+  await dashboard().stack.addDataPlane({ DATAPLANE_PORT: String(agentPort) });
+});
+afterAll(async () => {
+  await openai.close();
+  rmSync(home, { recursive: true, force: true });
+});
+
+test('setup: from the sign-up to the green row of the first call in at most 12 clicks', async () => {
+  const visitor = await dashboard().openBrowserUser();
+  const { page } = visitor;
+  let clicks = 0;
+  const click = async (name: string | RegExp): Promise<void> => {
+    clicks++;
+    await page.getByRole('button', { name }).click();
+  };
+  await visitor.goto('/sign-up');
+  await page.getByLabel('Your name').fill('Ada');
+  await page.getByLabel('Organization').fill('Acme');
+  await page.getByLabel('E-mail').fill(`${crypto.randomUUID()}@example.com`);
+  await page.getByLabel('Password', { exact: true }).fill('correct horse battery');
+  await click('Make the account');
+
+  await page.getByLabel('Name', { exact: true }).fill('Support bot');
+  await visitor.checkPage('setup-name');
+  await click('Create the agent');
+
+  await page.getByLabel('API key').fill('sk-not-the-right-one');
+  await click('Test and store');
+  await page.getByText(/does not take this credential/).waitFor();
+  await visitor.checkPage('setup-provider');
+  await page.getByLabel('API key').fill(PROVIDER_CREDENTIALS.openai);
+  await click('Test and store');
+
+  await click('Make the token');
+  const token = (await page.locator('[data-secret]').textContent())!;
+  expect(token).toMatch(/^acg_[0-9a-f]+$/);
+  const snippet = (await page.getByLabel('curl', { exact: true }).last().textContent())!;
+  expect(snippet).toContain(`curl http://127.0.0.1:${agentPort}/v1/proxy/openai/v1/chat/completions`);
+  expect(snippet).toContain(token);
+  await visitor.checkPage('setup-token');
+  await click('I stored it, go on');
+  await page.getByText('Waiting for the first call').waitFor();
+  await visitor.checkPage('setup-waiting');
+
+  // What the agent does: the very call that the page shows.
+  const [, url, body] = /curl (\S+)[\s\S]*-d '(.*)'$/.exec(snippet)!;
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  expect((await fetch(url!, { method: 'POST', headers, body: body! })).status).toBe(200);
+  await page.getByText('The first call is here: 200').waitFor();
+  await visitor.checkPage('setup-done');
+  expect(clicks).toBeLessThanOrEqual(CLICKS_MAX);
+
+  await page.reload();
+  await visitor.waitUntilLoaded();
+  expect(await page.content()).not.toContain(token);
+
+  // What it cost is the longest figure that there is.
+  await visitor.goto('/');
+  await page.getByLabel('This month').getByText('< $0.0001').waitFor();
+  await visitor.checkPage('overview-first-call');
+});
+
+test('setup: without a mouse the focus goes on with each step', async () => {
+  const { visitor } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  const focused = () => page.evaluate<string>('document.activeElement.textContent');
+  const press = (name: string) => page.getByRole('button', { name }).press('Enter');
+  await visitor.goto('/setup');
+  await page.getByLabel('Name', { exact: true }).fill('Keys only');
+  await page.getByLabel('Name', { exact: true }).press('Enter');
+  await expect.poll(focused).toBe('Give the gateway the provider’s key');
+  await press('Use the stand-in');
+  await expect.poll(focused).toBe('Give the agent its token');
+  await press('Make the token');
+  await expect.poll(focused).toMatch(/^acg_[0-9a-f]+$/);
+  const token = await focused();
+  await press('I stored it, go on');
+  await expect.poll(focused).toBe('Make the first call');
+
+  // The call that arrives takes away what the focus was on.
+  await page.getByRole('button', { name: 'Copy without token' }).focus();
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const url = `http://127.0.0.1:${agentPort}/v1/proxy/openai/v1/chat/completions`;
+  const body = JSON.stringify({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello' }] });
+  expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(200);
+  await expect.poll(focused).toBe('Open the dashboard');
+});
+
+test('setup: it goes on where somebody left, and a refused call says what to do', async () => {
+  const { visitor, email, password } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  const { stack } = dashboard();
+  const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
+  const projects = await stack.call('GET', '/v1/projects', session);
+  const projectId: string = projects.body.projects[0].id;
+  const made = await stack.call('POST', '/v1/agents', session, { projectId, name: 'Left behind' });
+  await visitor.goto('/setup');
+  await page.getByLabel('API key').waitFor();
+
+  const key = await stack.call('POST', '/v1/api-keys', session, { name: 'k', agentId: made.body.agent.id });
+  await page.getByRole('button', { name: 'Go to: Make the first call' }).click();
+  await page.getByText('Waiting for the first call').waitFor();
+  const answer = await fetch(`http://127.0.0.1:${agentPort}/v1/proxy/openai/v1/models`, {
+    headers: { authorization: `Bearer ${key.body.secretKey}` },
+  });
+  expect(answer.status).toBe(403);
+  await page.getByText('The provider is not assigned to the agent.').waitFor();
+  await page.getByText('Your call reached us and was refused').waitFor();
+  await visitor.checkPage('setup-refused');
+
+  // The way to what mends it; the same call passes then.
+  await page.getByRole('button', { name: 'Add the provider' }).click();
+  await page.getByRole('button', { name: 'Use the stand-in' }).click();
+  await page.getByRole('button', { name: 'Go to: Make the first call' }).click();
+  await page.getByText('An earlier call reached us and was refused').waitFor();
+  const again = () =>
+    fetch(`http://127.0.0.1:${agentPort}/v1/proxy/openai/v1/models`, {
+      headers: { authorization: `Bearer ${key.body.secretKey}` },
+    });
+  await expect.poll(async () => (await again()).status).toBe(200);
+  await page.getByText('The first call is here: 200').waitFor();
+});
+
+test('setup: who has no key uses the stand-in, and after long nothing hears what is usually wrong', async () => {
+  const { visitor } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  await page.clock.install();
+  await visitor.goto('/setup');
+  await page.getByLabel('Name', { exact: true }).fill('Trial bot');
+  await page.getByRole('button', { name: 'Create the agent' }).click();
+  await page.getByRole('button', { name: 'Use the stand-in' }).click();
+  await page.getByRole('button', { name: 'Make the token' }).click();
+  const token = (await page.locator('[data-secret]').textContent())!;
+  await page.getByRole('button', { name: 'I stored it, go on' }).click();
+  await page.getByText('Waiting for the first call').waitFor();
+  const causes = page.getByText('Nothing yet? The three usual causes');
+  expect(await causes.count()).toBe(0);
+  await page.clock.fastForward(21_000);
+  await causes.waitFor();
+  await visitor.checkPage('setup-causes');
+  const answer = await fetch(`http://127.0.0.1:${agentPort}/v1/proxy/openai/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'hi' }] }),
+  });
+  expect(answer.status).toBe(200);
+  await page.getByText('The first call is here: 200').waitFor();
+});
+
+test('setup: a double click makes one token, not another one that nobody has seen', async () => {
+  const { visitor, email, password } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  const { stack } = dashboard();
+  const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
+  const projectId: string = (await stack.call('GET', '/v1/projects', session)).body.projects[0].id;
+  await stack.call('POST', '/v1/agents', session, { projectId, name: 'Support bot' });
+  await visitor.goto('/setup');
+  await page.getByRole('button', { name: 'Go to: Give the agent its token' }).click();
+  const making = await blockRequests(page, '**/v1/api-keys');
+  await page.getByRole('button', { name: 'Make the token' }).dblclick();
+  making();
+  const token = (await page.locator('[data-secret]').textContent())!;
+  const { keys } = (await stack.call('GET', '/v1/api-keys', session)).body;
+  expect(keys.map((key: { keyPrefix: string }) => token.startsWith(key.keyPrefix))).toEqual([true]);
+});

@@ -1,0 +1,212 @@
+/** Into the dashboard and out of it, in a real browser. */
+import { expect, test } from 'vitest';
+import { useDashboard } from './dashboard-fixture.js';
+
+const dashboard = useDashboard();
+const PASSWORD = 'correct horse battery';
+const newEmail = () => `${crypto.randomUUID()}@example.com`;
+
+test('entry: every page before the sign-in can be read by all, on every screen', async () => {
+  const visitor = await dashboard().openBrowserUser();
+  for (const name of ['sign-in', 'sign-up', 'forgot-password']) await visitor.gotoAndCheck(`/${name}`, name);
+});
+
+test('entry: a new account is signed in, stays so over a reload, and signs out', async () => {
+  const visitor = await dashboard().openBrowserUser();
+  const { page, context } = visitor;
+  await visitor.goto('/sign-up');
+  await page.getByLabel('Your name').fill('Ada');
+  await page.getByLabel('Organization').fill('Acme');
+  await page.getByLabel('E-mail').fill(newEmail());
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
+  await page.getByRole('button', { name: 'Make the account' }).click();
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+
+  const [cookie] = await context.cookies();
+  expect(cookie).toMatchObject({ name: 'acg_session', httpOnly: true, sameSite: 'Strict' });
+  expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])')).not.toContain(
+    cookie!.value,
+  );
+  await page.reload();
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+
+  await page.getByRole('button', { name: /Account and organization: Acme/ }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  expect(await context.cookies()).toEqual([]);
+  await visitor.goto('/');
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+});
+
+test('entry: what a page still reads when its person signs out is given up, not refused', async () => {
+  const { visitor } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  let letGo = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  await page.route('**/v1/usage/summary*', async (route) => {
+    await held;
+    await route.continue().catch(() => undefined); // given up meanwhile
+  });
+  let ended = 0;
+  const onEnd = (request: { url(): string }): void => void (request.url().includes('/v1/usage/summary') && ended++);
+  page.on('requestfailed', onEnd);
+  page.on('requestfinished', onEnd);
+  await page.route('**/v1/session', async (route) => {
+    const response = await route.fetch(); // the session is over
+    letGo();
+    await expect.poll(() => ended).toBeGreaterThan(0);
+    await route.fulfill({ response });
+  });
+  const asked = page.waitForRequest('**/v1/usage/summary*');
+  await page.goto(`${visitor.url}/usage`);
+  await asked;
+  await page.getByRole('button', { name: /Account and organization/ }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+});
+
+test('entry: who is not signed in gets to the asked page after signing in; a stranger’s link leads nowhere else', async () => {
+  const { email, password } = await dashboard().signUpOwner();
+  for (const [asked, landed] of [
+    ['/?period=30d', '/?period=30d'],
+    ['/sign-in?next=%2F%2Fevil.example', '/'],
+  ] as const) {
+    const visitor = await dashboard().openBrowserUser();
+    await visitor.goto(asked);
+    await visitor.page.getByLabel('E-mail').fill(email);
+    await visitor.page.getByLabel('Password', { exact: true }).fill(password);
+    await visitor.page.getByRole('button', { name: 'Sign in' }).click();
+    await visitor.page.getByRole('navigation', { name: 'Main' }).waitFor();
+    expect(visitor.page.url()).toBe(visitor.url + landed);
+  }
+});
+
+test('entry: a wrong password is said so, and the field keeps what was typed', async () => {
+  const visitor = await dashboard().openBrowserUser();
+  visitor.expectHttpError(401, /\/v1\/session$/);
+  await visitor.goto('/sign-in');
+  await visitor.page.getByLabel('E-mail').fill(newEmail());
+  await visitor.page.getByLabel('Password', { exact: true }).fill('not the password');
+  await visitor.page.getByRole('button', { name: 'Sign in' }).click();
+  await visitor.page.getByText('E-mail or password is wrong.').waitFor();
+  expect(await visitor.page.getByLabel('Password', { exact: true }).inputValue()).toBe('not the password');
+});
+
+test('entry: a session that was ended elsewhere asks to sign in, and comes back to the same page', async () => {
+  const { visitor, email, password } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  await visitor.goto('/?period=90d');
+  const elsewhere = await dashboard().stack.call('POST', '/v1/auth/login', null, { email, password });
+  await dashboard().stack.call('DELETE', '/v1/sessions', elsewhere.body.token);
+  visitor.expectHttpError(401, /\/v1\//);
+  await page.getByText('24h').click();
+  await page.getByText('Your session has ended.').waitFor();
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('navigation', { name: 'Main' }).waitFor();
+  expect(page.url()).toBe(`${visitor.url}/?period=24h`);
+});
+
+test('entry: what was typed when the session ended is there again for the same person, but no secret', async () => {
+  const { visitor, email, password } = await dashboard().signUpOwner();
+  const other = await dashboard().signUpOwner();
+  const { page } = visitor;
+  const { stack } = dashboard();
+  const dialog = page.getByRole('dialog', { name: 'New agent' });
+  const endSession = async () => {
+    const elsewhere = await stack.call('POST', '/v1/auth/login', null, { email, password });
+    await stack.call('DELETE', '/v1/sessions', elsewhere.body.token);
+  };
+  const signIn = async (as: { email: string; password: string }) => {
+    await page.getByLabel('E-mail').fill(as.email);
+    await page.getByLabel('Password', { exact: true }).fill(as.password);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
+  };
+  const typed = () => page.locator('input').evaluateAll((all) => all.map((one) => (one as { value?: string }).value));
+  visitor.expectHttpError(401, /\/v1\//);
+  await visitor.goto('/agents?status=active');
+  await page.getByRole('button', { name: 'New agent' }).first().click();
+  await dialog.getByLabel('Name').fill('Support bot');
+  await dialog.getByLabel('Monthly budget in dollars').fill('12.5');
+  await dialog.getByRole('combobox', { name: 'Provider (optional)' }).click();
+  await page.getByRole('option', { name: 'OpenAI' }).click();
+  await dialog.getByLabel('API key').fill('sk-typed-0123456789');
+  await endSession();
+  await dialog.getByRole('button', { name: 'Create agent' }).click();
+  await page.getByText('What you had typed is still there then, but for passwords and credentials.').waitFor();
+  expect(await typed()).toEqual(['', '']);
+  await signIn({ email, password });
+  expect(page.url()).toBe(`${visitor.url}/agents?status=active`);
+  await dialog.getByLabel('API key').waitFor();
+  expect(await dialog.getByLabel('Name').inputValue()).toBe('Support bot');
+  expect(await dialog.getByLabel('Monthly budget in dollars').inputValue()).toBe('$12.5');
+  expect(await dialog.getByRole('combobox', { name: 'Provider (optional)' }).inputValue()).toBe('OpenAI');
+  expect(await typed()).not.toContain('sk-typed-0123456789');
+
+  // For nobody else, and not for the same person after that.
+  await endSession();
+  await dialog.getByLabel('API key').fill('sk-typed-0123456789');
+  await dialog.getByRole('button', { name: 'Create agent' }).click();
+  await page.getByText('Your session has ended.').waitFor();
+  await signIn(other);
+  await page.getByText('No agent yet').or(page.getByText('Nothing matches')).waitFor();
+  expect(await dialog.count()).toBe(0);
+  await page.getByRole('button', { name: 'New agent' }).first().click();
+  expect(await dialog.getByLabel('Name').inputValue()).toBe('');
+});
+
+test('entry: a form that was done with is not there again, though its secret was still shown', async () => {
+  const { visitor, email, password } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  const { stack } = dashboard();
+  // The list is asked for again every half a minute, which finds out that the session has ended.
+  await page.addInitScript(`{
+    const { setInterval } = globalThis;
+    globalThis.setInterval = (work, ms, ...more) => setInterval(work, ms === 30_000 ? 500 : ms, ...more);
+  }`);
+  visitor.expectHttpError(401, /\/v1\//);
+  await visitor.goto('/agents');
+  await page.getByRole('button', { name: 'New agent' }).first().click();
+  await page.getByRole('dialog').getByLabel('Name').fill('Support bot');
+  await page.getByRole('button', { name: 'Create agent' }).click();
+  await page.getByRole('dialog', { name: 'Gateway token' }).waitFor();
+  const elsewhere = await stack.call('POST', '/v1/auth/login', null, { email, password });
+  await stack.call('DELETE', '/v1/sessions', elsewhere.body.token);
+  await page.getByText('Your session has ended.').waitFor();
+  expect(await page.getByText('What you had typed').count()).toBe(0);
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('link', { name: 'Support bot' }).waitFor();
+  expect(await page.getByRole('dialog').count()).toBe(0);
+});
+
+test('entry: a form in a page is as it was when the session ended; one that was left is not', async () => {
+  const { visitor, email, password } = await dashboard().signUpOwner();
+  const { page } = visitor;
+  const { stack } = dashboard();
+  await visitor.goto('/projects');
+  await page.getByRole('button', { name: 'New project' }).click();
+  await page.getByLabel('Name').fill('Left');
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await visitor.goto('/settings?tab=organization');
+  await page.getByRole('textbox', { name: 'Name' }).fill('Acme and sons');
+  const elsewhere = await stack.call('POST', '/v1/auth/login', null, { email, password });
+  await stack.call('DELETE', '/v1/sessions', elsewhere.body.token);
+  visitor.expectHttpError(401, /\/v1\//);
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Your session has ended.').waitFor();
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await expect.poll(() => page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Acme and sons');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('The organization is saved').waitFor();
+  await page.getByRole('link', { name: 'Projects' }).click();
+  await page.getByRole('button', { name: 'New project' }).click();
+  expect(await page.getByRole('dialog').getByLabel('Name').inputValue()).toBe('');
+});

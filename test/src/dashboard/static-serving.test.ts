@@ -1,0 +1,49 @@
+/** How the control plane serves the dashboard: policy, caching, compression, which addresses are its own. */
+import { expect, test } from 'vitest';
+import { useControlPlane } from '../fixtures/control-plane.js';
+
+const plane = useControlPlane();
+const page = (path: string, accept = 'text/html,*/*') => fetch(plane().url + path, { headers: { accept } });
+const nonceOf = (html: string): string => /property="csp-nonce" nonce="([^"]+)"/.exec(html)![1]!;
+
+test('page: nobody keeps it, and its policy allows the nonce of this one answer', async () => {
+  const answers = await Promise.all([page('/'), page('/')]);
+  const nonces = await Promise.all(
+    answers.map(async (answer) => {
+      const nonce = nonceOf(await answer.text());
+      expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
+      expect(answer.headers.get('content-security-policy')).toBe(
+        `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-${nonce}'; img-src 'self' data:; ` +
+          "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+      );
+      return nonce;
+    }),
+  );
+  expect(nonces[0]).toMatch(/^[\w+/]{22}==$/);
+  expect(nonces[0]).not.toBe(nonces[1]);
+});
+
+test('files: kept for ever, sent as they were compressed by the build', async () => {
+  const script = /src="(\/assets\/[^"]+\.js)"/.exec(await (await page('/')).text())![1]!;
+  const answer = await fetch(plane().url + script, { headers: { 'accept-encoding': 'br' } });
+  expect([answer.status, answer.headers.get('content-encoding')]).toEqual([200, 'br']);
+  expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+  expect(answer.headers.get('content-type')).toContain('javascript');
+  expect(await answer.text()).toContain('createRoot');
+});
+
+test('addresses: a browser gets the page for all that is no other’s', async () => {
+  for (const path of ['/agents', '/agents/x?tab=keys', '/statuses', '/v1x']) {
+    const answer = await page(path);
+    expect([path, answer.status, answer.headers.get('content-type')]).toEqual([path, 200, 'text/html; charset=utf-8']);
+  }
+});
+
+test('addresses: programs, other methods and what the service answers itself get a 404', async () => {
+  const own = ['/v1', '/v1/nothing', '/docs/nothing', '/status/x', '/healthz/x', '/device/x', '/assets/nothing.js'];
+  for (const path of [...own, '/metrics/x', '/readyz/x', '/verify-email/x', '/reset-password/x']) {
+    expect([path, (await page(path)).status]).toEqual([path, 404]);
+  }
+  expect((await page('/agents', 'application/json')).status).toBe(404);
+  expect((await fetch(`${plane().url}/agents`, { method: 'POST', headers: { accept: 'text/html' } })).status).toBe(404);
+});

@@ -1,0 +1,88 @@
+/** Promise forms of the `Counters` callbacks, and quiet stand-ins for log and metrics. */
+import { createLogger, type Logger } from '@acg/base/log';
+import { monthSpendKey } from '@acg/dataplane/counters/redis/spend-counter';
+import { formatMonth, monthOfMs } from '@acg/dataplane/limits/calendar-month';
+import type {
+  Admission,
+  AdmissionRequest,
+  Counters,
+  CountersMetrics,
+  LimitSnapshot,
+  PeekRequest,
+} from '@acg/dataplane/limits/counters';
+import { createTestLimits, type TestLimitsOptions } from '@acg/dataplane/limits/testing/agent-limits-fixture';
+import type { Redis } from 'ioredis';
+
+export const admit = (counters: Counters, request: AdmissionRequest): Promise<Admission> =>
+  new Promise((resolve) => counters.admit(request, resolve));
+
+export const peek = (counters: Counters, request: PeekRequest): Promise<LimitSnapshot | null> =>
+  new Promise((resolve) => counters.peek(request, resolve));
+
+export const silentLogger = createLogger('test', 'silent');
+
+export class CountingMetrics implements CountersMetrics {
+  uncheckedCount = 0;
+  readonly states: boolean[] = [];
+  countUnchecked(count: number): void {
+    this.uncheckedCount += count;
+  }
+  setEnforcing(enforcing: boolean): void {
+    this.states.push(enforcing);
+  }
+  observeStoreLatency(): void {}
+}
+
+/** A request without a budget, limits far away. */
+export const request = ({ providerSlug = 'openai', holdNanos = 0, ...terms }: TestRequest = {}): AdmissionRequest => ({
+  limits: createTestLimits(terms),
+  providerSlug,
+  reservationNanos: holdNanos,
+});
+
+interface TestRequest extends TestLimitsOptions {
+  readonly providerSlug?: string;
+  readonly holdNanos?: number;
+}
+
+/** A call of this agent has cost so much. */
+export function settleSpend(
+  counters: Pick<Counters, 'settle'>,
+  agentId: string,
+  costNanos: number,
+  month = monthOfMs(Date.now()),
+): void {
+  const terms = createTestLimits({ agentId });
+  counters.settle({ limits: terms, providerSlug: 'openai', month, costNanos, tokens: 0, reservationNanos: 0 });
+}
+
+/** Waits until `condition` holds; the test's own timeout is the bound. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** Keeps what is logged: level and message. */
+export function captureLog(): { readonly log: Logger; readonly lines: string[] } {
+  const lines: string[] = [];
+  const at = (level: string) => (_facts: unknown, message: string) => void lines.push(`${level}: ${message}`);
+  return { log: { warn: at('warn'), info: at('info') } as unknown as Logger, lines };
+}
+
+interface StoredReservation {
+  readonly sum: number;
+  /** Unix µs. */
+  readonly deadline: number;
+}
+
+/** What each data plane holds of the agent's budget, as the store has it (field `h`, see admit.lua). */
+export async function readStoredReservations(store: Redis, agentId: string): Promise<readonly StoredReservation[]> {
+  const month = formatMonth(monthOfMs(Date.now()));
+  const field = (await store.hgetBuffer(monthSpendKey(agentId, month), 'h')) ?? Buffer.alloc(0);
+  const holds: StoredReservation[] = [];
+  for (let from = 0; from < field.length; ) {
+    const at = field.indexOf(0, from) + 1; // behind the writer's name
+    holds.push({ sum: field.readDoubleLE(at), deadline: field.readDoubleLE(at + 8) });
+    from = at + 24;
+  }
+  return holds;
+}

@@ -1,0 +1,73 @@
+/** The list of limits as each plane has it, and a control plane and a data plane that are a release apart. */
+import { assembleContext } from '@acg/controlplane/contexts/assemble-context';
+import { effectiveLimits, LIMIT_FIELDS } from '@acg/controlplane/limits/agent-limit-fields';
+import { decodeLimits } from '@acg/dataplane/context/decode-limits';
+import { LIMIT_TABLE, type LimitRow } from '@acg/dataplane/limits/limit-table';
+import { AgentContext, type IAgentContext } from '@acg/proto/messages';
+import { expect, test } from 'vitest';
+
+type AssembleArguments = Parameters<typeof assembleContext>;
+
+const noBudgets = { projectBudgetCents: null, orgBudgetCents: null };
+
+/** As the wire carries the context of an agent with these limits. */
+function encodeAgentContext(own: Readonly<Record<string, number | null>>): IAgentContext {
+  const key = { id: 'key-1', orgId: 'org-1', scope: 'agent', expiresAtMs: null } as const;
+  const agent = {
+    id: 'agent-1',
+    spendMonth: '2026-11',
+    spendNanos: '5',
+    accounts: [],
+    customSlugs: [],
+    scopes: [],
+    ...noBudgets,
+    ...own,
+  };
+  const catalogue = { providers: [], get: () => null } as unknown as AssembleArguments[2];
+  const context = assembleContext(key, agent as unknown as AssembleArguments[1], catalogue, () => null);
+  return AgentContext.decode(AgentContext.encode(context).finish());
+}
+
+const noLimits = Object.fromEntries(LIMIT_FIELDS.map(({ field }) => [field, null]));
+const allLimits = Object.fromEntries(LIMIT_FIELDS.map(({ field, minimum }, at) => [field, minimum + at + 1]));
+
+const describeLimit = ({ type, window, unit, scope, default: fallback }: Omit<LimitRow, 'message'>) =>
+  [type, window, unit, scope, fallback].join(' ');
+
+test('limits: what an agent can be given is what a data plane enforces, with the same defaults', () => {
+  const enforced = new Set(LIMIT_TABLE.map(describeLimit));
+  for (const row of LIMIT_FIELDS) expect(enforced).toContain(describeLimit(row));
+});
+
+test.each([
+  ['none of its own', noLimits],
+  ['all of them', allLimits],
+])('limits: an agent with %s has in the data plane what the API shows', (_what, own) => {
+  const shown = effectiveLimits(own as Parameters<typeof effectiveLimits>[0]);
+  const { byRow: limits } = decodeLimits(encodeAgentContext(own), 'agent-1');
+  for (const row of LIMIT_FIELDS) {
+    const at = LIMIT_TABLE.findIndex((one) => one.type === row.type && one.scope === row.scope);
+    const value = shown[row.field] ?? Number.POSITIVE_INFINITY;
+    expect(limits[at]).toBe(row.unit === 'cents' ? value * 10_000_000 : value);
+  }
+});
+
+test('a release apart: an older data plane finds the limits in the old fields', () => {
+  expect(encodeAgentContext(allLimits)).toMatchObject({
+    rpmLimit: allLimits.rpmLimit,
+    rpdLimit: allLimits.rpdLimit,
+    budgetCents: allLimits.budgetCentsMonthly,
+  });
+  expect(encodeAgentContext(noLimits)).toMatchObject({ rpmLimit: 60, rpdLimit: 10_000 });
+  expect(encodeAgentContext(noLimits).budgetCents ?? null).toBeNull();
+});
+
+test('a release apart: an older control plane, which sends no rows, is understood', () => {
+  for (const own of [allLimits, noLimits]) {
+    const message = encodeAgentContext(own);
+    const known = new Set(['rpm', 'rpd', 'budget']);
+    const expected = decodeLimits(message, 'agent-1').byRow.filter((_, at) => known.has(LIMIT_TABLE[at]!.type));
+    const old = decodeLimits({ ...message, limits: [] }, 'agent-1').byRow;
+    expect(old.filter((_, at) => known.has(LIMIT_TABLE[at]!.type))).toEqual(expected);
+  }
+});

@@ -1,0 +1,84 @@
+/**
+ * What is written for people names every limit that there is. README and gateway.proto list them in passing: those lists
+ * are written anew by `npx vitest run <this file> -u`. The contract says in sentences how each is counted.
+ */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { AGENT_LIMITS, LIMITS, RATE_LIMITS, type RateLimit } from '@acg/base/limits';
+import { expect, test } from 'vitest';
+
+const absolutePath = (name: string): string => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
+const readPage = (name: string): string => readFileSync(absolutePath(name), 'utf8');
+
+/** With what each pattern finds, which must be there once, written anew. */
+function replaceWithGeneratedText(text: string, parts: readonly (readonly [RegExp, string])[]): string {
+  return parts.reduce((now, [pattern, part]) => {
+    expect(now.match(new RegExp(pattern, `${pattern.flags}g`)), `${pattern}`).toHaveLength(1);
+    return now.replace(pattern, () => part);
+  }, text);
+}
+
+const joinDistinct = (values: readonly string[], between: string): string => [...new Set(values)].join(between);
+
+test('README: each has its 429, and its figures in the answer of /v1/self', async () => {
+  const codes = (rates: readonly RateLimit[]) => rates.map(({ type }) => `\`${type}\``).join(', ');
+  const short = RATE_LIMITS.filter(({ window }) => window === 'minute');
+  const long = RATE_LIMITS.filter(({ window }) => window !== 'minute');
+  const parts = [
+    [
+      /^\| 429 `limitType: [^|]* \| [^;|]*; `limit`/m,
+      `| 429 ${formatCodes(codes(short))} | ${formatWindows(short)}; \`limit\``,
+    ],
+    [
+      /^\| 429 `limitType: [^|]* \| [^;|]*; the same/m,
+      `| 429 ${formatCodes(codes(long))} | ${formatWindows(long)}; the same`,
+    ],
+    [/limits\{[^}]*\}/, `limits{${AGENT_TYPES.join(',')}}`],
+    [/\w+Remaining,\w+ResetAt(,\w+Remaining,\w+ResetAt)*/, formatFieldNames(RATE_LIMITS)],
+  ] as const;
+  await expect(replaceWithGeneratedText(readPage('README.md'), parts)).toMatchFileSnapshot(absolutePath('README.md'));
+});
+
+const formatCodes = (codes: string): string => codes.replace('`', '`limitType: ');
+const formatWindows = (rates: readonly RateLimit[]): string => rates.map(({ label }) => label.toLowerCase()).join(', ');
+const formatFieldNames = (rates: readonly RateLimit[]): string =>
+  rates.map(({ type }) => `${type}Remaining,${type}ResetAt`).join(',');
+const AGENT_TYPES = LIMITS.flatMap(({ type, unit, scope }) =>
+  scope === 'project' || scope === 'org' ? [] : [unit === 'cents' ? `${type}Cents` : type],
+);
+
+test('gateway.proto: each value of a Limit’s fields stands beside it', async () => {
+  const windows = LIMITS.filter(({ window }, at) => LIMITS.findIndex((row) => row.window === window) === at);
+  const values = {
+    type: joinDistinct(
+      LIMITS.map(({ type }) => type),
+      ' | ',
+    ),
+    window: windows.map(({ window, span }) => `${window} (${span})`).join(' | '),
+    unit: joinDistinct(
+      LIMITS.map(({ unit }) => unit),
+      ' | ',
+    ),
+    scope: joinDistinct(
+      LIMITS.map(({ scope }) => scope),
+      ' | ',
+    ),
+  };
+  const parts = Object.entries(values).map(
+    ([field, comment]) =>
+      [new RegExp(`(?<=^message Limit \\{[^}]*string ${field} = \\d+; +// ).*`, 'm'), comment] as const,
+  );
+  const path = 'proto/src/gateway.proto';
+  await expect(replaceWithGeneratedText(readPage(path), parts)).toMatchFileSnapshot(absolutePath(path));
+});
+
+test('the contract: each has its line, with its name in answers, its default and its bounds', () => {
+  const [, section] = /^## Limits\n(.*?)^\*\*/ms.exec(readPage('docs/contract.md'))!;
+  const figure = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ' ');
+  for (const { type, label, unit, minimum, maximum, default: fallback } of AGENT_LIMITS) {
+    const bounds = `${figure(minimum)} to ${figure(maximum)}${unit === 'cents' ? ' cents' : ''}`;
+    const first = `| ${label.toLowerCase()} (\`${type}\`) | `;
+    const line = section!.split('\n').find((one) => one.startsWith(first));
+    expect(line ?? first).toMatch(` | ${fallback === null ? 'none' : figure(fallback)} | ${bounds} |`);
+  }
+});

@@ -1,0 +1,189 @@
+/** The in-process counters against the model, on a fake clock over days and months. */
+
+import { MemoryCounters } from '@acg/dataplane/counters/memory/memory-counters';
+import { formatMonth, monthOfMs } from '@acg/dataplane/limits/calendar-month';
+import type { Admission } from '@acg/dataplane/limits/counters';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { request, settleSpend } from './counters-fixture.js';
+import { ReferenceLimits } from './reference-limits.js';
+
+const MINUTE_US = 60_000_000;
+const DAY_US = 86_400_000_000;
+
+/** Mostly within a window, sometimes exactly on its edge, sometimes days. */
+const advance = fc.oneof(
+  { weight: 4, arbitrary: fc.constant(0) },
+  { weight: 6, arbitrary: fc.integer({ min: 1, max: MINUTE_US / 4 }) },
+  { weight: 2, arbitrary: fc.constantFrom(MINUTE_US - 1, MINUTE_US, MINUTE_US + 1, DAY_US - 1, DAY_US) },
+  { weight: 1, arbitrary: fc.integer({ min: 1, max: 20 * DAY_US }) },
+);
+const step = fc.record({
+  advanceUs: advance,
+  provider: fc.constantFrom('openai', 'anthropic'),
+  rpmLimit: fc.integer({ min: 1, max: 12 }),
+  rpdLimit: fc.integer({ min: 1, max: 40 }),
+  budgetNanos: fc.option(fc.integer({ min: 0, max: 300 }), { nil: null }),
+  costNanos: fc.integer({ min: 0, max: 20 }),
+  burst: fc.integer({ min: 1, max: 6 }),
+});
+
+test('memory counters: agree with the model on every answer, over windows, days and months', () => {
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 1, maxLength: 120 }), (steps) => {
+      let nowUs = Date.UTC(2026, 0, 30, 23, 59, 30) * 1000;
+      const counters = new MemoryCounters(() => nowUs, { minute: MINUTE_US / 1000, day: DAY_US / 1000 });
+      const model = new ReferenceLimits(MINUTE_US, DAY_US);
+      for (const { advanceUs, provider, rpmLimit, rpdLimit, budgetNanos, costNanos, burst } of steps) {
+        nowUs += advanceUs;
+        for (let i = 0; i < burst; i++) {
+          const expected = model.admit(nowUs, { pair: provider, rpmLimit, rpdLimit, budgetNanos });
+          let answer: Admission | null = null;
+          const asked = request({ providerSlug: provider, rpmLimit, rpdLimit, budgetNanos });
+          counters.admit(asked, (admission) => {
+            answer = admission;
+          });
+          expect(answer).toMatchObject(expected);
+        }
+        settleSpend(counters, request().limits.agentId, costNanos, monthOfMs(nowUs / 1000));
+        model.addSpend(nowUs, costNanos);
+      }
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test('memory counters: a month ends at its last microsecond in UTC', () => {
+  let nowUs = Date.UTC(2028, 1, 29, 23, 59, 59, 999) * 1000 + 999;
+  const counters = new MemoryCounters(() => nowUs, { minute: MINUTE_US / 1000, day: DAY_US / 1000 });
+  const outcome = (): string => {
+    let seen = '';
+    counters.admit(request({ budgetNanos: 5 }), (admission) => {
+      seen = admission.outcome;
+    });
+    return seen;
+  };
+  settleSpend(counters, request().limits.agentId, 5, monthOfMs(nowUs / 1000));
+  expect(outcome()).toBe('budget');
+  nowUs += 1;
+  expect(outcome()).toBe('admitted');
+});
+
+test('memory counters: a clock that steps back a little frees nothing early, one that steps back far starts over', () => {
+  let nowUs = Date.UTC(2026, 5, 1) * 1000;
+  const counters = new MemoryCounters(() => nowUs, { minute: MINUTE_US / 1000, day: DAY_US / 1000 });
+  const ask = (): Admission => {
+    let seen: Admission | null = null;
+    counters.admit(request({ rpmLimit: 2 }), (admission) => {
+      seen = admission;
+    });
+    return seen!;
+  };
+  ask();
+  nowUs -= MINUTE_US / 2;
+  expect(ask().outcome).toBe('admitted');
+  expect(ask().outcome).toBe('rpm');
+  nowUs -= DAY_US;
+  expect(ask().outcome).toBe('admitted');
+});
+
+test('memory counters: a clock that steps back a little ends no day early', () => {
+  const startUs = Date.UTC(2026, 5, 1) * 1000;
+  let nowUs = startUs;
+  const counters = new MemoryCounters(() => nowUs);
+  const asked = request({ rpdLimit: 1 });
+  const passesAtSec = (): number => {
+    let atSec = 0;
+    counters.admit(asked, (admission) => {
+      atSec = admission.retryAtSec;
+    });
+    return atSec;
+  };
+  expect(passesAtSec()).toBe(0);
+  nowUs -= MINUTE_US / 2;
+  expect(passesAtSec()).toBe((startUs + DAY_US) / 1e6);
+});
+
+test('memory counters: the real windows are a little more than a minute, so that one at the provider is not less, and a day', () => {
+  const startUs = Date.UTC(2026, 5, 1) * 1000;
+  let nowUs = startUs;
+  const counters = new MemoryCounters(() => nowUs);
+  const outcome = (atUs: number, limits: object): string => {
+    let seen = '';
+    nowUs = startUs + atUs;
+    counters.admit(request(limits), (admission) => {
+      seen = admission.outcome;
+    });
+    return seen;
+  };
+  const minute = { agentId: 'minute', rpmLimit: 1 };
+  const atUs = [0, MINUTE_US, MINUTE_US + 29_999, MINUTE_US + 30_000];
+  expect(atUs.map((at) => outcome(at, minute))).toEqual(['admitted', 'rpm', 'rpm', 'admitted']);
+  const day = { agentId: 'day', rpdLimit: 1 };
+  const laterUs = [2 * MINUTE_US, DAY_US, DAY_US + 2 * MINUTE_US - 1, DAY_US + 2 * MINUTE_US];
+  expect(laterUs.map((at) => outcome(at, day))).toEqual(['admitted', 'rpd', 'rpd', 'admitted']);
+});
+
+test('memory counters: tokens stay for their minute and up to a 60th longer, and say when they leave', () => {
+  const startUs = Date.UTC(2026, 5, 1) * 1000;
+  let nowUs = startUs;
+  const counters = new MemoryCounters(() => nowUs);
+  const asked = request({ tpmLimit: 10 });
+  const { limits: terms, providerSlug } = asked;
+  counters.settle({ limits: terms, providerSlug, month: 0, costNanos: 0, tokens: 10, reservationNanos: 0 });
+  const at = (atUs: number): readonly [string, number] => {
+    let seen: readonly [string, number] = ['', 0];
+    nowUs = startUs + atUs;
+    counters.admit(asked, ({ outcome, retryAtSec: passesAtSec }) => {
+      seen = [outcome, passesAtSec - startUs / 1e6];
+    });
+    return seen;
+  };
+  expect(at(0)).toEqual(['tpm', 61]);
+  expect(at(61_000_000 - 1)).toEqual(['tpm', 61]);
+  expect(at(61_000_000)[0]).toBe('admitted');
+});
+
+test('memory counters: what a call holds stays held, however many months it takes', () => {
+  let nowUs = Date.UTC(2026, 0, 1) * 1000;
+  const counters = new MemoryCounters(() => nowUs);
+  const hold = (holdNanos: number): string => {
+    let seen = '';
+    counters.admit(request({ budgetNanos: 100, hardBudget: true, holdNanos }), ({ outcome }) => {
+      seen = outcome;
+    });
+    return seen;
+  };
+  expect(hold(60)).toBe('admitted');
+  nowUs += 100 * DAY_US;
+  for (let i = 0; i < 10; i++) counters.admit(request({ agentId: `another-${i}` }), () => {});
+  expect([hold(41), hold(40)]).toEqual(['budget', 'admitted']);
+});
+
+test('memory counters: tokens of a call that took longer than a day count for their minute', () => {
+  let nowUs = Date.UTC(2026, 0, 1) * 1000;
+  const counters = new MemoryCounters(() => nowUs);
+  const asked = request({ tpmLimit: 10 });
+  const { limits: terms, providerSlug } = asked;
+  counters.admit(asked, () => {});
+  nowUs += 2 * DAY_US;
+  counters.settle({ limits: terms, providerSlug, month: 0, costNanos: 0, tokens: 10, reservationNanos: 0 });
+  for (let i = 0; i < 10; i++) counters.admit(request({ agentId: `another-${i}` }), () => {});
+  const outcomes: string[] = [];
+  counters.admit(asked, ({ outcome }) => void outcomes.push(outcome));
+  expect(outcomes).toEqual(['tpm']);
+});
+
+test('memory counters: pairs that are idle for a day and spend of past months are dropped', () => {
+  let nowUs = Date.UTC(2026, 0, 1) * 1000;
+  const counters = new MemoryCounters(() => nowUs, { minute: MINUTE_US / 1000, day: DAY_US / 1000 });
+  const month = formatMonth(monthOfMs(nowUs / 1000));
+  for (let agent = 0; agent < 1_000; agent++) {
+    const asked = request({ agentId: `agent-${agent}`, budgetNanos: 10, spendFloorNanos: 1, spendFloorMonth: month });
+    counters.admit(asked, () => {});
+  }
+  expect(counters.trackedCount).toBe(2_000);
+  nowUs += 70 * DAY_US;
+  for (let i = 0; i < 3_000; i++) counters.admit(request({ rpmLimit: 1_000_000 }), () => {});
+  expect(counters.trackedCount).toBeLessThanOrEqual(2);
+});

@@ -1,0 +1,274 @@
+/**
+ * Month spend over three writers, whatever happens to them and to their store: connections are cut, writers are killed or
+ * forget what is confirmed, the store is flushed, months end, the ledger books what was spent at any later time.
+ *
+ *   never more    than was spent
+ *   never less    than what the ledger has acknowledged, or what writers that are alive and in touch have spent
+ */
+
+import { MemoryCounters } from '@acg/dataplane/counters/memory/memory-counters';
+import { AdmissionBatch } from '@acg/dataplane/counters/redis/admission-batch';
+import { decodeAdmitReply, encodeAdmitArgument, listAdmitKeys } from '@acg/dataplane/counters/redis/admit-codec';
+import { ADMIT_SCRIPT } from '@acg/dataplane/counters/redis/script/admit-script';
+import { SpendCounters } from '@acg/dataplane/counters/redis/spend-counters';
+import { monthOfMs, monthStartSec } from '@acg/dataplane/limits/calendar-month';
+import { DEFAULT_WINDOW_LENGTHS_MS } from '@acg/dataplane/limits/limit-table';
+import { createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RedisServer } from '../fixtures/redis-server.js';
+import { admit, request, settleSpend } from './counters-fixture.js';
+
+const scriptWithGivenClock = ADMIT_SCRIPT.replace("call('TIME')", '{ARGV[3], ARGV[4]}');
+const FIRST_MONTH = monthOfMs(Date.UTC(2026, 0));
+const WRITERS = 3;
+const OTHERS = 3;
+
+let server: RedisServer;
+beforeAll(async () => {
+  server = await RedisServer.start();
+});
+afterAll(() => server.stop());
+
+/** A call to the store on its way: it may arrive late, or never, or arrive and its answer not. */
+interface ScriptCall {
+  readonly batch: AdmissionBatch;
+  readonly keys: readonly string[];
+  readonly argument: Buffer;
+  readonly writer: string;
+}
+
+let names = 0;
+
+/** One process run: what it has spent of each month, and what it remembers. */
+class Writer {
+  readonly name = `writer-${names++}`;
+  /** Two others fill it: a third scope pushes out one that is confirmed. */
+  readonly purses = new SpendCounters(2, this.name);
+  readonly inflightCalls: ScriptCall[] = [];
+
+  spend(agentId: string, month: number, nanos: number): void {
+    this.purses.getOrCreate(agentId).addSpend(month, nanos);
+  }
+
+  /** Asks for the agent's spend and tells what it has spent itself. */
+  startScriptCall(agentId: string, callerMonth: number, ledger: { month: number; nanos: number }): ScriptCall {
+    const terms = createTestLimits({ agentId, budgetNanos: 1e15 });
+    const batch = new AdmissionBatch(0, this.purses);
+    const spend = { ...terms.scopes[0]!, ledgerNanos: ledger.nanos };
+    batch.peekSpend({ ...terms, month: ledger.month }, spend, () => {});
+    batch.seal();
+    const header = { windows: DEFAULT_WINDOW_LENGTHS_MS, month: callerMonth, probe: false, probeTag: '' };
+    const parcel = {
+      batch,
+      keys: listAdmitKeys(header, batch),
+      argument: encodeAdmitArgument(header, batch),
+      writer: this.name,
+    };
+    this.inflightCalls.push(parcel);
+    return parcel;
+  }
+}
+
+/** Runs the call in the store; what it says the agent has spent in the store's month. */
+async function runInStore({ batch, keys, argument, writer }: ScriptCall, month: number) {
+  const sent = [
+    'EVAL',
+    scriptWithGivenClock,
+    keys.length,
+    ...keys,
+    argument,
+    writer,
+    monthStartSec(month) + 1,
+    0,
+  ] as const;
+  const reply = (await server.admin.callBuffer(...(sent as unknown as [string, ...string[]]))) as Buffer;
+  const decoded = decodeAdmitReply(reply, batch, month)!;
+  return { decoded, spentNanos: decoded.verdicts[0]!.spentNanos };
+}
+
+function acknowledge({ batch }: ScriptCall): void {
+  for (const { counter: purse, total, sentNanos } of batch.spends) {
+    if (total !== null) purse.acknowledge(total, sentNanos, performance.now());
+  }
+}
+
+type DeliveryFate = 'answered' | 'answer lost' | 'never arrives' | 'arrives later';
+
+const step = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('spend' as const),
+      writer: fc.nat(WRITERS - 1),
+      nanos: fc.integer({ min: 1, max: 100 }),
+      /** A call of the month before that ends now. */
+      late: fc.boolean(),
+    }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant('send' as const),
+      writer: fc.nat(WRITERS - 1),
+      fate: fc.constantFrom<DeliveryFate>('answered', 'answered', 'answer lost', 'never arrives', 'arrives later'),
+      monthsOff: fc.constantFrom(0, 0, 0, -1, 1),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('late parcel' as const), nth: fc.nat(20) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('kill' as const), writer: fc.nat(WRITERS - 1) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('forget' as const), writer: fc.nat(WRITERS - 1) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('flush' as const) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('month ends' as const) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('book' as const), share: fc.double({ min: 0, max: 1, noNaN: true }) }),
+  },
+);
+
+test('month spend: three writers on one store, any interleaving', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }), async (steps) => {
+      const agentId = `fleet-${names++}`;
+      const writers = Array.from({ length: WRITERS }, () => new Writer());
+      let month = FIRST_MONTH;
+      /** Truth, by month. */
+      const spent = new Map<number, number>();
+      const booked = new Map<number, number>();
+      /** What living writers remember of the month, and what the store was told and has not lost since. */
+      const lower = (): number => {
+        const remembered = inTouch.reduce((sum, known) => sum + (known.get(month) ?? 0), 0);
+        return Math.max(remembered, booked.get(month) ?? 0);
+      };
+      /** Per writer: its total of each month that the store must have, since it was in touch after the last flush. */
+      let inTouch: Map<number, number>[] = writers.map(() => new Map());
+      const own = writers.map(() => new Map<number, number>());
+      const late: ScriptCall[] = [];
+      for (const one of steps) {
+        switch (one.do) {
+          case 'spend': {
+            const of = one.late ? month - 1 : month;
+            writers[one.writer]!.spend(agentId, of, one.nanos);
+            spent.set(of, (spent.get(of) ?? 0) + one.nanos);
+            own[one.writer]!.set(of, (own[one.writer]!.get(of) ?? 0) + one.nanos);
+            break;
+          }
+          case 'send': {
+            const ledger = { month, nanos: booked.get(month) ?? 0 };
+            const parcel = writers[one.writer]!.startScriptCall(agentId, month + one.monthsOff, ledger);
+            if (one.fate === 'never arrives') break;
+            if (one.fate === 'arrives later') {
+              late.push(parcel);
+              break;
+            }
+            const { spentNanos } = await runInStore(parcel, month);
+            if (one.fate === 'answered') acknowledge(parcel);
+            for (const [of, total] of own[one.writer]!) inTouch[one.writer]!.set(of, total);
+            expect(spentNanos).toBeLessThanOrEqual(spent.get(month) ?? 0);
+            expect(spentNanos).toBeGreaterThanOrEqual(lower());
+            break;
+          }
+          case 'late parcel': {
+            const [parcel] = late.splice(one.nth % Math.max(1, late.length), 1);
+            if (parcel === undefined) break;
+            const { spentNanos } = await runInStore(parcel, month);
+            expect(spentNanos).toBeLessThanOrEqual(spent.get(month) ?? 0);
+            break;
+          }
+          case 'kill': {
+            // What it has told stays; what it has not is known to the ledger alone, when its spool is read.
+            writers[one.writer] = new Writer();
+            own[one.writer] = new Map();
+            const kept = inTouch[one.writer]!;
+            inTouch.push(kept);
+            inTouch[one.writer] = new Map();
+            break;
+          }
+          case 'forget': {
+            // Others take its place in memory, if the store knows all of it.
+            const writer = writers[one.writer]!;
+            const before = writer.purses.find(agentId);
+            for (let i = 0; i < 2 * OTHERS; i++) writer.purses.getOrCreate(`other-${names++}`);
+            if (before !== null && writer.purses.find(agentId) !== before) {
+              expect(before.isEvictable).toBe(true); // only what the store has confirmed is forgotten
+              inTouch.push(inTouch[one.writer]!);
+              inTouch[one.writer] = new Map();
+              own[one.writer] = new Map();
+            }
+            break;
+          }
+          case 'flush':
+            await server.admin.flushall();
+            inTouch = writers.map(() => new Map());
+            break;
+          case 'month ends':
+            month++;
+            break;
+          case 'book': {
+            // Some part of what was spent has reached the ledger; more than it had before.
+            for (const [of, total] of spent) {
+              const before = booked.get(of) ?? 0;
+              booked.set(of, before + Math.floor((total - before) * one.share));
+            }
+          }
+        }
+      }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('month spend: in process, any interleaving of spend, bookings, restarts and month ends', async () => {
+  const memoryStep = fc.oneof(
+    {
+      weight: 5,
+      arbitrary: fc.record({ do: fc.constant('spend' as const), nanos: fc.nat(100), late: fc.boolean() }),
+    },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('restart' as const) }) },
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('month ends' as const) }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({ do: fc.constant('book' as const), share: fc.double({ min: 0, max: 1, noNaN: true }) }),
+    },
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(memoryStep, { minLength: 1, maxLength: 60, size: 'max' }), async (steps) => {
+      let month = FIRST_MONTH;
+      const clock = (): number => (monthStartSec(month) + 1) * 1e6;
+      let counters = new MemoryCounters(clock);
+      const spent = new Map<number, number>();
+      const booked = new Map<number, number>();
+      let own = new Map<number, number>();
+      const agentId = 'agent';
+      for (const one of steps) {
+        if (one.do === 'spend') {
+          const of = one.late ? month - 1 : month;
+          settleSpend(counters, agentId, one.nanos, of);
+          spent.set(of, (spent.get(of) ?? 0) + one.nanos);
+          own.set(of, (own.get(of) ?? 0) + one.nanos);
+        } else if (one.do === 'restart') {
+          counters = new MemoryCounters(clock);
+          own = new Map();
+        } else if (one.do === 'month ends') {
+          month++;
+        } else {
+          for (const [of, total] of spent) {
+            const before = booked.get(of) ?? 0;
+            booked.set(of, before + Math.floor((total - before) * one.share));
+            counters.updateLedgerSpend(agentId, of, booked.get(of)!, 0);
+          }
+        }
+        const ledgerNanos = booked.get(month) ?? 0;
+        const asked = request({ agentId, budgetNanos: 1e15, rpmLimit: 1e6, rpdLimit: 1e6 });
+        const spends = asked.limits.scopes.map((spend) => ({ ...spend, ledgerNanos }));
+        const { spentNanos } = await admit(counters, {
+          ...asked,
+          limits: { ...asked.limits, month, scopes: spends, budgetedScopes: spends },
+        });
+        expect(spentNanos).toBeLessThanOrEqual(spent.get(month) ?? 0);
+        expect(spentNanos).toBeGreaterThanOrEqual(Math.max(own.get(month) ?? 0, ledgerNanos));
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

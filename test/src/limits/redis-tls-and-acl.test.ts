@@ -1,0 +1,152 @@
+/** TLS, ACL users and the warning about eviction. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { RedisServer } from '../fixtures/redis-server.js';
+import { admit, CountingMetrics, captureLog, request, settleSpend, silentLogger } from './counters-fixture.js';
+
+let directory: string;
+let server: RedisServer;
+let caPem: string;
+/** What docs/operations.md tells operators to give the data planes' user. */
+const ACL_RIGHTS = [
+  '~acg:*',
+  '+evalsha',
+  '+eval',
+  '+get',
+  '+set',
+  '+expire',
+  '+pexpire',
+  '+getrange',
+  '+setrange',
+  '+time',
+  '+hmget',
+  '+hset',
+  '+hdel',
+  '+hgetall',
+];
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'acg-tls-'));
+  const at = (name: string): string => join(directory, name);
+  const openssl = (...args: string[]): unknown => execFileSync('openssl', args, { stdio: 'ignore' });
+  openssl(
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-nodes',
+    '-days',
+    '2',
+    '-subj',
+    '/CN=test ca',
+    '-keyout',
+    at('ca.key'),
+    '-out',
+    at('ca.pem'),
+  );
+  openssl(
+    'req',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-nodes',
+    '-subj',
+    '/CN=localhost',
+    '-addext',
+    'subjectAltName=IP:127.0.0.1',
+    '-keyout',
+    at('redis.key'),
+    '-out',
+    at('redis.csr'),
+  );
+  openssl(
+    'x509',
+    '-req',
+    '-in',
+    at('redis.csr'),
+    '-CA',
+    at('ca.pem'),
+    '-CAkey',
+    at('ca.key'),
+    '-CAcreateserial',
+    '-days',
+    '2',
+    '-copy_extensions',
+    'copy',
+    '-out',
+    at('redis.pem'),
+  );
+  caPem = readFileSync(at('ca.pem'), 'utf8');
+  server = await RedisServer.start({
+    tls: { ca: at('ca.pem'), cert: at('redis.pem'), key: at('redis.key'), caPem },
+    args: ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'],
+  });
+  await server.admin.call('ACL', 'SETUSER', 'gateway', 'on', '>p@ss/word:1', ...ACL_RIGHTS);
+});
+afterAll(async () => {
+  await server.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const redisUrlWithUser = (password: string): URL => {
+  const url = new URL(server.url);
+  url.username = 'gateway';
+  url.password = encodeURIComponent(password);
+  return url;
+};
+const counterOptions = (url: URL, tlsCa: string | null) => ({
+  urls: [url],
+  connectionName: 'acg-named',
+  tlsCa,
+  timeoutMs: 1_000,
+});
+
+test('access: TLS and an ACL user with no more than the script needs', async () => {
+  const counters = new RedisCounters(
+    counterOptions(redisUrlWithUser('p@ss/word:1'), caPem),
+    silentLogger,
+    new CountingMetrics(),
+  );
+  await counters.start();
+  expect(counters.isEnforcing).toBe(true);
+  const asked = request({ rpmLimit: 1, budgetNanos: 100 });
+  settleSpend(counters, asked.limits.agentId, 7);
+  expect(await admit(counters, asked)).toMatchObject({ outcome: 'admitted', spentNanos: 7 });
+  expect((await admit(counters, asked)).outcome).toBe('rpm');
+  await counters.close();
+});
+
+test('access: the connection is named', async () => {
+  const counters = new RedisCounters(counterOptions(server.url, caPem), silentLogger, new CountingMetrics());
+  await counters.start();
+  expect(String(await server.admin.client('LIST'))).toContain('name=acg-named');
+  await counters.close();
+});
+
+test.each([
+  ['a wrong password', () => counterOptions(redisUrlWithUser('wrong'), caPem)],
+  ['a certificate of an unknown authority', () => counterOptions(server.url, null)],
+])('access: %s opens the gate, says so once, and never shows the password', async (_name, made) => {
+  const { log, lines } = captureLog();
+  const counters = new RedisCounters(made(), log, new CountingMetrics());
+  await counters.start();
+  expect(counters.isEnforcing).toBe(false);
+  expect((await admit(counters, request())).outcome).toBe('unchecked');
+  expect(lines).toEqual(['warn: counter store unavailable: requests pass unchecked']);
+  await counters.close();
+});
+
+test('access: a store that evicts keys is warned about at start', async () => {
+  const { log, lines } = captureLog();
+  const counters = new RedisCounters(counterOptions(server.url, caPem), log, new CountingMetrics());
+  await counters.start();
+  expect(lines).toEqual([expect.stringContaining('set maxmemory-policy noeviction')]);
+  await counters.close();
+});

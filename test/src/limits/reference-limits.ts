@@ -1,0 +1,76 @@
+/**
+ * The limits (docs/contract.md#limits) as plainly as it can be said: every admission is kept, every question is
+ * answered by counting.
+ */
+import { monthEndSec, monthOfMs } from '@acg/dataplane/limits/calendar-month';
+
+interface ModelRequest {
+  readonly pair: string;
+  readonly rpmLimit: number;
+  readonly rpdLimit: number;
+  readonly budgetNanos: number | null;
+}
+
+interface ModelAdmission {
+  readonly outcome: 'admitted' | 'rpm' | 'rpd' | 'budget';
+  readonly rpmRemaining: number;
+  readonly rpmResetAtSec: number;
+  readonly passesAtSec: number;
+}
+
+const ceilToSeconds = (us: number): number => Math.ceil(us / 1_000_000);
+
+export class ReferenceLimits {
+  /** Times of all admissions, µs. */
+  readonly #admissions = new Map<string, number[]>();
+  readonly #days = new Map<string, { startUs: number; count: number }>();
+  readonly #spend = new Map<number, number>();
+
+  constructor(
+    readonly rpmUs: number,
+    readonly rpdUs: number,
+  ) {}
+
+  addSpend(nowUs: number, nanos: number): void {
+    const month = monthOfMs(nowUs / 1000);
+    this.#spend.set(month, this.spentNanos(nowUs) + nanos);
+  }
+
+  spentNanos(nowUs: number): number {
+    return this.#spend.get(monthOfMs(nowUs / 1000)) ?? 0;
+  }
+
+  /** Admissions of the pair that count at `nowUs`, oldest first. */
+  admissionsInWindow(pair: string, nowUs: number): readonly number[] {
+    return (this.#admissions.get(pair) ?? []).filter((at) => at > nowUs - this.rpmUs);
+  }
+
+  dayCount(pair: string, nowUs: number): number {
+    const day = this.#days.get(pair);
+    return day === undefined || nowUs >= day.startUs + this.rpdUs ? 0 : day.count;
+  }
+
+  admit(nowUs: number, request: ModelRequest): ModelAdmission {
+    const { pair, rpmLimit, rpdLimit, budgetNanos } = request;
+    const live = this.admissionsInWindow(pair, nowUs);
+    const today = this.dayCount(pair, nowUs);
+    const left = Math.max(0, rpmLimit - live.length);
+    const rpmResetAtSec = live.length === 0 ? 0 : ceilToSeconds(live[0]! + this.rpmUs);
+    if (live.length >= rpmLimit) {
+      const passes = live[live.length - rpmLimit]! + this.rpmUs;
+      return { outcome: 'rpm', rpmRemaining: 0, rpmResetAtSec, passesAtSec: ceilToSeconds(passes) };
+    }
+    if (today >= rpdLimit) {
+      const passesAtSec = ceilToSeconds(this.#days.get(pair)!.startUs + this.rpdUs);
+      return { outcome: 'rpd', rpmRemaining: left, rpmResetAtSec, passesAtSec };
+    }
+    if (budgetNanos !== null && this.spentNanos(nowUs) >= budgetNanos) {
+      const passesAtSec = monthEndSec(monthOfMs(nowUs / 1000));
+      return { outcome: 'budget', rpmRemaining: left, rpmResetAtSec, passesAtSec };
+    }
+    this.#admissions.set(pair, [...(this.#admissions.get(pair) ?? []), nowUs]);
+    this.#days.set(pair, today === 0 ? { startUs: nowUs, count: 1 } : { ...this.#days.get(pair)!, count: today + 1 });
+    const first = ceilToSeconds((live[0] ?? nowUs) + this.rpmUs);
+    return { outcome: 'admitted', rpmRemaining: left - 1, rpmResetAtSec: first, passesAtSec: 0 };
+  }
+}

@@ -1,0 +1,83 @@
+/** The pages name every variable, command and endpoint that there is, and none that is not there. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { ConfigError } from '@acg/base/env-reader';
+import { loadConfig as loadControlPlane } from '@acg/controlplane/config';
+import { loadConfig as loadDataPlane } from '@acg/dataplane/config';
+import { expect, test } from 'vitest';
+import { COMMAND_GROUPS } from '../../controlplane/cli/src/commands/registry.js';
+
+const ROOT = new URL('../../', import.meta.url);
+const CLI = 'controlplane/cli/src/';
+const text = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');
+const matches = (source: string, pattern: RegExp): string[] => [...source.matchAll(pattern)].map(([, found]) => found!);
+const sorted = (names: Iterable<string>): string[] => [...new Set(names)].sort();
+/** What stands in backquotes in a table's first column, with the cell after it. */
+const tableRows = (page: string): readonly (readonly [names: string[], next: string])[] =>
+  [...page.matchAll(/^\| (`[^|]*) \| ([^|]*)/gm)].map(([, names, next]) => [
+    matches(names!, /`([^`]*)`/g),
+    next!.trim(),
+  ]);
+
+/** Which variables are asked for, where none is set and where each is. */
+function listVariables(load: (env: NodeJS.ProcessEnv) => unknown): string[] {
+  const names = new Set<string>();
+  for (const value of [undefined, 'http://127.0.0.1:1']) {
+    const get = (_: unknown, name: string | symbol) => {
+      names.add(String(name));
+      return value;
+    };
+    expect(() => load(new Proxy<NodeJS.ProcessEnv>({}, { get }))).toThrow(ConfigError);
+  }
+  return [...names];
+}
+
+test('docs/configuration.md has the variables of each plane', () => {
+  const read = [
+    ...listVariables(loadControlPlane).map((name) => `control ${name}`),
+    ...listVariables(loadDataPlane).map((name) => `data ${name}`),
+  ];
+  const documented = tableRows(text('docs/configuration.md')).flatMap(([names, plane]) =>
+    names.flatMap((name) => (plane === 'both' ? ['control', 'data'] : [plane]).map((one) => `${one} ${name}`)),
+  );
+  expect(sorted(documented)).toEqual(sorted(read));
+});
+
+test('docs/cli.md has the variables and the commands of the command line', () => {
+  const page = text('docs/cli.md');
+  const sources = readdirSync(new URL(CLI, ROOT), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+    .map((path) => text(CLI + path));
+  const VARIABLE = /\b(ACG_[A-Z]+(?:_[A-Z]+)*)\b(?!_)/g;
+  const own = matches(sources.join('\n'), VARIABLE).filter((name) => name !== 'ACG_VERCEL_BASE_URL');
+  expect(sorted(matches(page, VARIABLE))).toEqual(sorted(own));
+
+  const [, table = ''] = /^## Commands\n([\s\S]*?)^## /m.exec(page) ?? [];
+  const shown = Object.entries(COMMAND_GROUPS).flatMap(([name, { hidden }]) => (hidden ? [] : [name]));
+  expect(sorted(tableRows(table).flatMap(([names]) => names))).toEqual(sorted(shown));
+});
+
+/** Of the data plane, of the providers, of a collector; and the document itself. */
+const ELSEWHERE = /^\/v1\/(?:proxy|self|chat|models|responses|messages|traces|openapi)\b/;
+
+test('the endpoints that pages name are there', () => {
+  const { paths } = JSON.parse(text('controlplane/openapi.json')) as { paths: Record<string, object> };
+  const plain = (path: string): string => path.replaceAll(/\{[^}]*\}|:\w+/g, '{}');
+  const there = new Map(Object.entries(paths).map(([path, methods]) => [plain(path), Object.keys(methods)]));
+  const pages = [
+    'README.md',
+    ...readdirSync(new URL('docs', ROOT), { encoding: 'utf8' }).map((name) => `docs/${name}`),
+  ];
+  const named = pages
+    .filter((page) => page.endsWith('.md'))
+    .flatMap((page) =>
+      [...text(page).matchAll(/(?:\b(GET|POST|PUT|PATCH|DELETE) )?(?<![\w…}])(\/v1\/[\w{}:/-]*[\w}])/g)]
+        .filter(([, , path]) => !ELSEWHERE.test(path!))
+        .map(([found, method, path]) => ({ page, found, method: method?.toLowerCase(), path: plain(path!) })),
+    );
+  expect(named.length).toBeGreaterThan(30);
+  const missing = named.filter(({ method, path }) => {
+    const methods = there.get(path);
+    return methods === undefined || (method !== undefined && !methods.includes(method));
+  });
+  expect(missing.map(({ page, found }) => `${page}: ${found}`)).toEqual([]);
+});

@@ -1,0 +1,77 @@
+/** Which errors a route can answer, as far as that follows from how it is declared. */
+import type { RouteEntry } from '@acg/controlplane/http/route-table';
+
+export const ERRORS: Readonly<
+  Record<number, { readonly name: string; readonly description: string; readonly example: string }>
+> = {
+  400: {
+    name: 'BadRequest',
+    description: 'Something in the request is wrong; the text names the field.',
+    example: 'name is required',
+  },
+  401: {
+    name: 'Unauthenticated',
+    description: 'Nobody is logged in, or no longer.',
+    example: 'the session token is invalid or expired: log in, or refresh it',
+  },
+  403: {
+    name: 'Forbidden',
+    description: 'The caller may not do this.',
+    example: 'this needs the role admin or higher; you are viewer in this organization',
+  },
+  404: {
+    name: 'NotFound',
+    description: 'There is no such thing, or it belongs to another organization.',
+    example: 'no such agent',
+  },
+  409: {
+    name: 'Conflict',
+    description: 'It does not fit the state of things; the text says why.',
+    example: 'the organization already has 1000 shared credentials: delete one first',
+  },
+  413: {
+    name: 'TooLarge',
+    description: 'The body has more than 1 MiB.',
+    example: 'the body is larger than 1048576 bytes',
+  },
+  429: {
+    name: 'TooManyRequests',
+    description: 'Too many at once or in a time; see Retry-After.',
+    example: 'too many logins: try again in 30 seconds',
+  },
+  500: {
+    name: 'InternalError',
+    description: 'A fault of the gateway; the text names the request.',
+    example: 'internal error, request 7d1f6c0e-52b8-4a63-9f0d-3b8e5a2c4d13',
+  },
+  503: {
+    name: 'Unavailable',
+    description: 'The database is away; see Retry-After.',
+    example: 'the database is away: try again shortly',
+  },
+};
+
+interface Fields {
+  readonly properties?: Readonly<Record<string, { readonly format?: string }>>;
+}
+
+/** Whether the caller names something by its id, which may not be there. */
+const hasResourceId = ({ url, schema }: RouteEntry): boolean =>
+  url.includes(':') ||
+  [schema?.querystring, schema?.body].some((part) =>
+    Object.entries((part as Fields | undefined)?.properties ?? {}).some(
+      ([name, { format }]) => format === 'uuid' || /Ids?$/.test(name),
+    ),
+  );
+
+export function listErrorStatuses(route: RouteEntry): number[] {
+  const statuses = [400, 500, 503];
+  if (route.access !== 'public') statuses.push(401, 403);
+  if (hasResourceId(route)) statuses.push(404);
+  if (route.method !== 'GET' && route.access !== 'public') statuses.push(409);
+  if (route.schema?.body !== undefined) statuses.push(413);
+  // Changes have an allowance; questions to the ledger have few places.
+  const changes = ['POST', 'PUT', 'PATCH'].includes(route.method) && route.access !== 'public';
+  if (changes || route.url.startsWith('/v1/usage/')) statuses.push(429);
+  return statuses;
+}

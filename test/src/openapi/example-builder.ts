@@ -1,0 +1,71 @@
+/**
+ * Examples of what is sent and answered, one for each named schema: every field by its name, from a table, and what the
+ * table does not know by its type.
+ */
+import { EXAMPLE_VALUES, OMITTED_FIELDS } from './example-values.js';
+import type { JsonNode } from './schema-registry.js';
+
+const PREFIX = '#/components/schemas/';
+
+export class ExampleBuilder {
+  readonly problems: string[] = [];
+  readonly #made = new Map<string, unknown>();
+
+  constructor(readonly schemas: Readonly<Record<string, JsonNode>>) {}
+
+  exampleOf(name: string): unknown {
+    if (!this.#made.has(name)) this.#made.set(name, this.#value(this.schemas[name]!, [name]));
+    return this.#made.get(name);
+  }
+
+  /** `place`: the schema's name and the fields within it. */
+  #value(schema: JsonNode, place: readonly string[]): unknown {
+    for (let from = 0; from < place.length; from++) {
+      const known = EXAMPLE_VALUES[place.slice(from).join('.')];
+      if (known !== undefined && matchesType(schema, known)) return known;
+    }
+    if (typeof schema.$ref === 'string') return this.exampleOf(schema.$ref.slice(PREFIX.length));
+    if (schema.const !== undefined) return schema.const;
+    if (Array.isArray(schema.enum)) return schema.enum[0];
+    const options = schema.anyOf as readonly JsonNode[] | undefined;
+    if (options !== undefined) return this.#value(options.find(({ type }) => type !== 'null')!, place);
+    return this.#ofType(schema, place);
+  }
+
+  #ofType(schema: JsonNode, place: readonly string[]): unknown {
+    const [type] = [schema.type].flat();
+    if (type === 'object') return this.#object(schema, place);
+    if (type === 'array') {
+      const { $ref } = schema.items as JsonNode;
+      return [
+        typeof $ref === 'string'
+          ? this.exampleOf($ref.slice(PREFIX.length))
+          : this.#value(schema.items as JsonNode, place),
+      ];
+    }
+    this.problems.push(`no example of ${place.join('.')}: add it to FIELDS in test/src/openapi/example-values.ts`);
+    return null;
+  }
+
+  #object({ properties = {} }: JsonNode, place: readonly string[]): JsonNode {
+    const fields = Object.entries(properties as Record<string, JsonNode>);
+    const shown = fields.filter(([name]) => !OMITTED_FIELDS.has(`${place[0]}.${name}`));
+    return Object.fromEntries(shown.map(([name, field]) => [name, this.#value(field, [...place, name])]));
+  }
+}
+
+/** Whether the table's value is of the schema's kind: one name may stand for a number here and a text there. */
+function matchesType(schema: JsonNode, value: unknown): boolean {
+  if (schema.$ref !== undefined) return typeof value === 'object' && value !== null && !Array.isArray(value);
+  if (schema.const !== undefined) return schema.const === value;
+  if (Array.isArray(schema.enum)) return schema.enum.includes(value);
+  if (Array.isArray(schema.anyOf)) return (schema.anyOf as JsonNode[]).some((option) => matchesType(option, value));
+  if (Array.isArray(value))
+    return schema.type === 'array' && value.every((item) => matchesType(schema.items as JsonNode, item));
+  return [schema.type].flat().includes(typeOf(value)) || (schema.type === 'number' && typeOf(value) === 'integer');
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Number.isInteger(value) ? 'integer' : typeof value;
+}

@@ -1,0 +1,21 @@
+import { createLogger } from '@acg/base/log';
+import { loadConfig } from '@acg/controlplane/config';
+import { buildControlPlane } from '@acg/controlplane/control-plane';
+import { generateOpenApiDocument, type OpenApiResult } from './openapi-document.js';
+import { collectExportedSchemaNames } from './schema-registry.js';
+
+/** From the routes of a control plane that never starts: no database is asked. */
+export async function generateDocumentFromRoutes(): Promise<OpenApiResult> {
+  const config = loadConfig({
+    DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none',
+    MASTER_KEYS: `test:${Buffer.alloc(32).toString('base64')}`,
+    JWT_SECRET: 'a secret that signs nothing, only for this document',
+    INTERNAL_TOKEN: 'a token that opens nothing, only for this document',
+  });
+  const { app } = buildControlPlane(config, createLogger('control', 'silent'));
+  try {
+    return generateOpenApiDocument(app.routeTable, await collectExportedSchemaNames(), config.version);
+  } finally {
+    await app.close();
+  }
+}

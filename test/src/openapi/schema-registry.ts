@@ -1,0 +1,93 @@
+/**
+ * Gives the schemas of the routes names, so that generated clients have types instead of anonymous shapes: the `title` of
+ * a schema, else the name under which a `…schema.ts` of the control plane exports it.
+ */
+import { readdirSync } from 'node:fs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const SOURCES = fileURLToPath(new URL('../../../controlplane/src/', import.meta.url));
+const TYPE_NAME = /^[A-Z][A-Za-z0-9]*$/;
+
+export interface JsonNode {
+  [key: string]: unknown;
+}
+
+/** Export name of every object that a schema module exports. */
+export async function collectExportedSchemaNames(): Promise<ReadonlyMap<object, string>> {
+  const names = new Map<object, string>();
+  const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /schema\.ts$/.test(path))
+    .sort();
+  for (const path of files) {
+    const module = (await import(pathToFileURL(SOURCES + path).href)) as Record<string, unknown>;
+    for (const [name, value] of Object.entries(module)) {
+      if (TYPE_NAME.test(name) && typeof value === 'object' && value !== null && 'type' in value) {
+        if (value.type === 'object' && !names.has(value)) names.set(value, name);
+      }
+    }
+  }
+  return names;
+}
+
+/** Collects named schemas while the routes are written down. */
+export class SchemaRegistry {
+  readonly components: Record<string, JsonNode> = {};
+  readonly problems: string[] = [];
+  readonly #nameByText = new Map<string, string>();
+
+  constructor(readonly exported: ReadonlyMap<object, string>) {}
+
+  /** The schema with references in place of what has a name. `fallback` names it where nothing else does. */
+  reference(schema: object, fallback?: string): JsonNode {
+    return this.#buildSchema(schema as JsonNode, fallback);
+  }
+
+  #buildSchema(schema: JsonNode, fallback?: string): JsonNode {
+    const { title, ...rest } = schema;
+    const name = typeof title === 'string' && TYPE_NAME.test(title) ? title : this.exported.get(schema);
+    const written: JsonNode = {};
+    for (const [key, value] of Object.entries(rest)) written[key] = this.#writeValue(key, value);
+    const plain = simplifySchema(written);
+    if (name === undefined && fallback === undefined) return plain;
+    const text = JSON.stringify(plain);
+    // Two operations that answer the same, unnamed: one type.
+    const known = name ?? this.#nameByText.get(text) ?? fallback!;
+    const before = this.components[known];
+    if (before === undefined) {
+      this.components[known] = plain;
+      this.#nameByText.set(text, known);
+    } else if (JSON.stringify(before) !== text) {
+      this.problems.push(`two schemas are called ${known}: give one of them another title`);
+    }
+    return { $ref: `#/components/schemas/${known}` };
+  }
+
+  #writeValue(key: string, value: unknown): unknown {
+    if (key === 'properties' || key === 'patternProperties') {
+      return mapValues(value as JsonNode, (child) => this.#buildSchema(child as JsonNode));
+    }
+    if (key === 'items' || key === 'additionalProperties') return isNode(value) ? this.#buildSchema(value) : value;
+    if (key === 'anyOf' || key === 'oneOf' || key === 'allOf') {
+      return (value as JsonNode[]).map((child) => this.#buildSchema(child));
+    }
+    return value;
+  }
+}
+
+const isNode = (value: unknown): value is JsonNode =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const mapValues = (node: JsonNode, change: (value: unknown) => unknown): JsonNode =>
+  Object.fromEntries(Object.entries(node).map(([key, value]) => [key, change(value)]));
+
+/** A choice of constants as an enumeration, which generators know; its type said. */
+function simplifySchema(schema: JsonNode): JsonNode {
+  const { anyOf, ...rest } = schema;
+  const options = anyOf as readonly JsonNode[] | undefined;
+  if (options?.every((option) => typeof option.const === 'string')) {
+    return { type: 'string', enum: options.map((option) => option.const), ...rest };
+  }
+  if (Array.isArray(schema.enum) && schema.type === undefined && schema.enum.every((v) => typeof v === 'string')) {
+    return { type: 'string', ...schema };
+  }
+  return schema;
+}

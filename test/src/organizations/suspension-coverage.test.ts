@@ -1,0 +1,62 @@
+/** Every table with rows of an organization is suspended with it, or says here why it need not be. */
+import { SUSPENDABLE_TABLES } from '@acg/controlplane/suspension/suspendable-tables';
+import { expect, test } from 'vitest';
+import { useTestDatabase } from '../fixtures/test-database.js';
+
+const db = useTestDatabase();
+
+const LEDGER_REASON = 'the ledger: what was called, which nobody acts by';
+const STATISTICS_REASON = 'how providers were doing';
+
+/** Why rows of these tables give nobody access and send nothing anywhere, once everything in `SUSPENDABLE` is suspended. */
+const EXEMPT_TABLES: Readonly<Record<string, string>> = {
+  agents: 'an agent is called with a gateway token, and calls with an account: both are suspended',
+  audit_entries: 'the record of what was done',
+  booked_files: LEDGER_REASON,
+  booked_lines: LEDGER_REASON,
+  circuits: 'how providers were doing, and a hold, which ends within a day',
+  circuit_outcomes: STATISTICS_REASON,
+  circuit_successes: STATISTICS_REASON,
+  device_logins: 'an approval holds by the session version of its user, or by a membership: both end',
+  event_mail_queue: 'mails to members, whose memberships are suspended',
+  event_mail_recipients: 'goes with the membership',
+  events: 'facts; webhooks and mails that would carry them are suspended',
+  idempotency_keys: 'answers to a caller, who is authenticated again',
+  month_spend: LEDGER_REASON,
+  organization_deletions: 'the record of what was deleted, which owners of that time read',
+  poison_records: LEDGER_REASON,
+  projects: 'groups agents',
+  rejections_hourly: LEDGER_REASON,
+  sessions: 'those of the founder end, those of members need a membership',
+  suspended_items: 'where suspended rows are',
+  usage_daily: LEDGER_REASON,
+  usage_daily_by: LEDGER_REASON,
+  usage_hourly: LEDGER_REASON,
+  usage_hourly_by: LEDGER_REASON,
+  usage_late: LEDGER_REASON,
+  usage_late_hours: LEDGER_REASON,
+  usage_records: LEDGER_REASON,
+  webhook_deliveries: 'go with their endpoint',
+  webhook_previous_secrets: 'goes with its endpoint',
+};
+
+test('suspension: each table with an organization id is in the list, or exempt for a reason', async () => {
+  const rows = await db().sql<{ name: string }[]>`
+    select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = 'public' and c.relkind in ('r', 'p') and not c.relispartition
+       and exists (select from pg_attribute a where a.attrelid = c.oid and not a.attisdropped
+                      and a.attname in ('org_id', 'organization_id'))`;
+  const tables = rows.map(({ name }) => name).sort();
+  const listed = SUSPENDABLE_TABLES.map(({ table }) => table);
+  expect(tables.filter((name) => !listed.includes(name) && EXEMPT_TABLES[name] === undefined)).toEqual([]);
+  expect([...listed, ...Object.keys(EXEMPT_TABLES)].filter((name) => !tables.includes(name))).toEqual([]);
+  expect(listed.filter((name) => EXEMPT_TABLES[name] !== undefined)).toEqual([]);
+});
+
+test('suspension: what holds a ciphertext is declared so, because it is kept apart for the rotation of master keys', async () => {
+  const rows = await db().sql<{ name: string }[]>`
+    select table_name as name from information_schema.columns
+     where table_schema = 'public' and column_name = 'ciphertext'`;
+  const sealed = new Set(rows.map(({ name }) => name));
+  expect(SUSPENDABLE_TABLES.filter(({ encrypted, table }) => encrypted !== sealed.has(table))).toEqual([]);
+});

@@ -1,9 +1,0 @@
-/** The real credentials of the stand-ins: the only ones they take, and what an agent must never see. */
-export const REAL = {
-  openai: 'sk-proj-real-openai-credential-0001',
-  anthropic: 'sk-ant-real-anthropic-credential-0002',
-  supabase: 'sb_secret_real-supabase-credential-0003',
-  vercel: 'vercel-real-credential-0004',
-  resend: 're_real_resend_credential_0005',
-  s3: { accessKeyId: 'AKIAREALSTANDINKEY06', secretAccessKey: 'real/Secret+Access/Key=0006', region: 'eu-central-1' },
-} as const;

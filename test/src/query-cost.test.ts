@@ -1,0 +1,157 @@
+/**
+ * What a small tenant's questions cost beside a big one's rows: the pages that Postgres says it looked at. A question
+ * that is answered by an index of its own organization looks at a handful, whatever lies around it.
+ */
+import { createHash } from 'node:crypto';
+import * as agents from '@acg/controlplane/agents/store';
+import * as keys from '@acg/controlplane/api-keys/store';
+import * as audit from '@acg/controlplane/audit/store';
+import { loadContextRows } from '@acg/controlplane/contexts/store';
+import type { Sql } from '@acg/controlplane/db/sql';
+import { listEvents } from '@acg/controlplane/events/store';
+import * as projects from '@acg/controlplane/projects/store';
+import * as shared from '@acg/controlplane/provider-accounts/shared-credential-store';
+import * as accounts from '@acg/controlplane/provider-accounts/store';
+import { listOrgCircuits } from '@acg/controlplane/providers/circuit-view-store';
+import * as customProviders from '@acg/controlplane/providers/custom/custom-provider-store';
+import * as webhooks from '@acg/controlplane/webhooks/webhook-store';
+import { beforeAll, expect, test } from 'vitest';
+import { seedTenants } from './fixtures/seed-tenants.js';
+import { useTestDatabase } from './fixtures/test-database.js';
+
+const BIG_AGENTS = 10_000;
+const SMALL_ORGS = 2_000;
+/** Pages of 8 KiB, of tables that have hundreds: what a list of a few rows takes, and what one token takes. */
+const LIST_PAGES_MAX = 9;
+const TOKEN_PAGES_MAX = 30;
+const PAGE = { limit: 50, offset: 0 };
+
+const database = useTestDatabase();
+let small: { orgId: string; projectId: string };
+let big: { orgId: string; projectId: string };
+beforeAll(async () => {
+  const { sql } = database();
+  await seedTenants(sql, { bigAgents: BIG_AGENTS, smallOrgs: SMALL_ORGS });
+  const rows = await sql<{ orgId: string; projectId: string }[]>`
+    select org_id as "orgId", p.id as "projectId" from projects p join organizations o on o.id = p.org_id
+     where o.slug in ('tenant-0', 'tenant-7') order by o.slug`;
+  [big, small] = rows as unknown as [typeof big, typeof small];
+});
+
+interface Plan {
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+}
+
+/** Runs the work on queries that are explained before they run; the pages of the dearest. */
+async function countPagesRead(work: (sql: Sql) => Promise<unknown>): Promise<number> {
+  const { sql } = database();
+  let dearest = 0;
+  const tag = (first: unknown, ...values: unknown[]) => {
+    const query = (sql as unknown as (...all: unknown[]) => Promise<unknown>)(first, ...values);
+    if (!Array.isArray(first) || !('raw' in first)) return query;
+    const run = query.then.bind(query);
+    const explained = (done: never, failed: never) =>
+      (sql as unknown as (
+        strings: TemplateStringsArray,
+        ...all: unknown[]
+      ) => Promise<{ 'QUERY PLAN': { Plan: Plan }[] }[]>)`explain (analyze, buffers, format json) ${query}`.then(
+        (rows) => {
+          const plan = rows[0]!['QUERY PLAN'][0]!.Plan;
+          dearest = Math.max(dearest, plan['Shared Hit Blocks'] + plan['Shared Read Blocks']);
+          return run(done, failed);
+        },
+        failed,
+      );
+    Reflect.set(query, 'then', explained);
+    return query;
+  };
+  await work(Object.assign(tag, { unsafe: sql.unsafe, json: sql.json }) as unknown as Sql);
+  expect(dearest).toBeGreaterThan(0);
+  return dearest;
+}
+
+const ANY_KEY = {
+  agentId: null,
+  projectId: null,
+  status: 'active',
+  search: 'k',
+  neverUsed: null,
+  unusedSince: null,
+} as const;
+const listQueries: readonly [string, (sql: Sql) => Promise<unknown>][] = [
+  ['agents', (sql) => agents.listAgents(sql, small.orgId, { projectId: small.projectId }, PAGE)],
+  [
+    'accounts',
+    (sql) =>
+      accounts.listAccounts(
+        sql,
+        small.orgId,
+        { agentId: null, projectId: null, status: null, credentialId: null, providerSlug: null },
+        PAGE,
+      ),
+  ],
+  ['keys', (sql) => keys.listUnrevokedKeys(sql, small.orgId, ANY_KEY, {}, PAGE)],
+  ['projects', (sql) => projects.listProjects(sql, small.orgId, null, {}, PAGE)],
+  ['custom providers', (sql) => customProviders.listProviders(sql, small.orgId, PAGE)],
+  ['webhook endpoints', (sql) => webhooks.listEndpoints(sql, small.orgId, {}, PAGE)],
+  ['events', (sql) => listEvents(sql, small.orgId, {}, PAGE)],
+  [
+    'shared credentials',
+    (sql) =>
+      shared.listSharedCredentials(
+        sql,
+        small.orgId,
+        { projectId: null, providerSlug: null, status: null, search: null },
+        PAGE,
+      ),
+  ],
+  [
+    'circuits',
+    (sql) => listOrgCircuits(sql, { orgId: small.orgId, fixed: [], own: [], state: null, providerSlug: null }, PAGE),
+  ],
+  ['audit entries', (sql) => audit.listAuditEntries(sql, small.orgId, {}, PAGE)],
+];
+
+test.each(listQueries)('cost: the list of %s of a small tenant looks at its own rows', async (_name, work) => {
+  expect(await countPagesRead(work)).toBeLessThanOrEqual(LIST_PAGES_MAX);
+});
+
+test('cost: the list of an empty project’s agents does not look at its organization’s other ones', async () => {
+  const [project] = await database().sql<{ id: string }[]>`
+    insert into projects (id, org_id, name, slug) values (gen_random_uuid(), ${big.orgId}, 'q', 'q') returning id`;
+  const work = (sql: Sql) => agents.listAgents(sql, big.orgId, { projectId: project!.id }, PAGE);
+  expect(await countPagesRead(work)).toBeLessThanOrEqual(LIST_PAGES_MAX);
+});
+
+const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
+const NO_ID = { agentRefId: null };
+
+test.each([
+  ['an agent token of the big tenant', 'agent-0', ''],
+  ['a project token of the big tenant', 'project-0', 'agent-5000'],
+  ['an organization token of the big tenant', 'org-0', 'agent-5000'],
+  ['an organization token that names nobody', 'org-0', 'nobody'],
+  ['an agent token of a small tenant', 'agent-7', ''],
+  ['a token that does not exist', 'nothing', ''],
+])('cost: resolving %s goes by the index', async (_name, token, agentRef) => {
+  const work = async (sql: Sql) => loadContextRows(sql, [{ tokenHash: hashOf(token), agentRef, ...NO_ID }]);
+  expect(await countPagesRead(work)).toBeLessThanOrEqual(TOKEN_PAGES_MAX);
+});
+
+test('cost: resolving by the id of an agent goes by the index', async () => {
+  const [row] = await database().sql<
+    { id: string }[]
+  >`select id from agents where org_id = ${big.orgId} and slug = 'agent-4321'`;
+  const queries = ['org-0', 'project-0'].map((token) => ({
+    tokenHash: hashOf(token),
+    agentRef: row!.id,
+    agentRefId: row!.id,
+  }));
+  expect(await countPagesRead(async (sql) => loadContextRows(sql, queries))).toBeLessThanOrEqual(2 * TOKEN_PAGES_MAX);
+});
+
+test('cost: a batch of tokens costs so many times one, and no more', async () => {
+  const queries = Array.from({ length: 100 }, (_, i) => ({ tokenHash: hashOf(`agent-${i}`), agentRef: '', ...NO_ID }));
+  expect(await countPagesRead(async (sql) => loadContextRows(sql, queries))).toBeLessThanOrEqual(100 * TOKEN_PAGES_MAX);
+});

@@ -1,0 +1,90 @@
+/**
+ * The data plane's real server in this process, in front of stand-in providers. Upstreams come from the control
+ * plane's catalogue and pass the data plane's decoder, as they do over the link; limits and usage are faked.
+ */
+import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
+import type { CallMetering } from '@acg/dataplane/call/call-metering';
+import { GATEWAY_TOKEN, ProxyFixture } from '@acg/dataplane/call/testing/proxy-fixture';
+import { decodeContext } from '@acg/dataplane/context/decode-context';
+import type { IAgentContext, IUpstream } from '@acg/proto/messages';
+
+interface GatewayAccount {
+  readonly slug: string;
+  /** Where the stand-in listens. */
+  readonly origin: string;
+  readonly credentials: Readonly<Record<string, string>>;
+  /** Of a custom provider. */
+  readonly usageFormat?: 'openai' | 'anthropic';
+  /** Fields that differ from what the catalogue says, and all that a custom provider has. */
+  readonly upstream?: Partial<IUpstream>;
+}
+
+/** How an SDK reaches a provider: nothing but these two values differs between direct and proxied. */
+export interface ProviderRoute {
+  /** Base URL up to where the provider's own path begins. */
+  readonly baseUrl: string;
+  readonly key: string;
+}
+
+export class InProcessGateway {
+  private constructor(readonly fixture: ProxyFixture) {}
+
+  /** `metering`: null fakes it. `changes`: what is different about the agent. */
+  static async start(
+    accounts: readonly GatewayAccount[],
+    metering: CallMetering | null = null,
+    changes: Partial<IAgentContext> = {},
+  ): Promise<InProcessGateway> {
+    const context = decodeContext({
+      keyId: '00000000-0000-7000-8000-000000000001',
+      keyScope: 'agent',
+      orgId: '00000000-0000-7000-8000-000000000002',
+      projectId: '00000000-0000-7000-8000-000000000003',
+      agentId: '00000000-0000-7000-8000-000000000004',
+      agentName: 'Agent',
+      agentSlug: 'agent',
+      agentStatus: 'active',
+      rpmLimit: 1_000,
+      rpdLimit: 100_000,
+      spendMonth: '2026-01',
+      upstreams: accounts.map(createUpstreamMessage),
+      ...changes,
+    });
+    return new InProcessGateway(await ProxyFixture.start(context, {}, metering));
+  }
+
+  /** `http://127.0.0.1:port`. */
+  get origin(): string {
+    return `http://127.0.0.1:${this.fixture.port}`;
+  }
+
+  route(slug: string): ProviderRoute {
+    return { baseUrl: `${this.origin}/v1/proxy/${slug}`, key: GATEWAY_TOKEN };
+  }
+
+  stop(): Promise<void> {
+    return this.fixture.stop();
+  }
+}
+
+const CATALOGUE = new Catalogue();
+
+function createUpstreamMessage({ slug, origin, credentials, usageFormat, upstream }: GatewayAccount): IUpstream {
+  const provider = CATALOGUE.get(slug);
+  const known = provider ?? { usageFormat: 'none', failureStatuses: [500, 502, 503, 504], websocket: true };
+  return {
+    providerSlug: slug,
+    publicSlug: provider === null ? 'custom' : slug,
+    accountId: '00000000-0000-7000-8000-000000000005',
+    accountStatus: 'active',
+    custom: provider === null,
+    origin,
+    circuitKey: `${slug} ${origin}`,
+    injection: provider?.inject(credentials) ?? { none: {} },
+    usageFormat: usageFormat ?? known.usageFormat,
+    priceProvider: provider?.priceProvider ?? '',
+    failure: { statuses: [...known.failureStatuses], exemptBodyMarker: provider?.failureExemptMarker ?? '' },
+    websocket: known.websocket,
+    ...upstream,
+  };
+}

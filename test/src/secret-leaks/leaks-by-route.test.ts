@@ -1,0 +1,91 @@
+/**
+ * Every route with its secrets in play, at the most talkative log level: once as it is meant, once while the database
+ * refuses to write. What a call was given, and what the service made for it, stands in no log line, in no row and in no
+ * answer but the one that hands it out. Generated from the route table.
+ */
+import type { RouteEntry } from '@acg/controlplane/http/route-table';
+import { expect, test } from 'vitest';
+import { callExample, exampleOf, routesWithExample } from '../controlplane/examples/index.js';
+import type { ApiResponse } from '../fixtures/api-call.js';
+import { type Member, type TestControlPlane, useControlPlane } from '../fixtures/control-plane.js';
+import { SecretLeakDetector } from '../fixtures/secret-leak-detector.js';
+import { readAllRows } from '../tenant-isolation/tenant-rows.js';
+
+const plane = useControlPlane({ LOG_LEVEL: 'trace' });
+const routes = (): readonly RouteEntry[] => routesWithExample(plane().service.app.routeTable);
+
+const secrets = new SecretLeakDetector();
+
+/** The secrets that an answer shows beside those that it is the first to show. */
+function findRepeatedSecrets(where: string, { body, headers }: ApiResponse): readonly string[] {
+  const shown = secrets.findVerbatim(typeof body === 'string' ? body : JSON.stringify(body));
+  if (where !== 'GET /v1/openapi.json') secrets.addFromBody(where, body); // its members are names of fields
+  for (const cookie of headers.getSetCookie()) secrets.add(where, /=([^;]*)/.exec(cookie)![1]!);
+  return shown;
+}
+
+/** The same control plane and member; what goes over them is collected. */
+function recordingTenant(where: string, shown: string[]): { plane: TestControlPlane; member: (m: Member) => Member } {
+  const heard = (body: unknown, answer: ApiResponse): ApiResponse => {
+    secrets.addFromBody(where, body);
+    shown.push(...findRepeatedSecrets(where, answer).map((origin) => `${where}: ${origin}`));
+    return answer;
+  };
+  const member = (one: Member): Member => ({
+    ...one,
+    call: async (method, path, body, headers) => heard(body, await one.call(method, path, body, headers)),
+  });
+  const own = plane();
+  const wrapped: TestControlPlane = {
+    ...own,
+    call: async (method, path, options) => heard(options?.body, await own.call(method, path, options)),
+    createMember: async (role, orgId) => member(await own.createMember(role, orgId)),
+    waitForMail: async (to, subject) => {
+      const mail = await own.waitForMail(to, subject);
+      secrets.add(where, mail.token);
+      return mail;
+    },
+  };
+  return { plane: wrapped, member };
+}
+
+/** No table but those that are written before a route begins takes a row or a change. */
+async function setWritesRejected(refused: boolean): Promise<void> {
+  const { sql } = plane().database;
+  const tables = await sql<{ name: string }[]>`
+    select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'
+       and not relispartition and relname !~ '^(throttle_|sessions$|idempotency_|circuit)' order by relname`;
+  const change = refused ? 'add constraint never check (false) not valid' : 'drop constraint never';
+  for (const { name } of tables) await sql.unsafe(`alter table ${name} ${change}`); // each by itself: no deadlock
+}
+
+test('secrets: whatever route is called, and whether it works or fails, none stands in a log line, a row or a second answer', async () => {
+  const shown: string[] = [];
+  let failures = 0;
+  for (const route of routes()) {
+    const where = `${route.method} ${route.url}`;
+    const { plane: heard, member } = recordingTenant(where, shown);
+    for (const broken of route.method === 'GET' ? [false] : [false, true]) {
+      const owner = member(await plane().createMember('owner'));
+      const call = await exampleOf(route).prepare({ plane: heard, owner, caller: owner });
+      if (broken) await setWritesRejected(true);
+      const answer = await callExample(owner, route, call);
+      if (broken) await setWritesRejected(false);
+      if (broken && answer.status === 500) failures++;
+    }
+  }
+  expect(shown).toEqual([]);
+  expect(secrets.size).toBeGreaterThan(50);
+  expect(failures).toBeGreaterThan(30);
+  const log = plane().logLines.join('');
+  const rows = [...(await readAllRows(plane().database.sql)).entries()].map(
+    ([table, texts]) => `${table}: ${texts.join('\n')}`,
+  );
+  expect(log).toContain('request failed');
+  expect(secrets.findEncoded(log)).toEqual([]);
+  expect(
+    rows.flatMap((text) =>
+      secrets.findEncoded(text).map((where) => `${where}: in ${text.slice(0, text.indexOf(':'))}`),
+    ),
+  ).toEqual([]);
+});

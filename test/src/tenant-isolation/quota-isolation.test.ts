@@ -1,0 +1,73 @@
+/**
+ * Beside a tenant that has more of everything than any organization may have, every route still does what it is asked:
+ * bounds, names that are taken and last owners are each organization's own. Generated from the route table.
+ */
+import type { RouteEntry } from '@acg/controlplane/http/route-table';
+import { expect, test } from 'vitest';
+import { callExample, exampleOf, routesWithExample } from '../controlplane/examples/index.js';
+import { useControlPlane } from '../fixtures/control-plane.js';
+
+const plane = useControlPlane();
+const routes = (): readonly RouteEntry[] => routesWithExample(plane().service.app.routeTable);
+
+/** More than the largest bound, 1000 shared credentials. */
+const COPIES = 1_001;
+
+interface Column {
+  readonly table: string;
+  readonly name: string;
+  readonly type: string;
+}
+
+/** Columns of unique indexes, of tables whose rows are an organization's and have an id of their own. */
+const listUniqueColumns = (): Promise<Column[]> => plane().database.sql<Column[]>`
+  select distinct c.relname as table, a.attname as name, format_type(a.atttypid, null) as type
+    from pg_class c join pg_index i on i.indrelid = c.oid and i.indisunique
+    join pg_attribute a on a.attrelid = c.oid and a.attnum = any(i.indkey)
+   where c.relnamespace = 'public'::regnamespace and c.relkind = 'r'
+     and exists (select from pg_attribute o where o.attrelid = c.oid and o.attname = 'org_id')
+     and exists (select from pg_attribute o where o.attrelid = c.oid and o.attname = 'id' and o.atttypid = 'uuid'::regtype)
+     and not exists (select from pg_constraint f where f.conrelid = c.oid and f.contype = 'f' and 1 = any(f.conkey))
+     and c.relname not in ('events', 'webhook_deliveries', 'audit_entries', 'sessions')
+     and a.attname not like '%\\_id' and a.atttypid in ('uuid'::regtype, 'text'::regtype, 'bytea'::regtype)`;
+
+const NEW_VALUE_SQL: Readonly<Record<string, string>> = {
+  uuid: 'gen_random_uuid()::text',
+  text: "'copy-' || left(gen_random_uuid()::text, 18)",
+  bytea: "'\\x' || md5(random()::text) || md5(random()::text)",
+};
+
+/** As many copies of one of the organization's rows in each table as no organization may have. */
+async function fillTables(orgId: string): Promise<readonly string[]> {
+  const columns = await listUniqueColumns();
+  const filled: string[] = [];
+  for (const table of new Set(columns.map((column) => column.table))) {
+    const fresh = columns
+      .filter((column) => column.table === table)
+      .map(({ name, type }) => `'${name}', ${NEW_VALUE_SQL[type]!}`);
+    const { count } = await plane().database.sql.unsafe(`
+      insert into ${table} select (jsonb_populate_record(null::${table}, to_jsonb(t) || jsonb_build_object(${fresh.join()}))).*
+        from (select * from ${table} where org_id = '${orgId}' limit 1) t, generate_series(1, ${COPIES})`);
+    if (count > 0) filled.push(table);
+  }
+  return filled;
+}
+
+test('no bound of an organization counts what another one has', async () => {
+  const neighbour = await plane().createMember('owner');
+  for (const route of routes()) {
+    const owner = await plane().createMember('owner', neighbour.orgId);
+    await exampleOf(route).prepare({ plane: plane(), owner, caller: owner });
+  }
+  const filled = await fillTables(neighbour.orgId);
+  expect(filled).toEqual(
+    expect.arrayContaining(['credentials', 'custom_providers', 'management_tokens', 'projects', 'webhook_endpoints']),
+  );
+  for (const route of routes()) {
+    const owner = await plane().createMember('owner');
+    const call = await exampleOf(route).prepare({ plane: plane(), owner, caller: owner });
+    const { status, body } = await callExample(owner, route, call);
+    const seen = { route: `${route.method} ${route.url}`, status };
+    expect({ ...seen, error: body?.error }).toMatchObject({ ...seen, status: exampleOf(route).success ?? 200 });
+  }
+});

@@ -1,0 +1,48 @@
+/** All rows of a database that concern one tenant, found by the ids in them: whatever a statement did shows here. */
+import type { Sql } from '@acg/controlplane/db/sql';
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+
+/** Table → rows as JSON text. */
+type TableRows = ReadonlyMap<string, readonly string[]>;
+
+export async function readAllRows(sql: Sql): Promise<TableRows> {
+  const tables = await sql<{ name: string }[]>`
+    select relname as name from pg_class
+     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition order by relname`;
+  const rows = new Map<string, readonly string[]>();
+  for (const { name } of tables) {
+    const found = await sql<{ row: string }[]>`select to_jsonb(t)::text as row from ${sql(name)} t`;
+    rows.set(name, found.map(({ row }) => row).sort());
+  }
+  return rows;
+}
+
+/** Stands for nobody, in sample events. */
+const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+
+export const findUuids = (text: string): readonly string[] => (text.match(UUID) ?? []).filter((id) => id !== NIL_UUID);
+
+/** `orgId` and every id that stands in a row beside one that is already known to be the tenant's. */
+export function findTenantIds(rows: TableRows, orgId: string): ReadonlySet<string> {
+  const ids = new Set([orgId]);
+  for (let known = 0; known !== ids.size; ) {
+    known = ids.size;
+    for (const texts of rows.values()) {
+      for (const text of texts) {
+        const found = findUuids(text);
+        if (found.some((id) => ids.has(id))) for (const id of found) ids.add(id);
+      }
+    }
+  }
+  return ids;
+}
+
+/** The rows that mention one of the ids, as `table row`, sorted. */
+export function findRowsMentioning(rows: TableRows, ids: ReadonlySet<string>): readonly string[] {
+  const concerned: string[] = [];
+  for (const [table, texts] of rows) {
+    for (const text of texts) if (findUuids(text).some((id) => ids.has(id))) concerned.push(`${table} ${text}`);
+  }
+  return concerned;
+}
