@@ -1,6 +1,6 @@
 /**
- * All events and the exact fields of their `data` (docs/contract.md#events). Every payload is checked against its
- * schema when it is appended: nothing that is not listed here, above all no secret, can reach a receiver.
+ * Lists every event and the exact fields of its `data` (docs/contract.md#events). Each payload is checked against its
+ * schema when it is appended. A field that is not listed here, above all a secret, never reaches a receiver.
  */
 import { NIL_UUID } from '@acg/base/uuid';
 import { type Static, type TSchema, Type } from 'typebox';
@@ -14,25 +14,28 @@ const ClosedObject = <T extends Parameters<typeof Type.Object>[0]>(fields: T) =>
 const AgentLifecycle = ClosedObject({ agentId: Id, agentName: Type.String(), projectId: Id, orgId: Id });
 
 const CircuitChange = ClosedObject({
-  providerSlug: Type.String({ description: 'The provider as in its proxy path.' }),
+  providerSlug: Type.String({ description: 'Slug of the provider, as in its proxy path.' }),
   state: Type.Union([Type.Literal('OPEN'), Type.Literal('CLOSED')]),
   errorRate: Type.Number({ minimum: 0, maximum: 100, description: 'Percent of `requests` that failed.' }),
   requests: Type.Integer({
     minimum: 0,
-    description: 'Counted in the window; for a recovery, the probes; for the fleet, data planes.',
+    description: 'Number of requests in the window; of probes for a recovery; of data planes for the scope fleet.',
   }),
   windowSeconds: Type.Number({ minimum: 0 }),
   scope: Type.Optional(
     Type.Union([Type.Literal('organization'), Type.Literal('fleet')], {
-      description: 'organization: its own calls failed or pass again. fleet: the gateway cannot connect, or can again.',
+      description:
+        'organization: calls of this organization fail or succeed again. fleet: the gateway cannot connect, or can again.',
     }),
   ),
 });
 
 const CredentialChange = ClosedObject({
   providerSlug: Type.String(),
-  accountId: Type.Union([Id, Type.Null()], { description: 'Null: of a shared credential.' }),
-  credentialId: Type.Union([Id, Type.Null()], { description: 'Of the shared credential; null: the account’s own.' }),
+  accountId: Type.Union([Id, Type.Null()], { description: 'Null for a shared credential.' }),
+  credentialId: Type.Union([Id, Type.Null()], {
+    description: 'Id of the shared credential; null for the credential of an account.',
+  }),
   agentId: Type.Union([Id, Type.Null()]),
   orgId: Id,
 });
@@ -85,7 +88,9 @@ const validators = new Map(
   Object.entries(EVENT_DATA_SCHEMAS).map(([name, schema]) => [name, Compile(schema as TSchema)] as const),
 );
 
-/** Throws when `data` is not exactly what the event's schema says: a mistake of this program, never of a user. */
+/**
+ * Throws a `TypeError` when `data` does not match the event's schema. That is a fault of this program, never of a user.
+ */
 export function assertEventData(event: EventName, data: unknown): void {
   const validator = validators.get(event)!;
   if (validator.Check(data)) return;
@@ -110,7 +115,10 @@ const SAMPLE_CREDENTIAL = {
   orgId: NIL_UUID,
 };
 
-/** What `POST /v1/webhooks/:id/test` sends: every id of it is the nil UUID, so a receiver can tell it from a fact. */
+/**
+ * Sample `data` that `POST /v1/webhooks/:id/test` sends. Every id is the nil UUID, so a receiver can tell samples from
+ * real events.
+ */
 export const SAMPLE_EVENT_DATA: { readonly [E in EventName]: EventData<E> } = {
   'agent.created': { ...SAMPLE_AGENT, projectId: NIL_UUID, orgId: NIL_UUID },
   'agent.deleted': { ...SAMPLE_AGENT, projectId: NIL_UUID, orgId: NIL_UUID },

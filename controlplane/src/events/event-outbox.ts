@@ -1,6 +1,6 @@
 /**
- * Events are written in the transaction that makes them true, so an event exists exactly when its fact does. The
- * fan-out (webhooks/fanout.ts) reads them from here; the notification wakes it at commit.
+ * Appends events in the transaction that changes the state, so an event exists exactly when its change is committed.
+ * The fan-out (webhooks/event-fanout.ts) reads them; a notification wakes it at commit.
  */
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { Tx } from '../db/sql.js';
@@ -18,7 +18,7 @@ export async function appendEvent<E extends EventName>(
   await appendEvents(tx, [orgId], event, data);
 }
 
-/** The same fact for several organizations. */
+/** Appends the same event for several organizations. */
 export async function appendEvents<E extends EventName>(
   tx: Tx,
   orgIds: readonly string[],

@@ -1,18 +1,20 @@
-/** Old events, deliveries and facts are deleted, so that no table grows for ever. */
+/** Deletes old events, deliveries and event facts, so that no table grows without bound. */
 import { NIL_UUID } from '@acg/base/uuid';
 import { deleteInBatches, ROWS_PER_BATCH } from '../db/delete-in-batches.js';
 import type { Sql } from '../db/sql.js';
 
-/** Deliveries and events are kept this long, pending ones of a paused endpoint too. */
+/** Days that deliveries and events are kept, including pending deliveries of paused endpoints. */
 const RETENTION_DAYS = 30;
-/** Finished deliveries of an endpoint beyond these go before their time: one call can make a hundred. */
+/**
+ * Finished deliveries kept per endpoint; older ones are deleted early. One API call can create a hundred deliveries.
+ */
 const DELIVERIES_PER_ENDPOINT_MAX = 20_000;
-/** Where an endpoint has too many is found by counting, seconds each from a slow disk, and a statement has a minute. */
+/** Endpoints counted per statement. A count can take seconds on a slow disk, and a statement may run for one minute. */
 const ENDPOINTS_PER_STEP = 5;
-/** Facts of a month cannot come up again after the next one. */
+/** Days that facts are kept. A fact belongs to one month and cannot recur after the following month. */
 const FACT_RETENTION_DAYS = 62;
 
-/** Deletes what is too old or too much, at most some 100 000 rows per table, or endpoint, and call. */
+/** Deletes expired and excess rows: at most about 100 000 rows per call, table and endpoint. */
 export async function deleteOldEvents(sql: Sql, keepPerEndpoint = DELIVERIES_PER_ENDPOINT_MAX): Promise<void> {
   await sql`delete from webhook_previous_secrets where until < now()`;
   await deleteInBatches(async () => {
@@ -53,7 +55,10 @@ async function deleteExcessDeliveries(sql: Sql, keep: number): Promise<void> {
   }
 }
 
-/** The newest of an endpoint's deliveries that are too many; nulls: there are none. */
+/**
+ * The newest delivery of an endpoint that exceeds the bound. `at` and `id` are null when the endpoint is within the
+ * bound.
+ */
 interface DeliveryCutoff {
   readonly endpointId: string;
   readonly at: string | null;

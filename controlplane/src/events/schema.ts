@@ -7,7 +7,9 @@ export const EventNameField = Type.Unsafe<EventName>({ type: 'string', enum: EVE
 
 export const EventQuery = Type.Object({
   event: Type.Optional(EventNameField),
-  agentId: Type.Optional(Type.String({ format: 'uuid', description: 'Events of that agent, which may be gone.' })),
+  agentId: Type.Optional(
+    Type.String({ format: 'uuid', description: 'Events of this agent; the agent may have been deleted.' }),
+  ),
   start: Type.Optional(Day),
   end: Type.Optional(Day),
   ...PageQuery,
@@ -17,7 +19,10 @@ const Event = Type.Object({
   id: Uuid,
   event: EventNameField,
   occurredAt: Timestamp,
-  data: Type.Object({}, { additionalProperties: true, description: 'As webhooks get it.' }),
+  data: Type.Object(
+    {},
+    { additionalProperties: true, description: 'The same `data` that webhook deliveries contain.' },
+  ),
 });
 
 export const EventList = Type.Object({ events: Type.Array(Event), ...PageReply });

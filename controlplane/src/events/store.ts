@@ -9,7 +9,7 @@ interface EventRow {
   readonly occurredAt: Date;
 }
 
-/** Absent fields do not filter; `start` and `end` are UTC days, both included. */
+/** Absent fields do not filter. `start` and `end` are UTC days, both inclusive. */
 interface EventFilter {
   readonly event?: EventName;
   readonly agentId?: string;

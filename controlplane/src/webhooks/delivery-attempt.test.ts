@@ -8,7 +8,7 @@ import { attemptDelivery } from './delivery-attempt.js';
 const agents: ReturnType<typeof createUndiciAgent>[] = [];
 afterAll(() => Promise.all(agents.map((agent) => agent.destroy())));
 
-/** One attempt at a name whose lookup goes as told. */
+/** Sends one attempt to a host name whose lookup is simulated by `lookup`. */
 function attempt(lookup: () => Promise<never>, timeoutMs = 30_000) {
   const names = { resolve: lookup };
   const dialer = new Dialer({ allowCidrs: [], connectTimeoutMs: timeoutMs, tenantNames: names, operatorNames: names });

@@ -1,7 +1,7 @@
 /**
- * One POST of one delivery. The status decides; of the answer's body at most 4 KiB are read, to let the connection be
- * used again, and none is kept (docs/configuration.md#addresses-that-tenants-give). Redirects are not followed, and one
- * timer covers the whole attempt, so a receiver that sends a byte now and then gains nothing.
+ * Sends one delivery with one POST; the status code decides the outcome. Reads at most 4 KiB of the response body, so
+ * that the connection can be reused, and keeps none of it (docs/configuration.md#addresses-that-tenants-give).
+ * Redirects are not followed. One timer covers the whole attempt, so a receiver that trickles bytes cannot extend it.
  */
 import { NameResolutionError } from '@acg/base/dns/name-resolver';
 import type { Secret } from '@acg/base/secret';
@@ -12,14 +12,14 @@ interface DeliveryRequest {
   readonly deliveryId: string;
   readonly url: string;
   readonly event: string;
-  /** The raw body: signed and sent as it is. */
+  /** The raw body; it is signed and sent unchanged. */
   readonly body: string;
   readonly secret: Secret;
-  /** The one before, while it signs beside it. */
+  /** The previous secret during its overlap; null after it. */
   readonly previousSecret: Secret | null;
 }
 
-/** Why an attempt failed. The receiver's own words are never among it. */
+/** Class of a failed attempt. It never contains text from the receiver. */
 type DeliveryFailure =
   | 'status'
   | 'redirect'
@@ -36,16 +36,16 @@ type DeliveryFailure =
 export interface DeliveryAttempt {
   /** The receiver's HTTP status; null when there was none. */
   readonly statusCode: number | null;
-  /** Null for a success. */
+  /** Null on success. */
   readonly error: DeliveryFailure | null;
 }
 
 const BODY_BYTES_MAX = 4096;
-/** Time for the body once the status is known: it changes nothing any more. */
+/** Time limit for reading the body after the status has arrived. The body no longer affects the outcome. */
 const BODY_TIMEOUT_MS = 1_000;
 const USER_AGENT = 'agent-credential-gateway';
 
-/** Never rejects. `stop` ends the attempt early, which counts as a network failure. */
+/** Never rejects. `stop` aborts the attempt, which counts as a network failure. */
 export async function attemptDelivery(
   agent: Agent,
   delivery: DeliveryRequest,
@@ -81,7 +81,8 @@ function deliveryHeaders({ secret, previousSecret, body, event, deliveryId }: De
   return {
     'content-type': 'application/json',
     'user-agent': USER_AGENT,
-    // A receiver that compares one signature with one secret goes on with the old one until the overlap is over.
+    // During the overlap the single-signature header uses the old secret, so receivers that know one secret keep
+    // working.
     'x-webhook-signature': signatures.at(-1)!,
     'x-webhook-signatures': signatures.map((signature) => `v1=${signature}`).join(),
     'x-webhook-event': event,
@@ -89,7 +90,7 @@ function deliveryHeaders({ secret, previousSecret, body, event, deliveryId }: De
   };
 }
 
-/** Reads the body up to its bound and drops it; breaking out of the loop destroys the connection. */
+/** Reads the body up to its bound and discards it. Leaving the loop early destroys the connection. */
 async function drainBody(body: AsyncIterable<Buffer>): Promise<void> {
   let bytes = 0;
   try {
@@ -98,7 +99,7 @@ async function drainBody(body: AsyncIterable<Buffer>): Promise<void> {
       if (bytes > BODY_BYTES_MAX) break;
     }
   } catch {
-    // The status has come; how the body ends is of no interest.
+    // The status has arrived, so a failing body changes nothing.
   }
 }
 

@@ -1,10 +1,9 @@
 /**
- * Turns events into deliveries and sends them: one loop that fans out, claims as many due deliveries as there are free
- * worker slots, and sleeps until it is woken (LISTEN/NOTIFY, a finished attempt, a retry that comes due) or, should a
- * wake-up get lost, until the next poll. Attempts run outside any transaction; their outcomes are written together, one
- * statement at a time, so a slow database delays them but never multiplies connections.
- *
- * Stop: no new claims; running attempts get a grace period, then their leases are given back.
+ * Turns events into deliveries and sends them. One loop fans out, claims as many due deliveries as there are free
+ * worker slots, and sleeps until it is woken: by LISTEN/NOTIFY, a finished attempt, a due retry, or the next poll if a
+ * notification is lost. Attempts run outside transactions. Their outcomes are written in batches, one statement at a
+ * time, so a slow database delays them but never multiplies connections. On stop, running attempts get a grace period,
+ * then their leases are released.
  */
 import type { Logger } from '@acg/base/log';
 import { isDatabaseUnavailable, isTransactionConflict, type Sql } from '../db/sql.js';
@@ -22,7 +21,7 @@ import { fanOutEvents } from './event-fanout.js';
 import { OrgConcurrency } from './org-concurrency.js';
 import { decideRetry } from './retry-schedule.js';
 
-/** One attempt of one delivery; never rejects. `stop` ends it early. */
+/** Sends one attempt of one delivery; never rejects. `stop` aborts it. */
 type SendAttempt = (delivery: ClaimedDelivery, stop: AbortController) => Promise<DeliveryAttempt>;
 
 export type DeliveryResult = 'success' | 'retry' | 'failed' | 'lost_lease';
@@ -33,20 +32,20 @@ interface DispatcherOptions {
   readonly attempt: SendAttempt;
   readonly retryDelaysMs: readonly number[];
   readonly timeoutMs: number;
-  /** Attempts at once in this process. */
+  /** Maximum number of concurrent attempts in this process. */
   readonly workersMax?: number;
   readonly pollMs?: number;
   readonly observe: (result: DeliveryResult) => void;
 }
 
 const WORKERS_MAX = 256;
-/** Deliveries of one claim; a payload is at most a few hundred bytes. */
+/** Deliveries per claim; a payload has at most a few hundred bytes. */
 const DELIVERIES_PER_CLAIM = 64;
 const POLL_MS = 1_000;
-/** How much longer than its timeout an attempt is leased: time to write its outcome. */
+/** Milliseconds that a lease outlives the attempt's timeout: time to write the outcome. */
 const LEASE_SLACK_MS = 5_000;
 const STOP_GRACE_MS = 3_000;
-/** Before the first repetition of a write that failed; doubled with each. */
+/** Delay before the first retry of a failed write; doubles with each retry. */
 const WRITE_RETRY_MS = 50;
 
 interface RunningAttempt {
@@ -62,10 +61,10 @@ export class DeliveryDispatcher {
   readonly #endpointConcurrency: EndpointConcurrency;
   readonly #orgConcurrency: OrgConcurrency;
   readonly #running = new Map<string, RunningAttempt>();
-  /** Finished attempts whose outcome is not written yet. */
+  /** Finished attempts whose outcome has not been written yet. */
   #outcomes: DeliveryOutcome[] = [];
   #writing: Promise<void> | null = null;
-  /** Where the next claim goes on, and the next fan-out. */
+  /** Positions at which the next claim and the next fan-out continue. */
   #claimAfterEndpointId: string | null = null;
   #fanOutAfterOrgId: string | null = null;
   #stopping = false;
@@ -83,7 +82,7 @@ export class DeliveryDispatcher {
   }
 
   async start(): Promise<void> {
-    // The second callback runs at every reconnect: what was notified in between is not known, so look.
+    // The second callback runs at every reconnect. Notifications may have been lost before it, so the loop runs once.
     const wake = () => this.wake();
     this.#listener = await this.#options.sql.listen(WEBHOOK_CHANNEL, wake, wake);
     this.#loop = this.#run();
@@ -119,13 +118,13 @@ export class DeliveryDispatcher {
     }
   }
 
-  /** True when there may be more to do at once. */
+  /** Returns true when more work may be due immediately. */
   async #runOnce(): Promise<boolean> {
     const { sql, timeoutMs } = this.#options;
     const wasUnderway = this.#fanOutAfterOrgId !== null;
     const { events, nextOrgId: nextOrg } = await fanOutEvents(sql, this.#fanOutAfterOrgId);
     this.#fanOutAfterOrgId = nextOrg;
-    // Half of what is free, so that those who share this claim leave room as well.
+    // Claims half of the free slots, so that the organizations of one claim also leave slots free.
     const free = Math.min(Math.ceil(this.#orgConcurrency.free / 2), DELIVERIES_PER_CLAIM);
     if (free <= 0 || this.#stopping) return false; // a finished attempt wakes the loop
     const { deliveries, nextEndpointId: next } = await claimDeliveries(sql, {
@@ -155,7 +154,7 @@ export class DeliveryDispatcher {
     const { statusCode, error } = await this.#options.attempt(delivery, stop);
     this.#endpointConcurrency.onFinished(delivery.endpointId, performance.now() - startedAt);
     this.#orgConcurrency.onFinished(delivery.orgId);
-    // After the grace period its lease has been given back: the next worker's attempt counts, not this one.
+    // After the grace period the lease was released. Then the next worker's attempt counts instead of this one.
     if (!this.#running.delete(delivery.lease)) return;
     const verdict = decideRetry(error === null, delivery.attempts + 1, this.#options.retryDelaysMs);
     const delayMs = verdict.status === 'pending' ? verdict.delayMs : 0;
@@ -171,7 +170,7 @@ export class DeliveryDispatcher {
     this.wake();
   }
 
-  /** Writes what has gathered until nothing is left. */
+  /** Writes gathered outcomes until none is left. */
   async #writeOutcomes(): Promise<void> {
     while (this.#outcomes.length > 0) {
       const batch = this.#outcomes;
@@ -182,8 +181,8 @@ export class DeliveryDispatcher {
   }
 
   /**
-   * Tries again what lost to another transaction, or met a database that is away, while the leases last: afterwards the
-   * deliveries are due again. One outcome that cannot be written takes no other one with it.
+   * Retries writes that lost to another transaction or met an unavailable database, until the leases expire; after that
+   * the deliveries are due again. One outcome that cannot be written does not block the others.
    */
   async #writeBatch(batch: readonly DeliveryOutcome[]): Promise<void> {
     const endsAtMs = performance.now() + LEASE_SLACK_MS;
@@ -199,7 +198,7 @@ export class DeliveryDispatcher {
           continue;
         }
         if (isTransient || batch.length === 1) {
-          this.#options.log.error({ err: error, deliveries: batch.length }, 'outcomes of deliveries not recorded');
+          this.#options.log.error({ err: error, deliveries: batch.length }, 'delivery outcomes not recorded');
           return;
         }
         for (const outcome of batch) await this.#writeBatch([outcome]);

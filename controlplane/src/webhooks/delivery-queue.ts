@@ -1,7 +1,7 @@
 /**
- * The delivery queue in Postgres. A claim takes due deliveries with a lease, works outside any transaction, and records
- * the outcome under the same lease; a lost lease makes that a no-op. A dead worker's deliveries are due again when its
- * leases end, which is how nothing is lost and why a delivery can arrive twice (with the same id).
+ * The delivery queue in Postgres. A claim leases due deliveries, the attempt runs outside any transaction, and the
+ * outcome is recorded under the same lease; a lost lease turns that write into a no-op. Deliveries of a crashed worker
+ * are due again when its leases expire. So none is lost, and a delivery can arrive twice with the same id.
  */
 import { NIL_UUID } from '@acg/base/uuid';
 import type { Sql } from '../db/sql.js';
@@ -17,38 +17,39 @@ export interface ClaimedDelivery extends EncryptedSecret {
   readonly url: string;
   readonly event: string;
   readonly payload: string;
-  /** The endpoint's secret before this one, while it signs as well. */
+  /** The endpoint's previous secret while both secrets sign. */
   readonly previous: EncryptedSecret | null;
-  /** Attempts before this one since the delivery was queued. */
+  /** Attempts since the delivery was queued, without this one. */
   readonly attempts: number;
 }
 
 interface ClaimOptions {
   readonly limit: number;
   readonly leaseMs: number;
-  /** Deliveries of one endpoint that may be claimed, unless `restricted` names the endpoint. */
+  /** Deliveries that may be claimed per endpoint, unless `restricted` names the endpoint. */
   readonly endpointSlots: number;
   readonly restrictedEndpoints: readonly EndpointSlots[];
-  /** Deliveries of one organization that may be claimed, unless `orgs` names the organization. */
+  /** Deliveries that may be claimed per organization, unless `orgs` names the organization. */
   readonly orgSlots: number;
   readonly restrictedOrgs: readonly OrgSlots[];
-  /** {@link ClaimResult.nextEndpointId} of the claim before; null: from the first endpoint. */
+  /** {@link ClaimResult.nextEndpointId} of the previous claim; null starts at the first endpoint. */
   readonly afterEndpointId: string | null;
 }
 
 interface ClaimResult {
   readonly deliveries: readonly ClaimedDelivery[];
-  /** The endpoint behind which the next claim goes on; null when all were looked at. */
+  /** The next claim continues after this endpoint; null when every endpoint was examined. */
   readonly nextEndpointId: string | null;
 }
 
-/** Endpoints with pending deliveries that one claim looks at, paused ones included. */
+/** Endpoints with pending deliveries that one claim examines, including paused endpoints. */
 const ENDPOINTS_MAX = 10_000;
 
 /**
- * Due deliveries of active endpoints whose organization is not being deleted, organization by organization in turn, the oldest of each first. It walks from
- * endpoint to endpoint through the index of pending deliveries (a loose index scan), so a long queue of one endpoint costs
- * the others nothing; with more endpoints than one claim looks at, the next goes on behind the last, so that none starves.
+ * Claims due deliveries of active endpoints, taking organizations in turn and the oldest delivery of each first. Skips
+ * organizations that are being deleted. It walks from endpoint to endpoint through the index of pending deliveries (a
+ * loose index scan), so a long queue of one endpoint does not slow the others. If more endpoints are pending than one
+ * claim examines, the next claim continues after the last one, so that none starves.
  */
 export async function claimDeliveries(sql: Sql, options: ClaimOptions): Promise<ClaimResult> {
   const rows = await sql<ClaimRow[]>`
@@ -124,14 +125,14 @@ export interface DeliveryOutcome {
   readonly delayMs: number;
 }
 
-/** An endpoint that did nothing but fail for so long and so often is paused. */
+/** An endpoint is paused when every attempt has failed for this long and this often. */
 const PAUSE_AFTER_FAILING_DAYS = 3;
 const PAUSE_AFTER_FAILED_ATTEMPTS = 50;
 
 /**
- * Records attempts; returns the ids of those whose lease still held. Endpoints that began or went on to fail, or came
- * back, are marked in the same statement; one that has failed for too long is paused, and the organization told. Endpoints
- * are locked before their deliveries, as a deletion does, so that the two do not wait for each other.
+ * Records outcomes and returns the leases that were still held. The same statement updates the failure state of the
+ * endpoints; an endpoint that has failed for too long is paused and its organization gets an event. Locks endpoints
+ * before deliveries, in the same order as a deletion, to avoid deadlocks.
  */
 export async function recordOutcomes(sql: Sql, outcomes: readonly DeliveryOutcome[]): Promise<ReadonlySet<string>> {
   const rows = outcomes.map((o) => ({ ...o }));
@@ -177,7 +178,7 @@ export async function recordOutcomes(sql: Sql, outcomes: readonly DeliveryOutcom
   return new Set(written.map((row) => row.id));
 }
 
-/** Gives claimed deliveries back untried: they are due at once, and the attempt does not count. */
+/** Releases claimed deliveries that were not attempted. They are due immediately and no attempt is counted. */
 export async function releaseLeases(sql: Sql, leases: readonly string[]): Promise<void> {
   if (leases.length === 0) return;
   await sql`

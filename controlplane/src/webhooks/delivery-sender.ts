@@ -1,6 +1,6 @@
 /**
- * Sends claimed deliveries: opens the endpoint's secret, signs, posts. Each organization has connections and lookups of
- * its own while it has attempts under way.
+ * Sends claimed deliveries: decrypts the endpoint's secret, signs and posts. Each organization has its own connections
+ * and name lookups while it has attempts in flight.
  */
 import type { Dialer } from '@acg/base/dialer/dialer';
 import { createUndiciAgent } from '@acg/base/dialer/undici-connector';
@@ -11,7 +11,7 @@ import type { EncryptedSecret, Vault } from '../vault/vault.js';
 import { attemptDelivery, type DeliveryAttempt } from './delivery-attempt.js';
 import type { ClaimedDelivery } from './delivery-queue.js';
 
-/** Short, because a receiver may close an idle connection just when the next delivery is written to it. */
+/** Short, because a receiver may close an idle connection just as the next delivery is written to it. */
 const KEEP_ALIVE_MS = 1_000;
 const HEADER_BYTES_MAX = 16_384;
 
@@ -29,7 +29,7 @@ interface OrgConnections {
 
 export class DeliverySender {
   readonly #options: SenderOptions;
-  /** Organizations with attempts under way. */
+  /** Organizations with attempts in flight. */
   readonly #orgConnections = new Map<string, OrgConnections>();
 
   constructor(options: SenderOptions) {

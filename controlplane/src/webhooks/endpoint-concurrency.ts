@@ -1,23 +1,23 @@
 /**
- * How many attempts of one endpoint may run at once in this process, so that a slow or hanging receiver holds one worker
- * slot and the rest is free for the others. Remembers slow endpoints only, and only so many.
+ * Limits concurrent attempts per endpoint in this process, so that a slow or hanging receiver holds one worker slot and
+ * leaves the rest to other endpoints. Remembers slow endpoints only, and a bounded number of them.
  */
 import { LRUCache } from 'lru-cache';
 
-/** Attempts at once to an endpoint that answers in time. */
+/** Concurrent attempts to an endpoint that responds in time. */
 const CONCURRENCY = 4;
-/** And to one whose last attempt was slow. */
+/** Concurrent attempts to an endpoint whose last attempt was slow. */
 const CONCURRENCY_WHEN_SLOW = 1;
 const SLOW_ENDPOINTS_MAX = 1_000;
 
 export interface EndpointSlots {
   readonly endpointId: string;
-  /** Further attempts that may start now. */
+  /** Attempts that may still start now. */
   readonly freeSlots: number;
 }
 
 export class EndpointConcurrency {
-  /** Room of an endpoint that {@link restrictedEndpoints} does not name. */
+  /** Slots of an endpoint that {@link restrictedEndpoints} does not name. */
   readonly slotsPerEndpoint = CONCURRENCY;
   readonly #running = new Map<string, number>();
   readonly #slow: LRUCache<string, true>;
@@ -25,7 +25,7 @@ export class EndpointConcurrency {
 
   constructor(timeoutMs: number) {
     this.#slowAfterMs = timeoutMs / 2;
-    // Forgotten after a while: an endpoint without traffic deserves a fresh start.
+    // Entries expire, so an endpoint without traffic starts with full concurrency again.
     this.#slow = new LRUCache({ max: SLOW_ENDPOINTS_MAX, ttl: timeoutMs * 60 });
   }
 
@@ -41,7 +41,7 @@ export class EndpointConcurrency {
     else this.#slow.delete(endpointId);
   }
 
-  /** Endpoints with less room than the usual; at most the slow ones remembered and those that run now. */
+  /** Endpoints with fewer slots than the default: at most the slow ones and those with attempts in flight. */
   restrictedEndpoints(): readonly EndpointSlots[] {
     const rooms: EndpointSlots[] = [];
     for (const [endpointId, running] of this.#running) {

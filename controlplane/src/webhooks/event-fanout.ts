@@ -1,11 +1,8 @@
 /**
- * Events become deliveries: one per event and endpoint that was there, active and subscribed when it occurred. One
- * statement: an event is marked exactly when its deliveries exist, and several control planes share the work. What
- * members want by mail is queued along with it (event-mail/sender.ts).
- *
- * Organizations take turns, and the events of one whose endpoints have enough to do wait: however many one of them makes,
- * the others' come with the next call, and its queue has an end. Events of an organization that is being deleted go to
- * nobody.
+ * Turns each event into one delivery per endpoint that was active and subscribed when the event occurred, and queues
+ * the e-mails that members subscribed to (event-mail). One statement marks an event exactly when its deliveries exist,
+ * so several control planes share the work. Organizations take turns; events of an organization whose endpoints have
+ * enough pending deliveries wait. Events of an organization that is being deleted are not delivered.
  */
 import { NIL_UUID } from '@acg/base/uuid';
 import type { Sql } from '../db/sql.js';
@@ -14,18 +11,18 @@ import { WEBHOOK_CHANNEL } from '../events/event-outbox.js';
 const EVENTS_MAX = 200;
 const ORGS_MAX = 100;
 const EVENTS_PER_ORG = 20;
-/** Pending deliveries of an organization's active endpoints, beyond which its events wait. */
+/** Pending deliveries of an organization's active endpoints above which its events wait. */
 const PENDING_MAX = 20_000;
-/** From here on other control planes are woken to help. */
+/** Deliveries of one call from which other control planes are woken to help. */
 const WAKE_OTHERS_FROM = 32;
 
 interface FanOutResult {
   readonly events: number;
-  /** The organization behind which the next call goes on; null when all were looked at. */
+  /** The next call continues after this organization; null when every organization was examined. */
   readonly nextOrgId: string | null;
 }
 
-/** `after`: {@link FanOutResult.nextOrgId} of the call before; null: from the first organization. */
+/** `after`: {@link FanOutResult.nextOrgId} of the previous call; null starts at the first organization. */
 export async function fanOutEvents(sql: Sql, after: string | null, pendingMax = PENDING_MAX): Promise<FanOutResult> {
   const [done] = await sql<{ events: number; deliveries: number; next: string | null }[]>`
     with recursive waiting as (

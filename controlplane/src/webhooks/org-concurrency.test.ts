@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { OrgConcurrency } from './org-concurrency.js';
 
-/** Each organization in turn takes what it may, until nobody may take any more. */
+/** Lets each organization in turn acquire its slots until none may acquire more. */
 function fill(shares: OrgConcurrency, orgs: number): number[] {
   const held = new Array<number>(orgs).fill(0);
   for (let moved = true; moved; ) {
@@ -19,7 +19,7 @@ function fill(shares: OrgConcurrency, orgs: number): number[] {
 }
 
 test.each([1, 2, 3, 4, 10, 50])(
-  'shares: %i organizations that hold all they can leave slots to the next one',
+  'org concurrency: %i organizations with all their slots leave slots to the next organization',
   (orgs) => {
     const shares = new OrgConcurrency(256);
     const held = fill(shares, orgs);

@@ -1,12 +1,12 @@
 /**
- * How many worker slots an organization may hold. Beyond what it holds already it gets only as many as stay free for
- * others, so however many organizations hold all they can, the next one finds a slot; and no more than a quarter while
- * more than half are in use.
+ * Limits worker slots per organization. An organization gets a further slot only while at least as many slots stay free
+ * as it holds, so that a newcomer always finds one. While more than half of all slots are in use, an organization gets
+ * at most a quarter of them.
  */
 
 export interface OrgSlots {
   readonly orgId: string;
-  /** Further attempts that may start now. */
+  /** Attempts that may still start now. */
   readonly freeSlots: number;
 }
 
@@ -31,23 +31,23 @@ export class OrgConcurrency {
     else this.#running.delete(orgId);
   }
 
-  /** Slots that are free. */
+  /** Number of free slots. */
   get free(): number {
     return this.#slotCount - this.#inUse;
   }
 
-  /** Room of an organization with nothing running. */
+  /** Slots available to an organization with no attempt in flight. */
   get slotsOfIdleOrg(): number {
     return this.#freeSlotsFor(0);
   }
 
-  /** Room of those with something running. */
+  /** Slots available to the organizations with attempts in flight. */
   slotsOfRunningOrgs(): readonly OrgSlots[] {
     return [...this.#running].map(([orgId, running]) => ({ orgId, freeSlots: this.#freeSlotsFor(running) }));
   }
 
   #freeSlotsFor(running: number): number {
-    const even = Math.ceil((this.free - running) / 2); // afterwards as many are free as it holds
+    const even = Math.ceil((this.free - running) / 2); // leaves as many slots free as the organization holds
     const quarter = this.#inUse > this.#slotCount / 2 ? this.#slotCount / 4 - running : even;
     return Math.max(0, Math.floor(Math.min(even, quarter)));
   }

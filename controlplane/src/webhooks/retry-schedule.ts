@@ -1,18 +1,19 @@
 /**
- * When a failed delivery is tried again (docs/webhooks.md#deliveries): the delays are fixed, so receivers can rely on
- * them.
+ * Decides when a failed delivery is retried (docs/webhooks.md#deliveries). The delays are fixed, so receivers can rely
+ * on them.
  */
 
 type RetryDecision =
   | { readonly status: 'success' }
   | { readonly status: 'failed' }
-  /** Tried again after that many milliseconds. */
+  /** Retried after this many milliseconds. */
   | { readonly status: 'pending'; readonly delayMs: number };
 
 /**
- * What becomes of a delivery after an attempt.
- * @param attempts how many attempts it had since it was queued, this one included
- * @param delaysMs one delay per retry; when all are used up, the delivery has failed for good
+ * Decides what happens to a delivery after an attempt.
+ *
+ * @param attempts number of attempts since the delivery was queued, this one included
+ * @param delaysMs one delay per retry; the delivery fails for good when all are used
  */
 export function decideRetry(delivered: boolean, attempts: number, delaysMs: readonly number[]): RetryDecision {
   if (delivered) return { status: 'success' };

@@ -71,7 +71,7 @@ function actionRoutes(app: App, webhooks: WebhookService): void {
     {
       config: { access: 'admin', bodyOptional: true },
       schema: {
-        description: 'Queues a sample of an event that the endpoint subscribes to; its ids are nil UUIDs.',
+        description: 'Queues a sample of an event that the endpoint subscribes to. Every id in it is the nil UUID.',
         params: IdParams,
         body: WebhookTestInput,
         response: { 201: DeliveryReply },

@@ -21,12 +21,12 @@ export const Endpoint = Type.Object({
   status: EndpointStatus,
   pausedReason: Type.Unsafe<'failing' | null>({
     anyOf: [{ type: 'string', enum: ['failing'] }, { type: 'null' }],
-    description: 'failing: it did nothing but fail for 3 days and at least 50 attempts. Set status to active to go on.',
+    description: 'failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume.',
   }),
   previousSecretUntil: Type.Unsafe<string | null>({
     type: ['string', 'null'],
     format: 'date-time',
-    description: 'Until then the secret before the present one signs as well.',
+    description: 'Until this time deliveries are also signed with the previous secret.',
   }),
   createdAt: Timestamp,
 });
@@ -45,12 +45,15 @@ export const EndpointReply = Type.Object({ endpoint: Endpoint });
 export const EndpointCreated = Type.Object({
   endpoint: Type.Object({
     ...Endpoint.properties,
-    secret: Type.String({ description: 'Signs every delivery. Shown only in this answer.' }),
+    secret: Type.String({ description: 'Signs every delivery. Only this response contains it.' }),
   }),
 });
 export const WebhookTestInput = Body({
   event: Type.Optional(
-    Type.Unsafe<EventName>({ ...Event, description: 'One that the endpoint subscribes to; its first unless given.' }),
+    Type.Unsafe<EventName>({
+      ...Event,
+      description: 'An event that the endpoint subscribes to. Default: the first one.',
+    }),
   ),
 });
 
@@ -62,26 +65,28 @@ export const SecretRotation = Body({
       minimum: 0,
       maximum: GRACE_MAX_S,
       default: 86_400,
-      description: 'How long the old secret signs beside the new one; 0: not at all.',
+      description: 'How long deliveries are signed with both secrets; 0: not at all.',
     }),
   ),
 });
 
 const Replayable = Type.Unsafe<'failed' | 'success'>({ type: 'string', enum: ['failed', 'success'] });
 export const ReplayInput = Body({
-  start: Type.String({ format: 'date-time', description: 'Deliveries that were made from then on,' }),
-  end: Type.String({ format: 'date-time', description: 'and before then.' }),
+  start: Type.String({ format: 'date-time', description: 'Replays deliveries created at or after this time.' }),
+  end: Type.String({ format: 'date-time', description: 'Replays deliveries created before this time.' }),
   status: Type.Optional(
-    Type.Array(Replayable, { minItems: 1, uniqueItems: true, description: 'Only these; failed unless given.' }),
+    Type.Array(Replayable, { minItems: 1, uniqueItems: true, description: 'Statuses to replay. Default: failed.' }),
   ),
   event: Type.Optional(Event),
 });
 export type ReplayInput = Static<typeof ReplayInput>;
 export const ReplayReply = Type.Object({
-  replayed: Type.Integer({ description: 'Queued again, the oldest first; at most 1000 in a call.' }),
-  remaining: Type.Integer({ description: 'Of the range, not queued.' }),
+  replayed: Type.Integer({
+    description: 'Number of deliveries queued again, the oldest first; at most 1000 per call.',
+  }),
+  remaining: Type.Integer({ description: 'Number of deliveries in the range that were not queued.' }),
   until: Type.Union([Timestamp, Type.Null()], {
-    description: 'When the last one of them was made: the start of the next call. Null: there was none.',
+    description: 'Creation time of the last queued delivery: the `start` of the next call. Null when none was queued.',
   }),
 });
 export type ReplayReply = Static<typeof ReplayReply>;
@@ -95,7 +100,7 @@ export const Delivery = Type.Object({
   endpointId: Uuid,
   event: Event,
   status: DeliveryStatus,
-  statusCode: nullable(Type.String({ description: 'The HTTP status of the last attempt, if there was one.' })),
+  statusCode: nullable(Type.String({ description: 'HTTP status of the last attempt; null without a response.' })),
   error: nullable(Type.String({ description: 'Class of the last failure, e.g. timeout.' })),
   attempts: Type.Integer(),
   lastAttemptAt: nullable(Timestamp),

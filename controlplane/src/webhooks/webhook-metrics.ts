@@ -5,7 +5,7 @@ import type { Metrics } from '../ops/metrics.js';
 import type { DeliveryResult } from './delivery-dispatcher.js';
 import { loadQueueState, type QueueState } from './delivery-queue.js';
 
-/** One scrape reads both gauges; the second within this time shares the query of the first. */
+/** One scrape reads both gauges; within this time the second read shares the query of the first. */
 const SHARED_MS = 500;
 
 /** Returns the observer of finished attempts. */
@@ -23,7 +23,7 @@ export function addWebhookMetrics(metrics: Metrics, sql: Sql): (result: Delivery
   addGauge(age, 'How long the oldest delivery that is due has been due.', (s) => s.ageSeconds);
   const attempts = new Counter({
     name: 'gateway_webhook_attempts_total',
-    help: 'Delivery attempts by result; `lost_lease`: another worker had taken the delivery over.',
+    help: 'Delivery attempts by result; `lost_lease`: another worker had claimed the delivery.',
     labelNames: ['result'] as const,
     registers,
   });
@@ -35,7 +35,7 @@ export function addWebhookMetrics(metrics: Metrics, sql: Sql): (result: Delivery
       help,
       registers,
       async collect() {
-        // An unreachable database must not take the other metrics with it.
+        // An unreachable database must not remove the other metrics.
         const current = await state().catch(() => null);
         if (current !== null) this.set(value(current));
       },

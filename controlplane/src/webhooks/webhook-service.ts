@@ -27,14 +27,14 @@ import type {
 import { createSigningSecret } from './webhook-signature.js';
 import * as store from './webhook-store.js';
 
-/** Each event costs one delivery per endpoint, so an organization has so many and no more. */
+/** Endpoints per organization. Each event costs one delivery per endpoint. */
 const ENDPOINTS_MAX = 100;
 const GRACE_DEFAULT_S = 86_400;
 const REPLAYED_MAX = 1_000;
-/** Of one organization. */
+/** Replays per organization in the rate window. */
 const REPLAYS_MAX = 20;
 const REPLAYS_WINDOW_S = 3_600;
-/** Of one organization: enough for anybody who watches a receiver, too few to trouble somebody's server. */
+/** Test deliveries per organization in the rate window: enough to watch a receiver, too few to attack a server. */
 const TESTS_MAX = 120;
 const TESTS_WINDOW_S = 60;
 const PAUSED = 'the endpoint is paused: set its status to active first';
@@ -59,7 +59,7 @@ export class WebhookService {
     return presentEndpoint(row);
   }
 
-  /** The only time that the signing secret is shown. */
+  /** Creates an endpoint. This is the only response that contains the signing secret. */
   async create(actor: Actor, input: EndpointInput): Promise<Endpoint & { secret: string }> {
     await this.#checkUrl(actor.orgId, input.url);
     const { orgId } = actor;
@@ -110,7 +110,10 @@ export class WebhookService {
     });
   }
 
-  /** A new signing secret; the old one signs beside it for a while. The only time that the new one is shown. */
+  /**
+   * Creates a new signing secret; the old one signs beside it during the overlap. Only this response contains the new
+   * secret.
+   */
   async rotateSecret(actor: Actor, id: string, graceSeconds = GRACE_DEFAULT_S): Promise<Endpoint & { secret: string }> {
     const { orgId } = actor;
     const secret = createSigningSecret();
@@ -127,8 +130,8 @@ export class WebhookService {
   }
 
   /**
-   * Queues finished deliveries of a time range anew. What goes to somebody's server is bounded per call and per
-   * organization; how fast it goes, by the dispatcher as for every delivery.
+   * Queues finished deliveries of a time range again. Bounded per call and per organization; the dispatcher bounds the
+   * rate.
    */
   async replayDeliveries(actor: Actor, id: string, input: ReplayInput): Promise<ReplayReply> {
     const [start, end] = [parseOptionalTimestamp('start', input.start)!, parseOptionalTimestamp('end', input.end)!];
@@ -149,7 +152,7 @@ export class WebhookService {
     });
   }
 
-  /** Queues a sample of an event that the endpoint subscribes to, the first unless one is named. */
+  /** Queues a sample event. `chosen` must be one that the endpoint subscribes to; the default is its first event. */
   async queueTestDelivery(actor: Actor, id: string, chosen?: EventName): Promise<Delivery> {
     await this.throttle.consume(`webhook-test:${actor.orgId}`, TESTS_MAX, TESTS_WINDOW_S, 'tests of webhooks');
     return this.sql.begin(async (tx) => {

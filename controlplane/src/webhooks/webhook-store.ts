@@ -11,7 +11,7 @@ export interface EndpointRow {
   readonly url: string;
   readonly events: EventName[];
   readonly status: 'active' | 'paused';
-  /** Null when a person paused it. */
+  /** Null when a member paused the endpoint. */
   readonly pausedReason: 'failing' | null;
   readonly previousSecretUntil: Date | null;
   readonly createdAt: Date;
@@ -65,7 +65,7 @@ export async function countEndpoints(sql: Sql | Tx, orgId: string): Promise<numb
   return count!.total;
 }
 
-/** Writers of one organization take turns, so that its endpoints can be counted. */
+/** Serialises writers of one organization, so that its endpoints can be counted. */
 export async function lockEndpointsOfOrg(tx: Tx, orgId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtext(${`webhooks:${orgId}`}))`;
 }
@@ -95,7 +95,7 @@ export async function findEndpoint(sql: Sql, orgId: string, id: string): Promise
   return row ?? null;
 }
 
-/** The present secret becomes the previous one for so long, in place of the one before it. */
+/** Replaces the secret. The current secret stays valid as the previous one for `graceS` seconds. */
 export async function rotateEndpointSecret(
   tx: Tx,
   id: string,
@@ -121,7 +121,7 @@ export async function endpointExists(sql: Sql, orgId: string, id: string): Promi
   return row !== undefined;
 }
 
-/** Whatever is said of it by hand, its failures so far are forgotten. */
+/** Updates the endpoint and resets its failure state. */
 export async function updateEndpoint(
   tx: Tx,
   id: string,
@@ -135,7 +135,7 @@ export async function updateEndpoint(
   return row!;
 }
 
-/** Its deliveries go with it. */
+/** Deletes the endpoint; its deliveries are deleted with it. */
 export async function deleteEndpoint(tx: Tx, id: string): Promise<void> {
   await tx`delete from webhook_endpoints where id = ${id}`;
 }
@@ -143,7 +143,7 @@ export async function deleteEndpoint(tx: Tx, id: string): Promise<void> {
 interface DeliveryFilter extends Sorting<keyof typeof DELIVERY_ORDER> {
   readonly status?: DeliveryRow['status'];
   readonly event?: EventName;
-  /** Made from then on, and before then. */
+  /** Bounds of the creation time: `start` inclusive, `end` exclusive. */
   readonly start: Date | null;
   readonly end: Date | null;
 }
@@ -192,7 +192,7 @@ export async function insertDelivery(
   return row!;
 }
 
-/** Queues a failed delivery anew. Null when there is none of that id; `failed: false` when it has not failed. */
+/** Queues a failed delivery again. Null when the id is unknown; `failed: false` when the delivery has not failed. */
 export async function requeueFailed(
   tx: Tx,
   orgId: string,
@@ -216,7 +216,7 @@ interface Replay {
   readonly limit: number;
 }
 
-/** Queues the oldest finished deliveries of the range anew. */
+/** Queues the oldest finished deliveries of the range again. */
 export async function requeueRange(
   tx: Tx,
   endpointId: string,
