@@ -4,7 +4,7 @@ import { BackgroundTasks } from './background-tasks.js';
 
 const background = () => new BackgroundTasks(createLogger('test', 'silent'));
 
-/** Resolves after the timers of that many turns have run. */
+/** Resolves after `count` rounds of timers have run. */
 async function turns(count: number): Promise<void> {
   const clock = background();
   let seen = 0;

@@ -1,4 +1,7 @@
-/** Work that nobody waits for, once or again and again: bounded, logged when it fails, finished before the stop. */
+/**
+ * Runs background work, once or periodically. The number of concurrent tasks is bounded, failures are logged, and
+ * `stop` waits for running tasks.
+ */
 import type { Logger } from '@acg/base/log';
 
 const RUNNING_MAX = 1_000;
@@ -9,22 +12,22 @@ export class BackgroundTasks {
 
   constructor(readonly log: Logger) {}
 
-  /** False when too much is running already; the work is then not done. */
+  /** Starts `work`. Returns false, without starting it, when too many tasks are running. */
   run(name: string, work: () => Promise<void>): boolean {
     if (this.#running.size >= RUNNING_MAX) {
-      this.log.error({ work: name, running: this.#running.size }, 'background work refused');
+      this.log.error({ work: name, running: this.#running.size }, 'background task rejected: too many are running');
       return false;
     }
     const running: Promise<void> = work()
-      .catch((error: unknown) => this.log.error({ err: error, work: name }, 'background work failed'))
+      .catch((error: unknown) => this.log.error({ err: error, work: name }, 'background task failed'))
       .finally(() => this.#running.delete(running));
     this.#running.add(running);
     return true;
   }
 
   /**
-   * Runs `work` every `ms` until {@link stop}, never beside itself: while it still runs, a turn is left out. Returns what
-   * runs it now, under the same rule.
+   * Runs `work` every `ms` milliseconds until {@link stop}. Runs of the same work never overlap: a tick is skipped
+   * while one is running. Returns a function that runs it immediately, under the same rule.
    */
   runEvery(name: string, ms: number, work: () => Promise<unknown>): () => void {
     let busy = false;
@@ -44,13 +47,13 @@ export class BackgroundTasks {
     return turn;
   }
 
-  /** No turn begins any more; resolves when all that runs has ended. */
+  /** Starts no further run; resolves when all running tasks have finished. */
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     await this.waitUntilIdle();
   }
 
-  /** Resolves when all that runs has ended. */
+  /** Resolves when all running tasks have finished. */
   async waitUntilIdle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }

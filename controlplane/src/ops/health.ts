@@ -1,14 +1,17 @@
-/** `/healthz`: the process answers. `/readyz`: it can serve: migrated, started, database up. */
+/**
+ * `/healthz`: the process responds. `/readyz`: it can serve, because migrations are applied, it has started and the
+ * database responds.
+ */
 import type { Sql } from '../db/sql.js';
 import type { App } from '../http/app.js';
 
 export class ReadinessCheck {
-  /** Set when migrations are done and all ports are open; cleared when draining begins. */
+  /** Set after migrations when all ports are open; cleared when draining starts. */
   started = false;
 
   constructor(readonly sql: Sql) {}
 
-  /** Null when ready, else what is missing. */
+  /** Returns what is missing for readiness; null when ready. */
   async readinessProblem(): Promise<string | null> {
     if (!this.started) return 'starting or stopping';
     try {

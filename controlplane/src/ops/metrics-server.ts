@@ -1,4 +1,4 @@
-/** `/metrics` on a port of its own, for installations whose ingress serves every path of the API's port. */
+/** Serves `/metrics` on a separate port, for installations whose ingress exposes every path of the API port. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Metrics } from './metrics.js';

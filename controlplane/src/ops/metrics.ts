@@ -1,7 +1,6 @@
 /**
- * Prometheus metrics of the control plane (docs/contract.md#metrics). One registry per service: other parts add their
- * gauges to `metrics.registry`. No label may grow with tenants: routes are labelled by their pattern, statuses by
- * class.
+ * Prometheus metrics of the control plane (docs/contract.md#metrics). One registry per service; other modules add
+ * gauges to `metrics.registry`. No label grows with tenants: routes are labelled by pattern, statuses by class.
  */
 import { invariantFailures } from '@acg/base/invariant';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -25,7 +24,7 @@ export class Metrics {
     collectDefaultMetrics({ register: this.registry });
     const build = new Gauge({
       name: 'gateway_build_info',
-      help: 'Always 1; the labels say what runs.',
+      help: 'Always 1; the labels identify the running version.',
       labelNames: ['plane', 'version', 'node'],
       registers,
     });
@@ -38,14 +37,14 @@ export class Metrics {
     });
     this.#durations = new Histogram({
       name: 'gateway_control_http_request_duration_seconds',
-      help: 'Time from the request to the last byte of its answer.',
+      help: 'Time from the request to the last byte of its response.',
       labelNames: ['method', 'route'],
       buckets: DURATION_BUCKETS_S,
       registers,
     });
     this.#rewinds = new Counter({
       name: 'gateway_database_rewinds_total',
-      help: 'Times that the database was found to have lost committed transactions, by the rows that showed it.',
+      help: 'Detected losses of committed transactions by the database, by the rows that revealed them.',
       labelNames: ['seen_in'],
       registers,
     });
@@ -59,16 +58,19 @@ export class Metrics {
         for (const [name, count] of invariantFailures()) this.inc({ invariant: name }, count);
       },
     });
-    // From 0 on, so that the first one shows in increase().
+    // Starts at 0, so that the first increment shows in increase().
     for (const seenIn of REWIND_SIGNS) this.#rewinds.inc({ seen_in: seenIn }, 0);
   }
 
-  /** The database has lost committed transactions: the last known revision is gone, or a commit that booked usage. */
+  /**
+   * Counts a detected loss of committed transactions: the last known revision or a commit that recorded usage is
+   * missing.
+   */
   countDatabaseRewind(seenIn: (typeof REWIND_SIGNS)[number]): void {
     this.#rewinds.inc({ seen_in: seenIn });
   }
 
-  /** A gauge that is read when it is scraped. */
+  /** Adds a gauge that is read at each scrape. */
   addGauge(name: string, help: string, read: () => number): void {
     new Gauge({
       name,
@@ -80,7 +82,9 @@ export class Metrics {
     });
   }
 
-  /** A counter whose label has only those values; the returned function counts one. Each value is shown from 0 on. */
+  /**
+   * Adds a counter with one label of the given values; the returned function increments it. Every value starts at 0.
+   */
   addCounter<Value extends string>(
     name: string,
     help: string,
@@ -95,7 +99,7 @@ export class Metrics {
   /** Counts one finished request. */
   observeRequest(request: FastifyRequest, reply: FastifyReply): void {
     const route = request.routeOptions.url ?? UNKNOWN_ROUTE;
-    // A client may invent methods for unknown routes only; those share one label.
+    // Clients can invent methods for unknown routes only; these share one label value.
     const method = route === UNKNOWN_ROUTE ? UNKNOWN_ROUTE : request.method;
     const status = STATUS_CLASSES[Math.floor(reply.statusCode / 100) - 1] ?? '5xx';
     this.#requests.inc({ method, route, status });

@@ -5,7 +5,7 @@ import { describeStartupProblem } from './startup-problem.js';
 const URL_OF_DATABASE = new Secret('postgres://user:pw@database.invalid/gateway');
 const problemOf = (message: string, facts: object): string =>
   describeStartupProblem(Object.assign(new Error(message), facts), URL_OF_DATABASE);
-/** As Node tells of a name without an address. */
+/** Builds the message of Node for a host name without an address. */
 const nameless = (hostname: string, code = 'ENOTFOUND'): string =>
   problemOf(`getaddrinfo ${code} ${hostname}`, { code, syscall: 'getaddrinfo', hostname });
 

@@ -1,6 +1,6 @@
 /**
- * One line that says why the control plane cannot start and what to do (docs/configuration.md#configuration). Never
- * shows a secret.
+ * Describes in one line why the control plane cannot start and what to do (docs/configuration.md#configuration). Never
+ * contains a secret.
  */
 import { maskSecrets } from '@acg/base/log';
 import type { Secret } from '@acg/base/secret';

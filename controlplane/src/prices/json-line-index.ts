@@ -1,14 +1,14 @@
 /**
- * Where the members of a JSON document stand, so that a message can name the line. Takes a document that `JSON.parse`
- * has accepted. Pure.
+ * Maps the members of a JSON document to line numbers, so that a message can name the line. Expects a document that
+ * `JSON.parse` has accepted. Pure.
  */
 
-/** Names and indexes from the top. */
+/** Member names and array indexes, from the document's root. */
 export type JsonPath = readonly (string | number)[];
 
 interface NestingLevel {
   readonly isList: boolean;
-  /** Of the member that is being read; null: an object's next text is a name. */
+  /** Name or index of the member that is being read; null when the next string of an object is a name. */
   at: string | number | null;
   readonly names: Set<string>;
 }
@@ -16,9 +16,9 @@ interface NestingLevel {
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],]|\n/g;
 
 interface JsonLineIndex {
-  /** 1 = the first line of the document. */
+  /** Line number of the member; 1 is the first line of the document. */
   lineOf(path: JsonPath): number;
-  /** The first name that stands twice in one object; `JSON.parse` keeps the last of them without a word. */
+  /** The first duplicate name within one object. `JSON.parse` silently keeps the last of them. */
   readonly repeated: { readonly name: string; readonly line: number } | null;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The operator's prices from PRICES_FILE. The file is read at the start, where a bad one stops the start, and again when
- * it changes and on SIGHUP. A bad file then leaves the prices in force as they are: one line in the log says what is
- * wrong, and `gateway_prices_file_refused` is 1 until a good file is read.
+ * The operator's prices from PRICES_FILE. The file is read at startup, where an invalid file stops the process, and
+ * again on SIGHUP and when it changes. An invalid file then keeps the current prices, logs the reason once, and sets
+ * `gateway_prices_file_refused` to 1 until a valid file is read.
  */
 import { readFileSync, type Stats, statSync } from 'node:fs';
 import { ConfigError } from '@acg/base/env-reader';
@@ -15,26 +15,29 @@ import { buildPriceBook } from './price-book.js';
 import { type FilePrice, InvalidPriceFile, parsePriceFile } from './price-file.js';
 
 const POLL_INTERVAL_MS = 2_000;
-/** Some 5000 models. */
+/** Room for about 5000 models. */
 const FILE_BYTES_MAX = 1_048_576;
 
 export class OperatorPrices {
-  /** The prices in force, the file's among them. */
+  /** The prices in force, including those of the file. */
   readonly list = new PriceList(Date.now);
-  /** Called when other prices are in force. */
+  /** Called when the prices in force have changed. */
   onChange: (priceBook: IPriceBook) => void = () => {};
   readonly #file: string | null;
   readonly #catalogue: Catalogue;
   readonly #log: Logger;
   readonly #background: BackgroundTasks;
   #prices: readonly FilePrice[] = [];
-  /** Of the file that was read last, good or bad. */
+  /** Version of the file that was read last, valid or not. */
   #version = '';
   #text = '';
   #readAtMs: number | null = null;
   #isFileRejected = false;
 
-  /** Throws {@link ConfigError} that says what is wrong with the file. `file` null: no prices of the operator's. */
+  /**
+   * Throws {@link ConfigError} that describes what is wrong with the file. `file` is null when the operator sets no
+   * prices.
+   */
   constructor(file: string | null, catalogue: Catalogue, log: Logger, metrics: Metrics) {
     this.#file = file;
     this.#catalogue = catalogue;
@@ -54,28 +57,28 @@ export class OperatorPrices {
     }
   }
 
-  /** The prices of the file; those that begin later, too. */
+  /** The prices of the file, including those that begin later. */
   get prices(): readonly FilePrice[] {
     return this.#prices;
   }
 
-  /** Unix ms; null: there is no file. */
+  /** Unix ms of the last read; null without a file. */
   get readAtMs(): number | null {
     return this.#readAtMs;
   }
 
-  /** For a data plane that connects. */
+  /** Builds the price book for a data plane that connects. */
   book(): IPriceBook {
     return buildPriceBook(this.#prices, this.list, (slug) => this.pricedUpstreamOf(slug));
   }
 
-  /** What decides the prices of a provider; of a custom one as far as its slug says. */
+  /** Returns what determines the prices of a provider. For a custom provider only its slug is known here. */
   pricedUpstreamOf(providerSlug: string): PricedUpstream {
     const { priceProvider = '', usageFormat = 'none' } = this.#catalogue.get(providerSlug) ?? {};
     return { providerSlug, priceProvider, usageFormat, origin: '' };
   }
 
-  /** Looks at the file again and again. */
+  /** Starts checking the file for changes periodically. */
   start(): void {
     if (this.#file === null) return;
     this.#background.runEvery('prices file', POLL_INTERVAL_MS, async () => this.#reloadIfChanged(false));
@@ -85,7 +88,7 @@ export class OperatorPrices {
     return this.#background.stop();
   }
 
-  /** SIGHUP: reads the file whether or not it looks changed. */
+  /** Reads the file again on SIGHUP, even if it looks unchanged. */
   reload(): void {
     this.#reloadIfChanged(true);
   }
@@ -98,12 +101,12 @@ export class OperatorPrices {
       const text = this.#read(file);
       if (text === this.#text && !always && !this.#isFileRejected) return;
       this.#apply(text);
-      this.#log.info({ file, prices: this.#prices.length }, 'PRICES_FILE read again');
+      this.#log.info({ file, prices: this.#prices.length }, 'PRICES_FILE reloaded');
     } catch (error) {
       this.#isFileRejected = true;
       this.#log.error(
         { file },
-        `PRICES_FILE cannot be used: ${(error as Error).message}. The prices of before stay in force. Correct the file.`,
+        `PRICES_FILE cannot be used: ${(error as Error).message}. The previous prices stay in force. Correct the file.`,
       );
       return;
     }
@@ -111,7 +114,7 @@ export class OperatorPrices {
   }
 
   #read(file: string): string {
-    // Before it is read: a change while it is read is seen at the next look.
+    // Taken before the read, so that a change during the read is detected by the next check.
     this.#version = fileVersion(file);
     const bytes = readFileSync(file);
     if (bytes.length > FILE_BYTES_MAX) throw new InvalidPriceFile(`is longer than ${FILE_BYTES_MAX} bytes`);
@@ -128,7 +131,7 @@ export class OperatorPrices {
   }
 }
 
-/** Also of what the path leads to: Kubernetes replaces a link when a ConfigMap changes. */
+/** Includes the target of the path: Kubernetes replaces a symbolic link when a ConfigMap changes. */
 function fileVersion(file: string): string {
   let stats: Stats;
   try {

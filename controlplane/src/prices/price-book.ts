@@ -1,11 +1,11 @@
-/** The operator's prices as data planes get them. Pure. */
+/** Builds the operator's prices in the form that data planes receive. Pure. */
 import type { PricedUpstream, PriceList } from '@acg/base/pricing/price-list';
 import type { IPriceBook, IPriceOverride } from '@acg/proto/messages';
 import type { FilePrice } from './price-file.js';
 
 /**
- * `list` must have these prices in force. Data planes of the release before know complete prices of tokens only: they get
- * those that hold now.
+ * `list` must contain these prices. Data planes of the previous release know complete token prices only; they receive
+ * the prices in force now.
  */
 export function buildPriceBook(
   prices: readonly FilePrice[],

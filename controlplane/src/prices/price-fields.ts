@@ -5,17 +5,17 @@
 import type { TierPercents, TokenRates, UnitPrices } from '@acg/base/pricing/price-plan';
 
 interface Field<Name> {
-  /** In the file and in the API. */
+  /** Name in the file and in the API. */
   readonly field: string;
-  /** In a price plan. */
+  /** Name in a price plan. */
   readonly name: Name;
-  /** Whole units of the plan in 1 USD (or in 1 percent). */
+  /** Whole units of the plan per 1 USD (or per 1 percent). */
   readonly scale: number;
   readonly max: number;
   readonly says: string;
 }
 
-/** Far above every list price; more is a slip of the decimal point. */
+/** Far above every list price; a larger value is a misplaced decimal point. */
 const USD_PER_MTOK_MAX = 1_000_000;
 const USD_PER_UNIT_MAX = 1_000;
 const PICO_PER_TOKEN = 1e6;
@@ -77,7 +77,7 @@ export const TIER_FIELDS: readonly Field<keyof TierPercents>[] = [
   tier('us', 'inference in the US alone'),
 ];
 
-/** One image, by kind. */
+/** Price of one image, by kind. */
 export const IMAGE_FIELD = { field: 'perImageUsd', scale: PICO, max: USD_PER_UNIT_MAX } as const;
-/** Each request, beside its tokens; in nano-dollars. */
+/** Price of one request in addition to its tokens, in nano-dollars. */
 export const REQUEST_FIELD = { field: 'perRequestUsd', scale: 1e9, max: 10_000 } as const;

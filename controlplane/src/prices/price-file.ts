@@ -1,6 +1,6 @@
 /**
- * Reads PRICES_FILE (docs/configuration.md#prices): prices by provider slug and model. A file with anything unclear in it
- * is refused as a whole; the error names the line. Pure.
+ * Parses PRICES_FILE (docs/configuration.md#prices): prices by provider slug and model. A file with any ambiguous entry
+ * is rejected as a whole; the error names the line. Pure.
  */
 import { findListedPlan, type PricedUpstream } from '@acg/base/pricing/price-list';
 import type { OverrideBand, PriceOverride } from '@acg/base/pricing/price-override';
@@ -10,18 +10,18 @@ import { IMAGE_FIELD, RATE_FIELDS, REQUEST_FIELD, TIER_FIELDS, UNIT_FIELDS } fro
 /** One price of the file. */
 export interface FilePrice {
   readonly price: PriceOverride;
-  /** Where it stands; 1 = the file's first line. */
+  /** Line of the entry; 1 is the first line of the file. */
   readonly line: number;
-  /** The fields that it names. */
+  /** Names of the fields that the entry sets. */
   readonly fields: readonly string[];
 }
 
-/** What is wrong with the file, and in which line. */
+/** Describes what is wrong with the file and in which line. */
 export class InvalidPriceFile extends Error {
   override readonly name = 'PriceFileProblem';
 }
 
-/** The prices of a provider, as far as a slug alone says. */
+/** Looks up what determines the prices of a provider by its slug alone. */
 type UpstreamOf = (providerSlug: string) => PricedUpstream;
 
 const SLUG = /^[a-z0-9-]{2,40}$/;
@@ -29,13 +29,16 @@ const MODEL_CHARS_MAX = 256;
 const IMAGE_KINDS_MAX = 50;
 const BANDS_MAX = 8;
 const TOKENS_MAX = 100_000_000;
-/** Model names stand here in a path. */
+/** Depth of model names in a path. */
 const MODEL_DEPTH = 2;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Throws {@link InvalidPriceFile}. `nowMs` (Unix): a model must have a price in the lists by then, or name all. */
+/**
+ * Throws {@link InvalidPriceFile}. `nowMs` is Unix ms: each model must have a list price at that time or state all
+ * prices.
+ */
 export function parsePriceFile(text: string, upstreamOf: UpstreamOf, nowMs: number): FilePrice[] {
   let document: unknown;
   try {
@@ -80,7 +83,7 @@ class PriceFileParser {
     return [{ price: { provider, model: '', perRequestNanos }, line, fields: [REQUEST_FIELD.field] }, ...prices];
   }
 
-  /** One price, or a list of prices that hold from different days on. */
+  /** Parses one price, or a list of prices with their start days. */
   #model(provider: string, model: string, entry: unknown): FilePrice[] {
     const at = [provider, 'models', model];
     if (model === '' || model.length > MODEL_CHARS_MAX) throw this.#wrong(at, 'is no model name');
@@ -161,17 +164,17 @@ class PriceFileParser {
     return kinds.map((kind) => ({ kind, pico: this.#amount(here, prices, { ...IMAGE_FIELD, field: kind }) }));
   }
 
-  /** Unix ms of midnight UTC. */
+  /** Returns Unix ms of midnight UTC. */
   #day(at: JsonPath, day: unknown): number {
     const ms = typeof day === 'string' && DAY.test(day) ? Date.parse(day) : Number.NaN;
-    // 2026-02-30 would be the second of March.
+    // `Date.parse` would read 2026-02-30 as the second of March.
     if (Number.isNaN(ms) || ms <= 0 || new Date(ms).toISOString().slice(0, 10) !== day) {
       throw this.#wrong(at, 'must be a day (UTC) such as "2026-12-01"');
     }
     return ms;
   }
 
-  /** In whole units of the plan. */
+  /** Converts an amount to whole units of the plan. */
   #amount(at: JsonPath, entry: Fields, { field, scale, max }: { field: string; scale: number; max: number }): number {
     const here = [...at, field];
     const value = entry[field];

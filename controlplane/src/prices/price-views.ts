@@ -1,4 +1,4 @@
-/** The prices in force as an organization sees them: of the built-in providers and of its own. */
+/** The prices in force as an organization sees them: of the built-in providers and of its custom providers. */
 import { BUILTIN_PRICED_MODELS } from '@acg/base/pricing/builtin-prices';
 import { listLibraryModels } from '@acg/base/pricing/price-library';
 import type { PricedUpstream, PriceList } from '@acg/base/pricing/price-list';
@@ -11,12 +11,12 @@ const NANO = 1e9;
 
 interface Prices {
   readonly list: PriceList;
-  /** The prices of PRICES_FILE. */
+  /** Prices from PRICES_FILE. */
   readonly file: readonly FilePrice[];
   readonly nowMs: number;
 }
 
-/** In the order of `upstreams`, by model. */
+/** Lists prices in the order of `upstreams`, then by model. */
 export function listPriceViews(prices: Prices, upstreams: readonly PricedUpstream[], query: PriceQuery): PriceView[] {
   const { provider, model, search, source } = query;
   const part = search?.toLowerCase() ?? '';
@@ -31,7 +31,7 @@ export function listPriceViews(prices: Prices, upstreams: readonly PricedUpstrea
     .filter((view) => source === undefined || view.source === source);
 }
 
-/** `''`: the price of each request. */
+/** Includes `''`, which stands for the price per request. */
 function modelNamesOf(file: readonly FilePrice[], { providerSlug, priceProvider, origin }: PricedUpstream): string[] {
   const own = file.filter(({ price }) => price.provider === providerSlug).map(({ price }) => price.model ?? '');
   const known = BUILTIN_PRICED_MODELS.filter(({ provider }) => provider === priceProvider).map(({ model }) => model);
@@ -88,5 +88,7 @@ function presentRates({ rates }: PriceBand): Record<string, number> {
   return named;
 }
 
-/** Prices by the minute and by the thousand are kept by the second and by the piece: without the digits of that. */
+/**
+ * Rates per minute and per thousand are stored per second and per unit; this removes the digits that the division adds.
+ */
 const usdOfUnits = (units: number, scale: number): number => Number((units / scale).toPrecision(10));

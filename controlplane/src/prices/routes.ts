@@ -21,7 +21,7 @@ export function priceRoutes(
       const own = await custom.own(actor.orgId);
       const upstreams = [
         ...catalogue.providers.map(({ slug }) => operatorPrices.pricedUpstreamOf(slug)),
-        // Only its own: PRICES_FILE may name the providers of every organization.
+        // Only the organization's own providers: PRICES_FILE may name providers of every organization.
         ...own.map(({ slug, baseUrl, usageFormat }) => ({
           providerSlug: slug,
           priceProvider: '',

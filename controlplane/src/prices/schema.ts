@@ -12,28 +12,29 @@ const numbers = (fields: readonly { readonly field: string; readonly says: strin
 const Rates = numbers(RATE_FIELDS);
 const nullable = (type: TSchema) => Type.Union([type, Type.Null()]);
 const Day = Type.String({ format: 'date', description: 'UTC.' });
-const Line = Type.Integer({ description: 'Of PRICES_FILE; 1 is its first line.' });
+const Line = Type.Integer({ description: 'Line in PRICES_FILE; 1 is its first line.' });
 
 const PriceView = Type.Object({
-  provider: Type.String({ description: 'Slug.' }),
+  provider: Type.String({ description: 'Slug of the provider.' }),
   model: Type.Unsafe<string | null>({
     type: ['string', 'null'],
-    description: 'Null: the price of each request of the provider. `*`: every model without another price.',
+    description: 'Null: the price per request of the provider. `*`: every model without its own price.',
   }),
   source: Source(
-    'Where it comes from: the operator’s PRICES_FILE, the prices built into the gateway, its price library; `fallback`: no list knows the model, so it costs what the vendor’s dearest does.',
+    'Source: the operator’s PRICES_FILE, the prices built into the gateway or its price library. `fallback`: no list has the model, so it is billed at the price of the vendor’s most expensive model.',
   ),
   from: Type.Unsafe<string | null>({
     type: ['string', 'null'],
     format: 'date',
-    description: 'UTC day from which this price holds; null: it is not dated.',
+    description: 'UTC day from which this price applies; null: no start day.',
   }),
   file: Type.Unsafe<{ line: number; fields: string[] } | null>({
     ...nullable(Type.Object({ line: Line, fields: Type.Array(Type.String()) })),
-    description: 'With source `file`: where it stands and what it names. All other prices are those of the lists.',
+    description:
+      'With source `file`: the line of the entry and the fields it sets. All other prices come from the lists.',
   }),
   upcoming: Type.Array(Type.Object({ from: Day, line: Line }), {
-    description: 'Prices of PRICES_FILE that begin later.',
+    description: 'Prices of PRICES_FILE that start later.',
   }),
   prices: Type.Unsafe<Record<string, number>>(
     Type.Object(
@@ -41,18 +42,20 @@ const PriceView = Type.Object({
         ...Rates,
         ...numbers(UNIT_FIELDS),
         ...numbers(TIER_FIELDS),
-        [REQUEST_FIELD.field]: Type.Optional(Type.Number({ description: 'USD of each request, beside its tokens.' })),
+        [REQUEST_FIELD.field]: Type.Optional(
+          Type.Number({ description: 'USD per request in addition to its tokens.' }),
+        ),
       },
-      { description: 'In force. What is 0, and a percentage of 100, is left out.' },
+      { description: 'Prices in force. Prices of 0 and percentages of 100 are omitted.' },
     ),
   ),
   [IMAGE_FIELD.field]: Type.Unsafe<Record<string, number> | null>({
     ...nullable(Type.Record(Type.String(), Type.Number())),
-    description: 'USD of an image, by its size; null: images cost their tokens.',
+    description: 'USD per image by size; null: images are billed by tokens.',
   }),
   bands: Type.Unsafe<({ aboveTokensIn: number } & Record<string, number>)[]>(
     Type.Array(Type.Object({ aboveTokensIn: Type.Integer(), ...Rates }), {
-      description: 'Prices of the whole request where its prompt, cached tokens counted in, is longer.',
+      description: 'Prices of the whole request when its prompt, including cached tokens, is longer.',
     }),
   ),
 });
@@ -60,11 +63,11 @@ export type PriceView = Static<typeof PriceView>;
 
 export const PriceQuery = Type.Object({
   ...PageQuery,
-  provider: Type.Optional(Type.String({ maxLength: 40, description: 'Slug.' })),
+  provider: Type.Optional(Type.String({ maxLength: 40, description: 'Slug of the provider.' })),
   model: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 256, description: 'What calls of exactly this model cost, known or not.' }),
+    Type.String({ minLength: 1, maxLength: 256, description: 'Prices of exactly this model, listed or not.' }),
   ),
-  search: Type.Optional(Type.String({ maxLength: 100, description: 'A part of the model’s name, in any case.' })),
+  search: Type.Optional(Type.String({ maxLength: 100, description: 'Part of the model’s name, case-insensitive.' })),
   source: Type.Optional(Source()),
 });
 export type PriceQuery = Static<typeof PriceQuery>;
@@ -74,7 +77,7 @@ export const PriceListing = Type.Object({
   fileReadAt: Type.Unsafe<string | null>({
     type: ['string', 'null'],
     format: 'date-time',
-    description: 'When PRICES_FILE was last read; null without PRICES_FILE.',
+    description: 'Time at which PRICES_FILE was last read; null without PRICES_FILE.',
   }),
   ...PageReply,
 });

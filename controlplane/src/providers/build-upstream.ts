@@ -1,5 +1,5 @@
 /**
- * Turns a provider and one account's credentials into the generic upstream of the data plane
+ * Builds the generic upstream that the data plane calls from a provider and the credentials of one account
  * (docs/contract.md#providers). Pure.
  */
 import type { IInjection, IUpstream } from '@acg/proto/messages';
@@ -14,7 +14,7 @@ import { customModelCalls } from './catalogue/model-calls.js';
 import type { CustomProvider } from './custom/custom-provider.js';
 import { customCredentialFields, customInjection } from './custom/custom-provider.js';
 
-/** A provider that an account can be made for. */
+/** A provider for which an account can be created. */
 export type AssignableProvider =
   | { readonly kind: 'built_in'; readonly provider: BuiltInProvider }
   | { readonly kind: 'custom'; readonly provider: CustomProvider };
@@ -24,7 +24,7 @@ export const credentialFieldsOf = (assignable: AssignableProvider): readonly Cre
     ? assignable.provider.credentialFields
     : customCredentialFields(assignable.provider.authType);
 
-/** `credentials` null: the account has none that may be used; the upstream is complete but for them. */
+/** `credentials` is null when the account has none that may be used; then the upstream lacks only the credentials. */
 export function buildUpstream(
   assignable: AssignableProvider,
   orgId: string,
@@ -76,7 +76,7 @@ function builtIn(provider: BuiltInProvider, credentials: Credentials | null): IU
   };
 }
 
-/** Provider and origin that an account's calls go to; null for custom providers, whose address can change. */
+/** Provider and origin that the calls of an account go to; null for custom providers, whose URL can change. */
 export function fixedOriginKey(assignable: AssignableProvider, credentials: Credentials): string | null {
   if (assignable.kind === 'custom') return null;
   const { provider } = assignable;
@@ -97,12 +97,12 @@ function custom(provider: CustomProvider): IUpstream {
     usageFormat: provider.usageFormat ?? 'none',
     priceProvider: '',
     failure: { statuses: CUSTOM_FAILURE_STATUSES, exemptBodyMarker: '' },
-    // Frames of a metered provider would bypass the budget.
+    // WebSocket frames of a metered provider would bypass the budget.
     websocket: provider.usageFormat === null,
     sensitiveCalls: provider.sensitivePaths.map((call) => ({ call })),
     modelCalls: [...customModelCalls(provider.usageFormat)],
   };
 }
 
-/** Stands where the address is part of credentials that cannot be read; such an account is never called. */
+/** Placeholder for a URL that is part of unreadable credentials. Such an account is never called. */
 const PLACEHOLDER_BASE_URL = 'https://unknown.invalid';

@@ -1,4 +1,7 @@
-/** Owners and admins close their organization's breaker, or hold it open, e.g. while a provider is maintained. */
+/**
+ * Owners and admins close a breaker of their organization or hold it open, for example during maintenance of a
+ * provider.
+ */
 import { MINUTE_MS } from '@acg/base/units';
 import { type Static, Type } from 'typebox';
 import { type AuditChanges, recordAudit } from '../audit/audit-trail.js';
@@ -13,25 +16,25 @@ import { type CircuitView, listCircuits } from './circuit-view.js';
 
 const HOLD_MINUTES = 60;
 const HOLD_MINUTES_MAX = 1_440;
-/** More than an organization has origins of one provider. */
+/** Above the number of origins that an organization has at one provider. */
 const CIRCUITS_MAX = 10_000;
 
 export const CircuitOverride = Type.Object(
   {
     providerSlug: Type.String({ minLength: 1, maxLength: 64 }),
     origin: Type.Optional(
-      Type.String({ maxLength: 256, description: 'Needed where the organization has accounts at several origins.' }),
+      Type.String({ maxLength: 256, description: 'Required when the organization has accounts at several origins.' }),
     ),
     state: Type.Unsafe<'CLOSED' | 'OPEN'>({
       type: 'string',
       enum: ['CLOSED', 'OPEN'],
-      description: 'CLOSED: calls pass again from now on. OPEN: calls are refused until the hold ends.',
+      description: 'CLOSED: calls pass again immediately. OPEN: calls are rejected until the override expires.',
     }),
     holdMinutes: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: HOLD_MINUTES_MAX,
-        description: `With OPEN only; ${HOLD_MINUTES} by default.`,
+        description: `Duration of an OPEN override in minutes; default ${HOLD_MINUTES}.`,
       }),
     ),
   },
@@ -67,7 +70,7 @@ export class CircuitOverrideService {
     const { rows } = await listCircuits(this.sql, this.catalogue, orgId, { state: null, providerSlug }, page);
     const [found, ...others] = origin === undefined ? rows : rows.filter((row) => row.origin === origin);
     if (found === undefined) throw new NotFound('circuit');
-    if (others.length > 0) throw new Conflict(`${providerSlug} has accounts at several origins: say which with origin`);
+    if (others.length > 0) throw new Conflict(`${providerSlug} has accounts at several origins: name one with origin`);
     return found;
   }
 }

@@ -10,7 +10,7 @@ interface CustomProviderAddressRow {
   readonly baseUrl: string;
 }
 
-/** The organization's own providers; there are at most a hundred. */
+/** The organization's custom providers; at most 100. */
 export function loadCustomProviderAddresses(sql: Sql, orgId: string): Promise<CustomProviderAddressRow[]> {
   return sql<CustomProviderAddressRow[]>`
     select id, slug, display_name as "displayName", base_url as "baseUrl" from custom_providers
@@ -29,19 +29,20 @@ interface OrgCircuitRow {
 
 interface OrgCircuitQuery {
   readonly orgId: string;
-  /** Built-in providers with one origin: `circuits.origin_key`, whatever their accounts were made under. */
+  /** Built-in providers with one origin: `circuits.origin_key`, independent of the accounts' settings. */
   readonly fixed: readonly { readonly slug: string; readonly key: string }[];
-  /** The organization's own providers, by id, each with its `circuits.origin_key`. */
+  /** The organization's custom providers by id, each with its `circuits.origin_key`. */
   readonly own: readonly { readonly id: string; readonly key: string }[];
-  /** Only those in this state; null: of every state. */
+  /** Returns only breakers in this state; null for all. */
   readonly state: CircuitStateName | null;
-  /** Only those of this provider; null: of every provider. */
+  /** Returns only breakers of this provider; null for all. */
   readonly providerSlug: string | null;
 }
 
 /**
- * One row for each breaker of the organization at an origin where it has an account, used or not; those in trouble first.
- * Where the fleet's breaker is open it is shown instead: the organization's calls are refused, whatever its own says.
+ * Lists one row per breaker of the organization at an origin where it has an account, even if unused; open breakers
+ * first. Where the fleet's breaker is open, that breaker is listed instead, because it rejects the calls regardless of
+ * the organization's own.
  */
 export async function listOrgCircuits(
   sql: Sql,

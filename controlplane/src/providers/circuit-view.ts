@@ -1,4 +1,7 @@
-/** The circuits that an organization's own calls go through, as it may see them: of what others do there, nothing. */
+/**
+ * The breakers that an organization's calls pass through, as the organization may see them. Shows nothing about other
+ * organizations.
+ */
 import { type Static, Type } from 'typebox';
 import type { CircuitStateName } from '../breaker/breaker-state-machine.js';
 import { formatOriginKey, parseCircuitKey } from '../breaker/circuit-key.js';
@@ -15,8 +18,8 @@ const REASONS: readonly CircuitReason[] = ['error_rate', 'probe_failed', 'connec
 const Reason = Type.Unsafe<CircuitReason | null>({
   anyOf: [{ type: 'string', enum: REASONS }, { type: 'null' }],
   description:
-    'Why it is open: calls of the organization failed (error_rate), a probe after the cooldown did (probe_failed), the ' +
-    'gateway cannot connect to the provider (connect), or somebody holds it open (held). Null unless OPEN.',
+    'Why it is open: calls of the organization failed (error_rate), a probe after the cooldown failed (probe_failed), the ' +
+    'gateway cannot connect to the provider (connect), or a member holds it open (held). Null unless OPEN.',
 });
 const nullable = (description: string) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time', description });
@@ -30,7 +33,7 @@ const CircuitView = Type.Object({
   reason: Reason,
   since: nullable('Of this state; null: it has never been another.'),
   nextProbeAt: nullable('When the cooldown or the hold ends; null unless OPEN, and where the gateway cannot connect.'),
-  accounts: Type.Integer({ description: 'Accounts of the organization whose calls go there.' }),
+  accounts: Type.Integer({ description: 'Number of the organization’s accounts at this origin.' }),
 });
 export type CircuitView = Static<typeof CircuitView>;
 export const CircuitReply = Type.Object({ circuit: CircuitView });
@@ -38,9 +41,9 @@ export const CircuitQuery = Type.Object({ ...PageQuery, state: Type.Optional(Sta
 export const CircuitList = Type.Object({ circuits: Type.Array(CircuitView), ...PageReply });
 
 interface CircuitFilter {
-  /** Null: of every state. */
+  /** Null for all states. */
   readonly state: CircuitStateName | null;
-  /** Null: of every provider. */
+  /** Null for all providers. */
   readonly providerSlug: string | null;
 }
 

@@ -1,13 +1,13 @@
-/** One call to a provider with a credential, to see whether it takes it. */
+/** Checks whether a provider accepts a credential, with one call. */
 import type { IInjection, IUpstream } from '@acg/proto/messages';
 import aws4 from 'aws4';
 import { type Dispatcher, request } from 'undici';
 import type { CredentialProbe } from './catalogue/built-in-provider.js';
 
 export interface ProbeResult {
-  /** Null: no answer. */
+  /** Null when there was no response. */
   readonly status: number | null;
-  /** The provider says that the credential is not valid. */
+  /** The provider rejects the credential as invalid. */
   readonly refused: boolean;
   readonly latencyMs: number;
 }
@@ -16,7 +16,7 @@ const BODY_BYTES_MAX = 1_024;
 const TIMEOUT_MS = 10_000;
 const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-/** Never rejects. `dispatcher`: through the egress guard where a tenant gave the address. */
+/** Never rejects. `dispatcher` goes through the egress guard when a tenant entered the URL. */
 export async function probeCredential(
   dispatcher: Dispatcher,
   upstream: IUpstream,
@@ -36,7 +36,7 @@ export async function probeCredential(
   }
 }
 
-/** Sets the credential; returns the path with query to call. */
+/** Sets the credential; returns the path and query to call. */
 function applyCredential(headers: Record<string, string>, { injection, origin }: IUpstream, path: string): string {
   const { header, basic, query, sigv4, extraHeaders, extraQuery } = injection as IInjection;
   for (const { name, value } of extraHeaders ?? []) headers[name!] = value!;

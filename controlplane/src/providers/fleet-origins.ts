@@ -1,4 +1,4 @@
-/** The built-in providers that all organizations reach at one address, which the operator or the vendor has chosen. */
+/** Built-in providers with one origin for all organizations, chosen by the operator or the vendor. */
 import type { FleetOrigin } from '../breaker/fleet-breakers.js';
 import { splitBaseUrl } from './catalogue/built-in-provider.js';
 import type { Catalogue } from './catalogue/catalogue.js';

@@ -11,7 +11,7 @@ export const anthropic: BuiltInProvider = {
   authName: 'x-api-key',
   credentialFields: [secret('apiKey', { label: 'API key', placeholder: 'sk-ant-…' })],
   address: fixedAddress(BASE_URL),
-  // The key goes out in the form in which the client's came: SDKs from 1.0 on send Bearer, older ones x-api-key.
+  // Sends the key in the header in which the client sent its token: SDKs from 1.0 on use Bearer, older ones x-api-key.
   inject: ({ apiKey }) => ({
     header: {
       name: 'x-api-key',
@@ -22,7 +22,7 @@ export const anthropic: BuiltInProvider = {
   }),
   usageFormat: 'anthropic',
   priceProvider: 'anthropic',
-  // 529 overloaded_error is the provider's, not the tenant's.
+  // 529 overloaded_error is a failure of Anthropic, not of the tenant.
   failureStatuses: [500, 502, 503, 504, 529],
   failureExemptMarker: '',
   probe: { path: '/v1/models?limit=1', headers: { 'anthropic-version': '2023-06-01' }, refused: isRejectedWith401 },

@@ -1,22 +1,19 @@
-/**
- * What the control plane knows of a built-in provider (docs/contract.md#providers). One file per provider beside this
- * one.
- */
+/** Describes a built-in provider (docs/contract.md#providers). Each provider has one file in this folder. */
 import type { IInjection } from '@acg/proto/messages';
 
-/** Field → value, validated against {@link CredentialField}s. */
+/** Maps field names to values, validated against {@link CredentialField}s. */
 export type Credentials = Readonly<Record<string, string>>;
 
 export interface CredentialField {
   readonly name: string;
-  /** For forms, as are the next two. */
+  /** Label, placeholder and hint are shown in forms. */
   readonly label: string;
-  /** What a value looks like; never one that works. */
+  /** Example of the value's format; never a working credential. */
   readonly placeholder: string | null;
-  /** What to fill in, or where to find it. */
+  /** What to enter, or where to find the value. */
   readonly hint: string | null;
   readonly required: boolean;
-  /** A secret is masked wherever it would come back, so it must be long enough not to occur by chance. */
+  /** A secret is masked in responses, so it must be long enough not to occur there by chance. */
   readonly secret: boolean;
   readonly kind: 'text' | 'url' | 'region';
 }
@@ -24,68 +21,73 @@ export interface CredentialField {
 export interface BuiltInProvider {
   readonly slug: string;
   readonly displayName: string;
-  /** How the credential goes out, for lists: as with custom providers, or `sigv4`. */
+  /** How the credential is sent, for lists: the types of custom providers, or `sigv4`. */
   readonly authType: 'bearer' | 'header' | 'sigv4';
   readonly authName: string | null;
   readonly credentialFields: readonly CredentialField[];
-  /** Shown in lists; null where each account has its own. */
+  /** Shown in lists; null when each account has its own URL. */
   readonly baseUrl: string | null;
-  /** The address of one account. */
+  /** Returns the URL of one account. */
   address(credentials: Credentials): ProviderAddress;
   inject(credentials: Credentials): IInjection;
   readonly usageFormat: 'openai' | 'anthropic' | 'resend' | 's3' | 'none';
-  /** Provider id in the price library; `''` = only PRICES_FILE. */
+  /** Provider id in the price library; `''` uses PRICES_FILE only. */
   readonly priceProvider: string;
-  /** Statuses that are the provider's own failure (docs/contract.md#what-the-providers-do). */
+  /** Status codes that count as failures of the provider (docs/contract.md#what-the-providers-do). */
   readonly failureStatuses: readonly number[];
-  /** A failing answer that holds this text is a tenant's own trouble; `''` = none. */
+  /** A failing response that contains this text is the tenant's own fault; `''` disables the check. */
   readonly failureExemptMarker: string;
   readonly probe: CredentialProbe;
-  /** Refused, unless an admin allowed them for the account. */
+  /** Calls that are rejected unless an admin allowed them for the account. */
   readonly sensitiveCalls: readonly SensitiveCall[];
-  /** Where calls name their model, first match first; empty: this provider has no models. */
+  /** Where calls name their model; the first match wins. Empty: the provider has no models. */
   readonly modelCalls: readonly ModelCall[];
-  /** Whether frames need no metering, so that an upgrade may pass (docs/contract.md#websockets). */
+  /** Whether WebSocket frames need no metering, so that an upgrade may pass (docs/contract.md#websockets). */
   readonly websocket: boolean;
 }
 
-/** A GET that changes nothing and costs nothing, to see whether the provider takes a credential. */
+/** A GET without side effects and costs that checks whether the provider accepts a credential. */
 export interface CredentialProbe {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Whether the answer says that the credential is not valid; `body`: its first KiB. Not: that it may not do this. */
+  /**
+   * Returns whether the response says that the credential is invalid. Missing permissions do not count. `body` is its
+   * first KiB.
+   */
   refused(status: number, body: string): boolean;
 }
 
 export const isRejectedWith401 = (status: number): boolean => status === 401;
 
-/** A call that hands out credentials or changes who has access. */
+/** A call that returns credentials or changes who has access. */
 interface SensitiveCall {
-  /** Method or `*`, then a path: `*` is any run inside one segment, `**` any number of segments. */
+  /** Method or `*`, then a path: `*` matches any characters within one segment, `**` any number of segments. */
   readonly call: string;
   readonly why: string;
-  /** Only with a query parameter of one of these names, in lower case. */
+  /** Matches only with a query parameter of one of these lower-case names. */
   readonly query?: readonly string[];
-  /** Only with a header of one of these names; a query parameter of that name counts too (presigned URLs). */
+  /**
+   * Matches only with a header of one of these names. A query parameter of the same name counts too (presigned URLs).
+   */
   readonly headers?: readonly string[];
-  /** Values of such headers that do no harm. */
+  /** Header values that are harmless. */
   readonly harmlessValues?: readonly string[];
 }
 
 export interface ModelCall {
-  /** As in {@link SensitiveCall}. */
+  /** Same pattern as in {@link SensitiveCall}. */
   readonly call: string;
   /**
-   * `batch`: `requests[].params.model`; `path:x`: the segment behind `x`; `free`: none is named and none is used; `answer`:
-   * it may use one that nobody sees, and what it costs, if anything, is booked when an answer states it; `unknown`: no
-   * answer states what it costs, so it is refused where budgets or tokens are limited.
+   * Location of the model. `batch`: `requests[].params.model`. `path:x`: the segment after `x`. `free`: the call uses
+   * no model. `answer`: the call may use an unnamed model, and its cost is recorded when a response states it.
+   * `unknown`: no response states the cost, so the call is rejected when budgets or tokens are limited.
    */
   readonly at: 'json' | 'form' | 'json_or_form' | 'batch' | 'free' | 'answer' | 'unknown' | `path:${string}`;
 }
 
 interface ProviderAddress {
   readonly baseUrl: string;
-  /** A tenant typed it: checked when saved and at every connect. */
+  /** The URL was entered by a tenant, so it is checked when saved and at every connect. */
   readonly tenantGiven: boolean;
 }
 
@@ -97,11 +99,11 @@ interface FieldText {
   readonly hint?: string;
 }
 
-/** Required unless said otherwise. */
+/** A field that is required by default. */
 export const secret = (name: string, shown: FieldText, required = true): CredentialField =>
   field(name, shown, { required, secret: true, kind: 'text' });
 
-/** Optional unless said otherwise. */
+/** A field that is optional by default. */
 export const text = (
   name: string,
   shown: FieldText,
@@ -115,15 +117,15 @@ const field = (
   rules: Pick<CredentialField, 'required' | 'secret' | 'kind'>,
 ): CredentialField => ({ name, label, placeholder: placeholder ?? null, hint: hint ?? null, ...rules });
 
-/** `Authorization: Bearer {apiKey}`. */
+/** Sends `Authorization: Bearer {apiKey}`. */
 export const bearerInjection = (apiKey: string): IInjection => ({
   header: { name: 'authorization', prefix: 'Bearer ', secret: apiKey },
 });
 
-/** One fixed address for everybody. */
+/** One fixed base URL for all accounts. */
 export const fixedAddress = (baseUrl: string) => () => ({ baseUrl, tenantGiven: false });
 
-/** `https://host/x/` → origin and `/x`. */
+/** Splits `https://host/x/` into the origin and `/x`. */
 export function splitBaseUrl(baseUrl: string): { origin: string; basePath: string } {
   const url = new URL(baseUrl);
   return { origin: url.origin, basePath: url.pathname.replace(/\/+$/, '') };

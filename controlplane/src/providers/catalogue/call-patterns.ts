@@ -1,4 +1,4 @@
-/** Patterns of calls as operators write them; data planes match them (their policy/call-pattern.ts). */
+/** Schema of call patterns that operators and members enter. Data planes match them (dataplane/src/policy). */
 import { Type } from 'typebox';
 
 export const PATTERNS_MAX = 100;
@@ -13,6 +13,6 @@ export const CallPatterns = Type.Array(
     maxItems: PATTERNS_MAX,
     uniqueItems: true,
     description:
-      'Each a method or *, a space, and a path of the provider’s own: * is any run of characters inside one segment, ** any number of segments, none too. Example: GET /v1/models/**',
+      'A method or *, a space, and a path of the provider. * matches any characters within one segment, ** any number of segments including none. Example: GET /v1/models/**',
   },
 );

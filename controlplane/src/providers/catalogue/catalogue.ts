@@ -1,4 +1,4 @@
-/** The built-in providers, with the operator's overrides from PROVIDERS_FILE (docs/contract.md#providers). */
+/** Loads the built-in providers with the operator's overrides from PROVIDERS_FILE (docs/contract.md#providers). */
 import { readFileSync } from 'node:fs';
 import { ConfigError } from '@acg/base/env-reader';
 import { anthropic } from './anthropic.js';
@@ -13,7 +13,7 @@ import { vercel } from './vercel.js';
 const BUILT_IN: readonly BuiltInProvider[] = [openai, anthropic, supabase, vercel, resend, s3];
 export const BUILT_IN_SLUGS: ReadonlySet<string> = new Set(BUILT_IN.map((provider) => provider.slug));
 
-/** A provider that is none: it answers on the operator's machine, to credentials that everybody may know. */
+/** A local stand-in for a provider, for trials. Its credentials are public. */
 interface StandIn {
   readonly providerSlug: string;
   readonly credentials: Credentials;
@@ -21,7 +21,7 @@ interface StandIn {
 
 interface Override {
   readonly baseUrl: string;
-  /** Null: the provider itself. */
+  /** Null for the real provider. */
   readonly standIn: StandIn | null;
 }
 
@@ -40,14 +40,14 @@ export class Catalogue {
   }
 }
 
-/** Throws {@link ConfigError} that says what is wrong with the file. `file` null: no overrides. */
+/** Throws {@link ConfigError} that describes what is wrong with the file. `file` null: no overrides. */
 export function loadCatalogue(file: string | null): Catalogue {
   if (file === null) return new Catalogue();
   const overrides = parseOverrides(readOverrides(file));
   return new Catalogue(
     BUILT_IN.map((provider) => {
       const baseUrl = overrides.get(provider.slug)?.baseUrl;
-      // The operator's address wins over a tenant's, and is not checked against private networks.
+      // The operator's URL overrides a tenant's and is not checked against private networks.
       return baseUrl === undefined
         ? provider
         : { ...provider, baseUrl, address: () => ({ baseUrl, tenantGiven: false }) };

@@ -1,6 +1,6 @@
 /**
- * Where the two model vendors' calls name their model. What is not listed here and sends a body is refused where an
- * agent has a rule for models: it may use one that it does not name (runs of assistants, batches made of files).
+ * Lists where calls of OpenAI and Anthropic name their model. A call with a body that is not listed is rejected for
+ * agents with model rules, because it may use a model that it does not name (runs of assistants, batches from files).
  */
 import type { ModelCall } from './built-in-provider.js';
 
@@ -32,7 +32,7 @@ export const OPENAI_CALLS: readonly ModelCall[] = [
     '/v1/batches/*/cancel',
     '/v1/fine_tuning/jobs/*/cancel',
   ),
-  // Runs of assistants and evaluations go on after their answer, and training has prices of its own.
+  // Runs of assistants and evaluations continue after their response, and training has separate prices.
   ...named(
     'unknown',
     '/v1/threads/runs',
@@ -45,7 +45,7 @@ export const OPENAI_CALLS: readonly ModelCall[] = [
   ),
   ...named(
     'answer',
-    '/v1/batches', // booked when its results are fetched
+    '/v1/batches', // recorded when its results are fetched
     '/v1/videos/**',
     '/v1/chat/completions/*',
     '/v1/assistants/**',
@@ -69,11 +69,11 @@ export const ANTHROPIC_CALLS: readonly ModelCall[] = [
   ...named('json', '/v1/messages', '/v1/messages/count_tokens', '/v1/complete'),
   ...named('batch', '/v1/messages/batches'),
   ...named('free', '/v1/messages/batches/*/cancel', '/v1/files'),
-  ...named('unknown', '/v1/sessions/**'), // agents that go on after their answer
+  ...named('unknown', '/v1/sessions/**'), // agents that continue after their response
   ...named('answer', '/v1/agents/**', '/v1/environments/**', '/v1/skills/**'),
 ];
 
-/** A tenant's own provider of one of the two formats, whose paths may begin otherwise. */
+/** Returns the same calls for a tenant's provider of one of the two formats; its paths may have another prefix. */
 export function customModelCalls(usageFormat: 'openai' | 'anthropic' | null): readonly ModelCall[] {
   if (usageFormat === null) return named('json', '/**');
   const calls = usageFormat === 'openai' ? OPENAI_CALLS : ANTHROPIC_CALLS;

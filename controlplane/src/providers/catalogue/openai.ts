@@ -10,7 +10,7 @@ import { OPENAI_CALLS } from './model-calls.js';
 
 const BASE_URL = 'https://api.openai.com';
 
-/** The account alone says for which organization and project is billed: the client's own headers never pass. */
+/** Only the account decides which organization and project is billed: headers of the client are removed. */
 const ACCOUNT_HEADERS = ['openai-organization', 'openai-project'];
 
 export const openai: BuiltInProvider = {
@@ -21,8 +21,12 @@ export const openai: BuiltInProvider = {
   authName: null,
   credentialFields: [
     secret('apiKey', { label: 'API key', placeholder: 'sk-…' }),
-    text('organization', { label: 'Organization', placeholder: 'org-…', hint: 'Billed instead of the key’s own.' }),
-    text('project', { label: 'Project', placeholder: 'proj_…', hint: 'Billed instead of the key’s own.' }),
+    text('organization', {
+      label: 'Organization',
+      placeholder: 'org-…',
+      hint: 'Billed instead of the key’s default organization.',
+    }),
+    text('project', { label: 'Project', placeholder: 'proj_…', hint: 'Billed instead of the key’s default project.' }),
   ],
   address: fixedAddress(BASE_URL),
   inject: ({ apiKey, organization, project }) => ({
@@ -44,8 +48,11 @@ export const openai: BuiltInProvider = {
     { call: '* /v1/projects/**', why: 'roles of a project, of its users and of its groups' },
     // platform.openai.com/docs/api-reference/fine-tuning/create-permission
     { call: '* /v1/fine_tuning/checkpoints/*/permissions/**', why: 'which projects may use a fine-tuned model' },
-    { call: 'POST /v1/realtime/client_secrets', why: 'a short-lived key that goes around gateway, meter and budget' },
-    { call: 'POST /v1/realtime/sessions', why: 'the same, as it was called before' },
+    {
+      call: 'POST /v1/realtime/client_secrets',
+      why: 'a short-lived key that bypasses the gateway, metering and budgets',
+    },
+    { call: 'POST /v1/realtime/sessions', why: 'the same under its former name' },
     { call: 'POST /v1/realtime/transcription_sessions', why: 'the same, for transcriptions' },
     { call: '* /v1/realtime/calls/**', why: 'a media session between the caller and the provider' },
     { call: 'POST /v1/chatkit/sessions', why: 'a client secret for a browser' },

@@ -1,18 +1,18 @@
 /**
- * Checks the credentials object of an assignment. Each problem names the field and says what would be right; no message
- * holds a value.
+ * Validates the credentials object of an account. Each error names the field and the expected form; no error contains a
+ * value.
  */
 import { InvalidInput } from '../../domain/errors.js';
 import { type CredentialField, type Credentials, SECRET_LENGTH_MIN } from './built-in-provider.js';
 
 const LENGTH_MAX = 8_192;
-/** Goes into headers and signatures as it is. */
+/** Headers and signatures contain the value unchanged. */
 const PRINTABLE_ASCII = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
-/** What answers are masked for: the mask tells by these bytes alone where a secret may be cut in two. */
+/** Masking compares these bytes only, to decide where a secret may be split between two chunks. */
 const GRAPHIC_ASCII = /^[\x21-\x7e]+$/;
 const REGION = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 
-/** Throws {@link InvalidInput} for unknown, missing and malformed fields; empty optional fields count as left out. */
+/** Throws {@link InvalidInput} for unknown, missing and malformed fields. Empty optional fields count as missing. */
 export function parseCredentials(
   fields: readonly CredentialField[],
   given: Readonly<Record<string, unknown>>,

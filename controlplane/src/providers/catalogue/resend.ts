@@ -15,7 +15,7 @@ export const resend: BuiltInProvider = {
   priceProvider: '',
   failureStatuses: [500, 501, 502, 503, 504, 520, 521, 522, 523, 524, 525, 526],
   failureExemptMarker: '',
-  // A key that may only send is refused here with 401, by another name.
+  // A key that may only send e-mail gets 401 here as well, with another error name.
   probe: { path: '/domains', refused: (status, body) => status >= 400 && /"(?:invalid|missing)_api_key"/.test(body) },
   sensitiveCalls: [{ call: '* /api-keys/**', why: 'long-lived keys' }],
   modelCalls: [],

@@ -1,6 +1,6 @@
 import { type BuiltInProvider, secret, text } from './built-in-provider.js';
 
-/** Sub-resources of buckets and objects that say who may read them, and who else hears of them. */
+/** Sub-resources of buckets and objects that control who may read them and where notifications go. */
 const ACCESS_SETTINGS = [
   'policy',
   'acl',
@@ -17,7 +17,7 @@ const ACCESS_SETTINGS = [
   'abac',
 ];
 
-/** Any S3-compatible service: AWS S3, R2, MinIO. */
+/** Any S3-compatible service: Amazon S3, Cloudflare R2, MinIO. */
 export const s3: BuiltInProvider = {
   slug: 's3',
   displayName: 'S3-compatible storage',
@@ -28,8 +28,8 @@ export const s3: BuiltInProvider = {
     text('accessKeyId', { label: 'Access key ID', placeholder: 'AKIA…' }, true),
     secret('secretAccessKey', { label: 'Secret access key' }),
     text('region', { label: 'Region', placeholder: 'us-east-1', hint: 'auto for Cloudflare R2.' }, true, 'region'),
-    text('endpoint', { label: 'Endpoint', placeholder: 'https://…', hint: 'Empty for AWS.' }, false, 'url'),
-    secret('sessionToken', { label: 'Session token', hint: 'Of temporary credentials only.' }, false),
+    text('endpoint', { label: 'Endpoint', placeholder: 'https://…', hint: 'Empty for Amazon S3.' }, false, 'url'),
+    secret('sessionToken', { label: 'Session token', hint: 'For temporary credentials only.' }, false),
   ],
   address: ({ endpoint, region }) =>
     endpoint === undefined
@@ -48,18 +48,18 @@ export const s3: BuiltInProvider = {
   usageFormat: 's3',
   priceProvider: '',
   failureStatuses: [500, 502, 503, 504],
-  // Throttling of one customer comes as 503, too.
+  // Throttling of a single customer also returns 503.
   failureExemptMarker: 'SlowDown',
   probe: {
     path: '/',
     refused: (status, body) => status === 403 && /InvalidAccessKeyId|SignatureDoesNotMatch/.test(body),
   },
   sensitiveCalls: [
-    { call: 'GET /**', query: ['session'], why: 'CreateSession: credentials of their own' },
-    // IAM and STS on the endpoint of S3: docs.ceph.com/en/latest/radosgw/iam, backblaze.com/apidocs/createaccesskey,
-    // min.io/docs/minio/linux/developers/security-token-service.html. S3 itself has no POST of the service.
+    { call: 'GET /**', query: ['session'], why: 'CreateSession: returns separate credentials' },
+    // IAM and STS on the S3 endpoint: docs.ceph.com/en/latest/radosgw/iam, backblaze.com/apidocs/createaccesskey,
+    // min.io/docs/minio/linux/developers/security-token-service.html. S3 itself has no POST on the service.
     { call: '* /**', query: ['action'], why: 'IAM and STS: keys, users, policies, sessions' },
-    { call: 'POST /', why: 'the same, named in the form that is sent' },
+    { call: 'POST /', why: 'the same, named in a form body' },
     // github.com/minio/minio, cmd/admin-router.go, cmd/kms-router.go: on the port of S3, signed as S3.
     { call: '* /minio/admin/**', why: 'users of MinIO with their keys, policies, configuration' },
     { call: '* /minio/kms/**', why: 'encryption keys of MinIO' },

@@ -13,22 +13,22 @@ export const vercel: BuiltInProvider = {
     text('teamId', {
       label: 'Team',
       placeholder: 'team_…',
-      hint: 'Calls go to this team, whatever the client asks for.',
+      hint: 'Calls go to this team, whichever team the client names.',
     }),
   ],
   address: fixedAddress(BASE_URL),
-  // With a team the account alone says which one: the client's own choice is replaced.
+  // With a team, only the account selects it: the client's choice is replaced.
   inject: ({ apiKey, teamId }) => ({
     ...bearerInjection(apiKey!),
     extraQuery: teamId === undefined ? [] : [{ name: 'teamId', value: teamId }],
-    // Chooses a team as well.
+    // This parameter selects a team as well.
     dropQuery: teamId === undefined ? [] : ['slug'],
   }),
   usageFormat: 'none',
   priceProvider: '',
   failureStatuses: [500, 502, 503, 504],
   failureExemptMarker: '',
-  // A token that is not valid is 403, like a valid one that may not.
+  // An invalid token gets 403, like a valid token without the permission.
   probe: {
     path: '/v2/user',
     refused: (status, body) => status === 401 || (status === 403 && /"invalidToken"\s*:\s*true/.test(body)),

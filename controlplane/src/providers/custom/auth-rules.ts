@@ -1,4 +1,4 @@
-/** Which auth settings go together, and which names a credential may be sent under. Pure. */
+/** Validates the combination of auth settings and the names under which a credential may be sent. Pure. */
 import { InvalidInput } from '../../domain/errors.js';
 import type { AuthType } from './custom-provider.js';
 
@@ -12,7 +12,7 @@ const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
 const QUERY_NAME = /^[A-Za-z0-9._~[\]-]{1,100}$/;
 const PREFIX = /^[\x20-\x7e]{1,64}$/;
 
-/** Set by the gateway or by HTTP itself: a credential there would break the request or be lost. */
+/** Set by the gateway or by HTTP. A credential in one of these headers would break the request or be dropped. */
 const RESERVED_HEADERS: ReadonlySet<string> = new Set([
   'accept-encoding',
   'connection',

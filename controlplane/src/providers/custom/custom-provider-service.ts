@@ -1,4 +1,4 @@
-/** An organization's own providers (docs/contract.md#providers). */
+/** Manages an organization's custom providers (docs/contract.md#providers). */
 
 import type { NameResolver } from '@acg/base/dns/name-resolver';
 import { checkTenantUrl } from '@acg/base/egress/check-url';
@@ -17,9 +17,9 @@ import { type AuthType, type CustomProvider, customCredentialFields } from './cu
 import * as store from './custom-provider-store.js';
 import type { CustomProviderInput, CustomProviderPut, CustomProviderView, ListedProvider } from './schema.js';
 
-/** Every context of the organization names them, so there are so many and no more. */
+/** Custom providers per organization; every context of the organization lists them. */
 const PROVIDERS_MAX = 100;
-/** In the same contexts, so of all of an organization's providers together. */
+/** Sensitive paths of all custom providers of an organization together, because the same contexts contain them. */
 const SENSITIVE_PATHS_MAX = 500;
 
 export class CustomProviderService {
@@ -28,11 +28,11 @@ export class CustomProviderService {
     readonly catalogue: Catalogue,
     readonly allowCidrs: readonly string[],
     readonly names: NameResolver,
-    /** Addresses of this deployment: each call to them would become another call. */
+    /** URLs of this deployment. A provider at one of them would turn each call into another call. */
     readonly ownUrls: readonly string[],
   ) {}
 
-  /** The organization's own, newest first, then the built-in ones. */
+  /** Lists the custom providers, newest first, then the built-in providers. */
   async list(actor: Actor, page: Page): Promise<ListResult<ListedProvider>> {
     const listOwn = await store.listProviders(this.sql, actor.orgId, page);
     const builtIn = this.catalogue.providers.map(presentBuiltIn);
@@ -44,7 +44,7 @@ export class CustomProviderService {
     return { rows, total: listOwn.total + builtIn.length };
   }
 
-  /** All of the organization's own. */
+  /** Returns all custom providers of the organization. */
   async own(orgId: string): Promise<readonly CustomProvider[]> {
     return (await store.listProviders(this.sql, orgId, { limit: PROVIDERS_MAX, offset: 0 })).rows;
   }
@@ -75,7 +75,8 @@ export class CustomProviderService {
         const created = Object.entries({ slug, ...settings }).map(([field, value]) => [field, [null, value]] as const);
         const target = { type: 'custom_provider', id: row.id };
         await recordAudit(tx, actor, 'custom_provider.create', target, Object.fromEntries(created));
-        // Contexts list the providers that exist: without it the new slug would be 404 instead of 403 for a while.
+        // Contexts list the existing providers. Without the invalidation the new slug would get 404 instead of 403 for
+        // a while.
         await publishInvalidations(tx, [{ kind: 'org', id: orgId }]);
         return presentCustomProvider(row);
       });
@@ -106,7 +107,7 @@ export class CustomProviderService {
     });
   }
 
-  /** The record stays, the slug is free again; its accounts and their credentials are gone. */
+  /** Keeps the record and frees the slug. The provider's accounts and their credentials are deleted. */
   async delete(actor: Actor, id: string): Promise<void> {
     const { orgId } = actor;
     await this.sql.begin(async (tx) => {
@@ -123,14 +124,14 @@ export class CustomProviderService {
     });
   }
 
-  /** For accounts: it stays as it is until the transaction ends. Null: the organization has none of that slug. */
+  /** Locks the provider for account changes until the transaction ends. Returns null for an unknown slug. */
   async lockBySlug(tx: Tx, orgId: string, slug: string): Promise<store.CustomProviderRow | null> {
     return store.lockProvider(tx, orgId, { slug }, 'share');
   }
 
   async #checkBaseUrl(orgId: string, baseUrl: string): Promise<void> {
     if (isGatewayAddress(baseUrl, this.ownUrls)) {
-      throw new InvalidInput('baseUrl is an address of this gateway: give that of the provider');
+      throw new InvalidInput('baseUrl points to this gateway: enter the URL of the provider');
     }
     const resolve = (host: string) => this.names.resolve(host, orgId);
     const problem = await runWithoutRequestSlot(() =>
@@ -141,7 +142,7 @@ export class CustomProviderService {
   }
 }
 
-/** Same host and port, whatever the scheme. False for what is no URL: that is refused for its own reason. */
+/** Compares host and port and ignores the scheme. Returns false for an invalid URL, which is rejected elsewhere. */
 export function isGatewayAddress(url: string, ownUrls: readonly string[]): boolean {
   const host = hostOf(url);
   return host !== null && ownUrls.some((own) => hostOf(own) === host);
@@ -149,7 +150,7 @@ export function isGatewayAddress(url: string, ownUrls: readonly string[]): boole
 
 function hostOf(url: string): string | null {
   if (!URL.canParse(url)) return null;
-  return new URL(url).host.replace(/\.(?=:|$)/, ''); // a dot at the end of a name means the same host
+  return new URL(url).host.replace(/\.(?=:|$)/, ''); // a trailing dot names the same host
 }
 
 async function assertSensitivePathsMax(tx: Tx, orgId: string): Promise<void> {
@@ -157,7 +158,7 @@ async function assertSensitivePathsMax(tx: Tx, orgId: string): Promise<void> {
   throw new Conflict(`the organization's providers may have ${SENSITIVE_PATHS_MAX} sensitivePaths together`);
 }
 
-/** A new authType drops the name and prefix of the old one unless new ones come with it. */
+/** A new authType removes the old name and prefix unless the request contains new ones. */
 function mergeSettings(before: store.CustomProviderRow, put: CustomProviderPut): store.CustomProviderSettings {
   const sameAuth = put.authType === undefined || put.authType === before.authType;
   return {
@@ -171,7 +172,10 @@ function mergeSettings(before: store.CustomProviderRow, put: CustomProviderPut):
   };
 }
 
-/** A credential never follows to another origin, and one of another form is of no use. Null: accounts stay as they are. */
+/**
+ * A credential is never sent to another origin, and a credential of another form is useless. Null: accounts keep their
+ * status.
+ */
 function accountStatusAfter(
   before: store.CustomProviderRow,
   after: store.CustomProviderRow,

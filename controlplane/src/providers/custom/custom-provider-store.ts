@@ -28,7 +28,7 @@ export async function countProviders(sql: Sql | Tx, orgId: string): Promise<numb
   return count!.total;
 }
 
-/** Writers of one organization take turns, so that what it has can be counted. */
+/** Serialises writers of one organization, so that its providers can be counted. */
 export async function lockProvidersOfOrg(tx: Tx, orgId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtext(${`custom-providers:${orgId}`}))`;
 }
@@ -40,7 +40,7 @@ export async function countSensitivePaths(tx: Tx, orgId: string): Promise<number
   return count!.total;
 }
 
-/** Holds the row until the transaction ends; `update` for writers, `share` for those who build on it. */
+/** Locks the row until the transaction ends: `update` for writers, `share` for readers that depend on it. */
 export async function lockProvider(
   tx: Tx,
   orgId: string,
@@ -54,7 +54,7 @@ export async function lockProvider(
   return row ?? null;
 }
 
-/** Violates `custom_providers_live_slug` when the slug is taken. */
+/** Violates `custom_providers_live_slug` when the slug is already used. */
 export async function insertProvider(
   tx: Tx,
   orgId: string,
@@ -89,7 +89,10 @@ export async function markProviderDeleted(tx: Tx, orgId: string, id: string): Pr
   await tx`update custom_providers set deleted_at = now() where org_id = ${orgId} and id = ${id}`;
 }
 
-/** Accounts and shared credentials of a provider whose credentials no longer fit, or fit again because none are needed. */
+/**
+ * Updates accounts and shared credentials of a provider whose credentials no longer fit, or fit again because none are
+ * needed.
+ */
 export async function setAccountStatus(
   tx: Tx,
   orgId: string,

@@ -1,4 +1,4 @@
-/** What a tenant's own provider is, and how its credential goes out. */
+/** Defines a tenant's custom provider and how its credential is sent. */
 import type { IInjection } from '@acg/proto/messages';
 import {
   bearerInjection,
@@ -16,12 +16,12 @@ export interface CustomProvider {
   readonly slug: string;
   readonly baseUrl: string;
   readonly authType: AuthType;
-  /** The header's or query parameter's name; set for those two types only. */
+  /** Name of the header or query parameter; set for these two types only. */
   readonly authName: string | null;
-  /** Stands before the key in the header, byte for byte. */
+  /** Prefix of the key in the header, byte for byte. */
   readonly authPrefix: string | null;
   readonly usageFormat: (typeof USAGE_FORMATS)[number] | null;
-  /** Calls that are refused unless an admin allowed them for the account. */
+  /** Calls that are rejected unless an admin allowed them for the account. */
   readonly sensitivePaths: readonly string[];
 }
 

@@ -9,7 +9,7 @@ const Slug = Type.String({
   minLength: 2,
   maxLength: 40,
   pattern: '^[a-z0-9-]*$',
-  description: '2 to 40 of a-z, 0-9 and -.',
+  description: '2 to 40 characters of a-z, 0-9 and -.',
   'x-refused': 'must hold nothing but a-z, 0-9 and -',
 });
 const BaseUrl = Type.String({ minLength: 1, maxLength: 2_048 });
@@ -27,33 +27,37 @@ const nullable = { type: ['string', 'null'] };
 
 const fieldText = (description: string) => Type.Unsafe<string | null>({ ...nullable, description });
 
-/** What a form needs to ask for one field of `credentials`. */
+/** Describes one field of `credentials` for a form. */
 const CredentialFieldView = Type.Object({
   name: Type.String(),
   label: Type.String(),
   required: Type.Boolean(),
-  secret: Type.Boolean({ description: 'Hide what is typed.' }),
+  secret: Type.Boolean({ description: 'Whether the form hides the input.' }),
   kind: Type.Unsafe<CredentialField['kind']>({ type: 'string', enum: ['text', 'url', 'region'] }),
   placeholder: fieldText('What a value looks like.'),
-  hint: fieldText('What to fill in, or where to find it.'),
+  hint: fieldText('What to enter, or where to find the value.'),
 });
 export const CredentialFields = Type.Array(CredentialFieldView, {
-  description: 'The fields of `credentials` of its accounts; empty: it takes none.',
+  description: 'The fields of `credentials` of its accounts; empty: no credentials.',
 });
 
 export const ListedProvider = Type.Object({
-  id: Type.Unsafe<string | null>({ ...nullable, format: 'uuid', description: 'Null: built in.' }),
+  id: Type.Unsafe<string | null>({ ...nullable, format: 'uuid', description: 'Null for a built-in provider.' }),
   slug: Type.String(),
   displayName: Type.String(),
-  baseUrl: Type.Unsafe<string | null>({ ...nullable, description: 'Null: each account has its own.' }),
+  baseUrl: Type.Unsafe<string | null>({ ...nullable, description: 'Null when each account has its own URL.' }),
   authType: Type.String(),
   authName: Type.Unsafe<string | null>(nullable),
   authPrefix: Type.Unsafe<string | null>(nullable),
   usageFormat: Type.Unsafe<string | null>(nullable),
-  sensitivePaths: Type.Array(Type.String(), { description: 'Refused unless the account allows them.' }),
+  sensitivePaths: Type.Array(Type.String(), { description: 'Calls that are rejected unless the account allows them.' }),
   credentialFields: CredentialFields,
   builtIn: Type.Boolean(),
-  createdAt: Type.Unsafe<string | null>({ ...nullable, format: 'date-time', description: 'Null: built in.' }),
+  createdAt: Type.Unsafe<string | null>({
+    ...nullable,
+    format: 'date-time',
+    description: 'Null for a built-in provider.',
+  }),
 });
 export type ListedProvider = Static<typeof ListedProvider>;
 
