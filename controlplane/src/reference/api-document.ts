@@ -1,4 +1,7 @@
-/** The API's document: openapi.json, as it was written from the routes (`npm run openapi`). Here is what its page reads of it. */
+/**
+ * Reads openapi.json, which `npm run openapi` writes from the routes. Declares the parts of it that the reference page
+ * uses.
+ */
 import { readFileSync } from 'node:fs';
 
 const FILE = new URL('../../openapi.json', import.meta.url);
@@ -70,19 +73,19 @@ export interface ApiDocument {
   };
 }
 
-/** With this control plane's own address in it. */
+/** Returns the document with this control plane's URL as its server. */
 export function readApiDocument(publicUrl: string): ApiDocument {
   return { ...JSON.parse(readFileSync(FILE, 'utf8')), servers: [{ url: publicUrl }] };
 }
 
-/** An operation with what it is called by. */
+/** An operation with its method and path. */
 export interface ApiOperation {
   readonly method: string;
   readonly path: string;
   readonly operation: Operation;
 }
 
-/** The operations of a tag, in the document's order. */
+/** Returns the operations of a tag, in the document's order. */
 export const operationsOfTag = ({ paths }: ApiDocument, tag: string): readonly ApiOperation[] =>
   Object.entries(paths)
     .flatMap(([path, methods]) =>

@@ -1,4 +1,7 @@
-/** `/llms.txt`: what this service is and what it can do, as plain Markdown for programs that read before they call. */
+/**
+ * Renders `/llms.txt`: what this service is and can do, as plain Markdown for programs that read documentation before
+ * they call an API.
+ */
 import { type ApiDocument, operationsOfTag } from './api-document.js';
 
 export function renderLlmsText(document: ApiDocument): string {

@@ -1,6 +1,6 @@
 /**
- * The API's reference as one HTML page without scripts: the browser's own search finds everything in it, and nothing is
- * fetched from anywhere.
+ * Renders the API reference as one HTML page without scripts or external resources. The browser's search finds
+ * everything in it.
  */
 import { cspSourceHash, escapeHtml } from '../http/html.js';
 import {
@@ -43,7 +43,7 @@ summary{cursor:pointer;color:var(--mark);font-size:.9rem}
 @media(max-width:800px){body{display:block}nav{position:static;height:auto;max-height:40vh;border:0;border-bottom:1px solid var(--line)}main{padding:1rem}}
 `;
 
-/** No script can run; the one style is allowed by its digest. */
+/** Blocks every script; allows the one style by its digest. */
 export const REFERENCE_CSP = `default-src 'none'; style-src ${cspSourceHash(STYLE)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 export function renderReferencePage(document: ApiDocument): string {

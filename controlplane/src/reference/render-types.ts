@@ -1,4 +1,4 @@
-/** Schemas as HTML: what a value is in a few words, an object as a table of its fields. */
+/** Renders schemas as HTML: a type in a few words, an object as a table of its fields. */
 import { escapeHtml } from '../http/html.js';
 import { nameOfRef, type Schema } from './api-document.js';
 
@@ -7,7 +7,7 @@ const typeLink = (name: string): string => `<a href="#type-${name}">${name}</a>`
 
 const literal = (value: unknown): string => renderCode(JSON.stringify(value));
 
-/** `array of Agent`, `string (uuid) or null`. */
+/** Returns for example `array of Agent` or `string (uuid) or null`. */
 export function renderType(schema: Schema): string {
   if (schema.$ref !== undefined) return typeLink(nameOfRef(schema.$ref));
   if (schema.const !== undefined) return literal(schema.const);
@@ -20,7 +20,7 @@ export function renderType(schema: Schema): string {
     .join(' or ');
 }
 
-/** `0 to 100`, `at most 200 characters`; empty where nothing is said. */
+/** Returns for example `0 to 100` or `at most 200 characters`; empty without bounds. */
 function renderBounds({ minimum, maximum, minLength, maxLength, default: fallback }: Schema): string {
   const bounds = [
     range(minimum, maximum, ''),
@@ -37,7 +37,7 @@ function range(from: number | undefined, to: number | undefined, unit: string): 
   return from === undefined ? `at most ${end}${unit}` : `${from} to ${end}${unit}`;
 }
 
-/** One row of a table of fields or parameters. */
+/** Renders one row of a table of fields or parameters. */
 export function renderFieldRow(name: string, schema: Schema, required: boolean, place = ''): string {
   const notes = [schema.description === undefined ? '' : escapeHtml(schema.description), renderBounds(schema)];
   const mark = required ? ' <b title="required">*</b>' : '';
@@ -46,7 +46,7 @@ export function renderFieldRow(name: string, schema: Schema, required: boolean, 
     .join(' <small>')}\n`;
 }
 
-/** The fields of an object, its own objects within it. */
+/** Renders the fields of an object, including those of nested objects. */
 export function renderFieldRows(schema: Schema, prefix = ''): string {
   const rows = Object.entries(schema.properties ?? {}).map(([name, field]) => {
     const inner = field.properties ?? field.items?.properties;

@@ -1,4 +1,4 @@
-/** The API's own description, public: as data, as a page and as text. All three change with a release only. */
+/** Public routes with the API's description: as JSON, as a page and as text. They change only with a release. */
 import { Type } from 'typebox';
 import type { App } from '../http/app.js';
 import { type ApiDocument, readApiDocument } from './api-document.js';
@@ -9,7 +9,7 @@ const CACHE_CONTROL = 'public, max-age=300';
 
 export function referenceRoutes(app: App, publicUrl: string): void {
   const made = new Map<string, string>();
-  /** Made when it is first asked for, so that the file can be written anew where it is broken. */
+  /** Rendered at the first request, so that a faulty openapi.json does not prevent the process from rewriting it. */
   const once = (name: string, make: (document: ApiDocument) => string): string => {
     const text = made.get(name) ?? make(readApiDocument(publicUrl));
     made.set(name, text);
@@ -22,7 +22,7 @@ export function referenceRoutes(app: App, publicUrl: string): void {
       reply
         .header('cache-control', CACHE_CONTROL)
         .type('application/json; charset=utf-8')
-        .send(once('json', (document) => JSON.stringify(document)) as unknown as object), // as it is, by no serializer
+        .send(once('json', (document) => JSON.stringify(document)) as unknown as object), // sent without a serializer
   );
   app.get('/docs', async (_request, reply) =>
     reply

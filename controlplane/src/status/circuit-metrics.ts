@@ -1,4 +1,7 @@
-/** Circuit states of the built-in providers (docs/contract.md#metrics); custom ones would grow with the tenants. */
+/**
+ * Gauge of the breaker states of the built-in providers (docs/contract.md#metrics). Custom providers are left out,
+ * because their number grows with tenants.
+ */
 import { Gauge } from 'prom-client';
 import type { Metrics } from '../ops/metrics.js';
 import type { StatusService } from './status-service.js';
@@ -8,7 +11,7 @@ const STATES = ['CLOSED', 'HALF_OPEN', 'OPEN'] as const;
 export function addCircuitMetrics(metrics: Metrics, status: StatusService): void {
   new Gauge({
     name: 'gateway_circuit_state',
-    help: '1 for the state that a built-in provider is in, 0 for the others.',
+    help: '1 for the current state of a built-in provider, 0 for the others.',
     labelNames: ['provider', 'state'] as const,
     registers: [metrics.registry],
     async collect() {

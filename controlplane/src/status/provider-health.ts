@@ -1,13 +1,13 @@
-/** The public health of built-in providers, out of the breakers of organizations and of the fleet. Pure. */
+/** Derives the public health of built-in providers from the breakers of organizations and of the fleet. Pure. */
 import type { CircuitStateName } from '../breaker/breaker-state-machine.js';
 
 const HEALTH_OF = { CLOSED: 'operational', HALF_OPEN: 'degraded', OPEN: 'outage' } as const;
 export type Health = (typeof HEALTH_OF)[CircuitStateName];
 
-/** From best to worst. */
+/** Ordered from best to worst. */
 const STATES: readonly CircuitStateName[] = ['CLOSED', 'HALF_OPEN', 'OPEN'];
 
-/** How many organizations use a provider with success, by the state of their breaker. */
+/** Number of organizations that use a provider successfully, by the state of their breaker. */
 export interface OrgCountByState {
   readonly CLOSED: number;
   readonly HALF_OPEN: number;
@@ -21,7 +21,10 @@ export interface ProviderHealth {
   readonly status: Health;
 }
 
-/** What half of the organizations see, at least two where there are several; the fleet's breaker where that is worse. */
+/**
+ * Returns the health that half of the organizations see, and at least two if there are several. The fleet's breaker
+ * wins when it is worse.
+ */
 export function providerHealth(
   slug: string,
   displayName: string,
@@ -36,7 +39,7 @@ export function providerHealth(
   return { slug, displayName, state, status: HEALTH_OF[state] };
 }
 
-/** The worst of them. */
+/** Returns the worst health of all providers. */
 export function overallHealth(providers: readonly ProviderHealth[]): Health {
   const worst = Math.max(0, ...providers.map((provider) => STATES.indexOf(provider.state)));
   return HEALTH_OF[STATES[worst]!];

@@ -1,4 +1,4 @@
-/** The status page: one HTML document without scripts or anything from elsewhere; it reloads itself. */
+/** Renders the status page: one HTML document that reloads itself, without scripts or external resources. */
 import { cspSourceHash, escapeHtml } from '../http/html.js';
 import { BASE_PAGE_STYLE, PAGE_HEADER } from '../http/page-style.js';
 import type { Health } from './provider-health.js';
@@ -24,7 +24,7 @@ h1 .dot { width: .75rem; height: .75rem; }
 footer { margin-top: 1rem; font-size: .875rem; color: var(--quiet); }
 `;
 
-/** No script can run; the one style is allowed by its digest. */
+/** Blocks every script; allows the one style by its digest. */
 export const STATUS_PAGE_CSP = `default-src 'none'; style-src ${cspSourceHash(STYLE)}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
 const HEADLINES: Readonly<Record<Health, string>> = {
@@ -33,11 +33,11 @@ const HEADLINES: Readonly<Record<Health, string>> = {
   outage: 'Some providers are failing',
 };
 
-/** The word says what the colour does. */
+/** Decorative only: the text next to it states the health. */
 const dot = (health: Health): string => `<span class="dot ${health}" aria-hidden="true"></span>`;
 
 const SECOND_CHARS = 19;
-/** `2026-11-22 04:10:33 UTC`. */
+/** Formats `2026-11-22 04:10:33 UTC`. */
 const utc = (iso: string): string => `${iso.slice(0, SECOND_CHARS).replace('T', ' ')} UTC`;
 
 export function renderStatusPage(snapshot: StatusSnapshot): string {

@@ -1,6 +1,6 @@
 /**
- * The public status, which only reports (docs/contract.md#circuits). Cheap under any load: one query per second at most,
- * shared by all who ask, and the last known status (with its time) while the database does not answer.
+ * Provides the public status; it never affects calls (docs/contract.md#circuits). Runs at most one query per second for
+ * all requests. While the database is unavailable it returns the last known status with its time.
  */
 
 import type { CircuitStateName } from '../breaker/breaker-state-machine.js';
@@ -23,7 +23,7 @@ export interface StatusSnapshot {
 interface StatusProvider {
   readonly slug: string;
   readonly displayName: string;
-  /** Null where each account has its own address. */
+  /** Null when each account has its own URL. */
   readonly baseUrl: string | null;
 }
 
@@ -33,9 +33,9 @@ const NO_ORGANIZATION: OrgCountByState = { CLOSED: 0, HALF_OPEN: 0, OPEN: 0 };
 export class StatusService {
   readonly #sql: Sql;
   readonly #providers: readonly StatusProvider[];
-  /** CIRCUIT_WINDOW_MS. */
+  /** Value of CIRCUIT_WINDOW_MS. */
   readonly #windowMs: number;
-  /** The fleet's breakers, of providers with one origin. */
+  /** Keys of the fleet's breakers, for providers with one origin. */
   readonly #keys: readonly string[];
   readonly #manyOrigins: readonly string[];
   #snapshot: StatusSnapshot | null = null;
@@ -76,9 +76,9 @@ export class StatusService {
   }
 
   /**
-   * Counts organizations that have shown that they can use the provider (a success in the day before their breaker
-   * opened, or before the window) and that have used it in the window. An open breaker lets no call pass, so it counts
-   * as long as it is open; one that an administrator holds says nothing. With several origins the best of them counts.
+   * Counts organizations that used the provider in the window and have proven that they can: by a success in the window
+   * or in the day before their breaker opened. An open breaker passes no call, so it counts while it is open; one that
+   * an administrator holds open does not count. With several origins the best one counts.
    */
   async #organizations(): Promise<ReadonlyMap<string, OrgCountByState>> {
     const windowStart = this.#sql`now() - ${this.#windowMs}::float8 * interval '1 millisecond'`;
@@ -100,7 +100,7 @@ export class StatusService {
     return new Map(rows.map(({ slug, ...count }) => [slug, count]));
   }
 
-  /** The fleet's breakers that are not closed, by provider. */
+  /** Returns the fleet's breakers that are not closed, by provider. */
   async #fleet(): Promise<ReadonlyMap<string, CircuitStateName>> {
     const rows = await this.#sql<{ slug: string; state: CircuitStateName }[]>`
       select provider_slug as slug, state from circuits

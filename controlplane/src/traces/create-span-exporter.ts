@@ -1,4 +1,4 @@
-/** The exporter of spans with its figures in the registry. */
+/** Creates the span exporter and its metrics. */
 import type { Logger } from '@acg/base/log';
 import { Counter } from 'prom-client';
 import type { Metrics } from '../ops/metrics.js';
@@ -13,7 +13,7 @@ export function createSpanExporter(
 ): SpanExporter {
   const spans = new Counter({
     name: 'gateway_trace_spans_total',
-    help: 'Spans of calls by what became of them: sent, dropped, rejected by the collector, unsampled by the caller.',
+    help: 'Spans of calls by outcome: sent, dropped, rejected by the collector, unsampled by the caller.',
     labelNames: ['outcome'],
     registers: [metrics.registry],
   });

@@ -1,13 +1,13 @@
-/** Where spans go: OpenTelemetry's own environment variables (docs/configuration.md). */
+/** Reads the standard environment variables of OpenTelemetry for the trace exporter (docs/configuration.md). */
 import type { EnvReader } from '@acg/base/env-reader';
 import { Secret } from '@acg/base/secret';
 
 export interface OtlpSettings {
   readonly tracesUrl: string;
-  /** Sent with every export; the values are secrets. */
+  /** Headers of every export; their values are secrets. */
   readonly headers: ReadonlyMap<string, Secret>;
   readonly timeoutMs: number;
-  /** Spans that wait; beyond it new ones are dropped. */
+  /** Spans in the queue; further spans are dropped. */
   readonly queueMax: number;
   readonly batchMax: number;
   readonly delayMs: number;
@@ -18,7 +18,7 @@ export interface OtlpSettings {
 const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/;
 
-/** Null: no spans are made. */
+/** Returns null when no traces are exported. */
 export function readOtlpSettings(read: EnvReader): OtlpSettings | null {
   const base = read.optionalUrl('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']);
   const traces = read.optionalUrl('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', ['http', 'https']);
@@ -51,7 +51,7 @@ function readHeaders(read: EnvReader): ReadonlyMap<string, Secret> {
   return headers;
 }
 
-/** `key=value,key=value`, values percent-encoded. */
+/** Parses `key=value,key=value` with percent-encoded values. */
 function readPairs(read: EnvReader, name: string): Map<string, string> | null {
   const pairs = new Map<string, string>();
   for (const part of read.list(name, [])) {

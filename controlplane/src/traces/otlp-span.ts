@@ -1,9 +1,12 @@
-/** The span of one usage record, in OTLP's JSON form. Pure. It holds figures and ids, never anything of a body. */
+/**
+ * Builds the span of one usage record in OTLP's JSON form. Pure. The span contains ids and numbers, never a part of a
+ * body.
+ */
 import { isFailedCall, type UsageEntry } from '../ledger/usage-entry.js';
 import { ATTRIBUTE, OPERATIONS, type Operation } from './span-attributes.js';
 import { parseTraceparent } from './traceparent.js';
 
-/** 64-bit integers are decimal strings in OTLP's JSON, ids are hex. */
+/** OTLP's JSON encodes 64-bit integers as decimal strings and ids as hex. */
 type AttributeValue =
   | { readonly stringValue: string }
   | { readonly intValue: string }
@@ -35,8 +38,8 @@ export const stringAttribute = (key: string, stringValue: string): Attribute => 
 const intAttribute = (key: string, value: number): Attribute => ({ key, value: { intValue: String(value) } });
 
 /**
- * Null where the caller does not record its trace. A call without a trace begins one whose id is the request's id, so
- * that one can be found by the other.
+ * Returns null when the caller does not sample its trace. A call without a trace starts one whose id is the request id,
+ * so that each can be found by the other.
  */
 export function toOtlpSpan(entry: UsageEntry): OtlpSpan | null {
   const context = parseTraceparent(entry.traceparent);

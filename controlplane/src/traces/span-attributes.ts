@@ -1,6 +1,6 @@
 /**
- * Names of span attributes, in one place: the GenAI conventions of OpenTelemetry are still in development and move.
- * What they have no name for begins with `acg.`.
+ * Names of span attributes. The GenAI conventions of OpenTelemetry are in development and change, so the names are
+ * defined in one place. Attributes without a convention start with `acg.`.
  */
 export const ATTRIBUTE = {
   operation: 'gen_ai.operation.name',
@@ -31,15 +31,16 @@ export const ATTRIBUTE = {
 } as const;
 
 export interface Operation {
-  /** Of the path, in lower case; the first row that fits counts. */
+  /** Suffix of the path in lower case; the first matching row applies. */
   readonly end: string;
   readonly name: string;
-  /** Where the operation's name does not say it; null: not stated. */
+  /** Set when the operation's name does not imply it; null: not stated. */
   readonly outputType: 'image' | 'speech' | 'text' | null;
 }
 
 /**
- * Operations and output types are the conventions' well-known values; images and audio are `generate_content` there:
+ * Operations and output types use the well-known values of the conventions, in which images and audio are
+ * `generate_content`:
  * https://github.com/open-telemetry/semantic-conventions-genai/blob/main/docs/gen-ai/gen-ai-spans.md
  */
 export const OPERATIONS: readonly Operation[] = [

@@ -1,7 +1,7 @@
 /**
- * Sends a span of every booked usage record to an OTLP collector, behind the ledger's back: records are handed over
- * after the commit, wait in a bounded queue, and are dropped and counted when the collector is slower than they come,
- * refuses them or is away. Nothing waits for it.
+ * Exports a span of every recorded call to an OTLP collector. Records arrive after the commit and wait in a bounded
+ * queue. Spans are dropped and counted when the queue is full, or when the collector rejects them or is unavailable.
+ * Ingest never waits for the exporter.
  */
 import { Backoff } from '@acg/base/backoff';
 import type { Logger } from '@acg/base/log';
@@ -12,11 +12,11 @@ import { type OtlpSpan, stringAttribute, toOtlpSpan } from './otlp-span.js';
 
 type SpanOutcome =
   | 'sent'
-  /** No room, or the collector did not take them in several attempts. */
+  /** The queue was full, or the collector failed in every attempt. */
   | 'dropped'
-  /** The collector refused them for good. */
+  /** The collector rejected the spans permanently. */
   | 'rejected'
-  /** The caller's trace is not recorded. */
+  /** The caller does not sample its trace. */
   | 'unsampled';
 
 const SCOPE = 'agent-credential-gateway';
@@ -25,7 +25,7 @@ const RETRYABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const FIRST_DELAY_MS = 500;
 const DELAY_MAX_MS = 10_000;
 const STOP_GRACE_MS = 2_000;
-/** A longer answer is not read: it has no business to be. */
+/** Maximum length of a response that is read, in bytes; OTLP responses are far shorter. */
 const ANSWER_BYTES_MAX = 65_536;
 
 export class SpanExporter {
@@ -39,7 +39,7 @@ export class SpanExporter {
   #queue: UsageEntry[] = [];
   #timer: NodeJS.Timeout | null = null;
   #flushing: Promise<void> | null = null;
-  /** The last batch went through; changes are logged, not every failure. */
+  /** State of the last batch. Only changes are logged, not every failure. */
   #isCollectorReachable = true;
 
   constructor(
@@ -58,12 +58,12 @@ export class SpanExporter {
     this.#headers = headers;
   }
 
-  /** Spans that wait. */
+  /** Number of spans in the queue. */
   get waiting(): number {
     return this.#queue.length;
   }
 
-  /** Records that were committed just now for the first time. Returns at once. */
+  /** Enqueues records that were committed for the first time. Returns immediately. */
   enqueue(entries: readonly UsageEntry[]): void {
     const room = Math.max(0, this.#settings.queueMax - this.#queue.length);
     for (let i = 0; i < entries.length && i < room; i++) this.#queue.push(entries[i]!);
@@ -72,7 +72,7 @@ export class SpanExporter {
     else this.#timer ??= setTimeout(() => this.#startFlush(), this.#settings.delayMs).unref();
   }
 
-  /** Sends what waits, but does not wait long for it. */
+  /** Exports the queued spans within a short time limit. */
   async stop(): Promise<void> {
     this.#startFlush();
     const grace = setTimeout(() => this.#stopping.abort(), STOP_GRACE_MS);
@@ -136,11 +136,11 @@ export class SpanExporter {
       const { statusCode } = response;
       if (statusCode >= 200 && statusCode < 300) return { kind: 'taken', rejected: await rejectedSpans(response.body) };
       await response.body.dump({ limit: ANSWER_BYTES_MAX, signal });
-      const reason = `the collector answers ${statusCode}`;
+      const reason = `the collector responds with ${statusCode}`;
       if (!RETRYABLE.has(statusCode)) return { kind: 'refused', reason };
-      return { kind: 'missed', reason, retryAfterMs: retryAfterMs(response.headers['retry-after']) };
+      return { kind: 'failed', reason, retryAfterMs: retryAfterMs(response.headers['retry-after']) };
     } catch (error) {
-      return { kind: 'missed', reason: (error as Error).message, retryAfterMs: 0 };
+      return { kind: 'failed', reason: (error as Error).message, retryAfterMs: 0 };
     }
   }
 
@@ -158,13 +158,13 @@ export class SpanExporter {
   }
 
   #onCollectorReached(): void {
-    if (!this.#isCollectorReachable) this.#log.info('the trace collector takes spans again');
+    if (!this.#isCollectorReachable) this.#log.info('the trace collector accepts spans again');
     this.#isCollectorReachable = true;
   }
 
   #onExportFailed(reason: string): void {
     if (this.#isCollectorReachable)
-      this.#log.warn({ reason }, 'the trace collector does not take spans: they are dropped');
+      this.#log.warn({ reason }, 'the trace collector does not accept spans: they are dropped');
     this.#isCollectorReachable = false;
   }
 
@@ -185,15 +185,15 @@ export class SpanExporter {
 type ExportResult =
   | { readonly kind: 'taken'; readonly rejected: number }
   | { readonly kind: 'refused'; readonly reason: string }
-  | { readonly kind: 'missed'; readonly reason: string; readonly retryAfterMs: number };
+  | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterMs: number };
 
-/** `{"partialSuccess":{"rejectedSpans":"3"}}`; 0 where the answer says nothing readable. */
+/** Reads `{"partialSuccess":{"rejectedSpans":"3"}}`; returns 0 for an unreadable response. */
 async function rejectedSpans(body: AsyncIterable<Buffer>): Promise<number> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    if (bytes > ANSWER_BYTES_MAX) return 0; // leaving the loop ends the connection
+    if (bytes > ANSWER_BYTES_MAX) return 0; // leaving the loop closes the connection
     chunks.push(chunk);
   }
   try {
@@ -205,7 +205,7 @@ async function rejectedSpans(body: AsyncIterable<Buffer>): Promise<number> {
   }
 }
 
-/** Seconds only; a date is taken for no word. */
+/** Accepts seconds only; a date counts as absent. */
 function retryAfterMs(header: string | string[] | undefined): number {
   const seconds = typeof header === 'string' && /^\d{1,5}$/.test(header) ? Number(header) : 0;
   return Math.min(seconds * 1_000, DELAY_MAX_MS);

@@ -1,20 +1,20 @@
-/** The caller's place in a trace, as its `traceparent` header says (W3C Trace Context). Pure. */
+/** Parses the caller's `traceparent` header (W3C Trace Context). Pure. */
 interface TraceContext {
   /** 32 lower-case hex digits. */
   readonly traceId: string;
   /** 16 lower-case hex digits. */
   readonly parentSpanId: string;
-  /** The caller records this trace. */
+  /** Whether the caller samples this trace. */
   readonly sampled: boolean;
 }
 
-/** version-traceid-parentid-flags; a later version may add parts behind them. */
+/** version-traceid-parentid-flags; later versions may append fields. */
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const INVALID_VERSION = 'ff';
 const SAMPLED = 0x01;
 const ZEROS = /^0+$/;
 
-/** Null when it is missing or breaks the rules: such a call begins a trace of its own. */
+/** Returns null when the header is missing or invalid; the call then starts a new trace. */
 export function parseTraceparent(header: string): TraceContext | null {
   const match = TRACEPARENT.exec(header);
   if (match === null) return null;
