@@ -106,14 +106,14 @@ export class SpanExporter {
     const backoff = new Backoff(FIRST_DELAY_MS, DELAY_MAX_MS);
     for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
       const answer = await this.#post(body);
-      if (answer.kind === 'taken') {
+      if (answer.kind === 'accepted') {
         this.#onCollectorReached();
         if (answer.rejected > 0) this.#count('rejected', Math.min(answer.rejected, spans.length));
         this.#count('sent', Math.max(0, spans.length - answer.rejected));
         return;
       }
       this.#onExportFailed(answer.reason);
-      if (answer.kind === 'refused') {
+      if (answer.kind === 'rejected') {
         this.#count('rejected', spans.length);
         return;
       }
@@ -134,10 +134,10 @@ export class SpanExporter {
         signal,
       });
       const { statusCode } = response;
-      if (statusCode >= 200 && statusCode < 300) return { kind: 'taken', rejected: await rejectedSpans(response.body) };
+      if (statusCode >= 200 && statusCode < 300) return { kind: 'accepted', rejected: await rejectedSpans(response.body) };
       await response.body.dump({ limit: ANSWER_BYTES_MAX, signal });
       const reason = `the collector responds with ${statusCode}`;
-      if (!RETRYABLE.has(statusCode)) return { kind: 'refused', reason };
+      if (!RETRYABLE.has(statusCode)) return { kind: 'rejected', reason };
       return { kind: 'failed', reason, retryAfterMs: retryAfterMs(response.headers['retry-after']) };
     } catch (error) {
       return { kind: 'failed', reason: (error as Error).message, retryAfterMs: 0 };
@@ -183,8 +183,8 @@ export class SpanExporter {
 }
 
 type ExportResult =
-  | { readonly kind: 'taken'; readonly rejected: number }
-  | { readonly kind: 'refused'; readonly reason: string }
+  | { readonly kind: 'accepted'; readonly rejected: number }
+  | { readonly kind: 'rejected'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterMs: number };
 
 /** Reads `{"partialSuccess":{"rejectedSpans":"3"}}`; returns 0 for an unreadable response. */

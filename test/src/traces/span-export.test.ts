@@ -209,7 +209,7 @@ describe('spans of booked records', () => {
   });
 
   test('traces: the log names neither the header nor its value', () => {
-    expect(plane.logLines.join('')).toContain('the trace collector does not take spans');
+    expect(plane.logLines.join('')).toContain('the trace collector does not accept spans');
     expect(plane.logLines.join('')).not.toContain('collector secret');
   });
 });
