@@ -1,15 +1,15 @@
-/** Entry point of `acg`: the process around it, and its end. */
+/** Entry point of `acg`: connects the program to the process. */
 import { homedir } from 'node:os';
 import { runCommandLine } from './program.js';
 import { EXIT_CODES } from './terminal/cli-error.js';
 
-// Whoever reads the output may leave (`acg logs | head`): that ends this program, and is no failure of it.
+// A reader that closes the pipe early (`acg logs | head`) ends this program without a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0);
-  process.stderr.write(`acg: cannot write what was asked for: ${error.message}\n`);
+  process.stderr.write(`acg: cannot write the output: ${error.message}\n`);
   process.exit(EXIT_CODES.failed);
 });
-process.stderr.on('error', () => {}); // nobody is left to be told
+process.stderr.on('error', () => {}); // there is no other output
 
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   env: process.env,
@@ -21,7 +21,7 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
 });
-/** One that somebody has deleted is none: there is no file of a project above it. */
+/** A working directory that was deleted has no parent to search for project files. */
 function workingDirectory(): string {
   try {
     return process.cwd();
@@ -30,5 +30,5 @@ function workingDirectory(): string {
   }
 }
 
-// A stream that somebody else keeps open must not keep a finished command.
+// An open stdin must not keep a finished command running.
 process.stdin.unref?.();

@@ -1,4 +1,4 @@
-/** The tree of commands. Only the group that is called is loaded: starting stays fast however many there are. */
+/** The command tree. Only the called group is loaded, so the start stays fast with many commands. */
 import { Command, CommanderError } from 'commander';
 import { COMMAND_GROUPS } from './commands/registry.js';
 import type { CommandContext } from './invocation/command-context.js';
@@ -9,7 +9,7 @@ import { CliError, EXIT_CODES, toCliError } from './terminal/cli-error.js';
 import { toPrintable, toPrintableJson } from './terminal/printable.js';
 import type { Terminal } from './terminal/terminal.js';
 
-/** Runs one command line; answers the exit code. */
+/** Runs one command line and returns the exit code. */
 export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
   const state = { group: '', exitCode: EXIT_CODES.ok as number };
   const program = createProgram(terminal, state);
@@ -74,11 +74,11 @@ function createProgram(terminal: Terminal, state: { group: string; exitCode: num
   });
 }
 
-/** Null: what was asked for is done (help, version). */
+/** Returns null when the request was answered already (help, version). */
 function toCommandLineError(error: unknown): CliError | null {
   if (!(error instanceof CommanderError)) return toCliError(error);
   if (error.code === 'commander.helpDisplayed' || error.code === 'commander.version') return null;
-  // commander has shown the help already.
+  // commander has printed the help already.
   const text = error.code === 'commander.help' ? '' : error.message.replace(/^error: /, '');
   return new CliError(EXIT_CODES.usage, text, { hint: 'acg --help' });
 }
@@ -93,13 +93,13 @@ function printError({ message, status, requestId, hint }: CliError, { stderr }: 
   if (hint !== undefined) stderr.write(`     → ${toPrintable(hint)}\n`);
 }
 
-/** Before the command line is understood, and where it is not. */
+/** Reads --json from the arguments, because parsing may have failed. */
 function hasJsonFlag(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return (end === -1 ? argv : argv.slice(0, end)).includes('--json');
 }
 
-/** Every other code is that of the child. */
+/** Every other code is the exit code of the child. */
 const toRunExitCode = ({ exitCode }: CliError): number =>
   exitCode === EXIT_CODES.commandNotFound || exitCode === EXIT_CODES.notExecutable || exitCode > 128
     ? exitCode

@@ -1,4 +1,4 @@
-/** Agents by what people call them, over all projects. */
+/** Finds agents by name, slug or id, across all projects. */
 
 import { iterateAllRows } from '@acg/client/auto-paging';
 import type { Client } from '@acg/client/management-api-client';
@@ -12,7 +12,7 @@ interface AgentRow {
   readonly slug: string;
 }
 
-/** The agent that is named here, else in the environment or `.acg.json`. */
+/** Returns the agent named by the option, else by the environment or `.acg.json`. */
 export function requireAgentName(run: Invocation, text: string | undefined, named = '--agent'): string {
   const wanted = text ?? run.settings.agent;
   if (wanted === null || wanted === '') throw usage('which agent?', `${named}, ACG_AGENT, or acg init`);
@@ -29,7 +29,7 @@ export async function findAgent(run: Invocation, text: string): Promise<AgentRow
   return selectByName(await listAgents(client, run.settings.project, text), text, 'agent', 'acg agents ls');
 }
 
-/** Of one project, or of all. */
+/** Lists agents of one project, or of all when `project` is null. */
 async function listAgents(client: Client, project: string | null, search: string): Promise<AgentRow[]> {
   const within = project === null ? {} : { projectId: await findProjectId(client, project) };
   const load = (page: PageQuery) =>

@@ -1,4 +1,4 @@
-/** Rows of the API by what people call them: a name, a slug or an id. */
+/** Finds API rows by id, slug or name. */
 
 import { UUID_PATTERN_ANY_CASE } from '@acg/base/uuid';
 import { iterateAllRows } from '@acg/client/auto-paging';
@@ -13,7 +13,7 @@ interface NamedRow {
   readonly slug?: string;
 }
 
-/** The one row meant by `text`: its id, else its slug, else its name in any case. */
+/** Selects the one row that `text` identifies: by id, else by slug, else by case-insensitive name. */
 export function selectByName<Row extends NamedRow>(
   rows: readonly Row[],
   text: string,
@@ -43,7 +43,7 @@ interface ProjectRow extends NamedRow {
   readonly slug: string;
 }
 
-/** The query of one page, as `everyRow` asks for it. */
+/** The query of one page, in the form of `iterateAllRows`. */
 export interface PageQuery {
   readonly limit: number;
   readonly offset: number;
@@ -63,14 +63,14 @@ const listProjects = (client: Client): Promise<ProjectRow[]> =>
     ),
   );
 
-/** The id of the project that is called so; of the only one where none is named. */
+/** Returns the id of the named project. Without a name, returns the only project. */
 export async function findProjectId(client: Client, text: string | null): Promise<string> {
   if (text !== null && isUuid(text)) return text;
   const projects = await listProjects(client);
   if (text !== null) return selectByName(projects, text, 'project', 'acg projects ls').id;
   if (projects.length === 1) return projects[0]!.id;
   throw usage(
-    `which project: ${projects.map(({ slug }) => slug).join(', ') || 'there is none'}?`,
+    `slug).join(', ') || 'there is none'}? => name a project with --project: ${projects.map(({ slug }) => slug).join(', ') || 'there is none'} => slug).join(', ') || 'there is none'}?`,
     '--project, or ACG_PROJECT',
   );
 }

@@ -1,10 +1,10 @@
-/** Gateway tokens by what people know of them. */
+/** Finds gateway tokens by id, prefix or name. */
 
 import { iterateAllRows } from '@acg/client/auto-paging';
 import type { Client } from '@acg/client/management-api-client';
 import { collectRows, isUuid, type PageQuery, selectByName } from './find-by-name.js';
 
-/** The id of the key with that id, prefix or name; `agentId` null: of any agent. */
+/** Returns the id of the gateway token with that id, prefix or name. `agentId` null searches all agents. */
 export async function findKeyId(client: Client, text: string, agentId: string | null): Promise<string> {
   if (isUuid(text)) return text;
   const within = agentId === null ? {} : { agentId };

@@ -1,11 +1,11 @@
-/** People of the organization by what they are called. */
+/** Finds members of the organization. */
 
 import { iterateAllRows } from '@acg/client/auto-paging';
 import type { Client } from '@acg/client/management-api-client';
 import { CliError, EXIT_CODES } from '../terminal/cli-error.js';
 import { collectRows, isUuid, type PageQuery } from './find-by-name.js';
 
-/** The id of the one with that id or e-mail address. */
+/** Returns the id of the member with that id or e-mail address. */
 export async function findMemberId(client: Client, text: string): Promise<string> {
   if (isUuid(text)) return text;
   const load = (page: PageQuery) => client.get('/v1/members', { params: { query: page } });

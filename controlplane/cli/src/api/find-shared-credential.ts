@@ -1,4 +1,4 @@
-/** Shared credentials by what people call them. */
+/** Finds shared credentials. */
 
 import { iterateAllRows } from '@acg/client/auto-paging';
 import type { Client } from '@acg/client/management-api-client';
@@ -16,7 +16,7 @@ interface CredentialFilter {
 export const listSharedCredentials = (client: Client, query: CredentialFilter & PageQuery) =>
   client.get('/v1/credentials', { params: { query } });
 
-/** The one with that id or name. */
+/** Returns the shared credential with that id or name. */
 export async function findSharedCredential(client: Client, text: string): Promise<SharedCredential> {
   if (isUuid(text)) return (await client.get('/v1/credentials/{id}', { params: { path: { id: text } } })).credential;
   const all = await collectRows(

@@ -1,4 +1,4 @@
-/** Endpoints of webhooks by what people call them. */
+/** Finds webhook endpoints. */
 
 import { iterateAllRows } from '@acg/client/auto-paging';
 import type { Client } from '@acg/client/management-api-client';
@@ -9,7 +9,7 @@ export type EventName = Awaited<ReturnType<typeof listWebhooks>>['endpoints'][nu
 
 export const listWebhooks = (client: Client, query: PageQuery) => client.get('/v1/webhooks', { params: { query } });
 
-/** The id of the one with that id or URL. */
+/** Returns the id of the endpoint with that id or URL. */
 export async function findWebhookId(client: Client, text: string): Promise<string> {
   if (isUuid(text)) return text;
   const endpoints = await collectRows(

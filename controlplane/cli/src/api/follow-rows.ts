@@ -1,23 +1,23 @@
-/** Rows as they come: the newest page, again and again, each row once. */
+/** Polls the newest page of a list and shows each row once. */
 import { UnreachableError } from '@acg/client/api-errors';
 import type { Invocation } from '../invocation/invocation.js';
 import { toPrintable, toPrintableJson } from '../terminal/printable.js';
 
 const POLL_MS = 2_000;
-/** The most rows that the API gives at once. */
+/** Maximum page size of the API. */
 export const PAGE_ROWS_MAX = 100;
-/** More than any page has: it must not grow for ever. */
+/** Ids remembered to skip repeated rows: more than one page, but bounded. */
 const SEEN_IDS_MAX = 10 * PAGE_ROWS_MAX;
 
 interface FollowSource<Row> {
-  /** The newest rows first, at most {@link PAGE_ROWS_MAX}. */
+  /** Returns the newest rows first, at most {@link PAGE_ROWS_MAX}. */
   readonly fetchNewest: () => Promise<readonly Row[]>;
   readonly line: (row: Row) => string;
-  /** Rows that were there before are not shown. */
+  /** Skips rows that existed before the start. */
   readonly skipExisting: boolean;
 }
 
-/** Until the process is ended; a network that goes and comes back does not end it. */
+/** Runs until the process ends. Network failures are reported and retried. */
 export async function followRows<Row extends { readonly id: string }>(
   run: Invocation,
   { fetchNewest: load, line, skipExisting: onlyNew }: FollowSource<Row>,
@@ -26,7 +26,7 @@ export async function followRows<Row extends { readonly id: string }>(
   for (let poll = 1; ; poll++) {
     const rows = await load().catch((error: unknown) => {
       if (poll === 1 || !(error instanceof UnreachableError)) throw error;
-      run.printNote(`acg: ${error.message}: trying again`);
+      run.printNote(`acg: ${error.message}; retrying`);
       return [];
     });
     const fresh = rows.filter(({ id }) => !seen.has(id));

@@ -1,4 +1,4 @@
-/** A provider's credentials out of what was given: one secret, or a JSON object; the rest from flags and questions. */
+/** Builds a provider's credentials from one secret or a JSON object, plus flags and prompts for the other fields. */
 
 import { iterateAllRows } from '@acg/client/auto-paging';
 import type { Client } from '@acg/client/management-api-client';
@@ -17,11 +17,11 @@ interface CredentialField {
 }
 
 export interface CredentialInput extends SecretSource {
-  /** What is no secret, e.g. a region. */
+  /** Fields that are not secret, such as a region. */
   readonly fields: readonly (readonly [string, string])[];
 }
 
-/** The fields of a built-in provider's or a custom one's credentials. */
+/** Returns the credential fields of a built-in or custom provider. */
 export async function fetchCredentialFields(client: Client, providerSlug: string): Promise<readonly CredentialField[]> {
   const load = (page: PageQuery) => client.get('/v1/custom-providers', { params: { query: page } });
   const found = (await collectRows(iterateAllRows(load, (page) => page.providers))).find(
@@ -57,7 +57,7 @@ export async function readCredentials(
   return credentials;
 }
 
-/** From arguments, so no secrets. */
+/** Rejects secret fields that came as arguments. */
 function checkPlainFields(
   fields: readonly CredentialField[],
   pairs: readonly (readonly [string, string])[],
@@ -71,13 +71,13 @@ function checkPlainFields(
   return Object.fromEntries(pairs);
 }
 
-/** One secret is that of the first secret field; an object has them all. */
+/** A plain secret fills the first secret field; a JSON object sets all fields. */
 function parseSecretFields(fields: readonly CredentialField[], text: string): Record<string, unknown> {
   if (text.trimStart().startsWith('{')) {
     try {
       return JSON.parse(text) as Record<string, unknown>;
     } catch {
-      throw usage('the credentials begin like JSON but are none'); // the parser would quote them
+      throw usage('the credentials start like JSON but cannot be parsed'); // the parser's message would quote them
     }
   }
   const first = fields.find(({ secret }) => secret);

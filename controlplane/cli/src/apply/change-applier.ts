@@ -1,4 +1,4 @@
-/** Makes a plan true, change by change; what was done before a failure stays done, and the next run goes on from there. */
+/** Applies a plan change by change. Changes made before a failure remain, and the next run continues with the rest. */
 import type { Client } from '@acg/client/management-api-client';
 import { usage } from '../terminal/cli-error.js';
 import type { AccountSpec, Fields } from './config-document.js';
@@ -13,7 +13,7 @@ interface WebhookSecret {
 export class ChangeApplier {
   readonly #projects = new Map<string, string>();
   readonly #agents = new Map<string, string>();
-  /** Secrets of new webhooks, which the API shows once. */
+  /** Signing secrets of new webhook endpoints. The API returns them only once. */
   readonly webhookSecrets: WebhookSecret[] = [];
 
   constructor(
@@ -27,7 +27,7 @@ export class ChangeApplier {
     }
   }
 
-  /** Before anything is done: a variable that is missing would leave the rest half made. */
+  /** Runs before the first change: a missing variable would leave the plan half applied. */
   assertVariablesSet(changes: readonly Change[]): void {
     for (const change of changes) {
       if (change.action === 'create' && change.type === 'account')
@@ -94,7 +94,7 @@ export class ChangeApplier {
     );
   }
 
-  // The document's values go as they are: the API is the one that knows which are right.
+  // Sends the document's values unchanged; the API validates them.
   async #update(type: RowType, id: string, fields: Fields): Promise<void> {
     await this.client.send(type === 'customProvider' ? 'PUT' : 'PATCH', `${PATHS[type]}/${id}`, json(fields));
   }

@@ -1,11 +1,12 @@
 /**
- * An organization's configuration as a document. Rows are known by their names: a project and an agent by `name`, an account
- * by its provider, a custom provider by `slug`, a webhook by `url`. What a document does not mention is left alone.
+ * An organization's configuration as a document. Rows are identified by names: a project and an agent by `name`, an
+ * account by its provider, a custom provider by `slug`, a webhook endpoint by `url`. Resources that a document does not
+ * mention are not changed.
  */
 import { AGENT_LIMITS } from '@acg/base/limits';
 import { usage } from '../terminal/cli-error.js';
 
-/** A credential's field: where it is, or what it is, for fields that are no secret. */
+/** A credential field: the name of an environment variable, or the value for fields that are not secret. */
 export type CredentialSource = string | { readonly env: string };
 
 export interface AccountSpec {
@@ -36,11 +37,11 @@ export interface ConfigDocument {
   readonly projects?: readonly ProjectSpec[];
   readonly webhooks?: readonly WebhookSpec[];
 }
-/** Values that go to the API as they are. */
+/** Values that are sent to the API unchanged. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export const DOCUMENT_VERSION = 1;
-/** Of an agent, as PATCH takes them. */
+/** Fields of an agent that PATCH accepts. */
 export const AGENT_FIELDS = [
   'description',
   ...AGENT_LIMITS.map(({ field }) => field),
@@ -60,7 +61,7 @@ export const CUSTOM_PROVIDER_FIELDS = [
   'sensitivePaths',
 ] as const;
 
-/** Checks the shape; the API checks the values. */
+/** Validates the structure; the API validates the values. */
 export function validateDocument(value: unknown): ConfigDocument {
   const { version, ...document } = validateObject(value, 'the document', [
     'version',
@@ -100,7 +101,7 @@ function validateCredentials(credentials: unknown, path: string): void {
   }
 }
 
-/** A list of objects with a name each, all different. */
+/** Validates a list of objects with unique names. */
 function validateRows(value: unknown, path: string, key: string, fields: readonly string[]): readonly Fields[] {
   if (value === undefined) return [];
   if (!Array.isArray(value)) throw usage(`${path} must be a list`);

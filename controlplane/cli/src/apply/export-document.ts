@@ -1,4 +1,7 @@
-/** An organization's state as the document that would make it. Credentials are not in it: it names variables for them. */
+/**
+ * Writes an organization's state as a document that recreates it. Credentials are replaced by names of environment
+ * variables.
+ */
 import {
   AGENT_FIELDS,
   type ConfigDocument,
@@ -8,7 +11,7 @@ import {
 } from './config-document.js';
 import type { AgentState, OrgState } from './org-state.js';
 
-/** Provider → names of the fields that its credentials need. */
+/** Provider slug → names of the credential fields it requires. */
 type RequiredFields = Readonly<Record<string, readonly string[]>>;
 
 export function exportDocument(
@@ -42,12 +45,12 @@ export function exportDocument(
   };
 }
 
-/** What follows the budget's mode by itself is not written down: as a choice it would stay when the mode changes. */
+/** A value that follows from the budget mode is omitted. As an explicit choice it would stay when the mode changes. */
 const isDefaultOnStoreLoss = ({ budgetMode, onStoreLoss }: Fields): boolean =>
   onStoreLoss === (budgetMode === 'hard' ? 'refuse' : 'allow');
 const AGENT_FIELDS_WITHOUT_ON_STORE_LOSS = AGENT_FIELDS.filter((field) => field !== 'onStoreLoss');
 
-/** `{apiKey: {env: 'SUPPORT_BOT_OPENAI_API_KEY'}}` */
+/** Builds `{apiKey: {env: 'SUPPORT_BOT_OPENAI_API_KEY'}}`. */
 const credentialVariables = ({ slug }: AgentState, provider: string, fields: readonly string[]) =>
   Object.fromEntries(fields.map((field) => [field, { env: toVariableName(`${slug}_${provider}_${field}`) }]));
 

@@ -1,4 +1,4 @@
-/** What an organization has, as far as a document can say it; read from the API. */
+/** Reads an organization's resources from the API, as far as a document can describe them. */
 
 import { iterateAllRows } from '@acg/client/auto-paging';
 import type { Client } from '@acg/client/management-api-client';
@@ -35,7 +35,7 @@ export interface OrgState {
   }[];
 }
 
-/** Agents that are read at once. */
+/** Maximum number of agents that are read concurrently. */
 const CONCURRENT_READS_MAX = 8;
 
 export async function fetchOrgState(client: Client): Promise<OrgState> {
@@ -71,7 +71,7 @@ export async function fetchOrgState(client: Client): Promise<OrgState> {
   };
 }
 
-/** By agent. */
+/** Returns accounts by agent id. */
 async function fetchAccountsByAgent(client: Client): Promise<ReadonlyMap<string, readonly AccountState[]>> {
   const byAgent = new Map<string, AccountState[]>();
   const accounts = iterateAllRows(

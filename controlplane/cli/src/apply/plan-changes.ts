@@ -1,4 +1,4 @@
-/** What must change so that an organization is as a document says. Pure: nothing is asked and nothing is done here. */
+/** Computes the changes that bring an organization to the state of a document. Pure: sends no requests. */
 import { isDeepStrictEqual } from 'node:util';
 import { AGENT_LIMITS } from '@acg/base/limits';
 import { CliError, EXIT_CODES } from '../terminal/cli-error.js';
@@ -10,7 +10,7 @@ import type { AgentState, OrgState } from './org-state.js';
 type Differences = Readonly<Record<string, readonly [unknown, unknown]>>;
 
 interface NamedChange {
-  /** What a person calls it, e.g. `Support bot / openai`. */
+  /** Display name, e.g. `Support bot / openai`. */
   readonly name: string;
 }
 export type Change = NamedChange &
@@ -23,13 +23,13 @@ export type Change = NamedChange &
     | { readonly action: 'delete'; readonly type: RowType; readonly id: string }
   );
 export type RowType = 'project' | 'agent' | 'account' | 'customProvider' | 'webhook';
-/** By names: either may only be about to be made. */
+/** Identified by names, because project and agent may not exist yet. */
 export interface AgentPath {
   readonly project: string;
   readonly agent: string;
 }
 
-/** Where null stands for what the API shows as its default. */
+/** Values that null stands for, where the API shows its default. */
 const DEFAULT_LIMITS: Fields = Object.fromEntries(AGENT_LIMITS.map((row) => [row.field, row.default]));
 
 export function planChanges(document: ConfigDocument, state: OrgState, prune: boolean): readonly Change[] {
@@ -113,7 +113,7 @@ function planAgent(
   }
 }
 
-/** What the parts of the organization that the document speaks of have beside it. */
+/** Deletes resources that the document does not list, in the sections that it mentions. */
 function planPrune(document: ConfigDocument, state: OrgState): Change[] {
   const { projects, customProviders, webhooks } = document;
   const toDeletes = <Row extends { readonly id: string }>(
@@ -155,7 +155,7 @@ function planUpdate(type: RowType, name: string, id: string, wanted: Fields, own
   return Object.keys(fields).length === 0 ? [] : [{ action: 'update', type, name, id, fields }];
 }
 
-/** Lists of texts and numbers are sets: the API may keep them in another order. */
+/** Compares lists of texts and numbers as sets, because the API may reorder them. */
 function isSameValue(a: unknown, b: unknown): boolean {
   const flat = (value: unknown): unknown =>
     Array.isArray(value) ? [...value].sort((left, right) => (String(left) < String(right) ? -1 : 1)) : value;
@@ -168,6 +168,9 @@ const pickFields = (from: object, fields: readonly string[]): Fields =>
 function findUnique<Row>(rows: readonly Row[], matches: (row: Row) => boolean, description: string): Row | null {
   const found = rows.filter(matches);
   if (found.length > 1)
-    throw new CliError(EXIT_CODES.conflict, `there are ${found.length} of ${description}: names must differ here`);
+    throw new CliError(
+      EXIT_CODES.conflict,
+      `there are ${found.length} of ${description}: rename them so that names are unique`,
+    );
   return found[0] ?? null;
 }

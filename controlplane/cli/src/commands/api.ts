@@ -1,4 +1,4 @@
-/** `acg api`: any call of the management API, for what no command is there for. */
+/** `acg api`: sends any call of the management API, for operations without a command. */
 import type { Command } from 'commander';
 import type { CommandContext } from '../invocation/command-context.js';
 import type { Invocation } from '../invocation/invocation.js';

@@ -1,4 +1,4 @@
-/** `acg apply` and `acg export`: an organization's configuration as a file. */
+/** `acg apply` and `acg export`: applies and writes an organization's configuration as a file. */
 import { readFileSync } from 'node:fs';
 import { iterateAllRows } from '@acg/client/auto-paging';
 import { type Command, Option } from 'commander';
@@ -15,7 +15,7 @@ import { toPrintable, toPrintableJson, toPrintableLines } from '../terminal/prin
 import { requireConfirmation } from '../terminal/prompt.js';
 import { readStdin } from '../terminal/secret-input.js';
 
-/** A few lines of aliases of aliases would otherwise fill the memory. */
+/** Bounds YAML aliases: a few lines of nested aliases would otherwise exhaust the memory. */
 const ALIASES_MAX = 100;
 const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024;
 
@@ -64,9 +64,9 @@ async function applyChanges(run: Invocation, work: ChangeApplier, changes: reado
       printWebhookSecrets(run, work);
       throw new CliError(
         exitCode,
-        `${change.type} ${change.name}: ${message}; ${at} of ${changes.length} changes are made`,
+        `${change.type} ${change.name}: ${message}; ${at} of ${changes.length} changes were applied`,
         {
-          hint: hint ?? 'mend it, and apply again: it goes on from here',
+          hint: hint ?? 'correct the file and apply it again: it continues from here',
           status,
           requestId,
         },
@@ -75,7 +75,7 @@ async function applyChanges(run: Invocation, work: ChangeApplier, changes: reado
   }
 }
 
-/** Not remarks: nobody shows them again. */
+/** Printed even with --quiet, because the secrets cannot be shown again. */
 function printWebhookSecrets(run: Invocation, { webhookSecrets: shownOnce }: ChangeApplier): void {
   for (const { webhook, secret } of shownOnce)
     run.printLine(toPrintable(`shown once: ${webhook} is signed with ${secret}`));
@@ -93,7 +93,7 @@ function formatChange(change: Change): readonly string[] {
     ];
   }
   if (change.action === 'delete') return [head];
-  // Which variables leave this machine, so that nobody's file can take one unseen.
+  // Names the variables that leave this machine, so that a file cannot send one unnoticed.
   if (change.type === 'account')
     return [
       head,
@@ -108,7 +108,7 @@ const describeCredentialSource = (source: CredentialSource): string =>
   typeof source === 'string' ? 'as in the file' : `$${source.env}`;
 const toJsonText = (value: unknown): string => JSON.stringify(value) ?? '–';
 
-/** Without what an account's credentials are. */
+/** Omits the credentials of an account. */
 const summarizeChange = (change: Change) => ({
   action: change.action === 'status' ? 'update' : change.action,
   type: change.type,
@@ -119,7 +119,7 @@ const summarizeChange = (change: Change) => ({
 async function readDocument(run: Invocation, file: string): Promise<unknown> {
   const source = file === '-' ? await readStdin(run.terminal, DOCUMENT_BYTES_MAX) : readTextFile(file);
   const { parseDocument } = await import('yaml');
-  const parsed = parseDocument(source, { prettyErrors: true }); // JSON is YAML
+  const parsed = parseDocument(source, { prettyErrors: true }); // JSON is a subset of YAML
   const problem = parsed.errors[0];
   if (problem !== undefined) throw usage(`${file}: ${problem.message}`);
   try {

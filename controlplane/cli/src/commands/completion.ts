@@ -1,4 +1,4 @@
-/** `acg completion`: the script of a shell, which asks this very program what may come next. */
+/** `acg completion`: prints a shell script that calls this program for completions. */
 
 import { iterateAllRows } from '@acg/client/auto-paging';
 import tab from '@bomb.sh/tab';
@@ -9,7 +9,7 @@ import type { CommandContext } from '../invocation/command-context.js';
 import type { Invocation } from '../invocation/invocation.js';
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
-/** Whoever presses a key does not wait longer. */
+/** Time limit in ms: the user waits after pressing Tab. */
 const TIMEOUT_MS = 1_500;
 
 export function registerCompletionCommand(command: Command, _tree: CommandContext): void {
@@ -18,7 +18,7 @@ export function registerCompletionCommand(command: Command, _tree: CommandContex
   });
 }
 
-/** What the scripts call: `acg complete -- words…` */
+/** Called by the scripts: `acg complete -- words…` */
 export function registerCompleteCommand(
   command: Command,
   { begin, loadAllCommands: everything }: CommandContext,
@@ -60,7 +60,10 @@ function addCompletions(parent: Command, path: string, agents: readonly string[]
   }
 }
 
-/** Slugs only: they hold nothing that a shell would run. None where nobody is logged in, or nobody answers. */
+/**
+ * Completes slugs only, because they contain no shell syntax. Empty when not logged in or when the API does not
+ * respond.
+ */
 async function listAgentSlugs(run: Invocation): Promise<readonly string[]> {
   try {
     const { url, token } = run.settings;

@@ -1,4 +1,4 @@
-/** `acg doctor`: one line for each thing that can be wrong, and what to do about it. */
+/** `acg doctor`: checks everything that a call needs and prints a fix for each failed check. */
 import type { Command } from 'commander';
 import { type CheckResult, checkControlPlane, checkDataPlane, checkEnvironment } from '../doctor/checks.js';
 import type { CommandContext } from '../invocation/command-context.js';

@@ -1,4 +1,4 @@
-/** `acg open`: the dashboard. */
+/** `acg open`: opens the dashboard. */
 import type { Command } from 'commander';
 import { findAgentId } from '../api/find-agent.js';
 import type { CommandContext } from '../invocation/command-context.js';

@@ -1,4 +1,4 @@
-/** Every group of commands: its line in the help, and the file that has the rest. */
+/** Lists every command group with its summary and the file that defines it. */
 import type { RegisterCommands } from '../invocation/command-context.js';
 
 interface CommandGroup {
@@ -9,134 +9,155 @@ interface CommandGroup {
 
 export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   signup: {
-    summary: 'make an account and an organization',
+    summary: 'sign up and create an organization',
     load: async () => (await import('./session/login.js')).registerSignupCommand,
   },
   login: {
-    summary: 'log in, and remember it',
+    summary: 'log in and save the session',
     load: async () => (await import('./session/login.js')).registerLoginCommand,
   },
   logout: {
-    summary: 'end the session, on the server, too',
+    summary: 'log out and revoke the session',
     load: async () => (await import('./session/whoami.js')).registerLogoutCommand,
   },
   whoami: {
-    summary: 'who is logged in, and where',
+    summary: 'show the logged-in user and organization',
     load: async () => (await import('./session/whoami.js')).registerWhoamiCommand,
   },
   use: {
-    summary: 'list the saved logins, or go over to one',
+    summary: 'list saved profiles or switch to one',
     load: async () => (await import('./session/use.js')).registerUseCommand,
   },
   init: {
-    summary: 'say which agent is meant in this directory',
+    summary: 'select or create the agent of this directory',
     load: async () => (await import('./run/init.js')).registerInitCommand,
   },
-  run: { summary: 'run a program on the gateway', load: async () => (await import('./run/run.js')).registerRunCommand },
-  env: { summary: 'print the variables of run', load: async () => (await import('./run/env.js')).registerEnvCommand },
-  agents: { summary: 'agents', load: async () => (await import('./resources/agents.js')).registerAgentCommands },
-  keys: { summary: 'gateway tokens', load: async () => (await import('./resources/keys.js')).registerKeyCommands },
+  run: {
+    summary: 'run a program through the gateway',
+    load: async () => (await import('./run/run.js')).registerRunCommand,
+  },
+  env: {
+    summary: 'print the variables that run sets',
+    load: async () => (await import('./run/env.js')).registerEnvCommand,
+  },
+  agents: { summary: 'manage agents', load: async () => (await import('./resources/agents.js')).registerAgentCommands },
+  keys: {
+    summary: 'manage gateway tokens',
+    load: async () => (await import('./resources/keys.js')).registerKeyCommands,
+  },
   providers: {
-    summary: 'built-in providers',
+    summary: 'list built-in providers',
     load: async () => (await import('./resources/providers.js')).registerProviderCommands,
   },
   accounts: {
-    summary: 'provider credentials of agents',
+    summary: 'manage the provider credentials of agents',
     load: async () => (await import('./resources/accounts.js')).registerAccountCommands,
   },
   credentials: {
-    summary: 'one key for many agents',
+    summary: 'manage credentials shared by agents',
     load: async () => (await import('./resources/credentials.js')).registerCredentialCommands,
   },
   'custom-providers': {
-    summary: 'providers of your own',
+    summary: 'manage custom providers',
     load: async () => (await import('./resources/custom-providers.js')).registerCustomProviderCommands,
   },
   projects: {
-    summary: 'projects',
+    summary: 'manage projects',
     load: async () => (await import('./resources/projects.js')).registerProjectCommands,
   },
-  members: { summary: 'people', load: async () => (await import('./resources/members.js')).registerMemberCommands },
+  members: {
+    summary: 'manage members and invitations',
+    load: async () => (await import('./resources/members.js')).registerMemberCommands,
+  },
   suspended: {
-    summary: 'what was made before the account was confirmed',
+    summary: 'review resources created before the e-mail address was verified',
     load: async () => (await import('./resources/suspended.js')).registerSuspendedCommands,
   },
   tokens: {
-    summary: 'management tokens, for programs',
+    summary: 'manage management tokens for programs',
     load: async () => (await import('./resources/tokens.js')).registerTokenCommands,
   },
   usage: {
-    summary: 'what was called and what it cost',
+    summary: 'report calls and costs',
     load: async () => (await import('./reports/usage.js')).registerUsageCommands,
   },
   logs: {
-    summary: 'calls, as they come with -f',
+    summary: 'search calls; -f follows new ones',
     load: async () => (await import('./reports/logs.js')).registerLogCommand,
   },
   call: {
-    summary: 'one call, with all that is known of it',
+    summary: 'show the full record of one call',
     load: async () => (await import('./reports/call.js')).registerCallCommand,
   },
   webhooks: {
-    summary: 'where events are sent',
+    summary: 'manage webhook endpoints and deliveries',
     load: async () => (await import('./resources/webhooks.js')).registerWebhookCommands,
   },
   events: {
-    summary: 'what webhooks are told',
+    summary: 'list events; -f follows new ones',
     load: async () => (await import('./reports/events.js')).registerEventCommand,
   },
   'event-mail': {
-    summary: 'who gets mail about which events',
+    summary: 'manage e-mail notifications about events',
     load: async () => (await import('./resources/event-mail.js')).registerEventMailCommands,
   },
   attention: {
-    summary: 'what needs somebody',
+    summary: 'list what needs attention',
     load: async () => (await import('./reports/attention.js')).registerAttentionCommand,
   },
   circuits: {
-    summary: 'which providers are refused because they fail; close or hold open',
+    summary: 'list circuit breakers; close or hold one open',
     load: async () => (await import('./resources/circuits.js')).registerCircuitCommand,
   },
   prices: {
-    summary: 'what calls cost, and where each price comes from',
+    summary: 'list prices and their sources',
     load: async () => (await import('./reports/prices.js')).registerPriceCommand,
   },
   audit: {
-    summary: 'who has changed what',
+    summary: 'list the audit trail',
     load: async () => (await import('./reports/audit.js')).registerAuditCommand,
   },
   top: {
-    summary: 'the busiest agents, again and again',
+    summary: 'watch the busiest agents',
     load: async () => (await import('./reports/top.js')).registerTopCommand,
   },
-  status: { summary: 'does it work?', load: async () => (await import('./status.js')).registerStatusCommand },
-  doctor: { summary: 'why does it not work?', load: async () => (await import('./doctor.js')).registerDoctorCommand },
+  status: {
+    summary: 'check the gateway, the session and the providers',
+    load: async () => (await import('./status.js')).registerStatusCommand,
+  },
+  doctor: {
+    summary: 'diagnose problems and print fixes',
+    load: async () => (await import('./doctor.js')).registerDoctorCommand,
+  },
   open: { summary: 'open the dashboard', load: async () => (await import('./open.js')).registerOpenCommand },
   completion: {
-    summary: 'the completions of a shell',
+    summary: 'print a shell completion script',
     load: async () => (await import('./completion.js')).registerCompletionCommand,
   },
   complete: {
-    summary: 'for them',
+    summary: 'complete a command line (called by the scripts)',
     hidden: true,
     load: async () => (await import('./completion.js')).registerCompleteCommand,
   },
   apply: {
-    summary: 'make the organization as a file says',
+    summary: 'apply a configuration file to the organization',
     load: async () => (await import('./apply.js')).registerApplyCommand,
   },
-  export: { summary: 'write that file', load: async () => (await import('./apply.js')).registerExportCommand },
-  api: { summary: 'any call of the management API', load: async () => (await import('./api.js')).registerApiCommand },
+  export: {
+    summary: 'write the organization as a configuration file',
+    load: async () => (await import('./apply.js')).registerExportCommand,
+  },
+  api: { summary: 'call the management API directly', load: async () => (await import('./api.js')).registerApiCommand },
   version: {
-    summary: 'of this program and of the gateway',
+    summary: 'print the versions of acg and the gateway',
     load: async () => (await import('./version.js')).registerVersionCommand,
   },
   sessions: {
-    summary: 'where this user is logged in',
+    summary: 'list and revoke sessions of this user',
     load: async () => (await import('./session/sessions.js')).registerSessionCommands,
   },
   org: {
-    summary: 'the organizations of this login',
+    summary: 'manage organizations',
     load: async () => (await import('./session/org.js')).registerOrgCommands,
   },
 };

@@ -1,4 +1,4 @@
-/** `acg status`: does it work, for whom, and what does not. */
+/** `acg status`: checks the gateway, the session and the providers. */
 import type { Command } from 'commander';
 import { fetchIdentity, formatIdentity } from '../api/identity.js';
 import type { CommandContext } from '../invocation/command-context.js';
@@ -6,7 +6,7 @@ import { probeGateway, resolveGatewayUrl } from '../invocation/data-plane-client
 import type { Invocation } from '../invocation/invocation.js';
 import { EXIT_CODES, toCliError } from '../terminal/cli-error.js';
 
-/** The value, or what stood in the way. */
+/** Returns the value or a description of the failure. */
 async function resultOrProblem<T>(
   work: Promise<T>,
 ): Promise<{ value: T; problem: null } | { value: null; problem: string }> {

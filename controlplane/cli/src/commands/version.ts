@@ -1,4 +1,4 @@
-/** `acg version`: this program's, and the gateway's where it can be asked. */
+/** `acg version`: prints the version of this program and, if reachable, of the gateway. */
 import type { Command } from 'commander';
 import type { CommandContext } from '../invocation/command-context.js';
 import { VERSION } from '../invocation/version.js';

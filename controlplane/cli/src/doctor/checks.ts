@@ -1,4 +1,4 @@
-/** What `acg doctor` looks at, in the order in which a call needs it. */
+/** The checks of `acg doctor`, in the order in which a call depends on them. */
 import { lookup } from 'node:dns/promises';
 import { iterateAllRows } from '@acg/client/auto-paging';
 import { findAgentId } from '../api/find-agent.js';
@@ -12,11 +12,11 @@ export interface CheckResult {
   readonly name: string;
   readonly ok: boolean;
   readonly detail: string;
-  /** Null: nothing to do. */
+  /** Null when nothing needs to be done. */
   readonly fix: string | null;
 }
 
-/** Beyond it, sessions and signatures are taken for old or not yet valid. */
+/** With a larger clock difference, sessions and signatures count as expired or not yet valid. */
 const CLOCK_SKEW_MAX_MS = 60_000;
 
 async function runCheck(name: string, fix: string, work: () => Promise<string>): Promise<CheckResult> {
@@ -39,11 +39,12 @@ export async function* checkControlPlane(run: Invocation): AsyncGenerator<CheckR
   yield await runCheck('control plane', 'is it running? npm start, or its log', async () => {
     const response = await fetch(`${url}/readyz`, { redirect: 'error', signal: AbortSignal.timeout(15_000) });
     clockSkewMs = Math.abs(Date.now() - Date.parse(response.headers.get('date') ?? new Date().toUTCString()));
-    if (!response.ok) throw new Error(`${url}/readyz answers ${response.status}`);
+    if (!response.ok) throw new Error(`${url}/readyz responds with ${response.status}`);
     return `${url} is ready`;
   });
   yield await runCheck('clock', 'set this machine’s clock', async () => {
-    if (clockSkewMs > CLOCK_SKEW_MAX_MS) throw new Error(`${Math.round(clockSkewMs / 1_000)} s from the gateway’s`);
+    if (clockSkewMs > CLOCK_SKEW_MAX_MS)
+      throw new Error(`${Math.round(clockSkewMs / 1_000)} s off the gateway’s clock`);
     return 'like the gateway’s';
   });
   yield await runCheck('session', 'acg login', async () => {
@@ -89,12 +90,12 @@ async function* checkAccounts(run: Invocation, agent: string): AsyncGenerator<Ch
   }
 }
 
-/** What would lead a program that is started from here past the gateway. */
+/** Checks for variables that would lead a program started here past the gateway. */
 export async function* checkEnvironment(run: Invocation): AsyncGenerator<CheckResult> {
   const { env } = run.terminal;
   const secrets = listSecretVariables().filter((name) => env[name] !== undefined && !env[name]!.startsWith('acg_'));
   yield await runCheck('variables', 'unset them, or start programs with acg run', async () => {
-    if (secrets.length > 0) throw new Error(`${secrets.join(', ')}: programs here can call providers past the gateway`);
+    if (secrets.length > 0) throw new Error(`${secrets.join(', ')}: programs started here can bypass the gateway`);
     return 'no key of a provider';
   });
   const proxy = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY'].find((name) => env[name]);

@@ -1,4 +1,6 @@
-/** The one client of /v1, with what a program at a terminal wants: bounded waits, a second try where the API asks for it. */
+/**
+ * Creates the client of /v1 for a command line: waits are bounded, and requests are retried when the API asks for it.
+ */
 import { type Client, createClient } from '@acg/client/management-api-client';
 import { CliError, EXIT_CODES } from '../terminal/cli-error.js';
 import type { SavedSessionToken } from './saved-session-token.js';
@@ -6,13 +8,13 @@ import { VERSION } from './version.js';
 
 const TIMEOUT_MS = 60_000;
 const ATTEMPTS_MAX = 4;
-/** Who is told to wait longer than that hears so instead. */
+/** A longer Retry-After is reported instead of waited for. */
 const RETRY_AFTER_MAX_S = 20;
 
 interface ApiClientOptions {
   readonly url: string;
   readonly token: string | SavedSessionToken | null;
-  /** Of one try. */
+  /** Time limit of one attempt in ms. */
   readonly timeoutMs?: number;
 }
 
@@ -27,7 +29,7 @@ export function createApiClient({ url, token, timeoutMs = TIMEOUT_MS }: ApiClien
   });
 }
 
-/** A token that was refused may just have been retired by another process. */
+/** Retries once with the saved token: another process may have renewed it and retired the previous one. */
 async function fetchWithSavedToken(
   saved: SavedSessionToken,
   request: Request,
@@ -44,7 +46,7 @@ async function fetchWithSavedToken(
   return signed();
 }
 
-/** What is refused with 429 has done nothing, so any method may be sent again. */
+/** A 429 has had no effect, so any method may be retried. */
 async function fetchWithRetry(request: Request, timeoutMs: number): Promise<Response> {
   for (let tries = 1; ; tries++) {
     const response = await fetch(request.clone(), { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
@@ -56,14 +58,14 @@ async function fetchWithRetry(request: Request, timeoutMs: number): Promise<Resp
   }
 }
 
-/** Followed, it would take the body, which may hold a credential, to wherever the answer says. */
+/** Redirects are not followed: the body may contain a credential and would be sent to the new location. */
 function redirectError(url: string, response: Response): CliError {
   const { origin } = new URL(url);
   return new CliError(
     EXIT_CODES.failed,
     `${origin} answers with a redirection to ${response.headers.get('location')}`,
     {
-      hint: '--url with the address that it leads to',
+      hint: 'use --url with the address that it redirects to',
     },
   );
 }

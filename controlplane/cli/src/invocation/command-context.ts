@@ -1,15 +1,15 @@
-/** What the files of commands build on. */
+/** Interface between the command files and the program. */
 import type { Command } from 'commander';
 import type { Invocation } from './invocation.js';
 
 export interface CommandContext {
-  /** A new run of the command whose action calls this. */
+  /** Creates the invocation of the command whose action calls this. */
   begin(): Invocation;
-  /** Ends with that code, without a message. */
+  /** Exits with that code, without a message. */
   setExitCode(code: number): void;
-  /** The whole tree, all groups loaded. */
+  /** Returns the command tree with all groups loaded. */
   loadAllCommands(): Promise<Command>;
 }
 
-/** Adds a group's commands to it. */
+/** Registers a group's commands. */
 export type RegisterCommands = (group: Command, tree: CommandContext) => void;

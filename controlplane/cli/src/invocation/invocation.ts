@@ -1,4 +1,7 @@
-/** One run of one command: its settings, its connection and its two outputs. Data goes to stdout, all else to stderr. */
+/**
+ * One run of one command: its settings, its connection and its two outputs. Data goes to stdout, everything else to
+ * stderr.
+ */
 
 import { styleText } from 'node:util';
 import type { Client } from '@acg/client/management-api-client';
@@ -12,9 +15,9 @@ import { hasColors, isInteractiveTerminal, type Terminal } from '../terminal/ter
 import { createApiClient } from './api-client.js';
 import { SavedSessionToken } from './saved-session-token.js';
 
-/** Of a terminal that does not say it, in columns. */
+/** Used when the terminal does not report its width, in columns. */
 const DEFAULT_WIDTH_COLUMNS = 80;
-/** Whoever waits for a command waits for this, too. */
+/** Time limit in ms: the user waits for it. */
 const RENEWAL_TIMEOUT_MS = 10_000;
 
 export class Invocation {
@@ -36,7 +39,7 @@ export class Invocation {
     return this.flags.json === true;
   }
 
-  /** Questions are allowed: somebody sits there and did not ask for JSON. */
+  /** Prompts are allowed: stdin and stderr are a terminal and the user did not ask for JSON. */
   get isInteractive(): boolean {
     return !this.isJson && isInteractiveTerminal(this.terminal);
   }
@@ -52,18 +55,18 @@ export class Invocation {
     return this.#settings;
   }
 
-  /** With the session of these settings, in the organization that they name. */
+  /** Returns a client with the session of these settings, in the selected organization. */
   getClient(): Promise<Client> {
     this.#client ??= this.#createClient();
     return this.#client;
   }
 
-  /** For what needs no session. */
+  /** Returns a client for calls without a session. */
   createPublicClient(): Client {
     return createApiClient({ url: this.settings.url, token: null });
   }
 
-  /** Of these settings; one that is saved is renewed in time. Null: nobody is logged in. */
+  /** The token of these settings; a saved one is renewed in time. Null when not logged in. */
   get token(): string | SavedSessionToken | null {
     const { url, token, session, profile } = this.settings;
     if (session === null) return token;
@@ -83,22 +86,22 @@ export class Invocation {
     return client;
   }
 
-  /** A line of data. */
+  /** Prints a line of data. */
   printLine(line: string): void {
     this.terminal.stdout.write(`${line}\n`);
   }
 
-  /** What was done, in a line of data that may hold text of others. */
+  /** Prints the result of a change. Escapes control characters, because the line may contain text of other users. */
   printSuccess(line: string): void {
     this.printLine(`✓ ${toPrintable(line)}`);
   }
 
-  /** A line for people, who may not want it. */
+  /** Prints a line for users; --quiet suppresses it. */
   printNote(line: string): void {
     if (this.flags.quiet !== true) this.terminal.stderr.write(`${toPrintable(line)}\n`);
   }
 
-  /** The body as the API gave it, or what people read of it. */
+  /** Prints the response body with --json, else calls `people` to print it for users. */
   printResult(body: unknown, people: () => void): void {
     if (this.isJson) this.printLine(toPrintableJson(body, 2));
     else people();
@@ -113,7 +116,7 @@ export class Invocation {
     for (const line of formatTable(columns, rows, style)) this.printLine(line);
   }
 
-  /** `name: value` lines. */
+  /** Prints `name: value` lines. */
   printFields(facts: Readonly<Record<string, string | null>>): void {
     const shown = Object.entries(facts).filter((fact): fact is [string, string] => fact[1] !== null);
     const width = Math.max(0, ...shown.map(([name]) => name.length));
@@ -132,7 +135,7 @@ export class Invocation {
   }
 }
 
-/** A session is in one organization: a command meant for another one must not run in this one. */
+/** A session acts in one organization. A command for another organization must not run in this one. */
 async function assertOrganization(
   client: Client,
   wanted: string,

@@ -6,7 +6,7 @@
 import type { Profiles } from '../settings/profiles.js';
 import { decodeTokenLifetime } from '../settings/token-lifetime.js';
 
-/** After a failure; the old token is good as long as it lasts. */
+/** Delay in ms after a failed renewal; the current token stays valid until it expires. */
 const RETRY_MS = 60_000;
 
 interface TokenLocation {
@@ -19,19 +19,19 @@ export class SavedSessionToken {
   #token: string;
   #renewal: Promise<void> | null = null;
   #retryAtMs = 0;
-  /** Tokens of before, all retired: a file that could not be written still has one. */
+  /** Previous tokens, all retired. After a failed write the file still contains one of them. */
   readonly #retired = new Set<string>();
 
   constructor(
     token: string,
     readonly location: TokenLocation,
-    /** Asks the gateway for the next token. */
+    /** Requests the next token from the gateway. */
     readonly renew: (token: string) => Promise<string>,
   ) {
     this.#token = token;
   }
 
-  /** For the next call. */
+  /** Returns the token for the next call. */
   async getToken(): Promise<string> {
     this.reloadIfReplaced();
     const life = decodeTokenLifetime(this.#token);
@@ -45,7 +45,7 @@ export class SavedSessionToken {
     return this.#token;
   }
 
-  /** True when the file has another token meanwhile, which `current` gives from now on. */
+  /** Reads the file again. Returns true when it contains another token, which `getToken` returns from now on. */
   reloadIfReplaced(): boolean {
     const { profiles, profile, url } = this.location;
     const saved = profiles.readCredentials().sessions[profile];
@@ -62,7 +62,7 @@ export class SavedSessionToken {
     try {
       this.#setToken(await this.renew(before));
     } catch {
-      return; // the call itself tells whether the session has ended
+      return; // the call itself reports an ended session
     }
     const { profiles, profile } = this.location;
     profiles.replaceSessionToken(profile, before, this.#token);

@@ -1,2 +1,2 @@
-/** As in package.json; the bundle has no such file beside it. */
+/** Equal to package.json, which is not part of the bundle. */
 export const VERSION = '0.1.0';

@@ -1,4 +1,4 @@
-/** What can be set of an agent, as options. */
+/** Options for the settings of an agent. */
 import { RATE_LIMITS, type RateLimit } from '@acg/base/limits';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { omitUndefined } from '../api/omit-undefined.js';
@@ -14,7 +14,7 @@ import {
   parseWholeNumber,
 } from './parse-options.js';
 
-/** `--rpm`, `--rpd` … */
+/** `--rpm`, `--rpd` and so on. */
 type RateLimitOptions = { readonly [type in RateLimit['type']]?: OrNone<number> };
 
 export interface AgentOptions extends RateLimitOptions {
@@ -26,13 +26,13 @@ export interface AgentOptions extends RateLimitOptions {
   readonly holdMaxOutputTokens?: number;
   readonly onStoreLoss?: 'allow' | 'refuse' | 'default';
   readonly policyFile?: string;
-  /** False: `--no-policy`. */
+  /** False for `--no-policy`. */
   readonly policy?: boolean;
 }
 
 export function addAgentOptions(command: Command): Command {
   command
-    .option('--description <text>', 'what it is for')
+    .option('--description <text>', 'purpose of the agent')
     .option('--budget <usd>', 'US dollars a month, or none', parseOrNone(parseDollarsAsCents));
   for (const { type, label, default: fallback } of RATE_LIMITS) {
     const none = fallback === null ? 'none' : 'none for the default';
@@ -41,7 +41,7 @@ export function addAgentOptions(command: Command): Command {
   return command
     .option(
       '--threshold <percents>',
-      'percents of the budget that are announced, e.g. 50,80, or none',
+      'percentages of the budget that send an event, e.g. 50,80, or none',
       parseOrNone(parsePercents),
     )
     .addOption(new Option('--budget-mode <mode>', 'how strict the budget is').choices(['soft', 'hard']))
@@ -78,7 +78,7 @@ export async function toAgentFields(run: Pick<Invocation, 'terminal'>, options: 
 
 type Policy = Record<string, { calls?: string[]; models?: { allow?: string[]; deny?: string[] } }>;
 
-/** Null: everything is allowed. The API checks what is in it. */
+/** Null allows every call. The API validates the contents. */
 async function readPolicy(
   { terminal }: Pick<Invocation, 'terminal'>,
   { policy, policyFile }: AgentOptions,

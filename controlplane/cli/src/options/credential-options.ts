@@ -1,4 +1,4 @@
-/** Where a provider's key comes from: never from an argument. */
+/** Options for the source of a provider credential. Arguments are never accepted, because `ps` shows them. */
 import type { Command } from 'commander';
 import type { CredentialInput } from '../api/read-credentials.js';
 import { parsePair } from './parse-options.js';

@@ -1,11 +1,11 @@
-/** Spans of time as people give them: 90s, 30m, 12h, 90d. */
+/** Parses durations such as 90s, 30m, 12h and 90d. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@acg/base/units';
 import { usage } from '../terminal/cli-error.js';
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS };
 const DURATION = /^(\d{1,6})([smhdw])$/;
 
-/** Milliseconds, more than none. */
+/** Returns milliseconds above 0. */
 export function parseDuration(text: string, option: string): number {
   const [, amount, unit] = DURATION.exec(text) ?? [];
   const ms = Number(amount ?? 0) * (UNIT_MS[unit ?? ''] ?? 0);

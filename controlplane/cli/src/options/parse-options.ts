@@ -1,4 +1,4 @@
-/** Options that several commands have, and how their values are read. */
+/** Options that several commands share, and parsers of their values. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Invocation } from '../invocation/invocation.js';
 
@@ -26,18 +26,18 @@ export const toPageQuery = ({ limit, offset }: PageOptions): { limit: number; of
 interface Page {
   readonly total: number;
   readonly offset: number;
-  /** There may be more than `total`. */
+  /** True when there may be more rows than `total`. */
   readonly totalCapped?: boolean;
 }
 
-/** Says what a page leaves out. */
+/** Reports how many rows the page omits. */
 export function printRemainingRows(run: Pick<Invocation, 'printNote'>, rows: number, page: Page): void {
   const capped = page.totalCapped === true;
   if (rows === 0 || (page.offset + rows >= page.total && !capped)) return;
   run.printNote(`${rows} of ${page.total}${capped ? ' and more' : ''}; the next: --offset ${page.offset + rows}`);
 }
 
-/** `50.00` → 5000. */
+/** Converts `50.00` to 5000. */
 export function parseDollarsAsCents(text: string): number {
   if (!/^\d{1,10}(?:\.\d{1,2})?$/.test(text))
     throw new InvalidArgumentError('It must be US dollars, e.g. 50 or 49.90.');
@@ -47,13 +47,13 @@ export function parseDollarsAsCents(text: string): number {
 const NONE = 'none';
 export type OrNone<T> = T | typeof NONE;
 
-/** A limit, or `none`; not null, of which commander thinks that nothing was given, and makes it ''. */
+/** Parses a limit or `none`. Does not return null, because commander replaces a null value by ''. */
 export const parseOrNone =
   <T>(read: (text: string) => T) =>
   (text: string): OrNone<T> =>
     text === NONE ? NONE : read(text);
 
-/** As the API has it. */
+/** Converts to the form of the API. */
 export const noneToNull = <T>(value: OrNone<T> | undefined): T | null | undefined => (value === NONE ? null : value);
 
 export const parseList = (text: string): string[] =>
@@ -62,10 +62,10 @@ export const parseList = (text: string): string[] =>
     .map((item) => item.trim())
     .filter((item) => item !== '');
 
-/** For options that may be given several times. */
+/** Collects values of a repeatable option. */
 export const appendValue = (text: string, before: readonly string[] = []): string[] => [...before, text];
 
-/** `name=value`. */
+/** Parses `name=value`. */
 export function parsePair(text: string): readonly [string, string] {
   const at = text.indexOf('=');
   if (at < 1) throw new InvalidArgumentError('It must be NAME=VALUE.');

@@ -1,4 +1,4 @@
-/** Of whose usage a report is: the organization's, a project's, an agent's, in a span of time. */
+/** Options for the scope of a report: organization, project or agent, and a time range. */
 import { type Command, Option } from 'commander';
 import { findAgentId } from '../api/find-agent.js';
 import { findProjectId } from '../api/find-by-name.js';

@@ -1,4 +1,7 @@
-/** The variables of a child that goes through the gateway: the parent's, less its secrets, and the gateway's instead. */
+/**
+ * Builds the environment of a child that uses the gateway: the parent's variables, without its secrets, plus those of
+ * the gateway.
+ */
 import { planProviderVariables } from './provider-variables.js';
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -6,26 +9,26 @@ type Variables = Readonly<Record<string, string | undefined>>;
 interface ChildEnvironmentOptions {
   readonly gatewayUrl: string;
   readonly token: string;
-  /** The agent's slug. */
+  /** Slug of the agent. */
   readonly agent: string;
-  /** Slugs of the providers that it may use. */
+  /** Slugs of the providers that the agent may use. */
   readonly providers: readonly string[];
-  /** Set last, as the caller wants them. */
+  /** Variables of the caller; they are set last. */
   readonly extra: readonly (readonly [string, string])[];
-  /** Names that stay though they are secrets. */
+  /** Secret variables that the child keeps. */
   readonly keep: readonly string[];
 }
 
 interface ChildEnvironment {
   readonly env: Record<string, string>;
-  /** What the parent has and the child has not, or not as it was; sorted. */
+  /** Variables of the parent that the child lacks or gets with another value; sorted. */
   readonly removed: readonly string[];
-  /** What the gateway has set. */
+  /** Variables that point to the gateway. */
   readonly added: Readonly<Record<string, string>>;
   readonly remarks: readonly string[];
 }
 
-/** Variables of this program, e.g. a management token, which is worth more than all keys of the agent. */
+/** Variables of this program, e.g. a management token, which has more rights than all tokens of the agent. */
 const CLI_VARIABLES = /^ACG_/i;
 
 export function buildChildEnvironment(parent: Variables, plan: ChildEnvironmentOptions): ChildEnvironment {
@@ -35,7 +38,7 @@ export function buildChildEnvironment(parent: Variables, plan: ChildEnvironmentO
   const added: Record<string, string> = { ACG_GATEWAY_URL: gatewayUrl, ACG_GATEWAY_TOKEN: token, ACG_AGENT: agent };
   for (const [name, value] of Object.entries(set)) if (!kept.has(name)) added[name] = value;
   for (const [name, value] of plan.extra) added[name] = value;
-  // Windows takes path and Path for the same variable.
+  // Windows treats path and Path as the same variable.
   const gone = new Set([...remove, ...Object.keys(added)].map((name) => name.toUpperCase()));
   const env: Record<string, string> = {};
   const removed: string[] = [];

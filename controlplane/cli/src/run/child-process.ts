@@ -1,4 +1,4 @@
-/** Runs a program in the foreground, as if it had been started itself: its terminal, its signals, its exit code. */
+/** Runs a program in the foreground with this program's terminal, signals and exit code. */
 import { constants } from 'node:os';
 import spawn from 'cross-spawn';
 import { CliError, EXIT_CODES } from '../terminal/cli-error.js';
@@ -6,7 +6,7 @@ import type { Terminal } from '../terminal/terminal.js';
 
 const FORWARDED_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 type ForwardedSignal = (typeof FORWARDED_SIGNALS)[number];
-/** Those that a terminal sends by itself to everything in the foreground, this program's child included. */
+/** Signals that a terminal sends to the whole foreground process group, including the child. */
 const KEYBOARD_SIGNALS: readonly string[] = ['SIGINT', 'SIGQUIT'];
 
 interface ChildCommand {
@@ -15,7 +15,7 @@ interface ChildCommand {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Catches what would end this program, from before there is a child until its token is revoked. */
+/** Catches terminating signals from before the child starts until its token is revoked. */
 export class SignalForwarder {
   #received: ForwardedSignal | null = null;
   #forward: ((signal: ForwardedSignal) => void) | null = null;
@@ -26,12 +26,12 @@ export class SignalForwarder {
     for (const [signal, listener] of this.#listeners) process.on(signal, listener);
   }
 
-  /** The first one that came while there was no child; null: none. */
+  /** The first signal that arrived without a child; null when there was none. */
   get receivedSignal(): ForwardedSignal | null {
     return this.#received;
   }
 
-  /** Aborted by the first signal that finds no child. */
+  /** Aborts at the first signal that arrives without a child. */
   get abortSignal(): AbortSignal {
     return this.#onReceived.signal;
   }
@@ -56,7 +56,7 @@ export class SignalForwarder {
 
 export const signalExitCode = (signal: NodeJS.Signals): number => 128 + constants.signals[signal];
 
-/** Its exit code, or 128 and the number of the signal that ended it. */
+/** Resolves with the child's exit code, or 128 plus the number of the signal that ended it. */
 export async function runChild(
   { file, args, env }: ChildCommand,
   terminal: Terminal,

@@ -1,4 +1,4 @@
-/** Variables as text that a shell, a dotenv file or a program reads. */
+/** Formats variables for a shell, a dotenv file or a program. */
 
 export const ENV_FORMATS = ['sh', 'fish', 'dotenv', 'json'] as const;
 export type EnvFormat = (typeof ENV_FORMATS)[number];
@@ -8,7 +8,7 @@ interface VariableChanges {
   readonly removed: readonly string[];
 }
 
-/** What shells take for a name. */
+/** Valid variable names of shells. */
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 export function formatVariables({ added, removed }: VariableChanges, format: Exclude<EnvFormat, 'json'>): string {

@@ -1,4 +1,4 @@
-/** The gateway token of a run: one that is there already, else one made for it that ends with it. */
+/** Provides the gateway token of a run: an existing one, else one that is created for the run and revoked after it. */
 import { hostname } from 'node:os';
 import { findAgent, requireAgentName } from '../api/find-agent.js';
 import { createApiClient } from '../invocation/api-client.js';
@@ -8,13 +8,13 @@ import { CliError, EXIT_CODES, toCliError, usage } from '../terminal/cli-error.j
 export interface GatewayToken {
   readonly token: string;
   readonly source: 'environment' | 'saved' | 'minted';
-  /** Null: from the environment, where nobody says which key it is. */
+  /** Null for a token from the environment, whose id is unknown. */
   readonly keyId: string | null;
-  /** The id that the token must be of; null: whichever it is. */
+  /** Id of the agent that the token must belong to; null for any agent. */
   readonly agentId: string | null;
 }
 
-/** Whoever waits for the command waits for this, too. */
+/** Time limit in ms: the user waits for it. */
 const REVOKE_TIMEOUT_MS = 10_000;
 const GATEWAY_TOKEN = /^acg_[0-9a-f]{64}$/;
 
@@ -43,14 +43,14 @@ async function mintGatewayToken(run: Invocation, agentId: string, ttlMs: number)
     .catch((error: unknown) => {
       const failure = toCliError(error);
       if (failure.exitCode !== EXIT_CODES.forbidden) throw failure;
-      throw new CliError(EXIT_CODES.forbidden, 'your role may not make gateway tokens', {
+      throw new CliError(EXIT_CODES.forbidden, 'your role cannot create gateway tokens', {
         hint: 'ask an admin for one, and put it into ACG_GATEWAY_TOKEN',
       });
     });
   return { token: answer.secretKey, source: 'minted', keyId: answer.key.id, agentId };
 }
 
-/** Ends a token that was made for a run; one that does not end is said, and ends by itself. */
+/** Revokes a token that was created for a run. A failure is reported; the token then expires on its own. */
 export async function revokeMintedToken(run: Invocation, { source, keyId }: GatewayToken): Promise<void> {
   if (source !== 'minted' || keyId === null) return;
   try {
@@ -58,7 +58,7 @@ export async function revokeMintedToken(run: Invocation, { source, keyId }: Gate
     await client.delete('/v1/api-keys/{id}', { params: { path: { id: keyId } } });
   } catch (error) {
     const failure = toCliError(error);
-    if (failure.exitCode === EXIT_CODES.notFound) return; // somebody was faster
+    if (failure.exitCode === EXIT_CODES.notFound) return; // already revoked
     run.printNote(`acg: the token could not be revoked (${failure.message}): acg keys revoke ${keyId}`);
   }
 }

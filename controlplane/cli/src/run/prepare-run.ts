@@ -1,4 +1,6 @@
-/** What `acg run` and `acg env` share: whose token, which gateway, which providers, and the variables that follow. */
+/**
+ * Resolves what `acg run` and `acg env` need: the token, the gateway URL, the providers and the resulting variables.
+ */
 import { isUuid } from '../api/find-by-name.js';
 import { type AgentSelf, fetchSelf } from '../invocation/data-plane-client.js';
 import type { Invocation } from '../invocation/invocation.js';
@@ -48,7 +50,7 @@ export async function prepareRun(
   return { agent: self.agent, providers, ...plan };
 }
 
-/** A token that somebody else put there may be of another agent. */
+/** A token from the environment may belong to another agent. */
 function assertTokenAgent({ agent }: AgentSelf, wanted: string | undefined, { agentId, source }: GatewayToken): void {
   if (agentId !== null && agentId !== agent.id) throw usage(`the saved token is of the agent ${agent.slug}`);
   if (source !== 'environment' || wanted === undefined) return;

@@ -1,24 +1,24 @@
 /**
- * Which variables the SDKs of the providers read: what points them at the gateway, and what must not be in a child that is
- * to go through it, because it is a credential of the provider's own or leads past the gateway.
+ * Lists the variables that the providers' SDKs read: those that point them to the gateway, and those that a child must
+ * not have, because they contain a provider credential or bypass the gateway.
  */
 
 interface ProviderRoute {
-  /** The provider's path on the gateway, without a slash at its end. */
+  /** URL of the provider's path on the gateway, without a trailing slash. */
   readonly url: string;
   /** The gateway token. */
   readonly token: string;
-  /** The parent's own variables. */
+  /** The parent's variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 interface ProviderVariables {
   readonly set: (route: ProviderRoute) => Readonly<Record<string, string>>;
-  /** Never in the child, whether or not its agent may use the provider. */
+  /** Removed from every child, whether or not its agent may use the provider. */
   readonly secrets: readonly string[];
-  /** In the way once the provider is used through the gateway. */
+  /** Removed when the child uses the provider through the gateway. */
   readonly remove?: readonly string[];
-  /** What variables cannot do. */
+  /** Describes what variables cannot configure. */
   readonly remark?: string;
 }
 
@@ -76,14 +76,14 @@ const BUILT_IN_PROVIDERS: Readonly<Record<string, ProviderVariables>> = {
   vercel: {
     set: ({ token }) => ({ VERCEL_TOKEN: token }),
     secrets: ['VERCEL_TOKEN', 'VERCEL_OIDC_TOKEN', 'AI_GATEWAY_API_KEY'],
-    remark: 'vercel: no variable moves its SDK: give it serverURL, ACG_VERCEL_BASE_URL, in the code',
+    remark: 'vercel: its SDK reads no variable: pass ACG_VERCEL_BASE_URL as serverURL in the code',
   },
 };
 
-/** `my-llm` → `MY_LLM` */
+/** Converts `my-llm` to `MY_LLM`. */
 const toVariableName = (slug: string): string => slug.toUpperCase().replaceAll('-', '_');
 
-/** A provider that is not built in, and every one beside its SDK's own variables. */
+/** Variables of a custom provider. Built-in providers get them in addition to those of their SDK. */
 const customProviderVariables = (slug: string): ProviderVariables => ({
   set: () => ({}),
   secrets: [`${toVariableName(slug)}_API_KEY`],
@@ -95,7 +95,7 @@ interface ProviderPlan {
   readonly remarks: readonly string[];
 }
 
-/** What using these providers through the gateway means for the variables of a child. */
+/** Plans the variables of a child that uses these providers through the gateway. */
 export function planProviderVariables(
   slugs: readonly string[],
   {
@@ -119,6 +119,6 @@ export function planProviderVariables(
   return { set, remove: [...remove], remarks };
 }
 
-/** Names that hold a credential of a built-in provider. */
+/** Lists variables that contain a credential of a built-in provider. */
 export const listSecretVariables = (): readonly string[] =>
   Object.values(BUILT_IN_PROVIDERS).flatMap(({ secrets }) => secrets);

@@ -1,9 +1,9 @@
-/** JSON files of this user alone: written whole or not at all, never readable by anybody else. */
+/** Reads and writes JSON files of this user: replaced atomically, never readable by other users. */
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CliError, EXIT_CODES } from '../terminal/cli-error.js';
 
-/** What is in it; null: there is no such file. */
+/** Returns the parsed content; null when the file does not exist. */
 export function readJsonFile(path: string): unknown {
   let text: string;
   try {
@@ -15,8 +15,8 @@ export function readJsonFile(path: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The parser's own message quotes the text, which may be a secret.
-    throw new CliError(EXIT_CODES.failed, `${path} is not JSON`, { hint: 'mend or delete it' });
+    // The parser's message quotes the text, which may be a secret.
+    throw new CliError(EXIT_CODES.failed, `${path} is not JSON`, { hint: 'correct or delete it' });
   }
 }
 
@@ -24,7 +24,7 @@ export function writePrivateFile(path: string, value: unknown): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const draft = `${path}.${process.pid}.tmp`;
   try {
-    rmSync(draft, { force: true }); // else the mode would be that of what was left there
+    rmSync(draft, { force: true }); // a leftover file would keep its mode
     writeFileSync(draft, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
     renameSync(draft, path);
   } catch (error) {
@@ -33,7 +33,7 @@ export function writePrivateFile(path: string, value: unknown): void {
   }
 }
 
-/** Takes everybody else's rights away; true where there were some. Windows has no such bits. */
+/** Removes the rights of other users; returns true when there were any. Windows has no such rights. */
 export function restrictToOwner(path: string, platform: NodeJS.Platform): boolean {
   if (platform === 'win32') return false;
   const found = statSync(path, { throwIfNoEntry: false });
@@ -44,10 +44,10 @@ export function restrictToOwner(path: string, platform: NodeJS.Platform): boolea
 
 const LOCK_WAIT_MS = 5_000;
 const LOCK_POLL_MS = 10;
-/** Whoever changes a file is done after some milliseconds: a lock this old is of a process that was killed. */
+/** Writers hold the lock for milliseconds, so a lock of this age (ms) belongs to a process that was killed. */
 const LOCK_STALE_MS = 10_000;
 
-/** Reads and writes of `change` are those of one process at a time: of two that save at once neither undoes the other. */
+/** Runs `change` in one process at a time, so that two processes that save simultaneously do not undo each other. */
 export function withFileLock(path: string, change: () => void): void {
   const lock = `${path}.lock`;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -72,7 +72,7 @@ function acquireLock(lock: string): void {
     }
     const since = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
     if (Date.now() - since > LOCK_STALE_MS) rmSync(lock, { force: true });
-    else if (Date.now() > deadline) throw new CliError(EXIT_CODES.failed, `${lock} is held by another acg`);
+    else if (Date.now() > deadline) throw new CliError(EXIT_CODES.failed, `${lock} is locked by another acg`);
     else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_POLL_MS);
   }
 }

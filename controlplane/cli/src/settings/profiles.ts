@@ -10,9 +10,9 @@ import { readJsonFile, restrictToOwner, withFileLock, writePrivateFile } from '.
 
 export interface Profile {
   readonly url?: string;
-  /** A slug, a name or an id. */
+  /** Slug, name or id. */
   readonly project?: string;
-  /** Where agents call, where the gateway itself does not say it. */
+  /** URL for agents' calls, if the gateway does not publish it. */
   readonly gatewayUrl?: string;
 }
 
@@ -21,12 +21,12 @@ interface Config {
   readonly profiles: Readonly<Record<string, Profile>>;
 }
 
-/** Of one address only: a token never goes to another one. */
+/** Bound to one URL: a token is never sent to another one. */
 export interface SavedSession {
   readonly url: string;
   readonly token: string;
   readonly orgId: string;
-  /** Its slug. */
+  /** Slug of the organization. */
   readonly org: string;
 }
 
@@ -37,7 +37,7 @@ interface SavedGatewayToken {
 
 interface Credentials {
   readonly sessions: Readonly<Record<string, SavedSession>>;
-  /** By profile, then by the agent's id. */
+  /** By profile, then by agent id. */
   readonly gatewayTokens: Readonly<Record<string, Readonly<Record<string, SavedGatewayToken>>>>;
 }
 
@@ -74,7 +74,9 @@ export class Profiles {
 
   readCredentials(): Credentials {
     if (restrictToOwner(this.credentialsPath, this.#platform)) {
-      this.#warn(`${this.credentialsPath} could be read by others: it is 0600 again; acg logout if that matters`);
+      this.#warn(
+        `${this.credentialsPath} was readable by other users: its mode is 0600 again; run acg logout if that matters`,
+      );
     }
     const saved = asObject(readJsonFile(this.credentialsPath), this.credentialsPath) as Partial<Credentials>;
     return { sessions: saved.sessions ?? {}, gatewayTokens: saved.gatewayTokens ?? {} };
@@ -91,7 +93,7 @@ export class Profiles {
     }));
   }
 
-  /** Null: none any more, and none of its gateway tokens either. */
+  /** Null removes the session and the gateway tokens of the profile. */
   saveSession(name: string, session: SavedSession | null): void {
     const others = <T>(all: Readonly<Record<string, T>>) =>
       Object.fromEntries(Object.entries(all).filter(([profile]) => profile !== name));
@@ -102,7 +104,7 @@ export class Profiles {
     );
   }
 
-  /** Another token of the same session; nothing where that one is gone or has been replaced meanwhile. */
+  /** Stores the renewed token of the same session. Does nothing when the session was removed or replaced meanwhile. */
   replaceSessionToken(name: string, before: string, token: string): void {
     this.#updateCredentials(({ sessions, gatewayTokens }) => {
       const own = sessions[name];
@@ -130,5 +132,5 @@ export class Profiles {
 function asObject(value: unknown, path: string): Record<string, unknown> {
   if (value === null) return {};
   if (typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw new CliError(EXIT_CODES.failed, `${path} must hold a JSON object`, { hint: 'mend or delete it' });
+  throw new CliError(EXIT_CODES.failed, `${path} must hold a JSON object`, { hint: 'correct or delete it' });
 }

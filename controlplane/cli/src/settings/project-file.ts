@@ -1,6 +1,6 @@
 /**
- * `.acg.json` of a working directory: which profile, project and agent are meant there. It is committed, so it may come from
- * anybody: it names things, and can neither hold a token nor say where one is sent.
+ * Reads `.acg.json` of a working directory: the profile, project and agent to use there. The file is committed and
+ * therefore untrusted: it only names things, and can neither contain a token nor decide where one is sent.
  */
 import { lstatSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -11,7 +11,7 @@ export const PROJECT_FILE = '.acg.json';
 const FIELDS = ['profile', 'project', 'agent'] as const;
 export type ProjectFile = { readonly [field in (typeof FIELDS)[number]]?: string };
 
-/** The nearest one, from `directory` upwards; files of other users do not count. */
+/** Finds the nearest file from `directory` upwards; files of other users are ignored. */
 export function findProjectFile(directory: string, uid: number | undefined): ProjectFile {
   for (let at = directory; ; at = dirname(at)) {
     const path = join(at, PROJECT_FILE);

@@ -1,4 +1,4 @@
-/** What one invocation goes by: flags before the environment before `.acg.json` before the profile. */
+/** Resolves the settings of one invocation: flags override the environment, then `.acg.json`, then the profile. */
 import { usage } from '../terminal/cli-error.js';
 import { PROFILE_NAME, type Profile, type SavedSession } from './profiles.js';
 import type { ProjectFile } from './project-file.js';
@@ -27,11 +27,11 @@ interface SettingSources {
 export interface Settings {
   readonly profile: string;
   readonly url: string;
-  /** Of a session or a management token; null: none for this address. */
+  /** Token of a session or a management token; null when there is none for this URL. */
   readonly token: string | null;
-  /** Null: the token came from the environment. */
+  /** Null when the token came from the environment. */
   readonly session: SavedSession | null;
-  /** The organization that the caller wants to be in; null: whichever it is. */
+  /** The organization that the user selected; null for that of the session. */
   readonly org: string | null;
   readonly project: string | null;
   readonly agent: string | null;
@@ -64,5 +64,5 @@ export function resolveSettings({ flags, env, projectFile, current, profiles, se
   };
 }
 
-/** An empty variable is none. */
+/** An empty variable counts as unset. */
 const nonEmpty = (value: string | undefined): string | undefined => (value === '' ? undefined : value);

@@ -1,4 +1,6 @@
-/** From when to when a session's token is good, as it says itself; null where it does not, as a management token. */
+/**
+ * Reads the validity of a session token from the token itself; null for tokens without it, such as management tokens.
+ */
 interface TokenLifetime {
   readonly issuedAtMs: number;
   readonly expiresAtMs: number;

@@ -1,9 +1,9 @@
-/** Where tokens may be sent: over TLS, or to this very machine. */
+/** Validates URLs that tokens are sent to: TLS, or this machine. */
 import { usage } from '../terminal/cli-error.js';
 
 export const DEFAULT_URL = 'http://127.0.0.1:8080';
 
-/** Normalised: without a slash at its end. */
+/** Returns the URL without a trailing slash. */
 export function validateUrl(text: string, source: string, insecureHttp: boolean): string {
   const url = parseUrl(text);
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
@@ -19,7 +19,7 @@ export function validateUrl(text: string, source: string, insecureHttp: boolean)
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
 
-/** Node 20 has no `URL.parse` everywhere. */
+/** `URL.parse` is missing in some versions of Node 20. */
 function parseUrl(text: string): URL | null {
   try {
     return new URL(text);

@@ -1,4 +1,4 @@
-/** How a command ends when it does not succeed: with a code that scripts can tell apart, and a next step for people. */
+/** Errors of commands, with an exit code for scripts and a next step for users. */
 import { ApiError, UnreachableError } from '@acg/client/api-errors';
 
 export const EXIT_CODES = {
@@ -11,7 +11,7 @@ export const EXIT_CODES = {
   notFound: 6,
   conflict: 7,
   limited: 8,
-  /** `acg run`: its own failure; every other code is the child's. */
+  /** `acg run` itself failed; every other code is the child's. */
   runFailed: 125,
   notExecutable: 126,
   commandNotFound: 127,
@@ -21,7 +21,7 @@ export const EXIT_CODES = {
 interface CliErrorDetails {
   /** What to do next. */
   readonly hint?: string | undefined;
-  /** Of the answer of /v1. */
+  /** Fields of the response of /v1. */
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
 }
@@ -58,10 +58,10 @@ const EXIT_CODE_BY_STATUS: Readonly<Record<number, number>> = {
 };
 const HINT_BY_STATUS: Readonly<Record<number, string>> = {
   401: 'acg login, or ACG_TOKEN',
-  403: 'acg whoami says which role you have',
+  403: 'acg whoami shows your role',
 };
 
-/** Whatever was thrown, as a failure of this program. */
+/** Converts any thrown value to an error of this program. */
 export function toCliError(error: unknown): CliError {
   if (error instanceof CliError) return error;
   if (error instanceof ApiError) {
@@ -69,18 +69,18 @@ export function toCliError(error: unknown): CliError {
     const details = { status, requestId: requestId ?? undefined, hint: HINT_BY_STATUS[status] };
     return new CliError(EXIT_CODE_BY_STATUS[status] ?? EXIT_CODES.failed, error.message, details);
   }
-  if (error instanceof UnreachableError && error.cause instanceof CliError) return error.cause; // thrown inside its fetch
+  if (error instanceof UnreachableError && error.cause instanceof CliError) return error.cause; // thrown by its fetch function
   if (error instanceof UnreachableError)
     return new CliError(EXIT_CODES.failed, describeCauses(error), { hint: 'acg doctor' });
-  // Where a field is missing that the API's document promises.
+  // A field that the API document promises is missing.
   if (error instanceof TypeError) {
     const hint = 'acg version: are this program and the gateway of one version?';
-    return new CliError(EXIT_CODES.failed, `the answer is not as this version knows it (${error.message})`, { hint });
+    return new CliError(EXIT_CODES.failed, `this version cannot read the response (${error.message})`, { hint });
   }
   return new CliError(EXIT_CODES.failed, error instanceof Error ? error.message : String(error));
 }
 
-/** With the cause that fetch hides in `cause.cause`, e.g. ECONNREFUSED. */
+/** Includes the cause that fetch hides in `cause.cause`, e.g. ECONNREFUSED. */
 function describeCauses(error: Error): string {
   const reasons = [error.message];
   for (let cause = error.cause; cause instanceof Error && reasons.length < 4; cause = cause.cause) {

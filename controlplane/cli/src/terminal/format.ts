@@ -1,4 +1,4 @@
-/** Figures as people read them. Money comes in cents, which may have a fraction; times in ISO 8601 or milliseconds. */
+/** Formats values for users. Money is in cents, which may have a fraction; times are in ISO 8601 or milliseconds. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@acg/base/units';
 
 const dollarFormat = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
@@ -10,14 +10,14 @@ const smallDollarFormat = new Intl.NumberFormat('en-US', {
 });
 const wholeNumberFormat = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
-/** Never `$0.00` for what cost something. */
+/** Never prints `$0.00` for an amount above 0. */
 export function formatCents(cents: number): string {
   const usd = cents / 100;
   return usd !== 0 && Math.abs(usd) < 0.01 ? smallDollarFormat.format(usd) : dollarFormat.format(usd);
 }
 
 export const formatCount = (value: number): string => wholeNumberFormat.format(value);
-/** Of what is a percentage already, as the API has them: 25 is a quarter. */
+/** Formats a value that is a percentage already, as in the API: 25 is a quarter. */
 export const formatPercent = (value: number): string => `${value.toFixed(value > 0 && value < 10 ? 1 : 0)} %`;
 
 export function formatDuration(ms: number): string {
@@ -27,18 +27,18 @@ export function formatDuration(ms: number): string {
   return ms < 2 * DAY_MS ? `${Math.round(ms / HOUR_MS)} h` : `${Math.round(ms / DAY_MS)} d`;
 }
 
-/** How long ago; `–` for never. */
+/** Formats the time since an instant; `–` for null. */
 export function formatAgo(instant: string | null, nowMs: number): string {
   if (instant === null) return '–';
   return `${formatDuration(Math.max(0, nowMs - Date.parse(instant)))} ago`;
 }
 
-/** A day and, on request, the minute, in UTC. */
+/** Formats a day and, on request, the minute, in UTC. */
 export const formatDay = (instant: string | null): string => instant?.slice(0, 10) ?? '–';
 export const formatMinute = (instant: string | null): string => instant?.slice(0, 16).replace('T', ' ') ?? '–';
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** A bar of that share of `cells` characters, in eighths. */
+/** Draws a bar of `share` × `cells` characters, in eighths. */
 export function formatBar(share: number, cells: number): string {
   const eighths = Math.round(Math.min(1, Math.max(0, share)) * cells * 8);
   return '█'.repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8];

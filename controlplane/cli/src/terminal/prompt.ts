@@ -1,20 +1,20 @@
-/** Questions, asked on stderr and only where somebody can answer; everywhere else it is said which flag answers them. */
+/** Prompts on stderr, only when a user can answer; otherwise the error names the flag to use. */
 import { CliError, EXIT_CODES, usage } from './cli-error.js';
 import { toPrintable } from './printable.js';
 import type { Terminal } from './terminal.js';
 
-/** Who is asked, and whether anybody may be. */
+/** The terminal and whether prompts are allowed. */
 interface PromptContext {
   readonly terminal: Terminal;
   readonly isInteractive: boolean;
   readonly flags: { readonly yes?: boolean };
 }
 
-/** Loaded with the first question. */
+/** Loaded with the first prompt. */
 const loadPrompts = () => import('@clack/prompts');
 const promptStreams = (run: PromptContext) => ({ input: run.terminal.stdin, output: run.terminal.stderr });
 
-/** Nothing is destroyed unasked. */
+/** Requires a confirmation before something is deleted. */
 export async function requireConfirmation(run: PromptContext, question: string): Promise<void> {
   if (run.flags.yes === true) return;
   if (!run.isInteractive) throw new CliError(EXIT_CODES.cancelled, `not confirmed: ${question}`, { hint: 'add --yes' });
@@ -25,7 +25,7 @@ export async function requireConfirmation(run: PromptContext, question: string):
 
 interface Question {
   readonly message: string;
-  /** What answers it where nobody can be asked, e.g. `--name`. */
+  /** The flag that replaces the prompt, e.g. `--name`. */
   readonly flag: string;
   readonly placeholder?: string;
 }
@@ -37,7 +37,7 @@ export async function promptText(run: PromptContext, { message, flag, placeholde
   return textOrCancel(await text({ message: toPrintable(message), ...more, ...promptStreams(run) }));
 }
 
-/** What is typed does not show. */
+/** Prompts without showing the input. */
 export async function promptSecret(run: PromptContext, { message, flag }: Question): Promise<string> {
   assertInteractive(run, message, flag);
   const { password } = await loadPrompts();
@@ -61,7 +61,7 @@ export async function promptChoice(
 }
 
 function assertInteractive(run: PromptContext, message: string, flag: string): void {
-  if (!run.isInteractive) throw usage(`${message}: nobody is here to ask`, flag);
+  if (!run.isInteractive) throw usage(`${message}: no terminal to prompt on`, flag);
 }
 
 function textOrCancel(answer: unknown): string {

@@ -1,8 +1,8 @@
-/** A password, from stdin or asked for without showing it. */
+/** Reads a password from stdin or prompts for it without showing it. */
 import { promptSecret } from './prompt.js';
 import { readStdin } from './secret-input.js';
 
-/** `stdin`: the flag `--password-stdin` was given. */
+/** `stdin`: `--password-stdin` was given. */
 export const readPassword = (
   run: Parameters<typeof promptSecret>[0],
   message: string,

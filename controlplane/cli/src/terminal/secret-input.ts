@@ -1,11 +1,14 @@
-/** Secrets come from a hidden question, from stdin, a file or a variable; never from an argument, which `ps` shows. */
+/**
+ * Reads secrets from a hidden prompt, stdin, a file or a variable; never from an argument, because `ps` shows
+ * arguments.
+ */
 import { readFileSync } from 'node:fs';
 import { usage } from './cli-error.js';
 import type { Terminal } from './terminal.js';
 
 const BYTES_MAX = 64 * 1024;
 
-/** All of stdin, without the newline at its end. */
+/** Reads all of stdin without its final newline. */
 export async function readStdin({ stdin }: Terminal, bytesMax = BYTES_MAX): Promise<string> {
   let text = '';
   for await (const chunk of stdin) {
@@ -15,7 +18,7 @@ export async function readStdin({ stdin }: Terminal, bytesMax = BYTES_MAX): Prom
   return stripFinalNewline(text, 'stdin');
 }
 
-/** A file that an option names; `-` is stdin, as everywhere in this program. */
+/** Reads the file that an option names; `-` is stdin in every option. */
 export async function readFileOrStdin(terminal: Terminal, file: string, bytesMax = BYTES_MAX): Promise<string> {
   return file === '-' ? readStdin(terminal, bytesMax) : readFileSync(file, 'utf8');
 }
@@ -23,11 +26,11 @@ export async function readFileOrStdin(terminal: Terminal, file: string, bytesMax
 export interface SecretSource {
   readonly stdin?: boolean | undefined;
   readonly file?: string | undefined;
-  /** Name of a variable. */
+  /** Name of an environment variable. */
   readonly env?: string | undefined;
 }
 
-/** Null: none of them was given. */
+/** Returns null when no source was given. */
 export async function readSecret(terminal: Terminal, { stdin, file, env }: SecretSource): Promise<string | null> {
   if ([stdin, file, env].filter((source) => source !== undefined).length > 1)
     throw usage('the secret comes from one place');

@@ -1,22 +1,22 @@
-/** Rows for people: aligned under their headings on a terminal, tab-separated without headings' padding in a pipe. */
+/** Formats rows: aligned under headings on a terminal, tab-separated in a pipe. */
 import stringWidth from 'fast-string-width';
 import { toPrintable } from './printable.js';
 
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => string;
-  /** Numbers stand flush right. */
+  /** Numbers are right-aligned. */
   readonly alignRight?: boolean;
 }
 
 interface TableStyle {
-  /** In columns: of the terminal, on which rows are aligned and no cell is wider; null: whole, for programs. */
+  /** Width of the terminal in columns, which aligns rows and bounds cells; null prints cells whole, for programs. */
   readonly width: number | null;
   /** Makes headings faint; the identity without colour. */
   readonly faint: (text: string) => string;
 }
 
-/** Lines, each without its end; none where there are no rows. */
+/** Returns lines without line ends; empty without rows. */
 export function formatTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
@@ -38,7 +38,7 @@ export function formatTable<Row>(
   return [faint(line(titles)), ...cells.map(line)];
 }
 
-/** One cell that fills lines must not stretch its column in all others. */
+/** A long cell must not widen its column for all other rows. */
 function truncateCell(text: string, width: number | null): string {
   if (width === null || stringWidth(text) <= width) return text;
   return `${[...text].slice(0, width - 1).join('')}…`;

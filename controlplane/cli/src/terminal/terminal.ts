@@ -1,4 +1,4 @@
-/** What the process has around it; made in main.ts, the only file that looks. */
+/** The environment of the process; created in main.ts, the only file that reads it. */
 import type { ReadStream, WriteStream } from 'node:tty';
 
 export interface Terminal {
@@ -13,7 +13,7 @@ export interface Terminal {
   readonly stderr: WriteStream;
 }
 
-/** Somebody sits there who can be asked. */
+/** A user can answer prompts. */
 export const isInteractiveTerminal = ({ stdin, stderr }: Terminal): boolean =>
   stdin.isTTY === true && stderr.isTTY === true;
 

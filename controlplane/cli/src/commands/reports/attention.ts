@@ -1,4 +1,4 @@
-/** `acg attention`: what needs somebody, the most urgent first, and the command that mends it. */
+/** `acg attention`: lists what needs attention, the most urgent first, with the command that fixes each item. */
 import type { Command } from 'commander';
 import type { CommandContext } from '../../invocation/command-context.js';
 import { formatCents, formatMinute } from '../../terminal/format.js';
@@ -9,12 +9,15 @@ interface AttentionItem {
 }
 const formatBudgetCommand = ({ id }: AttentionItem): string => `acg agents set ${id} --budget USD`;
 
-/** In words, and the command that mends it, with the id that it wants. */
+/** Description of each kind, and the command that fixes it. */
 const ATTENTION_KINDS = {
   circuit_open: ['provider fails', () => 'acg circuits'],
   budget: ['budget', formatBudgetCommand],
-  // Of an agent, an account; of none, a shared credential.
-  needs_credentials: ['key refused', ({ id, agentId }) => `acg ${agentId ? 'accounts' : 'credentials'} rotate ${id}`],
+  // With an agent it is an account; without one, a shared credential.
+  needs_credentials: [
+    'credential rejected',
+    ({ id, agentId }) => `acg ${agentId ? 'accounts' : 'credentials'} rotate ${id}`,
+  ],
   webhook_failing: ['webhook fails', ({ id }) => `acg webhooks deliveries ${id}`],
   key_expiring: ['key expires', ({ id }) => `acg keys rotate ${id}`],
   key_unused: ['key never used', ({ id }) => `acg keys revoke ${id}`],

@@ -1,4 +1,4 @@
-/** `acg audit`: who has changed what. */
+/** `acg audit`: lists the audit trail. */
 import type { Command } from 'commander';
 import { omitUndefined } from '../../api/omit-undefined.js';
 import type { CommandContext } from '../../invocation/command-context.js';

@@ -1,4 +1,4 @@
-/** Calls per minute, from how counts that are looked at again and again have grown. */
+/** Computes calls per minute from the growth of repeatedly sampled counts. */
 import { MINUTE_MS } from '@acg/base/units';
 
 interface RequestCount {
@@ -6,7 +6,7 @@ interface RequestCount {
   readonly requests: number;
 }
 
-/** Looks that one rate is made of: counts arrive in batches, so two looks alone would jump. */
+/** Samples per rate: counts arrive in batches, so the rate between two samples would jump. */
 const SAMPLES_MAX = 10;
 
 export class CallRateMeter {
@@ -17,13 +17,13 @@ export class CallRateMeter {
     if (this.#samples.length > SAMPLES_MAX) this.#samples.shift();
   }
 
-  /** `–` before the second look. */
+  /** Returns `–` before the second sample. */
   formatPerMinute(id: string): string {
     const [first, last] = [this.#samples[0], this.#samples.at(-1)];
     const [before, after] = [first?.counts.get(id), last?.counts.get(id)];
     if (first === undefined || last === undefined || first === last || before === undefined || after === undefined)
       return '–';
-    // An hour that leaves the period takes its calls along.
+    // The count drops when an hour leaves the report's period; the rate is then at least 0.
     return String(Math.max(0, Math.round(((after - before) / (last.atMs - first.atMs)) * MINUTE_MS)));
   }
 }

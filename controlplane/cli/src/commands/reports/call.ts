@@ -1,4 +1,4 @@
-/** `acg call`: one call, with all that is on record of it. */
+/** `acg call`: shows the full record of one call. */
 import type { Command } from 'commander';
 import type { CommandContext } from '../../invocation/command-context.js';
 import { toPrintableJson } from '../../terminal/printable.js';

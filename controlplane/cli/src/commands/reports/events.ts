@@ -1,4 +1,4 @@
-/** `acg events`: what webhooks are told, newest last; `-f` goes on with those that come. */
+/** `acg events`: lists events, newest last; `-f` follows new ones. */
 import type { Command } from 'commander';
 import { findAgentId } from '../../api/find-agent.js';
 import type { EventName } from '../../api/find-webhook.js';
@@ -28,7 +28,7 @@ export function registerEventCommand(command: Command, { begin }: CommandContext
       const client = await run.getClient();
       const { agent, start, end } = options;
       const agentId = agent === undefined ? undefined : await findAgentId(run, agent);
-      // The API knows which there are, and says so.
+      // The API validates the name and lists the valid ones.
       const filters = omitUndefined({ event: options.event as EventName | undefined, agentId, start, end });
       if (options.follow === true) {
         const params = { query: { ...filters, limit: PAGE_ROWS_MAX } };

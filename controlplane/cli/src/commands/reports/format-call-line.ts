@@ -1,4 +1,4 @@
-/** One call on one line. */
+/** Formats one call on one line. */
 import { formatCents } from '../../terminal/format.js';
 
 interface CallRow {

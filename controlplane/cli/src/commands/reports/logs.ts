@@ -1,4 +1,4 @@
-/** `acg logs`: calls, newest last; `-f` goes on with those that come. */
+/** `acg logs`: lists calls, newest last; `-f` follows new ones. */
 import type { Client } from '@acg/client/management-api-client';
 import { searchOlderCalls } from '@acg/client/search-older-calls';
 import type { Command } from 'commander';
@@ -24,9 +24,9 @@ interface LogOptions extends PageOptions {
   readonly before?: string;
 }
 
-/** Calls are on record some seconds after they ended, and not in the order in which they began. */
+/** Calls are recorded some seconds after they end, and not in the order of their start. */
 const POLL_OVERLAP_MS = 120_000;
-/** Of one search, before somebody is asked whether to go on: some seconds. */
+/** Pages of one search, some seconds, before the user is asked whether to continue. */
 const SEARCH_PAGES_MAX = 30;
 
 export function registerLogCommand(command: Command, { begin }: CommandContext): void {

@@ -1,4 +1,4 @@
-/** `acg prices`: what calls cost, and where each price comes from. */
+/** `acg prices`: lists prices and their sources. */
 import { type Command, Option } from 'commander';
 import { omitUndefined } from '../../api/omit-undefined.js';
 import type { CommandContext } from '../../invocation/command-context.js';

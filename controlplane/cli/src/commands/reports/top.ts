@@ -1,4 +1,4 @@
-/** `acg top`: the agents, busiest first, again and again. */
+/** `acg top`: refreshes a table of the busiest agents. */
 import type { Client } from '@acg/client/management-api-client';
 import type { Command } from 'commander';
 import { findProjectId } from '../../api/find-by-name.js';
@@ -12,7 +12,7 @@ import { CallRateMeter } from './call-rate-meter.js';
 
 const ROWS_MAX = 50;
 const PERIOD_HOURS = 24;
-/** A screen of its own, without a cursor; and back. */
+/** Enters the alternate screen and hides the cursor; the second sequence restores both. */
 const ENTER_ALTERNATE_SCREEN = '\u001b[?1049h\u001b[?25l';
 const LEAVE_ALTERNATE_SCREEN = '\u001b[?25h\u001b[?1049l';
 const CLEAR_SCREEN = '\u001b[H\u001b[2J';
@@ -67,14 +67,14 @@ function printAgentUsage(run: Invocation, { agents }: AgentUsagePage, rates: Cal
         cell: (agent) => (agent.requests === 0 ? '–' : formatPercent(agent.errorRate)),
         alignRight: true,
       },
-      { title: 'REFUSED', cell: ({ rejectedRequests }) => formatCount(rejectedRequests), alignRight: true },
+      { title: 'REJECTED', cell: ({ rejectedRequests }) => formatCount(rejectedRequests), alignRight: true },
       { title: 'LAST CALL', cell: ({ lastCallAt }) => formatAgo(lastCallAt, Date.now()) },
     ],
     agents,
   );
 }
 
-/** Until q or Ctrl-C; the terminal is as it was then, whatever happened. */
+/** Runs until q or Ctrl-C and restores the terminal in every case. */
 async function refreshUntilQuit(run: Invocation, intervalMs: number, step: () => Promise<void>): Promise<void> {
   const { stdin, stdout } = run.terminal;
   const end = new AbortController();

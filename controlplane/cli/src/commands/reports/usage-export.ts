@@ -1,4 +1,4 @@
-/** `acg usage export`: every call, streamed into a file or to stdout. */
+/** `acg usage export`: streams every call into a file or to stdout. */
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -10,7 +10,7 @@ import { buildUsageScopeQuery, type UsageScopeOptions } from '../../options/usag
 import { CliError, EXIT_CODES } from '../../terminal/cli-error.js';
 import { toPrintableLines } from '../../terminal/printable.js';
 
-/** A long one takes its time. */
+/** Time limit in ms; a large export takes long. */
 const TIMEOUT_MS = 3_600_000;
 
 interface ExportOptions {
@@ -21,12 +21,12 @@ interface ExportOptions {
 export function registerUsageExportCommand(group: Command, { begin }: CommandContext): void {
   group
     .command('export')
-    .description('every call, e.g. usage export --agent A --period 7d')
+    .description('export every call, e.g. usage export --agent A --period 7d')
     .addOption(new Option('--format <format>', 'csv for a file of that name, else json').choices(['json', 'csv']))
     .option('-o, --output <file>', 'into a file; - or nothing for stdout')
     .action(async ({ format, output }: ExportOptions) => {
       const run = begin();
-      await run.getClient(); // logged in, and in the right organization
+      await run.getClient(); // checks login and organization
       const kind = format ?? (output?.endsWith('.csv') === true ? 'csv' : 'json');
       const scope = await buildUsageScopeQuery(run, group.opts<UsageScopeOptions>());
       const query = new URLSearchParams({ ...scope, format: kind }).toString();

@@ -1,4 +1,4 @@
-/** `acg usage series` and `acg usage compare`: over time, and side by side. */
+/** `acg usage series` and `acg usage compare`: usage over time, and agents side by side. */
 import { type Command, Option } from 'commander';
 import { findAgentId } from '../../api/find-agent.js';
 import { omitUndefined } from '../../api/omit-undefined.js';
@@ -11,7 +11,7 @@ const BAR_WIDTH_COLUMNS = 20;
 export function registerUsageSeriesCommand(group: Command, { begin }: CommandContext): void {
   group
     .command('series')
-    .description('the same over time')
+    .description('report usage over time')
     .addOption(new Option('--interval <interval>', 'hours or days').choices(['hour', 'day']))
     .action(async ({ interval }: { readonly interval?: 'hour' | 'day' }) => {
       const run = begin();
@@ -33,7 +33,7 @@ export function registerUsageSeriesCommand(group: Command, { begin }: CommandCon
             ...(run.terminal.stdout.isTTY === true ? [bars] : []),
             { title: 'CALLS', cell: ({ requests }) => formatCount(requests), alignRight: true },
             { title: 'ERRORS', cell: ({ errors }) => formatCount(errors), alignRight: true },
-            { title: 'REFUSED', cell: ({ rejectedRequests }) => formatCount(rejectedRequests), alignRight: true },
+            { title: 'REJECTED', cell: ({ rejectedRequests }) => formatCount(rejectedRequests), alignRight: true },
             { title: 'LATENCY', cell: ({ avgLatency }) => formatDuration(avgLatency), alignRight: true },
           ],
           answer.timeseries,
@@ -45,7 +45,7 @@ export function registerUsageSeriesCommand(group: Command, { begin }: CommandCon
 export function registerUsageCompareCommand(group: Command, { begin }: CommandContext): void {
   group
     .command('compare')
-    .description('agents side by side')
+    .description('compare agents side by side')
     .argument('<agents...>', 'two or more; name, slug or id')
     .action(async (agents: readonly string[]) => {
       const run = begin();
@@ -66,7 +66,7 @@ export function registerUsageCompareCommand(group: Command, { begin }: CommandCo
               alignRight: true,
             },
             { title: 'P95', cell: ({ p95Latency }) => formatDuration(p95Latency), alignRight: true },
-            { title: 'REFUSED', cell: ({ rejectedRequests }) => formatCount(rejectedRequests), alignRight: true },
+            { title: 'REJECTED', cell: ({ rejectedRequests }) => formatCount(rejectedRequests), alignRight: true },
           ],
           answer.agents,
         ),

@@ -1,4 +1,4 @@
-/** `acg usage`: what was called and what it cost. */
+/** `acg usage`: reports calls and costs. */
 import { type Command, Option } from 'commander';
 import type { CommandContext } from '../../invocation/command-context.js';
 import type { Invocation } from '../../invocation/invocation.js';
@@ -34,7 +34,7 @@ export function registerUsageCommands(group: Command, tree: CommandContext): voi
     });
   group
     .command('refusals')
-    .description('what the gateway itself has refused, and why')
+    .description('report requests that the gateway rejected, by reason')
     .action(async () => {
       const run = tree.begin();
       const query = await buildUsageScopeQuery(run, group.opts<UsageScopeOptions>());
@@ -71,7 +71,7 @@ async function printSummary(run: Invocation, options: UsageScopeOptions): Promis
   );
 }
 
-/** Not every breakdown knows every figure. */
+/** Some breakdowns lack some values. */
 const formatOrDash = (value: number | null, format: (value: number) => string): string =>
   value === null ? '–' : format(value);
 
@@ -102,7 +102,7 @@ async function printBreakdown(run: Invocation, options: UsageOptions, by: (typeo
           alignRight: true,
         },
         {
-          title: 'REFUSED',
+          title: 'REJECTED',
           cell: ({ rejectedRequests }) => formatOrDash(rejectedRequests, formatCount),
           alignRight: true,
         },

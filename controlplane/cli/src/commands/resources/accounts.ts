@@ -1,4 +1,4 @@
-/** `acg accounts`: which providers an agent may use, and with which credentials. */
+/** `acg accounts`: manages which providers an agent may use, and with which credentials. */
 import { iterateAllRows } from '@acg/client/auto-paging';
 import { Argument, type Command, Option } from 'commander';
 import { findAgentId, requireAgentName } from '../../api/find-agent.js';
@@ -31,7 +31,7 @@ interface ListOptions extends PageOptions, AgentOption {
 }
 
 function registerListCommand(group: Command, { begin }: CommandContext): void {
-  addPageOptions(group.command('ls').description('list them'))
+  addPageOptions(group.command('ls').description('list accounts'))
     .option('--agent <agent>', 'only those of one agent')
     .option('--provider <slug>', 'only those of one provider')
     .addOption(new Option('--status <status>', 'only those').choices(['active', 'needs_credentials']))
@@ -61,7 +61,7 @@ function registerListCommand(group: Command, { begin }: CommandContext): void {
             { title: 'STATUS', cell: ({ status }) => status },
             { title: 'AGENT', cell: ({ agentName }) => agentName },
             { title: 'KEY', cell: ({ credentialId }) => (credentialId === null ? 'own' : `shared ${credentialId}`) },
-            { title: 'SENSITIVE', cell: ({ allowSensitivePaths }) => (allowSensitivePaths ? 'allowed' : 'refused') },
+            { title: 'SENSITIVE', cell: ({ allowSensitivePaths }) => (allowSensitivePaths ? 'allowed' : 'rejected') },
             { title: 'CREATED', cell: ({ createdAt }) => formatDay(createdAt) },
             { title: 'ID', cell: ({ id }) => id },
           ],
@@ -80,7 +80,7 @@ interface AddOptions extends CredentialOptions, AgentOption {
 function registerAddCommand(group: Command, { begin }: CommandContext): void {
   const command = group
     .command('add')
-    .description('let an agent use a provider, with a key that is asked for without showing it')
+    .description('let an agent use a provider; prompts for the key without showing it')
     .argument('<provider>', 'its slug, e.g. openai')
     .option('--agent <agent>', 'whose it is')
     .option('--test', 'ask the provider first whether it takes the key')
@@ -100,7 +100,7 @@ function registerAddCommand(group: Command, { begin }: CommandContext): void {
         if (!ok)
           throw new CliError(
             EXIT_CODES.failed,
-            `${providerSlug} does not take the key${hint === null ? '' : `: ${hint}`}`,
+            `${providerSlug} does not accept the key${hint === null ? '' : `: ${hint}`}`,
           );
       }
       const body = { agentId, providerSlug, credentials, ...omitUndefined({ allowSensitivePaths }) };
@@ -114,7 +114,7 @@ function registerAddCommand(group: Command, { begin }: CommandContext): void {
 function registerChangeCommands(group: Command, { begin }: CommandContext): void {
   const rotate = group
     .command('rotate')
-    .description('give it another key')
+    .description('replace its key')
     .argument(...ACCOUNT_ARGUMENT)
     .option('--agent <agent>', 'whose it is');
   addCredentialOptions(rotate).action(async (text: string, options: CredentialOptions & AgentOption) => {
@@ -132,7 +132,7 @@ function registerChangeCommands(group: Command, { begin }: CommandContext): void
   });
   group
     .command('test')
-    .description('make one call with its key')
+    .description('test its key with one call')
     .argument(...ACCOUNT_ARGUMENT)
     .option('--agent <agent>', 'whose it is')
     .action(async (text: string, { agent }: AgentOption) => {
@@ -147,7 +147,7 @@ function registerChangeCommands(group: Command, { begin }: CommandContext): void
     });
   group
     .command('set')
-    .description('change what its calls may do')
+    .description('change its permissions')
     .argument(...ACCOUNT_ARGUMENT)
     .addArgument(new Argument('<sensitive-paths>', 'calls that hand out credentials').choices(['allow', 'refuse']))
     .option('--agent <agent>', 'whose it is')
@@ -162,7 +162,7 @@ function registerChangeCommands(group: Command, { begin }: CommandContext): void
     });
   group
     .command('rm')
-    .description('take the provider from the agent, and delete its key')
+    .description('remove the provider from the agent and delete its key')
     .argument(...ACCOUNT_ARGUMENT)
     .option('--agent <agent>', 'whose it is')
     .action(async (text: string, { agent }: AgentOption) => {
@@ -174,7 +174,7 @@ function registerChangeCommands(group: Command, { begin }: CommandContext): void
     });
 }
 
-/** By its id, or by its provider among those of one agent. */
+/** Finds an account by id, or by its provider among the accounts of one agent. */
 async function findAccount(
   run: Invocation,
   text: string,

@@ -1,4 +1,4 @@
-/** `acg agents`. */
+/** `acg agents`: manages agents. */
 import { RATE_LIMITS, type RateLimit } from '@acg/base/limits';
 import { type Command, Option } from 'commander';
 import { findAgentId, requireAgentName } from '../../api/find-agent.js';
@@ -22,7 +22,7 @@ export function registerAgentCommands(group: Command, tree: CommandContext): voi
   registerStatusCommand(group, tree, 'revoke', 'revoked', 'refuse its calls, and not as paused: resume takes it back');
   group
     .command('delete')
-    .description('delete it with its keys and accounts; what it cost stays on record')
+    .description('delete an agent with its gateway tokens and accounts; its usage records are kept')
     .argument(...AGENT_ARGUMENT)
     .action(async (text: string) => {
       const run = tree.begin();
@@ -40,7 +40,7 @@ interface ListOptions extends PageOptions {
 }
 
 function registerListCommand(group: Command, { begin }: CommandContext): void {
-  addPageOptions(group.command('ls').description('list them with their figures, over all projects'))
+  addPageOptions(group.command('ls').description('list agents of all projects with their usage'))
     .option('--search <text>', 'part of the name, the slug or the id')
     .addOption(new Option('--status <status>', 'only those').choices(['active', 'paused', 'revoked']))
     .addOption(new Option('--period <period>', 'of calls and errors').choices(['24h', '7d', '30d']))
@@ -71,7 +71,7 @@ function registerListCommand(group: Command, { begin }: CommandContext): void {
               cell: (agent) => (agent.requests === 0 ? '–' : formatPercent(agent.errorRate)),
               alignRight: true,
             },
-            { title: 'REFUSED', cell: ({ rejectedRequests }) => formatCount(rejectedRequests), alignRight: true },
+            { title: 'REJECTED', cell: ({ rejectedRequests }) => formatCount(rejectedRequests), alignRight: true },
             { title: 'LAST CALL', cell: ({ lastCallAt }) => formatAgo(lastCallAt, Date.now()) },
           ],
           answer.agents,
@@ -84,12 +84,12 @@ function registerListCommand(group: Command, { begin }: CommandContext): void {
 const formatUsedPercent = (percents: number | null): string => (percents === null ? '–' : `${Math.round(percents)} %`);
 const formatBudget = (cents: number | null): string => (cents === null ? '–' : formatCents(cents));
 
-/** `requests per minute` → `60`, … */
+/** Maps `requests per minute` → `60` and so on. */
 const formatRateLimits = (agent: { readonly [field in RateLimit['field']]: number | null }): Record<string, string> =>
   Object.fromEntries(RATE_LIMITS.map(({ label, field }) => [label.toLowerCase(), String(agent[field] ?? 'no limit')]));
 
 function registerCreateCommand(group: Command, { begin }: CommandContext): void {
-  const command = group.command('create').description('make one').argument('<name>', 'its name');
+  const command = group.command('create').description('create an agent').argument('<name>', 'name of the agent');
   addAgentOptions(command).action(async (name: string, options: AgentOptions) => {
     const run = begin();
     const client = await run.getClient();
@@ -104,7 +104,7 @@ function registerCreateCommand(group: Command, { begin }: CommandContext): void 
 function registerReadAndSetCommands(group: Command, { begin }: CommandContext): void {
   group
     .command('get')
-    .description('show one')
+    .description('show an agent')
     .argument('[agent]', 'name, slug or id')
     .action(async (text: string | undefined) => {
       const run = begin();
@@ -122,7 +122,7 @@ function registerReadAndSetCommands(group: Command, { begin }: CommandContext): 
               ? 'none'
               : `${formatCents(agent.budgetCentsMonthly)} a month, ${agent.budgetMode}`,
           'held without a maximum': agent.budgetMode === 'hard' ? `${agent.holdMaxOutputTokens} output tokens` : null,
-          'when limits are not checked': agent.onStoreLoss === 'refuse' ? 'its calls are refused' : 'its calls pass',
+          'when limits are not checked': agent.onStoreLoss === 'refuse' ? 'its calls are rejected' : 'its calls pass',
           ...formatRateLimits(agent),
           thresholds: agent.usageThresholds.map((percent) => `${percent} %`).join(', ') || 'none',
           policy: agent.policy === null ? 'everything is allowed' : JSON.stringify(agent.policy),
@@ -133,7 +133,7 @@ function registerReadAndSetCommands(group: Command, { begin }: CommandContext): 
     });
   const set = group
     .command('set')
-    .description('change one')
+    .description('change an agent')
     .argument(...AGENT_ARGUMENT)
     .option('--name <name>', 'its name')
     .option('--no-policy', 'allow it every call and model of its providers, after a question');

@@ -1,4 +1,4 @@
-/** `acg circuits`: the origins that the organization's agents call, which of them are refused, and what to do about it. */
+/** `acg circuits`: lists the circuit breakers of the organization's origins; closes one or holds it open. */
 import { MINUTE_MS } from '@acg/base/units';
 import { type Command, Option } from 'commander';
 import { omitUndefined } from '../../api/omit-undefined.js';

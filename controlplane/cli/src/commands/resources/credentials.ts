@@ -1,4 +1,4 @@
-/** `acg credentials`: one key of a provider for the accounts of many agents, replaced for all of them at once. */
+/** `acg credentials`: manages provider credentials that many agents share and that are rotated in one place. */
 
 import { iterateAllRows } from '@acg/client/auto-paging';
 import type { Client } from '@acg/client/management-api-client';
@@ -37,7 +37,7 @@ interface ListOptions extends PageOptions {
 }
 
 function registerListCommand(group: Command, { begin }: CommandContext): void {
-  addPageOptions(group.command('ls').description('list them; the keys themselves are never shown'))
+  addPageOptions(group.command('ls').description('list shared credentials; the keys are never shown'))
     .option('--provider <slug>', 'only those of one provider')
     .option('--search <text>', 'part of the name')
     .addOption(new Option('--status <status>', 'only those').choices(['active', 'needs_credentials']))
@@ -79,7 +79,7 @@ interface AddOptions extends CredentialOptions {
 function registerAddCommand(group: Command, { begin }: CommandContext): void {
   const command = group
     .command('add')
-    .description('store a key that is asked for without showing it')
+    .description('store a key; prompts for it without showing it')
     .argument('<provider>', 'its slug, e.g. openai')
     .requiredOption('--name <name>', 'what it is called')
     .option('--only-project <project>', 'only agents of this one may use it');
@@ -103,14 +103,14 @@ function registerAddCommand(group: Command, { begin }: CommandContext): void {
 function registerAttachCommand(group: Command, { begin }: CommandContext): void {
   group
     .command('attach')
-    .description('let agents use it; those that do already stay as they are. With --json one account a line')
+    .description('let agents use it; agents that already use it are not changed. --json prints one account per line')
     .argument(...CREDENTIAL_ARGUMENT)
     .argument('<agents...>', 'name, slug or id')
     .action(async (text: string, agents: readonly string[]) => {
       const run = begin();
       const client = await run.getClient();
       const credential = await findSharedCredential(client, text);
-      // All of them before the first change: a typing error changes nothing.
+      // Looks up all agents before the first change, so that a typing error changes nothing.
       const found = [];
       for (const agent of agents) found.push(await findAgent(run, agent));
       for (const agent of found) await attachCredential(run, client, credential, agent);
@@ -157,7 +157,7 @@ function registerChangeCommands(group: Command, { begin }: CommandContext): void
   });
   group
     .command('test')
-    .description('make one call with its key')
+    .description('test its key with one call')
     .argument(...CREDENTIAL_ARGUMENT)
     .action(async (text: string) => {
       const run = begin();
@@ -167,7 +167,7 @@ function registerChangeCommands(group: Command, { begin }: CommandContext): void
     });
   group
     .command('rename')
-    .description('give it another name')
+    .description('rename it')
     .argument(...CREDENTIAL_ARGUMENT)
     .argument('<name>', 'the new one')
     .action(async (text: string, name: string) => {
@@ -179,7 +179,7 @@ function registerChangeCommands(group: Command, { begin }: CommandContext): void
     });
   group
     .command('rm')
-    .description('delete one that no account uses')
+    .description('delete an unused shared credential')
     .argument(...CREDENTIAL_ARGUMENT)
     .action(async (text: string) => {
       const run = begin();

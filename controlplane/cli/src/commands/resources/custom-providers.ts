@@ -1,4 +1,4 @@
-/** `acg custom-providers`: providers of the organization's own, beside the built-in ones. */
+/** `acg custom-providers`: manages the organization's custom providers. */
 
 import { iterateAllRows } from '@acg/client/auto-paging';
 import type { Client } from '@acg/client/management-api-client';
@@ -47,7 +47,7 @@ const addProviderOptions = (command: Command): Command =>
     )
     .option(
       '--sensitive-path <pattern>',
-      'a call that is refused unless the account allows it; repeatable',
+      'a call that is rejected unless the account allows it; repeatable',
       appendValue,
     );
 
@@ -63,7 +63,7 @@ const toProviderFields = (options: ProviderOptions) =>
   });
 
 export function registerCustomProviderCommands(group: Command, { begin }: CommandContext): void {
-  addPageOptions(group.command('ls').description('list them, the built-in ones too')).action(
+  addPageOptions(group.command('ls').description('list custom and built-in providers')).action(
     async (options: PageOptions) => {
       const run = begin();
       const answer = await (await run.getClient()).get('/v1/custom-providers', {
@@ -88,7 +88,7 @@ export function registerCustomProviderCommands(group: Command, { begin }: Comman
     },
   );
   addProviderOptions(
-    group.command('add').description('add one').argument('<slug>', 'its part of the path, e.g. groq'),
+    group.command('add').description('add a custom provider').argument('<slug>', 'its part of the path, e.g. groq'),
   ).action(async (slug: string, options: ProviderOptions) => {
     const run = begin();
     const { name = slug, baseUrl = '', auth = 'bearer' } = options;
@@ -100,7 +100,7 @@ export function registerCustomProviderCommands(group: Command, { begin }: Comman
   addProviderOptions(
     group
       .command('set')
-      .description('change one')
+      .description('change a custom provider')
       .argument(...PROVIDER_ARGUMENT),
   ).action(async (text: string, options: ProviderOptions) => {
     const run = begin();
@@ -114,7 +114,7 @@ export function registerCustomProviderCommands(group: Command, { begin }: Comman
   });
   group
     .command('rm')
-    .description('delete one')
+    .description('delete a custom provider')
     .argument(...PROVIDER_ARGUMENT)
     .action(async (text: string) => {
       const run = begin();

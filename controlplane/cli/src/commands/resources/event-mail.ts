@@ -1,4 +1,4 @@
-/** `acg event-mail`: which members get mail about which events. */
+/** `acg event-mail`: manages which members get e-mail about which events. */
 import type { Command } from 'commander';
 import { findMemberId } from '../../api/find-member.js';
 import { fetchIdentity } from '../../api/identity.js';
@@ -16,7 +16,7 @@ import {
 import { usage } from '../../terminal/cli-error.js';
 
 export function registerEventMailCommands(group: Command, { begin }: CommandContext): void {
-  addPageOptions(group.command('ls').description('list the members, with their events')).action(
+  addPageOptions(group.command('ls').description('list members and their events')).action(
     async (options: PageOptions) => {
       const run = begin();
       const answer = await (await run.getClient()).get('/v1/event-mail', { params: { query: toPageQuery(options) } });
@@ -37,7 +37,7 @@ export function registerEventMailCommands(group: Command, { begin }: CommandCont
   );
   group
     .command('set')
-    .description('say which events a member gets mail about')
+    .description('set the events that a member gets e-mail about')
     .argument('<member>', 'e-mail or id, or me')
     .requiredOption('--events <events>', 'e.g. usage.threshold,credential.refused, or none', parseOrNone(parseList))
     .action(async (text: string, { events }: { readonly events: OrNone<readonly string[]> }) => {
@@ -45,7 +45,7 @@ export function registerEventMailCommands(group: Command, { begin }: CommandCont
       const client = await run.getClient();
       const userId = text === 'me' ? (await fetchIdentity(client)).user?.id : await findMemberId(client, text);
       if (userId === undefined) throw usage('a management token is nobody: which member?', 'acg members ls');
-      // The API knows which there are, and says so.
+      // The API validates the names and lists the valid ones.
       const body = { events: [...(noneToNull(events) ?? [])] as never[] };
       const answer = await client.put('/v1/event-mail/{userId}', { params: { path: { userId } }, body });
       const { email, events: chosen } = answer.preference;

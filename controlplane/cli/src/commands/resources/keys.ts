@@ -1,4 +1,4 @@
-/** `acg keys`: gateway tokens. */
+/** `acg keys`: manages gateway tokens. */
 import { type Command, Option } from 'commander';
 import { findAgentId, requireAgentName } from '../../api/find-agent.js';
 import { findProjectId } from '../../api/find-by-name.js';
@@ -29,7 +29,7 @@ export function registerKeyCommands(group: Command, tree: CommandContext): void 
   registerRotateCommand(group, tree);
   group
     .command('revoke')
-    .description('end one: at once, and the calls that are under way')
+    .description('revoke a gateway token and abort its calls in flight')
     .argument('<key>', 'id, prefix or name')
     .option('--agent <agent>', 'only among its keys')
     .action(async (text: string, { agent }: KeyScopeOptions) => {
@@ -50,7 +50,7 @@ interface ListOptions extends PageOptions, KeyScopeOptions {
 }
 
 function registerListCommand(group: Command, { begin }: CommandContext): void {
-  addPageOptions(group.command('ls').description('list them; the tokens themselves are never shown again'))
+  addPageOptions(group.command('ls').description('list gateway tokens; the secrets are never shown again'))
     .option('--agent <agent>', 'only those of one agent')
     .option('--search <text>', 'part of the name, of the agent’s or of the prefix')
     .addOption(new Option('--status <status>', 'only those').choices(['active', 'expired']))
@@ -96,7 +96,7 @@ function registerListCommand(group: Command, { begin }: CommandContext): void {
 function registerCreateCommand(group: Command, { begin }: CommandContext): void {
   group
     .command('create')
-    .description('make one: the token alone on stdout, once')
+    .description('create a gateway token; prints only the token, once, on stdout')
     .requiredOption('--name <name>', 'what it is for')
     .option('--agent <agent>', 'whose it is')
     .addOption(new Option('--scope <scope>', 'whose calls it may make').choices(['agent', 'project', 'org']))
@@ -129,7 +129,7 @@ interface SetOptions extends KeyScopeOptions {
 function registerSetCommand(group: Command, { begin }: CommandContext): void {
   group
     .command('set')
-    .description('rename one, or change when it ends')
+    .description('rename a gateway token or change its expiry')
     .argument('<key>', 'id, prefix or name')
     .option('--agent <agent>', 'only among its keys')
     .option('--name <name>', 'what it is for')
@@ -155,7 +155,7 @@ interface RotateOptions extends KeyScopeOptions {
 function registerRotateCommand(group: Command, { begin }: CommandContext): void {
   group
     .command('rotate')
-    .description('make another one in its place: the token alone on stdout, once')
+    .description('replace a gateway token; prints only the new token, once, on stdout')
     .argument('<key>', 'id, prefix or name')
     .option('--agent <agent>', 'only among its keys')
     .option('--grace <span>', 'how long the old one works on, or 0; 24h, if left out')
@@ -171,12 +171,12 @@ function registerRotateCommand(group: Command, { begin }: CommandContext): void 
       const { key, secretKey, previous } = answer;
       run.printResult(answer, () => run.printLine(secretKey));
       run.printNote(
-        `shown once; ${previous.keyPrefix} ends ${formatMinute(previous.expiresAt)} UTC, ${key.keyPrefix} ${key.expiresAt === null ? 'never' : formatDay(key.expiresAt)}`,
+        `shown once; ${previous.keyPrefix} expires ${formatMinute(previous.expiresAt)} UTC, ${key.keyPrefix} ${key.expiresAt === null ? 'never' : formatDay(key.expiresAt)}`,
       );
     });
 }
 
-/** After that span from now. */
+/** Returns the instant that lies `span` from now. */
 const toExpiresAt = (span: string | undefined): string | undefined =>
   span === undefined ? undefined : new Date(Date.now() + parseDuration(span, '--expires')).toISOString();
 

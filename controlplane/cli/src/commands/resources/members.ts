@@ -1,4 +1,4 @@
-/** `acg members`: the people of the organization. */
+/** `acg members`: manages members and invitations of the organization. */
 import { Argument, type Command, Option } from 'commander';
 import { findMemberId } from '../../api/find-member.js';
 import type { CommandContext } from '../../invocation/command-context.js';
@@ -11,7 +11,7 @@ type Role = (typeof ROLES)[number];
 const MEMBER_ARGUMENT = ['<member>', 'e-mail or id'] as const;
 
 export function registerMemberCommands(group: Command, { begin }: CommandContext): void {
-  addPageOptions(group.command('ls').description('list them, and who is invited')).action(
+  addPageOptions(group.command('ls').description('list members and invitations')).action(
     async (options: PageOptions) => {
       const run = begin();
       const answer = await (await run.getClient()).get('/v1/members', { params: { query: toPageQuery(options) } });
@@ -32,7 +32,7 @@ export function registerMemberCommands(group: Command, { begin }: CommandContext
   );
   group
     .command('invite')
-    .description('invite somebody by mail')
+    .description('invite a user by e-mail')
     .argument('<email>', 'the address')
     .addOption(new Option('--role <role>', 'what they may do').choices(ROLES).default('member'))
     .action(async (email: string, { role }: { role: Role }) => {
@@ -43,7 +43,7 @@ export function registerMemberCommands(group: Command, { begin }: CommandContext
     });
   group
     .command('resend')
-    .description('send an invitation again')
+    .description('resend an invitation')
     .argument(...MEMBER_ARGUMENT)
     .action(async (text: string) => {
       const run = begin();
@@ -55,7 +55,7 @@ export function registerMemberCommands(group: Command, { begin }: CommandContext
     });
   group
     .command('role')
-    .description('give a member another role')
+    .description('change the role of a member')
     .argument(...MEMBER_ARGUMENT)
     .addArgument(new Argument('<role>', 'what they may do').choices(ROLES))
     .action(async (text: string, role: Role) => {
@@ -67,7 +67,7 @@ export function registerMemberCommands(group: Command, { begin }: CommandContext
     });
   group
     .command('rm')
-    .description('remove a member, or take an invitation back')
+    .description('remove a member or revoke an invitation')
     .argument(...MEMBER_ARGUMENT)
     .action(async (text: string) => {
       const run = begin();

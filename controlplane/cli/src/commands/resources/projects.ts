@@ -1,4 +1,4 @@
-/** `acg projects`. */
+/** `acg projects`: manages projects. */
 import type { Command } from 'commander';
 import { findProjectId } from '../../api/find-by-name.js';
 import { omitUndefined } from '../../api/omit-undefined.js';
@@ -23,13 +23,13 @@ interface ProjectOptions {
 const PROJECT_ARGUMENT = ['<project>', 'name, slug or id'] as const;
 const BUDGET_OPTION = [
   '--budget <usd>',
-  'US dollars a month over all its agents, or none',
+  'US dollars per month for all agents of the project, or none',
   parseOrNone(parseDollarsAsCents),
 ] as const;
 const budget = (cents: number | null): string => (cents === null ? '–' : formatCents(cents));
 
 export function registerProjectCommands(group: Command, { begin }: CommandContext): void {
-  addPageOptions(group.command('ls').description('list them')).action(async (options: PageOptions) => {
+  addPageOptions(group.command('ls').description('list projects')).action(async (options: PageOptions) => {
     const run = begin();
     const answer = await (await run.getClient()).get('/v1/projects', { params: { query: toPageQuery(options) } });
     run.printResult(answer, () =>
@@ -48,7 +48,7 @@ export function registerProjectCommands(group: Command, { begin }: CommandContex
   });
   group
     .command('get')
-    .description('show one')
+    .description('show a project')
     .argument(...PROJECT_ARGUMENT)
     .action(async (text: string) => {
       const run = begin();
@@ -62,7 +62,7 @@ export function registerProjectCommands(group: Command, { begin }: CommandContex
     });
   group
     .command('create')
-    .description('make one')
+    .description('create a project')
     .argument('<name>', 'its name')
     .action(async (name: string) => {
       const run = begin();
@@ -71,7 +71,7 @@ export function registerProjectCommands(group: Command, { begin }: CommandContex
     });
   group
     .command('set')
-    .description('change one')
+    .description('change a project')
     .argument(...PROJECT_ARGUMENT)
     .option('--name <name>', 'its name')
     .option(...BUDGET_OPTION)
@@ -85,7 +85,7 @@ export function registerProjectCommands(group: Command, { begin }: CommandContex
     });
   group
     .command('rm')
-    .description('delete one; its agents must be gone')
+    .description('delete a project without agents')
     .argument(...PROJECT_ARGUMENT)
     .action(async (text: string) => {
       const run = begin();

@@ -1,4 +1,7 @@
-/** `acg suspended`: what was made before the founder of the organization proved to read the mailbox of the account. */
+/**
+ * `acg suspended`: reviews resources that were created before the founder of the organization verified the account's
+ * e-mail address.
+ */
 import type { Command } from 'commander';
 import type { CommandContext } from '../../invocation/command-context.js';
 import { addPageOptions, type PageOptions, printRemainingRows, toPageQuery } from '../../options/parse-options.js';
@@ -6,7 +9,7 @@ import { formatDay } from '../../terminal/format.js';
 import { requireConfirmation } from '../../terminal/prompt.js';
 
 export function registerSuspendedCommands(group: Command, { begin }: CommandContext): void {
-  addPageOptions(group.command('ls').description('list what waits for a review')).action(
+  addPageOptions(group.command('ls').description('list items that need a review')).action(
     async (options: PageOptions) => {
       const run = begin();
       const answer = await (await run.getClient()).get('/v1/suspended-items', {
@@ -29,7 +32,7 @@ export function registerSuspendedCommands(group: Command, { begin }: CommandCont
   );
   group
     .command('keep')
-    .description('let an item work again')
+    .description('restore an item')
     .argument('<id>', 'of acg suspended ls')
     .action(async (id: string) => {
       const run = begin();
@@ -38,7 +41,7 @@ export function registerSuspendedCommands(group: Command, { begin }: CommandCont
     });
   group
     .command('revoke')
-    .description('delete an item for good')
+    .description('delete an item permanently')
     .argument('<id>', 'of acg suspended ls')
     .action(async (id: string) => {
       const run = begin();

@@ -1,4 +1,4 @@
-/** `acg tokens`: management tokens, with which programs call /v1. */
+/** `acg tokens`: manages management tokens, with which programs call /v1. */
 import { iterateAllRows } from '@acg/client/auto-paging';
 import { type Command, Option } from 'commander';
 import { collectRows, findProjectId, isUuid, type PageQuery, selectByName } from '../../api/find-by-name.js';
@@ -17,7 +17,7 @@ interface CreateOptions {
 }
 
 export function registerTokenCommands(group: Command, { begin }: CommandContext): void {
-  addPageOptions(group.command('ls').description('list them')).action(async (options: PageOptions) => {
+  addPageOptions(group.command('ls').description('list management tokens')).action(async (options: PageOptions) => {
     const run = begin();
     const answer = await (await run.getClient()).get('/v1/management-tokens', {
       params: { query: toPageQuery(options) },
@@ -40,7 +40,7 @@ export function registerTokenCommands(group: Command, { begin }: CommandContext)
   });
   group
     .command('create')
-    .description('make one: the token alone on stdout, once')
+    .description('create a management token; prints only the token, once, on stdout')
     .requiredOption('--name <name>', 'what it is for')
     .addOption(new Option('--role <role>', 'what it may do').choices(['viewer', 'member', 'admin']).default('viewer'))
     .option('--only-project <project>', 'it sees and changes this one only')
@@ -60,7 +60,7 @@ export function registerTokenCommands(group: Command, { begin }: CommandContext)
     });
   group
     .command('revoke')
-    .description('end one')
+    .description('revoke a management token')
     .argument('<token>', 'id, prefix or name')
     .action(async (text: string) => {
       const run = begin();

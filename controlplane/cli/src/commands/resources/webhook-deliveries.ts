@@ -1,4 +1,4 @@
-/** `acg webhooks deliveries` and what is done with them. */
+/** `acg webhooks deliveries`: lists, shows, retries and replays deliveries. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type EventName, findWebhookId } from '../../api/find-webhook.js';
 import { omitUndefined } from '../../api/omit-undefined.js';
@@ -29,7 +29,7 @@ export function registerWebhookDeliveryCommands(group: Command, tree: CommandCon
   addPageOptions(
     group
       .command('deliveries')
-      .description('what was sent to one')
+      .description('list the deliveries of an endpoint')
       .argument(...WEBHOOK_ARGUMENT),
   )
     .addOption(new Option('--status <status>', 'only those').choices(['pending', 'success', 'failed']))
@@ -50,7 +50,7 @@ export function registerWebhookDeliveryCommands(group: Command, tree: CommandCon
             { title: 'AT (UTC)', cell: ({ createdAt }) => formatMinute(createdAt) },
             { title: 'EVENT', cell: ({ event }) => event },
             { title: 'STATUS', cell: ({ status }) => status },
-            { title: 'ANSWER', cell: ({ statusCode, error }) => statusCode ?? error ?? '–' },
+            { title: 'RESPONSE', cell: ({ statusCode, error }) => statusCode ?? error ?? '–' },
             { title: 'ATTEMPTS', cell: ({ attempts }) => String(attempts), alignRight: true },
             { title: 'ID', cell: ({ id }) => id },
           ],
@@ -61,7 +61,7 @@ export function registerWebhookDeliveryCommands(group: Command, tree: CommandCon
     });
   group
     .command('delivery')
-    .description('show one, with what was sent')
+    .description('show a delivery with its payload')
     .argument('<delivery>', 'its id')
     .action(async (deliveryId: string) => {
       const run = begin();
@@ -71,7 +71,7 @@ export function registerWebhookDeliveryCommands(group: Command, tree: CommandCon
     });
   group
     .command('retry')
-    .description('send one again')
+    .description('retry a failed delivery')
     .argument('<delivery>', 'its id')
     .action(async (deliveryId: string) => {
       const run = begin();
@@ -93,7 +93,7 @@ interface ReplayOptions {
 function registerReplayCommand(group: Command, { begin }: CommandContext): void {
   group
     .command('replay')
-    .description('send those of a span of time again, at most 1000 in a call')
+    .description('replay deliveries of a time range, at most 1000 per call')
     .argument(...WEBHOOK_ARGUMENT)
     .option('--since <span>', 'made in the last …, e.g. 6h')
     .option('--start <instant>', 'made from then on, e.g. 2026-11-22T08:00Z', parseInstant)

@@ -1,4 +1,4 @@
-/** `acg webhooks`: where events are sent, and what became of them. */
+/** `acg webhooks`: manages webhook endpoints. */
 import { type Command, Option } from 'commander';
 import { type EventName, findWebhookId, listWebhooks } from '../../api/find-webhook.js';
 import { omitUndefined } from '../../api/omit-undefined.js';
@@ -29,7 +29,7 @@ export function registerWebhookCommands(group: Command, tree: CommandContext): v
 }
 
 function registerEndpointCommands(group: Command, { begin }: CommandContext): void {
-  addPageOptions(group.command('ls').description('list them')).action(async (options: PageOptions) => {
+  addPageOptions(group.command('ls').description('list webhook endpoints')).action(async (options: PageOptions) => {
     const run = begin();
     const answer = await listWebhooks(await run.getClient(), toPageQuery(options));
     run.printResult(answer, () =>
@@ -50,7 +50,7 @@ function registerEndpointCommands(group: Command, { begin }: CommandContext): vo
   });
   group
     .command('get')
-    .description('show one')
+    .description('show a webhook endpoint')
     .argument(...WEBHOOK_ARGUMENT)
     .action(async (text: string) => {
       const run = begin();
@@ -71,7 +71,7 @@ function registerEndpointCommands(group: Command, { begin }: CommandContext): vo
     });
   group
     .command('add')
-    .description('send events there: the secret that signs them alone on stdout, once')
+    .description('add a webhook endpoint; prints only its signing secret, once, on stdout')
     .argument('<target>', 'its URL')
     .requiredOption('--events <events>', 'which, e.g. usage.threshold,agent.budget_exceeded', parseList)
     .action(async (target: string, { events = [] }: EndpointOptions) => {
@@ -83,7 +83,7 @@ function registerEndpointCommands(group: Command, { begin }: CommandContext): vo
     });
   group
     .command('set')
-    .description('change one')
+    .description('change a webhook endpoint')
     .argument(...WEBHOOK_ARGUMENT)
     .option('--target <url>', 'its URL')
     .option('--events <events>', 'which', parseList)
@@ -102,7 +102,7 @@ function registerEndpointCommands(group: Command, { begin }: CommandContext): vo
     });
   group
     .command('rm')
-    .description('delete one')
+    .description('delete a webhook endpoint')
     .argument(...WEBHOOK_ARGUMENT)
     .action(async (text: string) => {
       const run = begin();
@@ -114,7 +114,7 @@ function registerEndpointCommands(group: Command, { begin }: CommandContext): vo
     });
   group
     .command('test')
-    .description('send a sample of an event that it is sent')
+    .description('send a sample event')
     .argument(...WEBHOOK_ARGUMENT)
     .option('--event <name>', 'which; the first of its own, if left out')
     .action(async (text: string, { event }: { readonly event?: EventName }) => {
@@ -134,7 +134,9 @@ function registerEndpointCommands(group: Command, { begin }: CommandContext): vo
 function registerRotateCommand(group: Command, { begin }: CommandContext): void {
   group
     .command('rotate')
-    .description('another secret: alone on stdout, once; the old one signs beside it for a while')
+    .description(
+      'rotate the signing secret; prints only the new secret, once, on stdout. Both secrets sign during the overlap',
+    )
     .argument(...WEBHOOK_ARGUMENT)
     .option('--grace <span>', 'how long the old one signs on, at most 7d, or 0; 24h, if left out')
     .action(async (text: string, { grace }: { readonly grace?: string }) => {
@@ -150,7 +152,7 @@ function registerRotateCommand(group: Command, { begin }: CommandContext): void 
       run.printNote(
         previousSecretUntil === null
           ? 'shown once; the old secret signs no more'
-          : `shown once; the old secret signs beside it until ${formatMinute(previousSecretUntil)} UTC`,
+          : `shown once; both secrets sign until ${formatMinute(previousSecretUntil)} UTC`,
       );
     });
 }

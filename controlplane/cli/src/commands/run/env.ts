@@ -1,4 +1,7 @@
-/** `acg env`: the variables of `acg run`, for a shell or an IDE. The token is not revoked: nobody knows when it is done with. */
+/**
+ * `acg env`: prints the variables of `acg run` for a shell or an IDE. Does not revoke the token, because the end of its
+ * use is unknown.
+ */
 import { type Command, Option } from 'commander';
 import type { CommandContext } from '../../invocation/command-context.js';
 import { resolveGatewayUrl } from '../../invocation/data-plane-client.js';

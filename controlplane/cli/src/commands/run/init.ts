@@ -1,4 +1,4 @@
-/** `acg init`: says in `.acg.json` which agent is meant in this directory; makes one where there is none. */
+/** `acg init`: records the agent of this directory in `.acg.json`; creates one when there is none. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -19,7 +19,7 @@ interface AgentChoice {
   readonly id: string;
   readonly slug: string;
 }
-/** What nobody is called, for "make a new one". */
+/** Value of the choice that creates an agent; no slug can be equal to it. */
 const NEW_AGENT = '+';
 
 export function registerInitCommand(command: Command, { begin }: CommandContext): void {
@@ -52,11 +52,11 @@ async function chooseAgent(run: Invocation): Promise<AgentChoice> {
   return agents.find((agent) => agent.id === id) ?? createAgent(run);
 }
 
-/** Its name, its budget, and the key of its first provider. */
+/** Creates an agent: prompts for its name, its budget and the key of its first provider. */
 async function createAgent(run: Invocation): Promise<AgentChoice> {
   const client = await run.getClient();
   const name = await promptText(run, { message: 'Name of the agent', flag: 'acg agents create' });
-  const budget = await promptText(run, { message: 'US dollars a month (empty: no budget)', flag: '--budget' });
+  const budget = await promptText(run, { message: 'US dollars per month (empty: no budget)', flag: '--budget' });
   const projectId = await findProjectId(client, run.settings.project);
   const limit = budget === '' ? {} : { budgetCentsMonthly: parseBudgetCents(budget) };
   const { agent } = await client.post('/v1/agents', { body: { projectId, name, ...limit } });

@@ -1,4 +1,7 @@
-/** `acg run`: an unmodified program on the gateway, with a token that ends with it. */
+/**
+ * `acg run`: runs an unmodified program through the gateway, with a gateway token that is revoked when the program
+ * exits.
+ */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { CommandContext } from '../../invocation/command-context.js';
 import { resolveGatewayUrl } from '../../invocation/data-plane-client.js';
@@ -16,11 +19,10 @@ export interface RunOptions extends RunPlanOptions {
   readonly shell?: string;
 }
 
-/** Names of variables only: what is none could not be set. */
+/** Accepts valid variable names only; others could not be set. */
 function appendVariable(text: string, before: readonly (readonly [string, string])[] = []) {
   const [name, value] = parsePair(text);
-  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
-    throw new InvalidArgumentError('It must begin with the name of a variable.');
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw new InvalidArgumentError('It must start with a variable name.');
   return [...before, [name, value] as const];
 }
 
@@ -55,14 +57,14 @@ export function registerRunCommand(command: Command, { begin, setExitCode: exit 
         );
       } catch (error) {
         if (signals.receivedSignal === null) throw error;
-        exit(signalExitCode(signals.receivedSignal)); // that is why it failed
+        exit(signalExitCode(signals.receivedSignal)); // the signal caused the failure
       } finally {
         signals.removeListeners();
       }
     });
 }
 
-/** Whatever happens in `work`, a token made for it does not outlive it; a saved one that has ended is made anew. */
+/** Revokes a token that was created for `work` in every case. Recreates a saved token that has expired. */
 async function withGatewayToken(
   run: Invocation,
   { agent }: RunOptions,
@@ -77,7 +79,7 @@ async function withGatewayToken(
   } catch (error) {
     const failure = toCliError(error);
     if (token.source === 'saved' && failure.exitCode === EXIT_CODES.unauthenticated)
-      throw new CliError(EXIT_CODES.unauthenticated, 'the saved gateway token has ended', {
+      throw new CliError(EXIT_CODES.unauthenticated, 'the saved gateway token has expired', {
         hint: `acg keys create --agent ${agent ?? '…'} --name … --save`,
       });
     throw failure;

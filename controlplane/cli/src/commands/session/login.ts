@@ -1,4 +1,4 @@
-/** `acg login`: by a code that is approved in a browser anywhere, by a token on stdin, or by e-mail and password. */
+/** `acg login`: logs in by a code that is approved in a browser, by a token on stdin, or by e-mail and password. */
 import { hostname } from 'node:os';
 import { ApiError, UnreachableError } from '@acg/client/api-errors';
 import type { Client } from '@acg/client/management-api-client';
@@ -56,7 +56,7 @@ export function registerSignupCommand(command: Command, { begin }: CommandContex
     });
 }
 
-/** Whoever it is, is logged in from now on. */
+/** Saves the session, whichever way the user logged in. */
 async function saveLogin(run: Invocation, token: string): Promise<void> {
   const { url, profile } = run.settings;
   const me = await fetchIdentity(createApiClient({ url, token }));
@@ -85,8 +85,8 @@ async function readToken(run: Invocation): Promise<string> {
   const token = run.terminal.stdin.isTTY
     ? await promptSecret(run, { message: 'Token', flag: 'acg login --with-token < file' })
     : await readStdin(run.terminal);
-  // It becomes a header, whose other characters fetch refuses with a message that quotes them.
-  if (!/^[\x21-\x7e]+$/.test(token)) throw usage('what stdin holds is no token');
+  // The token becomes a header value. `fetch` rejects other characters with a message that would quote the token.
+  if (!/^[\x21-\x7e]+$/.test(token)) throw usage('the text on stdin is not a token');
   return token;
 }
 
@@ -96,10 +96,10 @@ async function requestDeviceToken(run: Invocation, client: Client, { open }: Log
     .slice(0, 253);
   const body = { client: `acg ${VERSION}`, ...(host === '' ? {} : { hostname: host }) };
   const { deviceCode, userCode, verificationUrl, expiresIn, interval } = await client.post('/v1/auth/device', { body });
-  // Not a remark: without it nobody can go on, so --quiet keeps it.
+  // Printed even with --quiet, because the login needs it.
   const { stderr } = run.terminal;
   stderr.write(
-    // The address last: terminals take what follows it for a part of the link.
+    // The URL comes last: terminals treat following text as part of the link.
     `Code ${run.applyStyle('bold', toPrintable(userCode))} – log in and type it at ${toPrintable(verificationUrl)}\n`,
   );
   if (open === true) await (await import('../../terminal/open-browser.js')).openInBrowser(run, verificationUrl);
@@ -108,7 +108,7 @@ async function requestDeviceToken(run: Invocation, client: Client, { open }: Log
 }
 
 const DEVICE_LOGIN_REJECTIONS: Readonly<Record<string, string>> = {
-  access_denied: 'the login was refused in the browser',
+  access_denied: 'the login was denied in the browser',
   expired_token: 'the code was not approved in time',
 };
 
@@ -122,7 +122,7 @@ async function pollForApproval(
     try {
       return (await client.post('/v1/auth/device/token', { body: { deviceCode } })).token;
     } catch (error) {
-      if (error instanceof UnreachableError) continue; // a network that comes back must not cost the approval
+      if (error instanceof UnreachableError) continue; // a network failure must not lose the approval
       if (!(error instanceof ApiError)) throw error;
       const rejection = DEVICE_LOGIN_REJECTIONS[error.error];
       if (rejection !== undefined) throw new CliError(EXIT_CODES.unauthenticated, rejection, { hint: 'acg login' });

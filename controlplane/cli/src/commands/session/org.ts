@@ -1,4 +1,4 @@
-/** `acg org`: a session acts in one organization at a time. */
+/** `acg org`: manages organizations. A session acts in one organization at a time. */
 import type { Command } from 'commander';
 import { isUuid, selectByName } from '../../api/find-by-name.js';
 import { fetchIdentity, formatIdentity } from '../../api/identity.js';
@@ -23,7 +23,7 @@ import { readPassword } from '../../terminal/read-password.js';
 export function registerOrgCommands(group: Command, { begin }: CommandContext): void {
   group
     .command('ls')
-    .description('list them')
+    .description('list organizations')
     .action(async () => {
       const run = begin();
       const me = await fetchIdentity(await run.getClient());
@@ -41,7 +41,7 @@ export function registerOrgCommands(group: Command, { begin }: CommandContext): 
     });
   group
     .command('use')
-    .description('go over to another one')
+    .description('switch to another organization')
     .argument('<org>', 'name, slug or id')
     .action(async (text: string) => {
       const run = begin();
@@ -57,7 +57,7 @@ export function registerOrgCommands(group: Command, { begin }: CommandContext): 
     });
   group
     .command('set')
-    .description('change the one of this session')
+    .description('change the current organization')
     .option('--name <name>', 'its name')
     .option('--budget <usd>', 'US dollars a month over all agents, or none', parseOrNone(parseDollarsAsCents))
     .action(async ({ name, budget }: { name?: string; budget?: OrNone<number> }) => {
@@ -70,7 +70,7 @@ export function registerOrgCommands(group: Command, { begin }: CommandContext): 
     });
   group
     .command('get')
-    .description('show the one of this session')
+    .description('show the current organization')
     .action(async () => {
       const run = begin();
       const client = await run.getClient();
@@ -82,7 +82,7 @@ export function registerOrgCommands(group: Command, { begin }: CommandContext): 
     });
   group
     .command('create')
-    .description('make another one, with this user as its owner')
+    .description('create an organization with this user as its owner')
     .argument('<name>', 'its name')
     .action(async (name: string) => {
       const run = begin();
@@ -92,7 +92,7 @@ export function registerOrgCommands(group: Command, { begin }: CommandContext): 
     });
   group
     .command('delete')
-    .description('delete the one of this session, in seven days')
+    .description('delete the current organization in seven days')
     .option('--password-stdin', 'read your password from stdin')
     .action(async ({ passwordStdin }: { passwordStdin?: true }) => {
       const run = begin();
@@ -101,7 +101,7 @@ export function registerOrgCommands(group: Command, { begin }: CommandContext): 
       const name = orgs.find(({ id }) => id === orgId)?.slug ?? orgId;
       await requireConfirmation(
         run,
-        `Revoke all keys of ${name} at ${run.settings.url} now, and delete it in seven days?`,
+        `Revoke all gateway tokens of ${name} at ${run.settings.url} now, and delete it in seven days?`,
       );
       const password = await readPassword(run, 'Your password', passwordStdin);
       const answer = await client.delete('/v1/orgs/{id}', { params: { path: { id: orgId } }, body: { password } });
@@ -110,7 +110,7 @@ export function registerOrgCommands(group: Command, { begin }: CommandContext): 
     });
   group
     .command('restore')
-    .description('restore one that is being deleted')
+    .description('restore an organization that is being deleted')
     .argument('<org>', 'name, slug or id')
     .action(async (text: string) => {
       const run = begin();
@@ -122,7 +122,7 @@ export function registerOrgCommands(group: Command, { begin }: CommandContext): 
         run.printSuccess(`${text} is restored; its keys and management tokens stay revoked`),
       );
     });
-  addPageOptions(group.command('deleted').description('list who deleted or restored which')).action(
+  addPageOptions(group.command('deleted').description('list deletions and restorations')).action(
     async (options: PageOptions) => {
       const run = begin();
       const answer = await (await run.getClient()).get('/v1/deleted-orgs', { params: { query: toPageQuery(options) } });

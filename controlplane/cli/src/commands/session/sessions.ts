@@ -1,4 +1,4 @@
-/** `acg sessions`: where this user is logged in. */
+/** `acg sessions`: lists and revokes the sessions of this user. */
 import type { Command } from 'commander';
 import type { CommandContext } from '../../invocation/command-context.js';
 import { addPageOptions, type PageOptions, printRemainingRows, toPageQuery } from '../../options/parse-options.js';
@@ -6,7 +6,7 @@ import { formatAgo, formatDay } from '../../terminal/format.js';
 import { requireConfirmation } from '../../terminal/prompt.js';
 
 export function registerSessionCommands(group: Command, { begin }: CommandContext): void {
-  addPageOptions(group.command('ls').description('list them')).action(async (options: PageOptions) => {
+  addPageOptions(group.command('ls').description('list sessions')).action(async (options: PageOptions) => {
     const run = begin();
     const answer = await (await run.getClient()).get('/v1/sessions', { params: { query: toPageQuery(options) } });
     run.printResult(answer, () =>
@@ -14,10 +14,10 @@ export function registerSessionCommands(group: Command, { begin }: CommandContex
         [
           { title: 'SESSION', cell: ({ id, current }) => `${current ? '* ' : '  '}${id}` },
           { title: 'KIND', cell: ({ kind, roleMax }) => (roleMax === null ? kind : `${kind} (${roleMax})`) },
-          { title: 'ADDRESS', cell: ({ ip }) => ip },
+          { title: 'IP', cell: ({ ip }) => ip },
           { title: 'PROGRAM', cell: ({ userAgent }) => userAgent },
           { title: 'LAST SEEN', cell: ({ lastSeenAt }) => formatAgo(lastSeenAt, Date.now()) },
-          { title: 'ENDS', cell: ({ expiresAt }) => formatDay(expiresAt) },
+          { title: 'EXPIRES', cell: ({ expiresAt }) => formatDay(expiresAt) },
         ],
         answer.sessions,
       ),
@@ -26,7 +26,7 @@ export function registerSessionCommands(group: Command, { begin }: CommandContex
   });
   group
     .command('end')
-    .description('end one')
+    .description('revoke a session')
     .argument('<session>', 'its id')
     .action(async (id: string) => {
       const run = begin();
@@ -37,7 +37,7 @@ export function registerSessionCommands(group: Command, { begin }: CommandContex
     });
   group
     .command('end-others')
-    .description('end all but this one')
+    .description('revoke all other sessions')
     .action(async () => {
       const run = begin();
       const client = await run.getClient();

@@ -1,4 +1,4 @@
-/** `acg use`: the saved logins, and which of them is meant. */
+/** `acg use`: lists saved profiles and selects the current one. */
 import type { Command } from 'commander';
 import type { CommandContext } from '../../invocation/command-context.js';
 import { CliError, EXIT_CODES } from '../../terminal/cli-error.js';
@@ -9,7 +9,7 @@ export function registerUseCommand(command: Command, { begin }: CommandContext):
     const { profiles, current: before } = run.profiles.readConfig();
     if (name !== undefined) {
       if (!Object.hasOwn(profiles, name)) {
-        throw new CliError(EXIT_CODES.notFound, `no profile is called ${name}`, {
+        throw new CliError(EXIT_CODES.notFound, `there is no profile ${name}`, {
           hint: `acg login --profile ${name} --url …`,
         });
       }

@@ -31,7 +31,7 @@ export function registerLogoutCommand(command: Command, { begin }: CommandContex
         hint: 'unset ACG_TOKEN',
       });
     }
-    // A management token is not the session of anybody: it is forgotten here, and ends with `acg tokens revoke`.
+    // A management token is no user session: it is only removed here. `acg tokens revoke` revokes it.
     const body = session.token.startsWith('acgm_')
       ? { ok: true }
       : await (await run.getClient()).post('/v1/auth/logout').catch(ignoreEndedSession);
