@@ -54,8 +54,8 @@ describe.each(new Catalogue().providers)('$slug', ({ slug }) => {
       ],
       ['docs/cli.md: a row of the table of variables', page('docs/cli.md'), new RegExp(`^\\| ${slug} \\|`, 'm')],
       [
-        'docs/contract.md: the paragraph that begins with “Built in are”',
-        paragraph('docs/contract.md', 'Built in are'),
+        'docs/contract.md: the paragraph that begins with “Built-in providers are”',
+        paragraph('docs/contract.md', 'Built-in providers are'),
         new RegExp(`\`${slug}\``),
       ],
     ];
