@@ -1,5 +1,5 @@
-// Fails when the registry knows a serious weakness of what production runs (dependencies of the images). Where no registry
-// answers audits (mirrors, no network) it says so and passes: an audit is no reason that nothing can be built.
+// Fails when the registry reports a serious vulnerability in a production dependency (those of the images). Without a
+// registry that answers audits (mirrors, no network) it prints a note and passes, so that builds work offline.
 import { spawnSync } from 'node:child_process';
 
 const SERIOUS = ['high', 'critical'];
@@ -15,7 +15,7 @@ try {
   // npm itself failed
 }
 if (report.vulnerabilities === undefined) {
-  console.log(`audit: no registry answered (${report.message ?? 'npm gave no reason'})`);
+  console.log(`audit: no registry responded (${report.message ?? 'npm gave no reason'})`);
 } else {
   const found = Object.values(report.vulnerabilities);
   for (const { name, severity, range, via } of found) {
@@ -23,6 +23,6 @@ if (report.vulnerabilities === undefined) {
     console.log(`audit: ${severity}: ${name} ${range} ${titles.join('; ')}`);
   }
   const serious = found.filter(({ severity }) => SERIOUS.includes(severity)).length;
-  console.log(`audit: ${found.length} weak packages, ${serious} of them seriously`);
+  console.log(`audit: ${found.length} vulnerable packages, ${serious} of them serious`);
   if (serious > 0) process.exitCode = 1;
 }

@@ -1,6 +1,6 @@
-// Builds the dashboard into controlplane/dashboard/dist/site, with each text compressed beside itself. What is there is
-// kept while nothing that it is made of has changed; a new one is swapped in whole, because several builds may run at
-// once, beside processes that serve the files.
+// Builds the dashboard into controlplane/dashboard/dist/site, with a compressed copy beside each text file. Skips the build
+// while its inputs are unchanged. Replaces the folder atomically, because several builds may run concurrently with
+// processes that serve the files.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Copies the files that `tsc` does not emit (SQL, Lua, HTML, CSS, client-side JS) from each src/ to its dist/, and takes
-// out of dist/ the migrations that src/ no longer has: one that was renumbered would run twice.
+// Copies the files that `tsc` does not emit (SQL, Lua, HTML, CSS, client-side JS) from each src/ to its dist/. Deletes
+// migrations from dist/ that src/ no longer has: a renumbered migration would run twice.
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { placeFile } from './copy-if-changed.mjs';

@@ -1,10 +1,10 @@
-// Copies one file for the build. Several builds may run at once, from several terminals, beside processes that read the
-// copies: what is the same is left alone, the rest is renamed into its place.
+// Copies one file for the build, safely with concurrent builds and with processes that read the copies: an identical target
+// is kept, a changed one is replaced by an atomic rename.
 import { copyFileSync, existsSync, readFileSync, renameSync } from 'node:fs';
 
 export function placeFile(source, target) {
   if (existsSync(target) && readFileSync(target).equals(readFileSync(source))) return;
-  const fresh = `${target}.${process.pid}`;
-  copyFileSync(source, fresh);
-  renameSync(fresh, target);
+  const temporary = `${target}.${process.pid}`;
+  copyFileSync(source, temporary);
+  renameSync(temporary, target);
 }

@@ -1,6 +1,6 @@
-// Takes out of node_modules the native binaries of other platforms, processors and Node versions, and what their packages
-// carry besides (tests, examples): three quarters of an image otherwise. Run in the stage of an image that builds, on the
-// Node version that the image runs.
+// Deletes native binaries for other platforms, processors and Node versions from node_modules, and tests and examples of
+// their packages: together three quarters of an image. Runs in the build stage of an image, on the Node version of the
+// image.
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 

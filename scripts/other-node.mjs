@@ -1,10 +1,10 @@
-// Runs a command under another major version of Node, brought along for the purpose:
+// Runs a command under another major version of Node, which it installs on demand:
 //
 //   node scripts/other-node.mjs 24 npm test
 //
 // The program comes from npm, at the version below. The native parts of the data plane need glibc 2.38 for Node 22 and
-// 24; where the system's is older, Debian 13's is put beside the program, and the program's header is changed to load
-// it, so that `process.execPath` and everything a test starts just works. All of it stays in the user's cache folder.
+// 24. On a system with an older glibc, that of Debian 13 is unpacked beside the program and the program's ELF header is
+// changed to load it, so that `process.execPath` and every child process work. All files stay in the user's cache folder.
 // Needs no root, only npm, apt-get and Debian's keys. Other programs (Postgres, Redis, shells) keep the system's own libraries.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,12 +13,12 @@ import { delimiter, join } from 'node:path';
 
 const NODE = { 20: '20.20.2', 22: '22.23.3', 24: '24.21.0' };
 const GLIBC = { 20: '2.27', 22: '2.38', 24: '2.38' };
-/** Folder of Debian's libraries, and the loader in it. */
+/** Folder of Debian's libraries and of the loader. */
 const DEBIAN = {
   x64: ['x86_64-linux-gnu', 'ld-linux-x86-64.so.2'],
   arm64: ['aarch64-linux-gnu', 'ld-linux-aarch64.so.1'],
 };
-/** Debian 12's patchelf: the one of Debian 13 makes a Node that crashes at its start. */
+/** Debian 12's patchelf, because that of Debian 13 produces a Node that crashes at startup. */
 const PACKAGES = ['libc6/trixie', 'libstdc++6/trixie', 'libgcc-s1/trixie', 'patchelf/bookworm'];
 const KEYS = '/usr/share/keyrings/debian-archive-keyring.gpg';
 const NEWEST_KEY = '/usr/share/keyrings/debian-archive-trixie-stable.gpg';
@@ -30,7 +30,7 @@ const atLeast = (version, floor) => version.localeCompare(floor, undefined, { nu
 
 class Unable extends Error {}
 
-/** Runs a tool; what it lacks becomes one line. */
+/** Runs a tool; a missing tool becomes a one-line error. */
 function run(tool, args, needs, options = {}) {
   try {
     return execFileSync(tool, args, { ...quiet, ...options });
@@ -43,7 +43,7 @@ function run(tool, args, needs, options = {}) {
   }
 }
 
-/** Unpacks Debian's packages into `folder`, checked by apt against Debian's keys, with lists of its own. */
+/** Unpacks Debian packages into `folder`. Uses separate apt lists, which apt verifies with Debian's keys. */
 function bringDebian(folder) {
   if (!existsSync(NEWEST_KEY) && process.getuid() === 0) {
     run('apt-get', ['update'], 'apt-get');
@@ -80,7 +80,7 @@ function bringNode(version, folder) {
   chmodSync(join(folder, 'bin/node'), 0o755);
 }
 
-/** The folder that holds `node` of this major version. */
+/** Returns the folder that holds `node` of this major version. */
 function bring(major) {
   if (process.versions.node.startsWith(`${major}.`) && atLeast(glibc, GLIBC[major])) return null;
   const layout = DEBIAN[process.arch];
@@ -98,13 +98,13 @@ function bring(major) {
       bringDebian(building);
       const [libraries, loader] = layout;
       const lib = join(place, 'usr/lib', libraries);
-      // A search path of the older kind: it also holds for what the addons need.
+      // DT_RPATH instead of DT_RUNPATH, because it also applies to the libraries of addons.
       const changes = ['--set-interpreter', join(lib, loader), '--force-rpath', '--set-rpath', lib];
       const here = join(building, 'usr/lib', libraries);
       const patchelf = ['--library-path', here, join(building, 'usr/bin/patchelf')];
       run(join(here, loader), [...patchelf, ...changes, join(building, 'bin/node')], 'patchelf');
     }
-    // Made whole elsewhere, so that what is in place is never half done.
+    // Prepared elsewhere and renamed, so that the folder is never incomplete.
     renameSync(building, place);
   } catch (error) {
     rmSync(building, { recursive: true, force: true });
@@ -121,7 +121,7 @@ if (NODE[major] === undefined || command.length === 0) {
 try {
   const bin = bring(major);
   const env = { ...process.env };
-  // What an npm around this script has set would lead back to its own Node.
+  // Removes the variables of an npm around this script, which would lead back to its own Node.
   for (const name of Object.keys(env)) if (name.startsWith('npm_') || name === 'NODE') delete env[name];
   if (bin !== null) env.PATH = `${bin}${delimiter}${env.PATH}`;
   const version = run('node', ['--version'], `a program that starts in ${bin}`, { env }).trim();

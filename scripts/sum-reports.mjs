@@ -1,6 +1,6 @@
-// Sums up Vitest's JSON reports: what failed in each run, with the beginning of its error, then a line of figures for
-// each run. The last line is `N passed, N failed`; the exit code says whether nothing failed. A run without a report
-// counts as one failure; where no test failed, each failed step (lint, an error outside of every test) does:
+// Sums up Vitest's JSON reports: the failed tests of each run with the start of their errors, then one line of counts for
+// each run. The last line is `N passed, N failed`; the exit code is 0 only without failures. A run without a report counts
+// as one failure. Without a failed test, each failed step (lint, an error outside of tests) counts as one:
 //
 //   node scripts/sum-reports.mjs FOLDER FAILED_STEPS NAME …     (reads FOLDER/NAME.json)
 import { readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ let passed = 0;
 let failed = 0;
 const figures = [];
 
-/** Of a run that left no report: nothing passed, and that is a failure. */
+/** A run without a report counts as a failure with no passed test. */
 function read(name) {
   try {
     return JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8'));
@@ -26,7 +26,7 @@ function read(name) {
 
 function tell(name, file, title, message) {
   console.log(`--- ${name} failed: ${relative(process.cwd(), file)} > ${title}`);
-  // So the runner calls the error of a test or hook that ran out of time.
+  // Name that the runner gives to the error of a test or hook that timed out.
   const text = (message ?? '').replace('Error: STACK_TRACE_ERROR', 'Error: not done in time');
   const lines = stripVTControlCharacters(text).trimEnd();
   for (const line of lines.split('\n').slice(0, ERROR_LINES)) console.log(`    ${line}`);
@@ -40,7 +40,7 @@ for (const name of names) {
     for (const test of tests) tell(name, file.name, test.fullName, test.failureMessages.join('\n'));
     failures += tests.length;
     if (file.status !== 'failed' || tests.length > 0) continue;
-    // The file itself: it does not load, or a hook fails.
+    // The file itself failed: it does not load, or a hook fails.
     tell(name, file.name, '(the file)', file.message || 'a hook failed: its error stands where the run ended');
     failures += 1;
   }

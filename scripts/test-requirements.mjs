@@ -1,9 +1,9 @@
-// What the tests need beyond npm: a real redis-server and nginx, openssl to make certificates, git, a browser. Installs them with
-// apt where that is possible, else says what to do.
+// Installs what the tests need beyond npm: redis-server, nginx, openssl, git and a browser. Uses apt where possible;
+// otherwise prints what to install.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { bringTools } from './test-tools.mjs';
 
-// Debian keeps servers where ordinary users do not look.
+// Debian installs servers outside the PATH of ordinary users.
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin`, DEBIAN_FRONTEND: 'noninteractive' };
 const present = (binary, ...args) => spawnSync(binary, args, { stdio: 'ignore', env }).status === 0;
 

@@ -1,5 +1,5 @@
-// Programs that only look at files of ours, for tests: taken from Debian packages without installing these, which would
-// start servers. Kept in the user's cache folder.
+// Provides programs that tests use to check files (promtool, amtool, kubectl). They are extracted from Debian packages,
+// because installing the packages would start servers. Kept in the user's cache folder.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -8,17 +8,17 @@ import { delimiter, join } from 'node:path';
 const PACKAGES = { promtool: 'prometheus', amtool: 'prometheus-alertmanager', kubectl: 'kubernetes-client' };
 const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'agent-credential-gateway', 'tools');
 
-/** Where the program is: installed, or brought before; null: neither. */
+/** Returns the path of the program, installed or extracted before; null when it is missing. */
 export function findTool(name) {
   const folders = [...(process.env.PATH ?? '').split(delimiter), join(cache, PACKAGES[name], 'usr/bin')];
   return folders.map((folder) => join(folder, name)).find((path) => existsSync(path)) ?? null;
 }
 
-/** Names of the packages whose programs are missing. */
+/** Returns the names of the packages whose programs are missing. */
 export const missingTools = () =>
   Object.entries(PACKAGES).flatMap(([name, from]) => (findTool(name) === null ? [from] : []));
 
-/** Brings what is missing, where there is apt; answers the packages that are still missing. */
+/** Fetches the missing packages if apt is available; returns those that are still missing. */
 export function bringTools() {
   const missing = missingTools();
   if (missing.length === 0 || spawnSync('apt-get', ['--version'], { stdio: 'ignore' }).status !== 0) return missing;

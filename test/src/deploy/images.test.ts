@@ -46,7 +46,7 @@ test.each(dockerfiles)('images: %s copies what exists, prunes, and keeps binarie
     // The command line is installed where people sit, not in an image.
     if (script[1] === 'bundle') continue;
     // Mends Postgres' client and builds what the control plane serves.
-    if (/^(?:mend|dashboard)$/.test(script[1]!) && !/-w controlplane/.test(run)) continue;
+    if (/^(?:patch|dashboard)$/.test(script[1]!) && !/-w controlplane/.test(run)) continue;
     expect(run).toContain(`&& npm run ${script[1]} `);
   }
   // Without the root workspace npm keeps the root's development tools: compiler, test runner, linter.
