@@ -23,3 +23,10 @@ test.each(['127.0.0.1:0', '0.0.0.0:9090', '[::1]:9090', 'localhost:65535'])('an 
   expect(read.listenAddress('GRPC_LISTEN', '127.0.0.1:9090')).toBe(value);
   read.throwIfInvalid();
 });
+
+test('deprecated variables: one warning for each that is set', () => {
+  const read = new EnvReader({ OLD_SETTING: '1', EMPTY_SETTING: '' });
+  read.deprecate(['OLD_SETTING', 'EMPTY_SETTING', 'UNSET_SETTING']);
+  expect(read.warnings).toEqual([expect.stringMatching(/^OLD_SETTING is deprecated and will be ignored/)]);
+  read.throwIfInvalid();
+});

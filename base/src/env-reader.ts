@@ -28,6 +28,7 @@ const DECIMAL = /^\d{1,9}(?:\.\d{1,9})?$/;
 export class EnvReader {
   readonly #env: NodeJS.ProcessEnv;
   readonly #problems: string[] = [];
+  readonly #warnings: string[] = [];
 
   constructor(env: NodeJS.ProcessEnv) {
     this.#env = env;
@@ -36,6 +37,21 @@ export class EnvReader {
   /** Records a problem that the caller found itself, e.g. a rule over two variables. */
   addProblem(text: string): void {
     this.#problems.push(text);
+  }
+
+  /** Warnings for the log of the process, one line per deprecated variable that is set. */
+  get warnings(): readonly string[] {
+    return this.#warnings;
+  }
+
+  /** Declares variables that this release still reads and the next one ignores. Adds a warning for each one that is set. */
+  deprecate(names: readonly string[]): void {
+    for (const name of names) {
+      if (this.optional(name) === null) continue;
+      this.#warnings.push(
+        `${name} is deprecated and will be ignored from the next release on: remove it (docs/configuration.md#deprecated-variables)`,
+      );
+    }
   }
 
   /** The variable's value; an empty string counts as unset, as shells and compose files leave it. */

@@ -65,12 +65,30 @@ export interface Config {
   readonly otlp: OtlpSettings | null;
   readonly logLevel: LogLevel;
   readonly drainTimeoutMs: number;
+  /** Lines for the log at startup, e.g. about deprecated variables. */
+  readonly warnings: readonly string[];
   readonly version: string;
 }
+
+/** Read in this release, constants from the next one on (docs/configuration.md#deprecated-variables). */
+const DEPRECATED_VARIABLES = [
+  'ABUSE_AUTH_FAILURES',
+  'CIRCUIT_COOLDOWN_MS',
+  'CIRCUIT_PROBES',
+  'CIRCUIT_WINDOW_MS',
+  'CONTROLPLANE_MAX_CONNECTIONS',
+  'CONTROLPLANE_MAX_CONNECTIONS_PER_ADDRESS',
+  'GRPC_MAX_CONNECTIONS',
+  'GRPC_MAX_CONNECTIONS_PER_ADDRESS',
+  'REJECTION_RETENTION_DAYS',
+  'WEBHOOK_RETRY_DELAYS_MS',
+  'WEBHOOK_TIMEOUT_MS',
+] as const;
 
 /** Throws `ConfigError` that names every variable that is wrong. */
 export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const read = new EnvReader(env);
+  read.deprecate(DEPRECATED_VARIABLES);
   const host = read.string('CONTROLPLANE_HOST', '127.0.0.1');
   const port = read.int('CONTROLPLANE_PORT', { fallback: 8080, min: 0, max: 65_535 });
   const grpcListen = read.listenAddress('GRPC_LISTEN', '127.0.0.1:9090');
@@ -118,6 +136,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
     otlp: readOtlpSettings(read),
     logLevel: read.oneOf('LOG_LEVEL', LOG_LEVELS, 'info'),
     drainTimeoutMs: ms('DRAIN_TIMEOUT_MS', 25_000),
+    warnings: read.warnings,
     version: packageVersion(),
   };
   read.throwIfInvalid();

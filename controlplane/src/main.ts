@@ -24,6 +24,7 @@ function exitOnConfigError<T>(build: () => T): T {
 const config = exitOnConfigError(() => loadConfig(process.env));
 const log = createLogger('control', config.logLevel);
 logInvariantFailures(log);
+for (const warning of config.warnings) log.warn(warning);
 const service = exitOnConfigError(() => buildControlPlane(config, log));
 
 let stopping = false;

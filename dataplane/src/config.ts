@@ -60,8 +60,20 @@ export interface Config {
   readonly upstreamConnectTimeoutMs: number;
   readonly upstreamHeadersTimeoutMs: number;
   readonly upstreamBodyTimeoutMs: number;
+  /** Lines for the log at startup, e.g. about deprecated variables. */
+  readonly warnings: readonly string[];
   readonly version: string;
 }
+
+/** Read in this release, constants from the next one on (docs/configuration.md#deprecated-variables). */
+const DEPRECATED_VARIABLES = [
+  'CONTEXT_TTL_MS',
+  'MAX_BUFFERED_BODY_BYTES',
+  'MAX_HEADER_BYTES',
+  'MAX_HEADER_COUNT',
+  'UNKNOWN_TOKENS_PER_ADDRESS',
+  'UPSTREAM_CONNECT_TIMEOUT_MS',
+] as const;
 
 const MIB = 1024 * 1024;
 /** Parts of the memory. */
@@ -77,6 +89,7 @@ const WEBSOCKET_POOL_MESSAGES_MIN = 16;
  */
 export function loadConfig(env: NodeJS.ProcessEnv, memoryBytes = usableMemoryBytes()): Config {
   const envReader = new EnvReader(env);
+  envReader.deprecate(DEPRECATED_VARIABLES);
   const dataDir = envReader.string('GATEWAY_DATA_DIR', '.gateway');
   const controlplaneGrpc = envReader.list('CONTROLPLANE_GRPC', ['127.0.0.1:9090']);
   const workers = envReader.int('DATAPLANE_WORKERS', { fallback: 1, min: 1, max: 64 });
@@ -141,6 +154,7 @@ export function loadConfig(env: NodeJS.ProcessEnv, memoryBytes = usableMemoryByt
     upstreamConnectTimeoutMs: timeout('UPSTREAM_CONNECT_TIMEOUT_MS', 5_000),
     upstreamHeadersTimeoutMs: timeout('UPSTREAM_HEADERS_TIMEOUT_MS', 300_000),
     upstreamBodyTimeoutMs: timeout('UPSTREAM_BODY_TIMEOUT_MS', 300_000),
+    warnings: envReader.warnings,
     version: packageVersion(),
   };
   envReader.throwIfInvalid();

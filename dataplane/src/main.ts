@@ -160,6 +160,7 @@ async function main(): Promise<void> {
   stopOnSignals(log);
   const placement = process.env[WORKER_ENV_VARIABLE];
   if (placement !== undefined) return runWorker(config, placement, log);
+  for (const warning of config.warnings) log.warn(warning);
   try {
     lockDirectory(config.dataDir, 'dataplane');
   } catch (error) {

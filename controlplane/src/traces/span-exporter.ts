@@ -134,7 +134,8 @@ export class SpanExporter {
         signal,
       });
       const { statusCode } = response;
-      if (statusCode >= 200 && statusCode < 300) return { kind: 'accepted', rejected: await rejectedSpans(response.body) };
+      if (statusCode >= 200 && statusCode < 300)
+        return { kind: 'accepted', rejected: await rejectedSpans(response.body) };
       await response.body.dump({ limit: ANSWER_BYTES_MAX, signal });
       const reason = `the collector responds with ${statusCode}`;
       if (!RETRYABLE.has(statusCode)) return { kind: 'rejected', reason };
