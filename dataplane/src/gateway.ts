@@ -101,7 +101,7 @@ export class Gateway implements OpsSource {
     const spoolOptions = {
       directory: config.spoolDir,
       bytesMax: Math.floor(config.spoolBytesMax / identity.workers),
-      keepMs: config.spoolKeepMs,
+      retentionMs: config.spoolKeepMs,
     };
     this.#spool = new Spool(spoolOptions, log);
     this.#shipper = new UsageReporter(
