@@ -106,13 +106,13 @@ function holdUs(): void {
   const one = (): number => {
     const facts = readReservationFacts(body, '/v1/chat/completions');
     if (typeof facts === 'string') throw new Error(facts);
-    const { textTokens: tokensIn, outputTokensMax, hasExternalContent: refers, speed } = facts;
+    const { textTokens: tokensIn, outputTokensMax, hasExternalContent, speed } = facts;
     const call = {
       ...CALL_WITHOUT_MODEL,
       model: 'gpt-5-mini',
       tokensIn,
       tokensOut: outputTokensMax ?? 0,
-      refers,
+      hasExternalContent,
       speed,
     };
     return prices.calculateMaxCostNanos(upstream, call);
