@@ -22,7 +22,7 @@ const server = createServer((request, response) => {
       response.writeHead(401).end();
       return;
     }
-    // Answer at once and work later: an answer that takes 10 s counts as failed and is sent again.
+    // Respond at once and process later: a response that takes 10 s counts as failed and is retried.
     response.writeHead(204).end();
     const deliveryId = request.headers['x-webhook-delivery'];
     if (seen.has(deliveryId)) return; // the same delivery can arrive more than once

@@ -1,5 +1,5 @@
-// Stands in for the base images: Debian made by debootstrap, Node from npm's platform package, npm from its own, and the
-// user `node` (1000), as the official image `node:24-trixie-slim` has them.
+// Replaces the base images: Debian by debootstrap, Node and npm from their npm packages, and the user `node` (1000), as
+// in the official image `node:24-trixie-slim`.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 const MIRROR = 'http://deb.debian.org/debian';
 const ARCH = process.arch;
 
-/** Directory of the base image `node:MAJOR-SUITE-slim`, made once and kept under `cache`. */
+/** Returns the directory of the base image `node:MAJOR-SUITE-slim`, created once and kept under `cache`. */
 export function baseRoot(cache, image) {
   const [, major, suite] = /^node:(\d+)-([a-z]+)-slim$/.exec(image) ?? [];
   if (major === undefined) throw new Error(`no recipe for the base image ${image}`);
@@ -27,7 +27,7 @@ export function baseRoot(cache, image) {
   return done;
 }
 
-/** Puts the files of an npm package (or the named folders of it) to `root/where`. */
+/** Copies the files of an npm package (or its named folders) to `root/where`. */
 function unpack(root, spec, where, folders) {
   const scratch = mkdtempSync(join(root, 'tmp/pack-'));
   const [packed] = JSON.parse(execFileSync('npm', ['pack', '--json', '--pack-destination', scratch, newest(spec)]));

@@ -3,7 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, lstatSync, mkdirSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 
-/** Answers whether a path (relative to the context) stays out of the image. Knows names, paths, `*` and a leading `**`. */
+/**
+ * Returns whether .dockerignore excludes a path (relative to the context). Supports names, paths, `*` and a leading
+ * `**`.
+ */
 export function ignored(patterns) {
   const tests = patterns.map((pattern) => {
     const body = pattern
@@ -23,7 +26,7 @@ export function readIgnore(context) {
   return patterns;
 }
 
-/** Dockerfile COPY: a folder gives its content, several sources need a target that ends with a slash. */
+/** Dockerfile COPY: a folder copies its content; several sources need a target that ends with a slash. */
 export function copy({ from, sources, target, isIgnored, chown }) {
   for (const source of sources) {
     const origin = realpathSync(join(from, source));

@@ -15,7 +15,7 @@ import { environment, imageConfig, parseDockerfile } from './dockerfile.mjs';
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const CERTIFICATES = '/etc/ssl/certs/ca-certificates.crt';
 
-/** Builds and answers `{root, config}`. `node` overrides the major version that the Dockerfile names. */
+/** Builds the image and returns `{root, config}`. `node` overrides the major version that the Dockerfile names. */
 export function buildImage({ image, node, out, cache }) {
   const stages = parseDockerfile(readFileSync(join(repository, `deploy/Dockerfile.${image}`), 'utf8'));
   const roots = new Map();
@@ -70,7 +70,7 @@ function runSteps(stage, roots, cache) {
   }
 }
 
-/** What a build needs of this machine and the image must not keep: names, certificates, npm's cache. */
+/** Files of this machine that a build needs and the image must not contain: names, certificates, npm's cache. */
 function binds(root, cache) {
   const npm = join(cache, 'npm');
   mkdirSync(npm, { recursive: true });

@@ -1,5 +1,5 @@
-// Runs a program inside a root file system, in mount, process and IPC namespaces of its own: what is mounted goes with
-// the last process.
+// Runs a program inside a root file system, in separate mount, process and IPC namespaces. Mounts disappear with the
+// last process.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
@@ -37,15 +37,17 @@ export function inside({ root, command, cwd = '/', env = {}, uid = 0, binds = []
   ];
 }
 
-/** Runs to the end; throws when it fails. */
+/** Runs the program to its end; throws when it fails. */
 export function runInside(options) {
   const stdout = options.quiet ? 'ignore' : 2; // our own stdout is for figures
   const { status } = spawnSync('unshare', inside(options), { stdio: ['ignore', stdout, 'inherit'] });
   if (status !== 0) throw new Error(`exit code ${status}: ${options.command.join(' ')}`);
 }
 
-/** Starts it and answers the process that waits for it: see `innerPid`. */
+/** Starts the program and returns the process that waits for it: see `innerPid`. */
 export const startInside = (options, stdio) => spawn('unshare', inside(options), { stdio });
 
-/** The first process inside, seen from here. Signals go to it: `unshare` heeds none while it waits. */
+/**
+ * The first process inside, with its pid outside. Signals go to it, because `unshare` ignores signals while it waits.
+ */
 export const innerPid = ({ pid }) => Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'));

@@ -1,4 +1,4 @@
-// A service of compose.yaml with the values of an .env file put in, as compose does: after the YAML is read.
+// Reads a service of compose.yaml and inserts the values of an .env file, as compose does: after parsing the YAML.
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 

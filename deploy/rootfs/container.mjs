@@ -1,4 +1,5 @@
-// An image's process as a container engine would run it: its user, its environment, a read-only root, /data of its own.
+// Runs an image's process as a container engine would: with its user, its environment, a read-only root and a separate
+// /data.
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -53,7 +54,7 @@ export class Container {
     return Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${this.pid}/status`, 'utf8'))[1]) / 1024);
   }
 
-  /** What the kernel says of its privileges. */
+  /** Reads the privileges of the process from the kernel. */
   get privileges() {
     const status = readFileSync(`/proc/${this.pid}/status`, 'utf8');
     const limits = readFileSync(`/proc/${this.pid}/limits`, 'utf8');
@@ -66,7 +67,7 @@ export class Container {
     };
   }
 
-  /** Resolves when `url` answers 200; rejects with what it printed when it ends before. */
+  /** Resolves when `url` responds with 200; rejects with the output when the process exits before. */
   async ready(url) {
     for (;;) {
       if (this.process.exitCode !== null) throw new Error(`ended (${this.process.exitCode}): ${this.output}`);
@@ -77,7 +78,7 @@ export class Container {
     }
   }
 
-  /** SIGTERM, as an engine stops it; the exit code and how long it took, ms. */
+  /** Sends SIGTERM, as an engine does; returns the exit code and the time until the exit in ms. */
   async stop() {
     if (this.process.exitCode !== null) return { code: this.process.exitCode, ms: 0 };
     const since = performance.now();

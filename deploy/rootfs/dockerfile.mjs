@@ -1,5 +1,5 @@
-// Reads the part of the Dockerfile language that this project's images use. What it does not know it refuses, so that
-// a root file system never quietly lacks a step.
+// Parses the part of the Dockerfile language that this project's images use. Rejects unknown instructions, so that a
+// root file system never silently lacks a step.
 const JSON_FORM = new Set(['CMD', 'ENTRYPOINT', 'HEALTHCHECK']);
 const KNOWN = new Set(['FROM', 'WORKDIR', 'COPY', 'RUN', 'ENV', 'USER', 'VOLUME', 'EXPOSE', ...JSON_FORM]);
 
@@ -21,7 +21,7 @@ export function parseDockerfile(text) {
   return stages;
 }
 
-/** What the finished image says about how it runs. */
+/** The configuration of the finished image. */
 export function imageConfig(stage) {
   const config = {
     env: {},

@@ -1,4 +1,4 @@
-// What stands around the images in a trial: Postgres, Redis, nginx, each with the settings of compose.yaml.
+// The services around the images in a trial: Postgres, Redis and nginx, with the settings of compose.yaml.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { innerPid, runInside, startInside } from './chroot.mjs';
 
 const running = [];
 
-/** Ends everything that was started here. */
+/** Stops everything that was started here. */
 export async function endParts() {
   for (const child of running.splice(0)) {
     if (child.exitCode !== null || child.signalCode !== null) continue;
@@ -18,7 +18,7 @@ export async function endParts() {
   }
 }
 
-/** Starts a program and waits until it has said `marker` and accepts connections on `port`. */
+/** Starts a program and waits until it has printed `marker` and accepts connections on `port`. */
 async function start(name, child, port, marker = '') {
   running.push(child);
   let said = '';
@@ -78,7 +78,7 @@ export async function startRedis(home, [, ...args]) {
   await start('redis', spawn('redis-server', [...args, '--dir', directory], { stdio: PIPES }), 6379);
 }
 
-/** The shipped file under the user of nginx's image; only its folders are other ones. */
+/** The shipped file with the user of nginx's image; only its folders differ. */
 export async function startNginx(file, tls, home, gateway) {
   const directory = mkdtempSync(join(home, 'nginx-'));
   chownSync(directory, 101, 101);

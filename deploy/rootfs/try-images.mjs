@@ -42,12 +42,12 @@ if (values.inside === undefined) {
       figures[`${image}: files beside Debian and Node, MB`] = megabytes(join(base.root, 'app'));
     }
     const home = mkdtempSync(join(tmpdir(), 'acg-trial-'));
-    chmodSync(home, 0o711); // others pass through to what is theirs
+    chmodSync(home, 0o711); // other users may enter the folders inside
     const again = [fileURLToPath(import.meta.url), '--inside', JSON.stringify({ built, home })];
     const options = { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] };
     const apart = ['--net', '--mount', '--propagation', 'private', process.execPath, ...again];
     const { status, stdout } = spawnSync('unshare', apart, options);
-    rmSync(home, { recursive: true, force: true }); // its mounts went with the process
+    rmSync(home, { recursive: true, force: true }); // its mounts ended with the process
     if (status !== 0) process.exit(1);
     return { ...figures, ...JSON.parse(stdout) };
   });

@@ -1,5 +1,5 @@
-// Both planes with the settings of compose.yaml, behind nginx, with Redis and Postgres: calls through the front, hostile
-// requests at the data plane with nothing in front, load.
+// Runs both planes with the settings of compose.yaml behind nginx, with Redis and Postgres: calls through the front
+// proxy, hostile requests to the data plane directly, and load.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** Budget and abuse events on a real Postgres: each fact once, whoever books it and how often. */
+/** Budget and abuse events on a real Postgres: each is sent once, regardless of the writer and the number of writes. */
 
 import { randomUUID } from 'node:crypto';
 import { NANOS_PER_CENT } from '@acg/base/units';
@@ -33,7 +33,7 @@ async function createAgent(budgetCents: number | null = 1_000, thresholds = [50,
   return { id, orgId };
 }
 
-/** Books spend as the ledger does: the month's row first, then the facts, in one transaction. */
+/** Records spend as the ledger does: the month's row first, then the facts, in one transaction. */
 async function recordSpend({ id, orgId }: TestAgent, cents: number): Promise<void> {
   await database().sql.begin(async (tx) => {
     const nanos = cents * NANOS_PER_CENT;
@@ -50,7 +50,7 @@ const listEvents = async ({ orgId }: TestAgent): Promise<{ event: string; data: 
   ...(await database().sql<{ event: string; data: Record<string, unknown> }[]>`
     select event, data from events where org_id = ${orgId} order by id`),
 ];
-/** Sorted: events of one millisecond have no order among each other. */
+/** Sorted, because events of one millisecond have no order. */
 const eventNames = async (of: TestAgent): Promise<string[]> =>
   (await listEvents(of)).map(({ event, data }) => `${event} ${data.thresholdPercent ?? ''}`.trim()).sort();
 
@@ -98,13 +98,13 @@ test('events: a budget lowered to the spend fires at once, and raised and reache
   expect(await eventNames(ada)).toEqual(all);
 });
 
-test('events: the sweep finds what nobody noticed, once', async () => {
+test('events: the sweep finds missed alerts, once', async () => {
   const { sql } = database();
   const ada = await createAgent(null, [80]);
   await recordSpend(ada, 850);
   await sql`update agents set budget_cents_monthly = 1000 where id = ${ada.id}`;
   await Promise.all([sweepBudgetAlerts(sql), sweepBudgetAlerts(sql), sweepBudgetAlerts(sql)]);
-  expect(await sweepBudgetAlerts(sql)).toBe(0); // what was told takes no place of what was not
+  expect(await sweepBudgetAlerts(sql)).toBe(0); // sent alerts do not displace missed ones
   expect(await eventNames(ada)).toEqual(['usage.threshold 80']);
 });
 
@@ -131,7 +131,7 @@ test('events: what is rolled back never happened, and may happen later', async (
   expect(await eventNames(ada)).toEqual(['agent.budget_exceeded']);
 });
 
-test('events: data that its schema does not know never reaches the outbox', async () => {
+test('events: data outside its schema never reaches the outbox', async () => {
   const ada = await createAgent();
   const wrong = { agentId: ada.id, agentName: 'Ada', projectId: ada.id, orgId: ada.orgId, secretKey: 'acg_x' };
   await expect(database().sql.begin((tx) => appendEvent(tx, ada.orgId, 'agent.created', wrong))).rejects.toThrow(
@@ -147,7 +147,7 @@ const recordRejections = ({ id: agentId }: TestAgent, count: number, minutesAgo 
   rejections: [{ agentId, reason, minuteMs: nowMinuteMs() - minutesAgo * 60_000, count }],
 });
 
-test('abuse: 300 refusals in five minutes, counted by several control planes at once, are one event', async () => {
+test('abuse: 300 rejections in five minutes, counted by several control planes at once, are one event', async () => {
   const ada = await createAgent();
   await recordAbuseSigns(recordRejections(ada, 200, 6)); // too old to count with the rest
   await recordAbuseSigns(recordRejections(ada, 500, 0, 'circuit_open')); // not the agent's doing
@@ -170,7 +170,7 @@ test('abuse: 300 refusals in five minutes, counted by several control planes at 
   expect(events[0]!.data.count).toBeGreaterThanOrEqual(300);
 });
 
-test('abuse: 50 upstream 401 and 403 are one event; the next comes an hour later at the soonest', async () => {
+test('abuse: 50 upstream 401 and 403 are one event; the next follows after an hour at the earliest', async () => {
   const { sql } = database();
   const ada = await createAgent();
   const calls = (count: number, upstreamStatus: number) => ({

@@ -2,14 +2,14 @@
 
 interface ApiErrorFields {
   readonly status: number;
-  /** The text of the answer's field `error`. */
+  /** Text of the response's field `error`. */
   readonly error: string;
   readonly requestId: string | null;
-  /** Seconds after which it is worth another try; null: the answer does not say. */
+  /** Seconds after which a retry makes sense; null when the response does not say. */
   readonly retryAfter: number | null;
 }
 
-/** An answer other than success. The message is the API's own text: it says what would be right. */
+/** A response without success. The message is the API's text, which says what would be right. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
@@ -26,12 +26,12 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer came, or one that is not the gateway's: the address, the network or what stands between is wrong. */
+/** No response arrived, or the response did not come from the gateway: the URL, the network or a proxy is wrong. */
 export class UnreachableError extends Error {
   override readonly name = 'Unreachable';
 
   constructor(
-    /** Scheme, host and path that was asked; no query. */
+    /** Scheme, host and path of the request, without the query. */
     readonly url: string,
     why: string,
     options?: ErrorOptions,
@@ -40,7 +40,7 @@ export class UnreachableError extends Error {
   }
 }
 
-/** Reads the body of an answer that is no success. */
+/** Reads the body of a response without success. */
 export async function parseApiError(response: Response): Promise<ApiError> {
   return new ApiError({
     status: response.status,
@@ -50,7 +50,7 @@ export async function parseApiError(response: Response): Promise<ApiError> {
   });
 }
 
-/** A proxy in between may answer with a page of its own: that has no text for people. */
+/** A proxy may answer with its own page, which has no text for users. */
 function parseErrorText(body: string): string | null {
   try {
     const { error } = JSON.parse(body) as { error?: unknown };

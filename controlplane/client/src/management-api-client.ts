@@ -10,7 +10,7 @@ import { ApiError, parseApiError, UnreachableError } from './api-errors.js';
 import type { paths } from './schema.js';
 
 interface ClientOptions {
-  /** Where the control plane is, with the path that it may be served under; empty in its own pages: this host. */
+  /** Base URL of the control plane, including a path prefix; empty in the dashboard, which uses its own host. */
   readonly baseUrl: string;
   /** A session or a management token. Without one, a browser's session cookie counts. */
   readonly token?: string | undefined;
@@ -40,8 +40,8 @@ export interface Client {
   readonly patch: ApiMethod<'patch'>;
   readonly delete: ApiMethod<'delete'>;
   /**
-   * Any path, with the same address, token and errors: for exports, whose answers are streams, and for paths that are not
-   * known when this is compiled.
+   * Calls any path with the same base URL, token and errors: for exports, whose responses are streams, and for paths
+   * that are unknown at compile time.
    */
   send(method: string, path: string, init?: RequestInit): Promise<Response>;
 }
@@ -68,7 +68,7 @@ export function createClient(options: ClientOptions): Client {
     headers,
     async fetch(request) {
       const response = await send(request);
-      // A page, e.g. of a proxy that wants a login, would be a syntax error to whoever reads it.
+      // A page, for example of a proxy that asks for a login, would otherwise appear as a JSON syntax error.
       const type = response.headers.get('content-type') ?? 'no content type';
       if (!JSON_TYPE.test(type))
         throw new UnreachableError(request.url.split('?')[0]!, `not the management API (${type})`);
@@ -83,7 +83,7 @@ export function createClient(options: ClientOptions): Client {
         const why = error instanceof SyntaxError ? 'the answer is no JSON' : 'the answer broke off';
         throw new UnreachableError(baseUrl + path, why, { cause: error });
       });
-      // Every answer of the API is an object, or a list in an export: whoever sends another is not the API.
+      // Every response of the API is an object, or a list in an export. Anything else did not come from the API.
       if (typeof data !== 'object' || data === null)
         throw new UnreachableError(baseUrl + path, 'not the management API');
       return data as never;

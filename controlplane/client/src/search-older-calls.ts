@@ -12,7 +12,7 @@ interface CallsPage<Row> {
   readonly total: number;
   readonly limit: number;
   readonly offset: number;
-  /** ISO 8601; older calls were not looked at. Null: all were, or the page is full. */
+  /** ISO 8601; calls before it were not searched. Null when all were searched or the page is full. */
   readonly searchedFrom: string | null;
 }
 

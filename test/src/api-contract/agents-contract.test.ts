@@ -6,7 +6,7 @@ import { createAgent, firstProjectId, inviteMember, signUp, TIMESTAMP, UUID } fr
 
 const plane = useControlPlane();
 
-test('POST /v1/agents answers agent with exactly its fields; a new agent is active; defaults 60, 10000, none', async () => {
+test('POST /v1/agents returns agent with exactly its fields; a new agent is active; defaults 60, 10000, none', async () => {
   const owner = await signUp(plane());
   const projectId = await firstProjectId(owner);
   const { status, body } = await owner.post('/v1/agents', { projectId, name: 'Support Bot', description: 'Helps' });
@@ -25,7 +25,7 @@ test('POST /v1/agents answers agent with exactly its fields; a new agent is acti
   });
 });
 
-test('GET /v1/agents needs projectId and answers agents, total, limit, offset with exactly their fields', async () => {
+test('GET /v1/agents needs projectId and returns agents, total, limit, offset with exactly their fields', async () => {
   const owner = await signUp(plane());
   const projectId = await firstProjectId(owner);
   const limits = { budgetCentsMonthly: 5_000, rpmLimit: 30, rpdLimit: 500 };
@@ -48,7 +48,7 @@ test('GET /v1/agents needs projectId and answers agents, total, limit, offset wi
   expect((await owner.get(`/v1/agents?projectId=${other.id}`)).body).toMatchObject({ agents: [], total: 0 });
 });
 
-test('GET /v1/agents/:id answers every field of the agent', async () => {
+test('GET /v1/agents/:id returns every field of the agent', async () => {
   const owner = await signUp(plane());
   const { id } = await createAgent(owner, { description: 'Helps', budgetCentsMonthly: 0 });
   const { status, body } = await owner.get(`/v1/agents/${id}`);
@@ -76,7 +76,7 @@ test('GET /v1/agents/:id answers every field of the agent', async () => {
   });
 });
 
-test('PATCH takes any of its fields; null removes the custom limit and falls back to the default', async () => {
+test('PATCH accepts each field; null removes the custom limit and restores the default', async () => {
   const owner = await signUp(plane());
   const { id } = await createAgent(owner, { budgetCentsMonthly: 1, rpmLimit: 2, rpdLimit: 3 });
   const path = `/v1/agents/${id}`;
@@ -95,7 +95,7 @@ test('PATCH takes any of its fields; null removes the custom limit and falls bac
   expect((await owner.get(path)).body).toEqual(cleared.body);
 });
 
-test('thresholds of usage are given at creation, too', async () => {
+test('usage thresholds can be set at creation', async () => {
   const owner = await signUp(plane());
   const { id } = await createAgent(owner, { usageThresholds: [25, 100] });
   expect((await owner.get(`/v1/agents/${id}`)).body.agent.usageThresholds).toEqual([25, 100]);
@@ -116,7 +116,7 @@ test('the status endpoint accepts exactly active, paused and revoked', async () 
   expect((await owner.patch(`/v1/agents/${id}`, { status: 'paused' })).status).toBe(400);
 });
 
-test('DELETE is permanent: the agent, its keys and its accounts are gone, and its project can go too', async () => {
+test('DELETE is permanent: it deletes the agent, its keys and its accounts, and then its project can be deleted', async () => {
   const owner = await signUp(plane());
   const projectId = await firstProjectId(owner);
   const { id } = await createAgent(owner);
@@ -153,7 +153,7 @@ test.each([...BOUNDS, ...limitsWithoutBounds.map(({ field, minimum, maximum }) =
   },
 );
 
-test('slugs are made from the name, unique in their project and never sent', async () => {
+test('slugs are derived from the name, unique in their project and not accepted as input', async () => {
   const owner = await signUp(plane());
   const projectId = await firstProjectId(owner);
   const agents = await Promise.all(
@@ -178,7 +178,7 @@ test('agent.created and agent.deleted are emitted, in the organization of the ag
   ]);
 });
 
-test('two admins who change one agent at once lose nothing: every field has a value that one of them sent', async () => {
+test('concurrent changes of two admins lose nothing: every field has a value that one of them sent', async () => {
   const owner = await signUp(plane());
   const admin = await inviteMember(plane(), owner, 'admin');
   const { id } = await createAgent(owner);
@@ -191,17 +191,18 @@ test('two admins who change one agent at once lose nothing: every field has a va
   );
   expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
   const { agent } = (await owner.get(path)).body;
-  // Each change is a whole: the description and the daily limit are of the same one, and neither undid the other's.
+  // Each change is atomic: the description and the daily limit come from the same change, and neither overwrote the
+  // other.
   expect(agent.description).toBe(`change ${agent.rpdLimit - 1}`);
   expect(agent.rpmLimit).not.toBe(60);
   const trail = (await owner.get('/v1/audit?action=agent.update&limit=100')).body;
   expect(trail.total).toBe(100);
-  // Read backwards, each entry begins where the one before ended.
+  // Read backwards, each entry starts with the values at which the previous one ended.
   const rpm = trail.entries.flatMap((e: { changes: { rpmLimit?: unknown[] } }) => e.changes.rpmLimit ?? []).reverse();
   for (let n = 1; n + 1 < rpm.length; n += 2) expect(rpm[n + 1 - 1]).toBe(rpm[n]);
 });
 
-test('an agent deleted while it is changed answers 200 or 404, never 500', async () => {
+test('a change of an agent during its deletion returns 200 or 404, never 500', async () => {
   const owner = await signUp(plane());
   for (let round = 0; round < 5; round++) {
     const { id } = await createAgent(owner);
@@ -236,7 +237,7 @@ test('budgetMode, holdMaxOutputTokens, tpmLimit and onStoreLoss: on create and o
   }
 });
 
-test('onStoreLoss: hard budgets refuse and soft ones allow by default; a choice stays, null takes it back', async () => {
+test('onStoreLoss: hard budgets default to refuse and soft budgets to allow; an explicit value stays, null removes it', async () => {
   const owner = await signUp(plane());
   const { id } = await createAgent(owner, { budgetMode: 'hard' });
   const path = `/v1/agents/${id}`;

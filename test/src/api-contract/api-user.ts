@@ -1,4 +1,4 @@
-/** People and organizations made only through the API, as a customer would: signup, invitation by mail, login. */
+/** Users and organizations created through the API only, as a customer would: signup, invitation by e-mail, login. */
 import { randomBytes } from 'node:crypto';
 import type { Role } from '@acg/controlplane/http/route-access';
 import { expect } from 'vitest';

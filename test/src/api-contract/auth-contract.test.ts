@@ -24,7 +24,7 @@ test('signup creates a user, an organization and a session token together', asyn
   });
 });
 
-test('login answers token, user, orgId and orgs with the role owner', async () => {
+test('login returns token, user, orgId and orgs with the role owner', async () => {
   const owner = await signUp(plane(), 'Login Org');
   const { status, body } = await post('/v1/auth/login', { email: owner.email, password: PASSWORD });
   expect(status).toBe(200);
@@ -36,7 +36,7 @@ test('login answers token, user, orgId and orgs with the role owner', async () =
   });
 });
 
-test('a JWT expires 7 days after issue; refresh answers a new one', async () => {
+test('a JWT expires 7 days after issue; refresh returns a new one', async () => {
   const owner = await signUp(plane());
   const claims = claimsOf(owner.token);
   expect(claims.exp - claims.iat).toBe(7 * DAY_S);
@@ -67,7 +67,7 @@ test('login returns all organizations with a role each; switch-org changes the a
   }
 });
 
-test('forgot-password is always 200; reset-password and verify-email take the token of the mail', async () => {
+test('forgot-password is always 200; reset-password and verify-email accept the token of the e-mail', async () => {
   const owner = await signUp(plane());
   for (const email of [owner.email, newEmail()]) {
     const answer = await post('/v1/auth/forgot-password', { email });

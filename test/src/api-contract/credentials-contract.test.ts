@@ -9,7 +9,7 @@ import { createAgent, firstProjectId, signUp, TIMESTAMP, UUID } from './api-user
 const plane = useControlPlane();
 const KEY = { apiKey: 'sk-conformance-0123456789' };
 
-test('POST /v1/api-keys answers key and secretKey; the prefix, 64 hex characters; only the hash is stored', async () => {
+test('POST /v1/api-keys returns key and secretKey; the prefix, 64 hex characters; only the hash is stored', async () => {
   const owner = await signUp(plane());
   const { id: agentId } = await createAgent(owner);
   const { status, body } = await owner.post('/v1/api-keys', { name: 'Laptop', agentId });
@@ -93,7 +93,7 @@ test('GET /v1/providers lists the built-in providers', async () => {
     });
 });
 
-test('provider accounts: assigned, listed with exactly their fields, rotated, removed; credentials never come back', async () => {
+test('provider accounts: assigned, listed with exactly their fields, rotated, removed; credentials are never returned', async () => {
   const owner = await signUp(plane());
   const { id: agentId } = await createAgent(owner);
   const created = await owner.post('/v1/providers/accounts', { agentId, providerSlug: 'openai', credentials: KEY });
@@ -171,7 +171,7 @@ test('accounts of an unknown provider are 404, of a foreign agent 404, without c
   });
 });
 
-test('API keys: a key, an agent or a project of another organization is as unknown as any', async () => {
+test('API keys: a key, an agent or a project of another organization gets the 404 of an unknown one', async () => {
   const [owner, stranger] = [await signUp(plane()), await signUp(plane())];
   const { id: agentId } = await createAgent(owner);
   const { id: foreignAgent } = await createAgent(stranger);
@@ -268,7 +268,7 @@ test.each([
   expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining('baseUrl')]);
 });
 
-test('rotate: an account of another organization is as unknown as any, whatever holds its credential', async () => {
+test('rotate: an account of another organization gets the 404 of an unknown one, with its own or a shared credential', async () => {
   const [owner, stranger] = [await signUp(plane()), await signUp(plane())];
   const { id: agentId } = await createAgent(owner);
   const body = { name: 'Team key', providerSlug: 'openai', credentials: KEY };
@@ -281,7 +281,7 @@ test('rotate: an account of another organization is as unknown as any, whatever 
     const answer = await by.post(`/v1/providers/accounts/${id}/rotate`, { credentials });
     return [answer.status, answer.body.error];
   };
-  // The owner is told what is wrong.
+  // The error tells the owner what is wrong.
   expect(await rotate(owner, shared, KEY)).toEqual([409, expect.stringContaining(credential.id)]);
   expect(await rotate(owner, own, { unknownField: 'x' })).toEqual([400, expect.any(String)]);
   const unknown = await rotate(stranger, '00000000-0000-7000-8000-000000000000', KEY);

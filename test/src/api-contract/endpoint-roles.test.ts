@@ -1,4 +1,4 @@
-/** Every endpoint is there and needs the role that it should (docs/contract.md#management-api). */
+/** Every endpoint exists and requires its documented role (docs/contract.md#management-api). */
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../fixtures/control-plane.js';
 
@@ -21,7 +21,7 @@ const ADMIN_ENDPOINTS = [
   'PATCH /v1/webhooks/:id',
   'DELETE /v1/webhooks/:id',
 ];
-/** The other endpoints, each with the least role that may call it. */
+/** The other endpoints, each with the lowest role that may call it. */
 const LEAST_ROLE_BY_ENDPOINT: Readonly<Record<string, string>> = {
   'POST /v1/auth/signup': 'public',
   'POST /v1/auth/login': 'public',
@@ -58,7 +58,7 @@ test.each(Object.entries(LEAST_ROLE_BY_ENDPOINT))('%s exists and needs %s', (nam
   expect(requiredRoleOf(name)).toBe(access);
 });
 
-/** Parameters may have other names; their places may not. */
+/** Parameter names may differ; their positions may not. */
 const pathShape = (name: string): string => name.replace(/:[A-Za-z]+/g, ':');
 const requiredRoleOf = (name: string): string | undefined =>
   plane().service.app.routeTable.find((route) => pathShape(`${route.method} ${route.url}`) === pathShape(name))?.access;

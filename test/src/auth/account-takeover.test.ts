@@ -1,6 +1,6 @@
 /**
- * A stranger signs up with the address of somebody else and prepares the account. Once the owner of the address proves to
- * read the mailbox, nothing of what the stranger made works until the owner keeps it.
+ * An attacker signs up with the e-mail address of another user and prepares the account (pre-hijacking). After the
+ * address's owner verifies it, nothing that the attacker created works until the owner keeps it.
  */
 import { randomBytes } from 'node:crypto';
 import { Secret } from '@acg/base/secret';
@@ -134,7 +134,7 @@ interface SuspendedItem {
 const listSuspendedItems = async (owner: Caller): Promise<SuspendedItem[]> =>
   (await owner.call('GET', '/v1/suspended-items?limit=100')).body.items;
 
-test('takeover: nothing that was made before the mailbox was proven works, and each item can be kept or revoked', async () => {
+test('takeover: nothing created before the verification works, and each item can be kept or revoked', async () => {
   const receiver = await startReceiver();
   const email = newEmail();
   const stranger = await signup(email);
@@ -177,7 +177,7 @@ test('takeover: nothing that was made before the mailbox was proven works, and e
   const trail = await owner.call('GET', '/v1/audit?action=organization.suspend_items');
   expect(trail.body.entries).toMatchObject([{ changes: { items: [0, items.length] } }]);
 
-  // Kept, each works again as before.
+  // Each kept item works again.
   const order = ['member', 'custom_provider', 'credential', 'account'];
   const rank = ({ kind }: SuspendedItem) => (order.indexOf(kind) + 1) / 10 || 1;
   for (const item of [...items].sort((a, b) => rank(a) - rank(b))) {
@@ -198,7 +198,7 @@ test('takeover: nothing that was made before the mailbox was proven works, and e
   await receiver.close();
 });
 
-test('takeover: what is revoked is gone; a member or a stranger decides nothing', async () => {
+test('takeover: a revoked item is deleted; other members and the attacker cannot decide', async () => {
   const email = newEmail();
   const stranger = await signup(email);
   const planted = await createOneOfEachKind(stranger, 'http://127.0.0.1:9/');
@@ -221,7 +221,7 @@ test('takeover: what is revoked is gone; a member or a stranger decides nothing'
   expect(body.total).toBe(items.length);
 });
 
-test('takeover: what has no place any more is 409 and stays in the list', async () => {
+test('takeover: an item that no longer fits is 409 and stays in the list', async () => {
   const email = newEmail();
   const stranger = await signup(email);
   await createOneOfEachKind(stranger, 'http://127.0.0.1:9/');
@@ -239,7 +239,7 @@ test('takeover: what has no place any more is 409 and stays in the list', async 
   const mine = { slug: 'mine', displayName: 'M', baseUrl: 'http://127.0.0.1:9', authType: 'bearer' };
   expect((await owner.call('POST', '/v1/custom-providers', mine)).status).toBe(201);
   expect(await keep(({ kind }) => kind === 'custom_provider')).toEqual([409, expect.stringContaining('has its name')]);
-  // A token of somebody who was removed would come to life with the creator's next membership.
+  // A token of a removed member would work again with the creator's next membership.
   await sql()`
     update suspended_items set contents = jsonb_set(contents, '{created_by}', to_jsonb((select user_id from memberships
       where org_id <> ${stranger.orgId} limit 1))) where org_id = ${stranger.orgId} and kind = 'management_token'`;
@@ -283,11 +283,11 @@ test.each(['a live session, in a reset', 'the password, in an invitation'])(
     expect((await planted.program.call('GET', '/v1/projects')).status).toBe(200);
     expect((await planted.second.call('GET', '/v1/projects')).status).toBe(200);
     expect(await sql()`select 1 from suspended_items where org_id = ${founder.orgId}`).toEqual([]);
-    expect((await plane.call('GET', '/v1/me', { token: founder.token })).status).toBe(401); // sessions end, as ever
+    expect((await plane.call('GET', '/v1/me', { token: founder.token })).status).toBe(401); // the sessions are revoked as well
   },
 );
 
-test('takeover: an account that was confirmed before loses nothing by a reset', async () => {
+test('takeover: a verified account loses nothing by a reset', async () => {
   const email = newEmail();
   const founder = await signup(email);
   const { token } = await readMail(email, 'Confirm');
@@ -297,7 +297,7 @@ test('takeover: an account that was confirmed before loses nothing by a reset', 
   expect((await planted.program.call('GET', '/v1/projects')).status).toBe(200);
 });
 
-test('takeover: an organization whose founder is not its owner any more is left, and the person gets a fresh one', async () => {
+test('takeover: an organization whose founder is no longer its owner is left, and the user gets a new one', async () => {
   const email = newEmail();
   const stranger = await signup(email);
   const second = await plane.createMember('owner', stranger.orgId);
@@ -306,7 +306,7 @@ test('takeover: an organization whose founder is not its owner any more is left,
   const owner = await login(email, OWNER_PASSWORD);
   const { body } = await owner.call('GET', '/v1/me');
   expect(body.orgs).toMatchObject([{ name: 'My organization', role: 'owner' }]);
-  expect((await second.call('GET', '/v1/members')).body.total).toBe(1); // nothing of theirs is suspended
+  expect((await second.call('GET', '/v1/members')).body.total).toBe(1); // none of their items is suspended
   expect((await second.call('GET', '/v1/audit?action=member.leave')).body.total).toBe(1);
 });
 

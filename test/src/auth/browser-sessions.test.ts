@@ -30,7 +30,7 @@ const get = (cookie: string, path = '/v1/me') => plane().call('GET', path, { hea
 const post = (cookie: string, headers: Headers, path = '/v1/projects') =>
   plane().call('POST', path, { headers: { cookie, ...headers }, body: { name: 'by cookie' } });
 
-test('POST /v1/session: answers who it is and sets a cookie that no script reads and no other site sends', async () => {
+test('POST /v1/session: returns the user and sets an HttpOnly, SameSite cookie', async () => {
   const { email, user, org } = await signup();
   const { body, setCookie, cookie } = await logInBrowser(email);
   expect(body).toEqual({
@@ -55,7 +55,7 @@ test('POST /v1/session: answers who it is and sets a cookie that no script reads
   }
 });
 
-test('over https the cookie is Secure and pinned to this host, and the name of plain http counts for nothing', async () => {
+test('over https the cookie is Secure and bound to the host, and the cookie name of plain http is ignored', async () => {
   const https = await startControlPlane({ PUBLIC_URL: 'https://gateway.example' }, plane().database);
   const { setCookie, cookie } = await logInBrowser((await signup()).email, https);
   expect(setCookie).toMatch(/^__Host-acg_session=\S+; Max-Age=604800; Path=\/; HttpOnly; Secure; SameSite=Strict$/);
@@ -64,7 +64,7 @@ test('over https the cookie is Secure and pinned to this host, and the name of p
   await https.stop();
 });
 
-test('a bearer token is exchanged for a cookie, and ends', async () => {
+test('a bearer token is exchanged for a cookie and revoked', async () => {
   const { token, user } = await signup();
   const renewed = (await plane().call('POST', '/v1/auth/refresh', { token })).body.token;
   const answer = await plane().call('POST', '/v1/session', { token: renewed, headers: SAME_ORIGIN_HEADERS });
@@ -97,7 +97,7 @@ test.each<[string, Headers, number]>([
   expect((await get(cookie)).status).toBe(200);
 });
 
-test('an Authorization header wins over the cookie, whatever it holds', async () => {
+test('an Authorization header overrides the cookie, even with an invalid value', async () => {
   const { email } = await signup();
   const other = await signup();
   const { cookie } = await logInBrowser(email);
@@ -123,7 +123,7 @@ test('PATCH /v1/session: switches the organization of the cookie; a foreign one 
   expect((await get(cookie)).status).toBe(401);
 });
 
-test('DELETE /v1/session: the cookie ends, here and at the browser', async () => {
+test('DELETE /v1/session: revokes the session and clears the cookie', async () => {
   const { email } = await signup();
   const { cookie } = await logInBrowser(email);
   const answer = await plane().call('DELETE', '/v1/session', { headers: { cookie, ...SAME_ORIGIN_HEADERS } });

@@ -1,4 +1,4 @@
-/** Login of a program without a browser: what it may become, who lets it in, and how it is kept from tricking people. */
+/** Device login: which role the session gets, who may approve it, and how phishing is prevented. */
 import { createHash, randomBytes } from 'node:crypto';
 import { revokeUserSessions, switchSessionOrganization } from '@acg/controlplane/auth/sessions/session-store';
 import { expect, test } from 'vitest';
@@ -25,7 +25,7 @@ async function pollDeviceLogin(deviceCode: string) {
 const approveDeviceLogin = (by: Member, userCode: string, role = 'member', orgId = by.orgId) =>
   by.call('POST', '/v1/auth/device/approve', { userCode, orgId, role });
 
-test('start: codes for the program and for its user; both are hashed at rest; the address holds no code', async () => {
+test('start: returns a device code and a user code; both are stored as hashes; the URL contains no code', async () => {
   const { body } = await post('', { client: 'acg 0.1.0', hostname: 'laptop' });
   expect(body).toEqual({
     deviceCode: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
@@ -40,7 +40,7 @@ test('start: codes for the program and for its user; both are hashed at rest; th
   }
 });
 
-test('approved: the program gets one session, bound to that organization and no more than that role', async () => {
+test('approved: the program gets one session, bound to the organization and the approved role', async () => {
   const owner = await plane().createMember('owner');
   const { deviceCode, userCode } = await startDeviceLogin();
   expect((await pollDeviceLogin(deviceCode)).body).toEqual({ error: 'authorization_pending' });
@@ -63,7 +63,7 @@ test('approved: the program gets one session, bound to that organization and no 
   expect((await owner.call('GET', '/v1/sessions')).body.sessions[0]).toMatchObject({ kind: 'cli', roleMax: 'member' });
 });
 
-test('bound: it stays in its organization and keeps its hands off the account, also after a refresh', async () => {
+test('bound: the session stays in its organization and cannot change the account, also after a refresh', async () => {
   const owner = await plane().createMember('owner');
   const other = await plane().createMember('owner');
   await sql()`insert into memberships (org_id, user_id, role) values (${other.orgId}, ${owner.userId}, 'owner')`;
@@ -96,7 +96,7 @@ test('bound: it stays in its organization and keeps its hands off the account, a
   expect([cookie.status, moved.status]).toEqual([200, 403]);
 });
 
-test('bound: the row of such a session never moves, whichever route would ask for it', async () => {
+test('bound: no route moves such a session to another organization', async () => {
   const owner = await plane().createMember('owner');
   const { deviceCode, userCode } = await startDeviceLogin();
   await approveDeviceLogin(owner, userCode, 'admin');
@@ -111,7 +111,7 @@ test('bound: the row of such a session never moves, whichever route would ask fo
   expect(moved).toEqual([expect.objectContaining({ version: 1 }), null]);
 });
 
-test('bound: tokens of such a session end with its organization, whatever else its user is a member of', async () => {
+test('bound: tokens of such a session are invalid outside its organization, despite other memberships', async () => {
   const owner = await plane().createMember('owner');
   const other = await plane().createMember('owner');
   await sql()`insert into memberships (org_id, user_id, role) values (${other.orgId}, ${owner.userId}, 'owner')`;
@@ -119,13 +119,13 @@ test('bound: tokens of such a session end with its organization, whatever else i
   await approveDeviceLogin(owner, userCode, 'admin');
   const { token } = (await pollDeviceLogin(deviceCode)).body;
   expect((await plane().call('GET', '/v1/projects', { token })).status).toBe(200);
-  // Nothing does this: it stands for a token that names another organization than the session.
+  // No code path creates this token; it names another organization than its session.
   await sql()`update sessions set org_id = ${other.orgId} where user_id = ${owner.userId} and role_max is not null`;
   expect((await plane().call('GET', '/v1/projects', { token })).status).toBe(401);
   expect((await plane().call('POST', '/v1/auth/refresh', { token })).status).toBe(401);
 });
 
-test('bound: a session of a device proves nothing about an account that is invited', async () => {
+test('bound: a device session does not verify an invited account', async () => {
   const owner = await plane().createMember('owner');
   const guest = await plane().createMember('owner');
   const rows = await sql()<{ email: string }[]>`
@@ -152,7 +152,7 @@ test('approve: no role above the own one, no organization that one is not in, an
   expect((await pollDeviceLogin(deviceCode)).body.user.id).toBe(viewer.userId);
 });
 
-test('approve: only by somebody who gave the password within 15 minutes', async () => {
+test('approve: requires a password entry within the last 15 minutes', async () => {
   const owner = await plane().createMember('owner');
   const { userCode } = await startDeviceLogin();
   await sql()`update sessions set authenticated_at = now() - interval '15 minutes 1 second' where user_id = ${owner.userId}`;
@@ -162,7 +162,7 @@ test('approve: only by somebody who gave the password within 15 minutes', async 
   expect((await approveDeviceLogin(owner, userCode)).status).toBe(200);
 });
 
-test('denied, expired, reset or out: the program gets nothing', async () => {
+test('denied, expired, reset or logged out: the program gets nothing', async () => {
   const owner = await plane().createMember('owner');
   const admin = await plane().createMember('admin', owner.orgId);
   const denied = await startDeviceLogin();
@@ -207,7 +207,7 @@ test('twice at once: one session', async () => {
   expect(answers.filter((answer) => answer.status === 200)).toHaveLength(1);
 });
 
-test('a mail says that it happened, in words that the program did not choose', async () => {
+test('an e-mail reports the login, without text chosen by the program', async () => {
   const owner = await plane().createMember('owner');
   const [row] = await sql()<{ email: string }[]>`select email from users where id = ${owner.userId}`;
   const { userCode } = await startDeviceLogin({ client: 'evil.com', hostname: 'evil.example' });
@@ -224,7 +224,7 @@ test.each(['<b>acg</b>', 'a\nb', '', 'x'.repeat(81), 'acg\u202e'])(
   },
 );
 
-test('the page is served with a policy of its own script, and asks for the code', async () => {
+test('the page has a content security policy for its script and prompts for the code', async () => {
   const page = await fetch(`${plane().url}/device?code=BBBB-BBBB`);
   const html = await page.text();
   const script = /<script>(.*)<\/script>/s.exec(html)![1]!;
@@ -234,7 +234,7 @@ test('the page is served with a policy of its own script, and asks for the code'
   expect(script).not.toMatch(/location/); // a code in the address is not read
 });
 
-test('approved: by a session that a new password ends just then, it is let in no more', async () => {
+test('approved by a session that a password change revokes at that moment: no session is created', async () => {
   const owner = await plane().createMember('owner');
   const { deviceCode, userCode } = await startDeviceLogin();
   const release = await holdPostgresLock(

@@ -1,4 +1,4 @@
-/** The links of real mails, followed as a browser would: the page's own script runs on a document made of its HTML. */
+/** Follows the links of real e-mails as a browser would: the page's script runs on a document built from its HTML. */
 import { createHash, randomBytes } from 'node:crypto';
 import { runInNewContext } from 'node:vm';
 import { expect, test, vi } from 'vitest';
@@ -8,7 +8,7 @@ const plane = useControlPlane();
 const newEmail = () => `${randomBytes(5).toString('hex')}@example.com`;
 
 interface LoadedPage {
-  /** What the page says. */
+  /** Text of the page. */
   readonly said: () => string;
   readonly formHidden: () => boolean;
   readonly address: () => string;
@@ -70,14 +70,14 @@ async function loadPage(link: string): Promise<LoadedPage> {
 
 const extractLink = (text: string): string => /https?:\S+#token=\S+/.exec(text)![0];
 
-test('links: verification, reset and invitation each end in success, and say why not the second time', async () => {
+test('links: verification, reset and invitation succeed once and explain the failure the second time', async () => {
   const email = newEmail();
   const body = { email, password: 'the first password', name: 'Ada', orgName: 'Links' };
   const { token } = (await plane().call('POST', '/v1/auth/signup', { body })).body;
 
   const verify = extractLink((await plane().waitForMail(email, 'Confirm')).text);
   const first = await loadPage(verify);
-  expect(first.address()).toBe('/verify-email'); // the token has left the address bar
+  expect(first.address()).toBe('/verify-email'); // the token is no longer in the address bar
   await first.submit({ password: 'what the reader of the mailbox guesses' });
   expect([first.said(), first.formHidden()]).toEqual([
     expect.stringContaining('not the password of the account'),
@@ -109,7 +109,7 @@ test('links: verification, reset and invitation each end in success, and say why
   expect([accept.said(), accept.formHidden()]).toEqual(['You are a member now. Log in to begin.', true]);
 });
 
-test('links: one without its token says so', async () => {
+test('links: a link without its token is reported', async () => {
   const page = await loadPage('http://127.0.0.1/verify-email');
   expect(page.said()).toContain('This link is incomplete');
 });

@@ -1,4 +1,4 @@
-/** Each kind of mailed token opens one door: used at each other one it is refused, and is still good at its own. */
+/** Each kind of e-mailed token works for one call: every other call rejects it, and it stays valid for its own. */
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../fixtures/control-plane.js';
@@ -30,7 +30,7 @@ async function createEmailToken(kind: Kind): Promise<{ email: string; token: str
   return { email, ...(await plane().waitForMail(email, 'new password')) };
 }
 
-test('mail tokens: every kind that is stored, and every call that takes one, is known here', async () => {
+test('e-mail tokens: this test covers every stored kind and every call that accepts one', async () => {
   const [constraint] = await plane().database.sql`
     select pg_get_constraintdef(oid) as text from pg_constraint where conname = 'email_tokens_purpose_check'`;
   const stored = [...constraint!.text.matchAll(/'(\w+)'/g)].map(([, purpose]) => purpose);
@@ -48,7 +48,7 @@ test('mail tokens: every kind that is stored, and every call that takes one, is 
 
 const PAIRS = KINDS.flatMap((kind) => KINDS.filter((door) => door !== kind).map((door) => [kind, door] as const));
 
-test.each(PAIRS)('mail tokens: one of the kind %s does nothing at the door of %s', async (kind, door) => {
+test.each(PAIRS)('e-mail tokens: a token of kind %s is rejected by %s', async (kind, door) => {
   const { email, token } = await createEmailToken(kind);
   const refused = await TOKEN_USES[door](token);
   expect([refused.status, refused.body]).toEqual([400, { error: expect.stringContaining('unknown, used or expired') }]);

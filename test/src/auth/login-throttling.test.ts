@@ -59,7 +59,7 @@ async function createUser() {
   return { email, login: loginFrom(email) };
 }
 
-test('login: whoever fails ten times at one address locks the account there, and nowhere else', async () => {
+test('login: ten failures from one IP lock the account for that IP only', async () => {
   const { login } = await createUser();
   for (let n = 0; n < 10; n++) expect(await login('198.51.100.1', `guess number ${n}`)).toBe(401);
   expect(await login('198.51.100.1')).toBe(429);
@@ -67,7 +67,7 @@ test('login: whoever fails ten times at one address locks the account there, and
   expect(await login('198.51.100.1')).toBe(429);
 });
 
-test('login: the right password ends the count of the failures before it', async () => {
+test('login: the right password resets the failure count', async () => {
   const { login } = await createUser();
   for (let round = 0; round < 2; round++) {
     for (let n = 0; n < 9; n++) expect(await login('198.51.100.3', `guess number ${n}`)).toBe(401);
@@ -75,7 +75,7 @@ test('login: the right password ends the count of the failures before it', async
   }
 });
 
-test('login: after a hundred failures from many addresses only those let in where the account has signed in', async () => {
+test('login: after 100 failures from many IPs only known IPs of the account may log in', async () => {
   const { email, login } = await createUser();
   expect(await login('198.51.100.200')).toBe(200);
   const guess = (n: number) => login(`198.51.100.${Math.floor(n / 9)}`, `guess number ${n}`);
@@ -90,7 +90,7 @@ test('login: after a hundred failures from many addresses only those let in wher
   const { sql } = plane().database;
   await sql`update throttle_windows set expires_at = now() where key like 'known-%'`;
   expect(await login('198.51.100.200')).toBe(429);
-  // A new password ends it: the mail has shown who the owner is.
+  // A new password unlocks the account: the e-mail has verified its owner.
   await plane().call('POST', '/v1/auth/forgot-password', { body: { email } });
   const { token } = await plane().waitForMail(email, 'new password');
   const body = { token, password: `${PASSWORD}, another` };
@@ -98,7 +98,7 @@ test('login: after a hundred failures from many addresses only those let in wher
   expect(await login('198.51.100.201', body.password)).toBe(200);
 });
 
-/** Strangers guess from ten addresses until the account is locked wherever it has never signed in. */
+/** Attackers guess from ten IPs until the account is locked for all unknown IPs. */
 async function lockAccountByFailedLogins(
   login: (ip: string, password?: string) => Promise<number>,
   net: number,
@@ -121,7 +121,7 @@ const post = (ip: string, path: string, body: object, token?: string) =>
     body: JSON.stringify(body),
   });
 
-test('lock: the address that completes a reset is known, so strangers who go on do not lock it again', async () => {
+test('lock: the IP that completes a reset is known, so further guesses do not lock it again', async () => {
   const { email, login } = await createUser();
   await lockAccountByFailedLogins(login, 1);
   expect(await login('192.0.2.50')).toBe(429);
@@ -135,7 +135,7 @@ test('lock: the address that completes a reset is known, so strangers who go on 
   expect(await login('192.0.2.50', password)).toBe(200);
 });
 
-test('lock: strangers lock nobody out of what shows a session, or the token of a mail', async () => {
+test('lock: guesses never block a session or an e-mail token', async () => {
   const { email, login } = await createUser();
   const session = (await plane().call('POST', '/v1/auth/login', { body: { email, password: PASSWORD } })).body.token;
   const confirm = (await plane().waitForMail(email, 'Confirm')).token;
@@ -150,8 +150,8 @@ test('lock: strangers lock nobody out of what shows a session, or the token of a
   });
   const verify = { token: again.token, password: change.newPassword };
   expect((await post('192.0.2.61', '/v1/auth/verify-email', verify)).status).toBe(200);
-  expect(await login('192.0.2.61', change.newPassword)).toBe(200); // known, by the proof of the mailbox
-  // With a mailed link: the account's password lets it in, however many strangers have guessed.
+  expect(await login('192.0.2.61', change.newPassword)).toBe(200); // known through the e-mail verification
+  // With an e-mailed link the account's password works, however many guesses attackers have made.
   const owner = await plane().createMember('owner');
   const invited = (await owner.call('POST', '/v1/members', { email, role: 'viewer' })).body.member.userId;
   await plane().database.sql`update invitations set link_shown = false where id = ${invited}`;
@@ -162,7 +162,7 @@ test('lock: strangers lock nobody out of what shows a session, or the token of a
   expect(await login('192.0.2.62', change.newPassword)).toBe(200);
 });
 
-test('lock: an address that strangers have locked before it had an account joins by its invitation', async () => {
+test('lock: an e-mail address that was locked before it had an account can accept its invitation', async () => {
   const owner = await plane().createMember('owner');
   const email = newEmail();
   await owner.call('POST', '/v1/members', { email, role: 'viewer' });
@@ -174,7 +174,7 @@ test('lock: an address that strangers have locked before it had an account joins
   expect([await login('192.0.2.80'), await login('192.0.2.81')]).toEqual([200, 429]);
 });
 
-test('lock: guesses in a stolen session are bounded from however many addresses', async () => {
+test('lock: password guesses in a stolen session are bounded across all IPs', async () => {
   const { email, login } = await createUser();
   const session = (await plane().call('POST', '/v1/auth/login', { body: { email, password: PASSWORD } })).body.token;
   const statuses: number[] = [];
@@ -186,7 +186,7 @@ test('lock: guesses in a stolen session are bounded from however many addresses'
   expect(await login('192.0.2.70')).toBe(200); // the owner still signs in
 });
 
-test('the window of an address begins anew when it has ended; what has ended is pruned', async () => {
+test('the window of an IP restarts when it has ended; ended windows are deleted', async () => {
   const { sql } = plane().database;
   const throttle = new Throttle(sql);
   const end = () => sql`select expires_at from throttle_windows where key = 'test'`;
@@ -194,7 +194,7 @@ test('the window of an address begins anew when it has ended; what has ended is 
   const first = await end();
   for (let n = 1; n < 3; n++) await throttle.consume('test', 3, 60, 'tests');
   await expect(throttle.consume('test', 3, 60, 'tests')).rejects.toMatchObject({ retryAfterSeconds: 60 });
-  expect(await end()).toEqual(first); // whoever asks on does not wait longer
+  expect(await end()).toEqual(first); // further attempts do not extend the window
   await sql`update throttle_windows set expires_at = now() where key = 'test'`;
   await throttle.consume('test', 3, 60, 'tests');
   await throttle.recordFailedLogin('prune@example.com', '203.0.113.1', 'none');

@@ -41,7 +41,7 @@ test('create: the token is shown once, kept as a hash, and listed without it', a
   expect((await stranger.call('DELETE', `/v1/management-tokens/${made.body.token.id}`)).status).toBe(404);
 });
 
-test('create: no role above admin, none above the own, no project of another organization, no time that is over', async () => {
+test('create: rejects roles above admin or above the creator's, projects of other organizations and past expiries', async () => {
   const owner = await plane().createMember('owner');
   const stranger = await plane().createMember('owner');
   const foreign = (await stranger.call('POST', '/v1/projects', { name: 'Foreign' })).body.project.id;
@@ -64,7 +64,7 @@ test('create: an organization has at most 200', async () => {
   expect((await Promise.all([create(), create(), create()])).map((a) => a.status).sort()).toEqual([201, 409, 409]);
 });
 
-test("rights: the lower of its role and its creator's role now; nothing once the creator is gone", async () => {
+test("rights: the lower of its role and its creator's current role; none after the creator is removed", async () => {
   const owner = await plane().createMember('owner');
   const admin = await plane().createMember('admin', owner.orgId);
   const token = await createToken(admin, { role: 'admin' });
@@ -83,7 +83,7 @@ test("rights: the lower of its role and its creator's role now; nothing once the
   expect(await read()).toBe(401);
 });
 
-test('rights: what its creator is in another organization counts for nothing', async () => {
+test('rights: the creator's role in another organization does not count', async () => {
   const owner = await plane().createMember('owner');
   const elsewhere = await plane().createMember('owner');
   const token = await createToken(owner);
@@ -112,7 +112,7 @@ test('a deleted, expired or unknown token is 401, and one token is no session', 
   expect(await read()).toBe(401);
 });
 
-test('a management token proves nothing about an account that is invited', async () => {
+test('a management token does not verify an invited account', async () => {
   const owner = await plane().createMember('owner');
   const guest = await plane().createMember('owner');
   const [{ email }] = (await sql()`
@@ -127,7 +127,7 @@ test('a management token proves nothing about an account that is invited', async
   expect((await plane().call('POST', '/v1/invitations/accept', { token: guest.token, body })).status).toBe(200);
 });
 
-test('the trail names the token, and can be asked for it', async () => {
+test('the audit trail names the token and can be filtered by it', async () => {
   const owner = await plane().createMember('owner');
   const token = await createToken(owner, { name: 'Terraform' });
   await token.call('POST', '/v1/projects', { name: 'by token' });
@@ -161,7 +161,7 @@ test('use is written down, at most once a minute', async () => {
   expect(await used()).toBe(first);
 });
 
-test('an account that passes to the mailbox loses the tokens that it made', async () => {
+test('an account that its e-mail owner takes over loses the tokens it created', async () => {
   const owner = await plane().createMember('owner');
   const email = `${owner.userId}@example.com`;
   const signup = { email, password: 'the first password', name: 'Squatter', orgName: 'Own' };
@@ -180,7 +180,7 @@ test('an account that passes to the mailbox loses the tokens that it made', asyn
   expect(await read()).toBe(401);
 });
 
-test('a reset by mail ends the tokens of an account whose address nobody had confirmed, and no others', async () => {
+test('a reset by e-mail revokes the tokens of an unverified account, and no others', async () => {
   for (const [verified, status] of [
     [false, 401],
     [true, 200],
@@ -225,7 +225,7 @@ test('project: lists show its rows and count nothing else', async () => {
   expect(await list(`/v1/agents?projectId=${own.projectId}`, 'agents')).toEqual([1, [own.agentId]]);
 });
 
-test('project: what belongs to another project of the same organization is 404, in every place', async () => {
+test('project: resources of another project of the same organization are 404 in every position', async () => {
   const { own, other, token } = await createTwoProjects();
   const calls: [string, string, Fields?][] = [
     ['GET', `/v1/projects/${other.projectId}`],
@@ -276,7 +276,7 @@ test('project: what concerns more than the project is 403', async () => {
     expect([method, path, (await token.call(method, path, body)).status]).toEqual([method, path, 403]);
   }
   const scoped = { name: 'x', scope: 'org', projectId: own.projectId };
-  expect((await token.call('POST', '/v1/api-keys', scoped)).status).toBe(400); // the project does not make it narrower
+  expect((await token.call('POST', '/v1/api-keys', scoped)).status).toBe(400); // the project scope does not narrow it
 });
 
 test('project: inside it, the token does what an admin does', async () => {
@@ -305,13 +305,13 @@ test('project: inside it, the token does what an admin does', async () => {
   expect((await token.call('GET', '/v1/usage/agents/compare?agentIds=x')).status).toBe(400);
 });
 
-test('project: a custom provider of another organization is unknown here as anywhere', async () => {
+test('project: a custom provider of another organization is 404', async () => {
   const { own, token } = await createTwoProjects();
   const account = { agentId: own.agentId, providerSlug: 'nowhere', credentials: {} };
   expect((await token.call('POST', '/v1/providers/accounts', account)).status).toBe(404);
 });
 
-test('who am I: a token is told its name, its organization and what it may do now, and nothing of its creator', async () => {
+test('whoami: a token sees its name, its organization and its current rights, but nothing about its creator', async () => {
   const owner = await plane().createMember('owner');
   const other = await plane().createMember('owner');
   await sql()`insert into memberships (org_id, user_id, role) values (${other.orgId}, ${owner.userId}, 'viewer')`;

@@ -1,6 +1,6 @@
 /**
- * A client that holds a request's body back until its rights are gone: no write happens. Nor does one that waited inside of
- * its transaction, and a revocation waits for the writes that passed their last check before it.
+ * A client delays the body of a request until its rights are revoked: no write happens. The same holds for a request
+ * that waited inside its transaction. A revocation waits for writes that passed their last check before it.
  */
 import { randomUUID } from 'node:crypto';
 import { type ClientRequest, request as httpRequest } from 'node:http';
@@ -12,7 +12,7 @@ import { type Member, useControlPlane } from '../fixtures/control-plane.js';
 import { countLockWaiters, holdPostgresLock } from '../fixtures/postgres-lock.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 
-/** Requests that were authenticated and whose body is awaited now. */
+/** Requests that were authenticated and whose body is still expected. */
 let authenticated = 0;
 const plane = useControlPlane({}, ({ app }) => {
   app.addHook('preParsing', async () => {
@@ -99,7 +99,7 @@ async function auditEntries(orgId: string): Promise<number> {
   return row!.n;
 }
 
-test('an admin who was made a viewer while the body was held back mints nothing', async () => {
+test('an admin who became a viewer while the body was delayed creates no key', async () => {
   const owner = await plane().createMember('owner');
   const admin = await plane().createMember('admin', owner.orgId);
   const rest = await sendWithDelayedBody(admin.token, 'POST', '/v1/api-keys', { name: 'held', scope: 'org' });
@@ -108,7 +108,7 @@ test('an admin who was made a viewer while the body was held back mints nothing'
   expect((await owner.call('GET', '/v1/api-keys')).body.total).toBe(0);
 });
 
-test('a deleted management token mints nothing with a body that it held back, and is not given a kept answer', async () => {
+test('a deleted management token creates nothing with a delayed body and gets no stored response', async () => {
   const owner = await plane().createMember('owner');
   const { token, secretToken } = (await owner.call('POST', '/v1/management-tokens', { name: 'ci', role: 'admin' }))
     .body;
@@ -165,7 +165,7 @@ test('a removal waits for a management token that passed its last check, and del
   const { sql } = plane().database;
   const owner = await plane().createMember('owner');
   const admin = await plane().createMember('admin', owner.orgId);
-  // The answer for the Idempotency-Key is written last of all: this lock holds the call between its check and its commit.
+  // The response for the Idempotency-Key is written last, so this lock stops the call between its check and its commit.
   const release = await holdPostgresLock(sql, (tx) => tx`lock table idempotency_keys in share mode`);
   const body = { name: 'late', role: 'admin' };
   const mint = admin.call('POST', '/v1/management-tokens', body, { 'idempotency-key': randomUUID() });
@@ -178,11 +178,11 @@ test('a removal waits for a management token that passed its last check, and del
   expect((await owner.call('GET', '/v1/management-tokens')).body.total).toBe(0);
 });
 
-test('a call that waits for the end of its session keeps nothing locked that the end needs', async () => {
+test('a call that waits for the revocation of its session holds no lock that the revocation needs', async () => {
   const { sql } = plane().database;
   const owner = await plane().createMember('owner');
   const { orgId, userId } = owner;
-  // As when the account passes to its mailbox (auth/takeover.ts): sessions end first, then memberships and all else.
+  // The order of an account takeover by its e-mail owner: sessions first, then memberships and the rest.
   const release = await holdPostgresLock(sql, (tx) => tx`delete from sessions where user_id = ${userId}`);
   const calls = [
     owner.call('POST', '/v1/projects', { name: 'P' }),
@@ -197,7 +197,7 @@ test('a call that waits for the end of its session keeps nothing locked that the
   expect([free.length, referable.length]).toEqual([1, 1]);
 });
 
-test('a deletion of the organization that waits for the end of its session does not hold the organization', async () => {
+test('a deletion of the organization that waits for the revocation of its session does not lock the organization', async () => {
   const { sql } = plane().database;
   const { body } = await plane().call('POST', '/v1/auth/signup', {
     body: { email: `${randomUUID()}@example.org`, password: 'a long enough password', name: 'A', orgName: 'A' },
@@ -229,7 +229,7 @@ test('a switch of the organization that waits for its account does not hold its 
   expect(free).toHaveLength(1);
 });
 
-test('an organization is not created by a session that ended while the call waited', async () => {
+test('a session that was revoked while the call waited creates no organization', async () => {
   const { sql } = plane().database;
   const { userId, call } = await plane().createMember('owner');
   const release = await holdPostgresLock(sql, (tx) => tx`select 1 from users where id = ${userId} for no key update`);

@@ -1,6 +1,6 @@
 /**
- * Who may do what, and that no organization reaches into another: both generated from the route table, so that a new
- * route cannot be forgotten. The matrix is kept in controlplane/ACCESS.md; `npx vitest run <this file> -u` rewrites it.
+ * Checks which role may call each route and that organizations are isolated. Both are generated from the route table,
+ * so that no new route is missed. The matrix is controlplane/ACCESS.md; `npx vitest run <this file> -u` rewrites it.
  */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
@@ -37,7 +37,7 @@ function expectedStatusFor(route: RouteEntry, caller: Caller): number {
   return ROLES.indexOf(role) >= ROLES.indexOf(route.access) ? success : 403;
 }
 
-/** Whoever makes the call; a token is an owner's, so that nothing but its own role holds it back. */
+/** The callers. A token belongs to an owner, so only its own role limits it. */
 async function createCaller(caller: Caller, owner: Member): Promise<Member | null> {
   if (caller === 'none') return null;
   if (!isToken(caller)) return plane().createMember(caller as (typeof ROLES)[number], owner.orgId);
@@ -54,7 +54,7 @@ async function createCaller(caller: Caller, owner: Member): Promise<Member | nul
   };
 }
 
-test('roles: every route answers every caller as its declared access says; the matrix is controlplane/ACCESS.md', async () => {
+test('roles: every route responds to every caller according to its declared access; the matrix is controlplane/ACCESS.md', async () => {
   const lines: string[] = [];
   const byPath = [...routes()].sort((a, b) => (`${a.url} ${a.method}` < `${b.url} ${b.method}` ? -1 : 1));
   for (const route of byPath) {
@@ -86,7 +86,7 @@ The last four columns are management tokens of an owner: with each role, and an 
 ${lines.join('\n')}
 `;
 
-/** The fields of a call that hold ids, by what their schema says. */
+/** The fields of a call that contain ids, according to their schema. */
 function listIdFields(route: RouteEntry, part: 'querystring' | 'body'): readonly string[] {
   const schema = route.schema?.[part] as { properties?: Record<string, { format?: string }> } | undefined;
   return Object.entries(schema?.properties ?? {})
@@ -94,7 +94,7 @@ function listIdFields(route: RouteEntry, part: 'querystring' | 'body'): readonly
     .map(([name]) => name);
 }
 
-/** The call with one id of the other organization in it, for each place where an id stands. */
+/** The call with one id of the other organization, for each position of an id. */
 function createForeignCalls(route: RouteEntry, own: ExampleCall, other: ExampleCall): readonly [string, ExampleCall][] {
   const calls: [string, ExampleCall][] = [];
   for (const name of Object.keys(own.params ?? {})) {
@@ -117,7 +117,7 @@ async function countAuditEntries(orgId: string): Promise<number> {
   return row!.n;
 }
 
-test('tenancy: an id of another organization is 404 in every place of every route, and changes nothing there', async () => {
+test('tenancy: an id of another organization is 404 in every position of every route and changes nothing there', async () => {
   let places = 0;
   for (const route of routes()) {
     const example = exampleOf(route);
@@ -135,10 +135,10 @@ test('tenancy: an id of another organization is 404 in every place of every rout
     expect(await countAuditEntries(stranger.orgId)).toBe(before);
   }
   const inPaths = routes().flatMap(({ url }) => url.match(/:\w+/g) ?? []);
-  expect(places).toBeGreaterThan(inPaths.length); // and those in queries and bodies
+  expect(places).toBeGreaterThan(inPaths.length); // plus ids in queries and bodies
 });
 
-test('ids: an unknown one is 404 and one that is no UUID is 400, on every route with an id in its path', async () => {
+test('ids: an unknown id is 404 and an invalid UUID is 400, on every route with an id in its path', async () => {
   for (const route of routes()) {
     const schema = route.schema?.params as { properties?: Record<string, { format?: string }> } | undefined;
     for (const [name, field] of Object.entries(schema?.properties ?? {})) {

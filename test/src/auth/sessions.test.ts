@@ -1,4 +1,4 @@
-/** Sessions end: by logout, by their user from elsewhere, by a new password, and token by token when refreshed. */
+/** Sessions end by logout, by revocation, by a new password, and token by token through refresh. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Secret } from '@acg/base/secret';
 import { SessionTokens } from '@acg/controlplane/auth/sessions/session-token';
@@ -37,7 +37,7 @@ const oldToken = (userId: string, orgId: string) =>
     jti: randomUUID(),
   });
 
-test('logout: the session ends, and with it every token of it; others stay', async () => {
+test('logout: revokes the session and all its tokens; other sessions stay', async () => {
   const { email, token } = await signup();
   const other = await login(email);
   const renewed = (await refresh(token)).body.token;
@@ -48,7 +48,7 @@ test('logout: the session ends, and with it every token of it; others stay', asy
   expect(await me(other)).toBe(200);
 });
 
-test('sessions: listed newest first with where they come from, and no other user sees or ends them', async () => {
+test('sessions: listed newest first with their origin; other users can neither see nor revoke them', async () => {
   const ada = await signup();
   const second = await login(ada.email);
   const { body } = await call(second, 'GET', '/v1/sessions');
@@ -76,7 +76,7 @@ test('sessions: listed newest first with where they come from, and no other user
   expect((await call(second, 'DELETE', `/v1/sessions/${id}`)).status).toBe(404);
 });
 
-test('sessions: all others end at once, also a token from before sessions were rows', async () => {
+test('sessions: revoking all others works at once, also for tokens without a session row', async () => {
   const { email, token, user, org } = await signup();
   const old = oldToken(user.id, org.id);
   const others = [await login(email), await login(email)];
@@ -87,17 +87,17 @@ test('sessions: all others end at once, also a token from before sessions were r
   expect((await call(token, 'GET', '/v1/sessions')).body.total).toBe(1);
 });
 
-test('a token from before sessions were rows holds by its version, and refreshing makes it one with a row', async () => {
+test('a token without a session row is valid by its version, and a refresh gives it a row', async () => {
   const { user, org } = await signup();
   const old = oldToken(user.id, org.id);
   const renewed = (await refresh(old)).body.token;
   expect(claimsOf(renewed)).toMatchObject({ sid: expect.any(String), gen: 1 });
   expect([await me(old), await me(renewed)]).toEqual([200, 200]);
   expect((await call(old, 'POST', '/v1/auth/logout')).status).toBe(200);
-  expect([await me(old), await me(renewed)]).toEqual([401, 401]); // it cannot end alone
+  expect([await me(old), await me(renewed)]).toEqual([401, 401]); // it cannot be revoked alone
 });
 
-test('a token names one organization: its user is nobody there, whatever else they are a member of', async () => {
+test('a token names one organization: without a membership there its user has no rights', async () => {
   const { token, user, org } = await signup();
   const { token: strangers, org: other } = await signup();
   await sql()`insert into memberships (org_id, user_id, role) values (${other.id}, ${user.id}, 'viewer')`;
@@ -108,12 +108,12 @@ test('a token names one organization: its user is nobody there, whatever else th
   expect(await me(strangers)).toBe(200);
 });
 
-test('refresh: the old token is good for a minute more, and gets the newest once more', async () => {
+test('refresh: the old token stays valid for a minute and gets the newest token once more', async () => {
   const { token } = await signup();
   const second = (await refresh(token)).body.token;
   expect(claimsOf(second)).toMatchObject({ sid: claimsOf(token).sid, gen: claimsOf(token).gen + 1 });
   expect(await me(token)).toBe(200);
-  const tab = (await refresh(token)).body.token; // another tab, with the token before
+  const tab = (await refresh(token)).body.token; // another tab with the previous token
   expect(claimsOf(tab).gen).toBe(claimsOf(second).gen);
   expect([await me(token), await me(second), await me(tab)]).toEqual([200, 200, 200]);
 });
@@ -143,7 +143,7 @@ test('refresh: two generations on, the minute does not matter', async () => {
   expect([await me(token), await me(third)]).toEqual([401, 401]);
 });
 
-test('refresh: within the minute, the older token gets nothing in another network, and the session ends', async () => {
+test('refresh: within the minute, the older token from another network is rejected and the session is revoked', async () => {
   const { token, user } = await signup();
   const mine = (await refresh(token)).body.token;
   await sql()`update sessions set refreshed_from = '203.0.113.9' where id = ${claimsOf(token).sid}`;
@@ -159,18 +159,18 @@ test('refresh: a session that was refreshed before its network was recorded keep
   expect((await refresh(token)).status).toBe(200);
 });
 
-test('cookie: a thief who turned the token into a cookie loses it when the owner comes back', async () => {
+test('cookie: a thief who turned the token into a cookie loses it when the owner returns', async () => {
   const { token, user } = await signup();
   const headers = { 'sec-fetch-site': 'same-origin' };
   const exchanged = await plane().call('POST', '/v1/session', { token, body: {}, headers });
   const cookie = exchanged.headers.get('set-cookie')!.split(';')[0]!;
   const seen = async () => (await plane().call('GET', '/v1/me', { headers: { cookie } })).status;
-  expect([await me(token), await seen()]).toEqual([401, 200]); // on its way: nothing ends
+  expect([await me(token), await seen()]).toEqual([401, 200]); // in flight: nothing is revoked
   await overlapEnds(token);
   expect([await me(token), await seen(), await ends(user.id)]).toEqual([401, 401, 1]);
 });
 
-test('refresh: 30 days after the login it ends, however often it was refreshed', async () => {
+test('refresh: a session expires 30 days after the login, regardless of refreshes', async () => {
   const { token } = await signup();
   const { sid } = claimsOf(token);
   const age = (days: number) => sql()`
@@ -193,7 +193,7 @@ test('refresh: the minute is a minute', async () => {
   expect(row!.leftS).toBe(60);
 });
 
-test('refresh: two tabs at once end with one generation', async () => {
+test('refresh: two concurrent tabs end with one token generation', async () => {
   const { token } = await signup();
   const answers = await Promise.all(Array.from({ length: 8 }, () => refresh(token)));
   expect(answers.map((answer) => answer.status)).toEqual(Array(8).fill(200));
@@ -220,7 +220,7 @@ test('a token that names the session of another user is 401', async () => {
   expect([await me(forged), (await refresh(forged)).status]).toEqual([401, 401]);
 });
 
-test('change-password: needs the current one, ends all other sessions and the mails that were asked for', async () => {
+test('change-password: requires the current one, revokes all other sessions and the pending e-mails', async () => {
   const { email, token } = await signup();
   const other = await login(email);
   await plane().call('POST', '/v1/auth/forgot-password', { body: { email } });
@@ -253,7 +253,7 @@ test('change-password: wrong guesses by a stolen session count as failed logins'
   expect((await guess(10)).status).toBe(429);
 });
 
-test('reset: all sessions end, whatever they are', async () => {
+test('reset: revokes all sessions of every kind', async () => {
   const { email, token, user, org } = await signup();
   const tokens = [token, await login(email), oldToken(user.id, org.id)];
   await plane().call('POST', '/v1/auth/forgot-password', { body: { email } });
@@ -273,7 +273,7 @@ test('a login that was under way while the password was reset opens no session',
   expect(await sql().begin((tx) => insertSession(tx, { ...session, ...rest }))).toBe(false);
 });
 
-test('sessions: a user has at most 100; the one that was not seen for the longest goes', async () => {
+test('sessions: a user has at most 100; the least recently seen one is revoked', async () => {
   const { token, user, org } = await signup();
   await sql()`
     insert into sessions (id, user_id, org_id, kind, ip, user_agent, last_seen_at, expires_at)
@@ -298,7 +298,7 @@ test('sessions: what can neither be used nor refreshed any more is pruned', asyn
   expect(await me(token)).toBe(401);
 });
 
-test('sessions: one that is over is not listed, also while its row is there', async () => {
+test('sessions: an expired one is not listed while its row exists', async () => {
   const { token, user, email } = await signup();
   const total = async () => (await call(token, 'GET', '/v1/sessions')).body.total;
   await login(email);
@@ -318,7 +318,7 @@ test('sessions: one that is over is not listed, also while its row is there', as
   expect(await total()).toBe(1);
 });
 
-test('JWT_SECRET: two at once while it is being replaced: the new one signs, both are taken, then the old one is not', async () => {
+test('JWT_SECRET: rotation: the new secret signs, both are accepted, then the old one is rejected', async () => {
   const [old, fresh] = ['o', 'n'].map((letter) => letter.repeat(40));
   const { token } = await signup();
   const oldPlane = await startControlPlane({ JWT_SECRET: old! }, plane().database);

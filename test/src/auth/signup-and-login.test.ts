@@ -36,7 +36,7 @@ function signToken(claims: { sub: string; org: string; ver?: number; iat: number
   return sign({ ver: 1, ...claims });
 }
 
-test('signup: makes user, organization, first project and a session that works', async () => {
+test('signup: creates user, organization, first project and a working session', async () => {
   const { email, answer } = await signup();
   expect(answer.status).toBe(201);
   expect(answer.body).toEqual({
@@ -57,7 +57,7 @@ test('signup: makes user, organization, first project and a session that works',
   });
 });
 
-test('signup: a known e-mail is 409 in any case, and nothing is left behind', async () => {
+test('signup: a known e-mail is 409 in any letter case, and no rows are left behind', async () => {
   const { email } = await signup();
   const count = async () => (await plane().database.sql<{ n: number }[]>`select count(*) n from organizations`)[0]!.n;
   const before = await count();
@@ -90,20 +90,20 @@ test.each([
   expect(answer).toMatchObject({ status: 400, body: { error } });
 });
 
-test('signup: 100 at once with one organization name all succeed, each with its own slug', async () => {
+test('signup: 100 concurrent signups with one organization name all succeed, each with its own slug', async () => {
   const answers = await Promise.all(Array.from({ length: 100 }, () => signup({ orgName: 'Crowded' })));
   expect(new Set(answers.map(({ answer }) => answer.status))).toEqual(new Set([201]));
   expect(new Set(answers.map(({ answer }) => answer.body.org.slug)).size).toBe(100);
 });
 
-test('signup: one e-mail 20 times at once makes one user', async () => {
+test('signup: 20 concurrent signups with one e-mail create one user', async () => {
   const email = newEmail();
   const answers = await Promise.all(Array.from({ length: 20 }, () => signup({ email })));
   const statuses = answers.map(({ answer }) => answer.status).sort();
   expect(statuses).toEqual([201, ...Array(19).fill(409)]);
 });
 
-test('login: answers token, user, active organization and all organizations; wrong and unknown answer alike', async () => {
+test('login: returns token, user, active organization and all organizations; wrong and unknown credentials get the same response', async () => {
   const { email, answer } = await signup();
   const { user, org } = answer.body;
   const good = await login(email.toUpperCase());
@@ -122,7 +122,7 @@ test('login: the password is stored as argon2id, and hashing an unknown user cos
   expect(row!.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
 });
 
-test.each(['known', 'unknown'])('login: after 10 failures a %s account answers 429 with Retry-After', async (kind) => {
+test.each(['known', 'unknown'])('login: after 10 failures a %s account gets 429 with Retry-After', async (kind) => {
   const email = kind === 'known' ? (await signup()).email : newEmail();
   for (let n = 0; n < 10; n++) expect((await login(email, `guess number ${n}`)).status).toBe(401);
   for (const password of ['guess number 10', PASSWORD]) {
@@ -150,7 +150,7 @@ test('login: the limit slides: the account opens when the oldest failure is 15 m
   expect((await login(email)).status).toBe(429);
   await plane().database.sql`update throttle_marks set marked_at = marked_at[1] - interval '2 min' || marked_at[2:]`;
   expect((await login(email)).status).toBe(200);
-  expect((await login(email, 'one more wrong')).status).toBe(401); // a success begins the count anew
+  expect((await login(email, 'one more wrong')).status).toBe(401); // a success resets the count
 });
 
 test('sessions: expired, forged and foreign tokens are 401', async () => {
@@ -240,7 +240,7 @@ test('verify-email: with a password, only the one of the account confirms it; wr
   expect((await me()).user.emailVerified).toBe(true);
 });
 
-test('verify-email: the mail is sent again, the newest one works; known, verified and unknown are answered alike', async () => {
+test('verify-email: the e-mail is sent again and the newest works; known, verified and unknown addresses get the same response', async () => {
   const { email } = await signup();
   const resend = (to: string) => plane().call('POST', '/v1/auth/resend-verification', { body: { email: to } });
   const verify = (token: string) => plane().call('POST', '/v1/auth/verify-email', { body: { token } });
@@ -270,7 +270,7 @@ function createRecoveryService() {
   return { mails, background, recovery };
 }
 
-test('verify-email: asked for again, at most five mails an hour go to one address, and none where it is verified', async () => {
+test('verify-email: at most five e-mails an hour go to one address, and none to a verified one', async () => {
   const { sql } = plane().database;
   const { mails, background, recovery } = createRecoveryService();
   const { email } = await signup();
@@ -280,7 +280,7 @@ test('verify-email: asked for again, at most five mails an hour go to one addres
     await background.waitUntilIdle();
   }
   expect(mails.map(({ to, purpose }) => [to, purpose])).toEqual(Array(5).fill([email, 'verify']));
-  // Mails of another kind have their own limit.
+  // E-mails of another kind have a separate limit.
   recovery.requestPasswordReset(email);
   await background.waitUntilIdle();
   expect(mails.at(-1)).toMatchObject({ to: email, purpose: 'reset' });
@@ -291,7 +291,7 @@ test('verify-email: asked for again, at most five mails an hour go to one addres
   expect(mails).toHaveLength(6);
 });
 
-test('reset: asked for again, at most five mails an hour go to one address, and none to one that is unknown', async () => {
+test('reset: at most five e-mails an hour go to one address, and none to an unknown one', async () => {
   const { mails, background, recovery } = createRecoveryService();
   const { email } = await signup();
   for (let n = 0; n < 8; n++) {
@@ -302,7 +302,7 @@ test('reset: asked for again, at most five mails an hour go to one address, and 
   expect(mails.map(({ to, purpose }) => [to, purpose])).toEqual(Array(5).fill([email, 'reset']));
 });
 
-test('reset: the mailed token sets the password once, ends all sessions and lifts the login limit', async () => {
+test('reset: the e-mailed token sets the password once, revokes all sessions and resets the login limit', async () => {
   const { email, answer } = await signup();
   for (let n = 0; n < 10; n++) await login(email, `guess number ${n}`);
   for (const known of [email.toUpperCase(), newEmail()]) {
@@ -321,7 +321,7 @@ test('reset: the mailed token sets the password once, ends all sessions and lift
   expect((await login(email)).status).toBe(401);
 });
 
-test('reset: a change of the password that was under way, by who knew the old one, does not undo it', async () => {
+test('reset: a concurrent password change with the old password does not undo it', async () => {
   const { email, answer } = await signup();
   await plane().call('POST', '/v1/auth/forgot-password', { body: { email } });
   const { token } = await plane().waitForMail(email, 'new password');

@@ -1,4 +1,4 @@
-/** `acg` as a real process without a terminal, with a directory of its own for what it remembers. */
+/** Runs `acg` as a real process without a terminal and with a separate settings directory. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const PROGRAM = fileURLToPath(new URL('../../../controlplane/cli/bin/acg.js', import.meta.url));
-/** Longer than any command takes: one that asks a question would wait for ever. */
+/** Longer than any command takes; a command that prompts would wait forever. */
 const TIMEOUT_MS = 25_000;
 
 export interface ProcessResult {
@@ -55,9 +55,9 @@ export class AcgCommand {
     child.stderr.on('data', (chunk: Buffer) => {
       stderr += chunk.toString();
     });
-    // Without input stdin stays open and silent, as under a supervisor: who reads it, hangs.
+    // Without input, stdin stays open and silent, as under a supervisor; a command that reads it hangs.
     if (input !== undefined) child.stdin.end(input);
-    child.stdin.on('error', () => {}); // it ended without reading
+    child.stdin.on('error', () => {}); // it exited without reading
     onStart?.(child);
     const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
     clearTimeout(hanging);

@@ -1,6 +1,6 @@
 /**
- * What of the management API the command line can do: every operation stands in a call of its sources, or below with the
- * reason why not. `acg api` reaches them all, and counts for none.
+ * Compares the command line with the management API: every operation is called in its sources, or listed below with the
+ * reason. `acg api` reaches all operations and does not count.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -66,7 +66,7 @@ test('every operation has a command, or a reason why it has none', () => {
   expect(without).toEqual([]);
 });
 
-test('what is said to be left out is an operation, and is left out', () => {
+test('every operation listed as left out exists and is left out', () => {
   const called = calledOperations();
   const known = new Set(documented());
   expect(Object.keys(LEFT_OUT).filter((operation) => !known.has(operation) || called.has(operation))).toEqual([]);

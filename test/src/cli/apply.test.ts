@@ -1,4 +1,4 @@
-/** `acg apply`: the organization becomes as the file says; a second time there is nothing to do. */
+/** `acg apply` brings the organization to the state of the file; a second run changes nothing. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -63,12 +63,12 @@ function apply(file: string, args: readonly string[] = [], variables: Readonly<R
 }
 const audited = async (): Promise<number> => (await tenant.call('GET', '/v1/audit?limit=1')).body.total;
 
-test('what would change comes first; unconfirmed, or without a variable that is needed, nothing does', async () => {
+test('the plan is printed first; without confirmation or a required variable nothing changes', async () => {
   const before = await audited();
   const dry = await apply(FILE, ['--dry-run']);
   expect(dry.stdout).toContain('+ agent Crawler');
   expect(dry.stdout).toContain('budgetCentsMonthly: null → 100000');
-  expect(dry.stdout).toContain('apiKey: $OPENAI_KEY'); // nobody's file takes a variable unseen
+  expect(dry.stdout).toContain('apiKey: $OPENAI_KEY'); // a file cannot read a variable unnoticed
   expect((await apply(FILE)).code).toBe(3);
   const missing = await apply(FILE, ['--yes'], {});
   expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('OPENAI_KEY is not set')]);
@@ -89,7 +89,7 @@ test('applied twice: the second time changes nothing', async () => {
   expect(agents).toMatchObject([{ name: 'Crawler', status: 'paused', budgetCentsMonthly: 1500 }]);
 });
 
-test('what is exported changes nothing when it is applied, as YAML and as JSON', async () => {
+test('applying an export changes nothing, as YAML and as JSON', async () => {
   const yaml = (await acg.runOk(['export'])).stdout;
   expect(yaml).not.toContain(env.OPENAI_KEY);
   expect(yaml).toContain('env: CRAWLER_OPENAI_API_KEY');
@@ -103,7 +103,7 @@ test('a changed field, and only that one', async () => {
   expect([code, stdout]).toEqual([0, '~ agent Crawler\n    tpmLimit: 1000 → 2000\n']);
 });
 
-test('--prune deletes what the file does not have, in the parts that it speaks of; without it nothing is', async () => {
+test('--prune deletes resources missing in the file, in the sections it contains; without it nothing is deleted', async () => {
   const document = parse(FILE);
   document.projects.pop();
   delete document.webhooks;

@@ -1,6 +1,6 @@
 /**
- * Every command, without a terminal and with `--json`, against the real stack: what it prints is what the API's document
- * says of that route, and none of them waits for an answer.
+ * Runs every command against the real stack, without a terminal and with `--json`: the output matches the API document
+ * of its route, and no command waits for input.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -39,7 +39,7 @@ afterAll(async () => {
   await openai.close();
 });
 
-/** Closed schemas: a field more than the document has is an error, too. */
+/** Closed schemas: an additional field is an error, too. */
 function schemaOf(method: string, path: string): object {
   const operation = DOCUMENT.paths[path]?.[method.toLowerCase()];
   const success = Object.keys(operation?.responses ?? {}).find((status) => status.startsWith('2'));
@@ -227,12 +227,12 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('GET /v1/deleted-orgs', ['org', 'deleted']);
   await walk('POST /v1/auth/logout', ['logout']);
 
-  // In login.test.ts: they need somebody at a browser, a second member, a delivery that has failed, a second session.
+  // Covered by login.test.ts: they need a browser, a second member, a failed delivery or a second session.
   const elsewhere = ['signup', 'login', 'members role', 'webhooks retry', 'sessions end'];
   expect([...walked, ...elsewhere].sort()).toEqual((await everyCommand()).sort());
 });
 
-/** Management tokens that wait for a review; answers their ids. */
+/** Creates management tokens that wait for a review; returns their ids. */
 async function suspendedTokens(names: readonly string[]): Promise<string[]> {
   for (const name of names) await acg.runOk(['tokens', 'create', '--name', name, '--role', 'viewer']);
   const sql = openPool(stack.database.url, { connectionsMax: 1, applicationName: 'test' });
@@ -244,8 +244,8 @@ async function suspendedTokens(names: readonly string[]): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-test('logs -f: one object a line, each call once, until it is ended', async () => {
-  const tenant = await stack.signUpTenant(); // the other one's session has ended
+test('logs -f: one object a line, each call once, until it is stopped', async () => {
+  const tenant = await stack.signUpTenant(); // the session of the other tenant has ended
   const agent = await tenant.createAgent({ name: 'Followed' });
   await tenant.createAccount(agent.id, 'openai', { apiKey: PROVIDER_CREDENTIALS.openai });
   const token = await tenant.createToken(agent.id);
@@ -281,7 +281,7 @@ const commandOf = (args: readonly string[]): string => {
   const [group, second] = args.filter((arg) => !arg.startsWith('-'));
   return second !== undefined && SUBCOMMANDS.get(group!)?.includes(second) ? `${group} ${second}` : group!;
 };
-/** Groups that do something without a subcommand, too. */
+/** Includes groups that act without a subcommand. */
 const ACT_THEMSELVES: ReadonlySet<string> = new Set(['circuits', 'usage']);
 const SUBCOMMANDS = new Map<string, readonly string[]>();
 

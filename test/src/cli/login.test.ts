@@ -1,4 +1,4 @@
-/** How one logs in, what is kept of it, how commands fail, and that nothing is asked where nobody can answer. */
+/** Logging in, saved sessions, failing commands, and that no prompt appears without a terminal. */
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -47,7 +47,7 @@ test('by a code: it is shown without a terminal, approved elsewhere, and the ses
   expect((await acg.run(['projects', 'create', 'Mine'])).code).toBe(5);
 });
 
-test('by a refused code: exit 4', async () => {
+test('by a denied code: exit 4', async () => {
   const outcome = await acg.run(['login'], {
     onStart: async (child) => {
       let shown = '';
@@ -61,7 +61,7 @@ test('by a refused code: exit 4', async () => {
   expect([outcome.code, outcome.stderr]).toEqual([4, expect.stringContaining('refused')]);
 });
 
-test('by e-mail and password; the file is this user’s alone, and is put right where it is not', async () => {
+test('by e-mail and password; the file is readable by this user only, and wrong modes are corrected', async () => {
   await acg.runOk(['login', '--email', await email(), '--password-stdin'], { input: `${PASSWORD}\n` });
   expect(statSync(acg.credentialsPath).mode & 0o777).toBe(0o600);
   expect(statSync(dirname(acg.credentialsPath)).mode & 0o777).toBe(0o700);
@@ -72,7 +72,7 @@ test('by e-mail and password; the file is this user’s alone, and is put right 
   expect(statSync(acg.credentialsPath).mode & 0o777).toBe(0o600);
 });
 
-test('by a management token; logout forgets it and leaves it alone', async () => {
+test('by a management token; logout removes it here and does not revoke it', async () => {
   const made = await tenant.call('POST', '/v1/management-tokens', { name: 'ci', role: 'viewer' });
   await acg.runOk(['login', '--with-token'], { input: `${made.body.secretToken}\n` });
   expect((await acg.runOk(['whoami', '--json'])).json).toMatchObject({ user: null, role: 'viewer' });
@@ -82,21 +82,21 @@ test('by a management token; logout forgets it and leaves it alone', async () =>
   expect((await acg.runOk(['whoami'], { env: { ACG_TOKEN: made.body.secretToken } })).code).toBe(0);
 });
 
-test('a stranger signs up, and is logged in', async () => {
+test('a new user signs up and is logged in', async () => {
   const args = ['signup', '--email', 'stranger@example.com', '--org-name', 'Own', '--password-stdin', '--json'];
   const { json } = await acg.runOk(args, { input: PASSWORD });
   expect(json).toMatchObject({ user: { email: 'stranger@example.com', name: 'stranger' }, role: 'owner' });
   expect((await acg.runOk(['org', 'ls'])).stdout).toContain('own');
 });
 
-test('logout ends the session on the server', async () => {
+test('logout revokes the session on the server', async () => {
   await acg.runOk(['login', '--email', await email(), '--password-stdin'], { input: PASSWORD });
   const { token } = JSON.parse(saved()).sessions.default;
   await acg.runOk(['logout']);
   expect((await acg.run(['whoami'], { env: { ACG_TOKEN: token } })).code).toBe(4);
 });
 
-test('a saved session is sent to no other address, not even through a redirection', async () => {
+test('a saved session is sent to no other URL, not even through a redirect', async () => {
   await acg.runOk(['login', '--email', await email(), '--password-stdin'], { input: PASSWORD });
   const seen: (string | undefined)[] = [];
   const server = createServer((request, response) => {
@@ -112,7 +112,7 @@ test('a saved session is sent to no other address, not even through a redirectio
   await new Promise((resolve) => server.close(resolve));
 });
 
-test('.acg.json names an agent; it can neither hold a token nor say where one goes', async () => {
+test('.acg.json names an agent; it can neither contain a token nor decide where one is sent', async () => {
   await acg.runOk(['login', '--email', await email(), '--password-stdin'], { input: PASSWORD });
   const { slug } = await tenant.createAgent({ name: 'Of the directory' });
   writeFileSync(join(acg.homeDirectory, '.acg.json'), JSON.stringify({ agent: slug }));
@@ -142,7 +142,7 @@ test.each([
   if (args.length > 1) expect(JSON.parse(outcome.stderr)).toMatchObject({ error: expect.any(String) });
 });
 
-test('what cannot be undone wants --yes where nobody can be asked', async () => {
+test('irreversible commands require --yes without a terminal', async () => {
   const { slug } = await tenant.createAgent({ name: 'Doomed' });
   const env = { ACG_TOKEN: tenant.session };
   const outcome = await acg.run(['agents', 'delete', slug, '--json'], { env });
@@ -150,7 +150,7 @@ test('what cannot be undone wants --yes where nobody can be asked', async () => 
   await acg.runOk(['agents', 'delete', slug, '--yes'], { env });
 });
 
-test('no login, an ended one, no gateway: 4, 4, 1; another organization than the wanted one: 2', async () => {
+test('no login, a revoked session, no gateway: 4, 4, 1; another organization than the wanted one: 2', async () => {
   expect((await acg.run(['agents', 'ls'])).code).toBe(4);
   expect((await acg.run(['agents', 'ls'], { env: { ACG_TOKEN: 'ended' } })).code).toBe(4);
   const env = { ACG_TOKEN: tenant.session };
@@ -160,7 +160,7 @@ test('no login, an ended one, no gateway: 4, 4, 1; another organization than the
   expect((await acg.run(['agents', 'ls', '--org', tenant.orgId], { env })).code).toBe(0);
 });
 
-test('a secret is taken from no argument, and is in no output', async () => {
+test('a secret is accepted from no argument and appears in no output', async () => {
   const { slug } = await tenant.createAgent({ name: 'Keeper' });
   const env = { ACG_TOKEN: tenant.session, MY_KEY: 'sk-secret-of-mine' };
   const argument = ['accounts', 'add', 'openai', '--agent', slug, '--field', 'apiKey=sk-secret-of-mine'];

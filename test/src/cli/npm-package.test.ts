@@ -1,4 +1,4 @@
-/** What `npm pack` makes of the workspace, installed elsewhere: it needs nothing, and starts fast. */
+/** The package that `npm pack` builds, installed elsewhere: it has no dependencies and starts fast. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-test('it has the program and its bundle, nothing else, and no dependencies', () => {
+test('it contains the program and its bundle only, and has no dependencies', () => {
   expect(readdirSync(installed).sort()).toEqual(['bin', 'dist', 'package.json']);
   expect(readdirSync(join(installed, 'dist'))).toEqual(['bundle']);
   expect(readdirSync(join(home, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual(['@acg']);

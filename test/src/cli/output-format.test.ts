@@ -1,4 +1,4 @@
-/** What people read, and what scripts read without `--json`: figures as the API means them, and next steps that work. */
+/** Output for users, and for scripts without `--json`: values as the API defines them, and next steps that work. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Stack, type Tenant } from '../fixtures/stack.js';
 import { waitUntil } from '../fixtures/wait-until.js';
@@ -27,13 +27,13 @@ afterAll(async () => {
   await openai.close();
 });
 
-/** Of tab-separated lines, the cell under that title in the row that begins so. */
+/** The cell under that title in the tab-separated row that starts with this text. */
 async function cell(args: readonly string[], row: string, title: string): Promise<string | undefined> {
   const [titles, ...rows] = (await acg.runOk(args)).stdout.split('\n').map((line) => line.split('\t'));
   return rows.find(([first]) => first === row)?.[titles!.indexOf(title)];
 }
 
-test('none takes a limit of every kind away, and is one of a new agent', async () => {
+test('none removes every kind of limit, also for a new agent', async () => {
   const limits = ['--budget', '5', '--rpm', '5', '--rpd', '6', '--tpm', '7', '--threshold', '50'];
   await acg.runOk(['agents', 'create', 'limited', ...limits]);
   const none = limits.map((word) => (word.startsWith('--') ? word : 'none'));
@@ -51,7 +51,7 @@ test('none takes a limit of every kind away, and is one of a new agent', async (
   expect((await acg.runOk(['org', 'set', '--budget', 'none', '--json'])).json.org.budgetCentsMonthly).toBe(null);
 });
 
-test('a hard budget is shown as one, with what it holds', async () => {
+test('a hard budget is shown with its reservation', async () => {
   await acg.runOk([
     'agents',
     'create',
@@ -77,7 +77,7 @@ test('a set without anything to set says so', async () => {
   expect([code, stderr]).toEqual([2, 'acg: the body must have at least one field\n']);
 });
 
-test('every call failed: 100 % of them, wherever that is shown; and each refusal under its reason', async () => {
+test('when every call failed every view shows 100 %, and each rejection appears under its reason', async () => {
   const agent = await tenant.createAgent({ name: 'Failing' });
   await tenant.createAccount(agent.id, 'openai', { apiKey: 'sk-proj-not-the-one-it-takes' });
   const headers = { authorization: `Bearer ${await tenant.createToken(agent.id)}` };

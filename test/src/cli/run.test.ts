@@ -1,4 +1,4 @@
-/** `acg run`: unmodified programs on the gateway, what they can see, how they end, and what is left of their token. */
+/** `acg run`: unmodified programs through the gateway, their environment, their exit, and the fate of their token. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -88,7 +88,7 @@ test('the child has the parent’s variables, but none of acg’s own and no key
   expect(outcome.stdout).not.toContain('of_the_parent');
 });
 
-test('--keep, --set and --providers say otherwise', async () => {
+test('--keep, --set and --providers override it', async () => {
   const outcome = await run(
     node('console.log(JSON.stringify(process.env))'),
     { RESEND_API_KEY: 're_of_the_parent', OPENAI_API_KEY: 'sk-of-the-parent' },
@@ -131,7 +131,7 @@ test('126 where it may not be executed, 125 for what is wrong with the call itse
   expect(await keys()).toEqual([]);
 });
 
-/** A program that says that it runs, and what it is sent. */
+/** A program that reports its start and the signals it receives. */
 const PATIENT = (file: string) => `
   import { writeFileSync } from 'node:fs';
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {
@@ -166,7 +166,7 @@ test('a command that is killed leaves no token', async () => {
   expect(await keys()).toEqual([]);
 });
 
-test('acg itself killed: its token ends by --ttl', async () => {
+test('acg itself killed: its token expires by --ttl', async () => {
   const file = join(acg.homeDirectory, 'started-kill');
   const before = Date.now();
   await acg.run(['run', '--agent', 'support-bot', '--ttl', '30m', '--', ...node(PATIENT(file))], {
@@ -192,7 +192,7 @@ test('with a gateway token and nothing else, no session is needed', async () => 
   expect([other.code, other.stderr]).toEqual([125, expect.stringContaining('not of other')]);
 });
 
-test('acg env prints the same for a shell, and says how to end its token', async () => {
+test('acg env prints the same for a shell and names the command that revokes its token', async () => {
   const outcome = await acg.runOk(['env', '--agent', 'support-bot', '--ttl', '1h'], {
     env: { RESEND_API_KEY: 're_parent' },
   });

@@ -38,14 +38,14 @@ const ageOf = (token: string): number => {
   return Date.now() / 1_000 - iat;
 };
 
-test('a session of 3 days is left alone, one of 4 days is renewed, whatever the command', async () => {
+test('every command keeps a session of 3 days and renews one of 4 days', async () => {
   const token = await newSession();
   await login(aged(token, 3));
   await acg.runOk(['projects', 'ls']);
   expect(savedToken()).toBe(aged(token, 3));
   await login(token);
   const old = aged(token, 4);
-  // As days go by: login itself looks who the token is, and would not renew it.
+  // Simulates the passing of days: a fresh login would not renew.
   await acg.runOk(['login', '--with-token'], { input: old });
   await acg.runOk(['projects', 'ls']);
   expect(savedToken()).not.toBe(old);
@@ -62,7 +62,7 @@ test('commands at once renew one session, and none of them is logged out', async
   await acg.runOk(['whoami']);
 });
 
-test('a command under way goes on when another one has renewed its session', async () => {
+test('a running command continues after another one has renewed its session', async () => {
   const token = await newSession();
   const answered: string[] = [];
   const server = createServer(async (request, response) => {
@@ -82,16 +82,16 @@ test('a command under way goes on when another one has renewed its session', asy
       await acg.runOk(['login', '--with-token', '--url', url], { input: next });
       await plane().database.sql`update sessions set previous_until = null`; // the minute of the old token is over
       await waitUntil('the new token is taken', () => answered.includes(`200 ${next}`));
-      // A retired one would have ended the session.
+      // A retired token would have ended the session.
       expect(answered.filter((one) => one.startsWith('401'))).toEqual([]);
       child.kill('SIGINT');
     },
   });
-  expect(code).toBe(null); // it ended by the signal, not by the refusal
+  expect(code).toBe(null); // it ended by the signal, not by a rejection
   await new Promise((resolve) => server.close(resolve));
 });
 
-test('an ended session stays ended: 4, and nothing is saved in its place', async () => {
+test('a revoked session stays revoked: exit 4, and nothing is saved', async () => {
   const token = await newSession();
   const old = aged(token, 6);
   await login(old);
@@ -100,7 +100,9 @@ test('an ended session stays ended: 4, and nothing is saved in its place', async
   expect(savedToken()).toBe(old);
 });
 
-/** In processes of their own, as commands do; on a busy machine one may not get its turn in the time of a command. */
+/**
+ * Runs in separate processes, as commands do. On a busy machine a process may not be scheduled within a command's time.
+ */
 const SAVER = `
   const { Profiles } = await import(process.argv[1]);
   const { home, first, count } = JSON.parse(process.argv[2]);
@@ -133,7 +135,7 @@ test('what commands save at the same time is all there', async () => {
 });
 
 const TO = { full: '/dev/full', pipe: '| head -c 1' } as const;
-test('who stops reading ends the command in peace; a full disk is told in a line', async () => {
+test('a closed pipe ends the command without an error; a full disk is reported in one line', async () => {
   await login(await newSession());
   const shell = (line: string) =>
     promisify(execFile)('/bin/sh', ['-c', line], { env: acg.environment }).catch((error) => error);

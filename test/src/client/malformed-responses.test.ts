@@ -1,4 +1,7 @@
-/** Answers are as openapi.json says: every route is called as its example says, and as nobody, and its answer is validated. */
+/**
+ * Responses match openapi.json: every route is called as in its example, and without credentials, and its response is
+ * validated.
+ */
 import { readFileSync } from 'node:fs';
 import type { RouteEntry } from '@acg/controlplane/http/route-table';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -10,7 +13,7 @@ import { useControlPlane } from '../fixtures/control-plane.js';
 
 const plane = useControlPlane();
 const document = JSON.parse(readFileSync(new URL('../../../controlplane/openapi.json', import.meta.url), 'utf8'));
-// Unions of types and tuples of any length are meant; what openapi.json has beside JSON Schema is not.
+// Unions of types and tuples of any length are valid; extensions of openapi.json are not JSON Schema.
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictTypes: false, strictRequired: false });
 ajvFormats.default(ajv);
 ajv.addKeyword('x-refused');
@@ -19,7 +22,7 @@ ajv.addSchema(document, 'api');
 
 const pointer = (key: string): string => encodeURIComponent(key.replaceAll('~', '~0').replaceAll('/', '~1'));
 
-/** What the document says against an answer; nothing when it is as said. */
+/** Returns the violations of a response; empty when it is valid. */
 function deviation(route: RouteEntry, { status, body }: ApiResponse): unknown {
   const path = route.url.replace(/:([A-Za-z]+)/g, '{$1}');
   const method = route.method.toLowerCase();
@@ -34,7 +37,7 @@ function deviation(route: RouteEntry, { status, body }: ApiResponse): unknown {
 const routes = (): readonly RouteEntry[] =>
   routesWithExample(plane().service.app.routeTable).filter(({ url }) => url !== '/v1/openapi.json');
 
-test('the answer of every route, on success and to nobody, is what the document says', async () => {
+test('the response of every route, with and without credentials, matches the document', async () => {
   const wrong: unknown[] = [];
   for (const route of routes()) {
     const owner = await plane().createMember('owner');

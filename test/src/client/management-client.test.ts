@@ -1,4 +1,4 @@
-/** The typed client against a real control plane, and against what may stand where one is expected. */
+/** The typed client against a real control plane, and against other servers at its URL. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ApiError, UnreachableError } from '@acg/client/api-errors';
@@ -15,7 +15,7 @@ const failure = (call: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-test('a call resolves to the body of the answer, sent with the token', async () => {
+test('a call sends the token and resolves to the response body', async () => {
   const owner = await plane().createMember('owner');
   const client = clientOf(owner.token);
   const { project } = await client.post('/v1/projects', { body: { name: 'First' } });
@@ -26,7 +26,7 @@ test('a call resolves to the body of the answer, sent with the token', async () 
   expect(await client.delete('/v1/agents/{id}', { params: { path } })).toEqual({ deleted: true });
 });
 
-test('an answer that refuses is an ApiError with its status, text and request id', async () => {
+test('an error response is an ApiError with its status, text and request id', async () => {
   const owner = await plane().createMember('owner');
   const error = await failure(
     clientOf(owner.token).get('/v1/agents/{id}', { params: { path: { id: '018f0000-0000-7000-8000-000000000000' } } }),
@@ -37,7 +37,7 @@ test('an answer that refuses is an ApiError with its status, text and request id
   expect(await failure(clientOf('nonsense').get('/v1/me'))).toMatchObject({ status: 401 });
 });
 
-test('everyRow takes the pages of a list one after the other, and no page that nobody needs', async () => {
+test('iterateAllRows fetches pages one after the other, and only those that are read', async () => {
   const owner = await plane().createMember('owner');
   await plane().database.sql`
     insert into projects (id, org_id, name, slug)
@@ -56,7 +56,7 @@ test('everyRow takes the pages of a list one after the other, and no page that n
   expect([names.size, offsets]).toEqual([205, [0, 100, 200]]);
 });
 
-test('send asks any path with the same token and throws the same errors', async () => {
+test('send calls any path with the same token and throws the same errors', async () => {
   const owner = await plane().createMember('owner');
   const client = clientOf(owner.token);
   const response = await client.send('POST', '/v1/projects', {
@@ -99,12 +99,12 @@ beforeAll(async () => {
 afterAll(() => void server.close());
 const at = (path: string): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
 
-test('the address may have a path, and a slash at its end', async () => {
+test('the URL may have a path and a trailing slash', async () => {
   const client = createClient({ baseUrl: at('/echo/under/'), headers: { 'user-agent': 'acg/1' } });
   expect(await client.get('/v1/me')).toEqual({ url: '/echo/under/v1/me', agent: 'acg/1' });
 });
 
-test('retryAfter is in seconds; a page instead of an answer is an error that names it', async () => {
+test('retryAfter is in seconds; an HTML page instead of a response is an error that names it', async () => {
   expect(await failure(createClient({ baseUrl: at('/busy') }).get('/v1/me'))).toMatchObject({
     status: 429,
     error: 'too many',
@@ -120,7 +120,7 @@ test('retryAfter is in seconds; a page instead of an answer is an error that nam
   expect((error as UnreachableError).message).toBe(`${at('/page/v1/me')}: not the management API (text/html)`);
 });
 
-test('an answer that is cut, empty or no object is an error that names the address', async () => {
+test('a truncated, empty or non-object response is an error that names the URL', async () => {
   const why = async (path: string) => {
     const error = await failure(createClient({ baseUrl: at(path) }).get('/v1/me'));
     expect(error).toBeInstanceOf(UnreachableError);
@@ -132,7 +132,7 @@ test('an answer that is cut, empty or no object is an error that names the addre
   expect(await why('/null')).toBe('/v1/me: not the management API');
 });
 
-test('where nobody answers the error names the address, without the query; an abort stays an abort', async () => {
+test('without a server the error names the URL without the query; an abort stays an abort', async () => {
   const client = createClient({ baseUrl: 'http://127.0.0.1:9' });
   const error = await failure(client.get('/v1/projects', { params: { query: { limit: 1 } } }));
   expect(error).toBeInstanceOf(UnreachableError);

@@ -1,15 +1,18 @@
-/** What is said of the API's document: nothing is missing, and a strict linter passes it. `npm run openapi` fails where this does. */
+/** Checks the API document: it is complete and passes a strict linter. `npm run openapi` fails when this test does. */
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
 import { expect, test } from 'vitest';
 import { generateDocumentFromRoutes } from '../openapi/generate-from-routes.js';
 
-// As it is written now; generated-files.test.ts holds the committed one to it.
+// Built from the current routes; generated-files.test.ts compares the committed file with it.
 const { document, problems } = await generateDocumentFromRoutes();
 const source = JSON.stringify(document);
 
-/** Not of the rules: the first because this repository has no licence text, the second because the router takes words first. */
+/**
+ * Disabled rules: the first because this repository has no licence text, the second because the router prefers fixed
+ * segments.
+ */
 const OFF = { 'info-license': 'off', 'no-ambiguous-paths': 'off' } as const;
 
 async function lint(text: string): Promise<readonly string[]> {
@@ -18,10 +21,10 @@ async function lint(text: string): Promise<readonly string[]> {
   return problems.map(({ ruleId, message, location }) => `${ruleId}: ${message} (${location[0]?.pointer})`);
 }
 
-/** Of a document with gaps these would say in many lines what the first test says in one for each gap. */
+/** For a document with gaps these rules would report many lines per gap; the first test reports one. */
 const whole = test.skipIf(problems.length > 0);
 
-test('nothing is missing: every route is named, grouped and said in one line, every field has an example', () => {
+test('complete: every route has a name, a group and a summary, every field has an example', () => {
   expect(problems).toEqual([]);
 });
 
@@ -29,7 +32,7 @@ whole('a strict linter has nothing to say', async () => {
   expect(await lint(source)).toEqual([]);
 });
 
-test('the linter looks: an operation without a summary, an undeclared tag scheme, a wrong example', async () => {
+test('the linter detects an operation without a summary, an undeclared tag scheme, a wrong example', async () => {
   const broken = JSON.parse(source);
   delete broken.paths['/v1/agents'].get.summary;
   broken.paths['/v1/agents'].get.security = [{ nobody: [] }];
@@ -84,7 +87,7 @@ whole('every body and every answer has an example, which is as its schema says',
   for (const { schema, example, examples } of contents) {
     const name = examples?.example.$ref.split('/').at(-1);
     const value = name === undefined ? example : components.examples[name]?.value;
-    // Closed: what the schema does not know stands in no example either.
+    // Closed: an example cannot contain fields that its schema lacks.
     const closed = { components, unevaluatedProperties: false, ...schema };
     if (!ajv.validate(closed, value)) wrong.push([schema, ajv.errorsText()]);
   }
@@ -92,7 +95,7 @@ whole('every body and every answer has an example, which is as its schema says',
   expect(contents.length).toBeGreaterThan(operations.length);
 });
 
-test('what stands for a secret in an example says that it is none', () => {
+test('placeholders of secrets in examples are recognizable', () => {
   const { components } = JSON.parse(source) as { components: { examples: object } };
   const secrets: string[] = [];
   JSON.stringify(components.examples, (field, value) => {

@@ -1,4 +1,4 @@
-/** A control plane serves the API's document: to programs, to people, and to models. */
+/** A control plane serves the API document as JSON, as a page and as text for language models. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -7,14 +7,14 @@ import { useControlPlane } from '../fixtures/control-plane.js';
 const source = readFileSync(new URL('../../../controlplane/openapi.json', import.meta.url), 'utf8');
 const plane = useControlPlane({ PUBLIC_URL: 'https://gw.example.org/under' });
 
-test('a control plane serves the document with its own address, and lets caches keep it for a while', async () => {
+test('a control plane serves the document with its own URL and a cache lifetime', async () => {
   const { status, body, headers } = await plane().call('GET', '/v1/openapi.json');
   expect(status).toBe(200);
   expect(body).toEqual({ ...JSON.parse(source), servers: [{ url: 'https://gw.example.org/under' }] });
   expect(headers.get('cache-control')).toBe('public, max-age=300');
 });
 
-test('/docs holds every operation, event and type, links that lead somewhere, and nothing from elsewhere', async () => {
+test('/docs contains every operation, event and type, working links and no external resource', async () => {
   const response = await fetch(`${plane().url}/docs`);
   const html = await response.text();
   const policy = response.headers.get('content-security-policy')!;

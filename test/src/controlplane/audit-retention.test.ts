@@ -21,7 +21,7 @@ async function insertEntries(orgId: string, ageDays: number, count = 1): Promise
            'user', ${randomUUID()}, '127.0.0.1', '{}' from generate_series(1, ${count}::int)`;
 }
 
-test('audit: entries older than the retention go, of every organization, in steps; the others stay', async () => {
+test('audit: entries older than the retention are deleted in batches for every organization; others stay', async () => {
   const { sql } = database();
   const [one, other] = [await organization(), await organization()];
   await insertEntries(one, 401, 4_500); // more than two steps

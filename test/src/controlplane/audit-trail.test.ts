@@ -1,4 +1,7 @@
-/** Entries of what changes no resource: sessions that change their form, and failed logins, which strangers can cause. */
+/**
+ * Audit entries for events without a changed resource: sessions that change their form, and failed logins, which
+ * attackers can cause.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
@@ -9,7 +12,7 @@ const plane = useControlPlane({ TRUSTED_PROXY_CIDRS: '127.0.0.1' });
 const entriesOf = async (owner: Member, action: string) =>
   (await owner.call('GET', `/v1/audit?action=${action}&limit=100`)).body.entries;
 
-test('a bearer token that becomes a cookie is in the trail, with who did it and from where', async () => {
+test('the exchange of a bearer token for a cookie is in the trail, with user and IP', async () => {
   const owner = await plane().createMember('owner');
   const witness = await plane().createMember('owner', owner.orgId);
   const headers = { 'sec-fetch-site': 'same-origin' };
@@ -24,7 +27,7 @@ test('a bearer token that becomes a cookie is in the trail, with who did it and 
   });
 });
 
-test('a device that takes its session is in the trail, with its own address', async () => {
+test('a device that fetches its session is in the trail, with its own IP', async () => {
   const owner = await plane().createMember('owner');
   const hash = (text: string) => createHash('sha256').update(text).digest();
   const deviceCode = randomBytes(32).toString('base64url');

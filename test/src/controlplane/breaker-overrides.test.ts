@@ -1,4 +1,4 @@
-/** What owners and admins decide about their organization's breaker, and what the public status makes of all of them. */
+/** Overrides of an organization's breaker by owners and admins, and their effect on the public status. */
 import { randomUUID } from 'node:crypto';
 import { StatusService } from '@acg/controlplane/status/status-service';
 import { beforeAll, expect, test } from 'vitest';
@@ -23,7 +23,7 @@ async function createAccount(providerSlug: string, credentials: Record<string, s
 
 const overrideBreaker = (body: object, by = owner) => by.call('PUT', '/v1/circuits', body);
 
-test('circuits: held open for as long as was said and closed again, both in the trail and neither an event', async () => {
+test('breakers: an override holds one open for its duration; opening and closing are in the trail and send no event', async () => {
   const beforeMs = Date.now();
   const held = await overrideBreaker({ providerSlug: 'openai', state: 'OPEN', holdMinutes: 90 });
   expect(held).toMatchObject({
@@ -45,7 +45,7 @@ test('circuits: held open for as long as was said and closed again, both in the 
   expect((await owner.call('GET', '/v1/events?event=provider.circuit_closed')).body.events).toEqual([]);
 });
 
-test('circuits: nobody holds one for more than a day, or one that the organization does not use', async () => {
+test('breakers: overrides longer than a day or of unused providers are rejected', async () => {
   for (const holdMinutes of [0, 1_441, 1.5])
     expect((await overrideBreaker({ providerSlug: 'openai', state: 'OPEN', holdMinutes })).status).toBe(400);
   expect((await overrideBreaker({ providerSlug: 'openai', state: 'HALF_OPEN' })).status).toBe(400);
@@ -73,7 +73,7 @@ test('circuits: where a provider has several origins, one is named', async () =>
   expect(states).toContainEqual([urls[0], 'CLOSED']);
 });
 
-/** A breaker at openai as it stands: instants in seconds ago. */
+/** A breaker of OpenAI in a given state: instants in seconds ago. */
 interface BreakerState {
   readonly state: 'CLOSED' | 'HALF_OPEN' | 'OPEN';
   readonly succeeded?: number;
