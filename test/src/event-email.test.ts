@@ -1,4 +1,4 @@
-/** Events of an organization as its members see them, and the mails to those who want them: to nobody else, and not many. */
+/** Events of an organization as its members see them, and the e-mails to members who subscribed, in bounded number. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { outboxDirectory } from '@acg/controlplane/config';
@@ -71,7 +71,7 @@ test('events: the own ones, newest first, filtered by name, agent and days', asy
   expect((await events(`?agentId=${viewer.userId}`)).total).toBe(0);
 });
 
-test('mail: to the member who wants that event and has confirmed the address, and to nobody else', async () => {
+test('e-mail: sent only to members who subscribed to the event and verified their address', async () => {
   const admin = await plane().createMember('admin');
   const member = await plane().createMember('member', admin.orgId);
   const other = await plane().createMember('viewer', admin.orgId);
@@ -90,7 +90,7 @@ test('mail: to the member who wants that event and has confirmed the address, an
   expect([readMailsTo(notTo), readMailsTo(foreign)]).toEqual([[], []]);
 });
 
-test('mail: what happens within the pause comes in one mail, and names that a mail program makes a link of do not come', async () => {
+test('e-mail: events within the pause are sent in one e-mail, and names that look like links are left out', async () => {
   const admin = await plane().createMember('admin');
   const to = await emailOf(admin);
   await subscribe(admin, admin);
@@ -123,11 +123,11 @@ test('mail: the pause of a member is a quarter of an hour', async () => {
        where user_id = ${member.userId}`;
   }
   await abuse(paused.orgId, 'Ada');
-  await plane().waitForMail(mails.get(due)!, 'abuse.detected'); // both were looked at in one turn
+  await plane().waitForMail(mails.get(due)!, 'abuse.detected'); // both were processed in one run
   expect([await waitingFor(due), await waitingFor(paused), readMailsTo(mails.get(paused)!)]).toEqual([0, 1, []]);
 });
 
-test('mail: an organization has its share of mails; what is over it waits', async () => {
+test('e-mail: an organization has a quota; further e-mails wait', async () => {
   const admin = await plane().createMember('admin');
   const to = await emailOf(admin);
   await subscribe(admin, admin);
@@ -143,7 +143,7 @@ test('mail: an organization has its share of mails; what is over it waits', asyn
   expect([await waitingFor(admin), readMailsTo(to)]).toEqual([1, []]);
 });
 
-test('mail: whoever leaves gets none, not even what waits already; and everybody can end it', async () => {
+test('e-mail: a removed member gets none, not even queued ones; every member can unsubscribe', async () => {
   const admin = await plane().createMember('admin');
   const leaver = await plane().createMember('viewer', admin.orgId);
   const stayer = await plane().createMember('viewer', admin.orgId);
@@ -162,7 +162,7 @@ test('mail: whoever leaves gets none, not even what waits already; and everybody
   expect(preferences.map((one: { userId: string }) => one.userId).sort()).toEqual([admin.userId, stayer.userId].sort());
 });
 
-/** Makes the person a member of another organization, too, who wants its events; `pause`: and has just got a mail of it. */
+/** Adds the user to another organization with a subscription; `pause`: an e-mail of it was just sent. */
 async function joinSecondOrganization(orgId: string, { userId }: Member, pause: boolean): Promise<void> {
   await sql()`insert into memberships (org_id, user_id, role) values (${orgId}, ${userId}, 'viewer')`;
   await sql()`
@@ -170,7 +170,7 @@ async function joinSecondOrganization(orgId: string, { userId }: Member, pause: 
     values (${orgId}, ${userId}, '{abuse.detected}', ${pause ? new Date() : null})`;
 }
 
-test('mail: of several organizations of one person each is told by itself, and has a pause of its own', async () => {
+test('e-mail: each organization of a user sends separate e-mails with a separate pause', async () => {
   const person = await plane().createMember('viewer');
   const [paused, quiet] = [await plane().createMember('owner'), await plane().createMember('owner')];
   const to = await emailOf(person);
@@ -195,7 +195,7 @@ test('mail: of several organizations of one person each is told by itself, and h
   expect(mail.text).toContain('agent Ada');
   expect(mail.text).not.toContain('Theirs');
   expect([await waitingFor(person), readMailsTo(to).length]).toEqual([1, 1]);
-  expect(await waitingFor(quiet)).toBe(0); // whoever wants the same of another organization
+  expect(await waitingFor(quiet)).toBe(0); // a subscription of another organization does not count
   const after = await mailedAt();
   expect(after.get(person.orgId)).toBeInstanceOf(Date);
   after.delete(person.orgId);
@@ -204,7 +204,7 @@ test('mail: of several organizations of one person each is told by itself, and h
   expect(await mailedAt()).toEqual(before);
 });
 
-test('mail: an address that is not confirmed any more gets none, and what waited for it is gone', async () => {
+test('e-mail: an address that is no longer verified gets none, and its queued e-mails are dropped', async () => {
   const admin = await plane().createMember('admin');
   const other = await plane().createMember('viewer', admin.orgId);
   const [to, toOther] = [await emailOf(admin), await emailOf(other)];
@@ -213,7 +213,7 @@ test('mail: an address that is not confirmed any more gets none, and what waited
   await abuse(admin.orgId, 'Ada');
   await readDeliveryState(admin.orgId);
   await sql()`update users set email_verified_at = null where id = ${admin.userId}`;
-  // Both are due in one turn; the other's second mail is of a later one.
+  // Both are due in one run; the second e-mail of the other belongs to a later run.
   for (const mails of [1, 2]) {
     await sql()`
       update event_mail_recipients
@@ -225,7 +225,7 @@ test('mail: an address that is not confirmed any more gets none, and what waited
   expect([await waitingFor(admin), readMailsTo(to)]).toEqual([0, []]);
 });
 
-test('mail: what waits for a mail is kept for a day', async () => {
+test('e-mail: queued events are kept for a day', async () => {
   const { orgId, userId } = await plane().createMember('viewer');
   const ages = [2 * 60, 23 * 3_600, 25 * 3_600];
   for (const age of ages) {

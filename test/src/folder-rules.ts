@@ -1,7 +1,7 @@
 /**
- * Which folder of a plane may import which, types included. A folder stands below all that it imports, so that no two
- * can need each other; the wiring (parts, pipelines and the files at the root) stands at the bottom. A new import that is
- * not listed here fails `tidy`: list it if the folder really should know of the other one.
+ * Lists which folder of a plane may import which, types included. A folder may import only folders above it in the
+ * list, so cycles are impossible. Composition folders (composition, pipelines and the files at the root) come last. A
+ * new import that is missing here fails repository-rules.test.ts; list it if the dependency is intended.
  */
 type FolderRules = Readonly<Record<string, readonly string[]>>;
 
@@ -326,7 +326,7 @@ const dashboard: FolderRules = {
   ],
 };
 
-/** Folders that put the others of their plane together: they may import any. */
+/** Composition folders of a plane; they may import any folder. */
 export const COMPOSITION_FOLDERS: Readonly<Record<string, readonly string[]>> = {
   controlplane: ['composition', 'fleet-circuit', 'rotate-master-key'],
 };

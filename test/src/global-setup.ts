@@ -1,6 +1,6 @@
 /**
- * Once before all tests: a real Postgres with one migrated template database. Each test file makes its own database
- * from it (see test-database.ts), so files run in parallel.
+ * Runs once before all tests: starts a real Postgres with one migrated template database. Each test file creates its
+ * database from it (see test-database.ts), so files run in parallel.
  */
 import type { TestProject } from 'vitest/node';
 import { startTemplateCluster } from './fixtures/template-cluster.js';

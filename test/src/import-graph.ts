@@ -1,4 +1,4 @@
-/** Reads who imports whom out of sources, types included. */
+/** Reads the import graph from sources, types included. */
 import { dirname, join } from 'node:path';
 
 interface Import {
@@ -18,11 +18,11 @@ export function listRelativeImports(files: ReadonlyMap<string, string>): readonl
   );
 }
 
-/** A source without its ending, with the one that it has. */
+/** Resolves a path without extension to the existing file. */
 const withEnding = (path: string, files: ReadonlyMap<string, string>): string =>
   files.has(`${path}.tsx`) ? `${path}.tsx` : `${path}.ts`;
 
-/** Files that import each other in a circle, one circle for each way in; empty when there is none. */
+/** Returns import cycles, one for each entry point; empty without cycles. */
 export function findImportCycles(imports: readonly Import[]): readonly string[] {
   const targets = new Map<string, string[]>();
   for (const { from, to } of imports) targets.set(from, [...(targets.get(from) ?? []), to]);
@@ -46,7 +46,10 @@ const EXPORT =
 const NAMED_IMPORT = /(?:import|export)\s+(?:type\s+)?(\*(?:\s+as\s+\w+)?|\{[^}]*\})\s*from\s+'([^']+)'/g;
 const DYNAMIC_IMPORT = /\bimport\(\s*'([^']+)'/g;
 
-/** `path: name` of what no other file imports by its name. Files that are imported whole are left out. */
+/**
+ * Returns `path: name` for each export that no other file imports by name. Files that are imported as a whole are
+ * skipped.
+ */
 export function findUnusedExports(files: ReadonlyMap<string, string>): readonly string[] {
   const whole = new Set<string>();
   const used = new Set<string>();
@@ -71,7 +74,7 @@ const importedName = (part: string): string =>
     .replace(/^type\s+/, '')
     .split(/\s+as\s+/)[0]!;
 
-/** Of the workspaces that do not stand at the root. */
+/** For workspaces that are not at the root. */
 const WORKSPACE_FOLDERS: Readonly<Record<string, string>> = { client: 'controlplane/client' };
 
 /** The source that an import names: relative, or `@acg/<workspace>/<path>`. */

@@ -1,4 +1,4 @@
-/** Who may change what guards money, and what is booked for the budgets of projects and organizations. */
+/** Roles that may change monetary limits, and the recording of spend for the budgets of projects and organizations. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Tx } from '@acg/controlplane/db/sql';
@@ -8,7 +8,7 @@ import { useControlPlane } from '../fixtures/control-plane.js';
 
 const plane = useControlPlane();
 
-test('limits of money and how strictly they hold need the role admin; rates do not', async () => {
+test('monetary limits and their mode require the role admin; rate limits do not', async () => {
   const admin = await plane().createMember('admin');
   const member = await plane().createMember('member', admin.orgId);
   const projectId = (await admin.call('POST', '/v1/projects', { name: 'Money' })).body.project.id;
@@ -52,7 +52,7 @@ test('what agents spend is added up for their project and organization; of a del
   ]);
 });
 
-test('spend of one organization: what is booked at once does not wait for each other, and no sum is lost', async () => {
+test('spend of one organization: concurrent writes do not wait for each other and lose no amount', async () => {
   const { sql } = plane().database;
   const orgId = randomUUID();
   const month = '2026-11';
@@ -72,7 +72,7 @@ test('spend of one organization: what is booked at once does not wait for each o
   expect(await sql`select slot from scope_spend_slots where scope_id = ${orgId}`).toHaveLength(2); // as many as at once
 });
 
-test('the migration takes allow back from all agents, which may not have been chosen, and leaves refuse', async () => {
+test('the migration resets allow on all agents, because it may not have been chosen, and keeps refuse', async () => {
   const { sql } = plane().database;
   const admin = await plane().createMember('admin');
   const projectId = (await admin.call('POST', '/v1/projects', { name: 'Before' })).body.project.id;

@@ -1,4 +1,7 @@
-/** Strangers who open connections and say nothing: the ports are bounded, and their silence ends after 10 s. */
+/**
+ * Unauthenticated clients that open connections and send nothing: each port bounds its connections and closes silent
+ * ones after 10 s.
+ */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
@@ -23,7 +26,7 @@ async function openSilentConnections(port: number, count: number): Promise<reado
   return opened;
 }
 
-/** The value of a line of /metrics, by its name and labels. */
+/** Reads a value from /metrics by name and labels. */
 async function readMetric(line: string): Promise<number> {
   const { body } = await plane!.call('GET', '/metrics');
   return Number(new RegExp(`^${line.replace(/[{}]/g, '\\$&')} (.*)$`, 'm').exec(body)?.[1]);
@@ -35,7 +38,7 @@ const CONNECTION_LIMITS = {
   CONTROLPLANE_METRICS_PORT: '',
 };
 
-test('the API port: full, it closes further connections; silent ones end after 10 s, and it serves again', async () => {
+test('the API port closes further connections when full and silent ones after 10 s, then serves again', async () => {
   plane = await startControlPlane(CONNECTION_LIMITS);
   const port = Number(new URL(plane.url).port);
   const since = performance.now();
@@ -51,7 +54,7 @@ test('the API port: full, it closes further connections; silent ones end after 1
   expect(plane.logLines.filter((line) => line.includes('connection to the API port closed'))).toHaveLength(1);
 });
 
-test('the gRPC port: full, it closes further connections; silent ones end after 10 s', async () => {
+test('the gRPC port closes further connections when full and silent ones after 10 s', async () => {
   plane = await startControlPlane(CONNECTION_LIMITS);
   const opened = await openSilentConnections(Number(plane.grpcAddress.split(':')[1]), 4);
   await expect.poll(() => opened.filter(({ closed }) => closed).length).toBe(2);
@@ -61,7 +64,7 @@ test('the gRPC port: full, it closes further connections; silent ones end after 
   expect(await readMetric('gateway_control_connections_rejected_total{reason="grpc_idle"}')).toBe(2);
 });
 
-test('a head that is sent drop by drop ends with 408', async () => {
+test('a request head that trickles in gets 408', async () => {
   plane = await startControlPlane();
   const [socket] = await openSilentConnections(Number(new URL(plane.url).port), 1);
   let answer = '';

@@ -1,4 +1,4 @@
-/** What becomes of the database connections of a control plane whose database, or way to it, goes away under it. */
+/** Database connections of a control plane whose database, or the network to it, fails. */
 
 import { createLogger } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
@@ -21,7 +21,7 @@ beforeAll(() => {
 });
 afterAll(() => sql.end({ timeout: 1 }));
 
-/** Ends the only connection from outside, and waits until this end knows. */
+/** Closes the only connection from the server and waits until the client has noticed. */
 async function killConnections(): Promise<void> {
   await database().sql`
     select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'lost' and datname = current_database()`;
@@ -43,8 +43,8 @@ const expectPoolServes = (): Promise<unknown> =>
 const LOST = /CONNECTION|ECONNRESET|EPIPE|terminating/;
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-// The process survives: an exception that nobody can catch would fail the run.
-test('database: a transaction whose connection is lost under it fails, and the pool serves on', async () => {
+// The process survives: an uncaught exception would fail the run.
+test('database: a transaction whose connection is lost fails, and the pool keeps working', async () => {
   for (let i = 0; i < 30; i++) {
     const transaction = sql.begin(async (tx: Tx) => {
       await tx`select 1`;
@@ -55,7 +55,7 @@ test('database: a transaction whose connection is lost under it fails, and the p
   }
 });
 
-test('database: what the server said as it ended a connection is not told to the query after that', async () => {
+test('database: the error of a closed connection is not reported to the next query', async () => {
   for (let i = 0; i < 3; i++) {
     await expectPoolServes();
     const asked = expect(sql`select pg_sleep(60)`).rejects.toThrow(LOST);
@@ -72,7 +72,7 @@ test('database: what the server said as it ended a connection is not told to the
   }
 });
 
-/** A pool of one connection, and the way to the database that it takes. */
+/** A pool of one connection through a proxy to the database. */
 async function openPoolThroughProxy(
   patience?: DeadPeerTimeouts,
 ): Promise<{ way: TcpProxy; pool: Sql; stop(): Promise<void> }> {
@@ -91,8 +91,9 @@ async function openPoolThroughProxy(
   return { way, pool, stop };
 }
 
-// Of a statement that the connection did not know, which is where the client takes further ones and answers none.
-test('database: what works on a reserved connection ends with it, and the pool serves on', async () => {
+// Interrupts a statement that the connection had not prepared. At this point the client accepts further statements and
+// answers none.
+test('database: work on a reserved connection fails with it, and the pool keeps working', async () => {
   const { way, pool, stop } = await openPoolThroughProxy();
   await migrate(pool);
   const statement = (connection: Sql) => connection`select ${1}::int as "of a new kind"`;
@@ -123,7 +124,7 @@ test('database: a reserved connection returns without locks and with its first s
 
 test('database: a connection that is reset while it opens fails what waits for it, and the pool serves on', async () => {
   const { way, pool, stop } = await openPoolThroughProxy();
-  way.resetOnText = 'typcategory'; // asked by the client itself, before any query of ours
+  way.resetOnText = 'typcategory'; // sent by the client itself before our first query
   for (let i = 0; i < 3; i++) await expect(pool`select 1`).rejects.toThrow(LOST);
   way.resetOnText = null;
   await waitUntil('the pool serves again', () =>
@@ -136,7 +137,7 @@ test('database: a connection that is reset while it opens fails what waits for i
 });
 
 // Connecting fails here before it has begun: the process survives.
-test('database: one that there is no way to fails what waits for it, each time', async () => {
+test('database: an unreachable database fails every waiting query', async () => {
   const pool = openPool(new Secret('postgres://255.255.255.255/none'), {
     connectionsMax: 1,
     applicationName: 'no way',
@@ -145,7 +146,7 @@ test('database: one that there is no way to fails what waits for it, each time',
   await pool.end({ timeout: 1 });
 });
 
-test('database: whatever is asked while a connection is lost is answered', async () => {
+test('database: every query during a connection loss settles', async () => {
   for (let i = 0; i < 20; i++) {
     await expectPoolServes();
     const lost = killConnections();
@@ -160,7 +161,7 @@ test('database: whatever is asked while a connection is lost is answered', async
   await expectPoolServes();
 });
 
-test('database: a reserved connection that is lost fails its queries, and another one can be had', async () => {
+test('database: a lost reserved connection fails its queries, and another one can be reserved', async () => {
   const reserved = await sql.reserve();
   await reserved`select 1`;
   await killConnections();
@@ -170,7 +171,7 @@ test('database: a reserved connection that is lost fails its queries, and anothe
   await expectPoolServes();
 });
 
-test('database: one that does not answer any more fails what is asked of it, and serves when it is back', async () => {
+test('database: an unresponsive database fails the queries and serves them after its return', async () => {
   const { way, pool, stop } = await openPoolThroughProxy({ idleMs: 50, probeTimeoutMs: 50 });
   await waitUntil('the pool serves', () =>
     pool`select 1`.then(
@@ -193,7 +194,7 @@ test('database: one that does not answer any more fails what is asked of it, and
   await stop();
 });
 
-test('database: one that works for long is waited for', async () => {
+test('database: a long-running query is awaited', async () => {
   const { way, pool, stop } = await openPoolThroughProxy({ idleMs: 20, probeTimeoutMs: 600_000 });
   const release = await holdPostgresLock(database().sql, (tx) => tx`select pg_advisory_xact_lock(7)`);
   const asked = pool`select 1 as n, pg_advisory_lock(7) is null as locked`;

@@ -1,4 +1,4 @@
-/** What a caller is told who made a mistake, and when the database is away. */
+/** Error messages for wrong input and for an unavailable database. */
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { startControlPlane, useControlPlane } from '../fixtures/control-plane.js';
@@ -147,7 +147,7 @@ test('while the database is away everything that needs it is 503 with Retry-Afte
   await database.drop();
 });
 
-test('a database that takes no connections is away, too', async () => {
+test('a database that accepts no connections counts as unavailable', async () => {
   const database = await createTestDatabase();
   const away = await startControlPlane({}, database);
   const member = await away.createMember('owner');

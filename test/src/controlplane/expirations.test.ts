@@ -1,6 +1,6 @@
 /**
- * Everything that has an end: each column of the schema that says when something is over has a test here of what it ends.
- * What was made a moment ago works; with the end in the past, and nothing else changed, it does not.
+ * Everything that expires: each column with an expiry has a test here. A fresh item works; with the expiry in the past,
+ * and no other change, it does not.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -30,7 +30,7 @@ interface ExpiringItem {
 
 interface ExpirationCase {
   make(): Promise<ExpiringItem>;
-  /** From when it is set; null: whoever makes it says when it ends. */
+  /** From this column's time; null when the creator sets the expiry. */
   readonly seconds: number | null;
 }
 
@@ -49,7 +49,7 @@ async function signUp(): Promise<{ email: string; token: string }> {
 
 const hashOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
-/** By table and column; what stands behind a comma tells the ways apart in which one is set. */
+/** By table and column; the text after a comma distinguishes ways of setting it. */
 const EXPIRATIONS: Readonly<Record<string, ExpirationCase>> = {
   'email_tokens.expires_at, of a reset': {
     seconds: 3_600,
@@ -67,7 +67,7 @@ const EXPIRATIONS: Readonly<Record<string, ExpirationCase>> = {
     make: async () => {
       const { email } = await signUp();
       const body = { token: (await plane().waitForMail(email, 'Confirm')).token, password: 'a wrong password' };
-      const works = async () => (await post('/v1/auth/verify-email', body)).status === 401; // it is looked at
+      const works = async () => (await post('/v1/auth/verify-email', body)).status === 401; // the token is accepted
       return { where: `user_id = (select id from users where email = '${email}')`, works };
     },
   },
@@ -103,7 +103,7 @@ const EXPIRATIONS: Readonly<Record<string, ExpirationCase>> = {
       return { where: `email = '${email}'`, works };
     },
   },
-  // A bearer token carries its own end; the row ends what a cookie opens.
+  // A bearer token contains its own expiry; the row's expiry applies to the cookie.
   'sessions.expires_at': {
     seconds: 7 * DAY_S,
     make: async () => {
@@ -218,7 +218,7 @@ const EXPIRATIONS: Readonly<Record<string, ExpirationCase>> = {
   },
 };
 
-/** Ends that other files test, and columns that say how far something has come. */
+/** Expiries that other files test, and columns that record progress. */
 const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'throttle_windows.expires_at': 'throttle.test.ts: the window of an address begins anew when it has ended',
   'throttle_marks.expires_at': 'throttle.test.ts: what has ended is pruned',
@@ -238,7 +238,7 @@ async function isTokenResolved(token: string): Promise<boolean> {
   }
 }
 
-test('expiries: every column that says when something ends is known here', async () => {
+test('expiries: every column with an expiry is listed here', async () => {
   const columns = await sql()<{ name: string }[]>`
     select c.relname || '.' || a.attname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
      where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
@@ -247,7 +247,7 @@ test('expiries: every column that says when something ends is known here', async
   expect(columns.map(({ name }) => name)).toEqual([...new Set([...here, ...Object.keys(TESTED_ELSEWHERE)])].sort());
 });
 
-/** What `set` sets to end lies so long after it, by the clock of the database. */
+/** The expiry that `set` writes lies `seconds` ahead, by the clock of the database. */
 async function expectExpiration(seconds: number, set: () => Promise<unknown>, end: () => Promise<Date>): Promise<void> {
   const now = async () => (await sql()<{ now: Date }[]>`select clock_timestamp() as now`)[0]!.now.getTime();
   const before = await now();
@@ -258,7 +258,7 @@ async function expectExpiration(seconds: number, set: () => Promise<unknown>, en
   expect(setAtMs).toBeLessThanOrEqual(after);
 }
 
-test.each(Object.entries(EXPIRATIONS))('expiries: what %s ends works before and not after', async (name, ending) => {
+test.each(Object.entries(EXPIRATIONS))('expiries: %s works before its expiry and not after', async (name, ending) => {
   const [table, column] = name.split(',')[0]!.split('.') as [string, string];
   let fresh: ExpiringItem | null = null;
   const make = async (): Promise<void> => {
@@ -277,7 +277,7 @@ test.each(Object.entries(EXPIRATIONS))('expiries: what %s ends works before and 
   expect(await over.works()).toBe(false);
 });
 
-test('expiries: the sweep of keys whose end was moved takes none that has time left', async () => {
+test('expiries: the sweep of keys with a changed expiry deletes none that is still valid', async () => {
   const owner = await plane().createMember('owner');
   const made = await owner.call('POST', '/v1/api-keys', { name: 'K', agentId: await createAgent(owner) });
   const { id } = made.body.key;
@@ -292,7 +292,7 @@ interface Window {
   /** How the sources name what they count; `*` for what is filled in. */
   readonly counted: string;
   readonly seconds: number;
-  /** Counts one, in a window of its own that begins with it. */
+  /** Counts one attempt in a new window. */
   readonly count: () => Promise<unknown>;
 }
 
@@ -396,7 +396,7 @@ async function readWindowEnd(kind: string): Promise<Date | null> {
   return row?.end ?? null;
 }
 
-test('expiries: everything that is counted in a window is known here', () => {
+test('expiries: every counter with a window is listed here', () => {
   const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
   const found = files
     .flatMap((file) => [...readFileSync(join(SOURCES, file), 'utf8').matchAll(/throttle\.consume\(\s*([^,]+),/g)])
@@ -428,18 +428,18 @@ test.each([
   await expectExpiration(seconds, failedLogin, readFailedLoginMarks(pattern));
 });
 
-test('expiries: an address where somebody has logged in is known for 30 days', async () => {
+test('expiries: the IP of a successful login is known for 30 days', async () => {
   const loggedIn = async () => post('/v1/auth/login', { email: (await signUp()).email, password: PASSWORD });
   await expectExpiration(30 * DAY_S, loggedIn, async () => (await readWindowEnd('known-login'))!);
 });
 
-/** Where it is tested that a result without its lease changes nothing. */
+/** Tests that a result without its lease changes nothing are elsewhere. */
 const LEASES: Readonly<Record<string, string>> = {
   'circuit_probes.lease': 'circuit.test.ts: a success that a data plane reports by itself counts once',
   'webhook_deliveries.lease': 'fairness.test.ts: a result without the lease is written nowhere',
 };
 
-test('leases: a probe place is held for a minute', async () => {
+test('leases: a probe slot is leased for a minute', async () => {
   const key = `openai ${randomBytes(6).toString('hex')}`;
   await sql()`
     insert into circuits (circuit_key, provider_slug, state, epoch) values (${key}, 'openai', 'HALF_OPEN', 3)`;
@@ -451,7 +451,7 @@ test('leases: a probe place is held for a minute', async () => {
   );
 });
 
-test('leases: a delivery is held for the time that its receiver has, and five seconds more', async () => {
+test('leases: a delivery is leased for the receiver's timeout plus five seconds', async () => {
   const receiver = await startReceiver();
   receiver.on('/silent', () => {});
   const owner = await plane().createMember('owner');
@@ -472,7 +472,7 @@ test('leases: a delivery is held for the time that its receiver has, and five se
   await receiver.close();
 });
 
-test('leases: every column that holds one is known here', async () => {
+test('leases: every column with a lease is listed here', async () => {
   const columns = await sql()<{ name: string }[]>`
     select c.relname || '.' || a.attname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
      where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname ~ '(^|_)lease(_|$)' order by 1`;

@@ -62,7 +62,7 @@ test.each([
   expect(JSON.parse(body!)).toEqual({ error: expect.stringMatching(error) });
 });
 
-test('http: a route without a body takes none, an empty one or {}, and refuses anything else', async () => {
+test('http: a route without a body accepts none, an empty one or {}, and rejects anything else', async () => {
   const admin = await plane().createMember('admin');
   for (const [body, status] of [
     ['', 200],
@@ -76,7 +76,7 @@ test('http: a route without a body takes none, an empty one or {}, and refuses a
   }
 });
 
-test('http: every answer carries the security headers and a request id', async () => {
+test('http: every response has the security headers and a request id', async () => {
   for (const path of ['/v1/projects', '/v1/nothing', '/healthz']) {
     const { headers } = await fetch(plane().url + path);
     expect(Object.fromEntries(headers)).toMatchObject({
@@ -112,7 +112,7 @@ test.each(['%', '%zz', '%ff', '%00', '..%2f..', 'x'.repeat(5_000), 'urn:uuid:01a
   },
 );
 
-test('http: an id in capitals is the same id, also for what data planes are told', async () => {
+test('http: an id in capitals is the same id, also in messages to data planes', async () => {
   const admin = await plane().createMember('admin');
   const { id: projectId } = (await admin.call('POST', '/v1/projects', { name: 'capitals' })).body.project;
   const created = await admin.call('POST', '/v1/agents', { projectId: projectId.toUpperCase(), name: 'capitals' });
@@ -133,7 +133,7 @@ test('http: an id in capitals is the same id, also for what data planes are told
   );
 });
 
-test('http: a control plane that stops serves what still comes, and ends its connection', async () => {
+test('http: a stopping control plane serves requests that still arrive and closes their connections', async () => {
   let askMeanwhile = async (): Promise<void> => {};
   // The port is still open when these run.
   const stopping = await startControlPlane({}, undefined, ({ app }) => app.addHook('preClose', () => askMeanwhile()));
@@ -147,7 +147,7 @@ test('http: a control plane that stops serves what still comes, and ends its con
   expect(answers).toEqual([[201, 'close']]);
 });
 
-test('http: a database that takes no writes is 503, as one that is away, and reading goes on', async () => {
+test('http: a read-only database is 503 like an unavailable one, and reads still work', async () => {
   const owner = await plane().createMember('owner');
   const { sql } = plane().database;
   // Neither has been noted as in use for a while.

@@ -1,4 +1,4 @@
-/** The same POST twice under one Idempotency-Key happens once; nothing secret is kept for it. */
+/** Two POSTs with one Idempotency-Key take effect once; no secret is stored for them. */
 import { createHash, randomUUID } from 'node:crypto';
 import type { ControlPlane } from '@acg/controlplane/control-plane';
 import { tryLockIdempotencyKey } from '@acg/controlplane/idempotency/stored-responses';
@@ -7,7 +7,7 @@ import { type Member, startControlPlane, useControlPlane } from '../fixtures/con
 import { holdPostgresLock } from '../fixtures/postgres-lock.js';
 import { TcpProxy } from '../fixtures/tcp-proxy.js';
 
-/** Calls that wait here, before their answer is sent, until they are let go. */
+/** Calls that wait here before their response is sent, until they are released. */
 const pausedCalls: (() => void)[] = [];
 let isPausing = false;
 const pauseBeforeResponse = (service: ControlPlane) => {
@@ -21,7 +21,7 @@ const sql = () => plane().database.sql;
 
 const post = (by: Pick<Member, 'call'>, key: string, path: string, body?: unknown) =>
   by.call('POST', path, body, { 'idempotency-key': key });
-/** Until Postgres has noticed that the connection of the first try has gone, which holds the key until then. */
+/** Waits until Postgres has noticed the loss of the first attempt's connection, which locks the key until then. */
 const retryPost = async (...call: Parameters<typeof post>) => {
   for (;;) {
     const answer = await post(...call);
@@ -30,7 +30,7 @@ const retryPost = async (...call: Parameters<typeof post>) => {
 };
 const count = async (by: Member) => (await by.call('GET', '/v1/projects')).body.total;
 
-test('the same call again gets the first answer again, and happens once', async () => {
+test('a repeated call gets the first response and takes effect once', async () => {
   const owner = await plane().createMember('owner');
   const key = randomUUID();
   const first = await post(owner, key, '/v1/projects', { name: 'Once' });
@@ -48,20 +48,20 @@ test('the same call again gets the first answer again, and happens once', async 
   );
 });
 
-test('what has been answered is answered again while the answer is on its way to somebody else, too', async () => {
+test('a stored response is returned even while it is being sent to another caller', async () => {
   const owner = await plane().createMember('owner');
   const key = randomUUID();
   const first = await post(owner, key, '/v1/projects', { name: 'Once' });
   const { orgId, userId } = owner;
   const keyHash = createHash('sha256').update(key).digest();
-  // As a control plane does that is just now giving the answer again.
+  // Simulates a control plane that is returning the stored response at this moment.
   const release = await holdPostgresLock(sql(), (tx) => tryLockIdempotencyKey(tx, { orgId, actorId: userId, keyHash }));
   const again = await post(owner, key, '/v1/projects', { name: 'Once' });
   await release();
   expect([again.status, again.body]).toEqual([201, first.body]);
 });
 
-test('another body or another path under the same key is 409, and happens not at all', async () => {
+test('another body or path under the same key is 409 and has no effect', async () => {
   const owner = await plane().createMember('owner');
   const key = randomUUID();
   await post(owner, key, '/v1/projects', { name: 'One' });
@@ -71,7 +71,7 @@ test('another body or another path under the same key is 409, and happens not at
   expect(await count(owner)).toBe(1);
 });
 
-test('keys are of one actor: another member, another organization and a token of the same member have their own', async () => {
+test('keys belong to one actor: another member, organization or token of the same member has separate keys', async () => {
   const owner = await plane().createMember('owner');
   const admin = await plane().createMember('admin', owner.orgId);
   const stranger = await plane().createMember('owner');
@@ -89,7 +89,7 @@ test('keys are of one actor: another member, another organization and a token of
   expect(ids.size).toBe(4);
 });
 
-test('keys are of one organization: the same person has them once more in another', async () => {
+test('keys belong to one organization: the same user has separate keys in another', async () => {
   const first = await plane().createMember('owner');
   const { orgId } = await plane().createMember('owner');
   await sql()`insert into memberships (org_id, user_id, role) values (${orgId}, ${first.userId}, 'owner')`;
@@ -110,7 +110,7 @@ test('keys are of one organization: the same person has them once more in anothe
   expect([again.headers.get('idempotency-replayed'), again.body]).toEqual(['true', inFirst.body]);
 });
 
-test('one that is still running is 409 with Retry-After; its answer is there when it is done', async () => {
+test('a call that is still running is 409 with Retry-After; its response is available when it has finished', async () => {
   const owner = await plane().createMember('owner');
   const key = randomUUID();
   isPausing = true;
@@ -123,7 +123,7 @@ test('one that is still running is 409 with Retry-After; its answer is there whe
     '1',
     expect.stringContaining('still running'),
   ]);
-  expect(await count(owner)).toBe(0); // nothing is seen of it before its row is there too
+  expect(await count(owner)).toBe(0); // its effect is not visible before its row
   for (const go of pausedCalls.splice(0)) go();
   const first = await running;
   expect((await post(owner, key, '/v1/projects', { name: 'Slow' })).body).toEqual(first.body);
@@ -142,7 +142,7 @@ test('ten at once happen once', async () => {
   expect(await count(owner)).toBe(1);
 });
 
-test('what failed has done nothing and may be tried again, with the same key and a better body', async () => {
+test('a failed call has no effect and may be retried with the same key and another body', async () => {
   const owner = await plane().createMember('owner');
   const key = randomUUID();
   const projectId = (await owner.call('POST', '/v1/projects', { name: 'P' })).body.project.id;
@@ -185,7 +185,7 @@ test.each([
   expect(secretOf(other.body)).not.toBe(secret);
 });
 
-test('the token that is given again is the one that works', async () => {
+test('the returned token is the valid one', async () => {
   const owner = await plane().createMember('owner');
   const key = randomUUID();
   const body = { name: 'CI', role: 'admin' };
@@ -213,7 +213,7 @@ test('after a change of the master key the same token is still given', async () 
   expect(await at(`new:${fresh},test:${old}`)).toEqual([201, secretKey]);
 });
 
-test('the role is looked at again before an answer is repeated', async () => {
+test('the role is checked again before a response is repeated', async () => {
   const owner = await plane().createMember('owner');
   const admin = await plane().createMember('admin', owner.orgId);
   const key = randomUUID();
@@ -225,7 +225,7 @@ test('the role is looked at again before an answer is repeated', async () => {
   expect((await post(admin, key, '/v1/api-keys', body)).status).toBe(401);
 });
 
-test('an answer is kept for a day', async () => {
+test('a response is stored for a day', async () => {
   const owner = await plane().createMember('owner');
   const key = randomUUID();
   const first = await post(owner, key, '/v1/projects', { name: 'Day' });
@@ -236,7 +236,7 @@ test('an answer is kept for a day', async () => {
   expect(await count(owner)).toBe(2);
 });
 
-test('the key has 1 to 255 characters; routes that log in or mail take no notice of it', async () => {
+test('the key has 1 to 255 characters; routes that log in or send e-mail ignore it', async () => {
   const owner = await plane().createMember('owner');
   expect((await post(owner, 'x'.repeat(255), '/v1/projects', { name: 'x' })).status).toBe(201);
   expect((await post(owner, 'x'.repeat(256), '/v1/projects', { name: 'x' })).status).toBe(400);
@@ -279,9 +279,9 @@ test('a connection that is lost in the middle of a call is 503 in the words of t
   expect(headers.get('retry-after')).toBe('2');
 });
 
-// Between the failure of a statement that this connection did not know and its end, the client takes further ones and
-// answers none of them: the way back to the savepoint of the call among them.
-test('a connection that breaks under a statement it did not know is 503 as well, and the call ends', async () => {
+// Between the failure of an unprepared statement and its end, the client accepts further statements and answers none.
+// The rollback to the call's savepoint is among them.
+test('a connection that breaks during an unprepared statement is 503 as well, and the call finishes', async () => {
   const url = new URL(plane().database.url.reveal());
   const way = await TcpProxy.start(Number(url.port));
   url.port = String(way.port);

@@ -1,4 +1,4 @@
-/** Lists are searched, narrowed and sorted by what a person would look for; totals count what is left. */
+/** Lists are searched, filtered and sorted; totals count the matching rows. */
 import { beforeAll, expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
 import { newId } from '../ledger/usage-fixture.js';

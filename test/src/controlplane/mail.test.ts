@@ -51,7 +51,7 @@ test('smtp: a signup sends a real mail through the server of SMTP_URL, logged in
   expect(parseMail(second!.source).text).toContain('to the organization Ünïcode as viewer');
 });
 
-test('smtp: a refused mail is tried again until it is taken', async () => {
+test('smtp: a rejected e-mail is retried until it is accepted', async () => {
   const smtp = await smtpServer(2);
   const { lines, log } = collectingLogger();
   const mailer = new Mailer(createSmtpTransport(new Secret(smtp.url), FROM), log, [1, 1, 1]);
@@ -63,7 +63,7 @@ test('smtp: a refused mail is tried again until it is taken', async () => {
 
 test('smtp: a server that is away fails no request; the log names neither token nor address nor password', async () => {
   const smtp = await smtpServer();
-  await cleanups.pop()!(); // closed: its port now refuses
+  await cleanups.pop()!(); // closed: its port rejects connections now
   const plane = await startControlPlane({ SMTP_URL: smtp.url, LOG_LEVEL: 'debug' });
   const email = 'nobody.hears@example.com';
   const body = { email, password: 'a long password', name: 'Ada', orgName: 'Away' };

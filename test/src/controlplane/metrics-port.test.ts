@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { startControlPlane } from '../fixtures/control-plane.js';
 
-test('metrics port: /metrics is served there and no longer beside the API', async () => {
+test('metrics port: /metrics is served on the separate port only', async () => {
   const plane = await startControlPlane({ CONTROLPLANE_METRICS_PORT: '0' });
   try {
     const at = `http://127.0.0.1:${plane.metricsPort}`;

@@ -6,7 +6,7 @@ import postgres from 'postgres';
 import { expect, inject, test } from 'vitest';
 import { waitUntil } from '../fixtures/wait-until.js';
 
-test('migrations: one that is stopped for a deadlock with running work runs again when that is done', async () => {
+test('migrations: a migration that a deadlock aborts is retried after the other work has finished', async () => {
   const server = inject('databaseServerUrl');
   const name = `test_${randomBytes(6).toString('hex')}`;
   const admin = postgres(server, { max: 1, onnotice: () => {} });

@@ -1,4 +1,4 @@
-/** Numbers of queries that no bound catches by itself: each route answers 400 or 200 to every one of them. */
+/** Numeric query parameters without bounds: each route responds to every value with 400 or 200. */
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../fixtures/control-plane.js';
 import { callExample, exampleOf, routesWithExample } from './examples/index.js';
@@ -28,7 +28,7 @@ function listNumericFields(schema: unknown): string[] {
     .map(([name]) => name);
 }
 
-test('no number of any query is a 500, and one that is not finite is 400 with the name of its field', async () => {
+test('no numeric query value causes a 500, and a value that is not finite is 400 with the field's name', async () => {
   const routes = routesWithExample(plane().service.app.routeTable);
   const wrong: unknown[] = [];
   let tried = 0;

@@ -1,6 +1,6 @@
 /**
- * Every sweep that deletes what is old, as the sources of the control plane have them: what is a minute over its time goes,
- * what has a minute left stays.
+ * Every sweep that deletes old rows, read from the sources of the control plane: a row one minute past its retention is
+ * deleted, a row with a minute left stays.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -37,11 +37,11 @@ const WINDOW_MS = 30_000;
 
 interface SweepCase {
   readonly sweep: (sql: Sql) => Promise<unknown>;
-  /** Says how old a row is, or when it ends. */
+  /** Column with the row's age or expiry. */
   readonly column: string;
-  /** How long ago that may be, ms; 0: the column says when it ends. */
+  /** Retention in ms; 0 when the column is an expiry. */
   readonly keptMs: number;
-  /** Its other columns that have no default; no foreign key is looked at. */
+  /** Other columns without a default. Foreign keys are not checked. */
   readonly row: () => Readonly<Record<string, unknown>>;
 }
 
@@ -178,7 +178,7 @@ const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
   },
   'ledger/marks.ts ledger_marks': {
     sweep: async (sql) => {
-      await sql`insert into ledger_marks default values`; // the newest stays, however old it is
+      await sql`insert into ledger_marks default values`; // the newest stays regardless of its age
       await usage(sql);
     },
     column: 'at',
@@ -217,7 +217,7 @@ const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
   },
   'watch/invalidation-feed.ts invalidations': {
     sweep: async (sql) => {
-      // The newest thousand stay, however old they are.
+      // The newest thousand stay regardless of their age.
       await sql`insert into invalidations (kind, id) select 'key', 'newer' from generate_series(1, 1001)`;
       await deleteOldInvalidations(sql, HOUR_MS);
     },
@@ -234,7 +234,7 @@ const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
   },
 };
 
-test('sweeps: every statement that deletes what is old is known here', () => {
+test('sweeps: every statement that deletes old rows is listed here', () => {
   const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' });
   const found = files
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'))
@@ -293,7 +293,7 @@ test.each([
   await sql.unsafe(`drop trigger small on ${table}; drop function refuse_large()`);
 });
 
-test('sweeps: of the answers kept for keys, as many go in a sweep as many organizations make in its time', async () => {
+test('sweeps: one sweep deletes as many stored responses as many organizations create between two sweeps', async () => {
   const { sql } = database();
   await sql`
     with org as (insert into organizations (id, name, slug) values (${uuid()}, 'Org', ${text()}) returning id)
@@ -301,7 +301,7 @@ test('sweeps: of the answers kept for keys, as many go in a sweep as many organi
     select id, id, int4send(n), '', '', '{}', 201, '', now() - interval '25 hours' from org, generate_series(1, 25000) n`;
   const held = sql`key_hash = int4send(7)`;
   const release = await holdPostgresLock(sql, (tx) => tx`select 1 from idempotency_keys where ${held} for update`);
-  await pruneStoredResponses(sql); // does not wait for who uses one of them, such as another control plane's sweep
+  await pruneStoredResponses(sql); // does not wait for locked rows, for example those of another control plane's sweep
   await release();
   expect(
     await sql`select 1 from idempotency_keys where created_at < now() - interval '24 hours' and not ${held}`,
@@ -310,7 +310,7 @@ test('sweeps: of the answers kept for keys, as many go in a sweep as many organi
   expect(await sql`select 1 from idempotency_keys where ${held}`).toEqual([]);
 });
 
-test('sweeps: what is too old goes first, however long it takes to find the endpoints that have too many deliveries', async () => {
+test('sweeps: expired rows are deleted first, even when counting deliveries per endpoint is slow', async () => {
   const { sql } = database();
   await sql`
     with org as (insert into organizations (id, name, slug) values (${uuid()}, 'Org', ${text()}) returning id)

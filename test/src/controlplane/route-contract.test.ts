@@ -1,4 +1,4 @@
-/** What holds for every route, generated from the route table: schemas, audit, nothing dropped, strict input, lists. */
+/** Checks every route, generated from the route table: schemas, audit, complete responses, strict input, lists. */
 import { readFileSync } from 'node:fs';
 import type { RouteEntry } from '@acg/controlplane/http/route-table';
 import { expect, test } from 'vitest';
@@ -12,9 +12,9 @@ const readText = (name: string): string =>
 const DOCUMENT = JSON.parse(readText('openapi.json')) as {
   paths: Record<string, Record<string, { responses: object } | undefined> | undefined>;
 };
-/** `GET /v1/agents/:id 200` of every answer that the tests below got. */
+/** `GET /v1/agents/:id 200` for every response that the tests below received. */
 const answers = new Set<string>();
-/** What the handlers returned, by request id, before the response schema serialised it. */
+/** Return values of the handlers by request id, before the response schema serialised them. */
 const payloads = new Map<string, unknown>();
 const plane = useControlPlane({}, (service) => {
   service.app.addHook('preSerialization', async (request, _reply, payload) => {
@@ -27,7 +27,7 @@ const plane = useControlPlane({}, (service) => {
 });
 
 const routes = (): readonly RouteEntry[] =>
-  routesWithExample(plane().service.app.routeTable).filter(({ url }) => url !== '/v1/openapi.json'); // a file, not an answer
+  routesWithExample(plane().service.app.routeTable).filter(({ url }) => url !== '/v1/openapi.json'); // a file, not a serialised response
 const routeName = (route: RouteEntry): string => `${route.method} ${route.url}`;
 const isWrite = (route: RouteEntry): boolean => route.method !== 'GET';
 
@@ -55,7 +55,7 @@ test('examples: every route has one, and each belongs to a route', () => {
 const operationOf = (method: string, url: string) =>
   DOCUMENT.paths[url.replace(/:([A-Za-z]+)/g, '{$1}')]?.[method.toLowerCase()];
 
-test('papers: every route stands in the document and in the page of who may do what', () => {
+test('documents: every route is in openapi.json and in ACCESS.md', () => {
   const names = plane().service.app.routeTable.filter(({ url }) => url !== '/v1/openapi.json');
   const missing = names.filter(({ method, url }) => operationOf(method, url) === undefined).map(routeName);
   expect(missing.map((name) => `${name}: npm run openapi`)).toEqual([]);
@@ -64,7 +64,7 @@ test('papers: every route stands in the document and in the page of who may do w
   expect(unlisted.map((name) => `${name}: npx vitest run test/src/auth/role-matrix.test.ts -u`)).toEqual([]);
 });
 
-test('schemas: every route declares its answer, its parameters, and its body where it takes one', () => {
+test('schemas: every route declares its response, its parameters, and its body if it has one', () => {
   for (const route of plane().service.app.routeTable) {
     const { schema, url, method } = route;
     const answers = Object.keys((schema?.response ?? {}) as object);
@@ -78,18 +78,18 @@ test('schemas: every route declares its answer, its parameters, and its body whe
   }
 });
 
-test('answers: the response schema drops nothing that the handler returned, and invents nothing', async () => {
+test('responses: the response schema neither drops nor adds fields', async () => {
   for (const route of routes()) {
     const { owner, call } = await prepareExample(route);
     const answer = await expectSuccess(route, owner, call);
     const payload = payloads.get(answer.headers.get('x-request-id')!);
-    // A streamed or textual answer (an export) passes no serialiser.
+    // A streamed or text response (an export) passes no serialiser.
     if (payload === undefined) expect(answer.headers.get('content-disposition')).not.toBeNull();
     else expect([routeName(route), answer.body]).toEqual([routeName(route), payload]);
   }
 });
 
-test('audit: every write leaves an entry in the trail, or says why not', async () => {
+test('audit: every write adds an entry to the trail or declares why not', async () => {
   const count = async (orgId: string) => {
     const [row] = await plane().database.sql<{ n: number }[]>`
       select count(*) n from audit_entries where org_id = ${orgId}`;
@@ -105,7 +105,7 @@ test('audit: every write leaves an entry in the trail, or says why not', async (
   }
 });
 
-test('input: every body refuses a field that it does not know, by its name, and a body that is no object', async () => {
+test('input: every body rejects unknown fields by name and bodies that are not objects', async () => {
   for (const route of routes()) {
     if (route.schema?.body === undefined) continue;
     const { owner, call } = await prepareExample(route);
@@ -152,7 +152,7 @@ const HOSTILE_VALUES: readonly unknown[] = [
   { '\u0000': 'a\u0000b' },
 ];
 
-test('input: no value of any field, query parameter or path parameter makes a 500', async () => {
+test('input: no value of any field, query parameter or path parameter causes a 500', async () => {
   const wrong: unknown[] = [];
   for (const route of routes()) {
     const { owner, call } = await prepareExample(route);
@@ -177,7 +177,7 @@ test('input: no value of any field, query parameter or path parameter makes a 50
   expect(wrong).toEqual([]);
 });
 
-test('lists: limit 1–100, default 50; offset from 0; total, limit and offset in the answer', async () => {
+test('lists: limit 1–100, default 50; offset from 0; total, limit and offset in the response', async () => {
   const lists = routes().filter((route) => {
     const query = route.schema?.querystring as { properties?: Record<string, unknown> } | undefined;
     return query?.properties?.limit !== undefined;
@@ -210,8 +210,8 @@ test('lists: limit 1–100, default 50; offset from 0; total, limit and offset i
   }
 });
 
-// The last one: it looks at what all others were answered.
-test('statuses: every answer to the tests above is one that the document tells of', () => {
+// Runs last, because it checks the responses of all other tests.
+test('statuses: the document declares every response of the tests above', () => {
   const known = new Set(plane().service.app.routeTable.map(routeName));
   const untold = [...answers].filter((answer) => {
     const [method = '', url = '', status = ''] = answer.split(' ');
@@ -219,5 +219,5 @@ test('statuses: every answer to the tests above is one that the document tells o
     return !Object.keys(operationOf(method, url)?.responses ?? {}).includes(status);
   });
   expect(untold).toEqual([]);
-  expect(answers.size).toBeGreaterThan(known.size); // it looked at something: most routes answer in two ways here
+  expect(answers.size).toBeGreaterThan(known.size); // guards against an empty check: most routes respond in two ways here
 });

@@ -1,4 +1,4 @@
-/** Whoever is connected, and whatever they leave undone, the control plane stops by itself. */
+/** The control plane stops by itself, whatever clients keep open. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
@@ -27,7 +27,7 @@ test.each([
 ])('a client that %s does not hold up a stop', async (_what, text, drainMs) => {
   const plane = await startControlPlane({ DRAIN_TIMEOUT_MS: String(drainMs) });
   const { server } = plane.service.app;
-  server.timeout = 0; // nothing else ends the connection
+  server.timeout = 0; // nothing else closes the connection
   const arrived = text.includes('\r\n\r\n') ? once(server, 'request') : once(server, 'connection');
   const socket = await openSocket(plane.url, text);
   await arrived;

@@ -1,4 +1,4 @@
-/** How much one organization may write through the management API, and whom that concerns. */
+/** The write quota of an organization in the management API, and the callers that it affects. */
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../fixtures/control-plane.js';
 
@@ -7,7 +7,7 @@ const plane = useControlPlane();
 /** Nearly all that a body may have. */
 const LARGE = ' '.repeat(1_000_000);
 
-test('whoever writes without end is told to wait, reads, deletes and leaves; colleagues and others go on', async () => {
+test('a member that writes endlessly gets 429 but can read, delete and leave; colleagues and other organizations are not affected', async () => {
   const [greedy, other] = [await plane().createMember('owner'), await plane().createMember('owner')];
   const write = async (by: typeof greedy) => {
     const authorization = `Bearer ${by.token}`;

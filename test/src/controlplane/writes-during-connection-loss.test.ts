@@ -1,4 +1,6 @@
-/** The connection to Postgres breaks instead of each answer in turn, of every call that takes an Idempotency-Key. */
+/**
+ * Breaks the connection to Postgres in place of each response in turn, for every call that accepts an Idempotency-Key.
+ */
 import { randomUUID } from 'node:crypto';
 import { acceptsIdempotencyKey } from '@acg/controlplane/idempotency/idempotency';
 import { expect, test } from 'vitest';
@@ -9,7 +11,7 @@ import { callExample, exampleOf, routesWithExample } from './examples/index.js';
 const plane = useControlPlane();
 const AWAY = { error: 'the database is away: try again shortly' };
 
-test('a call whose connection breaks is done or 503, and sent again it has been done once', async () => {
+test('a call whose connection breaks succeeds or is 503, and after a retry it has taken effect once', async () => {
   const url = new URL(plane().database.url.reveal());
   const way = await TcpProxy.start(Number(url.port));
   url.port = String(way.port);
@@ -47,8 +49,8 @@ test('a call whose connection breaks is done or 503, and sent again it has been 
 });
 
 /**
- * Whatever else was on its way when the connection broke has had the connection that takes its place, and the key is held
- * until Postgres has noticed that the first one has gone.
+ * Other statements in flight have used the replacement connection, and the key stays locked until Postgres has noticed
+ * the loss of the first one.
  */
 const withRetries =
   (by: Pick<Member, 'call'>): Member['call'] =>

@@ -47,7 +47,7 @@ test('compose: no container has root, capabilities, a writable root or core dump
   }
 });
 
-test('compose: each part sees its own certificate, and nobody the key of the CA', () => {
+test('compose: each service sees its own certificate, and none the key of the CA', () => {
   const mounted = services.flatMap(([name, service]) =>
     (service.volumes ?? []).filter((volume) => volume.startsWith('./tls')).map((volume) => [name, volume]),
   );
@@ -59,7 +59,7 @@ test('compose: each part sees its own certificate, and nobody the key of the CA'
   ]);
 });
 
-test('compose: the planes believe nginx and nobody else about who calls', () => {
+test('compose: the planes trust only nginx for the client IP', () => {
   const { networks } = compose.services.nginx!;
   const address = (networks as Readonly<Record<string, { ipv4_address: string }>>).edge!.ipv4_address;
   for (const name of PLANES) expect(compose.services[name]!.environment!.TRUSTED_PROXY_CIDRS).toBe(`${address}/32`);
@@ -149,7 +149,7 @@ test.each(['controlplane', 'dataplane', 'gateway'])(
     const shown = execFileSync(program!, [...args, 'sh', '-c', 'ulimit -c; echo $PPID'])
       .toString()
       .split('\n');
-    expect(shown.slice(0, 2)).toEqual(['0', String(process.pid)]); // nothing stands between
+    expect(shown.slice(0, 2)).toEqual(['0', String(process.pid)]); // no process in between
   },
 );
 
@@ -161,7 +161,7 @@ test('secrets of an installation stay out of git and out of the images', () => {
   expect(patterns).toEqual(expect.arrayContaining(['deploy', '.gateway', '**/.env', '**/*.key', '.git']));
 });
 
-test('certificates: each key is read by the user of its image and by nobody else', () => {
+test('certificates: only the user of its image can read a key', () => {
   const home = mkdtempSync(join(tmpdir(), 'acg-tls-'));
   try {
     const tls = join(home, 'tls');

@@ -1,4 +1,4 @@
-/** The audit of dependencies, against registries that know something, know nothing, or do not answer audits. */
+/** The audit of dependencies against registries with findings, without findings, and without support for audits. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

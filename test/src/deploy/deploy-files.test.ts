@@ -34,7 +34,7 @@ test('deploy: every YAML and JSON file parses', () => {
   for (const path of files.filter((p) => p.endsWith('.json'))) JSON.parse(read(path));
 });
 
-test('deploy: compose sets only variables that the planes know', () => {
+test('deploy: compose sets only variables that the planes read', () => {
   const [compose] = documents('deploy/compose.yaml') as [
     { services: Record<string, { environment?: Record<string, string> }> },
   ];
@@ -45,7 +45,7 @@ test('deploy: compose sets only variables that the planes know', () => {
   }
 });
 
-test('deploy: Kubernetes and the images set only variables that the planes know', () => {
+test('deploy: Kubernetes and the images set only variables that the planes read', () => {
   for (const path of ['deploy/kubernetes/controlplane.yaml', 'deploy/kubernetes/dataplane.yaml']) {
     const names = [...read(path).matchAll(/- (?:\{ )?name: ([A-Z][A-Z0-9_]+)/g)].map((match) => match[1]!);
     expect(names.length).toBeGreaterThan(3);

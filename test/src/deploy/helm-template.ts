@@ -1,6 +1,6 @@
 /**
- * Renders the chart's templates. They use three forms of Go's template language and no others, so that this small
- * reader is enough; whatever else stands between braces is an error, never a guess.
+ * Renders the chart's templates. They use three forms of Go's template language, so this small parser is enough; any
+ * other text between braces is an error.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The workflow that publishes images: what it may, what it trusts, and that it leaves no image out. */
+/** The workflow that publishes images: its permissions, its trusted actions, and that it publishes every image. */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ test('workflow: every Dockerfile becomes an image, on version tags only', () => 
   expect(Object.keys(workflow.on.push)).toEqual(['tags']);
 });
 
-test('workflow: it may push and sign and nothing else, and runs code of others only by hash', () => {
+test('workflow: it may only push and sign, and pins third-party actions by hash', () => {
   expect(workflow.permissions).toEqual({});
   expect(job.permissions).toEqual({ contents: 'read', packages: 'write', 'id-token': 'write' });
   const actions = job.steps.flatMap(({ uses }) => uses ?? []);
@@ -49,7 +49,7 @@ test('workflow: an image is described when it is pushed, and signed and verified
   expect(verify).toContain('cosign verify --certificate-identity "$IDENTITY"');
 });
 
-test('workflow: commands are well-formed, and what others choose reaches them as variables, never as text', () => {
+test('workflow: commands are well-formed, and untrusted values reach them as variables, never as text', () => {
   for (const { run } of job.steps) {
     if (run === undefined) continue;
     expect(run).not.toContain('${{');

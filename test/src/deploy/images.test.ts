@@ -1,4 +1,4 @@
-/** What goes into the images, as far as their Dockerfiles and scripts say it. */
+/** Contents of the images, according to their Dockerfiles and scripts. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,23 +40,23 @@ test.each(dockerfiles)('images: %s copies what exists, prunes, and keeps binarie
     }
   }
   const run = build.steps.find((step) => step.op === 'RUN')!.text;
-  // Installed without scripts: what `npm run build` does is said here step by step.
+  // Installed without scripts: the Dockerfile repeats the steps of `npm run build`.
   const { build: steps } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts as { build: string };
   for (const script of steps.matchAll(/npm run -s (\S+)/g)) {
-    // The command line is installed where people sit, not in an image.
+    // The command line is installed on users' machines, not in an image.
     if (script[1] === 'bundle') continue;
-    // Mends Postgres' client and builds what the control plane serves.
+    // Patches Postgres' client and builds the files that the control plane serves.
     if (/^(?:patch|dashboard)$/.test(script[1]!) && !/-w controlplane/.test(run)) continue;
     expect(run).toContain(`&& npm run ${script[1]} `);
   }
-  // Without the root workspace npm keeps the root's development tools: compiler, test runner, linter.
+  // Without the root workspace npm keeps the development tools of the root: compiler, test runner, linter.
   expect(run).toMatch(/npm prune --ignore-scripts --omit=dev --include-workspace-root -w /);
   expect(run).toMatch(/&& node scripts\/drop-foreign-binaries\.mjs$/);
   expect(image.base).toBe(build.base); // the binaries that stay are those of the Node that builds
   expect(imageConfig(image)).toMatchObject({ user: 'node', env: { NODE_ENV: 'production' } });
 });
 
-test('images: a binary of another platform, processor or Node version goes, the one that runs stays', () => {
+test('images: a binary of another platform, processor or Node version is deleted, the one in use stays', () => {
   const home = mkdtempSync(join(tmpdir(), 'acg-prune-'));
   const { platform, arch, versions } = process;
   const stay = [
@@ -100,7 +100,7 @@ test('images: .dockerignore is read as Docker reads it', () => {
   expect(paths.filter(isIgnored)).toEqual(['deploy/tls/ca/ca.key', 'a/.env', '.env', 'a/b.key', 'bench/results/x']);
 });
 
-test('images: a Dockerfile that says more than the builder knows is refused', () => {
+test('images: a Dockerfile with an unknown instruction is rejected', () => {
   expect(() => parseDockerfile('FROM x\nADD a b')).toThrow('not known');
   expect(() => parseDockerfile('RUN x')).toThrow('before the first FROM');
 });

@@ -1,4 +1,4 @@
-/** The Kubernetes files as kubectl sees them, the chart beside them, and the steps that the README prints. */
+/** The Kubernetes files as kubectl reads them, the chart, and the steps that the README prints. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,12 +38,12 @@ test('Kubernetes: kubectl builds the base; everything is in one namespace, image
   expect(images).toEqual(['registry.example.com/acg-controlplane:0.1.0', 'registry.example.com/acg-dataplane:0.1.0']);
 });
 
-test('Helm: the chart says what the kustomize base says, but for the namespace, which helm makes', () => {
+test('Helm: the chart equals the kustomize base except for the namespace, which helm creates', () => {
   const chart = resourcesByName(renderChart(join(repositoryRoot, 'deploy/helm'), NAMESPACE));
   expect(chart).toEqual(resourcesByName(kustomized.filter((one) => one.kind !== 'Namespace')));
 });
 
-test('Helm: a template that says more than the test understands is an error', () => {
+test('Helm: a template with unknown syntax is an error', () => {
   for (const text of [
     '{{ if .Values.a }}',
     '{{ .Values.a | quote }}',
@@ -61,7 +61,7 @@ function readmeCommands(): string {
   return /## Kubernetes\n.*?```sh\n(.*?)```/s.exec(readme)![1]!;
 }
 
-/** What the printed `kubectl create …` make, without a cluster. */
+/** Output of the printed `kubectl create …` commands, without a cluster. */
 function resourcesFromReadme(): Record<string, Resource> {
   const [certificates, ...steps] = readmeCommands().replaceAll('deploy/tls', `${home}/tls`).split('\n');
   const local = steps
@@ -103,7 +103,7 @@ function containerEnvironment(container: Container, all: Record<string, Resource
   return env;
 }
 
-test('Kubernetes: with what the printed steps make, both planes take their configuration', () => {
+test('Kubernetes: with the output of the printed steps, both planes accept their configuration', () => {
   const made = resourcesFromReadme();
   expect(Object.keys(made).sort()).toEqual([
     `Namespace ${NAMESPACE}`,
@@ -131,7 +131,7 @@ test('Kubernetes: with what the printed steps make, both planes take their confi
   }
 });
 
-test('Kubernetes: a pod takes calls until nobody sends it any, and has the time to end them', () => {
+test('Kubernetes: a pod accepts calls until traffic stops, and has time to finish them', () => {
   const all = resourcesByName(kustomized);
   const env = {
     DATABASE_URL: 'postgres://u:p@h/d',
@@ -144,7 +144,7 @@ test('Kubernetes: a pod takes calls until nobody sends it any, and has the time 
     [all['StatefulSet dataplane']!, loadDataPlane(env)],
   ] as const) {
     const { terminationGracePeriodSeconds, containers } = workload.spec.template.spec;
-    // SIGTERM closes the port at once, and whoever balances hears only then that the pod is about to end.
+    // SIGTERM closes the port immediately, but load balancers learn only then that the pod will exit.
     const [program, seconds] = containers[0].lifecycle?.preStop.exec.command ?? [];
     expect([program, Number(seconds)]).toEqual(['sleep', 5]);
     expect(terminationGracePeriodSeconds).toBeGreaterThanOrEqual(Number(seconds) + config.drainTimeoutMs / 1_000 + 5);

@@ -12,7 +12,7 @@ function run(name: string, ...args: string[]): string {
   return stdout;
 }
 
-test('monitoring: Prometheus takes its configuration and every rule', () => {
+test('monitoring: Prometheus accepts its configuration and every rule', () => {
   expect(run('promtool', 'check', 'config', 'deploy/prometheus/prometheus.yml')).toMatch(/1 rule files? found/);
 });
 
@@ -20,7 +20,7 @@ test('monitoring: alerts go off when they should and not before', () => {
   expect(run('promtool', 'test', 'rules', 'deploy/prometheus/alerts.test.yml')).toContain('SUCCESS');
 });
 
-test('monitoring: Alertmanager takes its routes, critical alerts reach the pager and the rest does not', () => {
+test('monitoring: Alertmanager accepts its routes, critical alerts reach the pager and the rest does not', () => {
   const file = 'deploy/alertmanager/alertmanager.yml';
   run('amtool', 'check-config', file);
   for (const [severity, receiver] of [

@@ -1,4 +1,6 @@
-/** The shipped nginx file in a real nginx, in front of servers that look at what arrives and answer with tricks. */
+/**
+ * Runs the shipped nginx file in a real nginx, in front of servers that record requests and return malicious responses.
+ */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -28,7 +30,7 @@ interface ReceivedRequest {
 let receivedRequests: ReceivedRequest[] = [];
 const servers: Server[] = [];
 
-/** What a provider of a tenant's own may answer with. */
+/** Responses that a tenant's provider may return. */
 const HOSTILE_RESPONSE_HEADERS: Readonly<Record<string, string>> = {
   'X-Accel-Redirect': '/v1/proxy/openai/v1/files',
   'X-Accel-Expires': '3600',
@@ -84,7 +86,7 @@ beforeAll(async () => {
   }
   writeFileSync(join(home, 'nginx.conf'), `daemon off;\n${process.getuid?.() === 0 ? 'user root;\n' : ''}${config}`);
   nginx = spawn('nginx', ['-e', 'stderr', '-c', join(home, 'nginx.conf')], {
-    env: { PATH: `${process.env.PATH}:/usr/sbin` }, // where Debian has it, and ordinary users do not look
+    env: { PATH: `${process.env.PATH}:/usr/sbin` }, // Debian installs it outside the PATH of users
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   nginx.stderr!.on('data', (chunk: Buffer) => {
@@ -117,7 +119,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** `path` goes out as it is written. */
+/** Sends `path` unchanged. */
 function get(port: number, path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const call = httpsRequest({ port, host: '127.0.0.1', path, headers, rejectUnauthorized: false }, (response) => {
@@ -135,14 +137,14 @@ function get(port: number, path: string, headers: Readonly<Record<string, string
 const headerValues = (name: string): readonly string[] =>
   receivedRequests.flatMap(({ headers }) => headers.filter(([n]) => n === name).map(([, value]) => value));
 
-test('nginx: takes its file without a word', () => {
+test('nginx: accepts its file without warnings', () => {
   expect(nginxOutput).toBe('');
 });
 
-test('nginx: does nothing that a provider asks of it', async () => {
+test('nginx: ignores control headers of a provider', async () => {
   const answer = await get(agents, '/v1/proxy/mine/x');
   expect(answer).toMatchObject({ status: 200, body: 'from /v1/proxy/mine/x' });
-  expect(receivedRequests.map(({ target }) => target)).toEqual(['/v1/proxy/mine/x']); // and fetched nothing else
+  expect(receivedRequests.map(({ target }) => target)).toEqual(['/v1/proxy/mine/x']); // no other request was sent
   expect(answer.headers['x-provider']).toBe('kept');
   for (const name of Object.keys(HOSTILE_RESPONSE_HEADERS))
     expect(answer.headers[name.toLowerCase()], name).toBe(undefined);

@@ -1,4 +1,4 @@
-/** Result files whose last new line is old: one row is left of them, and nothing of them is booked any more. */
+/** Batch result files whose last new line is old: one row remains, and their lines are no longer recorded. */
 import { createLogger } from '@acg/base/log';
 import { UsageRetention } from '@acg/controlplane/ledger/usage-retention';
 import { beforeEach, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ beforeEach(async () => {
   await db().sql`truncate booked_files, booked_lines, rejections_hourly`;
 });
 
-/** A file of an organization of its own, unless it is named. */
+/** A file of a new organization, unless one is named. */
 function createResultFile(orgId = newId(), sourceId: string = newId()) {
   const of = { orgId, agentId: newId(), keyId: newId() };
   const fetch = async (ids: readonly string[], whole = true) => {
@@ -45,7 +45,7 @@ function createResultFile(orgId = newId(), sourceId: string = newId()) {
   return { orgId, sourceId, fetch, spent, age, kept };
 }
 
-test('files: 60 days after its last line a file is one row, and later fetches book nothing', async () => {
+test('files: 60 days after its last new line a file is one row, and later fetches record nothing', async () => {
   const file = createResultFile();
   await file.fetch(['a', 'b', 'c']);
   await file.fetch(['c', 'd']);
@@ -59,7 +59,7 @@ test('files: 60 days after its last line a file is one row, and later fetches bo
   expect(await file.kept()).toEqual({ lines: 0, files: [true] });
 });
 
-test('files: one whose last line is younger stays as it is, and books what is new of it', async () => {
+test('files: a file with a younger line stays, and its new lines are recorded', async () => {
   const file = createResultFile();
   await file.fetch(['a', 'b']);
   await file.age(59);
@@ -67,13 +67,13 @@ test('files: one whose last line is younger stays as it is, and books what is ne
   expect(await file.kept()).toEqual({ lines: 2, files: [false] });
   await file.fetch(['a', 'b', 'c']);
   expect(await file.spent()).toBe(3);
-  await sweep(); // the new line has begun the 60 days again
+  await sweep(); // the new line restarts the 60 days
   await db().sql`update booked_files set last_at = last_at - interval '59 days'`;
   await sweep();
   expect(await file.kept()).toEqual({ lines: 3, files: [false] });
 });
 
-test('files: fetching again what was booked does not keep a file open', async () => {
+test('files: fetching recorded lines again does not keep a file open', async () => {
   const file = createResultFile();
   await file.fetch(['a']);
   await file.age(61);
@@ -98,7 +98,7 @@ test('files: of two organizations, providers or files each is closed by itself',
   expect([await sameFile.spent(), await old.spent()]).toEqual([2, 3]);
 });
 
-test('files: a file that is being booked is not closed, and a booking waits for a file that is being closed', async () => {
+test('files: a file that is being recorded is not closed, and recording waits for a file that is being closed', async () => {
   const file = createResultFile();
   await file.fetch(['a']);
   await file.age(61);
@@ -109,7 +109,7 @@ test('files: a file that is being booked is not closed, and a booking waits for 
   await sweep();
   expect(await file.kept()).toEqual({ lines: 1, files: [false] });
   await release();
-  // As closing does it, held before its commit.
+  // Closes the file as the sweep does, held before its commit.
   const commit = await holdPostgresLock(db().sql, async (tx) => {
     await tx`update booked_files set closed = true where org_id = ${file.orgId}`;
     return tx`delete from booked_lines where org_id = ${file.orgId}`;
@@ -125,7 +125,7 @@ test('files: a file that is being booked is not closed, and a booking waits for 
   expect(await file.spent()).toBe(1);
 });
 
-test('files: lines of before the upgrade and background answers stay, and are booked once', async () => {
+test('files: lines from before the upgrade and background responses stay and are recorded once', async () => {
   const file = createResultFile();
   await file.fetch(['a', '']);
   expect((await file.kept()).lines).toBe(2);
@@ -139,7 +139,7 @@ test('files: lines of before the upgrade and background answers stay, and are bo
   expect(await file.spent()).toBe(3);
 });
 
-test('files: the index that finds the lines of a file is there after a sweep, also where making it was interrupted', async () => {
+test('files: the index on the lines of a file exists after a sweep, even if its creation was interrupted', async () => {
   const valid = () =>
     db().sql`select indisvalid as ok from pg_index where indexrelid = to_regclass('booked_lines_source')`;
   await sweep();
@@ -149,7 +149,7 @@ test('files: the index that finds the lines of a file is there after a sweep, al
   expect(await valid()).toEqual([{ ok: true }]);
 });
 
-test('retention: hours of rejections go after their time, of every organization and however many there are', async () => {
+test('retention: expired hours of rejections are deleted for every organization, in any number', async () => {
   const { sql } = db();
   const [first, second] = [newId(), newId()];
   await sql`

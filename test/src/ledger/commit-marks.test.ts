@@ -1,4 +1,4 @@
-/** Each booking has a mark; a data plane that names one which the database has lost is told so. */
+/** Each commit of usage has a mark; a data plane that names a mark that the database has lost is notified. */
 import { deleteOldCommitMarks } from '@acg/controlplane/ledger/commit-marks';
 import type { ILedgerMark } from '@acg/proto/messages';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -18,7 +18,7 @@ const reportRecord = async (lastMark?: ILedgerMark) => {
 };
 const reportNothing = async (lastMark: ILedgerMark) => createIngest(db().sql).report({ dataPlaneId: 'dp', lastMark });
 
-/** As after a failover: the newest commits are gone, and their numbers are issued again. */
+/** As after a failover: the newest commits are missing and their numbers are issued again. */
 async function loseCommits(lost: number): Promise<void> {
   await db().sql.begin(async (tx) => {
     const [row] = await tx<{ newest: number }[]>`select max(number) as newest from ledger_marks`;
@@ -28,7 +28,7 @@ async function loseCommits(lost: number): Promise<void> {
 }
 
 describe('marks of the ledger', () => {
-  test('marks: a booking answers the mark of its commit, and a report without anything to book none', async () => {
+  test('marks: a report with usage returns the mark of its commit, and an empty report returns none', async () => {
     const { mark, wentBack } = await reportRecord();
     expect(wentBack).toBe(false);
     const rows = await db().sql`select number, mark as id from ledger_marks`;
@@ -53,7 +53,7 @@ describe('marks of the ledger', () => {
     },
   );
 
-  test('marks: of reports that are booked together only those that name a lost mark are told', async () => {
+  test('marks: of reports committed together only those that name a lost mark are notified', async () => {
     const ingest = createIngest(db().sql);
     const kept = (await reportRecord()).mark!;
     const lost = (await reportRecord()).mark!;
@@ -65,7 +65,7 @@ describe('marks of the ledger', () => {
     expect((await Promise.all(reports)).map(({ wentBack }) => wentBack)).toEqual([false, true, false, true]);
   });
 
-  test('marks: records that are set aside have a mark, too', async () => {
+  test('marks: quarantined records have a mark, too', async () => {
     const { rejected, mark } = await createIngest(db().sql).report({
       dataPlaneId: 'dp',
       records: [usageRecord({ startedAtMs: 1 })],
@@ -74,7 +74,7 @@ describe('marks of the ledger', () => {
     expect(await reportNothing(mark!)).toMatchObject({ wentBack: false });
   });
 
-  test('marks: one that was pruned is not lost, and the newest one stays', async () => {
+  test('marks: a pruned mark does not count as lost, and the newest one stays', async () => {
     const [first, second] = [(await reportRecord()).mark!, (await reportRecord()).mark!];
     await db().sql`update ledger_marks set at = now() - interval '3 hours'`;
     await deleteOldCommitMarks(db().sql, 2 * HOUR_MS);
@@ -83,7 +83,7 @@ describe('marks of the ledger', () => {
     expect(await reportNothing(second)).toMatchObject({ wentBack: false });
   });
 
-  test('marks: a mark that makes no sense is as good as none', async () => {
+  test('marks: an invalid mark is ignored', async () => {
     await reportRecord();
     for (const mark of [{ number: 9, id: 'x' }, { number: 9 }]) {
       expect(await reportNothing(mark)).toMatchObject({ wentBack: false });

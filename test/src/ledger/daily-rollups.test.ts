@@ -42,7 +42,7 @@ const RANGES = [
   [today, today + DAY],
 ] as const;
 
-/** What reports say of the agent, over ranges that begin and end anywhere. */
+/** Reports of the agent over ranges with arbitrary bounds. */
 async function readReports(agentId: string) {
   const { sql } = db();
   return Promise.all(
@@ -67,7 +67,7 @@ const rolledUntil = async () =>
 const dayRows = async (agentId: string) =>
   (await db().sql<{ n: number }[]>`select count(*) as n from usage_daily where agent_id = ${agentId}`)[0]!.n;
 
-test('daily rollups: reports say the same before, between and after days are added up, whatever comes late', async () => {
+test('daily rollups: reports are the same before, during and after the rollup, including late records', async () => {
   const ingest = createIngest(db().sql);
   const agentId = newId();
   const records = recordsOverSixDays(agentId, 900);
@@ -82,7 +82,7 @@ test('daily rollups: reports say the same before, between and after days are add
   expect(await readReports(agentId)).toEqual(first);
   expect(await dayRows(agentId)).toBeGreaterThan(12);
 
-  // What comes late, also for a day and a provider that had nothing, and what comes twice.
+  // Late records, also for a day and a provider without earlier ones, and duplicates.
   const straggler = usageRecord({ agentId, providerSlug: 'vercel', startedAtMs: today - 20 * DAY });
   await ingest.report({ dataPlaneId: 'd', records: [...records.slice(400), straggler] });
   const all = newId();
@@ -101,7 +101,7 @@ test('daily rollups: reports say the same before, between and after days are add
   expect(late).toMatchObject({ providerSlug: 'vercel', requests: 1 });
 });
 
-test('daily rollups: a range counts the calls that are in it and no others, however often its days come late', async () => {
+test('daily rollups: a range counts exactly its calls, regardless of late records', async () => {
   const { sql } = db();
   await sql`update usage_daily_progress set rolled_until = ${new Date(today)}`;
   const agentId = newId();
@@ -125,7 +125,7 @@ test('daily rollups: a range counts the calls that are in it and no others, howe
   expect(await counts()).toEqual(expected);
 });
 
-test('daily rollups: bookings of past days and the adding up of those days do not lose each other', async () => {
+test('daily rollups: late records and a concurrent rollup of their days lose nothing', async () => {
   await db().sql`update usage_daily_progress set rolled_until = ${new Date(today - 8 * DAY)}`;
   await db().sql`delete from usage_daily`;
   const agentId = newId();
@@ -136,7 +136,7 @@ test('daily rollups: bookings of past days and the adding up of those days do no
     ...slices.map((slice, i) => planes[i % 2]!.report({ dataPlaneId: 'd', records: slice })),
     ...[6, 5, 4, 3, 2, 1, 0].map((days) => rollups().catchUp(today - days * DAY + 2 * HOUR)),
   ]);
-  const meanwhile = await readReports(agentId); // some days are made, some late, some neither
+  const meanwhile = await readReports(agentId); // some days are rolled up, some late, some neither
   await rollups().catchUp(today + 2 * HOUR);
   expect(await rolledUntil()).toBe(today);
   expect(await db().sql`select from usage_late`).toHaveLength(0);
@@ -146,11 +146,11 @@ test('daily rollups: bookings of past days and the adding up of those days do no
   expect(rolled).toEqual(meanwhile);
 });
 
-test('rollups: a step whose snapshot is older than what another control plane has just committed comes to nothing', async () => {
+test('rollups: a step with a snapshot older than another control plane's commit has no effect', async () => {
   const { sql } = db();
   const touch = (to: Sql | Tx) => to`update usage_daily_progress set rolled_until = rolled_until`;
   const step = async (tx: Tx) => {
-    await touch(sql); // somebody else, after this one's snapshot
+    await touch(sql); // another control plane, after this snapshot
     await touch(tx);
     return false;
   };
@@ -160,7 +160,7 @@ test('rollups: a step whose snapshot is older than what another control plane ha
   );
 });
 
-test('daily rollups: a booking of a past day waits for nobody who adds days up', async () => {
+test('daily rollups: recording a past day does not wait for a rollup', async () => {
   const { sql } = db();
   await sql`update usage_daily_progress set rolled_until = ${new Date(today)}`;
   const agentId = newId();
@@ -235,11 +235,11 @@ test('dimensions: an organization, its projects, models and keys add up the same
   expect([...ofModel.keys()].sort()).toEqual(['', 'm0', 'm1', 'm2', 'm3']);
   const ofKey = whole!.by[DIMENSIONS.indexOf('key')]!.find((row) => row.value === keys[1]);
   expect(ofKey!.costNanos).toBe(total(counted.filter(({ keyId }) => keyId === keys[1])));
-  expect(ofGone!.by[0]!.map((row) => row.value)).toEqual([projectId]); // though the agent is gone
+  expect(ofGone!.by[0]!.map((row) => row.value)).toEqual([projectId]); // although the agent was deleted
   expect(ofOthers).toEqual({ by: DIMENSIONS.map(() => []), days: [] });
 });
 
-test('daily rollups: a long row of late bookings keeps a short sketch', async () => {
+test('daily rollups: many late records keep a small sketch', async () => {
   const { sql } = db();
   await sql`update usage_daily_progress set rolled_until = ${new Date(today)}`;
   const agentId = newId();
@@ -257,7 +257,7 @@ test('daily rollups: a long row of late bookings keeps a short sketch', async ()
   expect(row!.bytes).toBeLessThanOrEqual(2_400);
 });
 
-test('daily rollups: an organization whose costs no number holds keeps nobody from being added up', async () => {
+test('daily rollups: an organization whose costs overflow does not block the rollup of others', async () => {
   const { sql } = db();
   const [vast, other] = [newId(), newId()];
   const day = today - DAY;

@@ -1,6 +1,6 @@
 /**
- * Whatever a data plane reports counts once, in whichever way it comes again: every kind of item in a report, as
- * gateway.proto lists them, in every way of coming twice.
+ * Every item that a data plane reports counts once: every kind of item in gateway.proto, in every way of arriving
+ * twice.
  */
 import { readFileSync } from 'node:fs';
 import type { UsageObserver } from '@acg/controlplane/ledger/usage-ingest';
@@ -14,7 +14,7 @@ const PROTO = new URL('../../../proto/src/gateway.proto', import.meta.url);
 const COST = 1_000;
 type Report = Omit<IReportUsageRequest, 'dataPlaneId' | 'lastMark'>;
 
-/** One item of a kind, and what of it stands in the database and was told: 1 is once. */
+/** One item of a kind, and its count in the database and in notifications: 1 is once. */
 interface ItemKind {
   one(of: Ids): Report;
   counted(of: Ids): Promise<number>;
@@ -28,7 +28,7 @@ interface Ids {
 
 const readSum = async (query: Promise<readonly { n: number | null }[]>): Promise<number> => (await query)[0]!.n ?? 0;
 const observationCounts = new Map<string, number>();
-/** Counts sightings where nobody undoes it: of reports whose transaction commits. */
+/** Counts observations of committed reports only. */
 const observer: UsageObserver = {
   onBooked: async (_tx, { ipObservations: sightings }) => {
     for (const { agentId } of sightings) observationCounts.set(agentId, (observationCounts.get(agentId) ?? 0) + 1);
@@ -95,7 +95,7 @@ const wholeMinute = (): number => Date.now() - (Date.now() % 60_000);
 const duplicateItems = (report: Report): Report =>
   Object.fromEntries(Object.entries(report).map(([kind, items]) => [kind, [...(items ?? []), ...(items ?? [])]]));
 
-/** Each sends the item so that it comes at least twice. */
+/** Each way sends the item at least twice. */
 const DUPLICATE_DELIVERIES: Readonly<Record<string, (report: Report) => Promise<void>>> = {
   'twice in one report': async (report) => void (await plane().report(duplicateItems(report))),
   'again, later': async (report) => {
@@ -104,7 +104,7 @@ const DUPLICATE_DELIVERIES: Readonly<Record<string, (report: Report) => Promise<
   },
   'in several reports that are booked together': async (report) => {
     const one = plane();
-    // The first two are booked at once; the others wait for them and share a transaction.
+    // The first two are committed at once; the others wait for them and share a transaction.
     const others = [{ records: [usageRecord()] }, { records: [usageRecord()] }];
     await Promise.all([...others, report, report, duplicateItems(report)].map((each) => one.report(each)));
   },
@@ -125,12 +125,12 @@ const plane = () => {
   return { report: (report: Report) => ingest.report({ dataPlaneId: 'd', ...report }) };
 };
 
-test('booked once: every kind of item that a report has is known here', () => {
+test('recorded once: every kind of item in a report is listed here', () => {
   const message = /message ReportUsageRequest \{([^}]*)\}/.exec(readFileSync(PROTO, 'utf8'))![1]!;
   expect([...message.matchAll(/repeated \w+ (\w+) =/g)].map(([, name]) => name)).toEqual(Object.keys(ITEM_KINDS));
 });
 
-describe.each(Object.entries(ITEM_KINDS))('booked once: one of the %s', (_name, kind) => {
+describe.each(Object.entries(ITEM_KINDS))('recorded once: one of the %s', (_name, kind) => {
   test.each(Object.entries(DUPLICATE_DELIVERIES))('%s', async (_way, send) => {
     const of = { agentId: newId(), orgId: newId(), keyId: newId() };
     await send(kind.one(of));

@@ -1,4 +1,4 @@
-/** Hours that are added up say what the booked ones say, whatever is booked late and whenever they are added up. */
+/** Hourly rollups equal the recorded calls, regardless of late records and of the time of the rollup. */
 import { createLogger } from '@acg/base/log';
 import { DailyRollups } from '@acg/controlplane/ledger/daily-rollups';
 import { HourlyDimensionRollups } from '@acg/controlplane/ledger/hourly-dimension-rollups';
@@ -26,7 +26,7 @@ interface Tenant {
   readonly records: IUsageRecord[];
 }
 
-/** With so many calls over three days, of two agents in two projects. */
+/** Creates this many calls over three days, of two agents in two projects. */
 async function createTenantWithRecords(count: number): Promise<Tenant> {
   const { sql } = db();
   const orgId = newId();
@@ -90,7 +90,7 @@ async function readReports({ orgId, projectId }: Tenant) {
 const rolledUntil = async (): Promise<number> =>
   (await db().sql<{ at: Date }[]>`select rolled_until as at from usage_hourly_progress`)[0]!.at.getTime();
 
-test('hours: reports say the same before, between and after hours are added up, whatever comes late', async () => {
+test('hours: reports are the same before, during and after the rollup, including late records', async () => {
   const { sql } = db();
   const [one, copy] = [await createTenantWithRecords(600), await createTenantWithRecords(0)];
   const ingest = createIngest(sql);
@@ -114,11 +114,11 @@ test('hours: reports say the same before, between and after hours are added up, 
   await days().catchUp(today + 2 * HOUR);
   expect(await readReports(one)).toEqual(late);
   await sql`update usage_hourly_progress set rolled_until = '-infinity'`;
-  expect(await readReports(one)).toEqual(late); // as booked
+  expect(await readReports(one)).toEqual(late); // as recorded
   expect((await readReports(copy)).every(({ requests }) => requests === 0)).toBe(true);
 });
 
-test("hours: organizations that book late for the same hours and days: none loses or sees another's", async () => {
+test("hours: organizations with late records for the same hours and days neither lose nor see each other's", async () => {
   const { sql } = db();
   await sql`update usage_hourly_progress set rolled_until = '-infinity'`;
   const ingest = createIngest(sql);
@@ -138,7 +138,7 @@ test("hours: organizations that book late for the same hours and days: none lose
   await addUp();
   const before = await all();
   await book(60, 120, [other]);
-  expect((await all())[0]).toEqual(before[0]); // late hours of another are no reason to look at its own
+  expect((await all())[0]).toEqual(before[0]); // late hours of another organization do not trigger a recount
   await addUp();
   await book(60, 120, [one, third]);
   const late = await all();
@@ -147,10 +147,10 @@ test("hours: organizations that book late for the same hours and days: none lose
   for (const table of ['usage_hourly_progress', 'usage_daily_progress']) {
     await sql`update ${sql(table)} set rolled_until = '-infinity'`;
   }
-  expect(await all()).toEqual(late); // as booked
+  expect(await all()).toEqual(late); // as recorded
 });
 
-test('hours: those that are over are read from what is added up, not as they were booked', async () => {
+test('hours: completed hours are read from rollups, not from the records', async () => {
   const { sql } = db();
   await sql`update usage_hourly_progress set rolled_until = '-infinity'`;
   const one = await createTenantWithRecords(300);
@@ -158,14 +158,14 @@ test('hours: those that are over are read from what is added up, not as they wer
   await hours().catchUp(now);
   const before = await readReports(one);
   await sql`delete from usage_hourly where org_id = ${one.orgId} and hour < ${new Date(await rolledUntil())}`;
-  await sql`delete from usage_late where org_id = ${one.orgId}`; // such days would be read as they were booked
+  await sql`delete from usage_late where org_id = ${one.orgId}`; // such days would be read from the records
   await sql`update usage_daily_progress set rolled_until = '-infinity'`;
   expect(await readReports(one)).toEqual(before);
   await sql`update usage_hourly set requests = requests + 1 where org_id = ${one.orgId} and hour >= ${new Date(await rolledUntil())}`;
   expect(await readReports(one)).not.toEqual(before); // the last ones are
 });
 
-test('hours: bookings and the adding up of their hours do not lose each other', async () => {
+test('hours: concurrent records and rollups lose nothing', async () => {
   const { sql } = db();
   await sql`update usage_hourly_progress set rolled_until = ${new Date(thisHour - 60 * HOUR)}`;
   await sql`delete from usage_hourly_by`;
@@ -176,7 +176,7 @@ test('hours: bookings and the adding up of their hours do not lose each other', 
     ...slices.map((slice, i) => planes[i % 2]!.report({ dataPlaneId: 'd', records: slice })),
     ...[50, 40, 30, 20, 10, 0].map((ago) => hours().catchUp(now - ago * HOUR)),
   ]);
-  const meanwhile = await readReports(one); // some hours are made, some late, some neither
+  const meanwhile = await readReports(one); // some hours are rolled up, some late, some neither
   await hours().catchUp(now);
   const rolled = await readReports(one);
   await sql`update usage_hourly_progress set rolled_until = '-infinity'`;
@@ -184,7 +184,7 @@ test('hours: bookings and the adding up of their hours do not lose each other', 
   expect(rolled).toEqual(meanwhile);
 });
 
-test('hours: a booking waits for nobody who adds hours up', async () => {
+test('hours: recording does not wait for a rollup', async () => {
   const { sql } = db();
   await sql`update usage_hourly_progress set rolled_until = ${new Date(thisHour)}`;
   const one = await createTenantWithRecords(20);
@@ -196,7 +196,7 @@ test('hours: a booking waits for nobody who adds hours up', async () => {
   expect((await readReports(one))[1]!.requests).toBeGreaterThan(0);
 });
 
-test('hours: an organization whose costs no number holds keeps nobody from being added up', async () => {
+test('hours: an organization whose costs overflow does not block the rollup of others', async () => {
   const { sql } = db();
   const orgId = newId();
   const hour = thisHour - 3 * HOUR;

@@ -26,7 +26,7 @@ interface LedgerSums {
   sketch: string;
 }
 
-/** What the ledger must hold, computed the plain way from each record once. */
+/** The expected ledger, computed from each record once. */
 function expectedLedger(records: readonly IUsageRecord[]) {
   const hours = new Map<string, LedgerSums & { calls: IUsageRecord[] }>();
   const months = new Map<string, number>();
@@ -99,7 +99,7 @@ const createRecord = (agents: readonly string[]) =>
     durationMs: fc.nat(600_000),
   });
 
-test('ledger: whatever is replayed, however it is split, by however many control planes, the sums are those of each record once', async () => {
+test('ledger: replayed and split reports through several control planes add up to each record once', async () => {
   const planes = [createIngest(db().sql), createIngest(db().sql)];
   await fc.assert(
     fc.asyncProperty(
@@ -131,7 +131,7 @@ test('ledger: whatever is replayed, however it is split, by however many control
   );
 });
 
-test('ledger: many writers over the same hot agents end without deadlock and with exact sums', async () => {
+test('ledger: many writers over the same hot agents finish without deadlock and with exact sums', async () => {
   const planes = Array.from({ length: 4 }, () => createIngest(db().sql));
   const agents = Array.from({ length: 5 }, newId);
   const records = Array.from({ length: 1_200 }, (_, i) =>
@@ -194,7 +194,7 @@ test('ledger: a record keeps every field', async () => {
   });
 });
 
-test('ledger: records that make no sense are set aside one by one and named; the others are booked', async () => {
+test('ledger: invalid records are quarantined individually and named; the others are recorded', async () => {
   const good = [usageRecord(), usageRecord({ model: 'nul \0 inside', path: `/${'p'.repeat(5_000)}` })];
   const bad = [
     usageRecord({ agentId: 'nobody' }),
@@ -220,7 +220,7 @@ test('ledger: records that make no sense are set aside one by one and named; the
   expect(kept.some(({ reason, record }) => reason.includes('agent_id') && record.agentId === 'nobody')).toBe(true);
 });
 
-test('ledger: what only the database refuses is found and set aside, and the rest is booked', async () => {
+test('ledger: a record that only the database rejects is quarantined, and the rest is recorded', async () => {
   const records = Array.from({ length: 9 }, () => usageRecord());
   const { sql } = db();
   await sql.unsafe(`alter table usage_records add constraint refuse check (id <> '${records[4]!.id}')`);
@@ -232,7 +232,7 @@ test('ledger: what only the database refuses is found and set aside, and the res
   expect(count!.n).toBe(8);
 });
 
-test('ledger: an organization whose records cannot be booked, however many, leaves those of others their place', async () => {
+test('ledger: an organization with many invalid records does not block the records of others', async () => {
   const { sql } = db();
   const [many, one] = [newId(), newId()];
   const poison = (orgId: string, count: number) =>
@@ -309,7 +309,7 @@ test.each([
   },
 );
 
-test('ledger: calls whose neighbour the database refuses show what their lines came to', async () => {
+test('ledger: calls next to a rejected record show the totals of their deferred usage', async () => {
   const { sql } = db();
   const good = Array.from({ length: 4 }, newIds);
   const records = good.map((of) => usageRecord({ ...of, startedAtMs: now, costNanos: 0, lined: true }));
@@ -329,7 +329,7 @@ test('ledger: calls whose neighbour the database refuses show what their lines c
   expect(await sql`select from line_sums`).toHaveLength(0);
 });
 
-test('ledger: what the database refuses is kept, though half of a character stands in it', async () => {
+test('ledger: a rejected record is kept even if it contains half of a surrogate pair', async () => {
   const { sql } = db();
   const record = usageRecord({ model: `${'x'.repeat(199)}\u{1f600}` }); // is cut to 200
   await sql.unsafe(`alter table usage_records add constraint refuse check (id <> '${record.id}')`);
@@ -339,7 +339,7 @@ test('ledger: what the database refuses is kept, though half of a character stan
   expect(await sql`select 1 from poison_records where id = ${record.id!}`).toHaveLength(1);
 });
 
-test('ledger: an organization whose providers invent costs until no number holds them is booked on, with its neighbours', async () => {
+test('ledger: an organization whose providers report overflowing costs is still recorded, as are others', async () => {
   const { sql } = db();
   const [vast, other] = [newIds(), newIds()];
   const ingest = createIngest(sql);
@@ -387,7 +387,7 @@ test('ledger: observers see each new fact once, with the month before and after'
   expect(row).toMatchObject({ count: 9, reason: 'rpm' });
 });
 
-test('ledger: a failing observer undoes the booking, and sending again books all of it', async () => {
+test('ledger: a failing observer rolls back the commit, and a retry records everything', async () => {
   let failing = true;
   const ingest = createIngest(db().sql, [
     {
@@ -421,7 +421,7 @@ test('ledger: keys remember their last use, and never an earlier one', async () 
   expect(await lastUse()).toEqual(new Date(now));
 });
 
-test('ledger: refusals of an hour add up, each report of them once, and those of no day that is kept are left out', async () => {
+test('ledger: rejections of an hour add up, each report once, and those outside the retention are dropped', async () => {
   const ingest = createIngest(db().sql, [], 90);
   const [agentId, orgId] = [newId(), newId()];
   const minuteMs = now - (now % HOUR);
@@ -429,7 +429,7 @@ test('ledger: refusals of an hour add up, each report of them once, and those of
     return { id: newId(), orgId, agentId, providerSlug: 'openai', reason: 'rpm', minuteMs: at, count };
   };
   const [twice, once] = [refusal(7), refusal(2)];
-  // The first two are booked at once; all others wait for them, and are then booked together.
+  // The first two are committed at once; all others wait for them and are then committed together.
   const reports = [[refusal(1_000)], [refusal(100)], [twice], [twice, once], [twice]];
   await Promise.all(reports.map((rejections) => ingest.report({ dataPlaneId: 'd', rejections })));
   await ingest.report({
@@ -440,7 +440,7 @@ test('ledger: refusals of an hour add up, each report of them once, and those of
   expect(rows).toEqual([{ count: 1_109 }]);
 });
 
-test('ledger: a report that finds too many waiting is refused, to be sent again; the others are booked', async () => {
+test('ledger: a report is rejected for a retry when too many are waiting; the others are recorded', async () => {
   const ingest = createIngest(db().sql);
   const records = Array.from({ length: 2 + 256 + 1 }, () => usageRecord());
   const answers = await Promise.allSettled(
@@ -453,7 +453,7 @@ test('ledger: a report that finds too many waiting is refused, to be sent again;
   expect(await db().sql`select from usage_records where id = any(${ids}::uuid[])`).toHaveLength(records.length);
 });
 
-test('ledger: a long hour of many different durations keeps a short sketch', async () => {
+test('ledger: an hour of many different durations keeps a small sketch', async () => {
   const agentId = newId();
   const ingest = createIngest(db().sql);
   const records = Array.from({ length: 3_000 }, (_, i) =>
@@ -478,7 +478,7 @@ const nameOf = (ms: number) => `usage_records_${new Date(ms).toISOString().slice
 const retention = (sql: Sql, days: number) =>
   new UsageRetention(sql, { logs: days, rejections: 400 }, createLogger('test', 'silent'));
 
-test('partitions: days are made ahead, old days are dropped, rollups stay', async () => {
+test('partitions: days are created ahead, old days are dropped, rollups stay', async () => {
   const { sql } = db();
   const agentId = newId();
   const old = usageRecord({ agentId, startedAtMs: now - 20 * DAY });
@@ -491,10 +491,10 @@ test('partitions: days are made ahead, old days are dropped, rollups stay', asyn
   expect(await days()).not.toContain(nameOf(now - 20 * DAY));
   expect(await days()).toContain(nameOf(now - 7 * DAY));
   expect(await readLedger([agentId])).toEqual(expectedLedger([old, oldestKept]));
-  await retention(sql, 7).sweep(now); // again: nothing happens
+  await retention(sql, 7).sweep(now); // again: no change
 });
 
-test('retention: who reads the oldest day is not disturbed, and holds up nobody but the retention itself', async () => {
+test('retention: a reader of the oldest day is not disturbed and delays only the retention', async () => {
   const { sql } = db();
   const agentId = newId();
   const record = (daysAgo: number) => usageRecord({ agentId, startedAtMs: now - daysAgo * DAY });
@@ -514,7 +514,7 @@ test('retention: who reads the oldest day is not disturbed, and holds up nobody 
       ).count;
     while ((await waits()) === 0) await new Promise((resolve) => setImmediate(resolve));
     await ingest.report({ dataPlaneId: 'd', records: [record(2)] });
-    expect(await count(sql)).toEqual([{ n: 2 }]); // the old day is out of sight for whoever comes now
+    expect(await count(sql)).toEqual([{ n: 2 }]); // the old day is invisible for new readers
     expect(await count(reader)).toEqual([{ n: 2 }]); // as reports read: the old day is there, the new call is not
   });
   await sweep;

@@ -1,7 +1,7 @@
 import type { ExampleContext, Examples } from './example.js';
 import { newAccount, newAgent } from './provisioning.js';
 
-/** Nothing listens there: deliveries fail, and no example depends on their success. */
+/** No server listens there: deliveries fail, and no example depends on their success. */
 const CLOSED_PORT_URL = 'http://127.0.0.1:9/hook';
 
 async function newEndpoint({ owner }: ExampleContext): Promise<string> {
@@ -14,7 +14,7 @@ async function newDelivery(context: ExampleContext): Promise<string> {
   return body.delivery.id;
 }
 
-/** As after the last retry; whoever is trying it just now loses its lease and changes nothing. */
+/** The state after the last retry. A worker that is sending it loses its lease and changes nothing. */
 async function failedDelivery(context: ExampleContext): Promise<string> {
   const id = await newDelivery(context);
   await context.plane.database.sql`

@@ -2,14 +2,16 @@
 import type { Member, TestControlPlane } from '../../fixtures/control-plane.js';
 
 type Role = 'viewer' | 'member' | 'admin' | 'owner';
-/** Nobody, a person in that role, a management token with that role, or an admin's token of another project. */
+/**
+ * No credentials, a member with that role, a management token with that role, or an admin's token of another project.
+ */
 export type Caller = 'none' | Role | `token: ${Exclude<Role, 'owner'>}` | 'token: other project';
 
 export interface ExampleContext {
   readonly plane: TestControlPlane;
-  /** The owner of the organization in which the example is made; makes what the call needs. */
+  /** The owner of the organization of the example; creates what the call needs. */
   readonly owner: Member;
-  /** Who will make the call; the owner unless the test is about roles. Null: nobody is logged in. */
+  /** The caller; the owner unless the test is about roles. Null: without credentials. */
   readonly caller: Member | null;
 }
 
@@ -21,15 +23,15 @@ export interface ExampleCall {
 }
 
 export interface RouteExample {
-  /** Makes, through the API, what the call needs and returns a call that succeeds. Runs anew for each call. */
+  /** Creates through the API what the call needs and returns a call that succeeds. Runs again for each call. */
   prepare(context: ExampleContext): Promise<ExampleCall> | ExampleCall;
   /** Status of success; 200 unless given. */
   readonly success?: number;
   /** Statuses that do not follow from the route's access. */
   readonly statuses?: Partial<Record<Caller, number>>;
-  /** With a management token of another project: 403 or 404 unless the route shows nothing of it. */
+  /** Called with a management token of another project: 403 or 404, unless the route shows nothing of the project. */
   readonly otherProject?: 200;
-  /** Why a write leaves no audit entry. Without it, one is required. */
+  /** Why a write leaves no audit entry. Without a reason, an entry is required. */
   readonly unaudited?: string;
   /** Field → status of a call with a foreign id in it, where that is not 404. */
   readonly foreign?: Readonly<Record<string, number>>;

@@ -10,7 +10,7 @@ const PASSWORD = 'a long enough password';
 const OWN_PAGE = { 'sec-fetch-site': 'same-origin' } as const;
 const UNAUDITED_REASON = 'nothing of an organization changes';
 
-/** A user who signed up, with an organization of its own. */
+/** A user who signed up, with a new organization. */
 async function signUpUser({ plane }: ExampleContext): Promise<{ email: string; token: string }> {
   const email = newEmail();
   const body = { email, password: PASSWORD, name: 'Example', orgName: 'Example' };
@@ -18,7 +18,7 @@ async function signUpUser({ plane }: ExampleContext): Promise<{ email: string; t
   return { email, token: reply.token };
 }
 
-/** A browser session of the member, beside its own. */
+/** A browser session of the member, in addition to its token session. */
 async function createBrowserSession(plane: TestControlPlane, member: Member): Promise<Record<string, string>> {
   const { secret, hash } = createCookieSecret();
   await plane.database.sql`
@@ -40,7 +40,7 @@ async function createDeviceLogin({ plane, owner }: ExampleContext, approved = fa
   return { deviceCode, userCode: letters };
 }
 
-/** {@link PASSWORD}, which its user can be asked for. */
+/** Its password is {@link PASSWORD}. */
 async function setPassword(plane: TestControlPlane, { userId }: Member): Promise<void> {
   const passwordHash = await new PasswordHasher().hash(PASSWORD, '192.0.2.1');
   await plane.database.sql`update users set password_hash = ${passwordHash} where id = ${userId}`;
@@ -217,7 +217,7 @@ export const IDENTITY_EXAMPLES: Examples = {
     }),
   },
   'DELETE /v1/members/me': {
-    // Somebody must stay as owner.
+    // One owner must remain.
     prepare: async ({ plane, owner }) => {
       await plane.createMember('owner', owner.orgId);
       return {};
@@ -225,7 +225,7 @@ export const IDENTITY_EXAMPLES: Examples = {
   },
   'GET /v1/audit': {
     prepare: ({ owner }) => ({ query: { actorId: owner.userId } }),
-    foreign: { actorId: 200 }, // a filter: shows nothing, because the trail is the organization's own
+    foreign: { actorId: 200 }, // a filter: shows nothing, because the trail belongs to the organization
   },
   'GET /v1/management-tokens': { prepare: () => ({}) },
   'POST /v1/management-tokens': {

@@ -44,7 +44,7 @@ async function newCustomProvider({ owner }: ExampleContext): Promise<string> {
   return body.provider.id;
 }
 
-/** With a provider that nobody answers for. */
+/** Uses a provider whose server does not respond. */
 async function newCustomAccount(context: ExampleContext): Promise<string> {
   const { id } = await newAgent(context);
   const made = await context.owner.call('POST', '/v1/custom-providers', customProvider());
