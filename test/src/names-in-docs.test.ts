@@ -11,14 +11,14 @@ const CLI = 'controlplane/cli/src/';
 const text = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');
 const matches = (source: string, pattern: RegExp): string[] => [...source.matchAll(pattern)].map(([, found]) => found!);
 const sorted = (names: Iterable<string>): string[] => [...new Set(names)].sort();
-/** What stands in backquotes in a table's first column, with the cell after it. */
+/** Returns the code spans in the first column of a table, with the next cell. */
 const tableRows = (page: string): readonly (readonly [names: string[], next: string])[] =>
   [...page.matchAll(/^\| (`[^|]*) \| ([^|]*)/gm)].map(([, names, next]) => [
     matches(names!, /`([^`]*)`/g),
     next!.trim(),
   ]);
 
-/** Which variables are asked for, where none is set and where each is. */
+/** Returns the variables that are read when none is set and when each is set. */
 function listVariables(load: (env: NodeJS.ProcessEnv) => unknown): string[] {
   const names = new Set<string>();
   for (const value of [undefined, 'http://127.0.0.1:1']) {
@@ -42,7 +42,7 @@ test('docs/configuration.md has the variables of each plane', () => {
   expect(sorted(documented)).toEqual(sorted(read));
 });
 
-test('docs/cli.md has the variables and the commands of the command line', () => {
+test('docs/cli.md lists the variables and the commands of the command line', () => {
   const page = text('docs/cli.md');
   const sources = readdirSync(new URL(CLI, ROOT), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
@@ -59,7 +59,7 @@ test('docs/cli.md has the variables and the commands of the command line', () =>
 /** Of the data plane, of the providers, of a collector; and the document itself. */
 const ELSEWHERE = /^\/v1\/(?:proxy|self|chat|models|responses|messages|traces|openapi)\b/;
 
-test('the endpoints that pages name are there', () => {
+test('the endpoints that pages name exist', () => {
   const { paths } = JSON.parse(text('controlplane/openapi.json')) as { paths: Record<string, object> };
   const plain = (path: string): string => path.replaceAll(/\{[^}]*\}|:\w+/g, '{}');
   const there = new Map(Object.entries(paths).map(([path, methods]) => [plain(path), Object.keys(methods)]));

@@ -1,4 +1,4 @@
-/** Every built-in provider stands wherever providers are listed by name, or the reason why not does. */
+/** Every built-in provider is in every list of providers, or the list states why not. */
 import { readFileSync } from 'node:fs';
 import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
 import { describe, expect, test } from 'vitest';
@@ -34,7 +34,7 @@ describe.each(new Catalogue().providers)('$slug', ({ slug }) => {
     },
   );
 
-  test.skipIf(slug in WITHOUT_CODE)('the dashboard shows code that makes its SDK', () => {
+  test.skipIf(slug in WITHOUT_CODE)('the dashboard shows code that configures its SDK', () => {
     const snippets = codeSnippetsFor({ providerSlug: slug, gatewayUrl, token: 'acg_token' });
     const code = snippets.find(({ id }) => id === 'typescript')?.code ?? '';
     expect(code, `${SNIPPETS}: ${slug} has no TypeScript with the address`).toContain(`${gatewayUrl}/v1/proxy/${slug}`);

@@ -1,6 +1,6 @@
 /**
- * What a small tenant's questions cost beside a big one's rows: the pages that Postgres says it looked at. A question
- * that is answered by an index of its own organization looks at a handful, whatever lies around it.
+ * Cost of a small tenant's queries beside a large tenant's rows, as the pages that Postgres reads. A query with an
+ * index on its organization reads a handful of pages, whatever other tenants store.
  */
 import { createHash } from 'node:crypto';
 import * as agents from '@acg/controlplane/agents/store';
@@ -21,7 +21,7 @@ import { useTestDatabase } from './fixtures/test-database.js';
 
 const BIG_AGENTS = 10_000;
 const SMALL_ORGS = 2_000;
-/** Pages of 8 KiB, of tables that have hundreds: what a list of a few rows takes, and what one token takes. */
+/** Pages of 8 KiB, of tables with hundreds of pages: for a list of a few rows and for one token. */
 const LIST_PAGES_MAX = 9;
 const TOKEN_PAGES_MAX = 30;
 const PAGE = { limit: 50, offset: 0 };

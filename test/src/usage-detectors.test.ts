@@ -1,4 +1,6 @@
-/** From reported usage to the receiver: two control planes on one database book what data planes send. */
+/**
+ * From reported usage to the webhook receiver: two control planes on one database record the reports of data planes.
+ */
 
 import { uuidv7 } from '@acg/base/uuidv7';
 import { formatCircuitKey } from '@acg/controlplane/breaker/circuit-key';
@@ -22,7 +24,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-test('conclusions: reported usage fires budget, threshold and abuse events once, whichever control plane books it', async () => {
+test('detectors: reported usage fires budget, threshold and abuse events once, on any control plane', async () => {
   const admin = await plane().createMember('admin');
   const { id: projectId } = (await admin.call('POST', '/v1/projects', { name: 'P' })).body.project;
   const input = { projectId, name: 'Ada', budgetCentsMonthly: 100 };
@@ -47,7 +49,7 @@ test('conclusions: reported usage fires budget, threshold and abuse events once,
   const batches = Array.from({ length: 20 }, () => Array.from({ length: 3 }, record));
   const report = (target: TestControlPlane, records: IUsageRecord[]) =>
     target.service.usage.ingest.ingestReport(encodeReport({ dataPlaneId: 'dp', records }));
-  // Every batch comes twice, to both: a repeated record must not count again.
+  // Every batch arrives twice, at both control planes: a repeated record must not count again.
   await Promise.all(batches.flatMap((records) => [report(plane(), records), report(second, records)]));
   await waitUntil('all three have arrived', () => receiver.received.length >= 3);
   await waitUntil('nothing waits any more', async () => {
@@ -64,7 +66,7 @@ test('conclusions: reported usage fires budget, threshold and abuse events once,
   expect(data('abuse.detected')).toMatchObject({ reason: 'auth_failures', agentId: agent.id });
 });
 
-test('conclusions: a budget lowered to the spend through the API is told at once', async () => {
+test('detectors: lowering a budget below the spend through the API fires at once', async () => {
   const admin = await plane().createMember('admin');
   const { id: projectId } = (await admin.call('POST', '/v1/projects', { name: 'P' })).body.project;
   const { agent } = (await admin.call('POST', '/v1/agents', { projectId, name: 'Bob' })).body;
@@ -99,7 +101,7 @@ test.each([
   expect(await told()).toBe(1);
 });
 
-test('conclusions: refusals exceed a hard budget once when it was the reason, and no soft one', async () => {
+test('detectors: rejections by a hard budget fire the exceeded event once; those of a soft budget do not', async () => {
   const { sql } = plane().database;
   const admin = await plane().createMember('admin');
   const { id: projectId } = (await admin.call('POST', '/v1/projects', { name: 'P' })).body.project;
@@ -119,7 +121,7 @@ test('conclusions: refusals exceed a hard budget once when it was the reason, an
     };
   };
   const rejections = [await refused('hard', 'rpm'), await refused('soft', 'budget'), await refused('hard', 'budget')];
-  // What had to wait, or comes from several data planes, has more than one count of an agent.
+  // Delayed reports, or reports of several data planes, contain several counts of an agent.
   rejections.push({ ...rejections.at(-1)!, id: uuidv7(Date.now()) });
   await plane().service.usage.ingest.ingestReport(encodeReport({ dataPlaneId: 'dp', rejections }));
   const exceeded = await sql<{ agent: string }[]>`
@@ -127,7 +129,7 @@ test('conclusions: refusals exceed a hard budget once when it was the reason, an
   expect([...exceeded]).toEqual([{ agent: 'hard budget' }]);
 });
 
-test('conclusions: booked failures open the circuit that they name', async () => {
+test('detectors: recorded failures open the breaker that they name', async () => {
   const { orgId } = await plane().createMember('owner');
   const circuit = formatCircuitKey({ providerSlug: 'own', origin: `https://${orgId}.example`, orgId });
   const records = Array.from({ length: 50 }, () =>
@@ -147,7 +149,7 @@ test('conclusions: booked failures open the circuit that they name', async () =>
   });
 });
 
-test('status: a burst of readers shares one reading, and needs no session', async () => {
+test('status: a burst of requests shares one query and needs no session', async () => {
   const answers = await Promise.all(Array.from({ length: 300 }, () => plane().call('GET', '/v1/status')));
   expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([200]));
   const times = new Set(answers.map((answer) => answer.body.lastUpdated));

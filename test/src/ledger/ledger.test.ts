@@ -515,13 +515,13 @@ test('retention: a reader of the oldest day is not disturbed and delays only the
     while ((await waits()) === 0) await new Promise((resolve) => setImmediate(resolve));
     await ingest.report({ dataPlaneId: 'd', records: [record(2)] });
     expect(await count(sql)).toEqual([{ n: 2 }]); // the old day is invisible for new readers
-    expect(await count(reader)).toEqual([{ n: 2 }]); // as reports read: the old day is there, the new call is not
+    expect(await count(reader)).toEqual([{ n: 2 }]); // the view of reports: the old day is visible, the new call is not
   });
   await sweep;
   expect(await days()).not.toContain(nameOf(now - 30 * DAY));
 });
 
-test('retention: what an interrupted attempt left behind is finished', async () => {
+test('retention: an interrupted attempt is completed', async () => {
   const { sql } = db();
   const agentId = newId();
   const at = [40, 41].map((daysAgo) => usageRecord({ agentId, startedAtMs: now - daysAgo * DAY }));
@@ -543,7 +543,7 @@ test('retention: what an interrupted attempt left behind is finished', async () 
   expect(left.filter((name) => name === first || name === second)).toEqual([]);
 });
 
-test('retention: hours that days stand for are trimmed, but not those of a day that is to be added up anew', async () => {
+test('retention: hours covered by daily rollups are deleted, except those of a day that is due for a new rollup', async () => {
   const { sql } = db();
   const [agentId, orgId] = [newId(), newId()];
   const neighbour = { agentId: newId(), orgId: newId() };
@@ -553,20 +553,20 @@ test('retention: hours that days stand for are trimmed, but not those of a day t
   const hours = async (of = agentId) => (await sql`select from usage_hourly where agent_id = ${of}`).count;
   await book();
   await ingest.report({ dataPlaneId: 'd', records: [usageRecord({ ...neighbour, startedAtMs })] });
-  // As if it had been booked on that very day: no day stands for it, though nothing came late.
+  // As if recorded on that very day: no daily rollup covers it, although nothing was late.
   await sql`delete from usage_late where org_id = ${orgId}`;
   await retention(sql, 90).sweep(now);
   expect(await hours()).toBe(1);
   const rollups = new DailyRollups(sql, createLogger('test', 'silent'));
   await rollups.catchUp(now);
-  await expect(book()).rejects.toThrow(); // another control plane has dropped the day: made anew, nothing is set aside
-  expect((await book()).rejected).toEqual([]); // late, and not added up yet
+  await expect(book()).rejects.toThrow(); // another control plane has dropped the day: it is recreated and nothing is quarantined
+  expect((await book()).rejected).toEqual([]); // late, and not rolled up yet
   await retention(sql, 90).sweep(now);
   expect(await hours()).toBe(1);
-  expect(await hours(neighbour.agentId)).toBe(0); // nothing of its own came late
+  expect(await hours(neighbour.agentId)).toBe(0); // it has no late records
   await rollups.catchUp(now);
   await retention(sql, 200).sweep(now);
-  expect(await hours()).toBe(1); // younger than what may still come late
+  expect(await hours()).toBe(1); // young enough to receive late records
   await retention(sql, 90).sweep(now);
   expect(await hours()).toBe(0);
   const [day] = await sql`select requests from usage_daily where agent_id = ${agentId}`;
@@ -600,7 +600,7 @@ test('ledger: a call counts to the month of its admission, in rollups and spend 
   expect(months).toEqual({ [`${agentId} ${month(turn - 1)}`]: 111_110, [`${agentId} ${month(now)}`]: 1 });
 });
 
-test('ledger: an acknowledgement says what is booked of its agents, also when it is the second for a batch', async () => {
+test('ledger: an acknowledgement reports the recorded spend of its agents, also for a repeated batch', async () => {
   const [paying, free, other] = [newId(), newId(), newId()];
   const month = new Date(now).toISOString().slice(0, 7);
   const ingest = createIngest(db().sql);
@@ -621,7 +621,7 @@ test('ledger: an acknowledgement says what is booked of its agents, also when it
   expect((await ingest.report(mine)).spend).toEqual(spend);
 });
 
-test('lines: booked once for ever, whoever fetches them, however often, in whatever parts, through whichever plane', async () => {
+test('deferred usage: recorded exactly once, regardless of the caller, the number of fetches, the parts and the plane', async () => {
   const { sql } = db();
   const [orgId, one, other] = [newId(), newId(), newId()];
   const month = new Date(now).toISOString().slice(0, 7);
@@ -666,7 +666,7 @@ test('lines: booked once for ever, whoever fetches them, however often, in whate
   const cut = fetched(one, whole.slice(0, 15));
   await planes[0]!.report({ ...cut.report, records: [cut.record] });
   const fetches = [one, other, one, other].map((agentId) => fetched(agentId, whole));
-  // The lines of a call may come some batches before its record.
+  // The lines of a call may arrive some batches before its record.
   await Promise.all(fetches.map(({ report }, i) => planes[i % 2]!.report(report)));
   await Promise.all(
     fetches.map(({ report, record }, i) => planes[(i + 1) % 2]!.report({ ...report, records: [record] })),
@@ -691,7 +691,7 @@ test('lines: booked once for ever, whoever fetches them, however often, in whate
     { model: 'cheap', requests: 0, tokensIn: 220, cost: 2_000 },
     { model: 'dear', requests: 0, tokensIn: 220, cost: 200_000 },
   ]);
-  // Each call's log shows what was new of it.
+  // Each call's log shows the lines that were new with it.
   const logs = await sql<{ cost: number; out: number }[]>`
     select cost_nanos as cost, tokens_out as out from usage_records where org_id = ${orgId} order by cost_nanos desc`;
   expect(logs).toHaveLength(6);
@@ -699,7 +699,7 @@ test('lines: booked once for ever, whoever fetches them, however often, in whate
   expect(logs.reduce((sum, row) => sum + row.out, 0)).toBe(40 * 5);
   expect(await sql`select from line_sums`).toHaveLength(0);
 
-  // Another source, provider or organization has lines of its own.
+  // Lines of another source, provider or organization are separate.
   const strange = [fetched(one, whole.slice(0, 1), 'batch_2'), fetched(one, whole.slice(0, 1), 'batch_1', 'anthropic')];
   for (const { report, record } of strange) await planes[0]!.report({ ...report, records: [record] });
   const [after] = await sql<{ spent: number }[]>`
@@ -707,7 +707,7 @@ test('lines: booked once for ever, whoever fetches them, however often, in whate
   expect(after!.spent).toBe(cost + 200);
 });
 
-test('lines: what makes no sense is left out, and never undoes the rest', async () => {
+test('deferred usage: invalid lines are dropped and do not affect the others', async () => {
   const { sql } = db();
   const [agentId, orgId] = [newId(), newId()];
   const usage = {
@@ -733,7 +733,7 @@ test('lines: what makes no sense is left out, and never undoes the rest', async 
   expect(rows).toEqual([{ model: 'nul \ufffd', cost: 7 }]);
 });
 
-test('ledger: an acknowledgement says the same of projects and organizations that have a budget', async () => {
+test('ledger: an acknowledgement reports the spend of projects and organizations with a budget', async () => {
   const { sql } = db();
   const [orgId, projectId, agentId] = [newId(), newId(), newId()];
   const month = new Date(now).toISOString().slice(0, 7);
@@ -774,7 +774,7 @@ test('ledger: an acknowledgement says the same of projects and organizations tha
   expect((await ingest.report(call(1))).scopes).toMatchObject([{ scope: 'org', spentNanos: 21 }]);
 });
 
-test('lines: an answer that was cut off costs what was seen of it, and the rest when it comes whole, once', async () => {
+test('deferred usage: a truncated response costs its received part, and the rest once when it is complete', async () => {
   const { sql } = db();
   const part = (tokensOut: number) => ({ model: 'm', tokensInUncached: 10, tokensOut, costNanos: 10 + 2 * tokensOut });
   const whole = { id: '', ...part(500), tokensInUncached: 8, tokensReasoning: 400, costNanos: 1_008 };
@@ -786,7 +786,7 @@ test('lines: an answer that was cut off costs what was seen of it, and the rest 
              coalesce(sum(tokens_out), 0)::int as "tokensOut" from usage_hourly where org_id = ${orgId}`;
     return row!;
   };
-  const all = { cost: 1_010, tokensIn: 10, tokensOut: 500 }; // the input was a guess, and a little too high
+  const all = { cost: 1_010, tokensIn: 10, tokensOut: 500 }; // the input was an estimate, slightly too high
   const cases: [string, Step[], object][] = [
     ['seen', [{ seen: [seen(100)] }], { cost: 210, tokensIn: 10, tokensOut: 100 }],
     ['seen, then whole', [{ seen: [seen(100)] }, { lines: [whole] }], { ...all, cost: 1_008 }],

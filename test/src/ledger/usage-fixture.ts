@@ -67,7 +67,7 @@ interface TestIngest {
   report(request: IReportUsageRequest): Promise<IReportUsageResponse>;
 }
 
-/** A report as it goes over the wire. */
+/** A report in its wire format. */
 export const encodeReport = (request: IReportUsageRequest): Buffer =>
   Buffer.from(ReportUsageRequest.encode(request).finish());
 
@@ -77,7 +77,7 @@ export interface InsertedAgent {
   readonly orgId: string;
 }
 
-/** An agent with a project of its own, made in the database. */
+/** Creates an agent with a new project in the database. */
 export async function insertAgent(
   sql: Sql,
   orgId: string,

@@ -1,4 +1,4 @@
-/** Which errors a route can answer, as far as that follows from how it is declared. */
+/** Derives the errors that a route can return from its declaration. */
 import type { RouteEntry } from '@acg/controlplane/http/route-table';
 
 export const ERRORS: Readonly<
@@ -70,7 +70,7 @@ export function listErrorStatuses(route: RouteEntry): number[] {
   if (hasResourceId(route)) statuses.push(404);
   if (route.method !== 'GET' && route.access !== 'public') statuses.push(409);
   if (route.schema?.body !== undefined) statuses.push(413);
-  // Changes have an allowance; questions to the ledger have few places.
+  // Writes have a quota; ledger queries have few slots.
   const changes = ['POST', 'PUT', 'PATCH'].includes(route.method) && route.access !== 'public';
   if (changes || route.url.startsWith('/v1/usage/')) statuses.push(429);
   return statuses;

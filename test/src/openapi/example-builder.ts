@@ -1,7 +1,4 @@
-/**
- * Examples of what is sent and answered, one for each named schema: every field by its name, from a table, and what the
- * table does not know by its type.
- */
+/** Builds one example for each named schema of requests and responses: fields by name from a table, others by type. */
 import { EXAMPLE_VALUES, OMITTED_FIELDS } from './example-values.js';
 import type { JsonNode } from './schema-registry.js';
 
@@ -54,7 +51,7 @@ export class ExampleBuilder {
   }
 }
 
-/** Whether the table's value is of the schema's kind: one name may stand for a number here and a text there. */
+/** Returns whether the table's value fits the schema's type: one name may be a number here and a text there. */
 function matchesType(schema: JsonNode, value: unknown): boolean {
   if (schema.$ref !== undefined) return typeof value === 'object' && value !== null && !Array.isArray(value);
   if (schema.const !== undefined) return schema.const === value;

@@ -1,7 +1,7 @@
 /**
- * What fields hold in examples: by the schema and the field (`Project.name`), by what it stands in and the field
- * (`user.id`), or by the field alone. Nothing here is anybody's: ids are made up, addresses are of example.com and of the
- * ranges for documentation, secrets say that they are none.
+ * Values of fields in examples: by schema and field (`Project.name`), by parent and field (`user.id`), or by field
+ * alone. No value is real: ids are made up, addresses are from example.com and the documentation ranges, and secrets
+ * are marked as placeholders.
  */
 import { AGENT_LIMITS } from '@acg/base/limits';
 
@@ -377,7 +377,7 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   total: 1,
 };
 
-/** Optional fields that exclude others, or that would say more than an example should. */
+/** Optional fields that exclude others or that would distract in an example. */
 export const OMITTED_FIELDS: ReadonlySet<string> = new Set([
   'AccountInput.credentialId',
   'ApiKeyInput.projectId',

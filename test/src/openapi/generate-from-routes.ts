@@ -4,7 +4,7 @@ import { buildControlPlane } from '@acg/controlplane/control-plane';
 import { generateOpenApiDocument, type OpenApiResult } from './openapi-document.js';
 import { collectExportedSchemaNames } from './schema-registry.js';
 
-/** From the routes of a control plane that never starts: no database is asked. */
+/** Uses the routes of a control plane that is never started, so no database is needed. */
 export async function generateDocumentFromRoutes(): Promise<OpenApiResult> {
   const config = loadConfig({
     DATABASE_URL: 'postgres://nobody@127.0.0.1:9/none',

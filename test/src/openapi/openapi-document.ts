@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document of the management API, written from the routes as they are declared: what validates requests
- * and serialises answers is what is documented.
+ * Builds the OpenAPI 3.1 document of the management API from the declared routes: the schemas that validate requests
+ * and serialise responses are the documented ones.
  */
 
 import type { Access } from '@acg/controlplane/http/route-access';
@@ -16,7 +16,7 @@ import { createWebhooksSection } from './webhook-events.js';
 
 export interface OpenApiResult {
   readonly document: JsonNode;
-  /** What is missing, each in a line that says where to add it. */
+  /** Missing parts, one line each, with the place to add them. */
   readonly problems: readonly string[];
 }
 
@@ -162,7 +162,7 @@ function parameters(schema: unknown, place: 'path' | 'query', schemas: SchemaReg
   });
 }
 
-/** So that one that is forgotten does not keep clients from all others; the problems tell of it. */
+/** A missing name must not break clients for other types; the problems list reports it. */
 const placeholderOperation = ({ method, url }: RouteEntry): Operation => ({
   id:
     method.toLowerCase() +
@@ -178,11 +178,11 @@ const pascal = (id: string): string => id.charAt(0).toUpperCase() + id.slice(1);
 
 interface DocumentBuilder {
   readonly schemas: SchemaRegistry;
-  /** Names of those that something sent or answered is. */
+  /** Names of the types that requests or responses use. */
   readonly shown: Set<string>;
 }
 
-/** By reference: the type, and the one example of it. */
+/** By reference: the type and its one example. */
 function createJsonContent({ schemas, shown }: DocumentBuilder, schema: object, fallback: string): JsonNode {
   const written = schemas.reference(schema, fallback);
   const name = String(written.$ref).slice('#/components/schemas/'.length);

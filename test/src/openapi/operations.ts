@@ -1,6 +1,6 @@
 /**
- * What each operation is called and what it does, in the API's document and so in generated clients: a unique name, the
- * group that it stands in, and one line. `statuses` are those that do not follow from the route itself (statuses.ts).
+ * Name and summary of each operation, used by the API document and by generated clients: a unique name, its group, and
+ * one line. `statuses` are those that do not follow from the route itself (error-statuses.ts).
  */
 export const TAGS = {
   Installation: 'What this installation is, and how its providers are.',
@@ -25,7 +25,7 @@ export interface Operation {
   readonly tag: keyof typeof TAGS;
   readonly summary: string;
   readonly statuses?: readonly number[];
-  /** Answers CSV, too. */
+  /** Also returns CSV. */
   readonly csv?: true;
 }
 

@@ -37,7 +37,7 @@ export class SchemaRegistry {
 
   constructor(readonly exported: ReadonlyMap<object, string>) {}
 
-  /** The schema with references in place of what has a name. `fallback` names it where nothing else does. */
+  /** Replaces named parts of the schema by references. `fallback` is its name when it has none. */
   reference(schema: object, fallback?: string): JsonNode {
     return this.#buildSchema(schema as JsonNode, fallback);
   }
@@ -50,7 +50,7 @@ export class SchemaRegistry {
     const plain = simplifySchema(written);
     if (name === undefined && fallback === undefined) return plain;
     const text = JSON.stringify(plain);
-    // Two operations that answer the same, unnamed: one type.
+    // Two operations with the same unnamed response share one type.
     const known = name ?? this.#nameByText.get(text) ?? fallback!;
     const before = this.components[known];
     if (before === undefined) {
@@ -79,7 +79,7 @@ const isNode = (value: unknown): value is JsonNode =>
 const mapValues = (node: JsonNode, change: (value: unknown) => unknown): JsonNode =>
   Object.fromEntries(Object.entries(node).map(([key, value]) => [key, change(value)]));
 
-/** A choice of constants as an enumeration, which generators know; its type said. */
+/** Turns a union of constants into an enumeration, which generators support, and adds its type. */
 function simplifySchema(schema: JsonNode): JsonNode {
   const { anyOf, ...rest } = schema;
   const options = anyOf as readonly JsonNode[] | undefined;

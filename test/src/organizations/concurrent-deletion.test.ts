@@ -1,4 +1,4 @@
-/** What is deleted while a call is under way makes no 500: the call is done, refused, or 503 with Retry-After. */
+/** Deletions during a call never cause a 500: the call succeeds, is rejected, or is 503 with Retry-After. */
 import { expect, test } from 'vitest';
 import { callExample, exampleOf, routesWithExample } from '../controlplane/examples/index.js';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
@@ -7,7 +7,7 @@ import { waitUntil } from '../fixtures/wait-until.js';
 
 const plane = useControlPlane();
 
-/** Deletes the organization in a transaction that ends only when the returned function is called. */
+/** Deletes the organization in a transaction that commits when the returned function is called. */
 async function deleteInOpenTransaction(orgId: string): Promise<() => Promise<void>> {
   let commit = (): void => {};
   const wanted = new Promise<void>((go) => {
@@ -38,7 +38,7 @@ test.each([
   expect((await call).status).toBe(status);
 });
 
-test('an organization that is deleted while somebody switches into it: 404', async () => {
+test('switching to an organization during its deletion: 404', async () => {
   const owner = await plane().createMember('owner');
   const there = await plane().createMember('owner');
   await plane().database.sql`
@@ -50,7 +50,7 @@ test('an organization that is deleted while somebody switches into it: 404', asy
   expect((await call).status).toBe(404);
 });
 
-test('an organization that is deleted while somebody accepts its invitation: 400', async () => {
+test('accepting an invitation during the deletion of its organization: 400', async () => {
   const owner = await plane().createMember('owner');
   const email = `${owner.userId}@example.org`;
   await owner.call('POST', '/v1/members', { email, role: 'viewer' });

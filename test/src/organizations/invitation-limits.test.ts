@@ -1,4 +1,4 @@
-/** Invitations as a relay for strangers' mail: who may send them, how many, and what may stand in them. */
+/** Invitations must not become a relay for spam: who may send them, how many, and what they may contain. */
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type Member, startControlPlane, useControlPlane } from '../fixtures/control-plane.js';
@@ -16,7 +16,7 @@ test('an organization sends at most 20 invitations an hour', async () => {
   expect((await other.call('POST', '/v1/members', { email: newEmail(), role: 'viewer' })).status).toBe(201);
 });
 
-test('a recipient gets at most 3 a day of one organization, in whatever case, and 12 of all; one takes no other its own', async () => {
+test('a recipient gets at most 3 a day from one organization, case-insensitively, and 12 from all; organizations do not use up each other's quota', async () => {
   const email = newEmail();
   const invite = async (owner: Member, spelled: string) => {
     const answer = await owner.call('POST', '/v1/members', { email: spelled, role: 'viewer' });
@@ -36,7 +36,7 @@ test('a recipient gets at most 3 a day of one organization, in whatever case, an
   expect(await invite(await plane().createMember('owner'), email)).toBe(429);
 });
 
-test('a recipient gets at most 3 a day of one person, from however many organizations', async () => {
+test('a recipient gets at most 3 a day from one user across all organizations', async () => {
   const email = newEmail();
   const statuses: number[] = [];
   const person = await plane().createMember('owner');
@@ -52,7 +52,7 @@ test('a recipient gets at most 3 a day of one person, from however many organiza
   expect(statuses).toEqual([201, 201, 201, 429]);
 });
 
-test('where mails really leave, only a confirmed address invites others', async () => {
+test('with SMTP configured, only a user with a verified address may invite', async () => {
   const smtp = await startControlPlane({ SMTP_URL: 'smtp://127.0.0.1:9' }, plane().database);
   const owner = await smtp.createMember('owner');
   const invite = () => owner.call('POST', '/v1/members', { email: newEmail(), role: 'viewer' });
@@ -78,7 +78,7 @@ const BAD = [
   '   ',
 ];
 
-test.each(BAD)('the name %j stands in no mail', async (name) => {
+test.each(BAD)('the name %j appears in no e-mail', async (name) => {
   const signup = async (fields: object) => {
     const body = { email: newEmail(), password: 'correct horse battery', name: 'Ada', orgName: 'Own', ...fields };
     return (await plane().call('POST', '/v1/auth/signup', { body })).status;

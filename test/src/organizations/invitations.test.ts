@@ -1,4 +1,4 @@
-/** Invitations, tried as somebody would who wants into another person's account or back into an organization. */
+/** Attacks through invitations: taking over an existing account, or returning to an organization after a removal. */
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
@@ -17,7 +17,7 @@ async function invite(by: Member, email: string, role = 'member') {
   return { id: body.member.userId as string, token: (await plane().waitForMail(email, 'Invitation')).token };
 }
 
-/** As it is with SMTP_URL set: the link is in the mail alone, so whoever has it reads the mailbox. */
+/** As with SMTP_URL set: the link is in the e-mail only, so its holder reads the mailbox. */
 async function hideLinkInApi(id: string): Promise<void> {
   await plane().database.sql`update invitations set link_shown = false where id = ${id}`;
 }
@@ -33,7 +33,7 @@ async function signUp(verified: boolean) {
   return { email, own };
 }
 
-test('invitation: the link alone is no session of an existing account; what is asked for is said', async () => {
+test('invitation: the link alone gives no session of an existing account; the error names what is required', async () => {
   const owner = await plane().createMember('owner');
   const { email, own } = await signUp(true);
   const { token } = await invite(owner, email);
@@ -46,7 +46,7 @@ test('invitation: the link alone is no session of an existing account; what is a
     const refused = await accept(body, session);
     expect([refused.status, refused.body]).toEqual([401, { error: expect.stringContaining('log in'), existing: true }]);
   }
-  expect((await owner.call('GET', '/v1/members')).body.total).toBe(2); // the owner, and the open invitation
+  expect((await owner.call('GET', '/v1/members')).body.total).toBe(2); // the owner and the pending invitation
   expect((await login(email, PASSWORD)).status).toBe(200); // nothing about the account has changed
   const joined = await accept({ token, password: PASSWORD });
   expect(joined.body).toMatchObject({ user: own.user, orgId: owner.orgId });
@@ -88,7 +88,7 @@ test.each(['none', 'its own'])(
   },
 );
 
-test('invitation: the mails that the earlier holder of an unverified account asked for are dead', async () => {
+test('invitation: e-mail links requested by the previous holder of an unverified account are invalid', async () => {
   const owner = await plane().createMember('owner');
   const squatter = await signUp(false);
   const verify = await plane().waitForMail(squatter.email, 'Confirm');
@@ -118,7 +118,7 @@ test.each(['removed', 'left', 'demoted'])(
   },
 );
 
-test('invitation: one by somebody who keeps the role stays open', async () => {
+test('invitation: it stays pending while its inviter keeps the role', async () => {
   const owner = await plane().createMember('owner');
   const inviter = await plane().createMember('admin', owner.orgId);
   const { token } = await invite(inviter, newEmail(), 'member');
@@ -134,12 +134,12 @@ test.each([
   const owner = await plane().createMember('owner');
   const inviter = await plane().createMember('owner', owner.orgId);
   const { token } = await invite(inviter, newEmail(), 'owner');
-  await plane().database.sql.unsafe(statement, [inviter.userId]); // as if the removal had left the invitation
+  await plane().database.sql.unsafe(statement, [inviter.userId]); // as if the removal had kept the invitation
   const refused = await accept({ token, name: 'Guest', password: 'a long password' });
   expect([refused.status, refused.body.error]).toEqual([403, expect.stringContaining('invited you')]);
 });
 
-test('invitation: whoever changes its role answers for it from then on', async () => {
+test('invitation: the member who changes its role becomes responsible for it', async () => {
   const owner = await plane().createMember('owner');
   const admin = await plane().createMember('admin', owner.orgId);
   const { id, token } = await invite(admin, newEmail(), 'member');
@@ -147,7 +147,7 @@ test('invitation: whoever changes its role answers for it from then on', async (
   expect((await accept({ token, name: 'Guest', password: 'a long password' })).body.orgs[0].role).toBe('owner');
 });
 
-test('invitation: a link that the inviter has seen takes no account over and confirms no address', async () => {
+test('invitation: a link that the inviter has seen takes over no account and verifies no address', async () => {
   const owner = await plane().createMember('owner');
   const victim = await signUp(false);
   const invited = await owner.call('POST', '/v1/members', { email: victim.email, role: 'viewer' });
@@ -165,7 +165,7 @@ test('invitation: a link that the inviter has seen takes no account over and con
   expect(me.body.user.emailVerified).toBe(false);
 });
 
-test('invitation: resent, the new link works and the old one does not; whoever resends answers for it', async () => {
+test('invitation: resent, the new link works and the old one does not; the member who resends it becomes responsible for it', async () => {
   const owner = await plane().createMember('owner');
   const admin = await plane().createMember('admin', owner.orgId);
   const email = newEmail();
@@ -173,7 +173,7 @@ test('invitation: resent, the new link works and the old one does not; whoever r
   const resent = await owner.call('POST', `/v1/members/${id}/resend`);
   expect(resent.body.member).toMatchObject({ email, role: 'member', status: 'invited' });
   expect((await owner.call('GET', '/v1/members')).body.total).toBe(3);
-  await owner.call('DELETE', `/v1/members/${admin.userId}`); // took the first one along, not this one
+  await owner.call('DELETE', `/v1/members/${admin.userId}`); // revoked the first one, not this one
   expect((await accept({ token, name: 'Guest', password: 'a long password' })).status).toBe(400);
   const fresh = /#token=(.+)$/.exec(resent.body.invitationUrl)![1];
   expect((await accept({ token: fresh, name: 'Guest', password: 'a long password' })).status).toBe(200);
@@ -181,7 +181,7 @@ test('invitation: resent, the new link works and the old one does not; whoever r
   expect((await owner.call('POST', `/v1/members/${owner.userId}/resend`)).status).toBe(404);
 });
 
-test('invitation: an admin does not resend one that makes an owner', async () => {
+test('invitation: an admin cannot resend one for the role owner', async () => {
   const owner = await plane().createMember('owner');
   const admin = await plane().createMember('admin', owner.orgId);
   const { id } = await invite(owner, newEmail(), 'owner');

@@ -70,7 +70,7 @@ test('invitation: a second one replaces the first; a cancelled, changed or expir
   expect((await accept({ token: expired.token, name: 'x', password: 'a long password' })).status).toBe(400);
 });
 
-test('invitation: a member is 409; ten acceptances at once make one user', async () => {
+test('invitation: a member is 409; ten concurrent acceptances create one user', async () => {
   const owner = await plane().createMember('owner');
   const { email, token } = await inviteMember(owner);
   const answers = await Promise.all(
@@ -80,7 +80,7 @@ test('invitation: a member is 409; ten acceptances at once make one user', async
   expect((await owner.call('POST', '/v1/members', { email, role: 'viewer' })).status).toBe(409);
 });
 
-test('roles: an admin manages everybody but owners', async () => {
+test('roles: an admin manages all members except owners', async () => {
   const owner = await plane().createMember('owner');
   const admin = await plane().createMember('admin', owner.orgId);
   const viewer = await plane().createMember('viewer', owner.orgId);
@@ -106,7 +106,7 @@ test('the last owner can be neither removed nor demoted', async () => {
   expect((await owner.call('PATCH', `/v1/members/${owner.userId}`, { role: 'owner' })).status).toBe(200);
 });
 
-test.each(['DELETE', 'PATCH'])('two owners who %s each other at once leave one owner', async (method) => {
+test.each(['DELETE', 'PATCH'])('two owners who %s each other concurrently: one owner remains', async (method) => {
   for (let round = 0; round < 10; round++) {
     const one = await plane().createMember('owner');
     const two = await plane().createMember('owner', one.orgId);
@@ -135,7 +135,7 @@ test('a removed member is out at once, and a demoted one has the new role at onc
   expect((await other.call('POST', '/v1/auth/refresh')).status).toBe(401);
 });
 
-test('leave: whoever the role, a member goes by itself, is out at once, and the trail says so', async () => {
+test('leave: a member of any role can leave, loses access at once, and the trail records it', async () => {
   const owner = await plane().createMember('owner');
   for (const role of ['viewer', 'member', 'admin', 'owner'] as const) {
     const member = await plane().createMember(role, owner.orgId);
@@ -152,7 +152,7 @@ test('leave: whoever the role, a member goes by itself, is out at once, and the 
   expect((await owner.call('GET', '/v1/members')).body.total).toBe(1);
 });
 
-test('leave: the last owner stays until there is another one', async () => {
+test('leave: the last owner cannot leave', async () => {
   const owner = await plane().createMember('owner');
   const admin = await plane().createMember('admin', owner.orgId);
   const refused = await owner.call('DELETE', '/v1/members/me');
@@ -174,7 +174,7 @@ test('leave: the other organizations of the user stay, and the next login is in 
   expect((await login(email, password)).body).toMatchObject({ orgId: own.org.id, orgs: [{ role: 'owner' }] });
 });
 
-test('leave: two owners who leave at once leave one owner', async () => {
+test('leave: of two owners who leave concurrently one remains', async () => {
   for (let round = 0; round < 10; round++) {
     const one = await plane().createMember('owner');
     const two = await plane().createMember('owner', one.orgId);
@@ -183,7 +183,7 @@ test('leave: two owners who leave at once leave one owner', async () => {
   }
 });
 
-test('login of somebody who is in no organization any more is 403', async () => {
+test('login of a user without an organization is 403', async () => {
   const owner = await plane().createMember('owner');
   const { email, token } = await inviteMember(owner);
   const password = 'a long password';
@@ -192,7 +192,7 @@ test('login of somebody who is in no organization any more is 403', async () => 
   expect((await plane().call('POST', '/v1/auth/login', { body: { email, password } })).status).toBe(403);
 });
 
-test('audit: who, what, when, from where, before and after; filtered; newest first', async () => {
+test('audit: actor, action, time, IP, before and after; filtered; newest first', async () => {
   const owner = await plane().createMember('owner');
   const admin = await plane().createMember('admin', owner.orgId);
   const viewer = await plane().createMember('viewer', owner.orgId);

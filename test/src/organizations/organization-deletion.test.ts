@@ -1,4 +1,4 @@
-/** Deleting an organization: at once it does nothing any more, for seven days an owner can restore it, then it is gone. */
+/** Deleting an organization: it stops at once, an owner can restore it for seven days, then it is purged. */
 import { randomBytes } from 'node:crypto';
 import { createLogger } from '@acg/base/log';
 import { openPool } from '@acg/controlplane/db/sql';
@@ -25,7 +25,7 @@ async function signUp() {
   return { ...bearer(answer.token), email, userId: answer.user.id as string, orgId: answer.org.id as string };
 }
 
-/** An owner with an organization in use, and another organization beside it. */
+/** An owner with an organization in use and a second organization. */
 async function createOwnerWithOrganization() {
   const person = await signUp();
   const other = (await person.call('POST', '/v1/orgs', { name: 'Other' })).body.org.id as string;
@@ -60,7 +60,7 @@ test('delete: needs the password again, and it is not the only organization', as
   expect((await ada.remove(PASSWORD)).status).toBe(429);
 });
 
-test('delete: calls, programs, invitations and members stop at once; all owners get a mail', async () => {
+test('delete: calls, management tokens, invitations and members stop at once; all owners get an e-mail', async () => {
   const ada = await createOwnerWithOrganization();
   const second = await plane().createMember('owner', ada.orgId);
   const viewer = await plane().createMember('viewer', ada.orgId);
@@ -101,7 +101,7 @@ test('delete: calls, programs, invitations and members stop at once; all owners 
   for (const email of [ada.email, secondEmail]) {
     expect((await plane().waitForMail(email, 'will be deleted')).text).toContain(ada.email);
   }
-  // What concerns the own account works: the second owner has no other organization, and still logs in.
+  // Calls about the own account work: the second owner has no other organization and can still log in.
   const me = await second.call('GET', '/v1/me');
   expect(me.body.orgs).toEqual([expect.objectContaining({ id: ada.orgId, purgeAt: expect.stringMatching(/Z$/) })]);
   expect((await ada.call('POST', '/v1/auth/switch-org', { orgId: ada.other })).status).toBe(200);
@@ -112,7 +112,7 @@ test('delete: calls, programs, invitations and members stop at once; all owners 
   await receiver.close();
 });
 
-test('delete: a key that a control plane of the release before makes afterwards is refused', async () => {
+test('delete: a key created afterwards by a control plane of the previous release is rejected', async () => {
   const ada = await createOwnerWithOrganization();
   expect((await ada.remove(PASSWORD)).body).toEqual({ deleted: true });
   // The release before does not read `purge_at`, so its control planes still insert keys during a rolling upgrade.
@@ -124,12 +124,12 @@ test('delete: a key that a control plane of the release before makes afterwards 
   expect((await data.resolve(later)).rejection).toBe('unknown_token');
   await sql()`update organizations set purge_at = null where id = ${ada.orgId}`;
   const restored = connectContextCache([plane().grpcAddress], plane().config.link);
-  expect((await restored.resolve(later)).context).not.toBeNull(); // the deletion refused it, and nothing else
+  expect((await restored.resolve(later)).context).not.toBeNull(); // only the deletion rejected it
   data.stop();
   restored.stop();
 });
 
-test('delete: a key that is made at the same time does not outlive it', async () => {
+test('delete: a key created concurrently is revoked as well', async () => {
   for (let round = 0; round < 3; round++) {
     const ada = await createOwnerWithOrganization();
     const make = () => ada.call('POST', '/v1/api-keys', { name: 'k', agentId: ada.agentId });
@@ -184,7 +184,7 @@ test('restore: by any owner, with everything but the tokens; both are in the tra
   expect(body.deletions).toMatchObject([{ orgId: ada.orgId, status: 'restored', requestedBy: { email: ada.email } }]);
 });
 
-test('purge: after seven days everything in it is gone, and the record of it stays for those who were owners', async () => {
+test('purge: after seven days everything is deleted, and the record of it stays visible to its former owners', async () => {
   const ada = await createOwnerWithOrganization();
   await ada.remove(PASSWORD);
   const [row] = await sql()<{ leftH: number }[]>`
@@ -227,7 +227,7 @@ test('purge: after seven days everything in it is gone, and the record of it sta
   expect(logged.filter((line) => line.includes('organization deleted'))).toHaveLength(1);
 });
 
-test('purge: an organization that takes longer than a statement may is purged all the same', async () => {
+test('purge: an organization that takes longer than the statement timeout is purged as well', async () => {
   const ada = await createOwnerWithOrganization();
   await ada.remove(PASSWORD);
   await makePurgeDue(ada.orgId);
@@ -243,7 +243,7 @@ test('purge: an organization that takes longer than a statement may is purged al
   expect(await organizationExists(ada.orgId)).toBe(false);
 });
 
-test('purge and restore at once: one of them wins, and the record says which', async () => {
+test('concurrent purge and restore: one wins, and the record shows which', async () => {
   for (let round = 0; round < 5; round++) {
     const ada = await createOwnerWithOrganization();
     const second = await plane().createMember('owner', ada.orgId);
@@ -260,7 +260,7 @@ test('purge and restore at once: one of them wins, and the record says which', a
   }
 });
 
-test('create: deleted ones count no more, and come back only while there is room', async () => {
+test('create: deleted organizations do not count, and can be restored only below the limit', async () => {
   const ada = await signUp();
   const create = async () => ada.call('POST', '/v1/orgs', { name: 'Next' });
   const made: string[] = [];

@@ -1,4 +1,4 @@
-/** Who may sign up, and organizations beside the one of a signup. */
+/** Who may sign up, and organizations created after the signup. */
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { startControlPlane, type TestControlPlane, useControlPlane } from '../fixtures/control-plane.js';
@@ -11,7 +11,7 @@ const signup = (at: TestControlPlane, email = newEmail()) =>
     body: { email, password: PASSWORD, name: 'Ada', orgName: 'Engines' },
   });
 
-test('config: what a client must know before a login, and no more', async () => {
+test('config: only what a client needs before the login', async () => {
   const { status, body } = await plane().call('GET', '/v1/config');
   expect([status, body]).toEqual([
     200,
@@ -26,7 +26,7 @@ test('config: what a client must know before a login, and no more', async () => 
   ]);
 });
 
-test('SIGNUP=closed: nobody signs up and nobody makes an organization; who is invited comes in', async () => {
+test('SIGNUP=closed: signups and new organizations are rejected; invited users can join', async () => {
   const closed = await startControlPlane({ SIGNUP: 'closed' });
   const refused = await signup(closed);
   expect([refused.status, refused.body.error]).toEqual([403, expect.stringContaining('invitation')]);
@@ -42,7 +42,7 @@ test('SIGNUP=closed: nobody signs up and nobody makes an organization; who is in
   await closed.stop();
 });
 
-test('SIGNUP=first: of many at once one comes in, and after that nobody', async () => {
+test('SIGNUP=first: of concurrent signups one succeeds, and later ones are rejected', async () => {
   const first = await startControlPlane({ SIGNUP: 'first' });
   expect((await first.call('GET', '/v1/config')).body.signup).toBe('first');
   const answers = await Promise.all(Array.from({ length: 10 }, () => signup(first)));
@@ -54,7 +54,7 @@ test('SIGNUP=first: of many at once one comes in, and after that nobody', async 
   await first.stop();
 });
 
-test("an organization of one's own: with its owner and first project; at most five made by one user", async () => {
+test('a new organization has its owner and a first project; a user can create at most five', async () => {
   const { token, org } = (await signup(plane())).body;
   const create = () => plane().call('POST', '/v1/orgs', { token, body: { name: 'Next' } });
   const made = await create();

@@ -3,7 +3,7 @@ import { useControlPlane } from '../fixtures/control-plane.js';
 
 const plane = useControlPlane();
 
-test('projects: created, listed newest first, renamed, deleted; another organization sees none of it', async () => {
+test('projects: created, listed newest first, renamed, deleted; invisible to other organizations', async () => {
   const admin = await plane().createMember('admin');
   const stranger = await plane().createMember('owner');
   const first = await admin.call('POST', '/v1/projects', { name: 'Support Bots' });
@@ -19,13 +19,13 @@ test('projects: created, listed newest first, renamed, deleted; another organiza
   expect((await stranger.call('GET', `/v1/projects/${id}`)).status).toBe(404);
   expect((await stranger.call('DELETE', `/v1/projects/${id}`)).status).toBe(404);
   const theirs = await stranger.call('POST', '/v1/projects', { name: 'Support Bots' });
-  expect(theirs.body.project.slug).toBe('support-bots'); // its slug does not say that there are others
+  expect(theirs.body.project.slug).toBe('support-bots'); // its slug does not reveal other organizations
   expect((await admin.call('PATCH', `/v1/projects/${id}`, { name: 'Renamed' })).body.project.name).toBe('Renamed');
   expect((await admin.call('DELETE', `/v1/projects/${id}`)).body).toEqual({ deleted: true });
   expect((await admin.call('GET', `/v1/projects/${id}`)).status).toBe(404);
 });
 
-test('projects: 100 at once with the same name all get their own slug', async () => {
+test('projects: 100 concurrent creations with one name get 100 slugs', async () => {
   const admin = await plane().createMember('admin');
   const answers = await Promise.all(
     Array.from({ length: 100 }, () => admin.call('POST', '/v1/projects', { name: 'Same' })),

@@ -1,4 +1,4 @@
-/** Every table with rows of an organization is suspended with it, or says here why it need not be. */
+/** Every table with rows of an organization is suspended with it, or states here why it need not be. */
 import { SUSPENDABLE_TABLES } from '@acg/controlplane/suspension/suspendable-tables';
 import { expect, test } from 'vitest';
 import { useTestDatabase } from '../fixtures/test-database.js';
@@ -8,7 +8,7 @@ const db = useTestDatabase();
 const LEDGER_REASON = 'the ledger: what was called, which nobody acts by';
 const STATISTICS_REASON = 'how providers were doing';
 
-/** Why rows of these tables give nobody access and send nothing anywhere, once everything in `SUSPENDABLE` is suspended. */
+/** Reasons why rows of these tables give no access and send nothing once everything in `SUSPENDABLE` is suspended. */
 const EXEMPT_TABLES: Readonly<Record<string, string>> = {
   agents: 'an agent is called with a gateway token, and calls with an account: both are suspended',
   audit_entries: 'the record of what was done',
@@ -53,7 +53,7 @@ test('suspension: each table with an organization id is in the list, or exempt f
   expect(listed.filter((name) => EXEMPT_TABLES[name] !== undefined)).toEqual([]);
 });
 
-test('suspension: what holds a ciphertext is declared so, because it is kept apart for the rotation of master keys', async () => {
+test('suspension: tables with ciphertexts are declared, because the rotation of master keys handles them separately', async () => {
   const rows = await db().sql<{ name: string }[]>`
     select table_name as name from information_schema.columns
      where table_schema = 'public' and column_name = 'ciphertext'`;

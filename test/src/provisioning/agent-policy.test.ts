@@ -1,4 +1,4 @@
-/** What operators say about calls: agents' policies, accounts that allow sensitive calls, custom providers' own lists. */
+/** Rules for calls: agents' policies, accounts that allow sensitive calls, and sensitive calls of custom providers. */
 import { expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
 
@@ -21,7 +21,7 @@ const assignAccount = (owner: Member, agentId: string, more: object = {}) =>
 
 const lastAudit = async (owner: Member) => (await owner.call('GET', '/v1/audit?limit=1')).body.entries[0];
 
-test('accounts: sensitive calls are refused until an admin allows them, on assignment or later', async () => {
+test('accounts: sensitive calls are rejected until an admin allows them, on assignment or later', async () => {
   const { owner, projectId, agentId } = await createTenant();
   const made = (await assignAccount(owner, agentId)).body.account;
   expect(made.allowSensitivePaths).toBe(false);
@@ -58,7 +58,7 @@ const POLICY = {
   supabase: {},
 };
 
-test('agents: a policy is set, shown, changed and taken away by admins', async () => {
+test('agents: admins set, change and remove a policy', async () => {
   const { owner, projectId } = await createTenant();
   const { id } = (await owner.call('POST', '/v1/agents', { projectId, name: 'C', policy: POLICY })).body.agent;
   const path = `/v1/agents/${id}`;
@@ -100,7 +100,7 @@ test.each([
 
 const CUSTOM = { slug: 'inhouse', displayName: 'In-house', baseUrl: 'http://127.0.0.1:9/a', authType: 'none' };
 
-test('custom providers: their own sensitive calls are kept, shown and changed; built-in ones show theirs', async () => {
+test('custom providers: sensitive calls are stored, shown and changed; built-in providers show theirs', async () => {
   const { owner } = await createTenant();
   const sensitivePaths = ['* /keys/**', 'POST /tokens'];
   const made = (await owner.call('POST', '/v1/custom-providers', { ...CUSTOM, sensitivePaths })).body.provider;

@@ -1,4 +1,7 @@
-/** Whether a provider takes a credential: asked by a person, and by the gateway when agents' calls are refused. */
+/**
+ * Tests whether a provider accepts a credential: on request of a member, and by the gateway when agents' calls are
+ * rejected.
+ */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,13 +14,13 @@ import { waitUntil } from '../fixtures/wait-until.js';
 
 const GOOD = 'key-good-0123456789';
 const BAD = 'key-bad-0123456789';
-/** Keys that the provider does not know any more. */
+/** Keys that the provider no longer accepts. */
 const rejectedKeys = new Set([BAD]);
 const receivedRequests: IncomingMessage[] = [];
-/** Questions on `/held` wait here for their answer. */
+/** Requests to `/held` wait here for their response. */
 const pendingRequests: ServerResponse[] = [];
 
-/** Answers as the providers do; agents may provoke a 401 on `/provoked`. */
+/** Responses of real providers; agents may provoke a 401 on `/provoked`. */
 const provider = createServer((request, response) => {
   receivedRequests.push(request);
   const { url = '', headers } = request;
@@ -99,7 +102,7 @@ test('test: custom providers, an address that is not allowed, a wrong field, a p
   expect((await testCredential('nobody', {})).status).toBe(404);
 });
 
-test('test: one whose provider never answers keeps only its own organization’s tests waiting', async () => {
+test('test: a provider that never responds delays only its own organization’s tests', async () => {
   const hostile = await stack.signUpTenant();
   const hang = { displayName: 'Hang', baseUrl: `${origin}/hang`, authType: 'bearer', usageFormat: 'openai' };
   expect((await hostile.call('POST', '/v1/custom-providers', { slug: 'hang', ...hang })).status).toBe(201);
@@ -115,7 +118,7 @@ test('test: one whose provider never answers keeps only its own organization’s
   expect(new Set(statuses)).toEqual(new Set([200]));
 });
 
-test('test: an Idempotency-Key is taken no notice of, which would hold a connection while the provider is asked', async () => {
+test('test: an Idempotency-Key is ignored, because it would hold a database connection during the request to the provider', async () => {
   const headers = {
     authorization: `Bearer ${tenant.session}`,
     'content-type': 'application/json',
@@ -144,7 +147,7 @@ async function readAccount(agentId: string) {
   return (await tenant.call('GET', `/v1/providers/accounts?agentId=${agentId}`)).body.accounts[0];
 }
 
-test('test: an account whose credential is refused is taken out of use, and comes back when it is taken', async () => {
+test('test: an account with a rejected credential is disabled, and enabled when it is accepted', async () => {
   const agent = await tenant.createAgent();
   const key = 'key-turns-bad-0123456789';
   const id = await tenant.createAccount(agent.id, 'openai', { apiKey: key });
@@ -188,7 +191,7 @@ test.each([
   },
 );
 
-test('test: a credential never follows its provider to another host', async () => {
+test('test: a credential is never sent to another host of its provider', async () => {
   const agent = await tenant.createAgent();
   const made = { slug: 'moves', displayName: 'M', authType: 'bearer', baseUrl: `${origin}/here` };
   const { id: providerId } = (await tenant.call('POST', '/v1/custom-providers', made)).body.provider;
@@ -198,7 +201,7 @@ test('test: a credential never follows its provider to another host', async () =
   const moved = { baseUrl: origin.replace('127.0.0.1', '127.0.0.2') };
   expect((await tenant.call('PUT', `/v1/custom-providers/${providerId}`, moved)).status).toBe(200);
   const [row] = await database.sql`select refused_at from provider_accounts where id = ${id}`;
-  expect(row!.refused_at).toBeNull(); // so nobody tests it again in an hour
+  expect(row!.refused_at).toBeNull(); // so it is not tested again in an hour
   const before = receivedRequests.length;
   expect((await tenant.call('POST', path)).body).toMatchObject({ ok: false, status: null });
   expect(receivedRequests.length).toBe(before);
@@ -230,7 +233,7 @@ test('test: nor does it where the provider moves while the test begins', async (
   expect(receivedRequests.length).toBe(before);
 });
 
-test('calls that are refused make the gateway ask; only its own question counts; an hour later it asks again', async () => {
+test('rejected calls make the gateway test the credential; only its own test counts; it repeats after an hour', async () => {
   const agent = await tenant.createAgent();
   const key = 'key-expires-0123456789';
   await tenant.createAccount(agent.id, 'openai', { apiKey: key });
@@ -248,7 +251,7 @@ test('calls that are refused make the gateway ask; only its own question counts;
   expect(await call('/provoked')).toBe(401);
   await waitUntil('the gateway has asked', () => asked() > before);
   expect(await readAccount(agent.id)).toMatchObject({ status: 'active' });
-  // Once more each time: the end of a question that is under way says that the credential is taken.
+  // Repeats, because the result of a running test reports the credential as accepted.
   const anHourPasses = () =>
     database.sql`update provider_accounts set refused_at = now() - interval '2 hours' where agent_id = ${agent.id}`;
   rejectedKeys.add(key);
@@ -262,7 +265,7 @@ test('calls that are refused make the gateway ask; only its own question counts;
   await waitUntil('it is back', async () => (await call('/v1/models')) === 200);
 });
 
-test('an hour later: one whose many providers hang keeps nobody else’s credential waiting', async () => {
+test('an hour later: an organization with many hanging providers does not delay other credentials', async () => {
   const [hostile, other] = [await stack.signUpTenant(), await stack.signUpTenant()];
   const hanging = { slug: 'hanging', displayName: 'H', baseUrl: `${origin}/hang-often`, authType: 'bearer' };
   expect((await hostile.call('POST', '/v1/custom-providers', hanging)).status).toBe(201);

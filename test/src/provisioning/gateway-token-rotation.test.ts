@@ -1,4 +1,6 @@
-/** Keys of an organization: whose they are, and how one takes the place of another without a gap and without leaving it alive. */
+/**
+ * Gateway tokens of an organization: their agents, and rotation without a gap and without leaving the old token valid.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
 import { waitUntil } from '../fixtures/wait-until.js';
@@ -30,13 +32,13 @@ async function createKey(body: Record<string, unknown> = {}) {
 const resolveInAllCaches = (secretKey: string) => Promise.all(caches.map((cache) => cache.resolve(secretKey)));
 const rotateKey = (id: string, body?: object) => admin.call('POST', `/v1/api-keys/${id}/rotate`, body);
 
-test('keys: the list of the organization says whose each is, and finds by status and text', async () => {
+test('keys: the list of the organization names the agent of each, and filters by status and text', async () => {
   const { agent, id } = await createKey({ name: 'Needle' });
   const row = (await admin.call('GET', '/v1/api-keys?search=needle')).body;
   expect(row).toMatchObject({ total: 1, keys: [{ id, agentId: agent.id, agentName: 'Rotating', projectId }] });
   expect(row.keys[0]).toMatchObject({ scope: 'agent', status: 'active', replacedBy: null, lastUsedAt: null });
   expect((await admin.call('GET', `/v1/api-keys?search=${row.keys[0].keyPrefix}`)).body.total).toBe(1);
-  expect((await admin.call('GET', '/v1/api-keys?search=100%25')).body.total).toBe(0); // no pattern
+  expect((await admin.call('GET', '/v1/api-keys?search=100%25')).body.total).toBe(0); // not a pattern
   await plane().database.sql`update api_keys set expires_at = now() - interval '1 hour' where id = ${id}`;
   const expired = (await admin.call('GET', '/v1/api-keys?status=expired')).body;
   expect(expired.keys.map((key: { id: string }) => key.id)).toEqual([id]);
@@ -45,7 +47,7 @@ test('keys: the list of the organization says whose each is, and finds by status
   expect((await rotateKey(id)).status).toBe(409);
 });
 
-test('keys: a key is renamed, and its time moved, which every cache hears of', async () => {
+test('keys: a key is renamed and its expiry changed, and every cache is invalidated', async () => {
   const { id, secretKey } = await createKey();
   for (const { context } of await resolveInAllCaches(secretKey)) expect(context!.keyExpiresAtMs).toBeNull();
   const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
@@ -58,7 +60,7 @@ test('keys: a key is renamed, and its time moved, which every cache hears of', a
   expect(entry.changes).toEqual({ name: ['ci', 'renamed'], expiresAt: [null, expiresAt] });
 });
 
-test('rotation: both tokens work for the overlap, then the old one is gone, also for what it has opened', async () => {
+test('rotation: both tokens work during the overlap, then the old one is rejected and its open calls are aborted', async () => {
   const { id, secretKey, agent } = await createKey();
   for (const { context } of await resolveInAllCaches(secretKey)) expect(context!.agentId).toBe(agent.id);
   const { status, body } = await rotateKey(id, { graceSeconds: 3_600 });
@@ -71,7 +73,7 @@ test('rotation: both tokens work for the overlap, then the old one is gone, also
     (await resolveInAllCaches(secretKey)).every(({ context }) => context?.keyExpiresAtMs === ends),
   );
   for (const { context } of await resolveInAllCaches(body.secretKey)) expect(context!.agentId).toBe(agent.id);
-  // It lives no longer than promised, whatever is asked for it.
+  // It never lives longer than promised, whatever the request says.
   expect((await rotateKey(id)).status).toBe(409);
   expect((await admin.call('PATCH', `/v1/api-keys/${id}`, { expiresAt: null })).status).toBe(409);
   const later = new Date(ends + 1_000).toISOString();
@@ -93,7 +95,7 @@ test('rotation: without an overlap the old token is revoked at once', async () =
   for (const { context } of await resolveInAllCaches(body.secretKey)) expect(context).not.toBeNull();
 });
 
-test('rotation: an overlap never makes an old token live longer; the new one lives as long as the old one was made for', async () => {
+test('rotation: an overlap never extends the old token; the new one gets the lifetime of the old one', async () => {
   const expiresAt = new Date(Date.now() + 60_000).toISOString();
   const { id } = await createKey({ expiresAt });
   await plane().database.sql`update api_keys set created_at = created_at - interval '1 hour' where id = ${id}`;
@@ -102,7 +104,7 @@ test('rotation: an overlap never makes an old token live longer; the new one liv
   expect(Date.parse(body.key.expiresAt) - Date.now()).toBeGreaterThan(3_600_000);
 });
 
-test('rotation: with an Idempotency-Key the same new token comes again', async () => {
+test('rotation: with an Idempotency-Key a repetition returns the same new token', async () => {
   const { id } = await createKey();
   const headers = { 'idempotency-key': 'rotate once' };
   const first = await admin.call('POST', `/v1/api-keys/${id}/rotate`, {}, headers);

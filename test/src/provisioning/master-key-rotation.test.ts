@@ -62,7 +62,7 @@ test('at rest: neither the credential nor the gateway token is anywhere in the d
   expect(bytes).toBeGreaterThan(1_000);
 });
 
-test('at rest: a ciphertext copied onto another account opens there for nobody, and hurts only that account', async () => {
+test('at rest: a ciphertext copied to another account cannot be decrypted there and affects only that account', async () => {
   const thief = await plane().createMember('owner');
   const victim = await plane().createMember('owner');
   const stolen = await createAgentWithAccount(victim, 'sk-victim-0123456789');
@@ -89,7 +89,7 @@ test('at rest: a ciphertext copied onto another account opens there for nobody, 
   }
 });
 
-test('rotation: every secret is encrypted anew while credentials are rotated at the same time, and none is lost', async () => {
+test('rotation: every secret is re-encrypted during concurrent credential rotations, and none is lost', async () => {
   const owner = await plane().createMember('owner');
   const accounts = await Promise.all(
     Array.from({ length: 8 }, (_, n) => createAgentWithAccount(owner, `sk-before-0123456789-${n}`)),
@@ -98,7 +98,7 @@ test('rotation: every secret is encrypted anew while credentials are rotated at 
   const next = masterKey('next', randomBytes(32));
   const ring = new Vault([next, testKey()]);
   const { sql } = plane().database;
-  // The old instances go on writing with their old first key meanwhile.
+  // The old instances continue to write with their old first key.
   const rotating = accounts.slice(0, 4).map(({ accountId }, n) =>
     owner.call('POST', `/v1/providers/accounts/${accountId}/rotate`, {
       credentials: { apiKey: `sk-after-0123456789-${n}` },
@@ -127,10 +127,10 @@ test('rotation: every secret is encrypted anew while credentials are rotated at 
     const opened = onlyNew.decrypt({ purpose: 'account', orgId: owner.orgId, id: accountId }, row!);
     expect(JSON.parse(opened)).toEqual({ apiKey: `sk-${n < 4 ? 'after' : 'before'}-0123456789-${n}` });
   }
-  await reencryptAll(sql, new Vault([testKey(), next])); // back, for the other tests of this database
+  await reencryptAll(sql, new Vault([testKey(), next])); // restored for the other tests of this database
 });
 
-test('start: a ring that cannot open what is stored is refused in one line, and writes nothing', async () => {
+test('start: a key ring that cannot decrypt the stored secrets is rejected in one line and writes nothing', async () => {
   const database = await createTestDatabase();
   try {
     const first = await startControlPlane({}, database);
@@ -161,7 +161,7 @@ function runRotateMasterKeyCommand(env: Record<string, string>): { code: number 
   return { code: run.status, out: run.stdout, err: run.stderr };
 }
 
-test('command: encrypts anew, says what is no longer needed, and refuses a ring that does not fit', async () => {
+test('command: re-encrypts, names the keys that are no longer needed, and rejects a wrong key ring', async () => {
   const database = await createTestDatabase();
   try {
     const first = await startControlPlane({}, database);
@@ -189,7 +189,7 @@ test('command: encrypts anew, says what is no longer needed, and refuses a ring 
   }
 });
 
-/** What one control plane has written opens at the other, and the other takes its sessions. */
+/** Each control plane decrypts what the other has written and accepts its sessions. */
 async function expectInteroperable(writer: TestControlPlane, reader: TestControlPlane): Promise<void> {
   const owner = await writer.createMember('owner');
   const { agentId } = await createAgentWithAccount(owner, `sk-${randomBytes(12).toString('hex')}`);
@@ -204,7 +204,7 @@ async function expectInteroperable(writer: TestControlPlane, reader: TestControl
   expect((await reader.call('GET', '/v1/me', { token: owner.token })).status).toBe(200);
 }
 
-test('by the book: control planes that are restarted one after the other understand each other at each step', async () => {
+test('documented procedure: control planes that restart one after the other stay compatible at each step', async () => {
   const database = await createTestDatabase();
   const [k1, k2] = ['k1', 'k2'].map((id) => `${id}:${randomBytes(32).toString('base64')}`);
   const [j1, j2] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')];

@@ -16,7 +16,7 @@ const assignAccount = (owner: Member, agentId: string, providerSlug: string, cre
 
 const CUSTOM = { slug: 'inhouse', displayName: 'In-house', baseUrl: 'http://127.0.0.1:9/a', authType: 'bearer' };
 
-test('accounts: of 20 assignments at once one is made and 19 are 409', async () => {
+test('accounts: of 20 concurrent assignments one succeeds and 19 are 409', async () => {
   const { owner, agentId } = await createTenant();
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => assignAccount(owner, agentId, 'openai', { apiKey: 'sk-0123456789' })),
@@ -39,7 +39,7 @@ test('custom providers: their sensitive paths are bounded together, since each c
   expect([(await put(100)).status, (await put(98)).status, (await put(99)).status]).toEqual([409, 200, 200]);
 });
 
-test('custom providers: of 20 with one slug at once one is made and 19 are 409; the slug is free after its deletion', async () => {
+test('custom providers: of 20 concurrent creations with one slug one succeeds and 19 are 409; the slug is free after its deletion', async () => {
   const { owner } = await createTenant();
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => owner.call('POST', '/v1/custom-providers', CUSTOM)),
@@ -51,7 +51,7 @@ test('custom providers: of 20 with one slug at once one is made and 19 are 409; 
   expect((await owner.call('PUT', `/v1/custom-providers/${id}`, { displayName: 'x' })).status).toBe(404);
 });
 
-test('custom providers: an account added while its provider is deleted is gone with it or never made', async () => {
+test('custom providers: an account added during the deletion of its provider is deleted with it or never created', async () => {
   const { owner, projectId } = await createTenant();
   for (let round = 0; round < 8; round++) {
     const { id } = (await owner.call('POST', '/v1/custom-providers', CUSTOM)).body.provider;
@@ -89,7 +89,7 @@ test.each([
   }
 });
 
-test('custom providers: a credential that was for bearer is not taken for none back again', async () => {
+test('custom providers: a bearer credential is not reused after a change to none and back', async () => {
   const { owner, agentId } = await createTenant();
   const { id } = (await owner.call('POST', '/v1/custom-providers', { ...CUSTOM, authType: 'none' })).body.provider;
   expect((await assignAccount(owner, agentId, 'inhouse', { apiKey: 'key-0123456789' })).body).toEqual({
@@ -125,7 +125,7 @@ test.each([
   expect(answer).toMatchObject({ status: 400, body: { error: expect.stringMatching(error) } });
 });
 
-test('accounts: an address in EGRESS_ALLOW_CIDRS is taken, with any port and without TLS', async () => {
+test('accounts: an address in EGRESS_ALLOW_CIDRS is accepted with any port and without TLS', async () => {
   const { owner, agentId } = await createTenant();
   const credentials = { apiKey: 'sb_0123456789', url: 'http://127.0.0.1:54321' };
   expect((await assignAccount(owner, agentId, 'supabase', credentials)).status).toBe(201);
@@ -147,7 +147,7 @@ test.each([
   expect(await owner.call('PUT', `/v1/custom-providers/${id}`, { baseUrl })).toMatchObject(refusal);
 });
 
-test('providers: the listed fields are what an account takes, for built-in and own providers alike', async () => {
+test('providers: an account accepts exactly the listed fields, for built-in and custom providers', async () => {
   const { owner, projectId } = await createTenant();
   for (const [slug, authType] of Object.entries({ b: 'bearer', d: 'basic', n: 'none' })) {
     await owner.call('POST', '/v1/custom-providers', { ...CUSTOM, slug: `own-${slug}`, authType });

@@ -1,4 +1,6 @@
-/** One stored credential under the accounts of many agents: rotated once, refused once, and nobody's outside its project. */
+/**
+ * One stored credential for the accounts of many agents: rotated once, rejected once, and unusable outside its project.
+ */
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Secret } from '@acg/base/secret';
@@ -64,7 +66,7 @@ const injectedCredential = async (secretKey: string) => {
   return upstream.accountStatus === 'active' ? JSON.stringify(upstream.injection) : upstream.accountStatus;
 };
 
-test('shared: one rotation is every account’s, and no answer holds the value', async () => {
+test('shared: one rotation applies to every account, and no response contains the value', async () => {
   const id = await createSharedCredential();
   const projectId = await createProject();
   const agents = await Promise.all([
@@ -111,7 +113,7 @@ test('shared: in use it cannot be deleted', async () => {
   expect((await admin.call('GET', `/v1/credentials/${id}`)).status).toBe(404);
 });
 
-test('shared: of a project it is for that project’s agents; another organization’s is nobody’s', async () => {
+test('shared: a project’s credential is usable by that project’s agents only, and never by another organization', async () => {
   const [mine, other] = [await createProject(), await createProject()];
   const id = await createSharedCredential({ projectId: mine });
   await createAgentOnCredential(id, mine);
@@ -138,7 +140,7 @@ test('shared: of a project it is for that project’s agents; another organizati
   expect((await assign(stranger, theirs, { credentialId: id })).status).toBe(404);
 });
 
-test('shared: a token of one project uses that project’s only, not another’s and not the organization’s', async () => {
+test('shared: a token of one project uses that project’s credentials only, not those of another or of the organization', async () => {
   const [mine, other] = [await createProject(), await createProject()];
   const ids = {
     mine: await createSharedCredential({ projectId: mine }),
@@ -177,7 +179,7 @@ test('shared: a token of one project uses that project’s only, not another’s
   expect(assigned.status).toBe(201);
 });
 
-test('shared: what the provider refuses is out of use for all its accounts, and back for all, told once', async () => {
+test('shared: a rejected credential is disabled and enabled for all its accounts, with one event each', async () => {
   const key = 'key-refused-0123456789';
   const id = await createSharedCredential({ credentials: { apiKey: key } });
   const projectId = await createProject();
@@ -199,7 +201,7 @@ test('shared: what the provider refuses is out of use for all its accounts, and 
   expect(told.map((one: { event: string }) => one.event)).toEqual(['credential.accepted', 'credential.refused']);
 });
 
-test('shared: it never follows a provider to another host', async () => {
+test('shared: it is never sent to another host of its provider', async () => {
   const custom = { slug: 'moves', displayName: 'M', authType: 'bearer', baseUrl: origin };
   const providerId = (await admin.call('POST', '/v1/custom-providers', custom)).body.provider.id;
   const id = await createSharedCredential({ providerSlug: 'moves' });
@@ -212,7 +214,7 @@ test('shared: it never follows a provider to another host', async () => {
   expect((await admin.call('GET', `/v1/credentials/${id}`)).status).toBe(404);
 });
 
-test('shared: the rotation of the master key covers it, and its ciphertext opens under no other row', async () => {
+test('shared: the rotation of the master key covers it, and its ciphertext cannot be decrypted in another row', async () => {
   const id = await createSharedCredential();
   const { secretKey } = await createAgentOnCredential(id, await createProject());
   const { sql } = plane().database;
@@ -225,7 +227,7 @@ test('shared: the rotation of the master key covers it, and its ciphertext opens
   await reencryptAll(sql, new Vault([old, fresh]));
   cache.cache.reset(cache.cache.seenRevision);
   expect(await injectedCredential(secretKey)).toContain('key-first-0123456789');
-  // Meddled with in the database: another row's ciphertext is unreadable, not another tenant's key.
+  // Manipulated in the database: another row's ciphertext is unreadable, so it cannot become another tenant's key.
   await sql`update credentials set ciphertext = o.ciphertext, nonce = o.nonce from credentials o
              where credentials.id = ${id} and o.id = (select id from credentials where id <> ${id} limit 1)`;
   cache.cache.reset(cache.cache.seenRevision);

@@ -1,4 +1,4 @@
-/** The list of agents with their figures, held against a plain recount of the records that were booked. */
+/** The list of agents with their usage, compared with a plain recount of the recorded calls. */
 import { createLogger } from '@acg/base/log';
 import { DailyRollups } from '@acg/controlplane/ledger/daily-rollups';
 import { LatencySketch } from '@acg/controlplane/ledger/latency-sketch';
@@ -80,7 +80,7 @@ beforeAll(async () => {
 const cents = (nanos: number): number => nanos / NANOS_PER_CENT;
 const percent = (part: number, whole: number): number => (whole === 0 ? 0 : Math.round((10_000 * part) / whole) / 100);
 
-/** What the list should say of each agent. */
+/** The expected values of each agent. */
 function expectedUsageByAgent(fromMs: number, toMs: number) {
   return agents.map((agent) => {
     const all = records.filter(({ agentId }) => agentId === agent.id);
@@ -172,7 +172,7 @@ test.each([
   expect((await owner.call('GET', '/v1/usage/agents?period=90d&series=hour')).status).toBe(400);
 });
 
-test.each(AGENT_SORTS)('agents with figures: sorted by %s, whichever way and in pages', async (sort) => {
+test.each(AGENT_SORTS)('agents with usage: sorted by %s in both directions and in pages', async (sort) => {
   const value = (row: AgentUsageRow): number | string | null => {
     const own = row[sort] as number | string | null;
     if (sort === 'errorRate' && row.requests === 0) return null; // none is no rate
@@ -185,7 +185,7 @@ test.each(AGENT_SORTS)('agents with figures: sorted by %s, whichever way and in 
     const sorted = [...known].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
     expect(values).toEqual([
       ...(order === 'asc' ? sorted : sorted.reverse()),
-      ...values.filter((own) => own === null), // what has no value comes last
+      ...values.filter((own) => own === null), // rows without a value come last
     ]);
     expect(new Set(known).size).toBeGreaterThan(1);
     const pages = await Promise.all(
@@ -229,7 +229,7 @@ test('agents with figures: the thresholds that each has', async () => {
   expect(rows.map(({ usageThresholds }) => usageThresholds)).toEqual([[50, 90]]);
 });
 
-test('agents with figures: nothing of another organization, whatever is asked', async () => {
+test('agents with usage: no query shows another organization', async () => {
   const stranger = await plane().createMember('owner');
   const { status, body } = await stranger.call('GET', '/v1/usage/agents?period=90d');
   expect([status, body.agents, body.total]).toEqual([200, [], 0]);
@@ -237,7 +237,7 @@ test('agents with figures: nothing of another organization, whatever is asked', 
     expect((await stranger.call('GET', `/v1/usage/agents?${query}`)).status).toBe(404);
 });
 
-test('agents with figures: of a last call whose hour is trimmed the day is left', async () => {
+test('agents with usage: the last call keeps its day when its hour has been deleted', async () => {
   const { sql } = plane().database;
   const { id, orgId } = await insertAgent(sql, (await plane().createMember('owner')).orgId);
   const startedAtMs = startOfUtcDay(now) - 2 * DAY + 5 * HOUR;

@@ -1,4 +1,4 @@
-/** What needs somebody: each kind is found as soon as it is true, and nothing of another organization. */
+/** Items that need attention: each kind appears as soon as it applies, and never for another organization. */
 import { ATTENTION_KINDS } from '@acg/controlplane/attention/schema';
 import { beforeAll, expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
@@ -25,7 +25,7 @@ async function createAgent(name: string, budgetCents: number | null): Promise<st
   return made.body.agent.id;
 }
 
-test('attention: a new organization needs nothing', async () => {
+test('attention: a new organization has no items', async () => {
   expect(await fetchAttention()).toEqual([]);
 });
 
@@ -51,7 +51,7 @@ test('attention: budgets from 80 percent on, the most used first; agents without
   expect(await itemsOfKind('budget')).toBeUndefined();
 });
 
-test('attention: an agent whose budget is 0 comes first, although it has spent nothing: each of its calls is refused', async () => {
+test('attention: an agent with a budget of 0 comes first although it has spent nothing, because each call is rejected', async () => {
   const used = await createAgent('Used up', 1);
   const records = [usageRecord({ agentId: used, orgId: owner.orgId, costNanos: 2 * NANOS_PER_CENT })];
   await createIngest(plane().database.sql).report({ dataPlaneId: 'd', records });
@@ -69,7 +69,7 @@ test('attention: an agent whose budget is 0 comes first, although it has spent n
   expect(await itemsOfKind('budget')).toBeUndefined();
 });
 
-test('attention: credentials that a provider refuses, of agents and shared ones', async () => {
+test('attention: credentials that a provider rejects, of accounts and shared', async () => {
   const { sql } = plane().database;
   const agentId = await createAgent('Support bot', 1_000);
   const credentials = { apiKey: 'sk-none-0123456789' };
@@ -91,7 +91,7 @@ test('attention: credentials that a provider refuses, of agents and shared ones'
   expect(item.things[0]!.at).toMatch(/Z$/);
 });
 
-test('attention: keys that end within a week, and those that nobody has used for a day', async () => {
+test('attention: keys that expire within a week, and keys unused for a day after their creation', async () => {
   const { sql } = plane().database;
   const agentId = await createAgent('Crawler', 1_000);
   const key = async (name: string, days: number | null) => {
@@ -115,7 +115,7 @@ test('attention: keys that end within a week, and those that nobody has used for
   expect((await itemsOfKind('key_expiring'))!.total).toBe(1);
 });
 
-test('attention: endpoints that fail, paused ones first; one that a person paused is none', async () => {
+test('attention: failing endpoints, paused ones first; endpoints paused by a member do not count', async () => {
   const { sql } = plane().database;
   const endpoint = async (path: string) => {
     const body = { url: `https://example.com/${path}`, events: ['agent.created'] };
@@ -148,13 +148,13 @@ test('attention: an open circuit of a provider that an agent uses, before all el
   expect(first).toMatchObject({ kind: 'circuit_open', total: 1, things: [{ id: 'openai', providerSlug: 'openai' }] });
 });
 
-test('attention: five of a kind at most, with the number of all; a stranger sees none of it', async () => {
+test('attention: at most five of a kind, with the total; another organization sees none of it', async () => {
   const { sql } = plane().database;
   await Promise.all(Array.from({ length: 6 }, () => insertAgent(sql, owner.orgId)));
   const item = (await itemsOfKind('no_budget'))!;
   expect(item.things).toHaveLength(5);
   expect(item.total).toBeGreaterThanOrEqual(7);
-  // Some of every kind, or the stranger's empty answer would say nothing about it.
+  // Creates items of every kind; otherwise the empty response of the other organization would prove nothing.
   await sql`update agents set budget_cents_monthly = 1 where org_id = ${owner.orgId} and name = 'Over'`;
   await sql`update api_keys set created_at = now() - interval '25 hours' where org_id = ${owner.orgId} and name = 'new'`;
   expect((await fetchAttention()).map(({ kind }) => kind)).toEqual(ATTENTION_KINDS);

@@ -1,4 +1,4 @@
-/** Each field of the list of log fields is in every place that shows a record: none has a list of its own. */
+/** Each log field appears in every place that shows a record: no place has a separate list. */
 import { readFileSync } from 'node:fs';
 import { LOG_FIELDS } from '@acg/controlplane/reports/log-record/log-schema';
 import { expect, test } from 'vitest';

@@ -28,7 +28,7 @@ async function searchIds(viewer: Member, agentId: string, search: string): Promi
   return body.logs.map(({ id }: { id: string }) => id);
 }
 
-test('search: finds the same with and without the indexes of past days, also what is booked into them late', async () => {
+test('search: finds the same with and without the indexes of past days, including late records', async () => {
   const viewer = await plane().createMember('viewer');
   const agent = await insertAgent(sql(), viewer.orgId);
   const stranger = await insertAgent(sql(), viewer.orgId);
@@ -72,7 +72,7 @@ test('search: finds the same with and without the indexes of past days, also wha
   ];
   const ask = async () => {
     const answers: string[][] = [];
-    for (const search of searches) answers.push(await searchIds(viewer, agent.id, search)); // few at once are let in
+    for (const search of searches) answers.push(await searchIds(viewer, agent.id, search)); // few run concurrently
     return answers;
   };
   const before = await ask();
@@ -85,7 +85,7 @@ test('search: finds the same with and without the indexes of past days, also wha
   const late = usageRecord({ agentId: agent.id, orgId: agent.orgId, startedAtMs: now - DAY, model: 'late-needle' });
   await ingest.report({ dataPlaneId: 'd', records: [late] });
   expect(await searchIds(viewer, agent.id, 'E-NEEDL')).toEqual([late.id]);
-  // The words of the query are those of the index, or it would serve nobody.
+  // The query must use the expressions of the index; otherwise the index is unused.
   const plan = await sql().begin(async (tx) => {
     await tx`set local enable_seqscan = off`;
     await tx`set local enable_indexscan = off`;
@@ -94,7 +94,7 @@ test('search: finds the same with and without the indexes of past days, also wha
   expect(JSON.stringify(plan)).toContain(`${dayName(today - DAY)}_search`);
 });
 
-test('search index: one that was left unfinished is made anew', async () => {
+test('search index: an unfinished index is recreated', async () => {
   const name = dayName(today - 5 * DAY);
   await createIngest(sql()).report({ dataPlaneId: 'd', records: [usageRecord({ startedAtMs: today - 5 * DAY })] });
   await indexes().createMissing(today + 2 * 3_600_000);
@@ -104,7 +104,7 @@ test('search index: one that was left unfinished is made anew', async () => {
   expect(await listMissingIndexes()).toEqual([]);
 });
 
-test('search index: the day that runs has none, nor has one that is over for less than an hour', async () => {
+test('search index: the current day has none, nor has a day that ended less than an hour ago', async () => {
   await createIngest(sql()).report({ dataPlaneId: 'd', records: [usageRecord({ startedAtMs: today - 6 * DAY })] });
   const asOf = today - 5 * DAY + 30 * 60_000;
   expect((await partitionsWithoutSearchIndex(sql(), asOf)).map(({ name }) => name)).not.toContain(
@@ -113,7 +113,7 @@ test('search index: the day that runs has none, nor has one that is over for les
   expect(await listMissingIndexes()).toContain(dayName(today - 6 * DAY));
 });
 
-test('search index: without pg_trgm there are none, and nothing fails', async () => {
+test('search index: without pg_trgm no index exists and nothing fails', async () => {
   await sql()`drop extension pg_trgm cascade`;
   const before = await listMissingIndexes();
   expect(before.length).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-/** The calls of an organization, held against a plain filter over the records that were booked. */
+/** The calls of an organization, compared with a plain filter over the recorded calls. */
 import { createLogger } from '@acg/base/log';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { searchOlderCalls } from '@acg/client/search-older-calls';
@@ -44,7 +44,7 @@ beforeAll(async () => {
         id: uuidv7(startedAtMs),
         agentId: agent.id,
         orgId,
-        // What came without its project is its agent's.
+        // A record without a project belongs to the project of its agent.
         ...(i % 4 === 0 ? {} : { projectId: agent.projectId }),
         keyId: i % 11 === 0 ? keyId : KEYS[i % 3]!,
         providerSlug: ['openai', 'anthropic', 'resend'][(i >> 2) % 3]!,
@@ -71,7 +71,7 @@ type Record = (typeof records)[number];
 const searchableText = (r: Record): string => [r.path, r.model, r.error, r.id].join('\n').toLowerCase();
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-/** Each filter, its query and what it lets pass. */
+/** Each filter with its query and its predicate. */
 const filters = (): Readonly<{ [name: string]: readonly (readonly [string, (r: Record) => boolean])[] }> => ({
   agentId: agents.map(({ id }) => [`agentId=${id}`, (r: Record) => r.agentId === id] as const),
   projectId: agents.map(({ id, projectId }) => [`projectId=${projectId}`, (r: Record) => r.agentId === id] as const),
@@ -193,7 +193,7 @@ test.each([
   },
 );
 
-test('calls: a client that goes on where answers end gets the pages that one answer without bounds has', async () => {
+test('calls: a client that continues where responses end gets the same pages as one unbounded response', async () => {
   const bounds = { scannedMax: 60, countedMax: 40, firstPiece: 10, pieceMax: 30, ...UNBOUNDED_SEARCH };
   const calls = new CallLog(new QueryConcurrencyLimiter(plane().database.sql), () => now, bounds);
   const filter = { status: '5xx', model: 'gpt-5-mini' };
@@ -225,7 +225,7 @@ test('calls: a client that goes on where answers end gets the pages that one ans
   expect(some.searchedFrom).not.toBeNull();
 });
 
-test('calls: a full page ends the search, and the total is what was counted by then', async () => {
+test('calls: a full page ends the search, and the total is the count so far', async () => {
   const bounds = { scannedMax: 500, countedMax: 40, firstPiece: 10, pieceMax: 30, ...UNBOUNDED_SEARCH };
   const calls = new CallLog(new QueryConcurrencyLimiter(plane().database.sql), () => now, bounds);
   const reply = await calls.list(actor(), { status: '2xx' }, { limit: 5, offset: 0 });
@@ -236,7 +236,7 @@ test('calls: a full page ends the search, and the total is what was counted by t
   expect(reply.total).toBeLessThan(expected.length);
 });
 
-test('calls: one by its id, with all that is known of it; a row of the list says the same', async () => {
+test('calls: one call by id with all fields; a row of the list has the same values', async () => {
   const record = records.find((one) => one.keyId === keyId && one.agentId === agents[0]!.id && one.model !== '')!;
   const { status, body } = await owner.call('GET', `/v1/usage/logs/${record.id}`);
   expect(status).toBe(200);
@@ -279,7 +279,7 @@ test('calls: one by its id, with all that is known of it; a row of the list says
   expect(logs).toEqual([body.log]);
 });
 
-test('calls: what an agent that is gone called stays, without its name', async () => {
+test('calls: calls of a deleted agent stay, without its name', async () => {
   const { sql } = plane().database;
   const gone = await insertAgent(sql, owner.orgId);
   const id = uuidv7(now);
@@ -292,7 +292,7 @@ test('calls: what an agent that is gone called stays, without its name', async (
   expect(listIds(await searchCalls(`agentId=${gone.id}`))).toEqual([id]);
 });
 
-test('calls: those of another organization are not there, nor those of another project for a token of one', async () => {
+test('calls: those of another organization are invisible, and so are those of another project for a project token', async () => {
   const stranger = await plane().createMember('owner');
   const record = records.find(({ agentId }) => agentId === agents[1]!.id)!;
   expect((await stranger.call('GET', `/v1/usage/logs/${record.id}`)).status).toBe(404);
@@ -324,7 +324,7 @@ test.each([
   expect([status, body]).toEqual([400, { error }]);
 });
 
-test('calls: times at the ends of the calendar and ids that no data plane makes are answered', async () => {
+test('calls: times at the ends of the calendar and ids of no data plane get a response', async () => {
   for (const query of ['endTime=9999-12-31T23:59:59-14:00', 'startTime=0001-01-01T00:00:00%2B14:00'])
     expect((await searchCalls(query)).logs.length).toBeGreaterThan(0);
   for (const id of ['ffffffff-ffff-7fff-bfff-ffffffffffff', '00000000-0000-0000-0000-000000000000', newId()])

@@ -1,4 +1,4 @@
-/** Usage of an organization, its projects and agents, held against a plain recount of the records that were booked. */
+/** Usage of an organization, its projects and agents, compared with a plain recount of the recorded calls. */
 import { createLogger } from '@acg/base/log';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { DailyRollups } from '@acg/controlplane/ledger/daily-rollups';
@@ -90,7 +90,7 @@ interface UsageQuery {
   readonly refused: readonly RejectionCount[];
 }
 
-/** Every scope over every range, with the calls and refusals that belong to it. */
+/** Every scope over every range, with its calls and rejections. */
 function listUsageQueries(): readonly UsageQuery[] {
   const scopes: readonly [string, (agentId: string) => boolean][] = [
     ['', () => true],
@@ -139,7 +139,7 @@ const UNKNOWN_FIGURES = {
   rejectedRequests: null,
 };
 
-/** What is known of a group of these. */
+/** The expected values of a group of records. */
 const expectedFigures = (by: GroupBy, own: readonly Call[], refused: readonly RejectionCount[]) => {
   if (by === 'reason') return { ...UNKNOWN_FIGURES, rejectedRequests: sum(refused, ({ count }) => count) };
   if (by === 'status') return { ...UNKNOWN_FIGURES, requests: own.length };
@@ -197,7 +197,7 @@ test('usage of a scope: summaries are what a recount of the records gives', asyn
         monthCents,
         budgetCents,
         budgetUsedPercent: budgetCents === null ? null : rounded((100 * monthCents) / budgetCents, 2),
-        // The organization and its projects were made just now, the agents days ago.
+        // The organization and its projects were created just now, the agents days ago.
         forecast: scoped.has('agentId')
           ? {
               burnRateCentsPerHour: expect.any(Number),
@@ -281,7 +281,7 @@ test.each(GROUPS)(
   },
 );
 
-test('usage of a scope: exports hold each record once, newest first, as the calls show them', async () => {
+test('usage of a scope: exports contain each record once, newest first, with the values of the calls', async () => {
   for (const { query, own } of listUsageQueries()) {
     const expected = own
       .map(({ id, startedAtMs }) => ({ id, startedAtMs }))
@@ -298,7 +298,7 @@ test('usage of a scope: exports hold each record once, newest first, as the call
   }
 });
 
-test('usage of a scope: without a range it is that of the last 24 hours, with the running one', async () => {
+test('usage of a scope: the default range is the last 24 hours, including the current hour', async () => {
   const summary = await fetchReport('summary');
   const [fromMs, toMs] = [Date.parse(summary.from), Date.parse(summary.to)];
   expect(toMs - fromMs).toBe(DAY);

@@ -39,7 +39,7 @@ const TEXTS: readonly (readonly [string, string])[] = [
   ['', ''],
 ];
 
-test('export: a text of any kind is one field of CSV and harmless in a spreadsheet, and comes back whole from JSON', async () => {
+test('export: any text is one CSV field, harmless in a spreadsheet, and unchanged in JSON', async () => {
   const viewer = await plane().createMember('viewer');
   const agent = await createAgentWithRecords(
     viewer,
@@ -58,7 +58,7 @@ test('export: a text of any kind is one field of CSV and harmless in a spreadshe
   expect(json.map((record) => record.model ?? '')).toEqual(TEXTS.map(([model]) => model));
 });
 
-test('export: JSON is what /logs answers, to the last digit of the cost', async () => {
+test('export: JSON equals the response of /logs, to the last digit of the cost', async () => {
   const viewer = await plane().createMember('viewer');
   const costs = [0, 1, 10, 9_999_999, 10_000_000, 123_456_789, 2 ** 41 - 1, 30_000_000];
   const agent = await createAgentWithRecords(viewer, [
@@ -78,7 +78,7 @@ test.each([0, 1, 999, 1_000, 1_001, 2_500])(
   'export: %i records are all there, once, in order, in both formats',
   async (count) => {
     const viewer = await plane().createMember('viewer');
-    // A few share each instant, so that runs end between records of the same time.
+    // Several records share each instant, so that chunks end between records of the same time.
     const startedAtMs = Date.now();
     const agent = await createAgentWithRecords(
       viewer,
@@ -101,7 +101,7 @@ test.each([0, 1, 999, 1_000, 1_001, 2_500])(
   },
 );
 
-/** A client that asks and reads nothing. */
+/** A client that sends a request and reads nothing. */
 async function requestWithoutReading(by: Member, path: string): Promise<Socket> {
   const { hostname, port } = new URL(plane().url);
   const socket = connect(Number(port), hostname).pause();
@@ -110,7 +110,7 @@ async function requestWithoutReading(by: Member, path: string): Promise<Socket> 
   return socket;
 }
 
-test('export: readers that take nothing hold what is theirs alone, until they are disconnected', async () => {
+test('export: clients that read nothing occupy only their own slots, until they are disconnected', async () => {
   const viewer = await plane().createMember('viewer');
   const owner = await plane().createMember('owner', viewer.orgId);
   const { sql } = plane().database;
@@ -123,7 +123,7 @@ test('export: readers that take nothing hold what is theirs alone, until they ar
   const path = `/v1/usage/agents/${agent.id}/export?period=7d`;
   const { server } = plane().service.app;
   expect(server.timeout).toBe(300_000);
-  server.timeout = 8_000; // of connections that come now
+  server.timeout = 8_000; // for new connections
   const sockets: Socket[] = [];
   for (let n = 0; n < 10; n++) sockets.push(await requestWithoutReading(viewer, path));
   const status = async (by: Member): Promise<number> => {

@@ -181,7 +181,7 @@ test('usage: sums per provider over inclusive days, each figure', async () => {
 test('summary: every field', async () => {
   // 6.8 cents in 24 h: 0.4 × 3 + 2.5 + 3 + 0.1; the month so far is 106.8.
   const hoursLeft = 9 * 24 + 13 + 20 / 60;
-  // Spent since the hour in which the first of it was, that of 01:00.
+  // Spent since the hour of the first call, 01:00.
   const burn = 6.8 / (9 + 40 / 60);
   expect(await createReports().summary(actor(), agent.id, { period: '24h' })).toEqual({
     period: '24h',
@@ -209,7 +209,7 @@ test('summary: every field', async () => {
   });
 });
 
-test('summary: of the hour in which the last 24 began, the part that lies in them counts for the rate', async () => {
+test('summary: the first, partial hour of the last 24 hours counts by its part', async () => {
   const { sql } = plane().database;
   const { id: agentId, orgId } = await insertAgent(sql, viewer.orgId);
   const records = [
@@ -221,7 +221,7 @@ test('summary: of the hour in which the last 24 began, the part that lies in the
   expect(burnRateCentsPerHour).toBe((24 / 3 + 4) / 24);
 });
 
-test('summary: an agent in its first day is projected like any other', async () => {
+test('summary: an agent in its first day gets a projection', async () => {
   const { sql } = plane().database;
   const made = { budgetCents: 100, createdAt: new Date(at(2)) };
   const { id: agentId, orgId } = await insertAgent(sql, viewer.orgId, made);
@@ -256,7 +256,7 @@ test('summary: an agent without calls has zeros, and no forecast of a budget', a
   });
 });
 
-test('timeseries: zero-filled over the whole period, sums equal the summary, whatever the interval', async () => {
+test('timeseries: zero-filled over the whole period, and sums equal the summary for each interval', async () => {
   const { timeseries: hours } = await createReports().timeseries(actor(), agent.id, { period: '24h' });
   expect(hours).toHaveLength(24);
   expect(hours[0]!.bucket).toBe('2024-11-20 11:00:00');
@@ -455,7 +455,7 @@ test('logs: filters by provider, status, days; pages', async () => {
   expect(new Set(ids).size).toBe(9);
 });
 
-test('logs: search finds a substring in any case in path, model, error and request id, and takes nothing for a wildcard', async () => {
+test('logs: search finds a substring in any case in path, model, error and request id, and has no wildcards', async () => {
   const target = await insertAgent(plane().database.sql, viewer.orgId);
   const record = (changes: Partial<IUsageRecord>) =>
     usageRecord({ agentId: target.id, orgId: target.orgId, ...changes });
@@ -483,7 +483,7 @@ test('logs: search finds a substring in any case in path, model, error and reque
   expect(await found('')).toEqual([0, 1, 2]);
 });
 
-test('logs: the total is counted to 10 000 and says when there are more', async () => {
+test('logs: the total is counted to 10 000 and flagged when there are more', async () => {
   const busy = await insertAgent(plane().database.sql, viewer.orgId);
   const { sql } = plane().database;
   const [template] = sampleCalls(busy.id, busy.orgId);
@@ -495,7 +495,7 @@ test('logs: the total is counted to 10 000 and says when there are more', async 
   expect((await viewer.call('GET', `${path}0`)).body).toMatchObject({ total: 10_000, totalCapped: true });
   const search = async (term: string) => (await viewer.call('GET', `${path}0&search=${term}`)).body;
   expect(await search('completions')).toMatchObject({ total: 10_000, totalCapped: true });
-  expect(await search('co')).toMatchObject({ total: 10_000, totalCapped: true }); // no index knows two letters
+  expect(await search('co')).toMatchObject({ total: 10_000, totalCapped: true }); // no index serves two letters
   const beyond = await viewer.call('GET', `${path}10000`);
   expect(beyond.body.logs).toHaveLength(1);
   const csv = await viewer.call('GET', `/v1/usage/agents/${busy.id}/export?format=csv`);
@@ -528,7 +528,7 @@ test('export: JSON and CSV carry the same records as the logs', async () => {
   expect(end).toBe('\r\n');
 });
 
-test('usage questions about agents of others are 404, about no agent at all 400; bad filters are 400', async () => {
+test('usage queries about agents of other organizations are 404, without an agent 400, and with invalid filters 400', async () => {
   const stranger = await plane().createMember('owner');
   for (const part of ['', '/summary', '/timeseries', '/providers', '/logs', '/export']) {
     expect([part, (await stranger.call('GET', `/v1/usage/agents/${agent.id}${part}`)).status]).toEqual([part, 404]);
@@ -557,7 +557,7 @@ test('usage questions about agents of others are 404, about no agent at all 400;
   }
 });
 
-test('usage: days at the ends of the calendar are answered', async () => {
+test('usage: days at the ends of the calendar get a response', async () => {
   for (const part of ['', '/logs']) {
     for (const span of ['?end=9999-12-31', '?start=9999-12-31', '?start=0001-01-01&end=9999-12-31']) {
       const { status } = await viewer.call('GET', `/v1/usage/agents/${agent.id}${part}${span}`);
@@ -571,7 +571,7 @@ test('usage: days at the ends of the calendar are answered', async () => {
   expect((await owner.call('GET', '/v1/audit?start=0000-01-01')).status).toBe(400);
 });
 
-test('usage: of questions that take long two run and eight wait, others are 429; the rest of the API goes on', async () => {
+test('usage: two slow queries run and eight wait, further ones are 429; the rest of the API keeps working', async () => {
   const { sql } = plane().database;
   const of = `/v1/usage/agents/${agent.id}`;
   const questions = [
@@ -605,7 +605,7 @@ test('usage: of questions that take long two run and eight wait, others are 429;
   for (const { headers } of refused) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
 });
 
-test('usage of the organization and its projects: every figure, by every dimension, also of agents that are gone', async () => {
+test('usage of the organization and its projects: every value by every dimension, including deleted agents', async () => {
   const { sql } = plane().database;
   const owner = await plane().createMember('owner');
   const [gone, here] = [await insertAgent(sql, owner.orgId), await insertAgent(sql, owner.orgId)];

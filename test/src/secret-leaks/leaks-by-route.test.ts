@@ -1,7 +1,7 @@
 /**
- * Every route with its secrets in play, at the most talkative log level: once as it is meant, once while the database
- * refuses to write. What a call was given, and what the service made for it, stands in no log line, in no row and in no
- * answer but the one that hands it out. Generated from the route table.
+ * Calls every route with known secrets at the most verbose log level: once normally, once while the database rejects
+ * writes. Secrets of requests and created secrets appear in no log line, no row and no response except the one that
+ * returns them. Generated from the route table.
  */
 import type { RouteEntry } from '@acg/controlplane/http/route-table';
 import { expect, test } from 'vitest';
@@ -16,15 +16,15 @@ const routes = (): readonly RouteEntry[] => routesWithExample(plane().service.ap
 
 const secrets = new SecretLeakDetector();
 
-/** The secrets that an answer shows beside those that it is the first to show. */
+/** Secrets that a response returns in addition to those that it is the first to return. */
 function findRepeatedSecrets(where: string, { body, headers }: ApiResponse): readonly string[] {
   const shown = secrets.findVerbatim(typeof body === 'string' ? body : JSON.stringify(body));
-  if (where !== 'GET /v1/openapi.json') secrets.addFromBody(where, body); // its members are names of fields
+  if (where !== 'GET /v1/openapi.json') secrets.addFromBody(where, body); // its members are field names
   for (const cookie of headers.getSetCookie()) secrets.add(where, /=([^;]*)/.exec(cookie)![1]!);
   return shown;
 }
 
-/** The same control plane and member; what goes over them is collected. */
+/** The same control plane and member; their traffic is collected. */
 function recordingTenant(where: string, shown: string[]): { plane: TestControlPlane; member: (m: Member) => Member } {
   const heard = (body: unknown, answer: ApiResponse): ApiResponse => {
     secrets.addFromBody(where, body);
@@ -49,7 +49,7 @@ function recordingTenant(where: string, shown: string[]): { plane: TestControlPl
   return { plane: wrapped, member };
 }
 
-/** No table but those that are written before a route begins takes a row or a change. */
+/** Rejects writes to all tables except those that are written before a route starts. */
 async function setWritesRejected(refused: boolean): Promise<void> {
   const { sql } = plane().database;
   const tables = await sql<{ name: string }[]>`
@@ -59,7 +59,7 @@ async function setWritesRejected(refused: boolean): Promise<void> {
   for (const { name } of tables) await sql.unsafe(`alter table ${name} ${change}`); // each by itself: no deadlock
 }
 
-test('secrets: whatever route is called, and whether it works or fails, none stands in a log line, a row or a second answer', async () => {
+test('secrets: no route, successful or failing, leaks a secret into a log line, a row or a second response', async () => {
   const shown: string[] = [];
   let failures = 0;
   for (const route of routes()) {

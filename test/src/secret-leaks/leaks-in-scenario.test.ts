@@ -1,6 +1,6 @@
 /**
- * A whole scenario with known secrets, at the most talkative log level, with failures of the database in it. After it,
- * no row of the database and no log line holds any of them in any form, and no answer except the one that must.
+ * Runs a whole scenario with known secrets at the most verbose log level, including database failures. Afterwards no
+ * row and no log line contains a secret in any encoding, and no response except the intended ones.
  */
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
@@ -15,7 +15,7 @@ const random = (prefix: string): string => prefix + randomBytes(16).toString('he
 const email = `${randomBytes(6).toString('hex')}@example.com`;
 const guest = `${randomBytes(6).toString('hex')}@example.com`;
 
-/** Name → secret. What the service makes is added as it appears. */
+/** Name → secret. Created secrets are added when they appear. */
 const secrets = new Map<string, string>(
   Object.entries({
     password: random('first password '),
@@ -103,7 +103,7 @@ async function runProvisioningScenario(token: string): Promise<void> {
   await failDatabaseWriteDuring(() => assign('resend', { apiKey: secret('failed credential') }));
 }
 
-/** The one write that must not fail fails: a 500, and its log line, with a credential in the request. */
+/** Makes a critical write fail: a 500 with a credential in the request, and its log line. */
 async function failDatabaseWriteDuring(during: () => Promise<ApiResponse>): Promise<void> {
   const { sql } = plane().database;
   await sql`alter table provider_accounts add constraint never check (provider_slug <> 'resend')`;
@@ -127,7 +127,7 @@ async function dumpDatabase(): Promise<string> {
   return dump;
 }
 
-/** Which answer may show which secret: the one that hands it out. */
+/** Responses that may contain a secret: those that return it. */
 const ALLOWED_RESPONSES: Readonly<Record<string, RegExp>> = {
   'first session': /signup/,
   'second session': /login/,
@@ -138,7 +138,7 @@ const ALLOWED_RESPONSES: Readonly<Record<string, RegExp>> = {
   'webhook secret': /^POST \/v1\/webhooks /,
 };
 
-test('secrets: no row, no log line and no answer but the one that must shows a credential, token or password', async () => {
+test('secrets: no row, no log line and no other response contains a credential, token or password', async () => {
   const token = await runLoginScenario();
   await runProvisioningScenario(token);
   const { config, logLines } = plane();

@@ -1,4 +1,4 @@
-/** The log masks every kind of token that the control plane creates, whatever text it stands in. */
+/** The log masks every kind of token that the control plane creates, in any text. */
 import { maskSecrets } from '@acg/base/log';
 import { createGatewayToken } from '@acg/controlplane/api-keys/gateway-token';
 import { createManagementToken } from '@acg/controlplane/auth/management-tokens/management-token';
@@ -12,7 +12,7 @@ import { useControlPlane } from '../fixtures/control-plane.js';
 
 const plane = useControlPlane();
 
-/** One in a thousand random tokens lacks a class of letters, by which the mask knows those without a prefix. */
+/** One in a thousand random tokens lacks a class of characters that the mask for unprefixed tokens requires. */
 async function mintMaskableToken(mint: () => string | Promise<string>): Promise<string> {
   for (;;) {
     const token = await mint();

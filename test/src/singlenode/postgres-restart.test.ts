@@ -26,7 +26,7 @@ test('postgres: starts again after a kill -9 although a process of the old serve
   };
   cluster = await PostgresCluster.start(options);
   const sql = postgres(cluster.url('postgres'), { max: 2, onnotice: () => {} });
-  // Counts without ever waiting for anything, so it does not notice that its server has gone.
+  // Counts without waiting for anything, so it does not notice that its server has stopped.
   const busy = sql`select count(*) from generate_series(1, 20000000)`.catch((error: Error) => error);
   await waitUntil('the query runs', async () => {
     const [row] = await sql<{ n: number }[]>`

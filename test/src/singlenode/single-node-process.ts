@@ -34,7 +34,7 @@ export class SingleNodeProcess {
     }
   }
 
-  /** Waits for the banner; rejects with the output when the launcher ends first. */
+  /** Waits for the banner; rejects with the output when the launcher exits first. */
   async ready(): Promise<{ controlPlane: string; dataPlane: string }> {
     await waitForCondition(() => this.output.includes('Ctrl-C stops') || this.exitCode !== null, 'the banner');
     const controlPlane = /Management API\s+(http:\S+)\/v1/.exec(this.output)?.[1];
@@ -65,7 +65,7 @@ export class SingleNodeProcess {
   }
 }
 
-/** Processes whose command line or environment names the directory: what a stopped node must not leave behind. */
+/** Processes whose command line or environment names the directory. A stopped node must leave none. */
 export function listProcessesUsing(dataDir: string): string[] {
   const found: string[] = [];
   for (const name of readdirSync('/proc')) {
@@ -76,7 +76,7 @@ export function listProcessesUsing(dataDir: string): string[] {
       if (command.includes(dataDir) || environment.includes(`GATEWAY_DATA_DIR=${dataDir}\0`))
         found.push(`${name} ${command}`);
     } catch {
-      // ended while we looked
+      // Exited meanwhile.
     }
   }
   return found;

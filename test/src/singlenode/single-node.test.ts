@@ -11,7 +11,10 @@ import { listProcessesUsing, SingleNodeProcess } from './single-node-process.js'
 
 const nodes: SingleNodeProcess[] = [];
 const directories: string[] = [];
-/** Where a gateway has run and was stopped: its database need not be made again. Each test leaves it as it was. */
+/**
+ * Data directory of a gateway that has run and was stopped, so its database exists already. Each test leaves it
+ * unchanged.
+ */
 let initializedDirectoryPath: string | null = null;
 
 /** `mode` 0700: closed to the user that runs Postgres when we are root, as root's home is. */
@@ -59,7 +62,7 @@ async function fetchJson(url: string, token: string | null, body?: unknown) {
   return { status: response.status, body: (await response.json()) as any };
 }
 
-test('single node: clone to metered streamed call; Ctrl-C and restart keep everything; nothing is left running', async () => {
+test('single node: clone to metered streamed call; Ctrl-C and restart keep all data; no process is left running', async () => {
   const provider = await new OpenAiStandIn().start();
   const dataDir = dataDirectory();
   const home = join(dataDir, '..');
@@ -118,7 +121,7 @@ test('single node: clone to metered streamed call; Ctrl-C and restart keep every
   const retry = new OpenAI({ baseURL: `${again.dataPlane}/v1/proxy/openai/v1`, apiKey: key.secretKey, maxRetries: 0 });
   await retry.chat.completions.create({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'hi' }] });
 
-  // Killed hard: children and database end by themselves, the next start finds all.
+  // Killed: children and database exit by themselves, and the next start finds all data.
   await second.stop('SIGKILL');
   await waitForCondition(() => listProcessesUsing(dataDir).length === 0, 'no orphan after kill -9');
   const third = launch(dataDir, env);
@@ -155,7 +158,7 @@ test.runIf(process.getuid?.() === 0)(
   },
 );
 
-test('single node: a second start on the same data directory is refused and changes nothing', async () => {
+test('single node: a second start on the same data directory is rejected and changes nothing', async () => {
   const dataDir = await initializedDirectory();
   await launch(dataDir).ready();
   const secrets = readFileSync(join(dataDir, 'secrets.json'), 'utf8');
@@ -209,13 +212,13 @@ test.each([
   expect(after).toBe(before);
 });
 
-test('single node: a wrong master key is refused with one line', async () => {
+test('single node: a wrong master key is rejected with one line', async () => {
   const wrong = launch(await initializedDirectory(), { MASTER_KEYS: `k1:${Buffer.alloc(32, 9).toString('base64')}` });
   expect(await wrong.exited()).not.toBe(0);
   expect(wrong.output).toMatch(/MASTER_KEYS/);
 });
 
-test('single node: SIGHUP makes its control plane read PRICES_FILE again and ends nothing', async () => {
+test('single node: SIGHUP reloads PRICES_FILE and stops nothing', async () => {
   const prices = join(dataDirectory(), '..', 'prices.json');
   writeFileSync(prices, '{"resend": {"perRequestUsd": 0.0004}}');
   const node = launch(await initializedDirectory(), { PRICES_FILE: prices, LOG_LEVEL: 'info' });

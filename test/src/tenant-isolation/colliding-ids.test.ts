@@ -1,7 +1,7 @@
 /**
- * Ids are what data planes say, and nothing but the organization in a statement tells rows apart that bear the same
- * ones: where another organization's calls name this one's calls, agents, keys or projects, neither sees, names or
- * counts anything of the other.
+ * Data planes report ids, and only the organization in a statement distinguishes rows with equal ids. When another
+ * organization's calls use the ids of this one's calls, agents, keys or projects, neither sees, names or counts
+ * anything of the other.
  */
 import { createLogger } from '@acg/base/log';
 import { uuidv7 } from '@acg/base/uuidv7';
@@ -14,7 +14,7 @@ const plane = useControlPlane();
 const DAY = 86_400_000;
 const now = Date.now();
 
-/** The first was there before the second, and its rows stand before the second's. */
+/** The first existed before the second, and its rows precede the second's. */
 let first: Member;
 let second: Member;
 
@@ -27,7 +27,7 @@ interface OwnAgent extends InsertedAgent {
   readonly projectId: string;
 }
 
-/** Of the second organization, with a budget, in a project with another. */
+/** Belongs to the second organization, with a budget, in a project with a budget. */
 async function createAgentOfSecondOrganization(): Promise<OwnAgent> {
   const { sql } = plane().database;
   const agent = await insertAgent(sql, second.orgId, { budgetCents: 1_000 });
@@ -46,7 +46,7 @@ async function fetchJson({ call }: Member, path: string) {
   return body;
 }
 
-test('shared ids: a call is seen by whose it is, and bears no names of others', async () => {
+test('shared ids: a call is visible to its organization and shows no names of the other', async () => {
   const agent = await createAgentOfSecondOrganization();
   const { projectId } = agent;
   const key = { name: 'ci', projectId, agentId: agent.id };
@@ -85,7 +85,7 @@ test('shared ids: an agent’s and a project’s budget and spend are shown to t
   expect(await fetchJson(second, ofProject)).toMatchObject({ requests: 1, budgetCents: 500 });
 });
 
-test('shared ids: agents are listed in the order of what their own organization had refused', async () => {
+test('shared ids: agents are sorted by the rejections of their own organization', async () => {
   const [few, many] = [await createAgentOfSecondOrganization(), await createAgentOfSecondOrganization()];
   const minuteMs = now - (now % 60_000);
   const refused = (agent: InsertedAgent, orgId: string, reason: string, count: number) => {
@@ -97,7 +97,7 @@ test('shared ids: agents are listed in the order of what their own organization 
   expect(agents.slice(0, 2).map(({ id }: InsertedAgent) => id)).toEqual([many.id, few.id]);
 });
 
-test('shared ids: what only the days of another organization know is unknown', async () => {
+test('shared ids: values from another organization’s daily rollups are not shown', async () => {
   const { sql } = plane().database;
   const third = await plane().createMember('owner');
   const ids = { agentId: newId(), projectId: newId() };
@@ -111,7 +111,7 @@ test('shared ids: what only the days of another organization know is unknown', a
   }
 });
 
-test('shared ids: lines are the call’s of the organization that fetched them', async () => {
+test('shared ids: deferred usage belongs to the call of the organization that fetched it', async () => {
   const { sql } = plane().database;
   const record = usageRecord({ agentId: newId(), lined: true, costNanos: 0, tokensOut: 0 });
   const { keyId, agentId, startedAtMs } = record as Required<typeof record>;
@@ -128,7 +128,7 @@ test('shared ids: lines are the call’s of the organization that fetched them',
   ]);
 });
 
-test('shared ids: a line that two organizations saw in part is booked to its end for both', async () => {
+test('shared ids: a line that two organizations received in part is recorded completely for both', async () => {
   const { sql } = plane().database;
   const part = { id: '', model: 'm', tokensOut: 100, costNanos: 100 };
   const whole = { id: '', model: 'm', tokensOut: 500, costNanos: 500 };
@@ -144,7 +144,7 @@ test('shared ids: a line that two organizations saw in part is booked to its end
   }
 });
 
-test('shared names: a provider is called what its own organization calls it, and its accounts alone are counted', async () => {
+test('shared names: a provider has the name of its own organization, and only that organization’s accounts count', async () => {
   const { sql } = plane().database;
   const third = await plane().createMember('owner');
   for (const [{ call, orgId }, displayName] of [

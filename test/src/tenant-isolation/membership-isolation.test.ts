@@ -1,7 +1,7 @@
 /**
- * People who are members of a second organization, too, with invitations, mails and management tokens of their own
- * there: no call in the first one reads its role from the second, shows anything of it or changes anything of it. Ids of
- * people stand in both, so that only the organization in a statement tells them apart. Generated from the route table.
+ * Users who are also members of a second organization, with invitations, e-mails and management tokens there. No call
+ * in the first organization uses the role of the second, or shows or changes anything of it. User ids exist in both, so
+ * only the organization in a statement distinguishes the rows. Generated from the route table.
  */
 import type { RouteEntry } from '@acg/controlplane/http/route-table';
 import { expect, test } from 'vitest';
@@ -12,7 +12,7 @@ import { readAllRows } from './tenant-rows.js';
 const plane = useControlPlane();
 const routes = (): readonly RouteEntry[] => routesWithExample(plane().service.app.routeTable);
 
-/** Makes everybody of `first` a viewer of `second`, and answers the ids of what they have there. */
+/** Makes all members of `first` viewers of `second`, and returns the ids of their items there. */
 async function addAllMembersToOrganization(first: string, second: string): Promise<readonly string[]> {
   const { sql } = plane().database;
   const hash = sql`sha256(gen_random_uuid()::text::bytea)`;
@@ -44,7 +44,7 @@ async function readOrganizationRows(orgId: string): Promise<readonly string[]> {
   );
 }
 
-test('no call in one organization touches what its people have in another', async () => {
+test('no call in one organization touches its members’ items in another', async () => {
   for (const route of routes()) {
     const name = `${route.method} ${route.url}`;
     const [me, other] = [await plane().createMember('owner'), await plane().createMember('owner')];

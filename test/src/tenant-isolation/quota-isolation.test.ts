@@ -1,6 +1,6 @@
 /**
- * Beside a tenant that has more of everything than any organization may have, every route still does what it is asked:
- * bounds, names that are taken and last owners are each organization's own. Generated from the route table.
+ * Every route still works beside a tenant that has used up all its quotas: limits, unique names and last owners are
+ * checked per organization. Generated from the route table.
  */
 import type { RouteEntry } from '@acg/controlplane/http/route-table';
 import { expect, test } from 'vitest';
@@ -19,7 +19,7 @@ interface Column {
   readonly type: string;
 }
 
-/** Columns of unique indexes, of tables whose rows are an organization's and have an id of their own. */
+/** Columns of unique indexes on tables whose rows belong to an organization and have an id. */
 const listUniqueColumns = (): Promise<Column[]> => plane().database.sql<Column[]>`
   select distinct c.relname as table, a.attname as name, format_type(a.atttypid, null) as type
     from pg_class c join pg_index i on i.indrelid = c.oid and i.indisunique
@@ -53,7 +53,7 @@ async function fillTables(orgId: string): Promise<readonly string[]> {
   return filled;
 }
 
-test('no bound of an organization counts what another one has', async () => {
+test('no quota of an organization counts rows of another', async () => {
   const neighbour = await plane().createMember('owner');
   for (const route of routes()) {
     const owner = await plane().createMember('owner', neighbour.orgId);

@@ -1,4 +1,4 @@
-/** One session that asks for everything at once, and slowly, leaves the others' requests alone. */
+/** One session with many slow concurrent requests does not delay the requests of others. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -9,7 +9,7 @@ import { useControlPlane } from '../fixtures/control-plane.js';
 
 const plane = useControlPlane();
 
-test('requests that all wait in the database keep no other organization’s waiting, and are answered in the end', async () => {
+test('requests that wait in the database do not delay other organizations, and finish in the end', async () => {
   const [hostile, other] = [await plane().createMember('owner'), await plane().createMember('owner')];
   const made = await hostile.call('POST', '/v1/projects', { name: 'Mine' });
   const { id } = made.body.project;
@@ -37,7 +37,7 @@ test('requests that all wait in the database keep no other organization’s wait
   expect(new Set((await Promise.all(asked)).map(({ status }) => status))).toEqual(new Set([200]));
 });
 
-test('refused, failed and broken-off requests give their place back', async () => {
+test('rejected, failed and aborted requests release their slot', async () => {
   const owner = await plane().createMember('owner');
   const authorization = `Bearer ${owner.token}`;
   for (let n = 0; n < 20; n++) {
@@ -51,7 +51,7 @@ test('refused, failed and broken-off requests give their place back', async () =
   expect((await owner.call('GET', '/v1/me')).status).toBe(200);
 });
 
-/** Refusals that wait here, from the first use of {@link holdTarpit} to the end of the test. */
+/** Rejections that wait here, from the first use of {@link holdTarpit} to the end of the test. */
 const delayedRejections: (() => void)[] = [];
 const { delay: wait } = Tarpit.prototype;
 const holdTarpit = (): void => {
@@ -63,7 +63,7 @@ const releaseTarpit = (): void => {
 };
 afterEach(releaseTarpit);
 
-test('who asks for too much is told so late: coming back at once does not pay', async () => {
+test('tarpit: rejections of excess requests are delayed, so immediate retries do not pay off', async () => {
   const owner = await plane().createMember('owner');
   const invite = (n: number) => owner.call('POST', '/v1/members', { email: `n${n}@example.org`, role: 'viewer' });
   for (let n = 0; n < 20; n++) expect((await invite(n)).status).toBe(201);
@@ -100,7 +100,7 @@ test.each([
   for (const { status } of await Promise.all(refused)) expect(status).toBe(429);
 });
 
-test('organizations whose providers never answer keep nobody else waiting, however many', async () => {
+test('organizations with unresponsive providers delay no other organization, in any number', async () => {
   let hanging = 0;
   const provider = createServer(() => {
     hanging++;

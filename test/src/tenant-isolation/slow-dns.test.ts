@@ -1,4 +1,7 @@
-/** Names that tenants give and nobody answers for: calls that wait for them hold nothing that other organizations need. */
+/**
+ * Host names of tenants whose DNS never responds: calls that wait for them occupy nothing that other organizations
+ * need.
+ */
 import { randomUUID } from 'node:crypto';
 import { TenantNameResolver } from '@acg/base/dns/tenant-name-resolver';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -6,7 +9,7 @@ import { type Member, useControlPlane } from '../fixtures/control-plane.js';
 
 const plane = useControlPlane();
 
-/** Lookups of `*.slow.com`, each until it is answered. */
+/** Lookups of `*.slow.com`, each pending until it is answered. */
 const pendingLookups: (() => void)[] = [];
 let isResolverSilent = true;
 const { resolve } = TenantNameResolver.prototype;
@@ -40,7 +43,7 @@ const openTransactions = async (): Promise<number> => {
   return row!.n;
 };
 
-test('organizations whose names hang keep nobody else waiting, and are answered in the end', async () => {
+test('organizations with hanging lookups delay no other organization, and get a response in the end', async () => {
   const hostile = await Promise.all(Array.from({ length: 6 }, () => plane().createMember('owner')));
   const other = await plane().createMember('owner');
   const asked = Array.from({ length: 60 }, (_, n) => postWithIdempotencyKey(hostile[n % 6]!, WEBHOOK));
@@ -51,7 +54,7 @@ test('organizations whose names hang keep nobody else waiting, and are answered 
   expect(new Set((await Promise.all(asked)).map(({ status }) => status))).toEqual(new Set([201]));
 });
 
-test('the call happens once, and its answer is given again without the name', async () => {
+test('the call takes effect once, and its response is repeated without a lookup', async () => {
   const owner = await plane().createMember('owner');
   const own = { slug: 'own', displayName: 'x', baseUrl: 'http://own.slow.com/', authType: 'bearer' };
   const key = randomUUID();
@@ -86,7 +89,7 @@ test('a call that reads before it waits, and secrets after it, are whole', async
   expect((await postWithIdempotencyKey(owner, WEBHOOK, 'one')).body).toEqual(webhook!.body);
 });
 
-test('who leaves while a name hangs leaves nothing behind', async () => {
+test('a client that disconnects during a lookup leaves nothing behind', async () => {
   const owner = await plane().createMember('owner');
   const headers = { authorization: `Bearer ${owner.token}`, 'content-type': 'application/json' };
   const left = Array.from({ length: 12 }, () => {

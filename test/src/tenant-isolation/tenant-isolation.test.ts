@@ -1,6 +1,6 @@
 /**
- * Beside a second tenant that has some of everything: no route of the API and no call of the internal link shows
- * anything of it, counts anything of it or changes anything of it. Generated from the route table.
+ * Beside a second tenant with some of everything, no route of the API and no call of the plane link shows, counts or
+ * changes anything of it. Generated from the route table.
  */
 
 import { createHash, randomBytes } from 'node:crypto';
@@ -22,13 +22,13 @@ const routes = (): readonly RouteEntry[] => routesWithExample(plane().service.ap
 
 let otherTenant: Member;
 let otherTenantIds: ReadonlySet<string>;
-/** Texts that only the neighbour has, beside its ids. */
+/** Texts that only the other tenant has, in addition to its ids. */
 let otherTenantTexts: readonly string[];
 
 beforeAll(async () => {
   otherTenant = await plane().createMember('owner');
   for (const route of routes()) {
-    // Somebody else each time: some examples end the session with which they were made.
+    // Another member each time, because some examples end their session.
     const owner = await plane().createMember('owner', otherTenant.orgId);
     await exampleOf(route).prepare({ plane: plane(), owner, caller: owner });
   }
@@ -45,7 +45,7 @@ beforeAll(async () => {
 const uniqueTexts = (row: string): readonly string[] =>
   row.match(/(?:own-|acg_|acgm_)[0-9a-f]{8}|[0-9a-f]{12}@example\.com/g) ?? [];
 
-/** Two calls of each of the owner's agents, one refused call, and one of an agent that exists no more. */
+/** Two calls of each of the owner's agents, one rejected call, and one call of a deleted agent. */
 async function reportUsage({ orgId }: Member): Promise<void> {
   const agents = await plane().database.sql<{ id: string }[]>`select id from agents where org_id = ${orgId}`;
   const records = [...agents.map(({ id }) => id), newId()].flatMap((agentId) =>
@@ -138,7 +138,7 @@ interface ScopedAgent {
   readonly projectId: string;
 }
 
-/** The hash of a gateway token of that scope around the agent, made in the database. */
+/** The hash of a gateway token with that scope around the agent, created in the database. */
 async function insertGatewayToken(
   agent: ScopedAgent,
   orgId: string,

@@ -1,4 +1,4 @@
-/** All rows of a database that concern one tenant, found by the ids in them: whatever a statement did shows here. */
+/** Finds all rows of a database that concern one tenant by the ids in them, so that every change is visible. */
 import type { Sql } from '@acg/controlplane/db/sql';
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
@@ -18,12 +18,12 @@ export async function readAllRows(sql: Sql): Promise<TableRows> {
   return rows;
 }
 
-/** Stands for nobody, in sample events. */
+/** Belongs to no tenant; used in sample events. */
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
 export const findUuids = (text: string): readonly string[] => (text.match(UUID) ?? []).filter((id) => id !== NIL_UUID);
 
-/** `orgId` and every id that stands in a row beside one that is already known to be the tenant's. */
+/** `orgId` and every id in a row that also contains an id of the tenant. */
 export function findTenantIds(rows: TableRows, orgId: string): ReadonlySet<string> {
   const ids = new Set([orgId]);
   for (let known = 0; known !== ids.size; ) {
