@@ -1,4 +1,4 @@
-/** Chooses the counters that the configuration asks for. */
+/** Creates the counters that the configuration selects: Redis counters, or counters in the memory of this process. */
 import type { Logger } from '@acg/base/log';
 import type { Counters, CountersMetrics } from '../limits/counters.js';
 import { MemoryCounters } from './memory/memory-counters.js';
@@ -6,12 +6,15 @@ import type { RedisAddress } from './redis/client/redis-address.js';
 import { RedisCounters } from './redis/redis-counters.js';
 
 interface CountersConfig {
-  /** Null: counters of this process. */
+  /** Null selects counters in the memory of this process. */
   readonly redis: RedisAddress | null;
   readonly countersTimeoutMs: number;
 }
 
-/** Returns after at most a few seconds, also when Redis is away: then requests pass unchecked until it is there. */
+/**
+ * Resolves after at most a few seconds, even when Redis is unavailable. Requests then pass unchecked until Redis is
+ * back.
+ */
 export async function createCounters(config: CountersConfig, log: Logger, metrics: CountersMetrics): Promise<Counters> {
   if (config.redis === null) return new MemoryCounters();
   const counters = new RedisCounters(

@@ -72,7 +72,7 @@ test('cluster: one URL alone is refused with a hint', async () => {
       // Where the probe's own slot, one of chance, belongs to this node, the first agent of another tells.
       const agentId = foreign[(index + 1) % foreign.length]!;
       expect(await admit(counters, request({ agentId }))).toMatchObject({ outcome: 'unchecked' });
-      expect(reasons, url.host).toEqual([expect.stringContaining('name several of its nodes in REDIS_URL')]);
+      expect(reasons, url.host).toEqual([expect.stringContaining('List several of its nodes in REDIS_URL')]);
       await counters.close();
     }),
   );

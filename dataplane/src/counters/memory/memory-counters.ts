@@ -1,7 +1,7 @@
 /**
- * Counters of one data plane in its own memory: the same rules as admit.lua, with an injected clock. Windows start
- * empty with the process; month spend is what this process has spent, or what the ledger has. Bounded: a pair is dropped
- * when its windows are over, spend when its month is, found by looking at some others with every admission.
+ * Counters of one data plane in its own memory, by the same rules as admit.lua and with an injected clock. Rate windows
+ * start empty with the process. Month spend is this process's own spend or the ledger's figure, whichever is higher.
+ * Memory is bounded: each admission checks a few entries and evicts the expired ones.
  */
 import type { AgentLimits, ScopeSpend } from '../../limits/agent-limits.js';
 import { monthEndSec, monthOfMs } from '../../limits/calendar-month.js';
@@ -30,7 +30,7 @@ import { type ClockUs, createWallClock } from './wall-clock.js';
 
 const EVICTION_CHECKS_PER_ADMISSION = 2;
 
-/** Why a request may not pass. */
+/** The limit that rejects a request. `spend` is the exceeded month spend; null for a rate limit. */
 interface LimitRejection {
   readonly row: number;
   readonly retryAtSec: number;
@@ -52,7 +52,7 @@ export class MemoryCounters implements Counters {
     this.#windows = { ...DEFAULT_WINDOW_LENGTHS_MS, ...windows };
   }
 
-  /** Pairs and scopes held; for tests of the bound. */
+  /** Number of tracked agent-provider pairs and scopes; for tests of the memory bound. */
   get trackedCount(): number {
     return this.#rateWindows.size + this.#monthSpends.size;
   }
@@ -136,7 +136,7 @@ export class MemoryCounters implements Counters {
     done({ windows, spends });
   }
 
-  /** Never: there is no store to lose data. */
+  /** Does nothing: without an external store there is no data loss to report. */
   onDataLost(): void {}
 
   async close(): Promise<void> {}
@@ -197,7 +197,7 @@ export class MemoryCounters implements Counters {
 
 const windowsKey = (agentId: string, providerSlug: string): string => `${agentId}:${providerSlug}`;
 
-/** The first window of the table that is full. */
+/** Returns the first full window in the order of the limit table, or null. */
 function findFullWindow(pair: RateLimitWindows, limits: AgentLimits): LimitRejection | null {
   for (let i = 0; i < AGENT_PROVIDER_ROWS.length; i++) {
     const row = AGENT_PROVIDER_ROWS[i]!;

@@ -1,8 +1,8 @@
-/** Month spend of one scope in process: own totals, the ledger's figures, and what is held of calls under way. */
+/** Month spend of one scope in memory: this process's totals, the ledger's figures, and open reservations. */
 const MONTHS_KEPT = 2;
 
 export class MonthSpend {
-  /** Own totals, `[month, nanos]`, the newest last. */
+  /** This process's totals as `[month, nano-dollars]`, newest last. */
   readonly #ownTotals: [month: number, nanos: number][] = [];
   #ledgerMonth = -1;
   #ledgerNanos = 0;
@@ -20,7 +20,7 @@ export class MonthSpend {
     if (this.#ownTotals.length > MONTHS_KEPT) this.#ownTotals.shift();
   }
 
-  /** The ledger's figures grow within a month. */
+  /** Takes the higher of the known and the given figures, because ledger figures only grow within a month. */
   updateFromLedger(month: number, nanos: number, ownNanos: number): void {
     if (month < this.#ledgerMonth) return;
     if (month > this.#ledgerMonth) {
@@ -32,7 +32,10 @@ export class MonthSpend {
     this.#ledgerOwnNanos = Math.max(this.#ledgerOwnNanos, ownNanos);
   }
 
-  /** Own total and the ledger's are never added: most of it is in both. */
+  /**
+   * Month spend in nano-dollars. The own total and the ledger's figure overlap, so they are never added; the higher one
+   * counts.
+   */
   spentNanos(month: number): number {
     const own = this.#ownTotals.find(([of]) => of === month)?.[1] ?? 0;
     if (month !== this.#ledgerMonth) return own;

@@ -1,4 +1,4 @@
-/** All windows of one agent and provider in process: the sliding minute, the fixed windows and the tokens. */
+/** All rate-limit windows of one agent and provider in memory: sliding RPM window, fixed windows and token windows. */
 import type { AgentLimits } from '../../limits/agent-limits.js';
 import { RPM_ROW, rowsCountedAs, TOKEN_ROWS, type WindowLengthsMs, windowLengthUs } from '../../limits/limit-table.js';
 import { SlidingWindowLog } from './sliding-window-log.js';
@@ -17,7 +17,7 @@ export class RateLimitWindows {
   readonly #tokenUs: number;
   readonly #log = new SlidingWindowLog();
   readonly #fixed: readonly FixedWindow[];
-  /** Made with the first tokens. */
+  /** Created when the first tokens are added. */
   #tokens: TokenUsageWindow[] | null = null;
   #tokensAtUs = 0;
   #nowUs = 0;
@@ -29,7 +29,10 @@ export class RateLimitWindows {
     this.#fixed = FIXED_ROWS.map((row) => ({ lengthUs: windowLengthUs(row, windows), startUs: 0, count: 0 }));
   }
 
-  /** Ends windows that are over. What is asked afterwards is as of now; the pair's time does not step back by little. */
+  /**
+   * Moves to the given time and resets windows that have ended. Later calls answer as of this time. After a small clock
+   * step back the time stays where it was.
+   */
   advanceTo(clockUs: number): void {
     this.#nowUs = this.#log.monotonicUs(clockUs, this.#rpmUs);
     this.#live = this.#log.countAt(this.#nowUs, this.#rpmUs);
@@ -58,7 +61,9 @@ export class RateLimitWindows {
     return Math.max(0, limits[row]! - this.#used(row));
   }
 
-  /** When what is counted there leaves, Unix seconds; null = nothing is counted, or it leaves bit by bit. */
+  /**
+   * When the counted requests leave the window, Unix seconds. Null when the count is zero or leaves gradually (tokens).
+   */
   resetAtSec(row: number): number | null {
     if (this.#used(row) === 0) return null;
     if (row === RPM_ROW) return ceilToSeconds(this.#log.at(0) + this.#rpmUs);
@@ -66,7 +71,7 @@ export class RateLimitWindows {
     return window === undefined ? null : ceilToSeconds(window.startUs + window.lengthUs);
   }
 
-  /** When the next request passes a window that is full. */
+  /** When a full window admits the next request, Unix seconds. */
   retryAtSec(row: number, { byRow: limits }: AgentLimits): number {
     const limit = limits[row]!;
     if (row === RPM_ROW) {
@@ -91,5 +96,5 @@ export class RateLimitWindows {
   }
 }
 
-/** Rounded up: at that second the thing has happened. */
+/** Rounds up, so that the event has happened at the returned second. */
 const ceilToSeconds = (us: number): number => Math.ceil(us / 1_000_000);

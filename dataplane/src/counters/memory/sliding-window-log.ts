@@ -1,6 +1,7 @@
 /**
- * Exact sliding log of one RPM window in process: a ring of admission times that grows with use and never beyond
- * what was admitted in one window. Half-open: a request admitted at t is counted until just before t + window.
+ * Exact sliding log of one RPM window in memory: a ring buffer of admission times. The ring grows with use; it holds at
+ * most the admissions of one window. The interval is half-open: a request admitted at t is counted until just before t
+ * + window.
  *
  *    #head ─▶ oldest … newest      (indexes modulo the ring's length, which is a power of two)
  */
@@ -11,7 +12,10 @@ export class SlidingWindowLog {
   #head = 0;
   #count = 0;
 
-  /** Entries still counted at `nowUs`. Times must not decrease; see {@link monotonicUs}. */
+  /**
+   * Drops expired entries and returns how many are still counted at `nowUs`. Times must not decrease; see {@link
+   * monotonicUs}.
+   */
   countAt(nowUs: number, windowUs: number): number {
     const mask = this.#ring.length - 1;
     while (this.#count > 0 && this.#ring[this.#head & mask]! + windowUs <= nowUs) {
@@ -23,8 +27,8 @@ export class SlidingWindowLog {
   }
 
   /**
-   * The time to use when the clock says `nowUs`: it holds still after a small step back and starts over, with an empty
-   * log, after one of more than a window.
+   * Time to use when the clock reads `nowUs`, µs. After a step back of at most one window it returns the newest entry's
+   * time. After a larger step back it empties the log and returns `nowUs`.
    */
   monotonicUs(nowUs: number, windowUs: number): number {
     if (this.#count === 0) return nowUs;

@@ -1,6 +1,6 @@
 /**
- * Tokens of one agent and provider in the last window, in 60 buckets: what was added stays for one window, and up to a
- * 60th of it longer.
+ * Token usage of one agent and provider in the last window, in 60 buckets. Added tokens count for one window plus up to
+ * one 60th of it.
  */
 const BUCKETS = 60;
 
@@ -21,7 +21,7 @@ export class TokenUsageWindow {
     this.tokensUsedAt(nowUs);
   }
 
-  /** Tokens that count now. */
+  /** Drops expired buckets and returns the tokens that count at `nowUs`. */
   tokensUsedAt(nowUs: number): number {
     const bucket = Math.floor(nowUs / this.#widthUs);
     let expired = 0;
@@ -32,7 +32,7 @@ export class TokenUsageWindow {
     return used;
   }
 
-  /** When fewer than `limit` tokens count, µs; 0 = now. Ask {@link tokensUsedAt} first. */
+  /** When fewer than `limit` tokens count, µs; 0 = now. Call {@link tokensUsedAt} first: it drops expired buckets. */
   retryAtUs(limit: number): number {
     let used = 0;
     for (let i = this.#buckets.length - 2; i >= 0; i -= 2) {

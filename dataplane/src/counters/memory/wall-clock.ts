@@ -1,4 +1,7 @@
-/** Wall clock with microseconds: the monotonic clock on an anchor that follows the system's when they part. */
+/**
+ * Wall clock with microsecond resolution: the monotonic clock plus an anchor. The anchor is set again when the system
+ * clock differs by more than 5 ms.
+ */
 const DRIFT_MAX_MS = 5;
 
 /** Unix time in µs. */

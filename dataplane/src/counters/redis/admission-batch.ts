@@ -1,6 +1,6 @@
 /**
- * What one turn of the event loop has for one slot: requests of one pair are one pair check, all that concerns one purse is one
- * item.
+ * One admit.lua call for one cluster slot, collected during one event-loop tick. Requests of the same agent, provider
+ * and limits share one admission check. Everything about one spend counter is one spend item.
  */
 
 import type { AgentLimits, ScopeSpend } from '../../limits/agent-limits.js';
@@ -17,11 +17,11 @@ export type VerdictCallback = (verdict: AdmitVerdict | null) => void;
 
 interface WaiterGroup {
   readonly admissionCheck: AdmissionCheck;
-  /** Takes the hold; null when none is asked for. */
+  /** Takes the reservation; null when the check reserves nothing. */
   readonly reservationCounter: SpendCounter | null;
-  /** One per wanted admission, in order of arrival. */
+  /** One callback per requested admission, in order of arrival. */
   readonly waiters: AdmissionCallback[];
-  /** Set on those that only want to see. */
+  /** Set for peeks only: receives the verdict without consuming anything. */
   readonly onVerdict: VerdictCallback | null;
 }
 
@@ -39,14 +39,14 @@ export class AdmissionBatch implements AdmitItems {
     readonly spendCounters: SpendCounters,
   ) {}
 
-  /** Any hash tag of the batch, for a key in its slot; null when it is empty. */
+  /** Any hash tag of the batch, for a key in its slot; null when the batch is empty. */
   get anyHashTag(): string | null {
     return (
       this.spends[0]?.counter.hashTag ?? this.admissionChecks[0]?.limits.agentId ?? this.tokens[0]?.agentId ?? null
     );
   }
 
-  /** `budgets`: those of the terms that are in this slot. */
+  /** `budgets`: the agent's budgeted scopes that are in this slot. */
   admit(
     limits: AgentLimits,
     providerSlug: string,
@@ -71,7 +71,7 @@ export class AdmissionBatch implements AdmitItems {
     this.#groupByAgentProvider.set(key, group);
   }
 
-  /** Budgets alone: a larger hold of a call under way, or those that are not in the agent's slot. */
+  /** Checks budgets only: to grow the reservation of a running call, or for budgets outside the agent's slot. */
   checkBudgets(
     limits: AgentLimits,
     budgets: readonly ScopeSpend[],
@@ -92,7 +92,7 @@ export class AdmissionBatch implements AdmitItems {
     if (limits.hardBudget) this.spends[pairCheck.budgetChecks[0]!.spendIndex]!.hasReservations = true;
   }
 
-  /** Tells what the purse has to tell. */
+  /** Adds the counter's totals, reservations and releases to the batch. */
   reportSpend(counter: SpendCounter): void {
     const item = this.spends[this.#indexOfSpendItem(counter)]!;
     if (counter.reservedNanos > 0 || counter.hasReleases) item.hasReservations = true;
@@ -106,7 +106,10 @@ export class AdmissionBatch implements AdmitItems {
     else known.tokens += tokens;
   }
 
-  /** It is sent now, or given up: what comes later for its purses goes into another one. */
+  /**
+   * Fixes the totals to send, right before the batch is sent or dropped. Later reports of its counters go into a new
+   * batch.
+   */
   seal(): void {
     const { length } = this.spends;
     for (let i = 0; i < length; i++) {
@@ -123,8 +126,8 @@ export class AdmissionBatch implements AdmitItems {
   }
 
   /**
-   * Answers everybody who waits with the store's verdicts. `late`: they have gone on without; what was taken for them is
-   * given back.
+   * Passes the store's verdicts to all waiting callbacks. `isLate`: the waiters were already admitted unchecked, so
+   * reservations that the store granted are released.
    */
   deliverReply(reply: AdmitReply, late: boolean): void {
     for (let i = 0; i < this.#groups.length; i++) {
@@ -142,7 +145,7 @@ export class AdmissionBatch implements AdmitItems {
     }
   }
 
-  /** Lets everybody pass unchecked. Returns how many requests that were. */
+  /** Admits all waiting requests unchecked. Returns their number. */
   admitUnchecked(): number {
     let passed = 0;
     for (const { admissionCheck: pairCheck, waiters, onVerdict } of this.#groups) {
@@ -208,7 +211,10 @@ export class AdmissionBatch implements AdmitItems {
 
 const NO_BUDGETS: readonly ScopeSpend[] = [];
 
-/** What a request gets when nobody can be asked: the full limit, and no claim about when it resets but now. */
+/**
+ * Admission when the store cannot be reached: the full RPM limit remains, and the reset time is now because it is
+ * unknown.
+ */
 export function createUncheckedAdmission({ byRow: limits, month, scopes: spends }: AgentLimits): Admission {
   const nowMs = Date.now();
   const nowMonth = monthOfMs(nowMs);
@@ -225,7 +231,7 @@ export function createUncheckedAdmission({ byRow: limits, month, scopes: spends 
   };
 }
 
-/** The n-th of `wanted` requests that share a verdict. */
+/** Admission of the n-th of `requestCount` requests that share one verdict. */
 function toAdmission(verdict: AdmitVerdict, n: number, month: number, holdNanos: number): Admission {
   const passes = n < verdict.admittedCount;
   const refusedBy = passes ? -1 : verdict.rejectedByRow;

@@ -1,18 +1,19 @@
 /**
- * The wire form of one admit.lua call: keys, one packed argument, one packed reply. Pure. Little-endian throughout;
- * doubles carry times (µs) and money (nano-dollars), both exact below 2^53.
+ * Wire format of one admit.lua call: keys, one packed argument, one packed reply. Pure functions. Little-endian
+ * throughout; doubles carry times (µs) and money (nano-dollars), both exact below 2^53.
  *
- *   argument  header  {minute µs d, spend TTL s d, hold lease µs d, month I4, its start s d, its end s d, probe B,
- *                      purses I4, pair checks I4, token items I4, fixed windows µs d …, minute of tokens µs d}
- *             purse   {flags B: 1 asked for, 2 holds; month I4, own total d, ledger d, ledger's own d, their month I4,
- *                      field s; with holds: version d, base d, released d}
+ *   argument  header  {minute µs d, spend TTL s d, reservation lease µs d, month I4, its start s d, its end s d, probe B,
+ *                      spend items I4, admission checks I4, token items I4, fixed windows µs d …, token minute µs d}
+ *             spend   {flags B: 1 spent needed, 2 reservations; month I4, own total d, ledger d, ledger-only d,
+ *                      ledger month I4, field s; with reservations: version d, base d, released d}
  *             token   {tokens d}
- *             check   {flags B: 1 pair, 2 more; wanted I4, rpm I4, fixed limits I4 …; with more: token limits I4 …, hold d,
- *                      checks B, per check: purse from 1 I4, row of the limit table from 1 B, budget d}
+ *             check   {flags B: 1 agent-provider key, 2 extension; requests I4, rpm I4, fixed limits I4 …; extension:
+ *                      token limits I4 …, reservation d, budget checks B, per budget check: spend item from 1 I4,
+ *                      row of the limit table from 1 B, budget d}
  *   reply     header  {now µs d}
- *             purse   {the store's month I4, own total found d, spent d}
- *             check   {admitted I4, refusal B (row from 1), free at µs d, left I4 and reset µs d of requests and of each
- *                      fixed limit; with more: the same of each token limit, spent d, held d}
+ *             spend   {the store's month I4, previous own total d, spent d}
+ *             check   {admitted I4, rejecting row from 1 B, retry at µs d, remaining I4 and reset µs d of RPM and of each
+ *                      fixed limit; extension: the same of each token limit, spent d, reserved d}
  */
 import { monthEndSec, monthStartSec } from '../../limits/calendar-month.js';
 import {
@@ -27,46 +28,46 @@ import {
 } from '../../limits/limit-table.js';
 import type { AdmissionCheck, AdmitItems, SpendItem } from './admit-items.js';
 
-/** How long a hold counts without being renewed. */
+/** How long a reservation counts in the store without renewal. */
 export const RESERVATION_LEASE_MS = 15_000;
 const SPEND_KEY_TTL_SEC = 32 * 86_400;
 
 interface AdmitHeader {
   readonly windows: WindowLengthsMs;
-  /** The month by the caller's clock; the store's decides. */
+  /** Month by this process's clock. The store's clock decides; this saves the script a calendar computation. */
   readonly month: number;
-  /** Whether the store can be written to is to be found out. */
+  /** True: the call also writes a key, to check that the store accepts writes. */
   readonly probe: boolean;
-  /** Hash tag of the key that a probe writes: one of the call's slot. */
+  /** Hash tag of the key that a probe writes; in the call's slot. */
   readonly probeTag: string;
 }
 
 export interface AdmitVerdict {
-  /** The first so many of `wanted` pass. */
+  /** How many of the check's requests pass: the first so many in order of arrival. */
   admittedCount: number;
-  /** Row of the limit table that would refuse the next request; -1 = it would pass. */
+  /** Row of the limit table that would reject the next request; -1 = none. */
   rejectedByRow: number;
-  /** When the next request passes that check. */
+  /** When that check admits the next request, Unix seconds. */
   retryAtSec: number;
   rpmRemaining: number;
-  /** When the oldest counted request leaves; null = none is counted. */
+  /** When the oldest counted request leaves the window, Unix seconds; null = none is counted. */
   rpmResetAtSec: number | null;
-  /** Of the scope that refuses, else of the first that was checked; 0 when none was. */
+  /** Of the scope that rejects, else of the first checked scope; 0 without budget checks. Nano-dollars. */
   spentNanos: number;
   reservedNanos: number;
-  /** By row of the limit table; null where nothing was wanted but to pass. */
+  /** By row of the limit table; null unless the check is a peek. */
   remaining: readonly number[] | null;
   resetAtSec: readonly (number | null)[] | null;
 }
 
 interface SpendReply {
-  /** The own total that the store had before. */
+  /** The own total that the store held before this call, nano-dollars. */
   readonly previousTotalNanos: number;
   readonly spentNanos: number;
 }
 
 export interface AdmitReply {
-  /** Month of the store's clock; of the caller's where the call had no purse. */
+  /** Month by the store's clock; this process's month when the call had no spend item. */
   readonly month: number;
   readonly spends: readonly SpendReply[];
   readonly verdicts: readonly AdmitVerdict[];
@@ -88,7 +89,7 @@ const VERDICT_BYTES = 13 + LIMIT_FIGURES_BYTES * (AGENT_PROVIDER_ROWS.length - T
 const EXTENSION_VERDICT_BYTES = 16 + LIMIT_FIGURES_BYTES * TOKEN_ROWS.length;
 const UINT32_MAX = 0xffff_ffff;
 
-/** A table with another number of fixed windows has footers of another size. */
+/** Keys differ by the number of fixed windows, because the size of the stored footer depends on it. */
 const PAIR = FIXED_ROWS.length === 1 ? '}:p:' : `}:p${FIXED_ROWS.length}:`;
 export const agentProviderKey = (agentId: string, providerSlug: string): string =>
   `acg:{${agentId}${PAIR}${providerSlug}`;
@@ -114,7 +115,7 @@ export function listAdmitKeys(
   return keys;
 }
 
-/** ARGV[1] of a call. Says what the purses have now: to be called when it is sent. */
+/** ARGV[1] of a call. Reads the counters' current reservations and resets their releases: call it only when sending. */
 export function encodeAdmitArgument(header: AdmitHeader, items: AdmitItems): Buffer {
   const out = Buffer.allocUnsafe(encodedLength(items));
   let at = writeHeader(out, header, items);
@@ -135,7 +136,7 @@ function encodedLength({ spends: purses, admissionChecks: pairChecks, tokens }: 
   return bytes;
 }
 
-/** Whether there is more to it than counting requests, or more is asked for. */
+/** Whether the check needs the extension: token limits, budgets, a reservation, or a peek. */
 function hasExtension({
   limits: terms,
   providerSlug,
@@ -162,7 +163,7 @@ function writeHeader(
   return HEADER_BYTES;
 }
 
-/** The header of a month with nothing in its call: nearly all of it stays the same from call to call. */
+/** Caches the encoded header of a month with zero items, because nearly all of its bytes are the same in every call. */
 class HeaderTemplate {
   readonly #bytes = Buffer.alloc(HEADER_BYTES);
   #windows: WindowLengthsMs | null = null;
@@ -235,7 +236,7 @@ function writeAdmissionCheck(out: Buffer, start: number, pairCheck: AdmissionChe
   return at;
 }
 
-/** Null: not what the call asks for. `month`: by the caller's clock. */
+/** Returns null when the reply does not have the size that the call requires. `month`: by this process's clock. */
 export function decodeAdmitReply(
   reply: Buffer | null,
   { spends: purses, admissionChecks: pairChecks }: AdmitItems,
@@ -281,6 +282,6 @@ function decodeVerdict(reply: Buffer, at: number, month: number, hasExtension: b
   };
 }
 
-/** Rounded up: at that second the thing has happened. */
+/** Rounds up, so that the event has happened at the returned second. */
 const ceilToSeconds = (us: number): number => Math.ceil(us / 1_000_000);
 const clampToUint32 = (value: number): number => (value < 0 ? 0 : Math.min(value, UINT32_MAX));

@@ -1,16 +1,16 @@
-/** What one call of admit.lua is about. */
+/** Input of one admit.lua call: spend items, admission checks and token usage. */
 import type { AgentLimits } from '../../limits/agent-limits.js';
 import type { SpendCounter, WriterTotal } from './spend-counter.js';
 
 export interface SpendItem {
   readonly counter: SpendCounter;
-  /** The total that it tells; null = this process has spent nothing of it. Chosen when the call is sent. */
+  /** The total to report, chosen when the call is sent; null = this process has spent nothing in this scope. */
   total: WriterTotal | null;
-  /** What the total was then. */
+  /** Value of `total` when the call was sent, nano-dollars. */
   sentNanos: number;
-  /** Some pair check asks for the month's spend. */
+  /** A budget check of the call needs the month's spend. */
   needsSpent: boolean;
-  /** It tells of holds, or some pair check asks for one. */
+  /** The item reports reservations, or a check of the call asks for one. */
   hasReservations: boolean;
 }
 
@@ -20,14 +20,14 @@ export interface BudgetCheck {
   readonly budgetNanos: number;
 }
 
-/** Requests of one pair that came in one turn with the same terms. */
+/** Requests of one agent and provider that arrived in one event-loop tick with the same limits. */
 export interface AdmissionCheck {
   readonly limits: AgentLimits;
-  /** Null: money only. */
+  /** Null: the check concerns budgets only. */
   readonly providerSlug: string | null;
-  /** How many ask to pass; 0 = only to see. */
+  /** Number of requests to admit; 0 = peek. */
   requestCount: number;
-  /** Of each that asks. */
+  /** Reservation of each request, nano-dollars. */
   readonly reservationNanos: number;
   readonly budgetChecks: readonly BudgetCheck[];
 }

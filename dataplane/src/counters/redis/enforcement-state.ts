@@ -1,4 +1,4 @@
-/** Whether one store's checks are enforced. Says every change once: one log line, one metric. */
+/** Whether one store's limits are enforced. Reports each change once, with one log line and one metric. */
 import type { Logger } from '@acg/base/log';
 import type { CountersMetrics } from '../../limits/counters.js';
 
@@ -7,16 +7,16 @@ export class EnforcementState {
   readonly #log: Logger;
   readonly #metrics: CountersMetrics;
   #isEnforcing = false;
-  /** The outage has been logged; so its end will be. */
+  /** The outage was logged, so its end will be logged, too. */
   #isOutageLogged = false;
   #sinceMs = performance.now();
-  /** The store came back without data that it had. */
+  /** The store came back without data that it had acknowledged. */
   #dataLost = false;
-  /** Requests that passed in this outage. */
+  /** Requests admitted unchecked during this outage. */
   #unchecked = 0;
   #onResume: (() => void) | null = null;
 
-  /** Off until the store has answered a first time. */
+  /** Starts in the fail-open state until the first reply of the store. */
   constructor(store: string, log: Logger, metrics: CountersMetrics) {
     this.#store = store;
     this.#log = log;
@@ -27,7 +27,7 @@ export class EnforcementState {
     return this.#isEnforcing;
   }
 
-  /** On, and for at least so long. */
+  /** Whether limits have been enforced without interruption for at least `ms`. */
   hasEnforcedForMs(ms: number): boolean {
     return this.#isEnforcing && performance.now() - this.#sinceMs >= ms;
   }
@@ -57,7 +57,7 @@ export class EnforcementState {
     this.#log.warn({ store: this.#store, reason }, 'counter store unavailable: requests pass unchecked');
   }
 
-  /** While on, a line of its own; else part of the line that ends the outage. */
+  /** While enforcing, logs its own line; during an outage, adds a field to the line that ends the outage. */
   logDataLost(): void {
     if (this.#isEnforcing)
       this.#log.warn({ store: this.#store }, 'counter store lost data: month spend goes on from the ledger');
@@ -69,7 +69,7 @@ export class EnforcementState {
     if (requests > 0) this.#metrics.countUnchecked(requests);
   }
 
-  /** Resolves when it is on, or after `timeoutMs`. For one caller at a time. */
+  /** Resolves when limits are enforced, or after `timeoutMs`. Supports one waiting caller at a time. */
   waitUntilEnforcing(timeoutMs: number): Promise<void> {
     if (this.#isEnforcing) return Promise.resolve();
     return new Promise((resolve) => {

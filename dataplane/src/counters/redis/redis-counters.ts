@@ -1,9 +1,9 @@
 /**
- * Counters in Redis or Redis Cluster, shared by all data planes. Splits the work over nodes: one for a single server, one
- * per master of a cluster, so that a dead master opens the gate for its own agents only.
+ * Counters in Redis or Redis Cluster, shared by all data planes. One RedisNode per server, or per master of a cluster:
+ * a dead master lets only its own agents pass unchecked.
  *
- * On a cluster the purses of projects and organizations live in other slots than the agent: those are asked first, and
- * the agent's admission follows where they let it pass.
+ * On a cluster, project and organization counters may be in other slots than the agent's. Their budgets are checked
+ * first; the agent's own admission follows only if all of them pass.
  */
 import { randomBytes } from 'node:crypto';
 import type { Logger } from '@acg/base/log';
@@ -30,29 +30,29 @@ interface RedisCountersOptions extends RedisClientOptions {
   readonly timeoutMs: number;
   /** Shortened by tests. */
   readonly windows?: Partial<WindowLengthsMs>;
-  /** Scopes whose spend is kept in mind; for tests of the bound. */
+  /** Bound of the spend counters kept in memory; for tests. */
   readonly spendCountersMax?: number;
-  /** Another {@link SPEND_LINGER_MS}; for tests. */
+  /** Replaces {@link SPEND_LINGER_MS}; for tests. */
   readonly spendLingerMs?: number;
 }
 
 const SPEND_COUNTERS_MAX = 100_000;
-/** How long spend that nobody waits for is kept back: the next admission takes it along, which saves a call to the store. */
+/** How long non-urgent spend waits for the next admission, which carries it and saves a store call. */
 const SPEND_LINGER_MS = 5;
-/** From here on a budget is nearly used, and its spend is told at once. */
+/** From this share of a budget on, spend is reported at once. */
 const NEAR_BUDGET_RATIO = 0.9;
 const START_TIMEOUT_MS = 3_000;
 const CLOSE_TIMEOUT_MS = 1_000;
 /**
- * How often the store is told of spend that nothing else sends: of projects and organizations without a budget. Nobody reads
- * it until there is one, and then the first admission takes this process's total along at once.
+ * Report interval for spend of projects and organizations without a budget, which nothing else sends. No check reads it
+ * until a budget is set. Then the first admission reports this process's total at once.
  */
 const UNBUDGETED_REPORT_MS = 500;
-/** Three chances before the lease is over. */
+/** Allows three attempts before the lease ends. */
 const RESERVATION_RENEW_MS = RESERVATION_LEASE_MS / 3;
-/** A cluster has at most 1 000 masters; nodes of masters that are gone stay until then. */
+/** A Redis Cluster has at most 1 000 masters. Nodes of removed masters stay until this bound. */
 const NODES_MAX = 1_000;
-/** Enough to meet every slot. */
+/** Enough random tags to hit every slot. */
 const PROBE_TAG_TRIES_MAX = 200_000;
 
 export class RedisCounters implements Counters {
@@ -63,7 +63,7 @@ export class RedisCounters implements Counters {
   readonly #client: RedisClient;
   readonly #spendCounters: SpendCounters;
   readonly #nodes = new Map<string, RedisNode>();
-  /** The node of a single server, and of a cluster's slots while their master is unknown. */
+  /** Node of a single server; on a cluster also of slots whose master is unknown. */
   readonly #firstNode: RedisNode;
   readonly #clustered: boolean;
   readonly #writerId = randomBytes(9).toString('base64url');
@@ -89,7 +89,7 @@ export class RedisCounters implements Counters {
     this.#unbudgetedTimer = setInterval(this.#reportUnacknowledged, UNBUDGETED_REPORT_MS).unref();
   }
 
-  /** Waits for the store, but not for long: without it requests pass unchecked. */
+  /** Waits for the store for at most a few seconds. Requests pass unchecked until it is available. */
   async start(): Promise<void> {
     await this.#firstNode.enforcement.waitUntilEnforcing(START_TIMEOUT_MS);
     if (this.#firstNode.enforcement.isEnforcing) {
@@ -101,7 +101,7 @@ export class RedisCounters implements Counters {
       if (policy === null || policy === 'noeviction') continue;
       this.#log.warn(
         { policy },
-        'Redis evicts keys when its memory is full, and limits with them: set maxmemory-policy noeviction',
+        'Redis may evict the keys of limits when its memory is full. Set maxmemory-policy to noeviction.',
       );
     }
   }
@@ -115,7 +115,7 @@ export class RedisCounters implements Counters {
     return true;
   }
 
-  /** Scopes held; for tests of the bound. */
+  /** Number of spend counters in memory; for tests of the bound. */
   get trackedCount(): number {
     return this.#spendCounters.size;
   }
@@ -172,7 +172,10 @@ export class RedisCounters implements Counters {
     }
   }
 
-  /** Whether others should hear of the spend at once, lest they let pass what is over the budget. */
+  /**
+   * Whether the spend of a budgeted scope must be reported at once, so that other data planes do not admit calls over
+   * budget.
+   */
   #isNearBudget({ budgetedScopes: budgets }: AgentLimits, costNanos: number): boolean {
     for (let i = 0; i < budgets.length; i++) {
       const { tag, budgetNanos } = budgets[i]!;
@@ -226,7 +229,7 @@ export class RedisCounters implements Counters {
     this.#client.close();
   }
 
-  /** One after the other, as the table has them: the first that refuses answers; null when all pass. */
+  /** Checks the budgets one after another in table order. Reports the first rejection, or null when all pass. */
   #checkBudgetsInOrder(
     terms: AgentLimits,
     budgets: readonly ScopeSpend[],
@@ -245,7 +248,7 @@ export class RedisCounters implements Counters {
     });
   }
 
-  /** Holds are leased: a process that dies frees what it held. */
+  /** Renews the leases of reservations. When a process dies, its reservations expire with their lease. */
   readonly #renewReservations = (): void => {
     this.#spendCounters.forEachWithReservations((purse) => {
       const slot = this.#slotOf(purse.hashTag);
@@ -253,7 +256,7 @@ export class RedisCounters implements Counters {
     });
   };
 
-  /** All that the store has not confirmed and no call waits to take. What is on its way now is told twice: no harm. */
+  /** Reports unacknowledged spend that is in no batch. Spend in an inflight call is sent twice, which is harmless. */
   readonly #reportUnacknowledged = (): void => {
     this.#spendCounters.unacknowledged.forEach((purse) => {
       if (purse.batch !== null) return;

@@ -1,13 +1,13 @@
 /**
- * One Redis node as the counters see it: batches of a turn go out, verdicts come back, and an own breaker decides
- * whether the store is asked at all. Two states:
+ * One Redis server of the counters: sends batches, delivers verdicts, and decides with a breaker whether to call the
+ * store at all. Two states:
  *
- *   enforcing  every turn's batch is sent. The first answer that is late, refused or lost opens the gate.
- *   open       requests pass unchecked at once, spend stays in its purses. Probes (admit.lua with what the store has not
- *              confirmed of it) go out once a second, when the connection comes back, and once when the late answers
- *              have drained. The first one answered in time with nothing left to tell ends the state.
+ *   enforcing  Every tick's batch is sent. The first late, rejected or lost reply fails open.
+ *   open       Requests pass unchecked at once; spend stays in its counters. A probe (admit.lua with unacknowledged
+ *              spend) is sent every second, on connect, and once when all inflight calls have ended. The first probe
+ *              answered in time with no unacknowledged spend left restores enforcement.
  *
- * No call has to arrive exactly once: purses tell totals, and what is not confirmed is told again.
+ * No call must arrive exactly once: counters report totals, and unacknowledged totals are sent again.
  */
 
 import type { Logger } from '@acg/base/log';
@@ -30,17 +30,17 @@ import type { SpendCounter } from './spend-counter.js';
 import type { SpendCounters } from './spend-counters.js';
 
 interface RedisNodeOptions {
-  /** For log lines: host and port of the node. */
+  /** Host and port of the server, for log lines. */
   readonly name: string;
   readonly windows: WindowLengthsMs;
   readonly timeoutMs: number;
-  /** How long a report waits for company. */
+  /** How long, in ms, a non-urgent report waits for other reports. */
   readonly lingerMs: number;
   readonly writerId: string;
-  /** Hash tag of a key on this node and its slot, for probes without spend. */
+  /** Hash tag of a key on this node, for probes without spend; `probeSlot` is its slot. */
   readonly probeTag: string;
   readonly probeSlot: number;
-  /** The slot of a hash tag, where it is this node's; null: another one's. */
+  /** The slot of a hash tag if this node owns it, else null. */
   ownSlotOf(tag: string): number | null;
 }
 
@@ -48,14 +48,14 @@ interface InflightCall extends AwaitedReply, SwapRemoveItem {
   readonly batch: AdmissionBatch;
   readonly isProbe: boolean;
   month: number;
-  /** Who waited has been answered. */
+  /** The waiting requests have been answered, by a verdict or unchecked. */
   isAnswered: boolean;
-  /** The deadline has passed. */
+  /** The reply timeout has passed. */
   isTimedOut: boolean;
 }
 
 const PROBE_INTERVAL_MS = 1_000;
-/** A probe without any answer for so long means a dead connection. */
+/** A probe without a reply for this long means a dead connection. */
 const PROBE_TIMEOUT_MS = 2_000;
 const ADMISSION_CHECKS_PER_CALL_MAX = 512;
 const SPEND_COUNTERS_PER_PROBE_MAX = 500;
@@ -68,21 +68,21 @@ export class RedisNode {
   readonly #replyTimeouts: ReplyTimeouts<InflightCall>;
   #batches = new Map<number, AdmissionBatch>();
   #flushScheduled = false;
-  /** Of what waits for company. */
+  /** Timer of non-urgent reports. */
   #lingerTimer: NodeJS.Timeout | null = null;
-  /** Sent and not answered. */
+  /** Sent and not yet answered. */
   readonly #inflight = new SwapRemoveSet<InflightCall>();
   readonly enforcement: EnforcementState;
-  /** Why the last call that failed did; '' = none has. */
+  /** Message of the last failed call; '' = no call has failed. */
   lastFailure = '';
-  /** The store lost data that it had. */
+  /** Called when the store lost data that it had acknowledged. */
   onDataLost: () => void = () => {};
-  /** Limits are enforced again. */
+  /** Called when limits are enforced again. */
   onRecovered: () => void = () => {};
   #probe: InflightCall | null = null;
   #probeTimer: NodeJS.Timeout | null = null;
   #probeWhenDrained = false;
-  /** The store has lost what it had of these. */
+  /** Counters whose totals the store has lost. */
   #countersToResend: SpendCounter[] = [];
   #onIdle: (() => void) | null = null;
 
@@ -103,7 +103,7 @@ export class RedisNode {
     setImmediate(() => this.onConnected());
   }
 
-  /** `budgets`: those of the terms that are in this slot. */
+  /** `budgets`: the agent's budgeted scopes that are in this slot. */
   admit(
     slot: number,
     limits: AgentLimits,
@@ -120,7 +120,10 @@ export class RedisNode {
     this.#batchWithCapacity(slot).admit(limits, providerSlug, budgets, reservationNanos, done);
   }
 
-  /** Budgets alone; see TurnBatch. While the store is away it passes, and is not counted as a request. */
+  /**
+   * Checks budgets only; see AdmissionBatch. While the store is unavailable the check passes and does not count as an
+   * unchecked request.
+   */
   checkBudgets(
     slot: number,
     limits: AgentLimits,
@@ -143,29 +146,35 @@ export class RedisNode {
     else done(null);
   }
 
-  /** Tells the store what the purse has to tell. While the store is away the purse keeps it. */
+  /**
+   * Sends the counter's totals and reservations with this tick's batch. While the store is unavailable the counter
+   * keeps them.
+   */
   reportSpend(slot: number, counter: SpendCounter): void {
     if (this.enforcement.isEnforcing) this.#scheduledBatch(slot).reportSpend(counter);
   }
 
-  /** Like {@link reportSpend}, with whatever is sent next, or when it has lingered. */
+  /** Like {@link reportSpend}, but waits for the next batch or for `lingerMs`. */
   reportSpendWithNextBatch(slot: number, counter: SpendCounter): void {
     if (!this.enforcement.isEnforcing) return;
     this.#getOrCreateBatch(slot).reportSpend(counter);
     this.#lingerTimer ??= setTimeout(this.#flushAfterLinger, this.#options.lingerMs).unref();
   }
 
-  /** Tokens of a gap are not added later: their minute is over. */
+  /** Tokens added during an outage are dropped, because their minute is over when the store is back. */
   addTokens(slot: number, agentId: string, providerSlug: string, row: number, tokens: number): void {
     if (this.enforcement.isEnforcing) this.#scheduledBatch(slot).addTokens(agentId, providerSlug, row, tokens);
   }
 
-  /** The connection is up: a good moment to ask. */
+  /** Sends a probe when the connection is ready and limits are not enforced. */
   onConnected(): void {
     if (!this.enforcement.isEnforcing) this.#sendProbe();
   }
 
-  /** Sends what is queued and waits for the answers, at most `timeoutMs`. What is left comes back with the ledger. */
+  /**
+   * Sends all queued batches and waits for their replies, at most `timeoutMs`. Spend not sent returns with the ledger's
+   * figures.
+   */
   async drain(timeoutMs: number): Promise<void> {
     this.#flushBatches();
     if (this.#inflight.size > 0) {
@@ -195,7 +204,7 @@ export class RedisNode {
   #scheduledBatch(slot: number): AdmissionBatch {
     if (!this.#flushScheduled) {
       this.#flushScheduled = true;
-      setImmediate(this.#flush); // after the poll phase: everything that arrived in this turn is in
+      setImmediate(this.#flush); // setImmediate runs after the poll phase: the batch has everything that arrived in this tick
     }
     return this.#getOrCreateBatch(slot);
   }
@@ -243,7 +252,7 @@ export class RedisNode {
         this.#replyTimeouts.cancel(call);
         const decoded = failure === null ? decodeAdmitReply(reply, batch, call.month) : null;
         if (decoded !== null) this.#onReply(call, decoded);
-        else this.#onScriptError(call, failure ?? new ScriptError('unreadable answer'));
+        else this.#onScriptError(call, failure ?? new ScriptError('unreadable reply'));
         if (this.#inflight.size === 0) this.#onDrained();
       },
     );
@@ -275,7 +284,7 @@ export class RedisNode {
     if (this.#countersToResend.length > 0) this.#resendTotals();
   }
 
-  /** After a loss: all that the store had been told, some of it with each call. */
+  /** After a data loss: reports all totals again, up to 500 with each call. */
   #resendTotals(): void {
     for (const purse of this.#countersToResend.splice(-SPEND_COUNTERS_PER_PROBE_MAX)) {
       const slot = this.#options.ownSlotOf(purse.hashTag);
@@ -294,7 +303,7 @@ export class RedisNode {
 
   readonly #onReplyTimeout = (call: InflightCall): void => {
     call.isTimedOut = true;
-    this.#failOpen(`no answer within ${this.#options.timeoutMs} ms`);
+    this.#failOpen(`no reply within ${this.#options.timeoutMs} ms`);
     this.#admitUnchecked(call);
   };
 
@@ -340,7 +349,7 @@ export class RedisNode {
     const sent = this.#probe;
     if (sent !== null) {
       if (performance.now() - sent.sentAtMs < PROBE_TIMEOUT_MS) return;
-      this.#probe = null; // should its slot have moved, the next one asks there
+      this.#probe = null; // if its slot has moved, the next probe goes to the new node
       this.#scriptRunner.reconnect(sent.batch.slot);
       return;
     }
@@ -348,7 +357,7 @@ export class RedisNode {
     this.#send(this.#probe);
   }
 
-  /** What the store has not confirmed, of one slot; empty when there is nothing. */
+  /** A batch with unacknowledged spend of one slot; empty when there is none. */
   #createUnacknowledgedBatch(): AdmissionBatch {
     let batch: AdmissionBatch | null = null;
     this.#spendCounters.unacknowledged.forEach((purse) => {
@@ -365,7 +374,8 @@ export class RedisNode {
     this.#probe = null;
     if (this.enforcement.isEnforcing) return;
     if (call.isTimedOut) {
-      // It slept and is awake: ask again. A store that is merely slow waits for the next interval.
+      // The server was paused and replies again: probe at once. A store that is merely slow waits for the next
+      // interval.
       if (performance.now() - call.sentAtMs >= PROBE_INTERVAL_MS) this.#sendProbe();
     } else if (this.#hasUnacknowledged()) {
       this.#sendProbe();

@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 const item = (): AwaitedReply => ({ sentAtMs: 0, ringIndex: -1 });
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('deadline: what is unanswered is late, in order, each once', async () => {
+test('reply timeouts: time out unanswered calls in order, each once', async () => {
   const late: AwaitedReply[] = [];
   const deadline = new ReplyTimeouts<AwaitedReply>(50, (one) => void late.push(one));
   const [first, second, third] = [item(), item(), item()];
@@ -27,18 +27,18 @@ test('deadline: what is unanswered is late, in order, each once', async () => {
   expect(late).toHaveLength(2);
 });
 
-test('deadline: an answer that is read in the poll after the timer is in time', async () => {
+test('reply timeouts: accept a reply that is read in the poll phase after the timer', async () => {
   const late: AwaitedReply[] = [];
   const deadline = new ReplyTimeouts<AwaitedReply>(50, (one) => void late.push(one));
   const only = item();
   deadline.start(only);
-  vi.advanceTimersByTime(500); // the loop was busy; the timer fires, the poll comes next
+  vi.advanceTimersByTime(500); // the loop was busy: the timer fires, then the poll phase runs
   deadline.cancel(only);
   await nextTurn();
   expect(late).toEqual([]);
 });
 
-test('deadline: the timer starts again for what is sent later', async () => {
+test('reply timeouts: arm the timer again for a later send', async () => {
   const late: AwaitedReply[] = [];
   const deadline = new ReplyTimeouts<AwaitedReply>(50, (one) => void late.push(one));
   const first = item();
@@ -56,7 +56,7 @@ test('deadline: the timer starts again for what is sent later', async () => {
   expect(late).toEqual([second]);
 });
 
-test('deadline: many at once, answered in any order; only those left are late, in order', async () => {
+test('reply timeouts: with 1000 calls answered in any order, time out the rest in order', async () => {
   const late: AwaitedReply[] = [];
   const deadline = new ReplyTimeouts<AwaitedReply>(50, (one) => void late.push(one));
   const items = Array.from({ length: 1_000 }, item);
@@ -71,7 +71,7 @@ test('deadline: many at once, answered in any order; only those left are late, i
   await nextTurn();
   expect(expected.length).toBeGreaterThan(100);
   expect(late).toEqual(expected);
-  deadline.cancel(late[0]!); // a late answer is no news
+  deadline.cancel(late[0]!); // a reply after the timeout changes nothing
   vi.advanceTimersByTime(1_000);
   await nextTurn();
   expect(late).toHaveLength(expected.length);

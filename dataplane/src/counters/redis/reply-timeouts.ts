@@ -1,13 +1,13 @@
 /**
- * Deadline of calls that wait for the store, all with one timeout, on one timer. The timeout is the store's time, not
- * the loop's: when the timer fires, the loop polls for I/O once more, and only what is still unanswered then is late
- * (docs/contract.md#without-the-counter-store). So an answer that arrived in time always counts, however long this
- * process was busy.
+ * Reply timeout of store calls: one duration and one timer for all. The timeout measures the store, not this process's
+ * event loop. When the timer fires, the loop polls for I/O once more; only calls without a reply after that poll are
+ * timed out (docs/contract.md#without-the-counter-store). So a reply that arrived in time always counts, however busy
+ * this process was.
  */
 export interface AwaitedReply {
   /** `performance.now()` of the send. */
   sentAtMs: number;
-  /** Kept by the deadline: its place in the ring; -1 while it does not wait. */
+  /** Maintained by ReplyTimeouts: index in the ring; -1 while not waiting. */
   ringIndex: number;
 }
 
@@ -17,7 +17,8 @@ export class ReplyTimeouts<T extends AwaitedReply> {
   readonly #timeoutMs: number;
   readonly #onTimeout: (item: T) => void;
   /**
-   * In order of sending; a power of two of places, taken by counters that only grow. No Set: see base/src/swap-remove-set.ts.
+   * Ring buffer in order of sending; its length is a power of two, and its indexes only grow. Not a Set: see
+   * base/src/swap-remove-set.ts.
    *   [ . | answered = null | waiting | null | waiting | . ]
    *         ▲ first                               ▲ next
    */
@@ -33,7 +34,7 @@ export class ReplyTimeouts<T extends AwaitedReply> {
   }
 
   start(item: T): void {
-    this.cancel(item); // of an earlier sending
+    this.cancel(item); // cancels the wait of an earlier send
     item.sentAtMs = performance.now();
     if (this.#next - this.#first === this.#ring.length) this.#grow();
     item.ringIndex = this.#next++;
@@ -62,7 +63,7 @@ export class ReplyTimeouts<T extends AwaitedReply> {
     this.#timer = setTimeout(this.#fire, delayMs);
   }
 
-  /** Timers come before the poll phase, immediates after it. */
+  /** Node runs timers before the poll phase and immediates after it. */
   readonly #fire = (): void => {
     this.#cutoffMs = performance.now() - this.#timeoutMs;
     setImmediate(this.#expire);
@@ -71,7 +72,7 @@ export class ReplyTimeouts<T extends AwaitedReply> {
   readonly #expire = (): void => {
     this.#timer = null;
     while (this.#first < this.#next) {
-      const item = this.#ring[this.#ringOffset(this.#first)]!; // never null: `answered` moves on past those
+      const item = this.#ring[this.#ringOffset(this.#first)]!; // never null: `cancel` advances past answered calls
       if (item.sentAtMs > this.#cutoffMs) {
         const leftMs = item.sentAtMs + this.#timeoutMs - performance.now();
         if (this.#timer === null) this.#arm(Math.max(1, Math.ceil(leftMs)));

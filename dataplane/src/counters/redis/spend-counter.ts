@@ -1,62 +1,62 @@
 /**
- * The month spend of one scope (an agent, a project, an organization) as this process knows it: what it has spent itself,
- * as a total that only grows, and what the ledger has. The store gets the total, never a difference, so it does no harm
- * to say it twice, late, or to a store that has lost everything.
+ * Month spend of one scope (agent, project or organization) as this process knows it: its own total and the ledger's
+ * figures. A grow-only counter per writer: the store receives totals, never differences. A total may therefore arrive
+ * twice, late, or at a store that lost its data.
  *
- * A total leaves memory only when the store has confirmed it; should its scope come back in that month, it goes on under
- * a new name. So each total has a name of its own for ever.
+ * A total is evicted only after the store acknowledged it. If its scope returns in the same month it gets a new field
+ * name, so no field is ever reused.
  */
 import type { SwapRemoveItem } from '@acg/base/swap-remove-set';
 
 /** This process's own spend of one month. */
 export interface WriterTotal {
-  /** See calendar-month.ts. */
+  /** Month number; see calendar-month.ts. */
   readonly month: number;
-  /** Its field in the month's hash. */
+  /** Field name in the month's Redis hash; unique for ever. */
   readonly field: string;
   nanos: number;
-  /** The highest total that the store has said it has. */
+  /** The highest total that the store has acknowledged, nano-dollars. */
   acknowledgedNanos: number;
-  /** `performance.now()` of that. */
+  /** `performance.now()` of the last acknowledgement. */
   acknowledgedAtMs: number;
 }
 
-/** The bag of purses with spend that the store has not confirmed. */
+/** The set of counters with spend that the store has not acknowledged. */
 interface UnacknowledgedSet {
   add(counter: SpendCounter): void;
   delete(counter: SpendCounter): void;
 }
 
-/** Of the hash that holds a month (`YYYY-MM`) of an agent's, project's or organization's spend and holds. */
+/** Key of the hash with the spend and reservations of one scope in one month (`YYYY-MM`). */
 export const monthSpendKey = (tag: string, month: string): string => `acg:{${tag}}:m:${month}`;
 
 export class SpendCounter implements SwapRemoveItem {
-  /** Hash tag of its keys. */
+  /** Hash tag of its keys; see scopeHashTag. */
   readonly hashTag: string;
-  /** Without the month. */
+  /** Key prefix; the month (`YYYY-MM`) follows. */
   readonly monthKeyPrefix: string;
   readonly #unacknowledged: UnacknowledgedSet;
   readonly #withReservations: { add(counter: SpendCounter): void };
   readonly #nextField: () => string;
   /** Newest month first. */
   readonly totals: WriterTotal[] = [];
-  /** What all writers have spent in the store's month, as it said last. */
+  /** Spend of all writers in the store's current month by its last reply, nano-dollars. */
   storeSpentNanos = 0;
   ledgerMonth = -1;
   ledgerNanos = 0;
   ledgerOwnNanos = 0;
-  /** Sum of the holds of this process's calls that are under way. */
+  /** Sum of the reservations of this process's running calls, nano-dollars. */
   reservedNanos = 0;
-  /** Given back since the last call to the store. */
+  /** Released since the last report to the store, nano-dollars. */
   #releasedNanos = 0;
-  /** Of the last call to the store that told of holds; each tells the one before it. */
-  #reservationVersion = Date.now() * 1_000; // above whatever an earlier purse of this scope has told
+  /** Version of the last reservation report; each report continues the one before. */
+  #reservationVersion = Date.now() * 1_000; // Starts above every version that an earlier counter of this scope has reported.
 
-  /** Its place in the turn that collects for the next call to the store. */
+  /** The batch that currently collects this counter's report; null = none. */
   batch: object | null = null;
   batchIndex = -1;
   setIndex = -1;
-  /** Looked at since the sweep passed by. */
+  /** Used since the eviction sweep last passed it. */
   isRecentlyUsed = true;
 
   constructor(
@@ -72,7 +72,7 @@ export class SpendCounter implements SwapRemoveItem {
     this.#nextField = nextField;
   }
 
-  /** Nothing would be missing if it were forgotten. */
+  /** Whether evicting the counter loses nothing: everything is acknowledged, nothing is reserved or queued. */
   get isEvictable(): boolean {
     return this.setIndex < 0 && this.reservedNanos === 0 && this.batch === null;
   }
@@ -82,7 +82,7 @@ export class SpendCounter implements SwapRemoveItem {
     this.#unacknowledged.add(this);
   }
 
-  /** The ledger's figures grow within a month. */
+  /** Takes the higher of the known and the given figures, because ledger figures only grow within a month. */
   updateFromLedger(month: number, nanos: number, ownNanos: number): void {
     if (month < this.ledgerMonth) return;
     if (month > this.ledgerMonth) {
@@ -94,7 +94,7 @@ export class SpendCounter implements SwapRemoveItem {
     if (ownNanos > this.ledgerOwnNanos) this.ledgerOwnNanos = ownNanos;
   }
 
-  /** The store has `nanos` of it. Totals of past months are dropped once it has all of them. */
+  /** Records that the store holds `nanos` of this total. Drops totals of past months that are fully acknowledged. */
   acknowledge(total: WriterTotal, nanos: number, nowMs: number): void {
     total.acknowledgedAtMs = nowMs;
     if (nanos > total.acknowledgedNanos) total.acknowledgedNanos = nanos;
@@ -112,7 +112,10 @@ export class SpendCounter implements SwapRemoveItem {
     this.reservedNanos += nanos;
   }
 
-  /** The store has not heard of it: the next call must go by {@link reservedNanos}, or giving it back would take another's. */
+  /**
+   * Reserves without the store's knowledge. The version gap makes the next report replace the stored sum by {@link
+   * reservedNanos}; otherwise the release would subtract another call's reservation.
+   */
   reserveUnchecked(nanos: number): void {
     this.reserve(nanos);
     this.#reservationVersion++;
@@ -127,7 +130,7 @@ export class SpendCounter implements SwapRemoveItem {
     return this.#releasedNanos > 0;
   }
 
-  /** The next call to the store tells of holds: what was given back, once, as its version of them. */
+  /** Starts a reservation report: increments the version, returns the released nano-dollars and resets them. */
   takeReleasedNanos(): number {
     const released = this.#releasedNanos;
     this.#releasedNanos = 0;
@@ -139,7 +142,7 @@ export class SpendCounter implements SwapRemoveItem {
     return this.#reservationVersion;
   }
 
-  /** A call to the store got lost: the next one must not go by what the store has, but by {@link reservedNanos}. */
+  /** Records a lost report. The version gap makes the next report replace the stored sum by {@link reservedNanos}. */
   onReservationReportLost(): void {
     this.#reservationVersion++;
   }

@@ -1,7 +1,7 @@
 /**
- * The purses of this process. Bounded: beyond `purseMax`, one that nobody asked for lately and that the store knows all
- * of gives way to a new one. While the store is away nothing is confirmed; then they grow to twice that, and beyond it
- * the oldest spend is left to the ledger, which has every record.
+ * All spend counters of this process, bounded by eviction. At `countersMax` a new counter replaces one that is not
+ * recently used and fully acknowledged. During an outage nothing is acknowledged: the set grows to twice the bound.
+ * Beyond that the oldest counter is evicted; the ledger has every usage record.
  */
 import { SwapRemoveSet } from '@acg/base/swap-remove-set';
 import { SpendCounter } from './spend-counter.js';
@@ -11,11 +11,11 @@ const EVICTION_CANDIDATES = 8;
 export class SpendCounters {
   readonly #countersMax: number;
   readonly #writerId: string;
-  /** In the order in which the sweep comes by. */
+  /** In sweep order (clock algorithm). */
   readonly #byTag = new Map<string, SpendCounter>();
-  /** With spend that the store has not confirmed. */
+  /** Counters with spend that the store has not acknowledged. */
   readonly unacknowledged = new SwapRemoveSet<SpendCounter>();
-  /** Those with holds, and some that have none any more. */
+  /** All counters with reservations, plus some whose reservations have ended. */
   readonly #withReservations = new Set<SpendCounter>();
   #fields = 0;
   #lossMs = Number.NEGATIVE_INFINITY;
@@ -45,7 +45,7 @@ export class SpendCounters {
     return counter;
   }
 
-  /** Those with holds of this process, or with some given back that the store has not heard of. */
+  /** Visits counters with reservations or with releases that the store has not received. */
   forEachWithReservations(visit: (counter: SpendCounter) => void): void {
     for (const purse of this.#withReservations) {
       if (purse.reservedNanos > 0 || purse.hasReleases) visit(purse);
@@ -58,8 +58,8 @@ export class SpendCounters {
   }
 
   /**
-   * The store has less of a total than it had confirmed. True once per loss: totals that were confirmed before it was
-   * first seen tell nothing new.
+   * Called when the store holds less of a total than it acknowledged. Returns true once per data loss: totals
+   * acknowledged before the loss was first seen belong to the same loss.
    */
   recordDataLoss(confirmedAtMs: number, nowMs: number): boolean {
     if (confirmedAtMs <= this.#lossMs) return false;

@@ -537,7 +537,7 @@ export const COUNTERS: Area = {
       file: 'dataplane/src/counters/redis/redis-node.ts',
       find: `  readonly #onReplyTimeout = (call: InflightCall): void => {
     call.isTimedOut = true;
-    this.#failOpen(\`no answer within \${this.#options.timeoutMs} ms\`);
+    this.#failOpen(\`no reply within \${this.#options.timeoutMs} ms\`);
 `,
       put: `  readonly #isTimedOut = (call: InflightCall): void => {
     call.isTimedOut = true;

@@ -6,12 +6,12 @@ const shown = (text: string) => {
   return address === null ? null : { urls: address.urls.map(String), sentinel: address.sentinel };
 };
 
-test('redis address: one server, and the nodes of a cluster', () => {
+test('redis address: parses one server, and the nodes of a cluster', () => {
   expect(shown('redis://me:pw@host:6379/3')).toEqual({ urls: ['redis://me:pw@host:6379/3'], sentinel: null });
   expect(shown('rediss://a:1, rediss://b:2,')).toEqual({ urls: ['rediss://a:1', 'rediss://b:2'], sentinel: null });
 });
 
-test('redis address: a group behind sentinels; the scheme is read before the commas', () => {
+test('redis address: parses a Sentinel group, and reads the scheme before the commas', () => {
   expect(shown('redis+sentinel://h1:26379,h2:26380/mymaster/0?sentinelPassword=s%2Cp')).toEqual({
     urls: ['redis://mymaster/0'],
     sentinel: {
@@ -50,6 +50,6 @@ test.each([
   'redis+sentinel://h1/mymaster,redis://b:1',
   'sentinel://h1/mymaster',
   ',',
-])('redis address: %s is refused', (text) => {
+])('redis address: rejects %s', (text) => {
   expect(shown(text)).toBeNull();
 });

@@ -1,22 +1,22 @@
 /**
- * What REDIS_URL says: one server, the nodes of a Redis Cluster, or a group watched by Redis Sentinel. Pure.
+ * Parses REDIS_URL: one server, the nodes of a Redis Cluster, or a group watched by Redis Sentinel. Pure.
  *
- *   redis://user:password@host:6379/0                                  rediss:// speaks TLS
+ *   redis://user:password@host:6379/0                                  rediss:// uses TLS
  *   redis://a:6379,redis://b:6379,redis://c:6379                        several nodes: Redis Cluster
- *   redis+sentinel://user:password@h1:26379,h2/mymaster/0?sentinelPassword=…   rediss+sentinel:// speaks TLS to all
+ *   redis+sentinel://user:password@h1:26379,h2/mymaster/0?sentinelPassword=…   rediss+sentinel:// uses TLS for all
  *
- * User and password are the data servers'; those of the sentinels are sentinelUsername and sentinelPassword.
+ * User and password belong to the data servers; sentinels use sentinelUsername and sentinelPassword.
  */
 export interface RedisAddress {
-  /** With Sentinel one URL, of the server that is to be found: its host is the group's name. */
+  /** With Sentinel this is one URL whose host is the group's name. */
   readonly urls: readonly URL[];
-  /** Null: the URLs themselves lead to the servers. */
+  /** Null without Sentinel: the URLs are the servers' addresses. */
   readonly sentinel: SentinelGroup | null;
 }
 
 export interface SentinelGroup {
   readonly hosts: readonly HostAndPort[];
-  /** As the sentinels know it, e.g. `mymaster`. */
+  /** Group name in the sentinels' configuration, e.g. `mymaster`. */
   readonly name: string;
   readonly username: string | null;
   readonly password: string | null;
@@ -31,7 +31,7 @@ const SENTINEL_PORT = 26_379;
 const PARAMETERS: readonly string[] = ['sentinelUsername', 'sentinelPassword'];
 const SENTINEL_URL = /^(rediss?)\+sentinel:\/\/(?:([^@/?#]*)@)?([^@/?#]+)\/([\w.-]+)(?:\/(\d{1,4}))?\/?(?:\?([^#]*))?$/;
 
-/** Null: unreadable. Nothing of the text is repeated anywhere: it may hold passwords. */
+/** Returns null when the text cannot be parsed. No error repeats the text, because it may contain passwords. */
 export function parseRedisAddress(text: string): RedisAddress | null {
   if (/^\s*rediss?\+sentinel:/.test(text)) return parseSentinel(text.trim());
   const parts = text

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { parseRedisAddress } from './redis-address.js';
 import { RedisClient } from './redis-client.js';
 
-test('redis: a link that still asks a sentinel for its server can be told to give its connection up', async () => {
+test('redis client: reconnect does not throw while a sentinel is still queried for the server', async () => {
   const sockets: Socket[] = [];
   const sentinel = createServer((socket) => void sockets.push(socket.on('error', () => {}))).listen(0, '127.0.0.1');
   await once(sentinel, 'listening');

@@ -1,5 +1,7 @@
 /**
- * The Redis client (ioredis) behind the nodes: connection settings, NOSCRIPT after a flush or restart.
+ * Redis client (ioredis) of the counters: connection settings, failover, and script loading. A server that does not
+ * know the script (NOSCRIPT, after a flush or restart) gets it with EVAL. Reconnects for ever; a call that fails is
+ * reported as a ScriptError and never repeated here.
  */
 import { noop } from '@acg/base/noop';
 import { Cluster, Command, Redis } from 'ioredis';
@@ -8,33 +10,36 @@ import type { RedisAddress, SentinelGroup } from './redis-address.js';
 import { ScriptError, type ScriptRunner } from './script-runner.js';
 import { SentinelFailoverWatch } from './sentinel-failover-watch.js';
 
-/** A character for each byte, as commands are written. */
+/** One character per byte, as commands are written. */
 const SCRIPT_BYTES = Buffer.from(ADMIT_SCRIPT).toString('latin1');
-/** To connect, and then again for the answers that a new connection begins with. */
+/** Limit for the TCP or TLS connect, and again for the replies to the handshake commands. */
 const CONNECT_TIMEOUT_MS = 1_000;
 const POLICY_TIMEOUT_MS = 1_000;
-/** An idle connection whose other end is gone is noticed within 20 s: by TCP, before a call or a failover needs it. */
+/**
+ * TCP keep-alive detects a dead peer of an idle connection within 20 s, before a call or a failover needs the
+ * connection.
+ */
 const KEEP_ALIVE_MS = 10_000;
 const RECONNECT_DELAY_MAX_MS = 500;
 const SLOTS_REFRESH_MS = 1_000;
 
-/** Waits 25, 50, 100 … at most 500 ms: enforcement has to be back within 2 s of recovery. */
+/** Waits 25, 50, 100 … at most 500 ms, because enforcement must resume within 2 s after recovery. */
 const retryDelayMs = (attempt: number): number => Math.min(RECONNECT_DELAY_MAX_MS, 25 * 2 ** Math.min(attempt - 1, 8));
 
 /**
- * Answers of a server that does not serve this data any more, or not yet: a primary that became a replica, a replica
- * without its primary, a node of a cluster without its others. Whoever keeps such a connection passes calls unchecked
- * for ever. Older servers put a script's error behind their own words.
+ * Errors of a server that does not, or not yet, serve this data: a primary demoted to replica, a replica without its
+ * primary, a cluster node without quorum. A client that kept such a connection would admit calls unchecked for ever.
+ * Older servers prefix a script's error with text of their own.
  */
 const WRONG_NODE_ERROR = /^(?:ERR Error running script .*-)?(?:READONLY|LOADING|MASTERDOWN|CLUSTERDOWN)\b/s;
 
 export interface RedisClientOptions {
   readonly urls: readonly URL[];
-  /** Set: the one URL names a group whose primary the sentinels know. */
+  /** Set: the one URL names a group, and the sentinels know its primary. */
   readonly sentinel?: RedisAddress['sentinel'];
-  /** CLIENT SETNAME. */
+  /** Name for CLIENT SETNAME. */
   readonly connectionName: string;
-  /** Extra certificate authority of rediss:// URLs, PEM; null = the system's. */
+  /** Extra certificate authority for rediss:// URLs, PEM; null = system store. */
   readonly tlsCa: string | null;
 }
 
@@ -50,10 +55,12 @@ export class RedisClient implements ScriptRunner {
   #client: Redis | Cluster;
   /** Null without Sentinel. */
   readonly #watch: SentinelFailoverWatch | null;
-  /** Grows with each connection that was left: answers of an older one leave nothing any more. */
+  /**
+   * Incremented with each abandoned connection, so that late errors of an old connection do not abandon the new one.
+   */
   #reconnectCount = 0;
 
-  /** Several URLs = nodes of one Redis Cluster. Connects in the background and for ever again. */
+  /** Several URLs are nodes of one Redis Cluster. Connects in the background and retries for ever. */
   constructor(access: RedisClientOptions, events: RedisClientEvents) {
     this.#access = access;
     this.#events = events;
@@ -66,11 +73,11 @@ export class RedisClient implements ScriptRunner {
     client.on('ready', () => this.#events.onConnected());
     client.on('error', (error: Error) => this.#events.onError(error));
     if (client instanceof Redis) configureConnection(client);
-    // Connections to a cluster's nodes are made on first use otherwise, and until then calls would be refused.
+    // ioredis connects to cluster nodes on first use, and calls would fail until then. So connect at once.
     client.on('+node', (node: Redis) => {
       configureConnection(node);
       node.on('ready', () => this.#events.onConnected());
-      if (node.status === 'wait') node.connect().catch(() => {}); // ioredis reports it as an error event, too
+      if (node.status === 'wait') node.connect().catch(() => {}); // ioredis also reports this failure as an error event
     });
     return client;
   }
@@ -80,7 +87,7 @@ export class RedisClient implements ScriptRunner {
     return this.#client instanceof Cluster ? (this.#client.slots[slot]?.[0] ?? null) : null;
   }
 
-  /** `host:port` of every master that has slots. */
+  /** `host:port` of every master that owns slots. */
   listMasters(): ReadonlySet<string> {
     const masters = new Set<string>();
     if (!(this.#client instanceof Cluster)) return masters;
@@ -110,19 +117,19 @@ export class RedisClient implements ScriptRunner {
     });
   }
 
-  /** Looks for the server anew, by its name: through the resolver, the next sentinel, or the cluster's nodes. */
+  /** Finds the current server again: through DNS, the next sentinel, or the cluster's slot map. */
   #switchServer(): void {
     this.#reconnectCount++;
     if (this.#client instanceof Cluster) this.#client.refreshSlotsCache();
     else if (this.#access.sentinel == null) this.#client.disconnect(true);
     else {
-      // The sentinel that was asked may be cut off from the others and believe in the old primary: ask another one.
+      // The sentinel that answered last may be partitioned and still report the old primary. So start with another one.
       this.#client.disconnect();
       this.#client = this.#open();
     }
   }
 
-  /** Every sentinel announces a failover, and some do when its new primary has been found already. */
+  /** Every sentinel announces a failover. Some announcements arrive when the client already uses the new primary. */
   readonly #onFailover = (host: string, port: number): void => {
     const stream = this.#client instanceof Cluster ? null : this.#client.stream;
     if (stream?.remoteAddress === host && stream.remotePort === port) return;
@@ -131,12 +138,12 @@ export class RedisClient implements ScriptRunner {
 
   reconnect(slot: number): void {
     const client = this.#client;
-    // Not `disconnect`, which waits for an answer to its end of the connection. There is none while a sentinel is asked.
+    // Not `disconnect()`: it waits for the peer to close. While a sentinel is queried there is no stream.
     if (client instanceof Redis) client.stream?.destroy();
     else findNode(client, this.masterOfSlot(slot))?.stream?.destroy();
   }
 
-  /** `maxmemory-policy` of the server(s); null where it may not be read. */
+  /** `maxmemory-policy` of each server; null where CONFIG GET is not permitted. */
   async fetchEvictionPolicies(): Promise<readonly (string | null)[]> {
     const nodes = this.#client instanceof Cluster ? this.#client.nodes('master') : [this.#client];
     return await Promise.all(nodes.map(fetchEvictionPolicy));
@@ -165,51 +172,51 @@ function configureConnection(client: Redis): void {
   forceFlowingReads(client);
 }
 
-/** ioredis waits for the answers to AUTH, SELECT and CLIENT SETNAME as long as the connection stands. */
+/** ioredis has no timeout for the replies to AUTH, SELECT and CLIENT SETNAME. */
 function limitHandshakeTime(client: Redis): void {
   client.on('connect', () => {
     const { stream } = client;
     const judge = (): void => {
       if (client.stream === stream && client.status === 'connect')
-        stream.destroy(new Error('no answer to a handshake'));
+        stream.destroy(new Error('Redis did not reply to the handshake'));
     };
-    // What has arrived is read before that, however busy this process was.
+    // setImmediate: reads data that has already arrived before the check, however busy this process was.
     setTimeout(() => setImmediate(judge), CONNECT_TIMEOUT_MS).unref();
   });
 }
 
-/** By its `host:port`. */
+/** Finds a node by its `host:port`. */
 const findNode = (cluster: Cluster, name: string | null): Redis | undefined =>
   cluster.nodes('all').find(({ options: { host, port } }) => `${host}:${port}` === name);
 
 /**
- * ioredis listens for replies in a way that Node's streams do not count as listening: they put each reply aside then and
- * hand it over in a later step. A listener of the usual kind, and they come at once.
+ * Workaround for Node streams: ioredis consumes replies without a `data` listener, so Node buffers each reply and
+ * delivers it in a later tick. An empty `data` listener makes replies arrive at once.
  */
 function forceFlowingReads(client: Redis): void {
   client.on('connect', () => client.stream.on('data', noop));
 }
 
 /**
- * Written as one buffer: ioredis makes one of every key, which costs more than the call itself where there are many. The
- * reply is told as it is read, without the promise of every other command, which nobody has here.
+ * Script command written as one buffer. ioredis would create one buffer per key, which costs more than the call itself
+ * with many keys. The reply goes to a callback without a promise.
  */
 class ScriptCommand extends Command {
   constructor(name: string, args: (string | Buffer)[], done: (error: Error | null, reply: Buffer | null) => void) {
-    super(name, [], { replyEncoding: null }); // it would copy them piece by piece
+    super(name, [], { replyEncoding: null }); // null: no copy of the reply per element
     this.args = args;
     this.resolve = (reply) => {
       this.isResolved = true;
       this.isSettled = true;
       done(null, Buffer.isBuffer(reply) ? reply : null);
     };
-    // In a step of its own: a command that cannot be sent is refused before `sendCommand` returns.
+    // Deferred: ioredis rejects a command that it cannot send before `sendCommand` returns.
     this.reject = (error) => queueMicrotask(() => done(error, null));
   }
 
-  /** A character of its texts is a byte: they are ASCII, all of them this program's, and the script's bytes. */
+  /** Encodes one byte per character: all texts are ASCII from this program, plus the script's bytes. */
   override toWritable(): Buffer {
-    // Script, number of keys, keys, argument, writer.
+    // args: script, number of keys, keys …, argument, writer id.
     const { args } = this;
     const argument = args[args.length - 2] as Buffer;
     let head = `*${args.length + 1}\r\n${encodeBulkString(this.name)}`;
@@ -226,7 +233,7 @@ class ScriptCommand extends Command {
 
 const encodeBulkString = (text: string): string => `$${text.length}\r\n${text}\r\n`;
 
-/** `turn`: which sentinel is asked first. */
+/** `firstSentinel`: index of the sentinel to query first. */
 function createIoredisClient(access: RedisClientOptions, firstSentinel: number): Redis | Cluster {
   const common = connectionOptions(access);
   if (access.urls.length > 1) {
@@ -237,7 +244,7 @@ function createIoredisClient(access: RedisClientOptions, firstSentinel: number):
       clusterRetryStrategy: retryDelayMs,
       slotsRefreshInterval: SLOTS_REFRESH_MS,
       slotsRefreshTimeout: CONNECT_TIMEOUT_MS,
-      // A call is repeated only by the counters' nodes, which know how to do that exactly once.
+      // Only the counters' nodes repeat a call, because only they make repeats safe.
       retryDelayOnFailover: 0,
       retryDelayOnClusterDown: 0,
       scaleReads: 'master',
@@ -308,7 +315,7 @@ function connectionOptions(access: RedisClientOptions): ConnectionOptions {
     connectionName: access.connectionName,
     connectTimeout: CONNECT_TIMEOUT_MS,
     keepAlive: KEEP_ALIVE_MS,
-    enableReadyCheck: false, // the nodes' probes find out more than INFO does, and need no right to it
+    enableReadyCheck: false, // probes check more than INFO does and need no permission for it
     autoResendUnfulfilledCommands: false,
     disableClientInfo: true,
     protocol: 2,
@@ -328,7 +335,7 @@ const parseDatabase = (url: URL): number => Number(/^\/(\d{1,4})$/.exec(url.path
 
 function toScriptError(error: Error): ScriptError {
   const hint = error.message.startsWith('MOVED ')
-    ? ': a node of a Redis Cluster; name several of its nodes in REDIS_URL'
+    ? ': this server is a node of a Redis Cluster. List several of its nodes in REDIS_URL.'
     : '';
   return new ScriptError(error.message + hint);
 }
@@ -340,6 +347,6 @@ async function fetchEvictionPolicy(node: Redis): Promise<string | null> {
     const reply = (await node.sendCommand(asked)) as string[];
     return reply[1] ?? null;
   } catch {
-    return null; // CONFIG is not for every user, nor offered by every managed service
+    return null; // managed services and restricted users may not have CONFIG
   }
 }

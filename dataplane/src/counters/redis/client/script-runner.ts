@@ -1,10 +1,10 @@
-/** What a node needs of a Redis client: run admit.lua, say what became of it, start the connection anew. */
+/** What RedisNode needs from a Redis client: run admit.lua, report the result, and reconnect. */
 
-/** The store refused the call, or the connection was lost before its answer. */
+/** The store rejected the call, or the connection was lost before the reply. */
 export class ScriptError extends Error {
   constructor(message: string) {
     super(message);
-    this.name = 'ScriptFailure';
+    this.name = 'ScriptError';
   }
 }
 
@@ -15,6 +15,6 @@ export interface ScriptRunner {
     writerId: string,
     done: (failure: ScriptError | null, reply: Buffer | null) => void,
   ): void;
-  /** Drops the connection to the server of a slot, which does not answer; outstanding calls fail. */
+  /** Drops the connection to a slot's server that does not reply. Outstanding calls fail. */
   reconnect(slot: number): void;
 }

@@ -1,7 +1,7 @@
 /**
- * Listens to every sentinel of a group for a change of its primary: told of a failover while the old primary still
- * answers, whichever part of the network this data plane is in. Silence is no news: a sentinel that is away is tried
- * again, and connections that break are looked up anew in any case.
+ * Subscribes to failover announcements of all sentinels of a group. So the data plane learns of a failover while the
+ * old primary still replies, on either side of a network partition. An unreachable sentinel is retried and is not an
+ * error: broken connections find the primary again without this watch.
  */
 import { Redis } from 'ioredis';
 
@@ -23,15 +23,15 @@ export class SentinelFailoverWatch {
 
   constructor(sentinels: readonly SentinelConnection[], group: string, onSwitch: (host: string, port: number) => void) {
     this.#subscribers = sentinels.map((sentinel) => {
-      // Subscriptions are renewed with the connection, as often as that breaks.
+      // ioredis renews the subscription after each reconnect.
       const subscriber = new Redis({ ...sentinel, protocol: 2, enableReadyCheck: false, maxRetriesPerRequest: null });
       subscriber.on('error', () => {});
-      // `<group> <old host> <old port> <new host> <new port>`
+      // Payload: `<group> <old host> <old port> <new host> <new port>`
       subscriber.on('message', (_channel: string, text: string) => {
         const [name, , , host, port] = text.split(' ');
         if (name === group) onSwitch(host ?? '', Number(port));
       });
-      subscriber.subscribe(CHANNEL).catch(() => {}); // rejected by `disconnect` only
+      subscriber.subscribe(CHANNEL).catch(() => {}); // only `disconnect` rejects it
       return subscriber;
     });
   }

@@ -8,12 +8,12 @@ const rows = [
   { counted: 'fixed', window: 'day' },
 ] as unknown as Parameters<typeof expandScriptTemplate>[1];
 
-test('admission script: what stands between the marks is written for each row of that kind, and for no other', () => {
+test('admission script: expands a marked section once for each row of its kind', () => {
   const template = 'a --[[each fixed]]+ x_I[INDEX] WINDOW --[[end]]b--[[each token]] t_I--[[end]]';
   expect(expandScriptTemplate(template, rows)).toBe('a + x_1[1] hour + x_2[2] day b');
 });
 
-test('admission script: no mark is left in what is sent', () => {
+test('admission script: contains no template mark after expansion', () => {
   expect(LIMITS.filter(({ counted }) => counted === 'fixed')).not.toEqual([]);
   expect(ADMIT_SCRIPT.replace(/^--.*$/gm, '')).not.toMatch(/\beach \w+\]\]|\bINDEX\b|\bWINDOW\b|_I\b/);
 });

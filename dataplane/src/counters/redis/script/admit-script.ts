@@ -1,12 +1,16 @@
 /**
- * admit.lua as it is sent: what it says of each window of a kind is written out for the rows of the limit table. There
- * INDEX is the row's number within its kind, from 1; `_I` is `_1`, `_2` …; WINDOW is the name of its window.
+ * The admission script as it is sent: admit.lua with its marked sections expanded once per row of the limit table. In a
+ * section, INDEX is the row's number within its kind, from 1; `_I` becomes `_1`, `_2` …; WINDOW becomes the window's
+ * name.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { LIMITS, type Limit } from '@acg/base/limits';
 
-/** No loops over windows in the script itself: they would cost a table and its walk per request (measured: half as much again). */
+/**
+ * Expands the template instead of looping in Lua: a loop over windows costs a table per request (measured: half as much
+ * again).
+ */
 export function expandScriptTemplate(template: string, limits: readonly Pick<Limit, 'counted' | 'window'>[]): string {
   return template.replace(/--\[\[each (\w+)\]\](.*?)--\[\[end\]\]/gs, (_, counting: string, text: string) =>
     limits

@@ -1,31 +1,33 @@
--- admit.lua: one call decides and books everything that one turn of a data plane's event loop has for one hash slot.
--- Time is Redis's own. Money is nano-dollars. Needs Redis 6 or newer (SET KEEPTTL).
+-- admit.lua: decides and records everything that one event-loop tick of a data plane sends for one hash slot. Atomic.
+-- Uses the clock of Redis. Money is nano-dollars. Needs Redis 6 or newer (SET KEEPTTL).
 --
---   KEYS        in the order of the items: per purse its month key prefix; per token item its token key; per pair check
---               its pair key (if it has one) and a token key for each token limit that is set. Before all of them the key
---               that a probe writes.
---   ARGV[1]     binary, little-endian: header, purses, token items, pair checks (layout in admit-call.ts)
---   ARGV[2]     the writer: one process run
---   Returns     binary: {now µs}, per purse its month, per pair check its verdict
+--   KEYS        In the order of the items: per spend item its month key prefix; per token item its token key; per
+--               admission check its agent-provider key (if it has one) and a token key for each token limit that is set.
+--               The key that a probe writes comes before all of them.
+--   ARGV[1]     binary, little-endian: header, spend items, token items, admission checks (layout in admit-codec.ts)
+--   ARGV[2]     the writer id: one process run
+--   Returns     binary: {now µs}, per spend item its month figures, per admission check its verdict
 --
--- A pair key is one string: the log of the sliding window (uint32 µs stamps modulo 2^32, oldest first) and behind it a
--- footer {last d, stop I4, front I4, oldest I4, then per fixed window count I4, start d}: log entries front…stop-1 may
--- still be in the window. An admission overwrites the footer by its stamp and the new footer: one read, one write,
--- whatever the limit. The dead front is dropped when it outweighs the live part, so a pair takes at most 8 bytes per
--- admission of its busiest window. It expires when the last window that is open then has ended.
+-- An agent-provider key is one string: the log of the sliding window (uint32 µs stamps modulo 2^32, oldest first), then
+-- a footer {last d, stop I4, front I4, oldest I4, then per fixed window count I4, start d}. Log entries front…stop-1
+-- may still be in the window. An admission overwrites the footer with its stamp and a new footer: one read and one
+-- write, whatever the limit. Entries before front are dropped when they outweigh the live ones, so a key takes at most
+-- 8 bytes per admission of its busiest window. The key expires when the last open window has ended.
 --
--- A month key (prefix .. 'YYYY-MM') is a hash. Each writer owns one field, {total d}, and says its own total again and
--- again: what is new of it raises the field and the sum. Field `s` is {sum d, floor d, ledger d}: floor is the ledger's
--- figure of the whole month, ledger the part of it that only the ledger counts; its growth is in the sum, too. Spent is
--- the higher one of sum and floor; they are never added. Field `h` has what is held, {writer s, sum d, deadline µs d,
--- version d} per writer; after its deadline a hold counts no more, and the next one that is written drops it. It stands
--- beside the spend so that a settling tells both in one command; a call of a budget without holds never reads it. It is
--- in the month of the clock: the first call with holds of a month takes it over from the month before.
+-- A month key (prefix .. 'YYYY-MM') is a hash. Each writer owns one field, {total d}, and reports its total repeatedly;
+-- only the increase raises the field and the sum. Field `s` is {sum d, floor d, ledger d}. Floor is the ledger's figure
+-- of the whole month. Ledger is the part that only the ledger counts; its growth is included in the sum. Spent is
+-- max(sum, floor), because the two overlap.
+--
+-- Field `h` has the reservations, {writer s, sum d, deadline µs d, version d} per writer. A reservation after its
+-- deadline does not count, and the next write drops it. It is in the same hash as the spend, so that a settlement
+-- writes both in one command; a check without reservations never reads it. It belongs to the current month: the month's
+-- first call with reservations copies it from the month before.
 --
 -- A token key is one string of {bucket d, tokens d}, oldest first; a bucket is a 60th of its window.
 --
--- What stands between `each fixed` (fixed windows) or `each token` (token windows) and `end` is written once per such row
--- of the limit table when the script is loaded (admit-script.ts), with 1, 2 … in place of INDEX and of the I in `_I`.
+-- Sections between `each fixed` (fixed windows) or `each token` (token windows) and `end` are expanded once per such
+-- row of the limit table when the script is loaded (admit-script.ts). There INDEX and the I in `_I` become 1, 2 …
 local DEAD_MIN = 32
 local STAMPS = 4294967296
 local NO_LIMIT = 4294967295
@@ -52,7 +54,8 @@ if probe == 1 then
   key_at = 2
 end
 
--- The caller says which month it has and where that ends; only another clock than its own needs the calendar here.
+-- The caller sends its month with start and end. The script computes the calendar only if Redis's clock is in another
+-- month.
 local this_month, this_month_text = month, nil
 if purses > 0 then
   local seconds = tonumber(clock[1])
@@ -68,8 +71,8 @@ if purses > 0 then
   this_month_text = month_text(this_month)
 end
 
--- Books a writer's own total and the ledger's figures; returns what is spent and what the field held before. With holds
--- (`held_too`) what there is to write is left to the end, in `later`; then it also returns the field `h`.
+-- Records a writer's total and the ledger's figures. Returns the month's spend and the field's previous total. With
+-- reservations (`held_too`) the write is deferred to the end of the script, together with field `h`.
 local later = {}
 local function book(prefix, month_name, field, total, ledger_floor, ledger_own, held_too)
   local key = prefix .. month_name
@@ -124,15 +127,15 @@ for item = 1, purses do
   if holds then
     local version, base, released
     version, base, released, at = read('<ddd', arg, at)
-    local mine = base -- also where an earlier call of this writer, or what it held, was lost
+    local mine = base -- also when an earlier report of this writer, or its stored reservation, was lost
     local there, from, others = later[item][2], 1, ''
-    while from <= #there do
+    while from <= #there do -- entries of field `h`
       local name, sum, deadline, stored_version, next_from = read('<sddd', there, from)
       if name == writer then
         if stored_version == version - 1 then
           mine = max(0, sum - released)
         elseif stored_version >= version then
-          version = nil -- overtaken: what it says is old
+          version = nil -- a newer report arrived first: ignore this one
           mine = sum
         end
       elseif deadline > now then
@@ -161,7 +164,7 @@ for item = 1, token_items do
   local upto = #buckets
   if upto - 15 >= from then
     local newest, there = read('<dd', buckets, upto - 15)
-    if newest >= current then -- also after a step back of the clock
+    if newest >= current then -- also after the clock stepped back
       current, tokens, upto = newest, tokens + there, upto - 16
     end
   end
@@ -170,7 +173,7 @@ for item = 1, token_items do
 end
 
 for item = 1, pair_checks do
-  -- Most agents have requests to count and nothing else: what the others have comes behind.
+  -- Most agents have only request limits. Everything else is in the optional extension.
   local kind, wanted, rpm, --[[each fixed]] limit_I, --[[end]] following = read(LOOK, arg, at)
   at = following
   local pair = kind % 2
@@ -189,7 +192,7 @@ for item = 1, pair_checks do
       last, stop, front, oldest --[[each fixed]] , count_I, start_I --[[end]] = read(FOOTER, footer)
     end
     old_stop, time = stop, now
-    if last > now then -- the clock went back: hold still for a little, start over for a lot
+    if last > now then -- the clock stepped back: freeze the time after a small step, empty the log after a large one
       if last - now > minute then front = stop else time = last end
     end
     if front < stop then
@@ -197,7 +200,7 @@ for item = 1, pair_checks do
       if last + minute <= time then
         front = stop
       elseif oldest + minute <= time then
-        -- The first entry still in the window, the newest at the latest: look ahead in doubling steps, then halve.
+        -- Finds the first entry still in the window: gallop in doubling steps, then bisect.
         local low, high, step = front, stop - 1, 1 -- low has expired, high has not
         while low + 1 < high do
           local probed = step > 0 and min(low + step, high - 1) or floor((low + high) / 2)
@@ -237,7 +240,7 @@ for item = 1, pair_checks do
       local bucket, tokens = read('<dd', buckets, from)
       if bucket + BUCKETS < current then break end
       used = used + tokens
-      -- Newest first: the first bucket that brings the sum to the limit must leave before a call passes.
+      -- Newest first: the first bucket that raises the sum to the limit must expire before a call passes.
       if used >= tokens_I and reset_I == 0 then reset_I = (bucket + BUCKETS + 1) * width end
     end
     left_I = max(0, tokens_I - used)
@@ -309,11 +312,11 @@ for item = 1, pair_checks do
       live = live + admitted
     end
 
-    -- Why the rest of `wanted` was refused, and when the next request passes that check.
+    -- The row that rejects the next request, and when that check admits it.
     if live >= rpm then
       refusal = 1
       local blocker = oldest
-      if live > rpm and rpm > 0 then -- the limit was lowered below what is in the window
+      if live > rpm and rpm > 0 then -- the limit was lowered below the current count
         local index = stop - rpm
         blocker = read('<I4', call('GETRANGE', key, index * 4, index * 4 + 3))
         blocker = time - (time - blocker) % STAMPS
