@@ -57,33 +57,30 @@ export class MemoryCounters implements Counters {
     return this.#rateWindows.size + this.#monthSpends.size;
   }
 
-  admit(
-    { limits: terms, providerSlug, reservationNanos: holdNanos }: AdmissionRequest,
-    done: (admission: Admission) => void,
-  ): void {
+  admit({ limits, providerSlug, reservationNanos }: AdmissionRequest, done: (admission: Admission) => void): void {
     const nowUs = this.#clock();
     this.#evictExpired(nowUs);
     const month = monthOfMs(nowUs / 1000);
-    const pair = this.#getOrCreateWindows(terms.agentId, providerSlug);
-    pair.advanceTo(nowUs);
-    const rejection = findFullWindow(pair, terms) ?? this.#findExceededBudget(terms, month, holdNanos);
-    const own =
+    const rateWindows = this.#getOrCreateWindows(limits.agentId, providerSlug);
+    rateWindows.advanceTo(nowUs);
+    const rejection = findFullWindow(rateWindows, limits) ?? this.#findExceededBudget(limits, month, reservationNanos);
+    const reportedSpend =
       rejection?.spend ??
-      (terms.budgetedScopes.length > 0 ? this.#refreshScopeSpend(terms, terms.budgetedScopes[0]!) : null);
+      (limits.budgetedScopes.length > 0 ? this.#refreshScopeSpend(limits, limits.budgetedScopes[0]!) : null);
     if (rejection === null) {
-      pair.consume();
-      if (holdNanos > 0) this.#refreshScopeSpend(terms, terms.scopes[0]!).reservedNanos += holdNanos;
+      rateWindows.consume();
+      if (reservationNanos > 0) this.#refreshScopeSpend(limits, limits.scopes[0]!).reservedNanos += reservationNanos;
     }
     done({
       outcome: rejection === null ? 'admitted' : LIMIT_TABLE[rejection.row]!.type,
       rejectedByRow: rejection?.row ?? -1,
       retryAtSec: rejection?.retryAtSec ?? 0,
-      rpmRemaining: pair.remaining(RPM_ROW, terms),
-      rpmResetAtSec: pair.resetAtSec(RPM_ROW) ?? 0,
+      rpmRemaining: rateWindows.remaining(RPM_ROW, limits),
+      rpmResetAtSec: rateWindows.resetAtSec(RPM_ROW) ?? 0,
       month,
-      spentNanos: own?.spentNanos(month) ?? 0,
-      reservedNanos: own?.reservedNanos ?? 0,
-      reservationNanos: holdNanos,
+      spentNanos: reportedSpend?.spentNanos(month) ?? 0,
+      reservedNanos: reportedSpend?.reservedNanos ?? 0,
+      reservationNanos,
     });
   }
 
@@ -95,19 +92,19 @@ export class MemoryCounters implements Counters {
     done(granted);
   }
 
-  settle({ limits: terms, providerSlug, month, costNanos, tokens, reservationNanos: holdNanos }: Settlement): void {
+  settle({ limits, providerSlug, month, costNanos, tokens, reservationNanos }: Settlement): void {
     const cost = Math.round(costNanos);
-    for (let i = 0; i < terms.scopes.length; i++) {
-      const held = i === 0 ? holdNanos : 0;
-      if (!(cost > 0) && held === 0) continue;
-      const spend = this.#refreshScopeSpend(terms, terms.scopes[i]!);
+    for (let i = 0; i < limits.scopes.length; i++) {
+      const releasedNanos = i === 0 ? reservationNanos : 0;
+      if (!(cost > 0) && releasedNanos === 0) continue;
+      const spend = this.#refreshScopeSpend(limits, limits.scopes[i]!);
       if (cost > 0) spend.add(month, cost);
-      spend.reservedNanos = Math.max(0, spend.reservedNanos - held);
+      spend.reservedNanos = Math.max(0, spend.reservedNanos - releasedNanos);
     }
-    if (cost > 0) for (const tag of terms.unbudgetedTags) this.#getOrCreateSpend(tag).add(month, cost);
+    if (cost > 0) for (const tag of limits.unbudgetedTags) this.#getOrCreateSpend(tag).add(month, cost);
     for (const row of TOKEN_ROWS) {
-      if (terms.byRow[row] === UNLIMITED || !(tokens > 0)) continue;
-      this.#getOrCreateWindows(terms.agentId, providerSlug).addTokens(row, this.#clock(), tokens);
+      if (limits.byRow[row] === UNLIMITED || !(tokens > 0)) continue;
+      this.#getOrCreateWindows(limits.agentId, providerSlug).addTokens(row, this.#clock(), tokens);
     }
   }
 
@@ -115,22 +112,22 @@ export class MemoryCounters implements Counters {
     this.#monthSpends.get(tag)?.updateFromLedger(month, nanos, ownNanos);
   }
 
-  peek({ limits: terms, providerSlugs }: PeekRequest, done: (snapshot: LimitSnapshot | null) => void): void {
+  peek({ limits, providerSlugs }: PeekRequest, done: (snapshot: LimitSnapshot | null) => void): void {
     const nowUs = this.#clock();
     const month = monthOfMs(nowUs / 1000);
     const windows = providerSlugs.map((providerSlug): WindowSnapshot => {
-      const pair =
-        this.#rateWindows.get(windowsKey(terms.agentId, providerSlug)) ?? new RateLimitWindows(this.#windows);
-      pair.advanceTo(nowUs);
+      const rateWindows =
+        this.#rateWindows.get(windowsKey(limits.agentId, providerSlug)) ?? new RateLimitWindows(this.#windows);
+      rateWindows.advanceTo(nowUs);
       return {
         providerSlug,
-        remaining: AGENT_PROVIDER_ROWS.map((row) => pair.remaining(row, terms)),
-        resetAtSec: AGENT_PROVIDER_ROWS.map((row) => pair.resetAtSec(row)),
-        rejection: findFullWindow(pair, terms),
+        remaining: AGENT_PROVIDER_ROWS.map((row) => rateWindows.remaining(row, limits)),
+        resetAtSec: AGENT_PROVIDER_ROWS.map((row) => rateWindows.resetAtSec(row)),
+        rejection: findFullWindow(rateWindows, limits),
       };
     });
-    const spends = terms.scopes.map((scope): SpendSnapshot => {
-      const spend = this.#refreshScopeSpend(terms, scope);
+    const spends = limits.scopes.map((scope): SpendSnapshot => {
+      const spend = this.#refreshScopeSpend(limits, scope);
       return { row: scope.row, spentNanos: spend.spentNanos(month), reservedNanos: spend.reservedNanos };
     });
     done({ windows, spends });
@@ -141,33 +138,33 @@ export class MemoryCounters implements Counters {
 
   async close(): Promise<void> {}
 
-  #findExceededBudget(terms: AgentLimits, month: number, holdNanos: number): LimitRejection | null {
-    for (let i = 0; i < terms.budgetedScopes.length; i++) {
-      const budget = terms.budgetedScopes[i]!;
-      const spend = this.#refreshScopeSpend(terms, budget);
+  #findExceededBudget(limits: AgentLimits, month: number, reservationNanos: number): LimitRejection | null {
+    for (let i = 0; i < limits.budgetedScopes.length; i++) {
+      const budget = limits.budgetedScopes[i]!;
+      const spend = this.#refreshScopeSpend(limits, budget);
       const spent = spend.spentNanos(month);
-      const refused =
-        i === 0 && holdNanos > 0
-          ? spent + spend.reservedNanos + holdNanos > budget.budgetNanos
+      const isExceeded =
+        i === 0 && reservationNanos > 0
+          ? spent + spend.reservedNanos + reservationNanos > budget.budgetNanos
           : spent >= budget.budgetNanos;
-      if (refused) return { row: budget.row, retryAtSec: monthEndSec(month), spend };
+      if (isExceeded) return { row: budget.row, retryAtSec: monthEndSec(month), spend };
     }
     return null;
   }
 
   #getOrCreateWindows(agentId: string, providerSlug: string): RateLimitWindows {
-    const name = windowsKey(agentId, providerSlug);
-    let pair = this.#rateWindows.get(name);
-    if (pair === undefined) {
-      pair = new RateLimitWindows(this.#windows);
-      this.#rateWindows.set(name, pair);
+    const key = windowsKey(agentId, providerSlug);
+    let rateWindows = this.#rateWindows.get(key);
+    if (rateWindows === undefined) {
+      rateWindows = new RateLimitWindows(this.#windows);
+      this.#rateWindows.set(key, rateWindows);
     }
-    return pair;
+    return rateWindows;
   }
 
-  #refreshScopeSpend(terms: AgentLimits, { tag, ledgerNanos, ledgerOwnNanos }: ScopeSpend): MonthSpend {
+  #refreshScopeSpend(limits: AgentLimits, { tag, ledgerNanos, ledgerOwnNanos }: ScopeSpend): MonthSpend {
     const spend = this.#getOrCreateSpend(tag);
-    spend.updateFromLedger(terms.month, ledgerNanos, ledgerOwnNanos);
+    spend.updateFromLedger(limits.month, ledgerNanos, ledgerOwnNanos);
     return spend;
   }
 
@@ -184,9 +181,9 @@ export class MemoryCounters implements Counters {
     const month = monthOfMs(nowUs / 1000);
     for (let i = 0; i < EVICTION_CHECKS_PER_ADMISSION; i++) {
       this.#windowSweep ??= this.#rateWindows.entries();
-      const pair = this.#windowSweep.next();
-      if (pair.done === true) this.#windowSweep = null;
-      else if (pair.value[1].isExpired(nowUs)) this.#rateWindows.delete(pair.value[0]);
+      const entry = this.#windowSweep.next();
+      if (entry.done === true) this.#windowSweep = null;
+      else if (entry.value[1].isExpired(nowUs)) this.#rateWindows.delete(entry.value[0]);
     }
     this.#spendSweep ??= this.#monthSpends.entries();
     const spend = this.#spendSweep.next();
@@ -198,11 +195,11 @@ export class MemoryCounters implements Counters {
 const windowsKey = (agentId: string, providerSlug: string): string => `${agentId}:${providerSlug}`;
 
 /** Returns the first full window in the order of the limit table, or null. */
-function findFullWindow(pair: RateLimitWindows, limits: AgentLimits): LimitRejection | null {
+function findFullWindow(rateWindows: RateLimitWindows, limits: AgentLimits): LimitRejection | null {
   for (let i = 0; i < AGENT_PROVIDER_ROWS.length; i++) {
     const row = AGENT_PROVIDER_ROWS[i]!;
-    if (limits.byRow[row] !== UNLIMITED && pair.remaining(row, limits) === 0) {
-      return { row, retryAtSec: pair.retryAtSec(row, limits), spend: null };
+    if (limits.byRow[row] !== UNLIMITED && rateWindows.remaining(row, limits) === 0) {
+      return { row, retryAtSec: rateWindows.retryAtSec(row, limits), spend: null };
     }
   }
   return null;

@@ -10,7 +10,7 @@ export class MonthSpend {
   reservedNanos = 0;
 
   add(month: number, nanos: number): void {
-    const known = this.#ownTotals.find(([of]) => of === month);
+    const known = this.#ownTotals.find(([ownMonth]) => ownMonth === month);
     if (known !== undefined) {
       known[1] += nanos;
       return;
@@ -37,7 +37,7 @@ export class MonthSpend {
    * counts.
    */
   spentNanos(month: number): number {
-    const own = this.#ownTotals.find(([of]) => of === month)?.[1] ?? 0;
+    const own = this.#ownTotals.find(([ownMonth]) => ownMonth === month)?.[1] ?? 0;
     if (month !== this.#ledgerMonth) return own;
     return Math.max(own + this.#ledgerOwnNanos, this.#ledgerNanos);
   }

@@ -15,18 +15,18 @@ interface FixedWindow {
 export class RateLimitWindows {
   readonly #rpmUs: number;
   readonly #tokenUs: number;
-  readonly #log = new SlidingWindowLog();
-  readonly #fixed: readonly FixedWindow[];
+  readonly #rpmLog = new SlidingWindowLog();
+  readonly #fixedWindows: readonly FixedWindow[];
   /** Created when the first tokens are added. */
-  #tokens: TokenUsageWindow[] | null = null;
-  #tokensAtUs = 0;
+  #tokenWindows: TokenUsageWindow[] | null = null;
+  #tokensAddedAtUs = 0;
   #nowUs = 0;
-  #live = 0;
+  #rpmCount = 0;
 
   constructor(windows: WindowLengthsMs) {
     this.#rpmUs = windows.minute * 1000;
     this.#tokenUs = windows.tokenMinute * 1000;
-    this.#fixed = FIXED_ROWS.map((row) => ({ lengthUs: windowLengthUs(row, windows), startUs: 0, count: 0 }));
+    this.#fixedWindows = FIXED_ROWS.map((row) => ({ lengthUs: windowLengthUs(row, windows), startUs: 0, count: 0 }));
   }
 
   /**
@@ -34,65 +34,65 @@ export class RateLimitWindows {
    * step back the time stays where it was.
    */
   advanceTo(clockUs: number): void {
-    this.#nowUs = this.#log.monotonicUs(clockUs, this.#rpmUs);
-    this.#live = this.#log.countAt(this.#nowUs, this.#rpmUs);
-    for (const window of this.#fixed) {
+    this.#nowUs = this.#rpmLog.monotonicUs(clockUs, this.#rpmUs);
+    this.#rpmCount = this.#rpmLog.countAt(this.#nowUs, this.#rpmUs);
+    for (const window of this.#fixedWindows) {
       if (window.startUs > this.#nowUs) window.startUs = this.#nowUs;
       if (this.#nowUs >= window.startUs + window.lengthUs) window.count = 0;
     }
   }
 
   consume(): void {
-    for (const window of this.#fixed) {
+    for (const window of this.#fixedWindows) {
       if (window.count === 0) window.startUs = this.#nowUs;
       window.count++;
     }
-    this.#log.push(this.#nowUs);
-    this.#live++;
+    this.#rpmLog.push(this.#nowUs);
+    this.#rpmCount++;
   }
 
   addTokens(row: number, clockUs: number, tokens: number): void {
-    this.#tokens ??= TOKEN_ROWS.map(() => new TokenUsageWindow(this.#tokenUs));
-    this.#tokens[TOKEN_ROWS.indexOf(row)]!.add(clockUs, tokens);
-    this.#tokensAtUs = clockUs;
+    this.#tokenWindows ??= TOKEN_ROWS.map(() => new TokenUsageWindow(this.#tokenUs));
+    this.#tokenWindows[TOKEN_ROWS.indexOf(row)]!.add(clockUs, tokens);
+    this.#tokensAddedAtUs = clockUs;
   }
 
-  remaining(row: number, { byRow: limits }: AgentLimits): number {
-    return Math.max(0, limits[row]! - this.#used(row));
+  remaining(row: number, { byRow }: AgentLimits): number {
+    return Math.max(0, byRow[row]! - this.#usedIn(row));
   }
 
   /**
    * When the counted requests leave the window, Unix seconds. Null when the count is zero or leaves gradually (tokens).
    */
   resetAtSec(row: number): number | null {
-    if (this.#used(row) === 0) return null;
-    if (row === RPM_ROW) return ceilToSeconds(this.#log.at(0) + this.#rpmUs);
-    const window = this.#fixed[FIXED_ROWS.indexOf(row)];
+    if (this.#usedIn(row) === 0) return null;
+    if (row === RPM_ROW) return ceilToSeconds(this.#rpmLog.at(0) + this.#rpmUs);
+    const window = this.#fixedWindows[FIXED_ROWS.indexOf(row)];
     return window === undefined ? null : ceilToSeconds(window.startUs + window.lengthUs);
   }
 
   /** When a full window admits the next request, Unix seconds. */
-  retryAtSec(row: number, { byRow: limits }: AgentLimits): number {
-    const limit = limits[row]!;
+  retryAtSec(row: number, { byRow }: AgentLimits): number {
+    const limit = byRow[row]!;
     if (row === RPM_ROW) {
-      const blockerUs = limit > 0 ? this.#log.at(this.#live - limit) : this.#nowUs;
+      const blockerUs = limit > 0 ? this.#rpmLog.at(this.#rpmCount - limit) : this.#nowUs;
       return ceilToSeconds(blockerUs + this.#rpmUs);
     }
-    const window = this.#fixed[FIXED_ROWS.indexOf(row)];
+    const window = this.#fixedWindows[FIXED_ROWS.indexOf(row)];
     if (window !== undefined) return ceilToSeconds(window.startUs + window.lengthUs);
-    return ceilToSeconds(this.#tokens?.[TOKEN_ROWS.indexOf(row)]?.retryAtUs(limit) ?? 0);
+    return ceilToSeconds(this.#tokenWindows?.[TOKEN_ROWS.indexOf(row)]?.retryAtUs(limit) ?? 0);
   }
 
   isExpired(nowUs: number): boolean {
-    if (nowUs < this.#tokensAtUs + 2 * this.#tokenUs) return false;
-    return this.#fixed.every(({ startUs, lengthUs }) => nowUs >= startUs + lengthUs + this.#rpmUs);
+    if (nowUs < this.#tokensAddedAtUs + 2 * this.#tokenUs) return false;
+    return this.#fixedWindows.every(({ startUs, lengthUs }) => nowUs >= startUs + lengthUs + this.#rpmUs);
   }
 
-  #used(row: number): number {
-    if (row === RPM_ROW) return this.#live;
-    const fixed = this.#fixed[FIXED_ROWS.indexOf(row)];
+  #usedIn(row: number): number {
+    if (row === RPM_ROW) return this.#rpmCount;
+    const fixed = this.#fixedWindows[FIXED_ROWS.indexOf(row)];
     if (fixed !== undefined) return fixed.count;
-    return this.#tokens?.[TOKEN_ROWS.indexOf(row)]?.tokensUsedAt(this.#nowUs) ?? 0;
+    return this.#tokenWindows?.[TOKEN_ROWS.indexOf(row)]?.tokensUsedAt(this.#nowUs) ?? 0;
   }
 }
 

@@ -22,7 +22,7 @@ export class SlidingWindowLog {
       this.#head++;
       this.#count--;
     }
-    if (this.#count === 0) this.#shrink();
+    if (this.#count === 0) this.#shrinkRing();
     return this.#count;
   }
 
@@ -40,7 +40,7 @@ export class SlidingWindowLog {
   }
 
   push(timeUs: number): void {
-    if (this.#count === this.#ring.length) this.#grow();
+    if (this.#count === this.#ring.length) this.#growRing();
     this.#ring[(this.#head + this.#count) & (this.#ring.length - 1)] = timeUs;
     this.#count++;
   }
@@ -50,14 +50,14 @@ export class SlidingWindowLog {
     return this.#ring[(this.#head + index) & (this.#ring.length - 1)]!;
   }
 
-  #grow(): void {
+  #growRing(): void {
     const ring = new Float64Array(this.#ring.length * 2);
     for (let i = 0; i < this.#count; i++) ring[i] = this.at(i);
     this.#ring = ring;
     this.#head = 0;
   }
 
-  #shrink(): void {
+  #shrinkRing(): void {
     this.#head = 0;
     if (this.#ring.length > CAPACITY_MIN) this.#ring = new Float64Array(CAPACITY_MIN);
   }

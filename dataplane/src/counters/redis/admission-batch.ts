@@ -88,8 +88,8 @@ export class AdmissionBatch implements AdmitItems {
   }
 
   peekSpend(limits: AgentLimits, spend: ScopeSpend, onVerdict: VerdictCallback): void {
-    const { admissionCheck: pairCheck } = this.#addGroup(limits, null, [spend], 0, onVerdict);
-    if (limits.hardBudget) this.spends[pairCheck.budgetChecks[0]!.spendIndex]!.hasReservations = true;
+    const { admissionCheck } = this.#addGroup(limits, null, [spend], 0, onVerdict);
+    if (limits.hardBudget) this.spends[admissionCheck.budgetChecks[0]!.spendIndex]!.hasReservations = true;
   }
 
   /** Adds the counter's totals, reservations and releases to the batch. */
@@ -114,13 +114,13 @@ export class AdmissionBatch implements AdmitItems {
     const { length } = this.spends;
     for (let i = 0; i < length; i++) {
       const item = this.spends[i]!;
-      const { counter: purse } = item;
-      purse.batch = null;
-      item.total = purse.totals[0] ?? null;
+      const { counter } = item;
+      counter.batch = null;
+      item.total = counter.totals[0] ?? null;
       item.sentNanos = item.total === null ? 0 : item.total.nanos;
-      for (let past = 1; past < purse.totals.length; past++) {
-        const total = purse.totals[past]!;
-        this.spends.push({ counter: purse, total, sentNanos: total.nanos, needsSpent: false, hasReservations: false });
+      for (let past = 1; past < counter.totals.length; past++) {
+        const total = counter.totals[past]!;
+        this.spends.push({ counter, total, sentNanos: total.nanos, needsSpent: false, hasReservations: false });
       }
     }
   }
@@ -129,83 +129,83 @@ export class AdmissionBatch implements AdmitItems {
    * Passes the store's verdicts to all waiting callbacks. `isLate`: the waiters were already admitted unchecked, so
    * reservations that the store granted are released.
    */
-  deliverReply(reply: AdmitReply, late: boolean): void {
+  deliverReply(reply: AdmitReply, isLate: boolean): void {
     for (let i = 0; i < this.#groups.length; i++) {
-      const { admissionCheck: pairCheck, reservationCounter: holder, waiters, onVerdict } = this.#groups[i]!;
+      const { admissionCheck, reservationCounter, waiters, onVerdict } = this.#groups[i]!;
       const verdict = reply.verdicts[i]!;
-      const takenNanos = holder === null ? 0 : pairCheck.reservationNanos * verdict.admittedCount;
-      if (takenNanos > 0) holder!.reserve(takenNanos);
-      if (late) {
-        if (takenNanos > 0) holder!.release(takenNanos);
+      const grantedNanos = reservationCounter === null ? 0 : admissionCheck.reservationNanos * verdict.admittedCount;
+      if (grantedNanos > 0) reservationCounter!.reserve(grantedNanos);
+      if (isLate) {
+        if (grantedNanos > 0) reservationCounter!.release(grantedNanos);
         continue;
       }
       if (onVerdict !== null) onVerdict(verdict);
       for (let n = 0; n < waiters.length; n++)
-        waiters[n]!(toAdmission(verdict, n, reply.month, pairCheck.reservationNanos));
+        waiters[n]!(toAdmission(verdict, n, reply.month, admissionCheck.reservationNanos));
     }
   }
 
   /** Admits all waiting requests unchecked. Returns their number. */
   admitUnchecked(): number {
     let passed = 0;
-    for (const { admissionCheck: pairCheck, waiters, onVerdict } of this.#groups) {
+    for (const { admissionCheck, waiters, onVerdict } of this.#groups) {
       if (onVerdict !== null) onVerdict(null);
-      for (const done of waiters) done(createUncheckedAdmission(pairCheck.limits));
+      for (const done of waiters) done(createUncheckedAdmission(admissionCheck.limits));
       passed += waiters.length;
     }
     return passed;
   }
 
   #addGroup(
-    terms: AgentLimits,
+    limits: AgentLimits,
     providerSlug: string | null,
     budgets: readonly ScopeSpend[],
-    holdNanos: number,
+    reservationNanos: number,
     onVerdict: VerdictCallback | null,
   ): WaiterGroup {
-    let checks = NO_BUDGET_CHECKS;
-    let holder: SpendCounter | null = null;
+    let budgetChecks = NO_BUDGET_CHECKS;
+    let reservationCounter: SpendCounter | null = null;
     if (budgets.length > 0) {
-      const made: BudgetCheck[] = [];
-      for (let i = 0; i < budgets.length; i++) made.push(this.#createBudgetCheck(terms, budgets[i]!));
-      checks = made;
-      if (holdNanos > 0) {
-        const item = this.spends[checks[0]!.spendIndex]!;
+      const createdChecks: BudgetCheck[] = [];
+      for (let i = 0; i < budgets.length; i++) createdChecks.push(this.#createBudgetCheck(limits, budgets[i]!));
+      budgetChecks = createdChecks;
+      if (reservationNanos > 0) {
+        const item = this.spends[budgetChecks[0]!.spendIndex]!;
         item.hasReservations = true;
-        holder = item.counter;
+        reservationCounter = item.counter;
       }
     }
-    const pairCheck: AdmissionCheck = {
-      limits: terms,
+    const admissionCheck: AdmissionCheck = {
+      limits,
       providerSlug,
       requestCount: 0,
-      reservationNanos: holdNanos,
-      budgetChecks: checks,
+      reservationNanos,
+      budgetChecks,
     };
-    const group: WaiterGroup = { admissionCheck: pairCheck, reservationCounter: holder, waiters: [], onVerdict };
+    const group: WaiterGroup = { admissionCheck, reservationCounter, waiters: [], onVerdict };
     this.#groups.push(group);
-    this.admissionChecks.push(pairCheck);
+    this.admissionChecks.push(admissionCheck);
     return group;
   }
 
   #createBudgetCheck(
-    terms: AgentLimits,
+    limits: AgentLimits,
     { tag, row, budgetNanos, ledgerNanos, ledgerOwnNanos }: ScopeSpend,
   ): BudgetCheck {
-    const purse = this.spendCounters.getOrCreate(tag);
-    purse.updateFromLedger(terms.month, ledgerNanos, ledgerOwnNanos);
-    const purseIndex = this.#indexOfSpendItem(purse);
-    this.spends[purseIndex]!.needsSpent = true;
-    return { spendIndex: purseIndex, row, budgetNanos };
+    const counter = this.spendCounters.getOrCreate(tag);
+    counter.updateFromLedger(limits.month, ledgerNanos, ledgerOwnNanos);
+    const spendIndex = this.#indexOfSpendItem(counter);
+    this.spends[spendIndex]!.needsSpent = true;
+    return { spendIndex, row, budgetNanos };
   }
 
-  #indexOfSpendItem(purse: SpendCounter): number {
-    if (purse.batch !== this) {
-      purse.batch = this;
-      purse.batchIndex = this.spends.length;
-      this.spends.push({ counter: purse, total: null, sentNanos: 0, needsSpent: false, hasReservations: false });
+  #indexOfSpendItem(counter: SpendCounter): number {
+    if (counter.batch !== this) {
+      counter.batch = this;
+      counter.batchIndex = this.spends.length;
+      this.spends.push({ counter, total: null, sentNanos: 0, needsSpent: false, hasReservations: false });
     }
-    return purse.batchIndex;
+    return counter.batchIndex;
   }
 }
 
@@ -215,35 +215,35 @@ const NO_BUDGETS: readonly ScopeSpend[] = [];
  * Admission when the store cannot be reached: the full RPM limit remains, and the reset time is now because it is
  * unknown.
  */
-export function createUncheckedAdmission({ byRow: limits, month, scopes: spends }: AgentLimits): Admission {
+export function createUncheckedAdmission({ byRow, month, scopes }: AgentLimits): Admission {
   const nowMs = Date.now();
   const nowMonth = monthOfMs(nowMs);
   return {
     outcome: 'unchecked',
     rejectedByRow: -1,
     retryAtSec: 0,
-    rpmRemaining: limits[RPM_ROW]!,
+    rpmRemaining: byRow[RPM_ROW]!,
     rpmResetAtSec: Math.ceil(nowMs / 1000),
     month: nowMonth,
-    spentNanos: month === nowMonth ? spends[0]!.ledgerNanos : 0,
+    spentNanos: month === nowMonth ? scopes[0]!.ledgerNanos : 0,
     reservedNanos: 0,
     reservationNanos: 0,
   };
 }
 
 /** Admission of the n-th of `requestCount` requests that share one verdict. */
-function toAdmission(verdict: AdmitVerdict, n: number, month: number, holdNanos: number): Admission {
-  const passes = n < verdict.admittedCount;
-  const refusedBy = passes ? -1 : verdict.rejectedByRow;
+function toAdmission(verdict: AdmitVerdict, position: number, month: number, reservationNanos: number): Admission {
+  const isAdmitted = position < verdict.admittedCount;
+  const rejectedByRow = isAdmitted ? -1 : verdict.rejectedByRow;
   return {
-    outcome: refusedBy < 0 ? 'admitted' : LIMIT_TABLE[refusedBy]!.type,
-    rejectedByRow: refusedBy,
-    retryAtSec: passes ? 0 : verdict.retryAtSec,
-    rpmRemaining: passes ? verdict.rpmRemaining + verdict.admittedCount - 1 - n : verdict.rpmRemaining,
+    outcome: rejectedByRow < 0 ? 'admitted' : LIMIT_TABLE[rejectedByRow]!.type,
+    rejectedByRow,
+    retryAtSec: isAdmitted ? 0 : verdict.retryAtSec,
+    rpmRemaining: isAdmitted ? verdict.rpmRemaining + verdict.admittedCount - 1 - position : verdict.rpmRemaining,
     rpmResetAtSec: verdict.rpmResetAtSec ?? 0,
     month,
     spentNanos: verdict.spentNanos,
     reservedNanos: verdict.reservedNanos,
-    reservationNanos: holdNanos,
+    reservationNanos,
   };
 }

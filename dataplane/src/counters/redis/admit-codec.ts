@@ -90,26 +90,23 @@ const EXTENSION_VERDICT_BYTES = 16 + LIMIT_FIGURES_BYTES * TOKEN_ROWS.length;
 const UINT32_MAX = 0xffff_ffff;
 
 /** Keys differ by the number of fixed windows, because the size of the stored footer depends on it. */
-const PAIR = FIXED_ROWS.length === 1 ? '}:p:' : `}:p${FIXED_ROWS.length}:`;
+const PAIR_KEY_INFIX = FIXED_ROWS.length === 1 ? '}:p:' : `}:p${FIXED_ROWS.length}:`;
 export const agentProviderKey = (agentId: string, providerSlug: string): string =>
-  `acg:{${agentId}${PAIR}${providerSlug}`;
+  `acg:{${agentId}${PAIR_KEY_INFIX}${providerSlug}`;
 const tokenWindowKey = (agentId: string, providerSlug: string, row: number): string =>
   `acg:{${agentId}}:${LIMIT_TABLE[row]!.type}:${providerSlug}`;
 
 /** KEYS of a call; see admit.lua. */
-export function listAdmitKeys(
-  header: AdmitHeader,
-  { spends: purses, admissionChecks: pairChecks, tokens }: AdmitItems,
-): string[] {
+export function listAdmitKeys(header: AdmitHeader, { spends, admissionChecks, tokens }: AdmitItems): string[] {
   const keys: string[] = [];
   if (header.probe) keys.push(`acg:{${header.probeTag}}:probe`);
-  for (const { counter: purse } of purses) keys.push(purse.monthKeyPrefix);
+  for (const { counter } of spends) keys.push(counter.monthKeyPrefix);
   for (const { agentId, providerSlug, row } of tokens) keys.push(tokenWindowKey(agentId, providerSlug, row));
-  for (const { limits: terms, providerSlug } of pairChecks) {
+  for (const { limits, providerSlug } of admissionChecks) {
     if (providerSlug === null) continue;
-    keys.push(agentProviderKey(terms.agentId, providerSlug));
+    keys.push(agentProviderKey(limits.agentId, providerSlug));
     for (const row of TOKEN_ROWS) {
-      if (terms.byRow[row] !== UNLIMITED) keys.push(tokenWindowKey(terms.agentId, providerSlug, row));
+      if (limits.byRow[row] !== UNLIMITED) keys.push(tokenWindowKey(limits.agentId, providerSlug, row));
     }
   }
   return keys;
@@ -121,44 +118,35 @@ export function encodeAdmitArgument(header: AdmitHeader, items: AdmitItems): Buf
   let at = writeHeader(out, header, items);
   for (const item of items.spends) at = writeSpendItem(out, at, item);
   for (const { tokens } of items.tokens) at = out.writeDoubleLE(tokens, at);
-  for (const pairCheck of items.admissionChecks) at = writeAdmissionCheck(out, at, pairCheck);
+  for (const admissionCheck of items.admissionChecks) at = writeAdmissionCheck(out, at, admissionCheck);
   return out;
 }
 
-function encodedLength({ spends: purses, admissionChecks: pairChecks, tokens }: AdmitItems): number {
-  let bytes = HEADER_BYTES + pairChecks.length * ADMISSION_CHECK_BYTES + tokens.length * TOKEN_ITEM_BYTES;
-  for (const { total, hasReservations: holds } of purses) {
-    bytes += SPEND_BYTES + 1 + (total === null ? 0 : total.field.length) + (holds ? RESERVATION_BYTES : 0);
+function encodedLength({ spends, admissionChecks, tokens }: AdmitItems): number {
+  let bytes = HEADER_BYTES + admissionChecks.length * ADMISSION_CHECK_BYTES + tokens.length * TOKEN_ITEM_BYTES;
+  for (const { total, hasReservations } of spends) {
+    bytes += SPEND_BYTES + 1 + (total === null ? 0 : total.field.length) + (hasReservations ? RESERVATION_BYTES : 0);
   }
-  for (const pairCheck of pairChecks) {
-    if (hasExtension(pairCheck)) bytes += EXTENSION_BYTES + pairCheck.budgetChecks.length * BUDGET_CHECK_BYTES;
+  for (const admissionCheck of admissionChecks) {
+    if (hasExtension(admissionCheck))
+      bytes += EXTENSION_BYTES + admissionCheck.budgetChecks.length * BUDGET_CHECK_BYTES;
   }
   return bytes;
 }
 
 /** Whether the check needs the extension: token limits, budgets, a reservation, or a peek. */
-function hasExtension({
-  limits: terms,
-  providerSlug,
-  requestCount: wanted,
-  reservationNanos: holdNanos,
-  budgetChecks: checks,
-}: AdmissionCheck): boolean {
-  if (wanted === 0 || checks.length > 0 || holdNanos > 0) return true;
+function hasExtension({ limits, providerSlug, requestCount, reservationNanos, budgetChecks }: AdmissionCheck): boolean {
+  if (requestCount === 0 || budgetChecks.length > 0 || reservationNanos > 0) return true;
   if (providerSlug === null) return false;
-  for (let i = 0; i < TOKEN_ROWS.length; i++) if (terms.byRow[TOKEN_ROWS[i]!] !== UNLIMITED) return true;
+  for (let i = 0; i < TOKEN_ROWS.length; i++) if (limits.byRow[TOKEN_ROWS[i]!] !== UNLIMITED) return true;
   return false;
 }
 
-function writeHeader(
-  out: Buffer,
-  header: AdmitHeader,
-  { spends: purses, admissionChecks: pairChecks, tokens }: AdmitItems,
-): number {
+function writeHeader(out: Buffer, header: AdmitHeader, { spends, admissionChecks, tokens }: AdmitItems): number {
   out.set(headerTemplate.bytesFor(header));
   out[44] = header.probe ? 1 : 0;
-  out.writeUInt32LE(purses.length, 45);
-  out.writeUInt32LE(pairChecks.length, 49);
+  out.writeUInt32LE(spends.length, 45);
+  out.writeUInt32LE(admissionChecks.length, 49);
   out.writeUInt32LE(tokens.length, 53);
   return HEADER_BYTES;
 }
@@ -170,11 +158,11 @@ class HeaderTemplate {
   #month = 0;
 
   bytesFor({ windows, month }: AdmitHeader): Buffer {
-    if (windows !== this.#windows || month !== this.#month) this.#write(windows, month);
+    if (windows !== this.#windows || month !== this.#month) this.#encode(windows, month);
     return this.#bytes;
   }
 
-  #write(windows: WindowLengthsMs, month: number): void {
+  #encode(windows: WindowLengthsMs, month: number): void {
     this.#windows = windows;
     this.#month = month;
     const out = this.#bytes;
@@ -193,43 +181,43 @@ class HeaderTemplate {
 const headerTemplate = new HeaderTemplate();
 
 function writeSpendItem(out: Buffer, start: number, item: SpendItem): number {
-  const { counter: purse, total, needsSpent: asked, hasReservations: holds } = item;
-  out[start] = (asked ? 1 : 0) + (holds ? 2 : 0);
+  const { counter, total, needsSpent, hasReservations } = item;
+  out[start] = (needsSpent ? 1 : 0) + (hasReservations ? 2 : 0);
   out.writeUInt32LE(total === null ? 0 : total.month, start + 1);
   out.writeDoubleLE(total === null ? 0 : total.nanos, start + 5);
-  out.writeDoubleLE(purse.ledgerNanos, start + 13);
-  out.writeDoubleLE(purse.ledgerOwnNanos, start + 21);
-  out.writeUInt32LE(Math.max(0, purse.ledgerMonth), start + 29);
+  out.writeDoubleLE(counter.ledgerNanos, start + 13);
+  out.writeDoubleLE(counter.ledgerOwnNanos, start + 21);
+  out.writeUInt32LE(Math.max(0, counter.ledgerMonth), start + 29);
   let at = start + SPEND_BYTES;
   if (total !== null) at += out.write(total.field, at, 'latin1');
   out[at++] = 0;
-  if (!holds) return at;
-  const released = purse.takeReleasedNanos();
-  out.writeDoubleLE(purse.reservationVersion, at);
-  out.writeDoubleLE(purse.reservedNanos, at + 8);
+  if (!hasReservations) return at;
+  const released = counter.takeReleasedNanos();
+  out.writeDoubleLE(counter.reservationVersion, at);
+  out.writeDoubleLE(counter.reservedNanos, at + 8);
   out.writeDoubleLE(released, at + 16);
   return at + RESERVATION_BYTES;
 }
 
-function writeAdmissionCheck(out: Buffer, start: number, pairCheck: AdmissionCheck): number {
-  const { byRow: limits } = pairCheck.limits;
+function writeAdmissionCheck(out: Buffer, start: number, admissionCheck: AdmissionCheck): number {
+  const { byRow } = admissionCheck.limits;
   let at = start;
-  const more = hasExtension(pairCheck);
-  out[at] = (pairCheck.providerSlug === null ? 0 : 1) + (more ? 2 : 0);
-  out.writeUInt32LE(pairCheck.requestCount, at + 1);
-  out.writeUInt32LE(clampToUint32(limits[RPM_ROW]!), at + 5);
+  const isExtended = hasExtension(admissionCheck);
+  out[at] = (admissionCheck.providerSlug === null ? 0 : 1) + (isExtended ? 2 : 0);
+  out.writeUInt32LE(admissionCheck.requestCount, at + 1);
+  out.writeUInt32LE(clampToUint32(byRow[RPM_ROW]!), at + 5);
   at += 9;
-  for (let i = 0; i < FIXED_ROWS.length; i++, at += 4) out.writeUInt32LE(clampToUint32(limits[FIXED_ROWS[i]!]!), at);
-  if (!more) return at;
+  for (let i = 0; i < FIXED_ROWS.length; i++, at += 4) out.writeUInt32LE(clampToUint32(byRow[FIXED_ROWS[i]!]!), at);
+  if (!isExtended) return at;
   for (let i = 0; i < TOKEN_ROWS.length; i++, at += 4) {
-    out.writeUInt32LE(pairCheck.providerSlug === null ? UINT32_MAX : clampToUint32(limits[TOKEN_ROWS[i]!]!), at);
+    out.writeUInt32LE(admissionCheck.providerSlug === null ? UINT32_MAX : clampToUint32(byRow[TOKEN_ROWS[i]!]!), at);
   }
-  out.writeDoubleLE(pairCheck.reservationNanos, at);
-  out[at + 8] = pairCheck.budgetChecks.length;
+  out.writeDoubleLE(admissionCheck.reservationNanos, at);
+  out[at + 8] = admissionCheck.budgetChecks.length;
   at += 9;
-  for (let i = 0; i < pairCheck.budgetChecks.length; i++, at += BUDGET_CHECK_BYTES) {
-    const { spendIndex: purseIndex, row, budgetNanos } = pairCheck.budgetChecks[i]!;
-    out.writeUInt32LE(purseIndex + 1, at);
+  for (let i = 0; i < admissionCheck.budgetChecks.length; i++, at += BUDGET_CHECK_BYTES) {
+    const { spendIndex, row, budgetNanos } = admissionCheck.budgetChecks[i]!;
+    out.writeUInt32LE(spendIndex + 1, at);
     out[at + 4] = row + 1;
     out.writeDoubleLE(budgetNanos, at + 5);
   }
@@ -239,36 +227,37 @@ function writeAdmissionCheck(out: Buffer, start: number, pairCheck: AdmissionChe
 /** Returns null when the reply does not have the size that the call requires. `month`: by this process's clock. */
 export function decodeAdmitReply(
   reply: Buffer | null,
-  { spends: purses, admissionChecks: pairChecks }: AdmitItems,
+  { spends, admissionChecks }: AdmitItems,
   month: number,
 ): AdmitReply | null {
-  let size = REPLY_HEADER_BYTES + purses.length * SPEND_REPLY_BYTES + pairChecks.length * VERDICT_BYTES;
-  for (let i = 0; i < pairChecks.length; i++) if (hasExtension(pairChecks[i]!)) size += EXTENSION_VERDICT_BYTES;
+  let size = REPLY_HEADER_BYTES + spends.length * SPEND_REPLY_BYTES + admissionChecks.length * VERDICT_BYTES;
+  for (let i = 0; i < admissionChecks.length; i++)
+    if (hasExtension(admissionChecks[i]!)) size += EXTENSION_VERDICT_BYTES;
   if (reply === null || reply.length !== size) return null;
-  const storeMonth = purses.length > 0 ? reply.readUInt32LE(REPLY_HEADER_BYTES) : month;
+  const storeMonth = spends.length > 0 ? reply.readUInt32LE(REPLY_HEADER_BYTES) : month;
   let at = REPLY_HEADER_BYTES;
-  const purseReplies: SpendReply[] = [];
-  for (let i = 0; i < purses.length; i++, at += SPEND_REPLY_BYTES) {
-    purseReplies.push({ previousTotalNanos: reply.readDoubleLE(at + 4), spentNanos: reply.readDoubleLE(at + 12) });
+  const spendReplies: SpendReply[] = [];
+  for (let i = 0; i < spends.length; i++, at += SPEND_REPLY_BYTES) {
+    spendReplies.push({ previousTotalNanos: reply.readDoubleLE(at + 4), spentNanos: reply.readDoubleLE(at + 12) });
   }
   const verdicts: AdmitVerdict[] = [];
-  for (let i = 0; i < pairChecks.length; i++) {
-    const more = hasExtension(pairChecks[i]!);
-    verdicts.push(decodeVerdict(reply, at, storeMonth, more, pairChecks[i]!.requestCount === 0));
-    at += more ? VERDICT_BYTES + EXTENSION_VERDICT_BYTES : VERDICT_BYTES;
+  for (let i = 0; i < admissionChecks.length; i++) {
+    const isExtended = hasExtension(admissionChecks[i]!);
+    verdicts.push(decodeVerdict(reply, at, storeMonth, isExtended, admissionChecks[i]!.requestCount === 0));
+    at += isExtended ? VERDICT_BYTES + EXTENSION_VERDICT_BYTES : VERDICT_BYTES;
   }
-  return { month: storeMonth, spends: purseReplies, verdicts };
+  return { month: storeMonth, spends: spendReplies, verdicts };
 }
 
 function decodeVerdict(reply: Buffer, at: number, month: number, hasExtension: boolean, isPeek: boolean): AdmitVerdict {
-  const refusedBy = reply[at + 4]! - 1;
-  const isMoney = refusedBy >= AGENT_PROVIDER_ROWS.length;
+  const rejectedByRow = reply[at + 4]! - 1;
+  const isBudget = rejectedByRow >= AGENT_PROVIDER_ROWS.length;
   const figures = at + 13;
   const tail = figures + LIMIT_FIGURES_BYTES * AGENT_PROVIDER_ROWS.length;
   return {
     admittedCount: reply.readUInt32LE(at),
-    rejectedByRow: refusedBy,
-    retryAtSec: isMoney ? monthEndSec(month) : ceilToSeconds(reply.readDoubleLE(at + 5)),
+    rejectedByRow,
+    retryAtSec: isBudget ? monthEndSec(month) : ceilToSeconds(reply.readDoubleLE(at + 5)),
     rpmRemaining: reply.readUInt32LE(figures),
     rpmResetAtSec: ceilToSeconds(reply.readDoubleLE(figures + 4)) || null,
     spentNanos: hasExtension ? reply.readDoubleLE(tail) : 0,

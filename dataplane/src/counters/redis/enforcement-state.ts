@@ -34,10 +34,10 @@ export class EnforcementState {
 
   resume(): void {
     const outageMs = Math.round(performance.now() - this.#sinceMs);
-    this.#change(true);
+    this.#setEnforcing(true);
     if (this.#isOutageLogged) {
-      const facts = { store: this.#store, uncheckedRequests: this.#unchecked, outageMs, dataLost: this.#dataLost };
-      this.#log.info(facts, 'counter store is back: limits are enforced');
+      const fields = { store: this.#store, uncheckedRequests: this.#unchecked, outageMs, dataLost: this.#dataLost };
+      this.#log.info(fields, 'counter store is back: limits are enforced');
     }
     this.#isOutageLogged = false;
     this.#dataLost = false;
@@ -47,7 +47,7 @@ export class EnforcementState {
 
   failOpen(reason: string): void {
     this.#unchecked = 0;
-    this.#change(false);
+    this.#setEnforcing(false);
     this.logIfFailedOpen(reason);
   }
 
@@ -81,9 +81,9 @@ export class EnforcementState {
     });
   }
 
-  #change(on: boolean): void {
-    this.#isEnforcing = on;
+  #setEnforcing(isEnforcing: boolean): void {
+    this.#isEnforcing = isEnforcing;
     this.#sinceMs = performance.now();
-    this.#metrics.setEnforcing(on);
+    this.#metrics.setEnforcing(isEnforcing);
   }
 }

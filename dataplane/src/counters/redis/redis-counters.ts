@@ -64,8 +64,8 @@ export class RedisCounters implements Counters {
   readonly #spendCounters: SpendCounters;
   readonly #nodes = new Map<string, RedisNode>();
   /** Node of a single server; on a cluster also of slots whose master is unknown. */
-  readonly #firstNode: RedisNode;
-  readonly #clustered: boolean;
+  readonly #defaultNode: RedisNode;
+  readonly #isCluster: boolean;
   readonly #writerId = randomBytes(9).toString('base64url');
   readonly #renewTimer: NodeJS.Timeout;
   readonly #unbudgetedTimer: NodeJS.Timeout;
@@ -76,7 +76,7 @@ export class RedisCounters implements Counters {
     this.#options = options;
     this.#log = log;
     this.#metrics = metrics;
-    this.#clustered = options.urls.length > 1;
+    this.#isCluster = options.urls.length > 1;
     this.#spendCounters = new SpendCounters(options.spendCountersMax ?? SPEND_COUNTERS_MAX, this.#writerId);
     this.#client = new RedisClient(options, {
       onConnected: this.#onConnected,
@@ -84,19 +84,19 @@ export class RedisCounters implements Counters {
         this.#lastError = error.message;
       },
     });
-    this.#firstNode = this.#createNode(options.urls.map((url) => url.host).join(','), this.#writerId);
+    this.#defaultNode = this.#createNode(options.urls.map((url) => url.host).join(','), this.#writerId);
     this.#renewTimer = setInterval(this.#renewReservations, RESERVATION_RENEW_MS).unref();
     this.#unbudgetedTimer = setInterval(this.#reportUnacknowledged, UNBUDGETED_REPORT_MS).unref();
   }
 
   /** Waits for the store for at most a few seconds. Requests pass unchecked until it is available. */
   async start(): Promise<void> {
-    await this.#firstNode.enforcement.waitUntilEnforcing(START_TIMEOUT_MS);
-    if (this.#firstNode.enforcement.isEnforcing) {
+    await this.#defaultNode.enforcement.waitUntilEnforcing(START_TIMEOUT_MS);
+    if (this.#defaultNode.enforcement.isEnforcing) {
       await Promise.all([...this.#nodes.values()].map((node) => node.enforcement.waitUntilEnforcing(START_TIMEOUT_MS)));
     }
     for (const node of this.#nodes.values()) node.enforcement.logIfFailedOpen(node.lastFailure || this.#lastError);
-    if (!this.#firstNode.enforcement.isEnforcing) return;
+    if (!this.#defaultNode.enforcement.isEnforcing) return;
     for (const policy of new Set(await this.#client.fetchEvictionPolicies())) {
       if (policy === null || policy === 'noeviction') continue;
       this.#log.warn(
@@ -120,55 +120,54 @@ export class RedisCounters implements Counters {
     return this.#spendCounters.size;
   }
 
-  admit(
-    { limits: terms, providerSlug, reservationNanos: holdNanos }: AdmissionRequest,
-    done: (admission: Admission) => void,
-  ): void {
-    const slot = this.#slotOf(terms.agentId);
-    const foreign = this.#clustered ? terms.budgetedScopes.filter(({ tag }) => tag !== terms.agentId) : NONE;
-    if (foreign.length === 0) {
-      this.#nodeOf(slot).admit(slot, terms, providerSlug, terms.budgetedScopes, holdNanos, done);
+  admit({ limits, providerSlug, reservationNanos }: AdmissionRequest, done: (admission: Admission) => void): void {
+    const slot = this.#slotOf(limits.agentId);
+    const foreignBudgets = this.#isCluster
+      ? limits.budgetedScopes.filter(({ tag }) => tag !== limits.agentId)
+      : NO_SCOPES;
+    if (foreignBudgets.length === 0) {
+      this.#nodeOf(slot).admit(slot, limits, providerSlug, limits.budgetedScopes, reservationNanos, done);
       return;
     }
-    const own = terms.budgetedScopes.filter(({ tag }) => tag === terms.agentId);
-    this.#checkBudgetsInOrder(terms, foreign, 0, (rejection) => {
+    const ownBudgets = limits.budgetedScopes.filter(({ tag }) => tag === limits.agentId);
+    this.#checkBudgetsInOrder(limits, foreignBudgets, 0, (rejection) => {
       if (rejection !== null) done(rejection);
-      else this.#nodeOf(slot).admit(slot, terms, providerSlug, own, holdNanos, done);
+      else this.#nodeOf(slot).admit(slot, limits, providerSlug, ownBudgets, reservationNanos, done);
     });
   }
 
   growReservation(limits: AgentLimits, reservationNanos: number, done: (granted: boolean) => void): void {
     const slot = this.#slotOf(limits.agentId);
-    const own = limits.budgetedScopes.filter(({ tag }) => tag === limits.agentId);
-    this.#nodeOf(slot).checkBudgets(slot, limits, own, reservationNanos, ({ rejectedByRow: refusedBy, outcome }) => {
+    const ownBudgets = limits.budgetedScopes.filter(({ tag }) => tag === limits.agentId);
+    this.#nodeOf(slot).checkBudgets(slot, limits, ownBudgets, reservationNanos, ({ rejectedByRow, outcome }) => {
       if (outcome === 'unchecked' && limits.rejectsUnchecked) {
         done(false);
         return;
       }
       if (outcome === 'unchecked') this.#spendCounters.getOrCreate(limits.agentId).reserveUnchecked(reservationNanos);
-      done(refusedBy < 0);
+      done(rejectedByRow < 0);
     });
   }
 
-  settle({ limits: terms, providerSlug, month, costNanos, tokens, reservationNanos: holdNanos }: Settlement): void {
+  settle({ limits, providerSlug, month, costNanos, tokens, reservationNanos }: Settlement): void {
     const cost = Math.round(costNanos);
-    const urgent = terms.hardBudget || holdNanos > 0 || this.#isNearBudget(terms, cost);
-    for (let i = 0; i < terms.scopes.length; i++) {
-      const { tag } = terms.scopes[i]!;
-      const held = i === 0 ? holdNanos : 0;
-      if (!(cost > 0) && held === 0) continue;
+    const isUrgent = limits.hardBudget || reservationNanos > 0 || this.#isNearBudget(limits, cost);
+    for (let i = 0; i < limits.scopes.length; i++) {
+      const { tag } = limits.scopes[i]!;
+      const releasedNanos = i === 0 ? reservationNanos : 0;
+      if (!(cost > 0) && releasedNanos === 0) continue;
       const counter = this.#spendCounters.getOrCreate(tag);
       if (cost > 0) counter.addSpend(month, cost);
-      if (held > 0) counter.release(held);
+      if (releasedNanos > 0) counter.release(releasedNanos);
       const slot = this.#slotOf(tag);
-      if (urgent) this.#nodeOf(slot).reportSpend(slot, counter);
+      if (isUrgent) this.#nodeOf(slot).reportSpend(slot, counter);
       else this.#nodeOf(slot).reportSpendWithNextBatch(slot, counter);
     }
-    if (cost > 0) for (const tag of terms.unbudgetedTags) this.#spendCounters.getOrCreate(tag).addSpend(month, cost);
+    if (cost > 0) for (const tag of limits.unbudgetedTags) this.#spendCounters.getOrCreate(tag).addSpend(month, cost);
     for (const row of TOKEN_ROWS) {
-      if (terms.byRow[row] === UNLIMITED || !(tokens > 0)) continue;
-      const slot = this.#slotOf(terms.agentId);
-      this.#nodeOf(slot).addTokens(slot, terms.agentId, providerSlug, row, tokens);
+      if (limits.byRow[row] === UNLIMITED || !(tokens > 0)) continue;
+      const slot = this.#slotOf(limits.agentId);
+      this.#nodeOf(slot).addTokens(slot, limits.agentId, providerSlug, row, tokens);
     }
   }
 
@@ -176,9 +175,9 @@ export class RedisCounters implements Counters {
    * Whether the spend of a budgeted scope must be reported at once, so that other data planes do not admit calls over
    * budget.
    */
-  #isNearBudget({ budgetedScopes: budgets }: AgentLimits, costNanos: number): boolean {
-    for (let i = 0; i < budgets.length; i++) {
-      const { tag, budgetNanos } = budgets[i]!;
+  #isNearBudget({ budgetedScopes }: AgentLimits, costNanos: number): boolean {
+    for (let i = 0; i < budgetedScopes.length; i++) {
+      const { tag, budgetNanos } = budgetedScopes[i]!;
       if (this.#spendCounters.getOrCreate(tag).storeSpentNanos + costNanos >= NEAR_BUDGET_RATIO * budgetNanos)
         return true;
     }
@@ -189,34 +188,34 @@ export class RedisCounters implements Counters {
     this.#spendCounters.find(tag)?.updateFromLedger(month, nanos, ownNanos);
   }
 
-  peek({ limits: terms, providerSlugs }: PeekRequest, done: (snapshot: LimitSnapshot | null) => void): void {
+  peek({ limits, providerSlugs }: PeekRequest, done: (snapshot: LimitSnapshot | null) => void): void {
     const windows: WindowSnapshot[] = [];
     const spends: SpendSnapshot[] = [];
-    let missing = providerSlugs.length + terms.scopes.length;
-    let available = true;
-    const answered = (isAvailable: boolean): void => {
-      available &&= isAvailable;
-      missing--;
-      if (missing === 0) done(available ? { windows, spends } : null);
+    let pendingReplies = providerSlugs.length + limits.scopes.length;
+    let allAvailable = true;
+    const onReply = (isAvailable: boolean): void => {
+      allAvailable &&= isAvailable;
+      pendingReplies--;
+      if (pendingReplies === 0) done(allAvailable ? { windows, spends } : null);
     };
-    terms.scopes.forEach((spend, at) => {
+    limits.scopes.forEach((spend, index) => {
       const slot = this.#slotOf(spend.tag);
-      this.#nodeOf(slot).peekSpend(slot, terms, spend, (verdict) => {
+      this.#nodeOf(slot).peekSpend(slot, limits, spend, (verdict) => {
         if (verdict !== null) {
-          spends[at] = { row: spend.row, spentNanos: verdict.spentNanos, reservedNanos: verdict.reservedNanos };
+          spends[index] = { row: spend.row, spentNanos: verdict.spentNanos, reservedNanos: verdict.reservedNanos };
         }
-        answered(verdict !== null);
+        onReply(verdict !== null);
       });
     });
-    const slot = this.#slotOf(terms.agentId);
-    providerSlugs.forEach((providerSlug, at) => {
-      this.#nodeOf(slot).peekWindows(slot, terms, providerSlug, (verdict) => {
+    const slot = this.#slotOf(limits.agentId);
+    providerSlugs.forEach((providerSlug, index) => {
+      this.#nodeOf(slot).peekWindows(slot, limits, providerSlug, (verdict) => {
         if (verdict !== null) {
-          const { remaining, resetAtSec, rejectedByRow: refusedBy, retryAtSec: freeAtSec } = verdict;
-          const refusal = refusedBy < 0 ? null : { row: refusedBy, retryAtSec: freeAtSec };
-          windows[at] = { providerSlug, remaining: remaining!, resetAtSec: resetAtSec!, rejection: refusal };
+          const { remaining, resetAtSec, rejectedByRow, retryAtSec } = verdict;
+          const rejection = rejectedByRow < 0 ? null : { row: rejectedByRow, retryAtSec };
+          windows[index] = { providerSlug, remaining: remaining!, resetAtSec: resetAtSec!, rejection };
         }
-        answered(verdict !== null);
+        onReply(verdict !== null);
       });
     });
   }
@@ -231,58 +230,58 @@ export class RedisCounters implements Counters {
 
   /** Checks the budgets one after another in table order. Reports the first rejection, or null when all pass. */
   #checkBudgetsInOrder(
-    terms: AgentLimits,
+    limits: AgentLimits,
     budgets: readonly ScopeSpend[],
-    at: number,
-    done: (refusal: Admission | null) => void,
+    index: number,
+    done: (rejection: Admission | null) => void,
   ): void {
-    const budget = budgets[at];
+    const budget = budgets[index];
     if (budget === undefined) {
       done(null);
       return;
     }
     const slot = this.#slotOf(budget.tag);
-    this.#nodeOf(slot).checkBudgets(slot, terms, [budget], 0, (admission) => {
+    this.#nodeOf(slot).checkBudgets(slot, limits, [budget], 0, (admission) => {
       if (admission.rejectedByRow >= 0) done(admission);
-      else this.#checkBudgetsInOrder(terms, budgets, at + 1, done);
+      else this.#checkBudgetsInOrder(limits, budgets, index + 1, done);
     });
   }
 
   /** Renews the leases of reservations. When a process dies, its reservations expire with their lease. */
   readonly #renewReservations = (): void => {
-    this.#spendCounters.forEachWithReservations((purse) => {
-      const slot = this.#slotOf(purse.hashTag);
-      this.#nodeOf(slot).reportSpend(slot, purse);
+    this.#spendCounters.forEachWithReservations((counter) => {
+      const slot = this.#slotOf(counter.hashTag);
+      this.#nodeOf(slot).reportSpend(slot, counter);
     });
   };
 
   /** Reports unacknowledged spend that is in no batch. Spend in an inflight call is sent twice, which is harmless. */
   readonly #reportUnacknowledged = (): void => {
-    this.#spendCounters.unacknowledged.forEach((purse) => {
-      if (purse.batch !== null) return;
-      const slot = this.#slotOf(purse.hashTag);
-      this.#nodeOf(slot).reportSpend(slot, purse);
+    this.#spendCounters.unacknowledged.forEach((counter) => {
+      if (counter.batch !== null) return;
+      const slot = this.#slotOf(counter.hashTag);
+      this.#nodeOf(slot).reportSpend(slot, counter);
     });
   };
 
   #slotOf(tag: string): number {
-    return this.#clustered ? hashSlot(tag) : 0;
+    return this.#isCluster ? hashSlot(tag) : 0;
   }
 
   #nodeOf(slot: number): RedisNode {
-    if (!this.#clustered) return this.#firstNode;
+    if (!this.#isCluster) return this.#defaultNode;
     const master = this.#client.masterOfSlot(slot);
-    return master === null ? this.#firstNode : (this.#nodes.get(master) ?? this.#getOrCreateNode(master));
+    return master === null ? this.#defaultNode : (this.#nodes.get(master) ?? this.#getOrCreateNode(master));
   }
 
   readonly #onConnected = (): void => {
-    if (this.#clustered) for (const master of this.#client.listMasters()) this.#getOrCreateNode(master);
+    if (this.#isCluster) for (const master of this.#client.listMasters()) this.#getOrCreateNode(master);
     for (const node of this.#nodes.values()) node.onConnected();
   };
 
   #getOrCreateNode(master: string): RedisNode {
     const known = this.#nodes.get(master);
-    if (known !== undefined || this.#nodes.size >= NODES_MAX) return known ?? this.#firstNode;
+    if (known !== undefined || this.#nodes.size >= NODES_MAX) return known ?? this.#defaultNode;
     let tag = 0;
     while (tag < PROBE_TAG_TRIES_MAX && this.#client.masterOfSlot(hashSlot(String(tag))) !== master) tag++;
     return this.#createNode(master, String(tag));
@@ -315,4 +314,4 @@ export class RedisCounters implements Counters {
   }
 }
 
-const NONE: readonly ScopeSpend[] = [];
+const NO_SCOPES: readonly ScopeSpend[] = [];

@@ -87,18 +87,18 @@ export class RedisNode {
   #onIdle: (() => void) | null = null;
 
   constructor(
-    link: ScriptRunner,
-    settings: RedisNodeOptions,
-    purses: SpendCounters,
+    scriptRunner: ScriptRunner,
+    options: RedisNodeOptions,
+    spendCounters: SpendCounters,
     log: Logger,
     metrics: CountersMetrics,
   ) {
-    this.#scriptRunner = link;
-    this.#options = settings;
-    this.#spendCounters = purses;
+    this.#scriptRunner = scriptRunner;
+    this.#options = options;
+    this.#spendCounters = spendCounters;
     this.#metrics = metrics;
-    this.enforcement = new EnforcementState(settings.name, log, metrics);
-    this.#replyTimeouts = new ReplyTimeouts(settings.timeoutMs, this.#onReplyTimeout);
+    this.enforcement = new EnforcementState(options.name, log, metrics);
+    this.#replyTimeouts = new ReplyTimeouts(options.timeoutMs, this.#onReplyTimeout);
     this.#startProbing();
     setImmediate(() => this.onConnected());
   }
@@ -195,8 +195,8 @@ export class RedisNode {
   }
 
   #batchWithCapacity(slot: number): AdmissionBatch {
-    const turn = this.#scheduledBatch(slot);
-    if (turn.admissionChecks.length < ADMISSION_CHECKS_PER_CALL_MAX) return turn;
+    const batch = this.#scheduledBatch(slot);
+    if (batch.admissionChecks.length < ADMISSION_CHECKS_PER_CALL_MAX) return batch;
     this.#flushBatches();
     return this.#scheduledBatch(slot);
   }
@@ -210,12 +210,12 @@ export class RedisNode {
   }
 
   #getOrCreateBatch(slot: number): AdmissionBatch {
-    let turn = this.#batches.get(slot);
-    if (turn === undefined) {
-      turn = new AdmissionBatch(slot, this.#spendCounters);
-      this.#batches.set(slot, turn);
+    let batch = this.#batches.get(slot);
+    if (batch === undefined) {
+      batch = new AdmissionBatch(slot, this.#spendCounters);
+      this.#batches.set(slot, batch);
     }
-    return turn;
+    return batch;
   }
 
   readonly #flush = (): void => {
@@ -229,18 +229,18 @@ export class RedisNode {
   };
 
   #flushBatches(): void {
-    const turns = this.#batches;
-    if (turns.size === 0) return;
+    const batches = this.#batches;
+    if (batches.size === 0) return;
     this.#batches = new Map();
-    for (const batch of turns.values()) this.#send(createInflightCall(batch, false));
+    for (const batch of batches.values()) this.#send(createInflightCall(batch, false));
   }
 
   #send(call: InflightCall): void {
-    const { batch, isProbe: probe } = call;
+    const { batch, isProbe } = call;
     batch.seal();
     call.month = monthOfMs(Date.now());
     const { windows, writerId, probeTag } = this.#options;
-    const header = { windows, month: call.month, probe, probeTag: batch.anyHashTag ?? probeTag };
+    const header = { windows, month: call.month, probe: isProbe, probeTag: batch.anyHashTag ?? probeTag };
     this.#inflight.add(call);
     this.#replyTimeouts.start(call);
     this.#scriptRunner.runAdmitScript(
@@ -269,33 +269,33 @@ export class RedisNode {
 
   #acknowledgeTotals(batch: AdmissionBatch, reply: AdmitReply, nowMs: number): void {
     for (let i = 0; i < batch.spends.length; i++) {
-      const { counter: purse, total, sentNanos } = batch.spends[i]!;
-      const { previousTotalNanos: foundNanos, spentNanos } = reply.spends[i]!;
-      purse.storeSpentNanos = spentNanos;
+      const { counter, total, sentNanos } = batch.spends[i]!;
+      const { previousTotalNanos, spentNanos } = reply.spends[i]!;
+      counter.storeSpentNanos = spentNanos;
       if (total === null) continue;
-      const known = total.acknowledgedNanos;
-      if (foundNanos < known && this.#spendCounters.recordDataLoss(total.acknowledgedAtMs, nowMs)) {
+      const acknowledgedNanos = total.acknowledgedNanos;
+      if (previousTotalNanos < acknowledgedNanos && this.#spendCounters.recordDataLoss(total.acknowledgedAtMs, nowMs)) {
         this.enforcement.logDataLost();
         this.#countersToResend = this.#spendCounters.list();
         this.onDataLost();
       }
-      purse.acknowledge(total, sentNanos, nowMs);
+      counter.acknowledge(total, sentNanos, nowMs);
     }
     if (this.#countersToResend.length > 0) this.#resendTotals();
   }
 
   /** After a data loss: reports all totals again, up to 500 with each call. */
   #resendTotals(): void {
-    for (const purse of this.#countersToResend.splice(-SPEND_COUNTERS_PER_PROBE_MAX)) {
-      const slot = this.#options.ownSlotOf(purse.hashTag);
-      if (slot !== null && purse.totals.length > 0) this.reportSpend(slot, purse);
+    for (const counter of this.#countersToResend.splice(-SPEND_COUNTERS_PER_PROBE_MAX)) {
+      const slot = this.#options.ownSlotOf(counter.hashTag);
+      if (slot !== null && counter.totals.length > 0) this.reportSpend(slot, counter);
     }
   }
 
   #onScriptError(call: InflightCall, failure: ScriptError): void {
     this.lastFailure = failure.message;
-    for (const { counter: purse, hasReservations: holds } of call.batch.spends)
-      if (holds) purse.onReservationReportLost();
+    for (const { counter, hasReservations } of call.batch.spends)
+      if (hasReservations) counter.onReservationReportLost();
     this.#failOpen(failure.message);
     this.#admitUnchecked(call);
     if (call === this.#probe) this.#probe = null;
@@ -319,9 +319,9 @@ export class RedisNode {
     this.#inflight.forEach((call) => {
       this.#admitUnchecked(call);
     });
-    const turns = this.#batches;
+    const batches = this.#batches;
     this.#batches = new Map();
-    for (const batch of turns.values()) {
+    for (const batch of batches.values()) {
       batch.seal();
       this.enforcement.countUnchecked(batch.admitUnchecked());
     }
@@ -360,12 +360,12 @@ export class RedisNode {
   /** A batch with unacknowledged spend of one slot; empty when there is none. */
   #createUnacknowledgedBatch(): AdmissionBatch {
     let batch: AdmissionBatch | null = null;
-    this.#spendCounters.unacknowledged.forEach((purse) => {
+    this.#spendCounters.unacknowledged.forEach((counter) => {
       if (batch !== null && batch.spends.length >= SPEND_COUNTERS_PER_PROBE_MAX) return;
-      const slot = this.#options.ownSlotOf(purse.hashTag);
+      const slot = this.#options.ownSlotOf(counter.hashTag);
       if (slot === null) return;
       batch ??= new AdmissionBatch(slot, this.#spendCounters);
-      if (batch.slot === slot) batch.reportSpend(purse);
+      if (batch.slot === slot) batch.reportSpend(counter);
     });
     return batch ?? new AdmissionBatch(this.#options.probeSlot, this.#spendCounters);
   }
@@ -388,16 +388,16 @@ export class RedisNode {
 
   #hasUnacknowledged(): boolean {
     let found = false;
-    this.#spendCounters.unacknowledged.forEach((purse) => {
-      if (!found && this.#options.ownSlotOf(purse.hashTag) !== null) found = true;
+    this.#spendCounters.unacknowledged.forEach((counter) => {
+      if (!found && this.#options.ownSlotOf(counter.hashTag) !== null) found = true;
     });
     return found;
   }
 }
 
-const createInflightCall = (batch: AdmissionBatch, probe: boolean): InflightCall => ({
+const createInflightCall = (batch: AdmissionBatch, isProbe: boolean): InflightCall => ({
   batch,
-  isProbe: probe,
+  isProbe,
   month: 0,
   isAnswered: false,
   isTimedOut: false,

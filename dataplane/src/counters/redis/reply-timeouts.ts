@@ -23,59 +23,61 @@ export class ReplyTimeouts<T extends AwaitedReply> {
    *         ▲ first                               ▲ next
    */
   #ring: (T | null)[] = new Array<T | null>(FIRST_CAPACITY).fill(null);
-  #first = 0;
-  #next = 0;
+  #firstIndex = 0;
+  #nextIndex = 0;
   #timer: NodeJS.Timeout | null = null;
   #cutoffMs = 0;
 
-  constructor(timeoutMs: number, onLate: (item: T) => void) {
+  constructor(timeoutMs: number, onTimeout: (item: T) => void) {
     this.#timeoutMs = timeoutMs;
-    this.#onTimeout = onLate;
+    this.#onTimeout = onTimeout;
   }
 
   start(item: T): void {
     this.cancel(item); // cancels the wait of an earlier send
     item.sentAtMs = performance.now();
-    if (this.#next - this.#first === this.#ring.length) this.#grow();
-    item.ringIndex = this.#next++;
+    if (this.#nextIndex - this.#firstIndex === this.#ring.length) this.#growRing();
+    item.ringIndex = this.#nextIndex++;
     this.#ring[this.#ringOffset(item.ringIndex)] = item;
-    if (this.#timer === null) this.#arm(this.#timeoutMs);
+    if (this.#timer === null) this.#armTimer(this.#timeoutMs);
   }
 
   cancel(item: T): void {
     if (item.ringIndex < 0) return;
     this.#ring[this.#ringOffset(item.ringIndex)] = null;
     item.ringIndex = -1;
-    while (this.#first < this.#next && this.#ring[this.#ringOffset(this.#first)] === null) this.#first++;
+    while (this.#firstIndex < this.#nextIndex && this.#ring[this.#ringOffset(this.#firstIndex)] === null)
+      this.#firstIndex++;
   }
 
-  #ringOffset(at: number): number {
-    return at % this.#ring.length;
+  #ringOffset(index: number): number {
+    return index % this.#ring.length;
   }
 
-  #grow(): void {
+  #growRing(): void {
     const ring = new Array<T | null>(2 * this.#ring.length).fill(null);
-    for (let at = this.#first; at < this.#next; at++) ring[at % ring.length] = this.#ring[this.#ringOffset(at)]!;
+    for (let index = this.#firstIndex; index < this.#nextIndex; index++)
+      ring[index % ring.length] = this.#ring[this.#ringOffset(index)]!;
     this.#ring = ring;
   }
 
-  #arm(delayMs: number): void {
-    this.#timer = setTimeout(this.#fire, delayMs);
+  #armTimer(delayMs: number): void {
+    this.#timer = setTimeout(this.#onTimer, delayMs);
   }
 
   /** Node runs timers before the poll phase and immediates after it. */
-  readonly #fire = (): void => {
+  readonly #onTimer = (): void => {
     this.#cutoffMs = performance.now() - this.#timeoutMs;
-    setImmediate(this.#expire);
+    setImmediate(this.#expireOverdue);
   };
 
-  readonly #expire = (): void => {
+  readonly #expireOverdue = (): void => {
     this.#timer = null;
-    while (this.#first < this.#next) {
-      const item = this.#ring[this.#ringOffset(this.#first)]!; // never null: `cancel` advances past answered calls
+    while (this.#firstIndex < this.#nextIndex) {
+      const item = this.#ring[this.#ringOffset(this.#firstIndex)]!; // never null: `cancel` advances past answered calls
       if (item.sentAtMs > this.#cutoffMs) {
         const leftMs = item.sentAtMs + this.#timeoutMs - performance.now();
-        if (this.#timer === null) this.#arm(Math.max(1, Math.ceil(leftMs)));
+        if (this.#timer === null) this.#armTimer(Math.max(1, Math.ceil(leftMs)));
         return;
       }
       this.cancel(item);

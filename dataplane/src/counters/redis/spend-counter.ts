@@ -61,14 +61,14 @@ export class SpendCounter implements SwapRemoveItem {
 
   constructor(
     tag: string,
-    unconfirmed: UnacknowledgedSet,
-    holding: { add(counter: SpendCounter): void },
+    unacknowledged: UnacknowledgedSet,
+    withReservations: { add(counter: SpendCounter): void },
     nextField: () => string,
   ) {
     this.hashTag = tag;
     this.monthKeyPrefix = monthSpendKey(tag, '');
-    this.#withReservations = holding;
-    this.#unacknowledged = unconfirmed;
+    this.#withReservations = withReservations;
+    this.#unacknowledged = unacknowledged;
     this.#nextField = nextField;
   }
 
@@ -98,13 +98,13 @@ export class SpendCounter implements SwapRemoveItem {
   acknowledge(total: WriterTotal, nanos: number, nowMs: number): void {
     total.acknowledgedAtMs = nowMs;
     if (nanos > total.acknowledgedNanos) total.acknowledgedNanos = nanos;
-    let left = false;
+    let hasUnacknowledged = false;
     for (let i = this.totals.length - 1; i >= 0; i--) {
-      const { nanos: own, acknowledgedNanos: confirmedNanos } = this.totals[i]!;
-      if (own > confirmedNanos) left = true;
+      const { nanos: totalNanos, acknowledgedNanos } = this.totals[i]!;
+      if (totalNanos > acknowledgedNanos) hasUnacknowledged = true;
       else if (i > 0) this.totals.splice(i, 1);
     }
-    if (!left) this.#unacknowledged.delete(this);
+    if (!hasUnacknowledged) this.#unacknowledged.delete(this);
   }
 
   reserve(nanos: number): void {

@@ -17,11 +17,11 @@ export class SpendCounters {
   readonly unacknowledged = new SwapRemoveSet<SpendCounter>();
   /** All counters with reservations, plus some whose reservations have ended. */
   readonly #withReservations = new Set<SpendCounter>();
-  #fields = 0;
-  #lossMs = Number.NEGATIVE_INFINITY;
+  #fieldCount = 0;
+  #lastLossAtMs = Number.NEGATIVE_INFINITY;
 
-  constructor(purseMax: number, writerId: string) {
-    this.#countersMax = purseMax;
+  constructor(countersMax: number, writerId: string) {
+    this.#countersMax = countersMax;
     this.#writerId = writerId;
   }
 
@@ -47,9 +47,9 @@ export class SpendCounters {
 
   /** Visits counters with reservations or with releases that the store has not received. */
   forEachWithReservations(visit: (counter: SpendCounter) => void): void {
-    for (const purse of this.#withReservations) {
-      if (purse.reservedNanos > 0 || purse.hasReleases) visit(purse);
-      else this.#withReservations.delete(purse);
+    for (const counter of this.#withReservations) {
+      if (counter.reservedNanos > 0 || counter.hasReleases) visit(counter);
+      else this.#withReservations.delete(counter);
     }
   }
 
@@ -61,29 +61,29 @@ export class SpendCounters {
    * Called when the store holds less of a total than it acknowledged. Returns true once per data loss: totals
    * acknowledged before the loss was first seen belong to the same loss.
    */
-  recordDataLoss(confirmedAtMs: number, nowMs: number): boolean {
-    if (confirmedAtMs <= this.#lossMs) return false;
-    this.#lossMs = nowMs;
+  recordDataLoss(acknowledgedAtMs: number, nowMs: number): boolean {
+    if (acknowledgedAtMs <= this.#lastLossAtMs) return false;
+    this.#lastLossAtMs = nowMs;
     return true;
   }
 
   #evictOne(): void {
-    let looked = 0;
-    for (const [tag, purse] of this.#byTag) {
-      if (looked++ >= EVICTION_CANDIDATES) break;
+    let checkedCount = 0;
+    for (const [tag, counter] of this.#byTag) {
+      if (checkedCount++ >= EVICTION_CANDIDATES) break;
       this.#byTag.delete(tag);
-      if (!purse.isRecentlyUsed && purse.isEvictable) return;
-      purse.isRecentlyUsed = false;
-      this.#byTag.set(tag, purse);
+      if (!counter.isRecentlyUsed && counter.isEvictable) return;
+      counter.isRecentlyUsed = false;
+      this.#byTag.set(tag, counter);
     }
     if (this.#byTag.size < 2 * this.#countersMax) return;
-    for (const [tag, purse] of this.#byTag) {
-      if (purse.reservedNanos > 0 || purse.batch !== null) continue;
-      this.unacknowledged.delete(purse);
+    for (const [tag, counter] of this.#byTag) {
+      if (counter.reservedNanos > 0 || counter.batch !== null) continue;
+      this.unacknowledged.delete(counter);
       this.#byTag.delete(tag);
       return;
     }
   }
 
-  readonly #nextField = (): string => `${this.#writerId}.${(this.#fields++).toString(36)}`;
+  readonly #nextField = (): string => `${this.#writerId}.${(this.#fieldCount++).toString(36)}`;
 }

@@ -4,7 +4,7 @@ import type { Mutant } from '../mutant.js';
 export const ADMIT_SCRIPT: readonly Mutant[] = [
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
-    find: `  if not held_too and not known[1] and (raised or grown) then call('EXPIRE', key, spend_ttl) end
+    find: `  if not reservation_item and not stored[1] and (raised or grown) then call('EXPIRE', key, spend_ttl) end
 `,
     put: '',
     bug: `the key of a month's spend never expires`,
@@ -30,25 +30,25 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
-    find: `    room = min(room, rpm - live)
+    find: `    capacity = min(capacity, rpm - live)
 `,
-    put: `    room = min(room, rpm - live + 1)
+    put: `    capacity = min(capacity, rpm - live + 1)
 `,
     bug: 'one request more than the limit passes in a minute',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
-    find: "known[3] or call('HGET', prefix .. month_text(this_month - 1), 'h') or ''",
-    put: "known[3] or ''",
+    find: `stored[3] or call('HGET', prefix .. month_text(this_month - 1), 'h') or ''`,
+    put: `stored[3] or ''`,
     bug: 'what is held when a month ends is forgotten',
     tests: ['test/src/limits/reservations.property.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
-    find: `    room = min(room, limit_I - count_I)
+    find: `    capacity = min(capacity, limit_I - count_I)
 `,
-    put: `    room = min(room, limit_I - count_I + 1)
+    put: `    capacity = min(capacity, limit_I - count_I + 1)
 `,
     bug: 'one request more than the limit passes in a day',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
@@ -94,10 +94,10 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `    if used >= tokens_I then
-      room = 0
+      capacity = 0
 `,
     put: `    if used > tokens_I then
-      room = 0
+      capacity = 0
 `,
     bug: 'a call passes though the tokens of the minute are used up',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
@@ -122,30 +122,30 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
-    find: `      fits = spent[purse] < budget and wanted or 0
+    find: `      fits = spent[spend_item] < budget and requested or 0
 `,
-    put: `      fits = spent[purse] <= budget and wanted or 0
+    put: `      fits = spent[spend_item] <= budget and requested or 0
 `,
     bug: 'a call passes though the budget is spent',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
-    find: '(budget - spent[purse] - held[purse] - own_hold[purse]) / hold)',
-    put: '(budget - spent[purse] - held[purse]) / hold)',
+    find: `(budget - spent[spend_item] - others_reserved[spend_item] - own_reserved[spend_item]) / reservation)`,
+    put: `(budget - spent[spend_item] - others_reserved[spend_item]) / reservation)`,
     bug: 'holds of this data plane are not counted',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
-    find: '(budget - spent[purse] - held[purse] - own_hold[purse]) / hold)',
-    put: '(budget - spent[purse] - own_hold[purse]) / hold)',
+    find: `(budget - spent[spend_item] - others_reserved[spend_item] - own_reserved[spend_item]) / reservation)`,
+    put: `(budget - spent[spend_item] - own_reserved[spend_item]) / reservation)`,
     bug: 'holds of other data planes are not counted',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
-    find: `      if not hold_version[purse] then fits = 0 end
+    find: `      if not reservation_version[spend_item] then fits = 0 end
 `,
     put: '',
     bug: 'a call that was overtaken takes a hold that is written nowhere',
@@ -153,9 +153,9 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
-    find: `    own_hold[held_purse] = own_hold[held_purse] + admitted * hold
+    find: `    own_reserved[reserved_item] = own_reserved[reserved_item] + admitted * reservation
 `,
-    put: `    own_hold[held_purse] = own_hold[held_purse] + hold
+    put: `    own_reserved[reserved_item] = own_reserved[reserved_item] + reservation
 `,
     bug: 'requests of one turn share one hold',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
@@ -171,16 +171,16 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
-    find: `          mine = max(0, sum - released)
+    find: `          own_sum = max(0, sum - released)
 `,
-    put: `          mine = max(0, sum)
+    put: `          own_sum = max(0, sum)
 `,
     bug: 'holds are never given back',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
-    find: `  if fresh and (sums or holds ~= there) then call('EXPIRE', key, spend_ttl) end
+    find: `  if fresh and (sums or reservations ~= stored_reservations) then call('EXPIRE', key, spend_ttl) end
 `,
     put: '',
     bug: 'the key of a month that begins with a hold never expires',
@@ -188,8 +188,8 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
-    find: 'own_hold[item], now + lease, version)',
-    put: 'own_hold[item], now + lease / 3, version)',
+    find: `own_reserved[item], now + lease, version)`,
+    put: `own_reserved[item], now + lease / 3, version)`,
     bug: 'a hold runs out before it is renewed',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
@@ -202,7 +202,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
-    find: `        others = others .. string.sub(there, from, next_from - 1)
+    find: `        others = others .. string.sub(stored_reservations, from, next_from - 1)
 `,
     put: '',
     bug: 'a data plane that writes its holds drops those of others',
@@ -210,10 +210,10 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
-    find: `  local version, holds = hold_version[item], there
+    find: `  local version, reservations = reservation_version[item], stored_reservations
   if version then
 `,
-    put: `  local version, holds = hold_version[item], there
+    put: `  local version, reservations = reservation_version[item], stored_reservations
   if true then
 `,
     bug: 'a call that was overtaken drops the holds of its data plane',
@@ -221,7 +221,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
-    find: 'if grown then sum = sum + total - own end',
+    find: `if grown then sum = sum + total - previous_total end`,
     put: 'if grown then sum = sum + total end',
     bug: 'a total that is told again is added again',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
@@ -237,18 +237,18 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
-    find: `  return max(sum, known_floor), own
+    find: `  return max(sum, known_floor), previous_total
 `,
-    put: `  return sum + known_floor, own
+    put: `  return sum + known_floor, previous_total
 `,
     bug: 'what data planes have told and what the ledger has are added up',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
-    find: `  return max(sum, known_floor), own
+    find: `  return max(sum, known_floor), previous_total
 `,
-    put: `  return sum, own
+    put: `  return sum, previous_total
 `,
     bug: 'what the ledger has counts for nothing',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
@@ -263,8 +263,8 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
-    find: 'book(prefix, month_text(of_month), field, total, 0, 0)',
-    put: 'book(prefix, this_month_text, field, total, 0, 0)',
+    find: `record_spend(prefix, month_text(of_month), field, total, 0, 0)`,
+    put: `record_spend(prefix, this_month_text, field, total, 0, 0)`,
     bug: 'late spend of last month is booked into this one',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
@@ -302,24 +302,24 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
-    find: '    if fits < 1 and wanted > 0 and purse_refusal == 0 then',
-    put: '    if fits < 1 and wanted > 0 then',
+    find: `    if fits < 1 and requested > 0 and budget_rejection == 0 then`,
+    put: `    if fits < 1 and requested > 0 then`,
     bug: 'the last budget that refuses is named instead of the first',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
-    find: `  if refusal == 0 then refusal = purse_refusal end
+    find: `  if rejection == 0 then rejection = budget_rejection end
 `,
-    put: `  if purse_refusal > 0 then refusal = purse_refusal end
+    put: `  if budget_rejection > 0 then rejection = budget_rejection end
 `,
     bug: 'a spent budget is named before the rate limit',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
-    find: '    if refusal == 0 and count_I >= limit_I then',
-    put: '    if refusal == 0 and count_I > limit_I then',
+    find: `    if rejection == 0 and count_I >= limit_I then`,
+    put: `    if rejection == 0 and count_I > limit_I then`,
     bug: 'the refusal by the day is not named',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
@@ -350,15 +350,15 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/counters/redis/admit-codec.ts',
-    find: `    retryAtSec: isMoney ? monthEndSec(month) : ceilToSeconds(reply.readDoubleLE(at + 5)),`,
+    find: `    retryAtSec: isBudget ? monthEndSec(month) : ceilToSeconds(reply.readDoubleLE(at + 5)),`,
     put: `    retryAtSec: ceilToSeconds(reply.readDoubleLE(at + 5)),`,
     bug: 'a spent budget does not say when the month ends',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
     file: 'dataplane/src/counters/redis/admit-codec.ts',
-    find: `\`acg:{\${agentId}\${PAIR}\${providerSlug}\``,
-    put: `\`acg:{\${agentId}\${PAIR}\``,
+    find: `\`acg:{\${agentId}\${PAIR_KEY_INFIX}\${providerSlug}\``,
+    put: `\`acg:{\${agentId}\${PAIR_KEY_INFIX}\``,
     bug: 'all providers of an agent share one window',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },

@@ -9,18 +9,18 @@ export const COUNTERS: Area = {
     ...ADMIT_SCRIPT,
     {
       file: 'dataplane/src/counters/memory/memory-counters.ts',
-      find: `          ? spent + spend.reservedNanos + holdNanos > budget.budgetNanos
+      find: `          ? spent + spend.reservedNanos + reservationNanos > budget.budgetNanos
 `,
-      put: `          ? spent + holdNanos > budget.budgetNanos
+      put: `          ? spent + reservationNanos > budget.budgetNanos
 `,
       bug: 'holds of calls under way are not counted',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
       file: 'dataplane/src/counters/memory/memory-counters.ts',
-      find: `          ? spent + spend.reservedNanos + holdNanos > budget.budgetNanos
+      find: `          ? spent + spend.reservedNanos + reservationNanos > budget.budgetNanos
 `,
-      put: `          ? spent + spend.reservedNanos + holdNanos >= budget.budgetNanos
+      put: `          ? spent + spend.reservedNanos + reservationNanos >= budget.budgetNanos
 `,
       bug: 'a hold that just fits is refused',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
@@ -34,16 +34,16 @@ export const COUNTERS: Area = {
     },
     {
       file: 'dataplane/src/counters/memory/memory-counters.ts',
-      find: `    for (let i = 0; i < terms.budgetedScopes.length; i++) {
+      find: `    for (let i = 0; i < limits.budgetedScopes.length; i++) {
 `,
-      put: `    for (let i = 0; i < Math.min(1, terms.budgetedScopes.length); i++) {
+      put: `    for (let i = 0; i < Math.min(1, limits.budgetedScopes.length); i++) {
 `,
       bug: 'budgets of project and organization hold nobody',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
       file: 'dataplane/src/counters/memory/memory-counters.ts',
-      find: `    for (let i = 0; i < terms.scopes.length; i++) {
+      find: `    for (let i = 0; i < limits.scopes.length; i++) {
 `,
       put: `    for (let i = 0; i < 1; i++) {
 `,
@@ -52,7 +52,7 @@ export const COUNTERS: Area = {
     },
     {
       file: 'dataplane/src/counters/memory/memory-counters.ts',
-      find: `      spend.reservedNanos = Math.max(0, spend.reservedNanos - held);
+      find: `      spend.reservedNanos = Math.max(0, spend.reservedNanos - releasedNanos);
 `,
       put: '',
       bug: 'holds are never given back',
@@ -60,16 +60,16 @@ export const COUNTERS: Area = {
     },
     {
       file: 'dataplane/src/counters/memory/memory-counters.ts',
-      find: `      const held = i === 0 ? holdNanos : 0;
+      find: `      const releasedNanos = i === 0 ? reservationNanos : 0;
 `,
-      put: `      const held = i === 1 ? holdNanos : 0;
+      put: `      const releasedNanos = i === 1 ? reservationNanos : 0;
 `,
       bug: 'a hold is given back to the project instead of the agent',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
       file: 'dataplane/src/counters/memory/memory-counters.ts',
-      find: `      if (holdNanos > 0) this.#refreshScopeSpend(terms, terms.scopes[0]!).reservedNanos += holdNanos;
+      find: `      if (reservationNanos > 0) this.#refreshScopeSpend(limits, limits.scopes[0]!).reservedNanos += reservationNanos;
 `,
       put: '',
       bug: 'an admitted call holds nothing',
@@ -77,17 +77,17 @@ export const COUNTERS: Area = {
     },
     {
       file: 'dataplane/src/counters/memory/memory-counters.ts',
-      find: `findFullWindow(pair, terms) ?? this.#findExceededBudget(terms, month, holdNanos)`,
-      put: `this.#findExceededBudget(terms, month, holdNanos) ?? findFullWindow(pair, terms)`,
+      find: `findFullWindow(rateWindows, limits) ?? this.#findExceededBudget(limits, month, reservationNanos)`,
+      put: `this.#findExceededBudget(limits, month, reservationNanos) ?? findFullWindow(rateWindows, limits)`,
       bug: 'a spent budget is named before the rate limit',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
       file: 'dataplane/src/counters/memory/memory-counters.ts',
       find: `    if (rejection === null) {
-      pair.consume();
+      rateWindows.consume();
 `,
-      put: `    pair.consume();
+      put: `    rateWindows.consume();
     if (rejection === null) {
 `,
       bug: 'what is refused is counted against the limits',
@@ -133,14 +133,14 @@ export const COUNTERS: Area = {
     },
     {
       file: 'dataplane/src/counters/memory/memory-counters.ts',
-      find: `pair.remaining(row, limits) === 0) {`,
-      put: `pair.remaining(row, limits) <= 1) {`,
+      find: `rateWindows.remaining(row, limits) === 0) {`,
+      put: `rateWindows.remaining(row, limits) <= 1) {`,
       bug: 'one request less than the limit passes',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
       file: 'dataplane/src/counters/memory/memory-counters.ts',
-      find: `      else if (pair.value[1].isExpired(nowUs)) this.#rateWindows.delete(pair.value[0]);
+      find: `      else if (entry.value[1].isExpired(nowUs)) this.#rateWindows.delete(entry.value[0]);
 `,
       put: '',
       bug: 'windows of agents that are gone fill the memory',
@@ -217,7 +217,7 @@ export const COUNTERS: Area = {
     },
     {
       file: 'dataplane/src/counters/memory/rate-limit-windows.ts',
-      find: `    if (nowUs < this.#tokensAtUs + 2 * this.#tokenUs) return false;
+      find: `    if (nowUs < this.#tokensAddedAtUs + 2 * this.#tokenUs) return false;
 `,
       put: '',
       bug: 'tokens of a call that took more than a day are forgotten',
@@ -225,8 +225,8 @@ export const COUNTERS: Area = {
     },
     {
       file: 'dataplane/src/counters/memory/rate-limit-windows.ts',
-      find: 'limit > 0 ? this.#log.at(this.#live - limit) : this.#nowUs;',
-      put: 'limit > 0 ? this.#log.at(0) : this.#nowUs;',
+      find: `limit > 0 ? this.#rpmLog.at(this.#rpmCount - limit) : this.#nowUs;`,
+      put: `limit > 0 ? this.#rpmLog.at(0) : this.#nowUs;`,
       bug: 'a lowered limit says that it passes too early',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
@@ -364,9 +364,9 @@ export const COUNTERS: Area = {
     },
     {
       file: 'dataplane/src/counters/redis/spend-counter.ts',
-      find: `      if (own > confirmedNanos) left = true;
+      find: `      if (totalNanos > acknowledgedNanos) hasUnacknowledged = true;
 `,
-      put: `      if (own > confirmedNanos) left = false;
+      put: `      if (totalNanos > acknowledgedNanos) hasUnacknowledged = false;
 `,
       bug: 'spend that the store never took is forgotten',
       tests: [
@@ -385,8 +385,8 @@ export const COUNTERS: Area = {
     },
     {
       file: 'dataplane/src/counters/redis/spend-counters.ts',
-      find: `      if (!purse.isRecentlyUsed && purse.isEvictable) return;`,
-      put: `      if (!purse.isRecentlyUsed) return;`,
+      find: `      if (!counter.isRecentlyUsed && counter.isEvictable) return;`,
+      put: `      if (!counter.isRecentlyUsed) return;`,
       bug: 'spend that the store has not confirmed gives way to new agents',
       tests: [
         'test/src/limits/redis-counters.test.ts',
@@ -396,7 +396,7 @@ export const COUNTERS: Area = {
     },
     {
       file: 'dataplane/src/counters/redis/spend-counters.ts',
-      find: `    if (confirmedAtMs <= this.#lossMs) return false;
+      find: `    if (acknowledgedAtMs <= this.#lastLossAtMs) return false;
 `,
       put: '',
       bug: 'one loss of data is told again and again',
@@ -439,7 +439,7 @@ export const COUNTERS: Area = {
     },
     {
       file: 'dataplane/src/counters/redis/redis-counters.ts',
-      find: `    for (let i = 0; i < terms.scopes.length; i++) {
+      find: `    for (let i = 0; i < limits.scopes.length; i++) {
 `,
       put: `    for (let i = 0; i < 1; i++) {
 `,
@@ -448,7 +448,7 @@ export const COUNTERS: Area = {
     },
     {
       file: 'dataplane/src/counters/redis/redis-counters.ts',
-      find: `      if (held > 0) counter.release(held);
+      find: `      if (releasedNanos > 0) counter.release(releasedNanos);
 `,
       put: '',
       bug: 'holds are never given back',
@@ -464,15 +464,15 @@ export const COUNTERS: Area = {
     },
     {
       file: 'dataplane/src/counters/redis/redis-counters.ts',
-      find: `      else this.#checkBudgetsInOrder(terms, budgets, at + 1, done);`,
+      find: `      else this.#checkBudgetsInOrder(limits, budgets, index + 1, done);`,
       put: '      else done(null);',
       bug: `on a cluster the organization's budget is not looked at`,
       tests: ['test/src/limits/redis-cluster.test.ts'],
     },
     {
       file: 'dataplane/src/counters/redis/redis-counters.ts',
-      find: `    this.#nodeOf(slot).checkBudgets(slot, limits, own, reservationNanos, ({ rejectedByRow: refusedBy, outcome }) => {`,
-      put: `    this.#nodeOf(slot).checkBudgets(slot, limits, limits.budgets.slice(1), reservationNanos, ({ rejectedByRow: refusedBy, outcome }) => {`,
+      find: `    this.#nodeOf(slot).checkBudgets(slot, limits, ownBudgets, reservationNanos, ({ rejectedByRow, outcome }) => {`,
+      put: `    this.#nodeOf(slot).checkBudgets(slot, limits, limits.budgets.slice(1), reservationNanos, ({ rejectedByRow, outcome }) => {`,
       bug: `a hold grows against another budget than the agent's`,
       tests: ['test/src/limits/redis-counters.test.ts'],
     },
@@ -494,8 +494,8 @@ export const COUNTERS: Area = {
     },
     {
       file: 'dataplane/src/counters/redis/spend-counters.ts',
-      find: `purse.reservedNanos > 0 || purse.hasReleases`,
-      put: `purse.reservedNanos > 0`,
+      find: `counter.reservedNanos > 0 || counter.hasReleases`,
+      put: `counter.reservedNanos > 0`,
       bug: 'what ended while the store was away is held until its lease is over',
       tests: ['test/src/limits/reservation-lease.test.ts'],
     },
@@ -583,8 +583,8 @@ export const COUNTERS: Area = {
     },
     {
       file: 'dataplane/src/counters/redis/reply-timeouts.ts',
-      find: `    setImmediate(this.#expire);`,
-      put: `    this.#expire();`,
+      find: `    setImmediate(this.#expireOverdue);`,
+      put: `    this.#expireOverdue();`,
       bug: 'a busy process takes an answer that is there for late',
       tests: ['dataplane/src/counters/redis/reply-timeouts.test.ts', 'test/src/limits/fail-open.test.ts'],
     },
@@ -613,7 +613,7 @@ export const COUNTERS: Area = {
     },
     {
       file: 'dataplane/src/counters/redis/admission-batch.ts',
-      find: `        if (takenNanos > 0) holder!.release(takenNanos);
+      find: `        if (grantedNanos > 0) reservationCounter!.release(grantedNanos);
 `,
       put: '',
       bug: 'what was taken for a call that went on without is held for ever',
@@ -621,14 +621,14 @@ export const COUNTERS: Area = {
     },
     {
       file: 'dataplane/src/counters/redis/admission-batch.ts',
-      find: `  const passes = n < verdict.admittedCount;`,
-      put: `  const passes = n <= verdict.admittedCount;`,
+      find: `  const isAdmitted = position < verdict.admittedCount;`,
+      put: `  const isAdmitted = position <= verdict.admittedCount;`,
       bug: 'one more than was admitted passes',
       tests: ['test/src/limits/redis-counters.test.ts'],
     },
     {
       file: 'dataplane/src/counters/redis/admission-batch.ts',
-      find: `verdict.rpmRemaining + verdict.admittedCount - 1 - n`,
+      find: `verdict.rpmRemaining + verdict.admittedCount - 1 - position`,
       put: 'verdict.rpmRemaining',
       bug: 'requests of one turn are all told what is left behind the last',
       tests: ['test/src/limits/redis-counters.test.ts'],

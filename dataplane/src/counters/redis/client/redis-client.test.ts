@@ -10,10 +10,10 @@ test('redis client: reconnect does not throw while a sentinel is still queried f
   await once(sentinel, 'listening');
   const { port } = sentinel.address() as AddressInfo;
   const address = parseRedisAddress(`redis+sentinel://127.0.0.1:${port}/primary`)!;
-  const access = { ...address, connectionName: 'test', tlsCa: null };
-  const link = new RedisClient(access, { onConnected: () => {}, onError: () => {} });
-  expect(() => link.reconnect(0)).not.toThrow();
-  link.close();
+  const options = { ...address, connectionName: 'test', tlsCa: null };
+  const client = new RedisClient(options, { onConnected: () => {}, onError: () => {} });
+  expect(() => client.reconnect(0)).not.toThrow();
+  client.close();
   sentinel.close();
   for (const socket of sockets) socket.destroy();
 });

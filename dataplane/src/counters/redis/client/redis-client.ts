@@ -50,26 +50,26 @@ interface RedisClientEvents {
 }
 
 export class RedisClient implements ScriptRunner {
-  readonly #access: RedisClientOptions;
+  readonly #options: RedisClientOptions;
   readonly #events: RedisClientEvents;
   #client: Redis | Cluster;
   /** Null without Sentinel. */
-  readonly #watch: SentinelFailoverWatch | null;
+  readonly #failoverWatch: SentinelFailoverWatch | null;
   /**
    * Incremented with each abandoned connection, so that late errors of an old connection do not abandon the new one.
    */
   #reconnectCount = 0;
 
   /** Several URLs are nodes of one Redis Cluster. Connects in the background and retries for ever. */
-  constructor(access: RedisClientOptions, events: RedisClientEvents) {
-    this.#access = access;
+  constructor(clientOptions: RedisClientOptions, events: RedisClientEvents) {
+    this.#options = clientOptions;
     this.#events = events;
-    this.#client = this.#open();
-    this.#watch = createSentinelWatch(access, this.#onFailover);
+    this.#client = this.#connect();
+    this.#failoverWatch = createSentinelWatch(clientOptions, this.#onFailover);
   }
 
-  #open(): Redis | Cluster {
-    const client = createIoredisClient(this.#access, this.#reconnectCount);
+  #connect(): Redis | Cluster {
+    const client = createIoredisClient(this.#options, this.#reconnectCount);
     client.on('ready', () => this.#events.onConnected());
     client.on('error', (error: Error) => this.#events.onError(error));
     if (client instanceof Redis) configureConnection(client);
@@ -101,19 +101,19 @@ export class RedisClient implements ScriptRunner {
     writerId: string,
     done: (failure: ScriptError | null, reply: Buffer | null) => void,
   ): void {
-    const left = this.#reconnectCount;
-    const refused = (error: Error): void => {
+    const sentAtCount = this.#reconnectCount;
+    const fail = (error: Error): void => {
       done(toScriptError(error), null);
-      if (WRONG_NODE_ERROR.test(error.message) && left === this.#reconnectCount) this.#switchServer();
+      if (WRONG_NODE_ERROR.test(error.message) && sentAtCount === this.#reconnectCount) this.#switchServer();
     };
     this.#send('evalsha', ADMIT_SCRIPT_SHA, keys, argument, writerId, (error, reply) => {
       if (error === null) done(null, reply);
       else if (error.message.startsWith('NOSCRIPT')) {
-        this.#send('eval', SCRIPT_BYTES, keys, argument, writerId, (again, late) => {
-          if (again === null) done(null, late);
-          else refused(again);
+        this.#send('eval', SCRIPT_BYTES, keys, argument, writerId, (evalError, evalReply) => {
+          if (evalError === null) done(null, evalReply);
+          else fail(evalError);
         });
-      } else refused(error);
+      } else fail(error);
     });
   }
 
@@ -121,11 +121,11 @@ export class RedisClient implements ScriptRunner {
   #switchServer(): void {
     this.#reconnectCount++;
     if (this.#client instanceof Cluster) this.#client.refreshSlotsCache();
-    else if (this.#access.sentinel == null) this.#client.disconnect(true);
+    else if (this.#options.sentinel == null) this.#client.disconnect(true);
     else {
       // The sentinel that answered last may be partitioned and still report the old primary. So start with another one.
       this.#client.disconnect();
-      this.#client = this.#open();
+      this.#client = this.#connect();
     }
   }
 
@@ -150,7 +150,7 @@ export class RedisClient implements ScriptRunner {
   }
 
   close(): void {
-    this.#watch?.close();
+    this.#failoverWatch?.close();
     this.#client.disconnect();
   }
 
@@ -176,12 +176,12 @@ function configureConnection(client: Redis): void {
 function limitHandshakeTime(client: Redis): void {
   client.on('connect', () => {
     const { stream } = client;
-    const judge = (): void => {
+    const destroyIfPending = (): void => {
       if (client.stream === stream && client.status === 'connect')
         stream.destroy(new Error('Redis did not reply to the handshake'));
     };
     // setImmediate: reads data that has already arrived before the check, however busy this process was.
-    setTimeout(() => setImmediate(judge), CONNECT_TIMEOUT_MS).unref();
+    setTimeout(() => setImmediate(destroyIfPending), CONNECT_TIMEOUT_MS).unref();
   });
 }
 
@@ -234,11 +234,11 @@ class ScriptCommand extends Command {
 const encodeBulkString = (text: string): string => `$${text.length}\r\n${text}\r\n`;
 
 /** `firstSentinel`: index of the sentinel to query first. */
-function createIoredisClient(access: RedisClientOptions, firstSentinel: number): Redis | Cluster {
-  const common = connectionOptions(access);
-  if (access.urls.length > 1) {
-    return new Cluster(access.urls.map(hostAndPort), {
-      redisOptions: common,
+function createIoredisClient(clientOptions: RedisClientOptions, firstSentinel: number): Redis | Cluster {
+  const connection = connectionOptions(clientOptions);
+  if (clientOptions.urls.length > 1) {
+    return new Cluster(clientOptions.urls.map(hostAndPort), {
+      redisOptions: connection,
       enableOfflineQueue: false,
       enableReadyCheck: false,
       clusterRetryStrategy: retryDelayMs,
@@ -250,12 +250,14 @@ function createIoredisClient(access: RedisClientOptions, firstSentinel: number):
       scaleReads: 'master',
     });
   }
-  const url = access.urls[0]!;
-  const where =
-    access.sentinel == null ? hostAndPort(url) : sentinelOptions(access.sentinel, common.tls, firstSentinel);
+  const url = clientOptions.urls[0]!;
+  const address =
+    clientOptions.sentinel == null
+      ? hostAndPort(url)
+      : sentinelOptions(clientOptions.sentinel, connection.tls, firstSentinel);
   return new Redis({
-    ...common,
-    ...where,
+    ...connection,
+    ...address,
     db: parseDatabase(url),
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
@@ -278,12 +280,12 @@ function sentinelOptions(group: SentinelGroup, tls: ConnectionOptions['tls'], fi
 }
 
 function createSentinelWatch(
-  access: RedisClientOptions,
-  onSwitch: (host: string, port: number) => void,
+  clientOptions: RedisClientOptions,
+  onFailover: (host: string, port: number) => void,
 ): SentinelFailoverWatch | null {
-  if (access.sentinel == null) return null;
-  const { hosts, name, username, password } = access.sentinel;
-  const { tls } = connectionOptions(access);
+  if (clientOptions.sentinel == null) return null;
+  const { hosts, name, username, password } = clientOptions.sentinel;
+  const { tls } = connectionOptions(clientOptions);
   const connections = hosts.map((host) => ({
     ...host,
     ...(username === null ? {} : { username }),
@@ -293,7 +295,7 @@ function createSentinelWatch(
     keepAlive: KEEP_ALIVE_MS,
     retryStrategy: retryDelayMs,
   }));
-  return new SentinelFailoverWatch(connections, name, onSwitch);
+  return new SentinelFailoverWatch(connections, name, onFailover);
 }
 
 interface ConnectionOptions {
@@ -309,10 +311,10 @@ interface ConnectionOptions {
   tls?: { ca?: string };
 }
 
-function connectionOptions(access: RedisClientOptions): ConnectionOptions {
-  const url = access.urls[0]!;
+function connectionOptions(clientOptions: RedisClientOptions): ConnectionOptions {
+  const url = clientOptions.urls[0]!;
   const options: ConnectionOptions = {
-    connectionName: access.connectionName,
+    connectionName: clientOptions.connectionName,
     connectTimeout: CONNECT_TIMEOUT_MS,
     keepAlive: KEEP_ALIVE_MS,
     enableReadyCheck: false, // probes check more than INFO does and need no permission for it
@@ -322,7 +324,7 @@ function connectionOptions(access: RedisClientOptions): ConnectionOptions {
   };
   if (url.username !== '') options.username = decodeURIComponent(url.username);
   if (url.password !== '') options.password = decodeURIComponent(url.password);
-  if (url.protocol === 'rediss:') options.tls = access.tlsCa === null ? {} : { ca: access.tlsCa };
+  if (url.protocol === 'rediss:') options.tls = clientOptions.tlsCa === null ? {} : { ca: clientOptions.tlsCa };
   return options;
 }
 
@@ -341,10 +343,10 @@ function toScriptError(error: Error): ScriptError {
 }
 
 async function fetchEvictionPolicy(node: Redis): Promise<string | null> {
-  const asked = new Command('config', ['GET', 'maxmemory-policy'], { replyEncoding: 'utf8' });
-  asked.setTimeout(POLICY_TIMEOUT_MS);
+  const command = new Command('config', ['GET', 'maxmemory-policy'], { replyEncoding: 'utf8' });
+  command.setTimeout(POLICY_TIMEOUT_MS);
   try {
-    const reply = (await node.sendCommand(asked)) as string[];
+    const reply = (await node.sendCommand(command)) as string[];
     return reply[1] ?? null;
   } catch {
     return null; // managed services and restricted users may not have CONFIG

@@ -21,7 +21,11 @@ interface SentinelConnection {
 export class SentinelFailoverWatch {
   readonly #subscribers: readonly Redis[];
 
-  constructor(sentinels: readonly SentinelConnection[], group: string, onSwitch: (host: string, port: number) => void) {
+  constructor(
+    sentinels: readonly SentinelConnection[],
+    groupName: string,
+    onFailover: (host: string, port: number) => void,
+  ) {
     this.#subscribers = sentinels.map((sentinel) => {
       // ioredis renews the subscription after each reconnect.
       const subscriber = new Redis({ ...sentinel, protocol: 2, enableReadyCheck: false, maxRetriesPerRequest: null });
@@ -29,7 +33,7 @@ export class SentinelFailoverWatch {
       // Payload: `<group> <old host> <old port> <new host> <new port>`
       subscriber.on('message', (_channel: string, text: string) => {
         const [name, , , host, port] = text.split(' ');
-        if (name === group) onSwitch(host ?? '', Number(port));
+        if (name === groupName) onFailover(host ?? '', Number(port));
       });
       subscriber.subscribe(CHANNEL).catch(() => {}); // only `disconnect` rejects it
       return subscriber;

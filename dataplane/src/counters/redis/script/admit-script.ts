@@ -12,12 +12,12 @@ import { LIMITS, type Limit } from '@acg/base/limits';
  * again).
  */
 export function expandScriptTemplate(template: string, limits: readonly Pick<Limit, 'counted' | 'window'>[]): string {
-  return template.replace(/--\[\[each (\w+)\]\](.*?)--\[\[end\]\]/gs, (_, counting: string, text: string) =>
+  return template.replace(/--\[\[each (\w+)\]\](.*?)--\[\[end\]\]/gs, (_, algorithm: string, text: string) =>
     limits
-      .filter(({ counted }) => counted === counting)
+      .filter(({ counted }) => counted === algorithm)
       .map(({ window }, at) => {
-        const written: Readonly<Record<string, string>> = { INDEX: `${at + 1}`, _I: `_${at + 1}`, WINDOW: window };
-        return text.replace(/\bINDEX\b|_I\b|\bWINDOW\b/g, (found) => written[found]!);
+        const replacements: Readonly<Record<string, string>> = { INDEX: `${at + 1}`, _I: `_${at + 1}`, WINDOW: window };
+        return text.replace(/\bINDEX\b|_I\b|\bWINDOW\b/g, (found) => replacements[found]!);
       })
       .join(''),
   );

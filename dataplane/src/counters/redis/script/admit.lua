@@ -34,14 +34,14 @@ local NO_LIMIT = 4294967295
 local BUCKETS = 60
 local call, pack, read, floor, max, min = redis.call, struct.pack, struct.unpack, math.floor, math.max, math.min
 local arg, writer = ARGV[1], ARGV[2]
-local LOOK = '<BI4I4' --[[each fixed]] .. 'I4' --[[end]]
-local MORE = '<' --[[each token]] .. 'I4' --[[end]] .. 'dB'
-local FOOTER = '<dI4I4I4' --[[each fixed]] .. 'I4d' --[[end]]
+local CHECK_FORMAT = '<BI4I4' --[[each fixed]] .. 'I4' --[[end]]
+local EXTENSION_FORMAT = '<' --[[each token]] .. 'I4' --[[end]] .. 'dB'
+local FOOTER_FORMAT = '<dI4I4I4' --[[each fixed]] .. 'I4d' --[[end]]
 local FOOTER_BYTES = 20 --[[each fixed]] + 12 --[[end]]
-local VERDICT = '<I4BdI4d' --[[each fixed]] .. 'I4d' --[[end]]
-local MORE_VERDICT = '<' --[[each token]] .. 'I4d' --[[end]] .. 'dd'
-local TOKENS = 1 --[[each fixed]] + 1 --[[end]]
-local minute, spend_ttl, lease, month, month_from, month_to, probe, purses, pair_checks, token_items, --[[each fixed]]WINDOW, --[[end]]token_minute, at =
+local VERDICT_FORMAT = '<I4BdI4d' --[[each fixed]] .. 'I4d' --[[end]]
+local EXTENSION_VERDICT_FORMAT = '<' --[[each token]] .. 'I4d' --[[end]] .. 'dd'
+local ROWS_BEFORE_TOKENS = 1 --[[each fixed]] + 1 --[[end]]
+local minute, spend_ttl, lease, month, month_from, month_to, probe, spend_items, admission_checks, token_items, --[[each fixed]]WINDOW, --[[end]]token_minute, at =
   read('<dddI4ddBI4I4I4--[[each fixed]]d--[[end]]d', arg)
 local clock = call('TIME')
 local now = clock[1] * 1000000 + clock[2]
@@ -57,7 +57,7 @@ end
 -- The caller sends its month with start and end. The script computes the calendar only if Redis's clock is in another
 -- month.
 local this_month, this_month_text = month, nil
-if purses > 0 then
+if spend_items > 0 then
   local seconds = tonumber(clock[1])
   if seconds < month_from or seconds >= month_to then -- civil-from-days
     local z = floor(seconds / 86400) + 719468
@@ -72,14 +72,14 @@ if purses > 0 then
 end
 
 -- Records a writer's total and the ledger's figures. Returns the month's spend and the field's previous total. With
--- reservations (`held_too`) the write is deferred to the end of the script, together with field `h`.
-local later = {}
-local function book(prefix, month_name, field, total, ledger_floor, ledger_own, held_too)
+-- reservations (`reservation_item`) the write is deferred to the end of the script, together with field `h`.
+local deferred_writes = {}
+local function record_spend(prefix, month_name, field, total, ledger_floor, ledger_own, reservation_item)
   local key = prefix .. month_name
-  local known = held_too and call('HMGET', key, 's', field, 'h') or call('HMGET', key, 's', field)
-  local sum, known_floor, known_ledger, own = 0, 0, 0, 0
-  if known[1] then sum, known_floor, known_ledger = read('<ddd', known[1]) end
-  if known[2] then own = read('<d', known[2]) end
+  local stored = reservation_item and call('HMGET', key, 's', field, 'h') or call('HMGET', key, 's', field)
+  local sum, known_floor, known_ledger, previous_total = 0, 0, 0, 0
+  if stored[1] then sum, known_floor, known_ledger = read('<ddd', stored[1]) end
+  if stored[2] then previous_total = read('<d', stored[2]) end
   local raised = ledger_floor > known_floor
   if raised then known_floor = ledger_floor end
   if ledger_own > known_ledger then
@@ -87,66 +87,66 @@ local function book(prefix, month_name, field, total, ledger_floor, ledger_own, 
     known_ledger = ledger_own
     raised = true
   end
-  local grown = total > own
-  if grown then sum = sum + total - own end
-  if held_too then
+  local grown = total > previous_total
+  if grown then sum = sum + total - previous_total end
+  if reservation_item then
     local sums = (grown or raised) and pack('<ddd', sum, known_floor, known_ledger)
-    local holds = known[3] or call('HGET', prefix .. month_text(this_month - 1), 'h') or ''
-    later[held_too] = { key, holds, sums, grown and field, total, not known[1] }
+    local reservations = stored[3] or call('HGET', prefix .. month_text(this_month - 1), 'h') or ''
+    deferred_writes[reservation_item] = { key, reservations, sums, grown and field, total, not stored[1] }
   elseif grown then
     call('HSET', key, 's', pack('<ddd', sum, known_floor, known_ledger), field, pack('<d', total))
   elseif raised then
     call('HSET', key, 's', pack('<ddd', sum, known_floor, known_ledger))
   end
-  if not held_too and not known[1] and (raised or grown) then call('EXPIRE', key, spend_ttl) end
-  return max(sum, known_floor), own
+  if not reservation_item and not stored[1] and (raised or grown) then call('EXPIRE', key, spend_ttl) end
+  return max(sum, known_floor), previous_total
 end
 
-local spent, held, own_hold, others_holds, hold_version = {}, {}, {}, {}, {}
-for item = 1, purses do
+local spent, others_reserved, own_reserved, others_reservations, reservation_version = {}, {}, {}, {}, {}
+for item = 1, spend_items do
   local flags, of_month, total, ledger_floor, ledger_own, ledger_month, field, following =
     read('<BI4dddI4s', arg, at)
   at = following
   local prefix = KEYS[key_at]
   key_at = key_at + 1
   local now_spent, found = 0, 0
-  local asked = flags % 2 == 1
-  local holds = flags >= 2 and item
+  local needs_spent = flags % 2 == 1
+  local reservation_item = flags >= 2 and item
   if ledger_month ~= this_month then ledger_floor, ledger_own = 0, 0 end
   if of_month == this_month then
-    now_spent, found = book(prefix, this_month_text, field, total, ledger_floor, ledger_own, holds)
+    now_spent, found = record_spend(prefix, this_month_text, field, total, ledger_floor, ledger_own, reservation_item)
   else
     local nothing
-    if total > 0 then nothing, found = book(prefix, month_text(of_month), field, total, 0, 0) end
-    if asked or holds then
-      now_spent = book(prefix, this_month_text, field, 0, ledger_floor, ledger_own, holds)
+    if total > 0 then nothing, found = record_spend(prefix, month_text(of_month), field, total, 0, 0) end
+    if needs_spent or reservation_item then
+      now_spent = record_spend(prefix, this_month_text, field, 0, ledger_floor, ledger_own, reservation_item)
     end
   end
   spent[item] = now_spent
-  held[item] = 0
-  if holds then
+  others_reserved[item] = 0
+  if reservation_item then
     local version, base, released
     version, base, released, at = read('<ddd', arg, at)
-    local mine = base -- also when an earlier report of this writer, or its stored reservation, was lost
-    local there, from, others = later[item][2], 1, ''
-    while from <= #there do -- entries of field `h`
-      local name, sum, deadline, stored_version, next_from = read('<sddd', there, from)
+    local own_sum = base -- also when an earlier report of this writer, or its stored reservation, was lost
+    local stored_reservations, from, others = deferred_writes[item][2], 1, ''
+    while from <= #stored_reservations do -- entries of field `h`
+      local name, sum, deadline, stored_version, next_from = read('<sddd', stored_reservations, from)
       if name == writer then
         if stored_version == version - 1 then
-          mine = max(0, sum - released)
+          own_sum = max(0, sum - released)
         elseif stored_version >= version then
           version = nil -- a newer report arrived first: ignore this one
-          mine = sum
+          own_sum = sum
         end
       elseif deadline > now then
-        held[item] = held[item] + sum
-        others = others .. string.sub(there, from, next_from - 1)
+        others_reserved[item] = others_reserved[item] + sum
+        others = others .. string.sub(stored_reservations, from, next_from - 1)
       end
       from = next_from
     end
-    own_hold[item] = mine
-    others_holds[item] = others
-    hold_version[item] = version
+    own_reserved[item] = own_sum
+    others_reservations[item] = others
+    reservation_version[item] = version
   end
   reply[#reply + 1] = pack('<I4dd', this_month, found, now_spent)
 end
@@ -163,33 +163,33 @@ for item = 1, token_items do
   while from <= #buckets and read('<d', buckets, from) + BUCKETS < current do from = from + 16 end
   local upto = #buckets
   if upto - 15 >= from then
-    local newest, there = read('<dd', buckets, upto - 15)
+    local newest, newest_tokens = read('<dd', buckets, upto - 15)
     if newest >= current then -- also after the clock stepped back
-      current, tokens, upto = newest, tokens + there, upto - 16
+      current, tokens, upto = newest, tokens + newest_tokens, upto - 16
     end
   end
   local value = string.sub(buckets, from, upto) .. pack('<dd', current, tokens)
   call('SET', key, value, 'PX', math.ceil(token_minute / 1000 + 2 * width / 1000))
 end
 
-for item = 1, pair_checks do
+for item = 1, admission_checks do
   -- Most agents have only request limits. Everything else is in the optional extension.
-  local kind, wanted, rpm, --[[each fixed]] limit_I, --[[end]] following = read(LOOK, arg, at)
+  local flags, requested, rpm, --[[each fixed]] limit_I, --[[end]] following = read(CHECK_FORMAT, arg, at)
   at = following
-  local pair = kind % 2
-  local --[[each token]] tokens_I, --[[end]] hold, checks = --[[each token]] NO_LIMIT, --[[end]] 0, 0
-  if kind >= 2 then --[[each token]] tokens_I, --[[end]] hold, checks, at = read(MORE, arg, at) end
-  local room = wanted
+  local has_key = flags % 2
+  local --[[each token]] tokens_I, --[[end]] reservation, budget_checks = --[[each token]] NO_LIMIT, --[[end]] 0, 0
+  if flags >= 2 then --[[each token]] tokens_I, --[[end]] reservation, budget_checks, at = read(EXTENSION_FORMAT, arg, at) end
+  local capacity = requested
   local last, stop, front, oldest, live = 0, 0, 0, 0, 0
   --[[each fixed]] local count_I, start_I = 0, 0 --[[end]]
   local key, old_stop, time, fresh
-  if pair == 1 then
+  if has_key == 1 then
     key = KEYS[key_at]
     key_at = key_at + 1
     local footer = call('GETRANGE', key, -FOOTER_BYTES, -1)
     fresh = #footer < FOOTER_BYTES
     if not fresh then
-      last, stop, front, oldest --[[each fixed]] , count_I, start_I --[[end]] = read(FOOTER, footer)
+      last, stop, front, oldest --[[each fixed]] , count_I, start_I --[[end]] = read(FOOTER_FORMAT, footer)
     end
     old_stop, time = stop, now
     if last > now then -- the clock stepped back: freeze the time after a small step, empty the log after a large one
@@ -219,15 +219,15 @@ for item = 1, pair_checks do
       end
     end
     live = stop - front
-    room = min(room, rpm - live)
+    capacity = min(capacity, rpm - live)
     --[[each fixed]]
     if start_I > time then start_I = time end
     if time >= start_I + WINDOW then count_I = 0 end
-    room = min(room, limit_I - count_I)
+    capacity = min(capacity, limit_I - count_I)
     --[[end]]
   end
 
-  local token_refusal, token_free_at = 0, 0
+  local token_rejection, token_retry_at = 0, 0
   --[[each token]]
   local left_I, reset_I = tokens_I, 0
   if tokens_I < NO_LIMIT then
@@ -245,40 +245,40 @@ for item = 1, pair_checks do
     end
     left_I = max(0, tokens_I - used)
     if used >= tokens_I then
-      room = 0
-      if token_refusal == 0 then token_refusal, token_free_at = TOKENS + INDEX, reset_I end
+      capacity = 0
+      if token_rejection == 0 then token_rejection, token_retry_at = ROWS_BEFORE_TOKENS + INDEX, reset_I end
     end
   end
   --[[end]]
 
-  local purse_refusal, refused_purse, first_purse = 0, 0, 0
-  local held_purse, held_budget, held_row = 0, 0, 0
-  for i = 1, checks do
-    local purse, row, budget
-    purse, row, budget, at = read('<I4Bd', arg, at)
-    if i == 1 then first_purse = purse end
+  local budget_rejection, rejecting_item, first_item = 0, 0, 0
+  local reserved_item, reserved_budget, reserved_row = 0, 0, 0
+  for i = 1, budget_checks do
+    local spend_item, row, budget
+    spend_item, row, budget, at = read('<I4Bd', arg, at)
+    if i == 1 then first_item = spend_item end
     local fits
-    if i == 1 and hold > 0 then
-      held_purse, held_budget, held_row = purse, budget, row
-      fits = floor((budget - spent[purse] - held[purse] - own_hold[purse]) / hold)
-      if not hold_version[purse] then fits = 0 end
+    if i == 1 and reservation > 0 then
+      reserved_item, reserved_budget, reserved_row = spend_item, budget, row
+      fits = floor((budget - spent[spend_item] - others_reserved[spend_item] - own_reserved[spend_item]) / reservation)
+      if not reservation_version[spend_item] then fits = 0 end
     else
-      fits = spent[purse] < budget and wanted or 0
+      fits = spent[spend_item] < budget and requested or 0
     end
-    room = min(room, fits)
-    if fits < 1 and wanted > 0 and purse_refusal == 0 then purse_refusal, refused_purse = row, purse end
+    capacity = min(capacity, fits)
+    if fits < 1 and requested > 0 and budget_rejection == 0 then budget_rejection, rejecting_item = row, spend_item end
   end
 
-  local admitted = max(0, room)
-  if admitted > 0 and held_purse > 0 then
-    own_hold[held_purse] = own_hold[held_purse] + admitted * hold
-    if spent[held_purse] + held[held_purse] + own_hold[held_purse] + hold > held_budget then
-      purse_refusal, refused_purse = held_row, held_purse
+  local admitted = max(0, capacity)
+  if admitted > 0 and reserved_item > 0 then
+    own_reserved[reserved_item] = own_reserved[reserved_item] + admitted * reservation
+    if spent[reserved_item] + others_reserved[reserved_item] + own_reserved[reserved_item] + reservation > reserved_budget then
+      budget_rejection, rejecting_item = reserved_row, reserved_item
     end
   end
 
-  local refusal, free_at = 0, 0
-  if pair == 1 then
+  local rejection, retry_at = 0, 0
+  if has_key == 1 then
     if admitted > 0 then
       local stamp = pack('<I4', time % STAMPS)
       local stamps = admitted == 1 and stamp or string.rep(stamp, admitted)
@@ -298,7 +298,7 @@ for item = 1, pair_checks do
         front, stop = 0, live + admitted
         local value = kept
           .. stamps
-          .. pack(FOOTER, time, stop, 0, oldest % STAMPS --[[each fixed]] , count_I, start_I --[[end]] )
+          .. pack(FOOTER_FORMAT, time, stop, 0, oldest % STAMPS --[[each fixed]] , count_I, start_I --[[end]] )
         if opened then
           call('SET', key, value, 'PX', math.ceil((expires + minute - now) / 1000))
         else
@@ -306,7 +306,7 @@ for item = 1, pair_checks do
         end
       else
         stop = stop + admitted
-        local footer = pack(FOOTER, time, stop, front, oldest % STAMPS --[[each fixed]] , count_I, start_I --[[end]] )
+        local footer = pack(FOOTER_FORMAT, time, stop, front, oldest % STAMPS --[[each fixed]] , count_I, start_I --[[end]] )
         call('SETRANGE', key, old_stop * 4, stamps .. footer)
       end
       live = live + admitted
@@ -314,47 +314,47 @@ for item = 1, pair_checks do
 
     -- The row that rejects the next request, and when that check admits it.
     if live >= rpm then
-      refusal = 1
+      rejection = 1
       local blocker = oldest
       if live > rpm and rpm > 0 then -- the limit was lowered below the current count
         local index = stop - rpm
         blocker = read('<I4', call('GETRANGE', key, index * 4, index * 4 + 3))
         blocker = time - (time - blocker) % STAMPS
       end
-      free_at = blocker + minute
+      retry_at = blocker + minute
     end
     --[[each fixed]]
-    if refusal == 0 and count_I >= limit_I then refusal, free_at = 1 + INDEX, start_I + WINDOW end
+    if rejection == 0 and count_I >= limit_I then rejection, retry_at = 1 + INDEX, start_I + WINDOW end
     --[[end]]
   end
-  if refusal == 0 then refusal, free_at = token_refusal, token_free_at end
-  if refusal == 0 then refusal = purse_refusal end
-  local shown = purse_refusal > 0 and refused_purse or first_purse
-  reply[#reply + 1] = pack(VERDICT, admitted, refusal, free_at, max(0, rpm - live), live > 0 and oldest + minute or 0
+  if rejection == 0 then rejection, retry_at = token_rejection, token_retry_at end
+  if rejection == 0 then rejection = budget_rejection end
+  local reported_item = budget_rejection > 0 and rejecting_item or first_item
+  reply[#reply + 1] = pack(VERDICT_FORMAT, admitted, rejection, retry_at, max(0, rpm - live), live > 0 and oldest + minute or 0
     --[[each fixed]] , max(0, limit_I - count_I), count_I > 0 and start_I + WINDOW or 0 --[[end]])
-  if kind >= 2 then
-    reply[#reply + 1] = pack(MORE_VERDICT, --[[each token]] left_I, reset_I, --[[end]]
-      spent[shown] or 0, (held[shown] or 0) + (own_hold[shown] or 0))
+  if flags >= 2 then
+    reply[#reply + 1] = pack(EXTENSION_VERDICT_FORMAT, --[[each token]] left_I, reset_I, --[[end]]
+      spent[reported_item] or 0, (others_reserved[reported_item] or 0) + (own_reserved[reported_item] or 0))
   end
 end
 
-for item, due in pairs(later) do
-  local key, there, sums, field, total, fresh = due[1], due[2], due[3], due[4], due[5], due[6]
-  local version, holds = hold_version[item], there
+for item, write in pairs(deferred_writes) do
+  local key, stored_reservations, sums, field, total, fresh = write[1], write[2], write[3], write[4], write[5], write[6]
+  local version, reservations = reservation_version[item], stored_reservations
   if version then
-    holds = others_holds[item]
-    if own_hold[item] > 0 then
-      holds = holds .. pack('<sddd', writer, own_hold[item], now + lease, version)
+    reservations = others_reservations[item]
+    if own_reserved[item] > 0 then
+      reservations = reservations .. pack('<sddd', writer, own_reserved[item], now + lease, version)
     end
   end
   if field then
-    call('HSET', key, 'h', holds, 's', sums, field, pack('<d', total))
+    call('HSET', key, 'h', reservations, 's', sums, field, pack('<d', total))
   elseif sums then
-    call('HSET', key, 'h', holds, 's', sums)
-  elseif holds ~= there then
-    call('HSET', key, 'h', holds)
+    call('HSET', key, 'h', reservations, 's', sums)
+  elseif reservations ~= stored_reservations then
+    call('HSET', key, 'h', reservations)
   end
-  if fresh and (sums or holds ~= there) then call('EXPIRE', key, spend_ttl) end
+  if fresh and (sums or reservations ~= stored_reservations) then call('EXPIRE', key, spend_ttl) end
 end
 
 return table.concat(reply)
