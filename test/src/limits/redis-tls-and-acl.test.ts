@@ -147,6 +147,6 @@ test('access: a store that evicts keys is warned about at start', async () => {
   const { log, lines } = captureLog();
   const counters = new RedisCounters(counterOptions(server.url, caPem), log, new CountingMetrics());
   await counters.start();
-  expect(lines).toEqual([expect.stringContaining('set maxmemory-policy noeviction')]);
+  expect(lines).toEqual([expect.stringContaining('Set maxmemory-policy to noeviction')]);
   await counters.close();
 });
