@@ -3,8 +3,7 @@ import { NANOS_PER_CENT } from '@acg/base/units';
 import type { IAgentContext, ILimit } from '@acg/proto/messages';
 import { type AgentLimits, createAgentLimits, DEFAULT_MAX_OUTPUT_TOKENS } from '../limits/agent-limits.js';
 import { parseMonth } from '../limits/calendar-month.js';
-import { BUDGET_ROW, BUDGET_ROWS, LIMIT_TABLE, type LimitRow, UNLIMITED } from '../limits/limit-table.js';
-import { scopeHashTag } from '../limits/scope-hash-tag.js';
+import { BUDGET_ROW, BUDGET_ROWS, LIMIT_TABLE, type LimitRow, scopeHashTag, UNLIMITED } from '../limits/limit-table.js';
 
 /** The fields of control planes that do not send `limits` yet; gone with the next release. */
 const LEGACY_FIELDS: Readonly<Record<string, (message: IAgentContext) => number | null | undefined>> = {

@@ -1,41 +1,46 @@
-/** What admission has to know of an agent. Made once per context; the same object serves all of its calls. */
+/**
+ * Limits and budget settings of one agent, as admission needs them. Created once per context and shared by all of its
+ * calls.
+ */
 import { BUDGET_ROW, type LimitValues, TPM_ROW, UNLIMITED } from './limit-table.js';
 
-/** The month spend of one scope, as the ledger has it, and the budget on it. */
+/** Month spend of one scope by the ledger, and the budget on it. */
 export interface ScopeSpend {
-  /** Row of its budget in the limit table. */
+  /** Row of the scope's budget in the limit table. */
   readonly row: number;
-  /** Hash tag of its keys: the agent's id; of a project or an organization another one than any agent's. */
+  /** Hash tag of the scope's Redis keys; see scopeHashTag. */
   readonly tag: string;
   /** Nano-dollars; UNLIMITED = no budget. */
   readonly budgetNanos: number;
-  /** The ledger's figure of `month`. */
+  /** The ledger's spend figure for `month`, nano-dollars. */
   readonly ledgerNanos: number;
-  /** The part of it that only the ledger counts: data planes never add it to their own totals. */
+  /**
+   * The part of `ledgerNanos` that only the ledger counts, nano-dollars. Data planes never add it to their own totals.
+   */
   readonly ledgerOwnNanos: number;
 }
 
 export interface AgentLimits {
   readonly agentId: string;
   readonly byRow: LimitValues;
-  /** Month of the ledger's figures (see calendar-month.ts); they say nothing of any other month. */
+  /** Month of the ledger's figures (see calendar-month.ts). They do not apply to any other month. */
   readonly month: number;
-  /** The agent's own first, always; then those of its project and organization that have a budget. */
+  /** The agent's own scope first, always; then its project and organization where they have a budget. */
   readonly scopes: readonly ScopeSpend[];
-  /** Those of `spends` that have a budget. */
+  /** The scopes that have a budget. */
   readonly budgetedScopes: readonly ScopeSpend[];
   /**
-   * Hash tags of its project and organization without a budget. Their spend is counted, too: a budget that is set in
-   * mid-month starts from what was spent.
+   * Hash tags of the agent's project and organization where they have no budget. Their spend is counted, too, so that a
+   * budget set in mid-month starts from the month's spend.
    */
   readonly unbudgetedTags: readonly string[];
-  /** What calls cost counts: there is a budget of the agent, its project or its organization, or a limit of tokens. */
+  /** Whether a limit counts cost: a budget of the agent, its project or its organization, or a token limit. */
   readonly hasCostLimit: boolean;
-  /** Admission reserves what a call may cost at most. */
+  /** Admission reserves the maximum cost of a call. */
   readonly hardBudget: boolean;
-  /** Output tokens that a call is taken to want when it states no maximum. */
+  /** Output tokens assumed for a call that sets no maximum. */
   readonly defaultMaxOutputTokens: number;
-  /** Calls are refused while the store is away. */
+  /** Calls are rejected while the counter store is unavailable. */
   readonly rejectsUnchecked: boolean;
 }
 
@@ -45,7 +50,7 @@ interface AgentLimitsInput {
   readonly agentId: string;
   readonly byRow: LimitValues;
   readonly month: number;
-  /** Of the agent; of project and organization, where they have a budget. */
+  /** The agent's scope; project and organization only where they have a budget. */
   readonly scopes: readonly Omit<ScopeSpend, 'budgetNanos'>[];
   readonly unbudgetedTags: readonly string[];
   readonly hardBudget: boolean;

@@ -12,15 +12,15 @@ const month = formatMonth(monthOfMs(nowMs));
 const agentId = 'agent-1';
 const budgets = { budgetNanos: 1_000, projectBudgetNanos: 1_000, orgBudgetNanos: 1_000 };
 
-/** Counters that know the scopes of one agent, which has spent 100. */
-function counted() {
+/** Counters that track the scopes of one agent with a spend of 100 nano-dollars. */
+function createCountersWithSpend() {
   const counters = new MemoryCounters(() => nowMs * 1_000);
-  const terms = createTestLimits({ agentId, ...budgets });
-  const settlement = { limits: terms, providerSlug: 'openai', month: monthOfMs(nowMs), tokens: 0, reservationNanos: 0 };
+  const limits = createTestLimits({ agentId, ...budgets });
+  const settlement = { limits, providerSlug: 'openai', month: monthOfMs(nowMs), tokens: 0, reservationNanos: 0 };
   counters.settle({ ...settlement, costNanos: 100 });
   const admitted = (): Admission => {
     let seen: Admission | null = null;
-    counters.admit({ limits: terms, providerSlug: 'openai', reservationNanos: 0 }, (admission) => {
+    counters.admit({ limits, providerSlug: 'openai', reservationNanos: 0 }, (admission) => {
       seen = admission;
     });
     return seen!;
@@ -34,23 +34,23 @@ test.each<['agent' | 'project' | 'org', IReportUsageResponse]>([
   ['agent', { spend: [{ agentId, ...figures }] }],
   ['project', { scopes: [{ scope: 'project', id: 'project-1', ...figures }] }],
   ['org', { scopes: [{ scope: 'org', id: 'org-1', ...figures }] }],
-])('ledger: its figure of the %s’s month decides', (scope, response) => {
-  const { counters, admitted } = counted();
+])('ledger spend: rejects by the ledger’s month figure of the %s', (scope, response) => {
+  const { counters, admitted } = createCountersWithSpend();
   expect(admitted().outcome).toBe('admitted');
   applyLedgerSpend(counters, response);
-  expect(admitted()).toMatchObject({ refusedBy: findLimitRow('budget', scope), spentNanos: 1_000 });
+  expect(admitted()).toMatchObject({ rejectedByRow: findLimitRow('budget', scope), spentNanos: 1_000 });
 });
 
-test('ledger: what data planes told it is not added to what they have spent, the rest is', () => {
-  const { counters, admitted } = counted();
+test('ledger spend: adds only the ledger’s own part to the spend of data planes', () => {
+  const { counters, admitted } = createCountersWithSpend();
   applyLedgerSpend(counters, { spend: [{ agentId, month, spentNanos: 130, ledgerNanos: 30 }] });
   expect(admitted().spentNanos).toBe(130);
   applyLedgerSpend(counters, { spend: [{ agentId, month, spentNanos: 140, ledgerNanos: 50 }] });
   expect(admitted().spentNanos).toBe(150);
 });
 
-test('ledger: a figure of no month, or of another one, says nothing', () => {
-  const { counters, admitted } = counted();
+test('ledger spend: ignores figures of other or invalid months', () => {
+  const { counters, admitted } = createCountersWithSpend();
   for (const other of ['2026-10', '2026-13', '', 'November']) {
     applyLedgerSpend(counters, { spend: [{ agentId, month: other, spentNanos: 1_000, ledgerNanos: 1_000 }] });
   }

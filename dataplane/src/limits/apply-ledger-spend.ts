@@ -1,8 +1,8 @@
-/** What the ledger answers to a batch of usage about the month spend of its agents, projects and organizations. */
+/** Applies the month spend in the ledger's reply to a usage batch: figures of agents, projects and organizations. */
 import type { IReportUsageResponse } from '@acg/proto/messages';
 import { parseMonth } from './calendar-month.js';
 import type { Counters } from './counters.js';
-import { scopeHashTag } from './scope-hash-tag.js';
+import { scopeHashTag } from './limit-table.js';
 
 export function applyLedgerSpend(
   counters: Pick<Counters, 'updateLedgerSpend'>,

@@ -1,5 +1,6 @@
 /**
- * Calendar months in UTC as one number, year × 12 + month − 1, so that they compare and pack (docs/contract.md#limits).
+ * Calendar months in UTC as one number, year × 12 + month − 1, which can be compared and packed
+ * (docs/contract.md#limits).
  */
 
 const MS_PER_SECOND = 1000;
@@ -9,7 +10,7 @@ export function monthOfMs(unixMs: number): number {
   return date.getUTCFullYear() * 12 + date.getUTCMonth();
 }
 
-/** `YYYY-MM` → number; -1 for anything else, which is no month and so matches none. */
+/** Parses `YYYY-MM`; returns -1 for any other text, which matches no month. */
 export function parseMonth(text: string): number {
   if (text.length !== 7 || text.charCodeAt(4) !== 45) return -1;
   const year = Number(text.slice(0, 4));
@@ -21,7 +22,7 @@ export function formatMonth(month: number): string {
   return `${String(Math.floor(month / 12)).padStart(4, '0')}-${String((month % 12) + 1).padStart(2, '0')}`;
 }
 
-/** Like {@link formatMonth}, for callers that ask for the same month again and again. */
+/** Like {@link formatMonth}, cached for callers that format the same month repeatedly. */
 export class MonthNameCache {
   #month = -1;
   #name = '';

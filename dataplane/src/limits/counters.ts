@@ -1,66 +1,72 @@
 /**
- * Limits and spend of agents. Two implementations, Redis and in-process, pass one conformance suite. Money is integer
- * nano-dollars. Callbacks instead of promises: they run at most once, possibly synchronously.
+ * Interface of the counters that enforce limits and track spend. The Redis and the in-memory implementation pass one
+ * conformance suite. Money is integer nano-dollars. Results arrive by callback, which runs at most once and possibly
+ * synchronously.
  */
 import type { AgentLimits } from './agent-limits.js';
 import type { LimitType } from './limit-table.js';
 
-/** One request that asks to pass. */
+/** One request that needs admission. */
 export interface AdmissionRequest {
   readonly limits: AgentLimits;
   readonly providerSlug: string;
-  /** What it may cost at most, reserved until it is settled; 0 = nothing is reserved. */
+  /** Maximum cost of the request in nano-dollars, reserved until it is settled; 0 = no reservation. */
   readonly reservationNanos: number;
 }
 
 type AdmissionOutcome =
-  | 'admitted' // consumed one from every window, and the hold is taken
-  | 'unchecked' // the store is unavailable: allowed, nothing consumed
-  | LimitType; // refused
+  | 'admitted' // one request consumed in every window; the reservation is taken
+  | 'unchecked' // the store is unavailable: admitted without consuming anything
+  | LimitType; // rejected by this limit
 
 export interface Admission {
   readonly outcome: AdmissionOutcome;
-  /** Row of the limit table that refused; -1 = none did. */
+  /** Row of the limit table that rejected the request; -1 = none. */
   readonly rejectedByRow: number;
-  /** When the next request passes the check that refused, Unix seconds; 0 when none did. */
+  /** When the rejecting check admits the next request, Unix seconds; 0 when admitted. */
   readonly retryAtSec: number;
-  /** Requests left in the RPM window after this one; 0 when refused by rpm; the whole limit when unchecked. */
+  /** Requests left in the RPM window after this one; 0 when rejected by rpm; the whole limit when unchecked. */
   readonly rpmRemaining: number;
-  /** When the oldest counted request leaves the RPM window, Unix seconds; 0 when none is counted; now when unchecked. */
+  /**
+   * When the oldest counted request leaves the RPM window, Unix seconds; 0 when none is counted; now when unchecked.
+   */
   readonly rpmResetAtSec: number;
-  /** The month that the request belongs to, by the store's clock (see calendar-month.ts). */
+  /** Month of the request by the store's clock (see calendar-month.ts). */
   readonly month: number;
-  /** Month spend and live holds (also those just taken) of the scope that refused, else of the agent. */
+  /**
+   * Month spend and open reservations (including this request's) of the rejecting scope, else of the agent;
+   * nano-dollars.
+   */
   readonly spentNanos: number;
   readonly reservedNanos: number;
-  /** Taken; when refused, what was asked for. */
+  /** The reservation taken; for a rejected request the one requested. Nano-dollars. */
   readonly reservationNanos: number;
 }
 
-/** What a request that was admitted has cost in the end. */
+/** Final cost of an admitted request. */
 export interface Settlement {
   readonly limits: AgentLimits;
   readonly providerSlug: string;
-  /** Of its admission. */
+  /** Month of the request's admission. */
   readonly month: number;
   readonly costNanos: number;
-  /** In and out. */
+  /** Input and output tokens. */
   readonly tokens: number;
-  /** All that it has reserved: given back in the step that adds the cost. */
+  /** The request's whole reservation in nano-dollars, released in the same step that adds the cost. */
   readonly reservationNanos: number;
 }
 
-/** What `GET /v1/self` shows of one provider, by row of the limit table (the rows that count per provider). */
+/** Rate-limit state of one provider for `GET /v1/self`, by row of the limit table (rows that count per provider). */
 export interface WindowSnapshot {
   readonly providerSlug: string;
   readonly remaining: readonly number[];
-  /** When what is counted leaves, Unix seconds; null = nothing is counted, or it leaves bit by bit. */
+  /** When the counted requests leave, Unix seconds. Null when the count is zero or leaves gradually. */
   readonly resetAtSec: readonly (number | null)[];
-  /** The first row that would refuse the next request, and when one passes it, Unix seconds; null = none would. */
+  /** First row that would reject the next request, and when it admits one (Unix seconds); null = no row would. */
   readonly rejection: { readonly row: number; readonly retryAtSec: number } | null;
 }
 
-/** One of the terms' `spends`, in their order. */
+/** Spend of one of the agent's `scopes`, in their order; nano-dollars. */
 export interface SpendSnapshot {
   readonly row: number;
   readonly spentNanos: number;
@@ -77,38 +83,41 @@ export interface PeekRequest {
   readonly providerSlugs: readonly string[];
 }
 
-/** What the counters report of themselves. */
+/** Metrics that the counters report. */
 export interface CountersMetrics {
-  /** Requests that passed unchecked because the store was unavailable. */
+  /** Requests admitted unchecked because the store was unavailable. */
   countUnchecked(count: number): void;
-  /** A state change: whether checks are enforced from now on. */
+  /** State change: whether limits are enforced from now on. */
   setEnforcing(enforcing: boolean): void;
-  /** Time from sending a call to its answer, ms. */
+  /** Time from sending a store call to its reply, ms. */
   observeStoreLatency(ms: number): void;
 }
 
 export interface Counters {
-  /** What the control plane is told at Watch: in-process counters serve one data plane only. */
+  /** Reported to the control plane with Watch: in-memory counters can serve one data plane only. */
   readonly kind: 'memory' | 'redis';
-  /** Checks the limits in the order of their table and consumes, atomically: all or nothing. */
+  /** Checks the limits in table order and consumes from all windows atomically, or from none. */
   admit(request: AdmissionRequest, done: (admission: Admission) => void): void;
-  /** Asks for a larger hold of a request that is under way; while the store is unavailable as the terms say. */
+  /**
+   * Enlarges the reservation of a running request. While the store is unavailable, `rejectsUnchecked` of the agent
+   * decides.
+   */
   growReservation(limits: AgentLimits, reservationNanos: number, done: (granted: boolean) => void): void;
   /**
-   * Books the end of a request; the caller does so once per request. Never blocks it; spend that cannot be added is kept
-   * and added later, once.
+   * Records the final cost of a request; the caller calls it once per request. Never blocks. Spend that cannot be added
+   * now is kept and added later, exactly once.
    */
   settle(settlement: Settlement): void;
-  /** The ledger's figures of a scope's month, as they come with acknowledged usage. */
+  /** Updates the ledger's figures of a scope's month, which arrive with acknowledged usage. Nano-dollars. */
   updateLedgerSpend(tag: string, month: number, nanos: number, ownNanos: number): void;
-  /** Null: the store is unavailable. */
+  /** Reads the current state without consuming; null = the store is unavailable. */
   peek(request: PeekRequest, done: (snapshot: LimitSnapshot | null) => void): void;
   /**
-   * `listener` is called when the store turns out to have lost data (flushed, restarted empty, rolled back): spend that
-   * other data planes added is known to the ledger alone, so its figures should be asked for anew.
+   * Calls `listener` when the store has lost data (flushed, restarted empty, rolled back). Spend of other data planes
+   * is then known to the ledger only, so its figures should be fetched again.
    */
   onDataLost(listener: () => void): void;
-  /** Whether checks are enforced right now. */
+  /** Whether limits are enforced right now. */
   readonly isEnforcing: boolean;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Terms of an agent for tests: limits by their names, everything else as it is without them. */
+/** Agent limits for tests: limits by name, defaults for everything else. */
 import { RATE_LIMITS, type RateLimit } from '@acg/base/limits';
 import { NANOS_PER_CENT } from '@acg/base/units';
 import { type AgentLimits, createAgentLimits, DEFAULT_MAX_OUTPUT_TOKENS } from '../agent-limits.js';
@@ -13,7 +13,7 @@ export interface TestLimitsOptions extends Rates {
   readonly budgetCents?: number | null;
   readonly projectBudgetNanos?: number;
   readonly orgBudgetNanos?: number;
-  /** Spend of the project and the organization is counted without a budget, too, as the decoder has it. */
+  /** Counts spend of the project and the organization without a budget, as the context decoder does. */
   readonly countsScopes?: boolean;
   readonly hardBudget?: boolean;
   readonly defaultMaxOutputTokens?: number;
@@ -24,28 +24,28 @@ export interface TestLimitsOptions extends Rates {
   readonly spendFloorMonth?: string;
 }
 
-/** Tags of the project and the organization of every agent of tests. */
+/** Hash tags of the project and the organization of every test agent. */
 const PROJECT_TAG = 'p:project-1';
 const ORG_TAG = 'o:org-1';
 
-export function createTestLimits(given: TestLimitsOptions = {}): AgentLimits {
-  const limits = LIMIT_TABLE.map((row) => row.default ?? UNLIMITED);
-  const set = (type: LimitType, scope: LimitScope, value: number | null | undefined): void => {
-    if (value !== null && value !== undefined) limits[findLimitRow(type, scope)] = value;
+export function createTestLimits(options: TestLimitsOptions = {}): AgentLimits {
+  const byRow = LIMIT_TABLE.map((row) => row.default ?? UNLIMITED);
+  const setLimit = (type: LimitType, scope: LimitScope, value: number | null | undefined): void => {
+    if (value !== null && value !== undefined) byRow[findLimitRow(type, scope)] = value;
   };
-  const cents = given.budgetCents ?? null;
-  for (const { type, scope, field } of RATE_LIMITS) set(type, scope, given[field]);
-  set('budget', 'agent', given.budgetNanos ?? (cents === null ? null : cents * NANOS_PER_CENT));
-  set('budget', 'project', given.projectBudgetNanos);
-  set('budget', 'org', given.orgBudgetNanos);
-  const agentId = given.agentId ?? '00000000-0000-7000-8000-000000000001';
+  const cents = options.budgetCents ?? null;
+  for (const { type, scope, field } of RATE_LIMITS) setLimit(type, scope, options[field]);
+  setLimit('budget', 'agent', options.budgetNanos ?? (cents === null ? null : cents * NANOS_PER_CENT));
+  setLimit('budget', 'project', options.projectBudgetNanos);
+  setLimit('budget', 'org', options.orgBudgetNanos);
+  const agentId = options.agentId ?? '00000000-0000-7000-8000-000000000001';
   const agent = {
     row: findLimitRow('budget', 'agent'),
     tag: agentId,
-    ledgerNanos: given.spendFloorNanos ?? 0,
-    ledgerOwnNanos: given.spendLedgerOwnNanos ?? 0,
+    ledgerNanos: options.spendFloorNanos ?? 0,
+    ledgerOwnNanos: options.spendLedgerOwnNanos ?? 0,
   };
-  const other = (scope: LimitScope, tag: string) => ({
+  const createScopeSpend = (scope: LimitScope, tag: string) => ({
     row: findLimitRow('budget', scope),
     tag,
     ledgerNanos: 0,
@@ -53,21 +53,21 @@ export function createTestLimits(given: TestLimitsOptions = {}): AgentLimits {
   });
   return createAgentLimits({
     agentId,
-    byRow: limits,
-    month: parseMonth(given.spendFloorMonth ?? '1970-01'),
+    byRow,
+    month: parseMonth(options.spendFloorMonth ?? '1970-01'),
     scopes: [
       agent,
-      ...(given.projectBudgetNanos === undefined ? [] : [other('project', PROJECT_TAG)]),
-      ...(given.orgBudgetNanos === undefined ? [] : [other('org', ORG_TAG)]),
+      ...(options.projectBudgetNanos === undefined ? [] : [createScopeSpend('project', PROJECT_TAG)]),
+      ...(options.orgBudgetNanos === undefined ? [] : [createScopeSpend('org', ORG_TAG)]),
     ],
-    unbudgetedTags: given.countsScopes
+    unbudgetedTags: options.countsScopes
       ? [
-          ...(given.projectBudgetNanos === undefined ? [PROJECT_TAG] : []),
-          ...(given.orgBudgetNanos === undefined ? [ORG_TAG] : []),
+          ...(options.projectBudgetNanos === undefined ? [PROJECT_TAG] : []),
+          ...(options.orgBudgetNanos === undefined ? [ORG_TAG] : []),
         ]
       : [],
-    hardBudget: given.hardBudget ?? false,
-    defaultMaxOutputTokens: given.defaultMaxOutputTokens ?? DEFAULT_MAX_OUTPUT_TOKENS,
-    rejectsUnchecked: given.rejectsUnchecked ?? false,
+    hardBudget: options.hardBudget ?? false,
+    defaultMaxOutputTokens: options.defaultMaxOutputTokens ?? DEFAULT_MAX_OUTPUT_TOKENS,
+    rejectsUnchecked: options.rejectsUnchecked ?? false,
   });
 }
