@@ -94,7 +94,7 @@ async function callScript(question: ScriptRequest) {
   for (let i = 0; i < wanted; i++) batch.admit(terms, 'openai', terms.budgetedScopes, holdNanos, () => {});
   if (wanted === 0) batch.peekWindows(terms, 'openai', () => {});
   if (tokens > 0) batch.addTokens(terms.agentId, 'openai', TOKEN_ROWS[0]!, tokens);
-  batch.seal();
+  batch.freezeTotals();
   const header = { windows: allWindows(windows), month, probe, probeTag: 'probed' };
   const keys = listAdmitKeys(header, batch);
   const argument = encodeAdmitArgument(header, batch);
@@ -445,7 +445,7 @@ test('admit.lua: a call that a later one has overtaken takes no hold, for nobody
   const [first, second] = [20, 30].map((holdNanos) => {
     const batch = new AdmissionBatch(0, purses);
     batch.admit(terms, 'openai', terms.budgetedScopes, holdNanos, () => {});
-    batch.seal();
+    batch.freezeTotals();
     const header = { windows: DEFAULT_WINDOW_LENGTHS_MS, month, probe: false, probeTag: '' };
     const keys = listAdmitKeys(header, batch);
     const sent = ['EVAL', script, keys.length, ...keys, encodeAdmitArgument(header, batch), 'test'] as const;
@@ -467,7 +467,7 @@ async function callScriptAs(
 ): Promise<AdmitVerdict> {
   const batch = new AdmissionBatch(0, new SpendCounters(10, writer));
   batch.admit(terms, 'openai', terms.budgetedScopes, holdNanos, () => {});
-  batch.seal();
+  batch.freezeTotals();
   const header = { windows: DEFAULT_WINDOW_LENGTHS_MS, month: monthOfMs(clockUs / 1000), probe: false, probeTag: '' };
   const keys = listAdmitKeys(header, batch);
   const clock = [Math.floor(clockUs / 1e6), clockUs % 1e6];

@@ -57,7 +57,7 @@ class Writer {
     const batch = new AdmissionBatch(0, this.purses);
     const spend = { ...terms.scopes[0]!, ledgerNanos: ledger.nanos };
     batch.peekSpend({ ...terms, month: ledger.month }, spend, () => {});
-    batch.seal();
+    batch.freezeTotals();
     const header = { windows: DEFAULT_WINDOW_LENGTHS_MS, month: callerMonth, probe: false, probeTag: '' };
     const parcel = {
       batch,
@@ -187,9 +187,9 @@ test('month spend: three writers on one store, any interleaving', async () => {
           case 'forget': {
             // Others take its place in memory, if the store knows all of it.
             const writer = writers[one.writer]!;
-            const before = writer.purses.find(agentId);
+            const before = writer.purses.findByTag(agentId);
             for (let i = 0; i < 2 * OTHERS; i++) writer.purses.getOrCreate(`other-${names++}`);
-            if (before !== null && writer.purses.find(agentId) !== before) {
+            if (before !== null && writer.purses.findByTag(agentId) !== before) {
               expect(before.isEvictable).toBe(true); // only what the store has confirmed is forgotten
               inTouch.push(inTouch[one.writer]!);
               inTouch[one.writer] = new Map();

@@ -100,7 +100,7 @@ test('holds: three writers on one store, any interleaving over the end of a mont
       let nowMs = MONTH_END_MS - MAX_ANSWER_MS;
 
       const run = async (by: Writer, batch: AdmissionBatch) => {
-        batch.seal();
+        batch.freezeTotals();
         const month = monthOfMs(nowMs);
         const header = { windows: DEFAULT_WINDOW_LENGTHS_MS, month, probe: false, probeTag: '' };
         const keys = listAdmitKeys(header, batch);

@@ -68,7 +68,7 @@ export class MemoryCounters implements Counters {
       rejection?.spend ??
       (limits.budgetedScopes.length > 0 ? this.#refreshScopeSpend(limits, limits.budgetedScopes[0]!) : null);
     if (rejection === null) {
-      rateWindows.consume();
+      rateWindows.consumeRequest();
       if (reservationNanos > 0) this.#refreshScopeSpend(limits, limits.scopes[0]!).reservedNanos += reservationNanos;
     }
     done({
@@ -98,10 +98,10 @@ export class MemoryCounters implements Counters {
       const releasedNanos = i === 0 ? reservationNanos : 0;
       if (!(cost > 0) && releasedNanos === 0) continue;
       const spend = this.#refreshScopeSpend(limits, limits.scopes[i]!);
-      if (cost > 0) spend.add(month, cost);
+      if (cost > 0) spend.addSpend(month, cost);
       spend.reservedNanos = Math.max(0, spend.reservedNanos - releasedNanos);
     }
-    if (cost > 0) for (const tag of limits.unbudgetedTags) this.#getOrCreateSpend(tag).add(month, cost);
+    if (cost > 0) for (const tag of limits.unbudgetedTags) this.#getOrCreateSpend(tag).addSpend(month, cost);
     for (const row of TOKEN_ROWS) {
       if (limits.byRow[row] === UNLIMITED || !(tokens > 0)) continue;
       this.#getOrCreateWindows(limits.agentId, providerSlug).addTokens(row, this.#clock(), tokens);

@@ -9,7 +9,7 @@ export class MonthSpend {
   #ledgerOwnNanos = 0;
   reservedNanos = 0;
 
-  add(month: number, nanos: number): void {
+  addSpend(month: number, nanos: number): void {
     const known = this.#ownTotals.find(([ownMonth]) => ownMonth === month);
     if (known !== undefined) {
       known[1] += nanos;

@@ -35,25 +35,25 @@ export class RateLimitWindows {
    */
   advanceTo(clockUs: number): void {
     this.#nowUs = this.#rpmLog.monotonicUs(clockUs, this.#rpmUs);
-    this.#rpmCount = this.#rpmLog.countAt(this.#nowUs, this.#rpmUs);
+    this.#rpmCount = this.#rpmLog.dropExpiredAndCount(this.#nowUs, this.#rpmUs);
     for (const window of this.#fixedWindows) {
       if (window.startUs > this.#nowUs) window.startUs = this.#nowUs;
       if (this.#nowUs >= window.startUs + window.lengthUs) window.count = 0;
     }
   }
 
-  consume(): void {
+  consumeRequest(): void {
     for (const window of this.#fixedWindows) {
       if (window.count === 0) window.startUs = this.#nowUs;
       window.count++;
     }
-    this.#rpmLog.push(this.#nowUs);
+    this.#rpmLog.appendTime(this.#nowUs);
     this.#rpmCount++;
   }
 
   addTokens(row: number, clockUs: number, tokens: number): void {
     this.#tokenWindows ??= TOKEN_ROWS.map(() => new TokenUsageWindow(this.#tokenUs));
-    this.#tokenWindows[TOKEN_ROWS.indexOf(row)]!.add(clockUs, tokens);
+    this.#tokenWindows[TOKEN_ROWS.indexOf(row)]!.addTokens(clockUs, tokens);
     this.#tokensAddedAtUs = clockUs;
   }
 
@@ -66,7 +66,7 @@ export class RateLimitWindows {
    */
   resetAtSec(row: number): number | null {
     if (this.#usedIn(row) === 0) return null;
-    if (row === RPM_ROW) return ceilToSeconds(this.#rpmLog.at(0) + this.#rpmUs);
+    if (row === RPM_ROW) return ceilToSeconds(this.#rpmLog.timeAt(0) + this.#rpmUs);
     const window = this.#fixedWindows[FIXED_ROWS.indexOf(row)];
     return window === undefined ? null : ceilToSeconds(window.startUs + window.lengthUs);
   }
@@ -75,7 +75,7 @@ export class RateLimitWindows {
   retryAtSec(row: number, { byRow }: AgentLimits): number {
     const limit = byRow[row]!;
     if (row === RPM_ROW) {
-      const blockerUs = limit > 0 ? this.#rpmLog.at(this.#rpmCount - limit) : this.#nowUs;
+      const blockerUs = limit > 0 ? this.#rpmLog.timeAt(this.#rpmCount - limit) : this.#nowUs;
       return ceilToSeconds(blockerUs + this.#rpmUs);
     }
     const window = this.#fixedWindows[FIXED_ROWS.indexOf(row)];

@@ -16,7 +16,7 @@ export class SlidingWindowLog {
    * Drops expired entries and returns how many are still counted at `nowUs`. Times must not decrease; see {@link
    * monotonicUs}.
    */
-  countAt(nowUs: number, windowUs: number): number {
+  dropExpiredAndCount(nowUs: number, windowUs: number): number {
     const mask = this.#ring.length - 1;
     while (this.#count > 0 && this.#ring[this.#head & mask]! + windowUs <= nowUs) {
       this.#head++;
@@ -32,27 +32,27 @@ export class SlidingWindowLog {
    */
   monotonicUs(nowUs: number, windowUs: number): number {
     if (this.#count === 0) return nowUs;
-    const newest = this.at(this.#count - 1);
+    const newest = this.timeAt(this.#count - 1);
     if (newest <= nowUs) return nowUs;
     if (newest - nowUs <= windowUs) return newest;
     this.#count = 0;
     return nowUs;
   }
 
-  push(timeUs: number): void {
+  appendTime(timeUs: number): void {
     if (this.#count === this.#ring.length) this.#growRing();
     this.#ring[(this.#head + this.#count) & (this.#ring.length - 1)] = timeUs;
     this.#count++;
   }
 
   /** The i-th oldest entry, 0 ≤ i < count. */
-  at(index: number): number {
+  timeAt(index: number): number {
     return this.#ring[(this.#head + index) & (this.#ring.length - 1)]!;
   }
 
   #growRing(): void {
     const ring = new Float64Array(this.#ring.length * 2);
-    for (let i = 0; i < this.#count; i++) ring[i] = this.at(i);
+    for (let i = 0; i < this.#count; i++) ring[i] = this.timeAt(i);
     this.#ring = ring;
     this.#head = 0;
   }

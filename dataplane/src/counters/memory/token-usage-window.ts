@@ -13,7 +13,7 @@ export class TokenUsageWindow {
     this.#widthUs = windowUs / BUCKETS;
   }
 
-  add(nowUs: number, tokens: number): void {
+  addTokens(nowUs: number, tokens: number): void {
     const { length } = this.#buckets;
     const bucket = Math.floor(nowUs / this.#widthUs);
     if (length > 0 && this.#buckets[length - 2]! >= bucket) this.#buckets[length - 1]! += tokens;

@@ -110,7 +110,7 @@ export class AdmissionBatch implements AdmitItems {
    * Fixes the totals to send, right before the batch is sent or dropped. Later reports of its counters go into a new
    * batch.
    */
-  seal(): void {
+  freezeTotals(): void {
     const { length } = this.spends;
     for (let i = 0; i < length; i++) {
       const item = this.spends[i]!;

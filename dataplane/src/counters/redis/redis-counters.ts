@@ -185,7 +185,7 @@ export class RedisCounters implements Counters {
   }
 
   updateLedgerSpend(tag: string, month: number, nanos: number, ownNanos: number): void {
-    this.#spendCounters.find(tag)?.updateFromLedger(month, nanos, ownNanos);
+    this.#spendCounters.findByTag(tag)?.updateFromLedger(month, nanos, ownNanos);
   }
 
   peek({ limits, providerSlugs }: PeekRequest, done: (snapshot: LimitSnapshot | null) => void): void {

@@ -237,19 +237,19 @@ export class RedisNode {
 
   #send(call: InflightCall): void {
     const { batch, isProbe } = call;
-    batch.seal();
+    batch.freezeTotals();
     call.month = monthOfMs(Date.now());
     const { windows, writerId, probeTag } = this.#options;
     const header = { windows, month: call.month, probe: isProbe, probeTag: batch.anyHashTag ?? probeTag };
     this.#inflight.add(call);
-    this.#replyTimeouts.start(call);
+    this.#replyTimeouts.startWaiting(call);
     this.#scriptRunner.runAdmitScript(
       listAdmitKeys(header, batch),
       encodeAdmitArgument(header, batch),
       writerId,
       (failure, reply) => {
         this.#inflight.delete(call);
-        this.#replyTimeouts.cancel(call);
+        this.#replyTimeouts.stopWaiting(call);
         const decoded = failure === null ? decodeAdmitReply(reply, batch, call.month) : null;
         if (decoded !== null) this.#onReply(call, decoded);
         else this.#onScriptError(call, failure ?? new ScriptError('unreadable reply'));
@@ -276,7 +276,7 @@ export class RedisNode {
       const acknowledgedNanos = total.acknowledgedNanos;
       if (previousTotalNanos < acknowledgedNanos && this.#spendCounters.recordDataLoss(total.acknowledgedAtMs, nowMs)) {
         this.enforcement.logDataLost();
-        this.#countersToResend = this.#spendCounters.list();
+        this.#countersToResend = this.#spendCounters.listAll();
         this.onDataLost();
       }
       counter.acknowledge(total, sentNanos, nowMs);
@@ -322,7 +322,7 @@ export class RedisNode {
     const batches = this.#batches;
     this.#batches = new Map();
     for (const batch of batches.values()) {
-      batch.seal();
+      batch.freezeTotals();
       this.enforcement.countUnchecked(batch.admitUnchecked());
     }
     this.#probeWhenDrained = true;

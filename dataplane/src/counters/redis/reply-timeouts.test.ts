@@ -11,11 +11,11 @@ test('reply timeouts: time out unanswered calls in order, each once', async () =
   const timedOut: AwaitedReply[] = [];
   const replyTimeouts = new ReplyTimeouts<AwaitedReply>(50, (call) => void timedOut.push(call));
   const [first, second, third] = [item(), item(), item()];
-  replyTimeouts.start(first);
+  replyTimeouts.startWaiting(first);
   vi.advanceTimersByTime(20);
-  replyTimeouts.start(second);
-  replyTimeouts.start(third);
-  replyTimeouts.cancel(second);
+  replyTimeouts.startWaiting(second);
+  replyTimeouts.startWaiting(third);
+  replyTimeouts.stopWaiting(second);
   vi.advanceTimersByTime(30);
   await nextTurn();
   expect(timedOut).toEqual([first]);
@@ -31,9 +31,9 @@ test('reply timeouts: accept a reply that is read in the poll phase after the ti
   const timedOut: AwaitedReply[] = [];
   const replyTimeouts = new ReplyTimeouts<AwaitedReply>(50, (call) => void timedOut.push(call));
   const only = item();
-  replyTimeouts.start(only);
+  replyTimeouts.startWaiting(only);
   vi.advanceTimersByTime(500); // the loop was busy: the timer fires, then the poll phase runs
-  replyTimeouts.cancel(only);
+  replyTimeouts.stopWaiting(only);
   await nextTurn();
   expect(timedOut).toEqual([]);
 });
@@ -42,12 +42,12 @@ test('reply timeouts: arm the timer again for a later send', async () => {
   const timedOut: AwaitedReply[] = [];
   const replyTimeouts = new ReplyTimeouts<AwaitedReply>(50, (call) => void timedOut.push(call));
   const first = item();
-  replyTimeouts.start(first);
-  replyTimeouts.cancel(first);
+  replyTimeouts.startWaiting(first);
+  replyTimeouts.stopWaiting(first);
   vi.advanceTimersByTime(60);
   await nextTurn();
   const second = item();
-  replyTimeouts.start(second);
+  replyTimeouts.startWaiting(second);
   vi.advanceTimersByTime(49);
   await nextTurn();
   expect(timedOut).toEqual([]);
@@ -61,17 +61,17 @@ test('reply timeouts: with 1000 calls answered in any order, time out the rest i
   const replyTimeouts = new ReplyTimeouts<AwaitedReply>(50, (call) => void timedOut.push(call));
   const items = Array.from({ length: 1_000 }, item);
   for (let i = 0; i < items.length; i++) {
-    replyTimeouts.start(items[i]!);
-    if (i % 3 === 2) replyTimeouts.cancel(items[i - 1]!);
-    if (i >= 400 && i % 7 === 0) replyTimeouts.cancel(items[i - 400]!);
+    replyTimeouts.startWaiting(items[i]!);
+    if (i % 3 === 2) replyTimeouts.stopWaiting(items[i - 1]!);
+    if (i >= 400 && i % 7 === 0) replyTimeouts.stopWaiting(items[i - 400]!);
   }
-  for (const call of items) if (items.indexOf(call) % 2 === 0) replyTimeouts.cancel(call);
+  for (const call of items) if (items.indexOf(call) % 2 === 0) replyTimeouts.stopWaiting(call);
   const expected = items.filter((call) => call.ringIndex >= 0);
   vi.advanceTimersByTime(60);
   await nextTurn();
   expect(expected.length).toBeGreaterThan(100);
   expect(timedOut).toEqual(expected);
-  replyTimeouts.cancel(timedOut[0]!); // a reply after the timeout changes nothing
+  replyTimeouts.stopWaiting(timedOut[0]!); // a reply after the timeout changes nothing
   vi.advanceTimersByTime(1_000);
   await nextTurn();
   expect(timedOut).toHaveLength(expected.length);

@@ -33,8 +33,8 @@ export class ReplyTimeouts<T extends AwaitedReply> {
     this.#onTimeout = onTimeout;
   }
 
-  start(item: T): void {
-    this.cancel(item); // cancels the wait of an earlier send
+  startWaiting(item: T): void {
+    this.stopWaiting(item); // cancels the wait of an earlier send
     item.sentAtMs = performance.now();
     if (this.#nextIndex - this.#firstIndex === this.#ring.length) this.#growRing();
     item.ringIndex = this.#nextIndex++;
@@ -42,7 +42,7 @@ export class ReplyTimeouts<T extends AwaitedReply> {
     if (this.#timer === null) this.#armTimer(this.#timeoutMs);
   }
 
-  cancel(item: T): void {
+  stopWaiting(item: T): void {
     if (item.ringIndex < 0) return;
     this.#ring[this.#ringOffset(item.ringIndex)] = null;
     item.ringIndex = -1;
@@ -74,13 +74,13 @@ export class ReplyTimeouts<T extends AwaitedReply> {
   readonly #expireOverdue = (): void => {
     this.#timer = null;
     while (this.#firstIndex < this.#nextIndex) {
-      const item = this.#ring[this.#ringOffset(this.#firstIndex)]!; // never null: `cancel` advances past answered calls
+      const item = this.#ring[this.#ringOffset(this.#firstIndex)]!; // never null: `stopWaiting` advances past answered calls
       if (item.sentAtMs > this.#cutoffMs) {
         const leftMs = item.sentAtMs + this.#timeoutMs - performance.now();
         if (this.#timer === null) this.#armTimer(Math.max(1, Math.ceil(leftMs)));
         return;
       }
-      this.cancel(item);
+      this.stopWaiting(item);
       this.#onTimeout(item);
     }
   };

@@ -29,7 +29,7 @@ export class SpendCounters {
     return this.#byTag.size;
   }
 
-  find(tag: string): SpendCounter | null {
+  findByTag(tag: string): SpendCounter | null {
     return this.#byTag.get(tag) ?? null;
   }
 
@@ -53,7 +53,7 @@ export class SpendCounters {
     }
   }
 
-  list(): SpendCounter[] {
+  listAll(): SpendCounter[] {
     return [...this.#byTag.values()];
   }
 

@@ -85,9 +85,9 @@ export const COUNTERS: Area = {
     {
       file: 'dataplane/src/counters/memory/memory-counters.ts',
       find: `    if (rejection === null) {
-      rateWindows.consume();
+      rateWindows.consumeRequest();
 `,
-      put: `    rateWindows.consume();
+      put: `    rateWindows.consumeRequest();
     if (rejection === null) {
 `,
       bug: 'what is refused is counted against the limits',
@@ -110,9 +110,9 @@ export const COUNTERS: Area = {
     },
     {
       file: 'dataplane/src/counters/memory/memory-counters.ts',
-      find: `      if (cost > 0) spend.add(month, cost);
+      find: `      if (cost > 0) spend.addSpend(month, cost);
 `,
-      put: `      if (cost > 0) spend.add(monthOfMs(this.#clock() / 1000), cost);
+      put: `      if (cost > 0) spend.addSpend(monthOfMs(this.#clock() / 1000), cost);
 `,
       bug: 'a call belongs to the month in which it ended',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
@@ -225,8 +225,8 @@ export const COUNTERS: Area = {
     },
     {
       file: 'dataplane/src/counters/memory/rate-limit-windows.ts',
-      find: `limit > 0 ? this.#rpmLog.at(this.#rpmCount - limit) : this.#nowUs;`,
-      put: `limit > 0 ? this.#rpmLog.at(0) : this.#nowUs;`,
+      find: `limit > 0 ? this.#rpmLog.timeAt(this.#rpmCount - limit) : this.#nowUs;`,
+      put: `limit > 0 ? this.#rpmLog.timeAt(0) : this.#nowUs;`,
       bug: 'a lowered limit says that it passes too early',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
@@ -559,7 +559,7 @@ export const COUNTERS: Area = {
     },
     {
       file: 'dataplane/src/counters/redis/redis-node.ts',
-      find: `        this.#countersToResend = this.#spendCounters.list();
+      find: `        this.#countersToResend = this.#spendCounters.listAll();
 `,
       put: '',
       bug: 'a store that lost its data is told only what is asked for',
