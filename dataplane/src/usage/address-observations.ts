@@ -1,7 +1,7 @@
 /**
- * Notices when a gateway token is used from an address it was not used from in the last 10 minutes, for the rule
+ * Reports when a gateway token is used from a client IP that it did not use in the last 10 minutes. Input of the event
  * "one token from many addresses" (docs/contract.md#events). Only a hash salted with the key id leaves this process.
- * Bounded in keys and in addresses per key; a key with more addresses than that is far past any threshold already.
+ * Bounded in keys and in addresses per key; a key beyond the bound exceeds every threshold already.
  */
 import { createHash } from 'node:crypto';
 import { uuidv7 } from '@acg/base/uuidv7';
@@ -21,7 +21,7 @@ interface ObservationBounds {
 export class AddressObservations {
   readonly #sink: ObservationSink;
   readonly #bounds: ObservationBounds;
-  /** Key id → address → Unix ms of its last report. Keys in order of first use: the oldest is forgotten first. */
+  /** Key id → address → Unix ms of its last report. Keys are in order of first use; the oldest is evicted first. */
   readonly #keys = new Map<string, Map<string, number>>();
 
   constructor(
@@ -32,28 +32,28 @@ export class AddressObservations {
     this.#bounds = bounds;
   }
 
-  /** Call once per authenticated request; nearly always two map look-ups. */
+  /** Call once per authenticated request. Nearly always costs two map lookups. */
   observe(orgId: string, agentId: string, keyId: string, address: string, nowMs: number): void {
-    const addresses = this.#keys.get(keyId) ?? this.#open(keyId);
+    const addresses = this.#keys.get(keyId) ?? this.#startTrackingKey(keyId);
     const reportedMs = addresses.get(address);
     if (reportedMs !== undefined && nowMs - reportedMs < REPORT_AGAIN_AFTER_MS) return;
     if (reportedMs !== undefined)
-      addresses.delete(address); // goes to the end: the map stays in order of reports
-    else if (addresses.size >= this.#bounds.addressesPerKeyMax && !this.#makeRoom(addresses, nowMs)) return;
+      addresses.delete(address); // re-insert, so that the map stays in order of reports
+    else if (addresses.size >= this.#bounds.addressesPerKeyMax && !this.#evictOldAddresses(addresses, nowMs)) return;
     addresses.set(address, nowMs);
     const addressHash = createHash('sha256').update(keyId).update('\0').update(address).digest();
     this.#sink({ id: uuidv7(nowMs), orgId, agentId, keyId, addressHash, seenAtMs: nowMs });
   }
 
-  #open(keyId: string): Map<string, number> {
+  #startTrackingKey(keyId: string): Map<string, number> {
     if (this.#keys.size >= this.#bounds.keysMax) this.#keys.delete(this.#keys.keys().next().value!);
     const addresses = new Map<string, number>();
     this.#keys.set(keyId, addresses);
     return addresses;
   }
 
-  /** Drops what is older than the window; false when all of it is recent. */
-  #makeRoom(addresses: Map<string, number>, nowMs: number): boolean {
+  /** Evicts addresses older than 10 minutes. Returns false when all addresses are recent. */
+  #evictOldAddresses(addresses: Map<string, number>, nowMs: number): boolean {
     for (const [address, reportedMs] of addresses) {
       if (nowMs - reportedMs < REPORT_AGAIN_AFTER_MS) break;
       addresses.delete(address);

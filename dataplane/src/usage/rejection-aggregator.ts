@@ -1,8 +1,8 @@
 /**
- * Counts refused calls per (agent, provider, reason, minute), so that a flood of refusals becomes a few records
- * (docs/contract.md#usage). Counts leave through the spool every few seconds; they are statistics: what happened since
- * the last flush dies with the process, and past the bound new kinds of refusals are only counted in `overflow`. One
- * organization reaches it first: it has no further kind once it has {@link ORG_TO_FREE_RATIO} times as many as are left.
+ * Counts rejected calls per (agent, provider, reason, minute), so that a flood of rejections becomes a few records
+ * (docs/contract.md#usage). Counts go through the spool every few seconds. They are statistics: counts since the last
+ * flush are lost with the process. Beyond the bound, new combinations only raise `overflowCount`. One organization may
+ * use at most {@link ORG_TO_FREE_RATIO} times the free buckets.
  */
 import { MINUTE_MS } from '@acg/base/units';
 import { uuidv7 } from '@acg/base/uuidv7';
@@ -20,49 +20,52 @@ interface RejectionBucket {
   count: number;
 }
 
-/** Where counts go; false when it takes nothing now. */
+/** Receives the counts. Returns false when it does not accept a count. */
 type RejectionSink = (count: IRejectionCount) => boolean;
 
 export class RejectionAggregator {
   readonly #sink: RejectionSink;
   readonly #bucketsMax: number;
   #buckets = new Map<string, RejectionBucket>();
-  /** Organization → how many of them are its own. */
+  /** Organization id → number of its buckets. */
   #bucketsByOrg = new Map<string, number>();
-  /** Refusals that were not attributed, since the start. */
+  /** Rejections without a bucket since process start. */
   overflowCount = 0;
 
-  constructor(sink: RejectionSink, kindsMax = BUCKETS_MAX) {
+  constructor(sink: RejectionSink, bucketsMax = BUCKETS_MAX) {
     this.#sink = sink;
-    this.#bucketsMax = kindsMax;
+    this.#bucketsMax = bucketsMax;
   }
 
-  /** Counts one refusal of a known agent. `providerSlug` is "" when refused before the provider was known. */
+  /**
+   * Counts one rejection of a known agent. `providerSlug` is "" when the call was rejected before its provider was
+   * known.
+   */
   record(orgId: string, agentId: string, providerSlug: string, reason: string, nowMs: number): void {
     const minuteMs = nowMs - (nowMs % MINUTE_MS);
     const key = `${agentId} ${providerSlug} ${reason} ${minuteMs}`;
-    const tally = this.#buckets.get(key);
-    if (tally !== undefined) {
-      tally.count++;
+    const bucket = this.#buckets.get(key);
+    if (bucket !== undefined) {
+      bucket.count++;
       return;
     }
-    const kinds = this.#bucketsByOrg.get(orgId) ?? 0;
-    if (kinds >= ORG_TO_FREE_RATIO * (this.#bucketsMax - this.#buckets.size)) {
+    const bucketsOfOrg = this.#bucketsByOrg.get(orgId) ?? 0;
+    if (bucketsOfOrg >= ORG_TO_FREE_RATIO * (this.#bucketsMax - this.#buckets.size)) {
       this.overflowCount++;
       return;
     }
-    this.#bucketsByOrg.set(orgId, kinds + 1);
+    this.#bucketsByOrg.set(orgId, bucketsOfOrg + 1);
     this.#buckets.set(key, { orgId, agentId, providerSlug, reason, minuteMs, count: 1 });
   }
 
-  /** Hands everything counted so far to the sink; call it every few seconds and before the spool closes. */
+  /** Passes all counts to the sink and starts over. Call it every few seconds and before the spool closes. */
   flush(nowMs: number): void {
-    const tallies = this.#buckets;
-    if (tallies.size === 0) return;
+    const buckets = this.#buckets;
+    if (buckets.size === 0) return;
     this.#buckets = new Map();
     this.#bucketsByOrg = new Map();
-    for (const tally of tallies.values()) {
-      if (!this.#sink({ id: uuidv7(nowMs), ...tally })) this.overflowCount += tally.count;
+    for (const bucket of buckets.values()) {
+      if (!this.#sink({ id: uuidv7(nowMs), ...bucket })) this.overflowCount += bucket.count;
     }
   }
 }

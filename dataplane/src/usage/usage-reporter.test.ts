@@ -9,100 +9,100 @@ import { Spool } from './spool/spool.js';
 import { type ReportOutcome, UsageReporter } from './usage-reporter.js';
 
 const log = createLogger('test', 'silent');
-const BOOKED: ReportOutcome = { kind: 'booked', rejected: [], mark: null, hasLedgerRolledBack: false };
+const COMMITTED: ReportOutcome = { kind: 'committed', rejected: [], mark: null, hasLedgerRolledBack: false };
 const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 
 function start(answer: (request: IReportUsageRequest) => Promise<ReportOutcome>, segmentAgeMs = 0) {
-  const root = mkdtempSync(join(tmpdir(), 'acg-shipper-'));
+  const root = mkdtempSync(join(tmpdir(), 'acg-usage-reporter-'));
   const spool = new Spool({ directory: root, bytesMax: 1 << 30, segmentAgeMs }, log);
   const calls: IReportUsageRequest[] = [];
-  const ship = (body: Buffer) => {
+  const report = (body: Buffer) => {
     const request = ReportUsageRequest.decode(body);
     calls.push(request);
     return answer(request);
   };
   const options = { dataPlaneId: 'dp-1', lingerMs: 1, backoff: new Backoff(1, 2) };
-  const shipper = new UsageReporter(spool, { report: ship }, options, log);
+  const reporter = new UsageReporter(spool, { report }, options, log);
   cleanups.push(async () => {
-    await shipper.stop();
+    await reporter.stop();
     await spool.close();
   });
-  return { root, spool, shipper, calls };
+  return { root, spool, reporter, calls };
 }
 const append = (spool: Spool, id: string) => new Promise((resolve) => spool.appendRecord({ id }, resolve));
 const ids = (calls: IReportUsageRequest[]) => calls.flatMap((call) => call.records!.map((record) => record.id!));
 
-test('shipper: sends what is appended, names the data plane, and empties the spool', async () => {
-  const { root, spool, shipper, calls } = start(async () => BOOKED);
+test('usage reporter: sends appended records with the data plane id and empties the spool', async () => {
+  const { root, spool, reporter, calls } = start(async () => COMMITTED);
   await append(spool, 'a');
   await append(spool, 'b');
-  expect(await shipper.flush(10_000)).toBe(true);
+  expect(await reporter.flush(10_000)).toBe(true);
   expect(ids(calls)).toEqual(['a', 'b']);
   expect(calls.every((call) => call.dataPlaneId === 'dp-1')).toBe(true);
-  expect(shipper.stats()).toMatchObject({ recordsShipped: 2, connected: true });
+  expect(reporter.stats()).toMatchObject({ recordsReported: 2, isConnected: true });
   expect(readdirSync(join(root, 'worker-0')).filter((name) => name.endsWith('.seg'))).toEqual([]);
 });
 
-test('shipper: repeats a batch until it is acknowledged, and only then lets go of it', async () => {
+test('usage reporter: repeats a batch until it is acknowledged, and only then releases it', async () => {
   let failures = 5;
-  const { spool, shipper, calls } = start(async () => {
+  const { spool, reporter, calls } = start(async () => {
     if (failures-- > 0) throw new Error('unavailable');
-    return BOOKED;
+    return COMMITTED;
   });
   await append(spool, 'a');
   await vi.waitFor(() => expect(spool.stats().bytesUnacknowledged).toBe(0), 90_000);
   expect(calls).toHaveLength(6);
   expect(new Set(ids(calls))).toEqual(new Set(['a']));
-  expect(shipper.stats()).toMatchObject({ failures: 5, recordsShipped: 1, connected: true });
+  expect(reporter.stats()).toMatchObject({ failures: 5, recordsReported: 1, isConnected: true });
 });
 
-test('shipper: flush gives up in time while the control plane is away, and the records stay', async () => {
-  const { spool, shipper } = start(() => Promise.reject(new Error('away')));
+test('usage reporter: flush times out while the control plane is unavailable, and keeps the records', async () => {
+  const { spool, reporter } = start(() => Promise.reject(new Error('away')));
   await append(spool, 'a');
-  expect(await shipper.flush(20)).toBe(false);
+  expect(await reporter.flush(20)).toBe(false);
   expect(spool.stats().bytesUnacknowledged).toBeGreaterThan(0);
 });
 
-test('shipper: one frame that the control plane refuses for good does not hold up the others', async () => {
-  const { root, spool, shipper, calls } = start(async (request) =>
-    request.records!.some((record) => record.id === 'bad') ? { kind: 'refused', reason: 'no' } : BOOKED,
+test('usage reporter: a permanently rejected frame does not block the other frames', async () => {
+  const { root, spool, reporter, calls } = start(async (request) =>
+    request.records!.some((record) => record.id === 'bad') ? { kind: 'rejected', reason: 'no' } : COMMITTED,
   );
   await Promise.all([append(spool, 'a'), append(spool, 'b')]);
   for (const id of ['c', 'bad', 'd', 'e']) await append(spool, id);
-  expect(await shipper.flush(10_000)).toBe(true);
+  expect(await reporter.flush(10_000)).toBe(true);
   expect(new Set(ids(calls))).toEqual(new Set(['a', 'b', 'c', 'bad', 'd', 'e']));
   expect(readdirSync(join(root, 'worker-0/set-aside'))).toHaveLength(1);
 });
 
-test('shipper: a refused batch is taken apart into frames', async () => {
+test('usage reporter: sends the frames of a rejected batch one by one', async () => {
   let open = (): void => undefined;
   const gate = new Promise<void>((resolve) => {
     open = resolve;
   });
-  const { spool, shipper, calls } = start(async (request) => {
-    await gate; // until all frames lie in one segment behind the first call
-    return request.records!.some((record) => record.id === 'bad') ? { kind: 'refused', reason: 'no' } : BOOKED;
+  const { spool, reporter, calls } = start(async (request) => {
+    await gate; // until all frames are in one segment behind the first call
+    return request.records!.some((record) => record.id === 'bad') ? { kind: 'rejected', reason: 'no' } : COMMITTED;
   }, 3_600_000);
   for (const id of ['a', 'b', 'bad', 'c']) await append(spool, id);
   open();
-  expect(await shipper.flush(10_000)).toBe(true);
-  const booked = calls.filter((call) => !call.records!.some((record) => record.id === 'bad'));
-  expect(new Set(ids(booked))).toEqual(new Set(['a', 'b', 'c']));
+  expect(await reporter.flush(10_000)).toBe(true);
+  const committed = calls.filter((call) => !call.records!.some((record) => record.id === 'bad'));
+  expect(new Set(ids(committed))).toEqual(new Set(['a', 'b', 'c']));
 });
 
-test('shipper: a control plane that never answers does not hold up the stop', async () => {
-  const { root, spool, shipper, calls } = start(() => new Promise(() => undefined));
+test('usage reporter: stops although the control plane never replies', async () => {
+  const { root, spool, reporter, calls } = start(() => new Promise(() => undefined));
   await append(spool, 'a');
   await vi.waitFor(() => expect(calls).toHaveLength(1), 90_000);
-  await shipper.stop();
+  await reporter.stop();
   await spool.close();
   expect(readdirSync(join(root, 'worker-0')).filter((name) => name.endsWith('.seg'))).toHaveLength(1);
 });
 
-test('backoff: grows from half the first wait to the maximum and starts again after success', () => {
+test('backoff: grows from half the first delay to the maximum and restarts after success', () => {
   const low = new Backoff(100, 1_000, () => 0);
   expect([1, 2, 3, 4, 5, 6].map(() => low.nextDelayMs())).toEqual([50, 100, 200, 400, 500, 500]);
   low.reset();

@@ -1,11 +1,10 @@
 /**
- * Carries the spool to the control plane: one batch at a time, in order, again and again until it is acknowledged.
- * An acknowledged batch is committed in the ledger; a batch sent twice is known there by its ids. While the control
- * plane is away the spool grows, and its byte cap is the backpressure.
+ * Sends the spool to the control plane: one batch at a time, in order, repeated until it is acknowledged. An
+ * acknowledged batch is committed in the ledger; the ledger deduplicates repeated batches by record id. While the
+ * control plane is unavailable the spool grows; its byte cap is the backpressure.
  *
- * Each call names the last commit of the ledger that acknowledged something. Where the database has lost it, in a failover
- * to a standby that lagged behind, all that the spool still has is sent again. A shipper with nothing to send
- * asks every {@link CHECK_EVERY_MS} as long as the spool keeps something.
+ * Each call names the last known ledger commit. If a failover lost that commit, all retained records are sent again. An
+ * idle reporter checks every {@link CHECK_EVERY_MS} while the spool retains data.
  */
 import { Backoff } from '@acg/base/backoff';
 import type { Logger } from '@acg/base/log';
@@ -14,16 +13,16 @@ import type { Spool, SpoolBatch } from './spool/spool.js';
 import type { LedgerMark } from './spool/worker-directory.js';
 
 interface CommittedReport {
-  readonly kind: 'booked';
+  readonly kind: 'committed';
   readonly rejected: readonly { readonly id: string; readonly reason: string }[];
-  /** Of the commit; null: there was nothing to book, or an older control plane. */
+  /** The ledger commit of this batch; null: nothing was committed, or the control plane is older. */
   readonly mark: LedgerMark | null;
   /** The database has lost the commit that the call named, and perhaps others. */
   readonly hasLedgerRolledBack: boolean;
 }
 
-/** `refused`: the control plane will never take these bytes. A transport problem is a rejected promise. */
-export type ReportOutcome = CommittedReport | { readonly kind: 'refused'; readonly reason: string };
+/** `rejected`: the control plane will never accept these bytes. Transport errors reject the promise instead. */
+export type ReportOutcome = CommittedReport | { readonly kind: 'rejected'; readonly reason: string };
 
 export interface UsageSink {
   /** Sends the encoded body of a ReportUsage call. */
@@ -32,16 +31,16 @@ export interface UsageSink {
 
 interface UsageReporterOptions {
   readonly dataPlaneId: string;
-  /** Records per call. */
+  /** Maximum records per call. */
   readonly recordsMax?: number;
-  /** How long the first record of a batch waits for more. */
+  /** How long, in ms, the first record of a batch waits for more. */
   readonly lingerMs?: number;
   readonly backoff?: Backoff;
-  /** How often segments of dead workers are looked for. */
+  /** Interval of the search for segments of dead workers, ms. */
   readonly adoptEveryMs?: number;
-  /** How often an idle shipper asks whether the ledger still has what it acknowledged; for tests. */
+  /** Interval of an idle reporter's ledger check, ms; for tests. */
   readonly checkEveryMs?: number;
-  /** The database went back: what the control plane said before may not be true any more. */
+  /** Called when the database has lost commits: earlier replies of the control plane may be invalid. */
   readonly onLedgerRolledBack?: () => void;
 }
 
@@ -51,14 +50,14 @@ interface UsageReporterStats {
   readonly failures: number;
   /** Whether the last call succeeded. */
   readonly isConnected: boolean;
-  /** How often all that the spool still had was sent again, because the database went back. */
+  /** How often the whole spool was sent again because the database had lost commits. */
   readonly rewinds: number;
 }
 
-/** Bounds the parts of one call; its bytes are bounded by what the spool reads at once, 512 KiB. */
+/** Maximum frames per call. Its bytes are bounded by one spool read, 512 KiB. */
 const FRAMES_MAX = 2_000;
 const STOP_GRACE_MS = 1_000;
-/** Bounds how late an idle data plane sends again what a failover lost. */
+/** Bounds how late an idle data plane repeats records that a failover lost. */
 const CHECK_EVERY_MS = 5_000;
 /** Field 50 of ReportUsageRequest, length-delimited. */
 const LAST_MARK_TAG = Buffer.from([0x92, 0x03]);
@@ -74,25 +73,25 @@ export class UsageReporter {
   readonly #adoptTimer: NodeJS.Timeout;
   readonly #checkTimer: NodeJS.Timeout;
   readonly #onLedgerRolledBack: () => void;
-  readonly #loop: Promise<void>;
+  readonly #runLoop: Promise<void>;
   #stopped = false;
   #flushing = 0;
-  #signalled = false;
+  #hasSignal = false;
   #wake: (() => void) | null = null;
-  #interrupt: (() => void) | null = null;
-  #idle: (() => void)[] = [];
-  /** After a refusal: how many frames still go one by one. */
+  #endSleep: (() => void) | null = null;
+  #idleWaiters: (() => void)[] = [];
+  /** After a rejected batch: number of frames that are still sent one by one. */
   #singleFramesLeft = 0;
   #isConnected = true;
   #recordsReported = 0;
   #recordsRejected = 0;
   #failures = 0;
   #rewinds = 0;
-  /** Nothing was sent since the last turn of the check's timer. */
-  #quiet = false;
+  /** Nothing was sent since the last tick of the check timer. */
+  #wasQuiet = false;
   #checkDue = false;
 
-  /** Starts shipping at once. */
+  /** Starts sending at once. */
   constructor(spool: Spool, sink: UsageSink, options: UsageReporterOptions, log: Logger) {
     this.#spool = spool;
     this.#sink = sink;
@@ -106,7 +105,7 @@ export class UsageReporter {
     this.#onLedgerRolledBack = options.onLedgerRolledBack ?? (() => undefined);
     this.#adoptTimer = setInterval(() => this.#adoptDeadWorkers(), options.adoptEveryMs ?? 10_000).unref();
     this.#checkTimer = setInterval(this.#scheduleIdleCheck, options.checkEveryMs ?? CHECK_EVERY_MS).unref();
-    this.#loop = this.#run();
+    this.#runLoop = this.#sendUntilStopped();
   }
 
   stats(): UsageReporterStats {
@@ -119,7 +118,7 @@ export class UsageReporter {
     };
   }
 
-  /** Sends everything without lingering. True when all of it was acknowledged within the time. */
+  /** Sends everything without lingering. Returns true when everything was acknowledged within `timeoutMs`. */
   async flush(timeoutMs: number): Promise<boolean> {
     this.#spool.flush();
     let timer: NodeJS.Timeout | undefined;
@@ -127,69 +126,69 @@ export class UsageReporter {
       timer = setTimeout(resolve, timeoutMs);
     });
     this.#flushing++;
-    const idle = new Promise<void>((resolve) => this.#idle.push(resolve));
+    const idle = new Promise<void>((resolve) => this.#idleWaiters.push(resolve));
     this.#wakeUp();
-    this.#interrupt?.();
+    this.#endSleep?.();
     await Promise.race([idle, timeout]);
     clearTimeout(timer);
     this.#flushing--;
     return this.#spool.stats().bytesUnacknowledged === 0;
   }
 
-  /** Stops, and waits a moment for the call under way. What is not acknowledged stays in the spool. */
+  /** Stops, and waits at most 1 s for the running call. Unacknowledged records stay in the spool. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#adoptTimer);
     clearInterval(this.#checkTimer);
     this.#spool.onAppended = null;
     this.#wakeUp();
-    this.#interrupt?.();
-    // A control plane that is silent must not hold up the end of this process: its records stay in the spool.
+    this.#endSleep?.();
+    // A control plane that does not reply must not block the process exit: its records stay in the spool.
     let timer: NodeJS.Timeout | undefined;
     const grace = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, STOP_GRACE_MS);
     });
-    await Promise.race([this.#loop, grace]);
+    await Promise.race([this.#runLoop, grace]);
     clearTimeout(timer);
   }
 
-  async #run(): Promise<void> {
+  async #sendUntilStopped(): Promise<void> {
     while (!this.#stopped) {
-      const batch = await this.#read();
+      const batch = await this.#readBatch();
       if (batch === null) {
-        for (const resolve of this.#idle.splice(0)) resolve();
+        for (const resolve of this.#idleWaiters.splice(0)) resolve();
         if (this.#checkDue) await this.#checkLedgerMark();
         else await this.#waitForWork();
       } else {
-        await this.#deliver(batch);
+        await this.#reportUntilAcknowledged(batch);
         if (batch.records >= this.#recordsMax) continue;
       }
       if (this.#flushing === 0 && this.#singleFramesLeft === 0) await this.#sleep(this.#lingerMs);
     }
-    for (const resolve of this.#idle.splice(0)) resolve();
+    for (const resolve of this.#idleWaiters.splice(0)) resolve();
   }
 
-  async #read(): Promise<SpoolBatch | null> {
+  async #readBatch(): Promise<SpoolBatch | null> {
     const framesMax = this.#singleFramesLeft > 0 ? 1 : FRAMES_MAX;
     try {
       return await this.#spool.read({ recordsMax: this.#recordsMax, framesMax });
     } catch (error) {
-      this.#log.error({ err: error }, 'the usage spool cannot be read');
+      this.#log.error({ err: error }, 'cannot read the usage spool');
       await this.#sleep(this.#backoff.nextDelayMs());
       this.#wakeUp();
       return null;
     }
   }
 
-  async #deliver(batch: SpoolBatch): Promise<void> {
-    this.#quiet = false;
-    const { mark } = this.#spool;
+  async #reportUntilAcknowledged(batch: SpoolBatch): Promise<void> {
+    this.#wasQuiet = false;
+    const { ledgerMark: mark } = this.#spool;
     const body = this.#encodeBody(mark, batch.payloads);
     while (!this.#stopped) {
       try {
         const outcome = await this.#sink.report(body);
         this.#onReachable();
-        if (outcome.kind === 'refused') this.#onRejected(batch, outcome.reason);
+        if (outcome.kind === 'rejected') this.#onRejected(batch, outcome.reason);
         else this.#onCommitted(batch, mark, outcome);
         return;
       } catch (error) {
@@ -206,22 +205,22 @@ export class UsageReporter {
   }
 
   readonly #scheduleIdleCheck = (): void => {
-    const { bytesRetained: bytesKept, bytesOnDisk } = this.#spool.stats();
-    if (this.#quiet && bytesKept + bytesOnDisk > 0 && this.#spool.mark !== null) {
+    const { bytesRetained, bytesOnDisk } = this.#spool.stats();
+    if (this.#wasQuiet && bytesRetained + bytesOnDisk > 0 && this.#spool.ledgerMark !== null) {
       this.#checkDue = true;
       this.#wakeUp();
     }
-    this.#quiet = true;
+    this.#wasQuiet = true;
   };
 
-  /** Asks with nothing but the last mark. A control plane that is away is asked again at the timer's next turn. */
+  /** Sends the last mark without records. If the control plane is unavailable, the next timer tick tries again. */
   async #checkLedgerMark(): Promise<void> {
     this.#checkDue = false;
     try {
-      const { mark } = this.#spool;
+      const { ledgerMark: mark } = this.#spool;
       const outcome = await this.#sink.report(this.#encodeBody(mark, []));
       this.#onReachable();
-      if (outcome.kind === 'refused') return;
+      if (outcome.kind === 'rejected') return;
       if (outcome.hasLedgerRolledBack) this.#rewind();
       else if (mark !== null) this.#spool.confirmMark(mark);
     } catch (error) {
@@ -229,84 +228,87 @@ export class UsageReporter {
     }
   }
 
-  /** The batch under way is not acknowledged: it is read and sent once more, after what comes before it. */
+  /**
+   * Queues all retained records again. The running batch stays unacknowledged and is sent again after the records
+   * before it.
+   */
   #rewind(): void {
     this.#rewinds++;
     const bytes = this.#spool.rewind();
-    this.#log.error({ bytes }, 'the database has lost usage that it had acknowledged: sending again what is kept');
+    this.#log.error({ bytes }, 'the database lost committed usage records: sending all retained records again');
     this.#onLedgerRolledBack();
   }
 
   #onCommitted(
     batch: SpoolBatch,
-    asked: LedgerMark | null,
-    { rejected, mark, hasLedgerRolledBack: wentBack }: CommittedReport,
+    confirmedMark: LedgerMark | null,
+    { rejected, mark, hasLedgerRolledBack }: CommittedReport,
   ): void {
-    if (wentBack) {
+    if (hasLedgerRolledBack) {
       this.#rewind();
       return;
     }
-    if (asked !== null) this.#spool.confirmMark(asked);
+    if (confirmedMark !== null) this.#spool.confirmMark(confirmedMark);
     this.#spool.acknowledge(batch, mark);
     this.#singleFramesLeft = Math.max(0, this.#singleFramesLeft - 1);
     this.#recordsReported += batch.records;
     this.#recordsRejected += rejected.length;
     if (rejected.length === 0) return;
-    this.#log.warn({ count: rejected.length, first: rejected[0] }, 'the control plane set usage records aside');
+    this.#log.warn({ count: rejected.length, first: rejected[0] }, 'the control plane quarantined usage records');
   }
 
-  /** One bad frame must not hold up the rest: frames go one by one until the bad one is found and set aside. */
+  /** One bad frame must not block the rest: frames are sent one by one until the bad one is found and quarantined. */
   #onRejected(batch: SpoolBatch, reason: string): void {
     if (batch.payloads.length > 1) {
-      this.#singleFramesLeft = batch.payloads.length; // nothing was acknowledged: the same bytes are read again
+      this.#singleFramesLeft = batch.payloads.length; // nothing was acknowledged, so the same bytes are read again
       return;
     }
-    this.#log.error({ reason, records: batch.records }, 'the control plane refuses a batch of usage records');
+    this.#log.error({ reason, records: batch.records }, 'the control plane rejected a batch of usage records');
     this.#spool.quarantine(batch);
     this.#singleFramesLeft = Math.max(0, this.#singleFramesLeft - 1);
   }
 
   #onReachable(): void {
     this.#backoff.reset();
-    if (!this.#isConnected) this.#log.info('the control plane takes usage records again');
+    if (!this.#isConnected) this.#log.info('the control plane accepts usage records again');
     this.#isConnected = true;
   }
 
   #onUnreachable(error: unknown): void {
     this.#failures++;
-    if (this.#isConnected) this.#log.warn({ err: error }, 'the control plane does not take usage records: spooling');
+    if (this.#isConnected) this.#log.warn({ err: error }, 'cannot report usage records to the control plane: spooling');
     this.#isConnected = false;
   }
 
-  /** Waits until something was appended, or flush or stop is called. */
+  /** Waits for an append, a flush or a stop. */
   async #waitForWork(): Promise<void> {
-    if (!this.#signalled && !this.#stopped) await new Promise<void>((resolve) => (this.#wake = resolve));
+    if (!this.#hasSignal && !this.#stopped) await new Promise<void>((resolve) => (this.#wake = resolve));
     this.#wake = null;
-    this.#signalled = false;
+    this.#hasSignal = false;
   }
 
-  /** Waits; only the call of flush or stop ends it early, never an append. */
+  /** Waits; flush or stop ends the wait early, an append does not. */
   async #sleep(ms: number): Promise<void> {
     if (this.#stopped) return;
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       timer = setTimeout(resolve, ms);
-      this.#interrupt = resolve;
+      this.#endSleep = resolve;
     });
     clearTimeout(timer);
-    this.#interrupt = null;
+    this.#endSleep = null;
   }
 
   readonly #wakeUp = (): void => {
-    this.#signalled = true;
+    this.#hasSignal = true;
     this.#wake?.();
   };
 
   #adoptDeadWorkers(): void {
     try {
-      this.#spool.adopt();
+      this.#spool.adoptDeadWorkers();
     } catch (error) {
-      this.#log.error({ err: error }, 'the spool directory cannot be searched');
+      this.#log.error({ err: error }, 'cannot search the spool directory for segments of dead workers');
     }
     if (this.#spool.stats().bytesUnacknowledged > 0) this.#wakeUp();
   }

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { FrameBuffer } from './frame-buffer.js';
 import { scanFrames } from './segment-format.js';
 
-it('stands in a frame behind a length of one, two or three bytes', () => {
+it('encodes records with a length prefix of one, two or three bytes', () => {
   const frames = new FrameBuffer();
   const lengths = [0, 100, 123, 124, 125, 126, 127, 128, 300, 16_370, 16_380, 16_381, 16_382, 16_383, 16_390, 20_000];
   const models = lengths.map((length) => 'm'.repeat(length));
@@ -19,7 +19,7 @@ it('stands in a frame behind a length of one, two or three bytes', () => {
   expect(read.map(({ model }) => model)).toEqual(models);
 });
 
-it('says when a record has no room', () => {
+it('reports when the buffer has no capacity for a record', () => {
   const frames = new FrameBuffer();
   const record = { model: 'm'.repeat(20_000) };
   let added = 0;

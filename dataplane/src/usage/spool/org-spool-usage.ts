@@ -1,9 +1,10 @@
 /**
- * Whose records the spool's files hold. While the ledger is away, or slower than one organization calls, a new call of an
- * organization is refused once its records take {@link ORG_TO_FREE_RATIO} times what is free: the rule by which calls under way
- * are shared. So one alone may fill all but an 8th of the spool, in which the others go on; who holds most stops first.
+ * Spool bytes per organization. New calls of an organization are rejected once its records take {@link
+ * ORG_TO_FREE_RATIO} times the free bytes; running calls are shared by the same rule. So one organization can fill at
+ * most 7/8 of the spool when the ledger is unavailable or too slow. The organization with the most bytes is rejected
+ * first.
  *
- * What an earlier run left counts for nobody. A file's bytes are given back with the file.
+ * Bytes left by an earlier process run count for no organization. A file's bytes are released when the file is.
  */
 
 export const ORG_TO_FREE_RATIO = 7;
@@ -11,18 +12,18 @@ export const ORG_TO_FREE_RATIO = 7;
 interface OrgBytes {
   readonly orgId: string;
   bytes: number;
-  /** The part in the file that is being written. */
+  /** The part in the file that is open for writing. */
   inOpenFile: number;
 }
 
-/** What each organization has in a file that is written no more. */
+/** Bytes of each organization in a sealed file. */
 export type FileOrgBytes = readonly (readonly [org: OrgBytes, bytes: number])[];
 
 export class OrgSpoolUsage {
   readonly #orgs = new Map<string, OrgBytes>();
   #inOpenFile: OrgBytes[] = [];
 
-  /** Bytes of `orgId` that go into the file that is being written. */
+  /** Adds bytes of `orgId` in the open file. */
   add(orgId: string, bytes: number): void {
     let org = this.#orgs.get(orgId);
     if (org === undefined) {
@@ -34,7 +35,7 @@ export class OrgSpoolUsage {
     org.inOpenFile += bytes;
   }
 
-  /** The file that is being written is complete. */
+  /** Closes the accounting of the open file and returns its bytes per organization. */
   sealFile(): FileOrgBytes {
     const orgs = this.#inOpenFile;
     this.#inOpenFile = [];
@@ -45,21 +46,21 @@ export class OrgSpoolUsage {
     });
   }
 
-  /** The file is gone. */
-  releaseFile(shares: FileOrgBytes): void {
-    for (const [org, bytes] of shares) {
+  /** Releases the bytes of a file that was deleted or retained. */
+  releaseFile(fileBytes: FileOrgBytes): void {
+    for (const [org, bytes] of fileBytes) {
       org.bytes -= bytes;
       if (org.bytes === 0) this.#orgs.delete(org.orgId);
     }
   }
 
-  /** Whether the organization has all that it may have while so many bytes are free. */
+  /** Whether the organization has used its quota while `bytesFree` bytes are free. */
   isOverQuota(orgId: string, bytesFree: number): boolean {
     const org = this.#orgs.get(orgId);
     return org !== undefined && org.bytes >= ORG_TO_FREE_RATIO * bytesFree;
   }
 
-  /** Whether that is so of any organization. */
+  /** Whether any organization has used its quota. */
   isAnyOverQuota(bytesFree: number): boolean {
     for (const orgId of this.#orgs.keys()) if (this.isOverQuota(orgId, bytesFree)) return true;
     return false;

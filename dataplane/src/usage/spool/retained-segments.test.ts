@@ -1,4 +1,4 @@
-/** What the ledger has stays for a while, takes no room from anything, and is sent again when the database went back. */
+/** Acknowledged segments are retained for a while, without counting as in use, and sent again after a database rollback. */
 import { cpSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,8 +12,8 @@ import { Spool, type SpoolOptions } from './spool.js';
 
 const log = createLogger('test', 'silent');
 const ALL = { recordsMax: 1_000_000, framesMax: 1_000_000 };
-const KEEP_MS = 600_000;
-const newRoot = () => mkdtempSync(join(tmpdir(), 'acg-kept-'));
+const RETENTION_MS = 600_000;
+const newRoot = () => mkdtempSync(join(tmpdir(), 'acg-retained-'));
 const append = (spool: Spool, id: string, path = '/v1/x') =>
   new Promise<Error | null>((resolve) => spool.appendRecord({ id, orgId: 'org', path, startedAtMs: 1 }, resolve));
 const mark = (number: number) => ({ number, id: uuidv7(Date.now()) });
@@ -30,18 +30,21 @@ async function readAll(spool: Spool, by = mark(1)): Promise<string[]> {
   return ids;
 }
 
-describe('kept segments', () => {
+describe('retained segments', () => {
   const closing: Spool[] = [];
   afterEach(async () => {
     for (const spool of closing.splice(0)) await spool.close();
   });
   const open = (directory: string, options: Partial<SpoolOptions> = {}): Spool => {
-    const spool = new Spool({ directory, bytesMax: 1 << 20, segmentAgeMs: 0, retentionMs: KEEP_MS, ...options }, log);
+    const spool = new Spool(
+      { directory, bytesMax: 1 << 20, segmentAgeMs: 0, retentionMs: RETENTION_MS, ...options },
+      log,
+    );
     closing.push(spool);
     return spool;
   };
 
-  test('spool: what is acknowledged is not sent, and all of it is sent again after a rewind, in its order', async () => {
+  test('spool: sends acknowledged records again, in order, only after a rewind', async () => {
     const spool = open(newRoot());
     for (const id of ['a', 'b', 'c']) {
       await append(spool, id);
@@ -50,12 +53,12 @@ describe('kept segments', () => {
     expect(await spool.read(ALL)).toBeNull();
     await append(spool, 'd');
     spool.rewind();
-    expect(spool.mark).toBeNull();
+    expect(spool.ledgerMark).toBeNull();
     expect(await readAll(spool)).toEqual(['a', 'b', 'c', 'd']);
     expect(await spool.read(ALL)).toBeNull();
   });
 
-  test('spool: the acknowledged part of a segment that is still written is sent again, too', async () => {
+  test('spool: a rewind includes the acknowledged part of the active segment', async () => {
     const spool = open(newRoot(), { segmentAgeMs: 3_600_000 });
     await append(spool, 'a');
     await readAll(spool);
@@ -64,7 +67,7 @@ describe('kept segments', () => {
     expect(await readAll(spool)).toEqual(['a', 'b']);
   });
 
-  test('spool: an answer that comes for a segment that made room meanwhile changes nothing', async () => {
+  test('spool: ignores an acknowledgement of a segment that was evicted meanwhile', async () => {
     const root = newRoot();
     const spool = open(root, { bytesMax: 70_000 });
     await append(spool, 'first', 'p'.repeat(20_000));
@@ -77,29 +80,29 @@ describe('kept segments', () => {
     expect(await readAll(spool)).toEqual(['later 0', 'later 1', 'later 2']);
   });
 
-  test('spool: it goes after its time, counted from the acknowledgement, and without a new record, too', async () => {
+  test('spool: deletes retained segments when the retention after acknowledgement ends, even without new records', async () => {
     let nowMs = Date.now();
     const root = newRoot();
     const spool = open(root, { now: () => nowMs, segmentAgeMs: 5_000 });
     await append(spool, 'a');
     nowMs += 60_000;
     await readAll(spool);
-    nowMs += KEEP_MS - 1;
-    spool.adopt();
+    nowMs += RETENTION_MS - 1;
+    spool.adoptDeadWorkers();
     expect(files(root, '.kept')).toHaveLength(1);
     nowMs += 1;
-    spool.adopt();
+    spool.adoptDeadWorkers();
     expect([...files(root, '.kept'), ...files(root, '.seg')]).toEqual([]);
     await append(spool, 'b');
     await readAll(spool);
     nowMs += 5_000;
-    spool.adopt(); // sealed
-    nowMs += KEEP_MS;
-    spool.adopt();
+    spool.adoptDeadWorkers(); // sealed
+    nowMs += RETENTION_MS;
+    spool.adoptDeadWorkers();
     expect([...files(root, '.kept'), ...files(root, '.seg')]).toEqual([]);
   });
 
-  test('spool: it makes room for new records, and is never the reason for a refusal', async () => {
+  test('spool: evicts retained segments for new records, and never counts them as full', async () => {
     const root = newRoot();
     const spool = open(root, { bytesMax: 100_000 });
     for (let i = 0; i < 20; i++) {
@@ -109,7 +112,7 @@ describe('kept segments', () => {
     }
     expect(spool.stats().bytesRetained).toBeGreaterThan(80_000);
     expect(spool.stats().bytesRetained).toBeLessThanOrEqual(100_000);
-    // Also while it is sent again: only what the ledger has never had counts.
+    // During a resend, too, only records that the ledger has never had count.
     spool.rewind();
     for (let i = 0; i < 9; i++) {
       expect(spool.isFull).toBe(false);
@@ -120,7 +123,7 @@ describe('kept segments', () => {
     expect((await readAll(spool)).filter((id) => id.startsWith('new'))).toHaveLength(9);
   });
 
-  test('spool: it outlives the process, with the commit of the ledger that acknowledged it last', async () => {
+  test('spool: retained segments and their last ledger mark survive a restart', async () => {
     const root = newRoot();
     const spool = open(root);
     const [older, newer] = [mark(7), mark(8)];
@@ -130,14 +133,14 @@ describe('kept segments', () => {
     await readAll(spool, newer);
     await closing.pop()!.close();
     const next = open(root);
-    expect(next.stats()).toMatchObject({ bytesUnacknowledged: 0, oldestAgeMs: 0, full: false });
-    expect(next.mark).toEqual(newer);
+    expect(next.stats()).toMatchObject({ bytesUnacknowledged: 0, oldestAgeMs: 0, isFull: false });
+    expect(next.ledgerMark).toEqual(newer);
     expect(await next.read(ALL)).toBeNull();
     next.rewind();
     expect(await readAll(next)).toEqual(['a', 'b']);
   });
 
-  test('spool: a crash while everything is sent again loses nothing of what was not sent again yet', async () => {
+  test('spool: a crash during a resend loses no record that was not sent again yet', async () => {
     const root = newRoot();
     const spool = open(root);
     for (const id of ['a', 'b', 'c']) {
@@ -146,14 +149,14 @@ describe('kept segments', () => {
     }
     spool.rewind();
     const first = (await spool.read({ recordsMax: 1, framesMax: 1 }))!;
-    spool.acknowledge(first, mark(9)); // by now others have booked more than was lost
+    spool.acknowledge(first, mark(9)); // other data planes have committed more than was lost by now
     const crashed = newRoot();
     cpSync(root, crashed, { recursive: true });
     const next = open(crashed);
     expect(await readAll(next, mark(10))).toEqual(['b', 'c']);
   });
 
-  test('spool: the commits that a dead worker knew are asked for, too, also where their numbers are lower', async () => {
+  test('spool: checks the marks of a dead worker, too, even with lower numbers', async () => {
     const root = newRoot();
     const [dead, alive] = [open(root), open(root)];
     const lost = mark(8);
@@ -164,15 +167,15 @@ describe('kept segments', () => {
     await readAll(alive, own); // after the failover that lost 8
     closing.splice(closing.indexOf(dead), 1);
     await dead.close();
-    alive.adopt();
-    expect(alive.mark).toEqual(lost);
+    alive.adoptDeadWorkers();
+    expect(alive.ledgerMark).toEqual(lost);
     alive.confirmMark(own);
-    expect(alive.mark).toEqual(lost);
+    expect(alive.ledgerMark).toEqual(lost);
     alive.confirmMark(lost);
-    expect(alive.mark).toEqual(own);
+    expect(alive.ledgerMark).toEqual(own);
   });
 
-  test('spool: the end of the process does not prolong what is kept', async () => {
+  test('spool: closing does not extend the retention', async () => {
     let nowMs = Date.now();
     const root = newRoot();
     const spool = open(root, { now: () => nowMs });
@@ -180,12 +183,12 @@ describe('kept segments', () => {
     await readAll(spool);
     const kept = files(root, '.kept');
     expect(kept).toHaveLength(1);
-    nowMs += KEEP_MS / 2;
+    nowMs += RETENTION_MS / 2;
     await closing.pop()!.close();
     expect(files(root, '.kept')).toEqual(kept);
   });
 
-  test('spool: without a time to keep nothing stays, and what an earlier run kept goes', async () => {
+  test('spool: with retention 0 it retains nothing and deletes segments retained by an earlier run', async () => {
     const root = newRoot();
     const spool = open(root);
     await append(spool, 'a');
@@ -193,7 +196,7 @@ describe('kept segments', () => {
     await closing.pop()!.close();
     expect(files(root, '.kept')).toHaveLength(1);
     const next = open(root, { retentionMs: 0 });
-    next.adopt();
+    next.adoptDeadWorkers();
     await append(next, 'b');
     await readAll(next);
     await closing.pop()!.close();
@@ -201,97 +204,97 @@ describe('kept segments', () => {
   });
 });
 
-describe('a database that went back', () => {
+describe('database rollback', () => {
   const closing: (() => Promise<void>)[] = [];
   afterEach(async () => {
     for (const close of closing.splice(0)) await close();
   });
 
-  /** A ledger that knows its commits, until it loses some. */
+  /** A ledger that remembers its commits until the test loses some. */
   function start(directory = newRoot()) {
-    const ledger = { commits: [] as string[], booked: [] as string[][], calls: [] as IReportUsageRequest[] };
-    const spool = new Spool({ directory, bytesMax: 1 << 20, segmentAgeMs: 0, retentionMs: KEEP_MS }, log);
-    const wentBack = vi.fn();
-    const ship = async (body: Buffer): Promise<ReportOutcome> => {
+    const ledger = { commits: [] as string[], committed: [] as string[][], calls: [] as IReportUsageRequest[] };
+    const spool = new Spool({ directory, bytesMax: 1 << 20, segmentAgeMs: 0, retentionMs: RETENTION_MS }, log);
+    const onLedgerRolledBack = vi.fn();
+    const report = async (body: Buffer): Promise<ReportOutcome> => {
       const request = ReportUsageRequest.decode(body);
       ledger.calls.push(request);
       const ids = request.records!.map((record) => record.id!);
       const lost = request.lastMark != null && !ledger.commits.includes(request.lastMark.id!);
-      if (ids.length === 0) return { kind: 'booked', rejected: [], mark: null, hasLedgerRolledBack: lost };
+      if (ids.length === 0) return { kind: 'committed', rejected: [], mark: null, hasLedgerRolledBack: lost };
       const commit = { number: ledger.commits.length + 1, id: uuidv7(Date.now()) };
       ledger.commits.push(commit.id);
-      ledger.booked.push(ids);
-      return { kind: 'booked', rejected: [], mark: commit, hasLedgerRolledBack: lost };
+      ledger.committed.push(ids);
+      return { kind: 'committed', rejected: [], mark: commit, hasLedgerRolledBack: lost };
     };
     const options = {
       dataPlaneId: 'dp',
       lingerMs: 1,
       backoff: new Backoff(1, 2),
       checkEveryMs: 20,
-      onWentBack: wentBack,
+      onLedgerRolledBack,
     };
-    const shipper = new UsageReporter(spool, { report: ship }, options, log);
+    const reporter = new UsageReporter(spool, { report }, options, log);
     const close = async (): Promise<void> => {
-      await shipper.stop();
+      await reporter.stop();
       await spool.close();
     };
     closing.push(close);
     const lose = (count: number): void => {
       ledger.commits.splice(-count);
-      ledger.booked.splice(-count);
+      ledger.committed.splice(-count);
     };
-    const inLedger = () => [...new Set(ledger.booked.flat())].sort();
-    return { spool, shipper, ledger, lose, inLedger, wentBack, close, directory };
+    const inLedger = () => [...new Set(ledger.committed.flat())].sort();
+    return { spool, reporter, ledger, lose, inLedger, onLedgerRolledBack, close, directory };
   }
 
-  test('shipper: what the database lost is in it again, although the data plane has no further call', async () => {
-    const { spool, shipper, ledger, lose, inLedger, wentBack } = start();
+  test('usage reporter: sends lost records again, although the data plane has no further call', async () => {
+    const { spool, reporter, ledger, lose, inLedger, onLedgerRolledBack } = start();
     for (const id of ['a', 'b', 'c', 'd']) {
       await append(spool, id);
-      expect(await shipper.flush(10_000)).toBe(true);
+      expect(await reporter.flush(10_000)).toBe(true);
     }
     lose(2);
     expect(inLedger()).toEqual(['a', 'b']);
     await vi.waitFor(() => expect(inLedger()).toEqual(['a', 'b', 'c', 'd']), 90_000);
-    expect(wentBack).toHaveBeenCalledTimes(1);
-    expect(shipper.stats().rewinds).toBe(1);
+    expect(onLedgerRolledBack).toHaveBeenCalledTimes(1);
+    expect(reporter.stats().rewinds).toBe(1);
     const calls = ledger.calls.length;
-    await vi.waitFor(() => expect(ledger.calls.length).toBeGreaterThan(calls + 3), 90_000); // it goes on asking
-    expect(shipper.stats().rewinds).toBe(1);
+    await vi.waitFor(() => expect(ledger.calls.length).toBeGreaterThan(calls + 3), 90_000); // the reporter keeps checking
+    expect(reporter.stats().rewinds).toBe(1);
   });
 
-  test('shipper: a batch whose answer shows the loss is sent once more behind what was lost', async () => {
-    const { spool, shipper, lose, inLedger, wentBack } = start();
+  test('usage reporter: sends the batch that revealed the loss again, after the lost records', async () => {
+    const { spool, reporter, lose, inLedger, onLedgerRolledBack } = start();
     await append(spool, 'a');
-    await shipper.flush(10_000);
+    await reporter.flush(10_000);
     lose(1);
     await append(spool, 'b');
     await vi.waitFor(() => expect(inLedger()).toEqual(['a', 'b']), 90_000);
-    expect(await shipper.flush(10_000)).toBe(true);
-    expect(wentBack).toHaveBeenCalledTimes(1);
+    expect(await reporter.flush(10_000)).toBe(true);
+    expect(onLedgerRolledBack).toHaveBeenCalledTimes(1);
   });
 
-  test('shipper: a loss while the data plane was down shows at its next start', async () => {
+  test('usage reporter: detects at the next start a loss that happened while the data plane was down', async () => {
     const first = start();
     for (const id of ['a', 'b']) {
       await append(first.spool, id);
-      await first.shipper.flush(10_000);
+      await first.reporter.flush(10_000);
     }
     await closing.pop()!();
     const second = start(first.directory);
     await vi.waitFor(() => expect(second.inLedger()).toEqual(['a', 'b']), 90_000);
   });
 
-  test('shipper: a ledger that has lost nothing gets nothing again', async () => {
-    const { spool, shipper, ledger, inLedger, wentBack } = start();
+  test('usage reporter: sends nothing again to a ledger without loss', async () => {
+    const { spool, reporter, ledger, inLedger, onLedgerRolledBack } = start();
     for (const id of ['a', 'b']) {
       await append(spool, id);
-      await shipper.flush(10_000);
+      await reporter.flush(10_000);
     }
     const calls = ledger.calls.length;
     await vi.waitFor(() => expect(ledger.calls.length).toBeGreaterThan(calls + 3), 90_000);
-    expect(ledger.booked.flat()).toEqual(['a', 'b']);
+    expect(ledger.committed.flat()).toEqual(['a', 'b']);
     expect(inLedger()).toEqual(['a', 'b']);
-    expect(wentBack).not.toHaveBeenCalled();
+    expect(onLedgerRolledBack).not.toHaveBeenCalled();
   });
 });

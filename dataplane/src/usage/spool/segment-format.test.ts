@@ -14,7 +14,7 @@ const frames = ['first', 'second frame', '', 'the fourth'].map((text) => frame(B
 const segment = Buffer.concat(frames);
 const texts = (scan: { payloads: readonly Buffer[] }) => scan.payloads.map(String);
 
-test('segment: cut at every byte, every whole frame before the cut is read and nothing else', () => {
+test('segment: cut at any byte, reads exactly the whole frames before the cut', () => {
   for (let cut = 0; cut <= segment.length; cut++) {
     const scan = scanFrames(segment.subarray(0, cut), true, ALL);
     const expected: string[] = [];
@@ -28,7 +28,7 @@ test('segment: cut at every byte, every whole frame before the cut is read and n
   }
 });
 
-test('segment: with any one byte changed, every other frame is still read and the change is reported', () => {
+test('segment: with any one byte changed, reads all other frames and reports the damage', () => {
   for (let at = 0; at < segment.length; at++) {
     const broken = Buffer.from(segment);
     broken[at]! ^= 0x41;
@@ -47,7 +47,7 @@ test('segment: with any one byte changed, every other frame is still read and th
   }
 });
 
-test('segment: read in chunks of any size, the frames are the same', () => {
+test('segment: reads the same frames with any chunk size', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 200 }), { maxLength: 20 }), fc.integer(), (payloads, seed) => {
       const bytes = Buffer.concat(payloads.map((payload) => frame(Buffer.from(payload))));
@@ -65,7 +65,7 @@ test('segment: read in chunks of any size, the frames are the same', () => {
   );
 });
 
-test('segment: arbitrary bytes between frames never hide a frame and never stop the reader', () => {
+test('segment: arbitrary bytes between frames neither hide a frame nor stop the reader', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ minLength: 1, maxLength: 60 }), { minLength: 1, maxLength: 6 }), (noise) => {
       const bytes = Buffer.concat(noise.flatMap((bad, i) => [Buffer.from(bad), frame(Buffer.from(`frame ${i}`))]));
@@ -76,7 +76,7 @@ test('segment: arbitrary bytes between frames never hide a frame and never stop 
   );
 });
 
-test('segment: a frame that goes on in the next chunk waits for it, wherever it is cut', () => {
+test('segment: a frame cut at any byte waits for the next chunk', () => {
   const [first, second] = [frames[0]!, frames[1]!];
   for (let cut = 1; cut < second.length; cut++) {
     const scan = scanFrames(Buffer.concat([first, second.subarray(0, cut)]), false, ALL);
@@ -84,7 +84,7 @@ test('segment: a frame that goes on in the next chunk waits for it, wherever it 
   }
 });
 
-test('segment: behind damage a beginning of a frame is kept for the next chunk', () => {
+test('segment: keeps the start of a frame behind damage for the next chunk', () => {
   for (let cut = 1; cut <= 3; cut++) {
     const noise = Buffer.alloc(20, 1);
     const scan = scanFrames(Buffer.concat([noise, frames[0]!.subarray(0, cut)]), false, ALL);
@@ -92,21 +92,21 @@ test('segment: behind damage a beginning of a frame is kept for the next chunk',
   }
 });
 
-test('segment: a length that no frame has is damage, and not the beginning of a long frame', () => {
+test('segment: an impossible length is damage, not the start of a long frame', () => {
   const broken = Buffer.from(frames[0]!);
   broken.writeUInt32LE(0x7fff_ffff, 4);
   const scan = scanFrames(Buffer.concat([broken, frames[1]!]), false, ALL);
   expect([texts(scan), scan.damaged]).toEqual([['second frame'], [{ from: 0, to: broken.length }]]);
 });
 
-test('segment: a limit stops between frames but always lets one through', () => {
+test('segment: a limit stops between frames but always admits one frame', () => {
   const three = Buffer.concat([frame(Buffer.from('a'), 5), frame(Buffer.from('b'), 5), frame(Buffer.from('c'), 5)]);
   expect(texts(scanFrames(three, true, { recordsMax: 10, framesMax: 9 }))).toEqual(['a', 'b']);
   expect(texts(scanFrames(three, true, { recordsMax: 1, framesMax: 9 }))).toEqual(['a']);
   expect(texts(scanFrames(three, true, { recordsMax: 99, framesMax: 1 }))).toEqual(['a']);
 });
 
-test('frame buffer: large turns split into several frames and lose nothing', () => {
+test('frame buffer: splits a large tick into several frames without loss', () => {
   const buffer = new FrameBuffer();
   const message = Buffer.alloc(10_000, 7);
   let added = 0;

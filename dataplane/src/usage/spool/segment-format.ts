@@ -1,25 +1,24 @@
 /**
- * Bytes of a spool segment: frames back to back, each written by one write call.
+ * Binary format of a spool segment: frames back to back, each written by one write call.
  *
  *   magic u32 │ payload bytes u32 │ records u32 │ crc32 u32 │ payload            (little endian; the CRC covers
  *                                                                               lengths, records and payload)
  *
- * A payload is a run of length-delimited fields of ReportUsageRequest (2 records, 3 rejections, 4 sightings).
- * Protobuf messages concatenate, so a batch of frames is the body of a ReportUsage call without decoding anything.
+ * A payload is a run of length-delimited fields of ReportUsageRequest (2 records, 3 rejections, 4 sightings). Protobuf
+ * messages concatenate, so a batch of frames is the body of a ReportUsage call without decoding.
  *
- * Reading never fails. A frame that the process did not finish writing is a torn tail: its records were never
- * confirmed to anybody, so it is skipped silently. Other bytes that do not check are damage: they are reported, and
- * reading resumes at the next frame that checks.
+ * Reading never fails. An incomplete last frame is a torn write: its records were never confirmed to a caller, so it is
+ * skipped silently. Other invalid bytes are damage: they are reported, and reading resumes at the next valid frame.
  */
 import { crc32 } from 'node:zlib';
 
 export const FRAME_HEADER_BYTES = 16;
-/** A frame is closed before its payload passes this; larger claims are damage. */
+/** Maximum payload of a frame; a larger length field is damage. */
 export const FRAME_PAYLOAD_BYTES_MAX = 128 * 1024;
 const MAGIC = 0xf1_a9_e6_5c;
 const MAGIC_BYTES = Buffer.from([0x5c, 0xe6, 0xa9, 0xf1]);
 
-/** Fills the header at `at`; the payload must already stand behind it. */
+/** Fills the header at `at`. The payload must already follow it. */
 export function sealFrame(buffer: Buffer, at: number, payloadBytes: number, records: number): void {
   buffer.writeUInt32LE(MAGIC, at);
   buffer.writeUInt32LE(payloadBytes, at + 4);
@@ -43,20 +42,20 @@ interface FrameScan {
   /** Views into the chunk, in order. */
   readonly payloads: readonly Buffer[];
   readonly records: number;
-  /** Bytes of the chunk that are dealt with; the next scan starts there. */
+  /** Processed bytes of the chunk; the next scan starts after them. */
   readonly consumed: number;
   readonly damaged: readonly ByteRange[];
-  /** Bytes of an unfinished frame at the very end; part of `consumed`. */
+  /** Bytes of an incomplete frame at the end of the segment; part of `consumed`. */
   readonly tornBytes: number;
 }
 
 export interface FrameScanLimits {
-  /** Stop before a frame that would pass this, but always take one. */
+  /** Stops before a frame that would exceed this, but always takes one frame. */
   readonly recordsMax: number;
   readonly framesMax: number;
 }
 
-/** Reads frames from a chunk of a segment. `final`: nothing follows this chunk. */
+/** Reads frames from a chunk of a segment. `final`: the chunk is the segment's last one. */
 export function scanFrames(chunk: Buffer, final: boolean, limit: FrameScanLimits): FrameScan {
   const payloads: Buffer[] = [];
   const damaged: ByteRange[] = [];
@@ -79,7 +78,7 @@ export function scanFrames(chunk: Buffer, final: boolean, limit: FrameScanLimits
       appendRange(damaged, at, next);
       at = next;
     } else if (!final) {
-      // The last three bytes may be the start of a magic that the next chunk completes.
+      // The last three bytes may start a magic that the next chunk completes.
       const stop = Math.max(at + 1, chunk.length - 3);
       appendRange(damaged, at, stop);
       at = stop;
@@ -97,7 +96,9 @@ export function scanFrames(chunk: Buffer, final: boolean, limit: FrameScanLimits
 const DAMAGED = -1;
 const INCOMPLETE = -2;
 
-/** Payload bytes of the frame at `at`, or {@link DAMAGED}, or {@link INCOMPLETE} when it runs past the chunk. */
+/**
+ * Payload bytes of the frame at `at`, or {@link DAMAGED}, or {@link INCOMPLETE} when the frame extends past the chunk.
+ */
 function validateFrame(chunk: Buffer, at: number): number {
   const left = chunk.length - at;
   if (left < FRAME_HEADER_BYTES) {
@@ -111,7 +112,7 @@ function validateFrame(chunk: Buffer, at: number): number {
   return frameChecksum(chunk, at, payloadBytes) === chunk.readUInt32LE(at + 12) ? payloadBytes : DAMAGED;
 }
 
-/** Adds a range, joined to the one before where they touch. */
+/** Appends a range; merges it with the last one if they touch. */
 function appendRange(ranges: ByteRange[], from: number, to: number): void {
   const last = ranges.at(-1);
   if (last !== undefined && last.to === from) ranges[ranges.length - 1] = { from: last.from, to };

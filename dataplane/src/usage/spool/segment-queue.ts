@@ -1,13 +1,13 @@
 /**
  * The segment files of one spool, oldest first: appended at the end, read and acknowledged at the front.
  *
- *   [kept] … [kept][sealed, partly acknowledged][sealed] … [sealed][active]
- *                   ▲ reading starts at `acknowledged`              ▲ appended to
+ *   [retained] … [retained][sealed, partly acknowledged][sealed] … [sealed][active]
+ *                           ▲ reading starts at `acknowledgedBytes`         ▲ appended to
  *
- * A segment is sealed by size or age. When all of it is acknowledged it is kept for `keepMs`, because the database may
- * lose what it has committed: `rewind` sends everything that is here once more. Kept segments take no room from anything:
- * they do not count as in use, and the oldest go first where bytes are needed. How far a segment was acknowledged is not
- * stored on disk: after a restart at most one segment is sent again, and the ledger knows its ids.
+ * A segment is sealed by size or age. After full acknowledgement it is retained for `retentionMs`, because a failover
+ * may lose commits: `rewind` queues everything again. Retained segments do not count as in use; the oldest are deleted
+ * when bytes are needed. The acknowledged offset is not stored on disk: after a restart at most one segment is sent
+ * again, and the ledger deduplicates it.
  */
 import { close, closeSync, fdatasync, ftruncateSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,71 +23,76 @@ import {
 } from './worker-directory.js';
 
 export interface Segment {
-  /** Changes when the segment is kept, and when it is to be sent again. */
+  /** Changes when the segment is retained, and when it is queued again. */
   path: string;
-  /** Whose lock protects the file. */
+  /** The directory whose lock protects the file. */
   readonly home: WorkerDirectory;
   /** Unix ms of the first byte. */
   readonly createdMs: number;
-  /** Bytes that hold finished writes. */
+  /** Bytes of finished writes. */
   bytes: number;
   acknowledgedBytes: number;
   /** -1 once sealed. */
   fd: number;
-  /** Empty until sealed, and once kept. */
+  /** Empty until sealed, and once retained. */
   orgBytes: FileOrgBytes;
-  /** When the ledger had all of it, Unix ms; null: not yet. Stays set while a kept segment is sent again. */
+  /**
+   * When the ledger had the whole segment, Unix ms; null: not yet. Stays set while a retained segment is sent again.
+   */
   retainedSinceMs: number | null;
 }
 
 interface SegmentLimits {
-  /** A segment is sealed when it reaches this … */
+  /** A segment is sealed at this size, bytes. */
   readonly segmentBytes: number;
-  /** … or is this old. */
+  /** A segment is sealed at this age, ms. */
   readonly segmentAgeMs: number;
-  /** How long a segment stays after the ledger has all of it; 0: it is deleted at once. */
+  /** How long a segment is retained after full acknowledgement, ms; 0: deleted at once. */
   readonly retentionMs: number;
 }
 
 const NAME_TRIES_MAX = 1_000;
 
 export class SegmentQueue {
-  readonly #own: WorkerDirectory;
+  readonly #ownDirectory: WorkerDirectory;
   readonly #limits: SegmentLimits;
   readonly orgUsage = new OrgSpoolUsage();
-  readonly #list: Segment[] = [];
+  readonly #segments: Segment[] = [];
   #active: Segment | null = null;
   #bytesOnDisk = 0;
   #bytesRetained = 0;
   #counter = 0;
   #mark: LedgerMark | null = null;
   /**
-   * The newest mark of each adopted directory, until the ledger was asked for it: numbers are issued again after a failover,
-   * so a newer one says nothing about it. As many as workers at most.
+   * The newest mark of each adopted directory until the ledger has confirmed it. Commit numbers are issued again after
+   * a failover, so a newer own mark does not imply an adopted one. At most one per worker.
    */
   readonly #adoptedMarks: LedgerMark[] = [];
 
-  constructor(own: WorkerDirectory, limits: SegmentLimits) {
-    this.#own = own;
+  constructor(ownDirectory: WorkerDirectory, limits: SegmentLimits) {
+    this.#ownDirectory = ownDirectory;
     this.#limits = limits;
   }
 
-  /** Size of the files that must stay, acknowledged parts included: all but the kept ones. */
+  /** Size of all files except retained ones, in bytes, including their acknowledged parts. */
   get bytesInUse(): number {
     return this.#bytesOnDisk - this.#bytesRetained;
   }
 
-  /** Size of the files that the ledger has. */
+  /** Size of the files that the ledger has completely, in bytes. */
   get bytesRetained(): number {
     return this.#bytesRetained;
   }
 
-  /** The commit to ask the ledger for: an adopted one, or the newest that acknowledged something here; null: not known. */
+  /**
+   * The commit to check in the ledger: an adopted mark, else the newest commit that acknowledged something here; null:
+   * unknown.
+   */
   get ledgerMark(): LedgerMark | null {
     return this.#adoptedMarks[0] ?? this.#mark;
   }
 
-  /** The ledger has that commit. */
+  /** Drops an adopted mark: the ledger has confirmed that commit. */
   confirmMark(mark: LedgerMark): void {
     const at = this.#adoptedMarks.findIndex(({ id }) => id === mark.id);
     if (at === -1) return;
@@ -97,38 +102,37 @@ export class SegmentQueue {
 
   get bytesUnacknowledged(): number {
     let sum = 0;
-    for (const segment of this.#list) sum += segment.bytes - segment.acknowledgedBytes;
+    for (const segment of this.#segments) sum += segment.bytes - segment.acknowledgedBytes;
     return sum;
   }
 
-  /** The oldest segment with something to send. */
+  /** The oldest segment with unacknowledged bytes. */
   findHead(): Segment | null {
-    return this.#list.find((segment) => segment.acknowledgedBytes < segment.bytes) ?? null;
+    return this.#segments.find((segment) => segment.acknowledgedBytes < segment.bytes) ?? null;
   }
 
-  /** The oldest one that the ledger has never had all of. */
+  /** The oldest segment that the ledger has never had completely. */
   findOldestUnreported(): Segment | null {
     return (
-      this.#list.find(
-        ({ retainedSinceMs: keptSinceMs, acknowledgedBytes: acknowledged, bytes }) =>
-          keptSinceMs === null && acknowledged < bytes,
+      this.#segments.find(
+        ({ retainedSinceMs, acknowledgedBytes, bytes }) => retainedSinceMs === null && acknowledgedBytes < bytes,
       ) ?? null
     );
   }
 
-  /** Whether the segment's file is still there, as far as this process is concerned. */
+  /** Whether the queue still has the segment. */
   contains(segment: Segment): boolean {
-    return this.#list.includes(segment);
+    return this.#segments.includes(segment);
   }
 
-  /** Takes over the files that lie in a directory whose lock the caller holds. Returns how many are to be sent. */
+  /** Takes over the segment files of a directory whose lock the caller holds. Returns how many must be sent. */
   adopt(home: WorkerDirectory, nowMs: number): number {
-    const kept: Segment[] = [];
+    const retainedSegments: Segment[] = [];
     let newest: LedgerMark | null = null;
-    for (const { path, shippedMs, mark } of listRetainedSegments(home.path)) {
+    for (const { path, reportedMs, mark } of listRetainedSegments(home.path)) {
       const { size: bytes, birthtimeMs: createdMs } = statSync(path);
-      const keptSinceMs = Math.min(shippedMs, nowMs);
-      kept.push({
+      const retainedSinceMs = Math.min(reportedMs, nowMs);
+      retainedSegments.push({
         path,
         home,
         createdMs,
@@ -136,29 +140,38 @@ export class SegmentQueue {
         acknowledgedBytes: bytes,
         fd: -1,
         orgBytes: [],
-        retainedSinceMs: keptSinceMs,
+        retainedSinceMs,
       });
       this.#bytesRetained += bytes;
       if (mark !== null && mark.number > (newest?.number ?? 0)) newest = mark;
     }
     if (newest !== null) this.#adoptedMarks.push(newest);
-    const found: Segment[] = [];
+    const unsentSegments: Segment[] = [];
     for (const path of listSegmentFiles(home.path)) {
       const { size: bytes, birthtimeMs: createdMs } = statSync(path);
       if (bytes === 0) rmSync(path);
       else
-        found.push({ path, home, createdMs, bytes, acknowledgedBytes: 0, fd: -1, orgBytes: [], retainedSinceMs: null });
+        unsentSegments.push({
+          path,
+          home,
+          createdMs,
+          bytes,
+          acknowledgedBytes: 0,
+          fd: -1,
+          orgBytes: [],
+          retainedSinceMs: null,
+        });
     }
-    this.#list.unshift(...kept, ...found);
-    for (const { bytes } of [...kept, ...found]) this.#bytesOnDisk += bytes;
-    return found.length;
+    this.#segments.unshift(...retainedSegments, ...unsentSegments);
+    for (const { bytes } of [...retainedSegments, ...unsentSegments]) this.#bytesOnDisk += bytes;
+    return unsentSegments.length;
   }
 
   hasSegmentsIn(home: WorkerDirectory): boolean {
-    return this.#list.some((segment) => segment.home === home);
+    return this.#segments.some((segment) => segment.home === home);
   }
 
-  /** Appends with one write call; throws what the file system throws, and then nothing was appended. */
+  /** Appends with one write call. Throws file system errors; then nothing was appended. */
   append(bytes: Buffer, nowMs: number): void {
     const segment = this.#getOrCreateActive(nowMs);
     let written = 0;
@@ -174,60 +187,62 @@ export class SegmentQueue {
     this.#bytesOnDisk += bytes.length;
   }
 
-  /** Everything up to `offset` of a segment is in the ledger, by the commit of `mark` (null: not known). */
+  /** Records that the ledger has everything up to `offset` of a segment, by the commit of `mark` (null: unknown). */
   acknowledge(segment: Segment, offset: number, nowMs: number, mark: LedgerMark | null): void {
     if (mark !== null) this.#mark = mark;
-    if (!this.contains(segment)) return; // it was kept, and made room while its batch was under way
+    if (!this.contains(segment)) return; // it was retained, and evicted while its batch was inflight
     segment.acknowledgedBytes = Math.max(segment.acknowledgedBytes, offset);
     if (segment === this.#active && this.#shouldSeal(segment, nowMs)) this.#seal(segment);
     if (segment.fd === -1 && segment.acknowledgedBytes >= segment.bytes) this.#retain(segment, nowMs);
   }
 
   /**
-   * Everything that is here is to be sent again, and no commit of the ledger is known any more. Kept files get the names of
-   * unsent ones: after a crash a newer mark would hide that they were not sent again. Returns the bytes.
+   * Queues all segments again and drops all marks, because no ledger commit is known any more. Retained files get names
+   * of unsent ones; otherwise a newer mark would hide them after a crash. Returns the queued bytes.
    */
   rewind(): number {
     this.#mark = null;
     this.#adoptedMarks.length = 0;
-    for (const segment of this.#list) {
+    for (const segment of this.#segments) {
       segment.acknowledgedBytes = 0;
       if (segment.retainedSinceMs !== null) renameToUnsent(segment);
     }
     return this.#bytesOnDisk;
   }
 
-  /** Deletes what was kept long enough. Where nothing is appended any more, seals what the ledger has all of. */
+  /**
+   * Deletes segments whose retention has ended. Seals and retains an idle active segment that is fully acknowledged.
+   */
   deleteExpired(nowMs: number): void {
     const active = this.#active;
     if (active !== null && active.acknowledgedBytes >= active.bytes && this.#shouldSeal(active, nowMs)) {
       this.#seal(active);
       this.#retain(active, nowMs);
     }
-    for (const segment of [...this.#list]) {
-      const { retainedSinceMs: keptSinceMs, acknowledgedBytes: acknowledged, bytes } = segment;
-      if (keptSinceMs === null || acknowledged < bytes) continue;
-      if (nowMs - keptSinceMs >= this.#limits.retentionMs) this.#remove(segment);
+    for (const segment of [...this.#segments]) {
+      const { retainedSinceMs, acknowledgedBytes, bytes } = segment;
+      if (retainedSinceMs === null || acknowledgedBytes < bytes) continue;
+      if (nowMs - retainedSinceMs >= this.#limits.retentionMs) this.#remove(segment);
     }
   }
 
-  /** Deletes the oldest kept segments until all files together take at most `bytesMax`, or none is left. */
+  /** Deletes the oldest retained segments until all files together take at most `bytesMax`, or none is left. */
   evictRetained(bytesMax: number): void {
     while (this.#bytesRetained > 0 && this.#bytesOnDisk > bytesMax) {
-      this.#remove(this.#list.find(({ retainedSinceMs: keptSinceMs }) => keptSinceMs !== null)!);
+      this.#remove(this.#segments.find(({ retainedSinceMs }) => retainedSinceMs !== null)!);
     }
   }
 
-  /** Leaves a segment that cannot be read where it is and goes on without it. */
+  /** Removes an unreadable segment from the queue; its file stays. */
   abandon(segment: Segment): void {
     if (segment === this.#active) this.#seal(segment);
-    this.#forget(segment);
+    this.#removeFromQueue(segment);
   }
 
-  /** Seals what is open; nothing may be appended afterwards. */
+  /** Seals the active segment. Nothing may be appended afterwards. */
   close(nowMs: number): void {
     if (this.#active !== null) this.#seal(this.#active);
-    for (const segment of [...this.#list]) {
+    for (const segment of [...this.#segments]) {
       if (segment.retainedSinceMs === null && segment.acknowledgedBytes >= segment.bytes) this.#retain(segment, nowMs);
     }
   }
@@ -239,10 +254,10 @@ export class SegmentQueue {
       this.#seal(active);
       if (active.acknowledgedBytes >= active.bytes) this.#retain(active, nowMs);
     }
-    const { path, fd } = this.#create(nowMs);
+    const { path, fd } = this.#createFile(nowMs);
     const segment: Segment = {
       path,
-      home: this.#own,
+      home: this.#ownDirectory,
       createdMs: nowMs,
       bytes: 0,
       acknowledgedBytes: 0,
@@ -250,18 +265,18 @@ export class SegmentQueue {
       orgBytes: [],
       retainedSinceMs: null,
     };
-    this.#list.push(segment);
+    this.#segments.push(segment);
     this.#active = segment;
     return segment;
   }
 
-  #create(nowMs: number): { path: string; fd: number } {
+  #createFile(nowMs: number): { path: string; fd: number } {
     for (let tries = 1; ; tries++) {
-      const path = join(this.#own.path, formatSegmentFileName(nowMs, this.#counter++));
+      const path = join(this.#ownDirectory.path, formatSegmentFileName(nowMs, this.#counter++));
       try {
         return { path, fd: openSync(path, 'wx', 0o600) };
       } catch (error) {
-        // A file of an earlier run made in this very millisecond (or a clock that went back): take the next name.
+        // A file of an earlier run has the same millisecond, or the clock stepped back: try the next name.
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || tries === NAME_TRIES_MAX) throw error;
       }
     }
@@ -272,7 +287,7 @@ export class SegmentQueue {
     return segment.bytes >= this.#limits.segmentBytes || nowMs - segment.createdMs >= this.#limits.segmentAgeMs;
   }
 
-  /** Undoes a partial write. Where even that fails the rest of a frame stays behind, which readers skip. */
+  /** Undoes a partial write. If truncation fails, part of a frame remains, and readers skip it. */
   #truncatePartialWrite(segment: Segment): void {
     try {
       ftruncateSync(segment.fd, segment.bytes);
@@ -282,8 +297,8 @@ export class SegmentQueue {
   }
 
   /**
-   * What is unacknowledged when a segment is sealed is pushed to the disk itself, off the event loop, so that a power
-   * cut can take at most the active segment. A crash of the process takes nothing: the page cache outlives it.
+   * Seals a segment and flushes unacknowledged data to disk, off the event loop. So a power failure can lose the active
+   * segment only. A process crash loses nothing, because the page cache survives it.
    */
   #seal(segment: Segment): void {
     const { fd } = segment;
@@ -294,7 +309,10 @@ export class SegmentQueue {
     else fdatasync(fd, () => close(fd));
   }
 
-  /** The ledger has all of it. Where the file cannot be renamed it is deleted: keeping it is a precaution only. */
+  /**
+   * Retains a fully acknowledged segment. If the rename fails the file is deleted, because retention is only a
+   * precaution.
+   */
   #retain(segment: Segment, nowMs: number): void {
     if (this.#limits.retentionMs === 0 || segment.bytes === 0) {
       this.#remove(segment);
@@ -315,27 +333,27 @@ export class SegmentQueue {
   }
 
   #remove(segment: Segment): void {
-    this.#forget(segment);
+    this.#removeFromQueue(segment);
     rmSync(segment.path, { force: true });
   }
 
-  #forget(segment: Segment): void {
-    const at = this.#list.indexOf(segment);
+  #removeFromQueue(segment: Segment): void {
+    const at = this.#segments.indexOf(segment);
     if (at < 0) return;
-    this.#list.splice(at, 1);
+    this.#segments.splice(at, 1);
     this.#bytesOnDisk -= segment.bytes;
     if (segment.retainedSinceMs !== null) this.#bytesRetained -= segment.bytes;
     this.orgUsage.releaseFile(segment.orgBytes);
   }
 }
 
-/** Where that fails the segment is still sent again by this process. */
+/** Renames the file to an unsent segment. If that fails, this process still sends the segment again. */
 function renameToUnsent(segment: Segment): void {
   const path = unsentSegmentPath(segment.path);
   try {
     renameSync(segment.path, path);
     segment.path = path;
   } catch {
-    // Only a crash before it is sent again would lose it.
+    // Only a crash before the segment is sent again would lose it.
   }
 }

@@ -1,4 +1,4 @@
-/** Reads the spool's segments, one open file at a time. */
+/** Reads the spool's segments; keeps one file open at a time. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { noop } from '@acg/base/noop';
 import type { Segment } from './segment-queue.js';
@@ -11,18 +11,23 @@ export class SegmentReader {
     this.#chunk = Buffer.allocUnsafe(bytesMax);
   }
 
-  /** Bytes of the segment, valid until the next call. Throws what the file system throws, and where there are none. */
+  /**
+   * Returns bytes of the segment, valid until the next call. Throws file system errors, and an error at the end of the
+   * file.
+   */
   async read(segment: Segment, from: number, to: number): Promise<Buffer> {
     if (this.#open?.segment !== segment) {
       await this.close();
       this.#open = { segment, file: await open(segment.path, 'r') };
     }
     const { bytesRead } = await this.#open.file.read(this.#chunk, 0, to - from, from);
-    if (bytesRead === 0) throw new Error('the segment is shorter than it was');
+    if (bytesRead === 0) throw new Error('spool segment is shorter than expected');
     return this.#chunk.subarray(0, bytesRead);
   }
 
-  /** A deleted file takes its room as long as it is open, and on a full disk that may be all the room there is. */
+  /**
+   * Closes a deleted file, because it takes disk space while it is open. On a full disk that may be all the space left.
+   */
   closeIf(isGone: (segment: Segment) => boolean): void {
     if (this.#open !== null && isGone(this.#open.segment)) this.close().catch(noop);
   }

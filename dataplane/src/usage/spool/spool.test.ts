@@ -37,7 +37,7 @@ async function readAll(spool: Spool): Promise<string[]> {
   }
   return ids;
 }
-/** '' of one that is closed meanwhile. */
+/** Returns '' when the descriptor was closed meanwhile. */
 function pathOfDescriptor(fd: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`);
@@ -50,7 +50,7 @@ const segmentPaths = (root: string) =>
     .filter((name) => name.endsWith('.seg'))
     .map((name) => join(root, name));
 
-test('spool: records of one turn go out with one write, are confirmed after it and come back in order', async () => {
+test('spool: writes the records of one tick at once, confirms them after the write, and reads them in order', async () => {
   const root = newRoot();
   const spool = open(root);
   const confirmed: (Error | null)[] = [];
@@ -70,14 +70,14 @@ test('spool: records of one turn go out with one write, are confirmed after it a
   expect(segmentPaths(root)).toEqual([]);
 });
 
-test('spool: what a killed process confirmed is all there for the next one', async () => {
+test('spool: the next process reads every record that a killed process confirmed', async () => {
   const root = newRoot();
   const script = `
-    const { Spool } = await import(${JSON.stringify(join(import.meta.dirname, '../../dist/usage/spool.js'))});
+    const { Spool } = await import(${JSON.stringify(join(import.meta.dirname, '../../../dist/usage/spool/spool.js'))});
     const { createLogger } = await import('@acg/base/log');
     const spool = new Spool({ directory: ${JSON.stringify(root)}, bytesMax: 1e9 }, createLogger('x', 'silent'));
     let n = 0;
-    const next = () => spool.append({ id: 'id-' + n }, () => { process.stdout.write('id-' + n++ + '\\n', next); });
+    const next = () => spool.appendRecord({ id: 'id-' + n }, () => { process.stdout.write('id-' + n++ + '\\n', next); });
     next();`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
     cwd: join(import.meta.dirname, '../..'),
@@ -97,7 +97,7 @@ test('spool: what a killed process confirmed is all there for the next one', asy
   await spool.close();
 });
 
-test('spool: what comes in the turn in which it ends is written and confirmed before it has ended', async () => {
+test('spool: close writes and confirms records appended in the same tick', async () => {
   const root = newRoot();
   const spool = open(root);
   const confirmed: (Error | null)[] = [];
@@ -109,7 +109,7 @@ test('spool: what comes in the turn in which it ends is written and confirmed be
   await next.close();
 });
 
-test('spool: cut at every byte, a restart sends every record whose write had finished', async () => {
+test('spool: cut at any byte, a restart sends every record whose write had finished', async () => {
   const root = newRoot();
   const spool = open(root);
   const ends: number[] = [];
@@ -130,7 +130,7 @@ test('spool: cut at every byte, a restart sends every record whose write had fin
   }
 });
 
-test('spool: a damaged frame is set aside and the others are sent', async () => {
+test('spool: quarantines a damaged frame and sends the others', async () => {
   const root = newRoot();
   const spool = open(root);
   for (const id of ['a', 'b', 'c']) await append(spool, id);
@@ -148,7 +148,7 @@ test('spool: a damaged frame is set aside and the others are sent', async () => 
   await again.close();
 });
 
-test('spool: an unfinished write of a process that lives on in a new segment is skipped', async () => {
+test('spool: skips an unfinished write when the process continues in a new segment', async () => {
   const root = newRoot();
   const spool = open(root);
   await append(spool, 'a');
@@ -160,7 +160,7 @@ test('spool: an unfinished write of a process that lives on in a new segment is 
   await again.close();
 });
 
-test('spool: not acknowledged means sent again after a restart; acknowledged segments are gone', async () => {
+test('spool: sends unacknowledged records again after a restart, and deletes acknowledged segments', async () => {
   const root = newRoot();
   const first = open(root, { segmentAgeMs: 0 });
   for (const id of ['a', 'b', 'c']) await append(first, id);
@@ -173,7 +173,7 @@ test('spool: not acknowledged means sent again after a restart; acknowledged seg
   await second.close();
 });
 
-test("spool: an acknowledgement that comes after the end deletes nothing: the segment may be another process's by now", async () => {
+test('spool: an acknowledgement after close deletes nothing, because another process may own the segment', async () => {
   const root = newRoot();
   const first = open(root);
   await append(first, 'a');
@@ -185,7 +185,7 @@ test("spool: an acknowledgement that comes after the end deletes nothing: the se
   await second.close();
 });
 
-test('spool: full at the cap, still takes records of running calls, and opens again only well below the cap', async () => {
+test('spool: at the cap it is full but accepts records of running calls, until it is well below the cap', async () => {
   const root = newRoot();
   const spool = open(root, { bytesMax: 10_000, segmentAgeMs: 0 });
   const ids: string[] = [];
@@ -208,7 +208,7 @@ test('spool: full at the cap, still takes records of running calls, and opens ag
   await spool.close();
 });
 
-test('spool: full for whoever fills it, which leaves the others an 8th, and open again for the same as its files go', async () => {
+test('spool: one organization can use at most 7/8, and gets quota back as its files are deleted', async () => {
   const spool = open(newRoot(), { bytesMax: 40_000, segmentAgeMs: 1e9 });
   const appendOf = (orgId: string) =>
     new Promise<void>((done) => spool.appendRecord({ id: uuidv7(1), orgId, path: 'x'.repeat(500) }, () => done()));
@@ -231,7 +231,7 @@ test('spool: full for whoever fills it, which leaves the others an 8th, and open
   await spool.close();
 });
 
-test('spool: whom it is full for does not go on filling it with statistics of the refusals', async () => {
+test('spool: accepts no rejection statistics of an organization that is over its quota', async () => {
   const spool = open(newRoot(), { bytesMax: 40_000 });
   spool.appendDeferredUsage({ orgId: 'greedy', lines: [{ id: 'x'.repeat(36_000) }] });
   spool.flush();
@@ -246,7 +246,7 @@ test('spool: whom it is full for does not go on filling it with statistics of th
   await spool.close();
 });
 
-test('spool: lines of results count as whose they are', async () => {
+test('spool: counts deferred usage for its organization', async () => {
   const spool = open(newRoot(), { bytesMax: 40_000 });
   spool.appendDeferredUsage({ orgId: 'greedy', lines: [{ id: 'x'.repeat(36_000) }] });
   await new Promise<void>((done) => spool.appendRecord({ id: uuidv7(1), orgId: 'other' }, () => done()));
@@ -254,13 +254,13 @@ test('spool: lines of results count as whose they are', async () => {
   await spool.close();
 });
 
-describe.runIf(process.platform === 'linux')('spool: a deleted file is not kept open, and so takes no room', () => {
+describe.runIf(process.platform === 'linux')('spool: closes deleted files, so that they take no disk space', () => {
   const openSegments = (root: string) =>
     readdirSync('/proc/self/fd')
       .map(pathOfDescriptor)
       .filter((path) => path.startsWith(root) && path.includes('.seg'));
 
-  test('when all of it is acknowledged', async () => {
+  test('after full acknowledgement', async () => {
     const root = newRoot();
     const spool = open(root, { segmentAgeMs: 0 });
     await append(spool, 'a');
@@ -270,7 +270,7 @@ describe.runIf(process.platform === 'linux')('spool: a deleted file is not kept 
     await spool.close();
   });
 
-  test('when it has become old while the file system refuses', async () => {
+  test('when a segment reaches its age while writes fail', async () => {
     const root = newRoot();
     let nowMs = 1;
     const spool = open(root, { now: () => nowMs, retryMs: 5 });
@@ -279,7 +279,7 @@ describe.runIf(process.platform === 'linux')('spool: a deleted file is not kept 
     expect(openSegments(root)).not.toEqual([]);
     const worker = join(root, 'worker-0');
     rmSync(worker, { recursive: true });
-    writeFileSync(worker, ''); // a file in the place of the directory: no segment can be opened
+    writeFileSync(worker, ''); // a file in place of the directory: no segment can be opened
     nowMs = 1e6;
     expect(await append(spool, 'b')).toBeInstanceOf(Error);
     await expect.poll(() => openSegments(root)).toEqual([]);
@@ -287,14 +287,14 @@ describe.runIf(process.platform === 'linux')('spool: a deleted file is not kept 
   });
 });
 
-test('spool: while the file system refuses, callers are told, the spool is full, and nothing is lost', async () => {
+test('spool: while writes fail, appends report the error, the spool is full, and no record is lost', async () => {
   const root = newRoot();
   const spool = open(root, { retryMs: 5, segmentAgeMs: 0 });
   await append(spool, 'a');
   const worker = join(root, 'worker-0');
   await readAll(spool);
   rmSync(worker, { recursive: true });
-  writeFileSync(worker, ''); // a file in the place of the directory: no segment can be opened
+  writeFileSync(worker, ''); // a file in place of the directory: no segment can be opened
   expect(await append(spool, 'b')).toBeInstanceOf(Error);
   expect(spool.isFull).toBe(true);
   expect(await append(spool, 'c')).toBeInstanceOf(Error);
@@ -302,27 +302,27 @@ test('spool: while the file system refuses, callers are told, the spool is full,
   const written = new Promise<void>((resolve) => {
     spool.onAppended = resolve;
   });
-  open(root, {}).close(); // makes the directory again
+  open(root, {}).close(); // creates the directory again
   await written;
   expect(spool.isFull).toBe(false);
   expect((await readAll(spool)).sort()).toEqual(['b', 'c']);
   await spool.close();
 });
 
-test('spool: a write that the file system takes only the beginning of leaves nothing behind', async () => {
+test('spool: a partial write leaves no bytes behind', async () => {
   const root = newRoot();
-  const modules = [join(import.meta.dirname, '../../dist/usage/spool.js'), '@acg/base/log'];
+  const modules = [join(import.meta.dirname, '../../../dist/usage/spool/spool.js'), '@acg/base/log'];
   const script = `
     const [{ Spool }, { createLogger }] = await Promise.all(${JSON.stringify(modules)}.map((name) => import(name)));
     const options = { directory: ${JSON.stringify(root)}, bytesMax: 1e9, segmentAgeMs: 3_600_000 };
     const spool = new Spool(options, createLogger('x', 'silent'));
-    const append = (id, path) => new Promise((resolve) => spool.append({ id, path }, resolve));
+    const append = (id, path) => new Promise((resolve) => spool.appendRecord({ id, path }, resolve));
     const outcomes = [];
     for (const [id, path] of [['a', '/'], ['long', '/'.padEnd(8_192, 'x')], ['b', '/']]) {
       outcomes.push((await append(id, path)) === null);
     }
     process.stdout.write(JSON.stringify(outcomes), () => process.kill(process.pid, 'SIGKILL'));`;
-  // No file may be longer than 8 blocks, of 512 or of 1024 bytes: the second write fails in its middle.
+  // The file size limit is 8 blocks of 512 or 1024 bytes, so the second write fails halfway.
   const child = spawn(
     'sh',
     ['-c', 'ulimit -f 8 && exec "$0" "$@"', process.execPath, '--input-type=module', '-e', script],
@@ -343,7 +343,7 @@ test('spool: a write that the file system takes only the beginning of leaves not
   await spool.close();
 });
 
-test('spool: what the file system refused is written at the end, when it takes it again', async () => {
+test('spool: close writes records whose earlier writes failed', async () => {
   const root = newRoot();
   const spool = open(root, { retryMs: 3_600_000, segmentAgeMs: 0 });
   const worker = join(root, 'worker-0');
@@ -358,7 +358,7 @@ test('spool: what the file system refused is written at the end, when it takes i
   await next.close();
 });
 
-test('spool: of a segment that is acknowledged in part the rest is sent', async () => {
+test('spool: sends the rest of a partly acknowledged segment', async () => {
   const root = newRoot();
   const first = open(root, { segmentAgeMs: 3_600_000 });
   for (const id of ['a', 'b', 'c']) await append(first, id);
@@ -372,7 +372,7 @@ test('spool: of a segment that is acknowledged in part the rest is sent', async 
   await second.close();
 });
 
-test('spool: a living worker takes over the segments of a dead one, never those of a living one', async () => {
+test('spool: a living worker adopts segments of dead workers only', async () => {
   const root = newRoot();
   const dead = open(root);
   const alive = open(root);
@@ -381,9 +381,9 @@ test('spool: a living worker takes over the segments of a dead one, never those 
   const adopter = open(root);
   expect(await readAll(adopter)).toEqual([]);
   await dead.close();
-  adopter.adopt();
+  adopter.adoptDeadWorkers();
   expect(await readAll(adopter)).toEqual(['of the dead']);
-  adopter.adopt(); // gives the empty directory back
+  adopter.adoptDeadWorkers(); // releases the empty directory
   const restarted = open(root);
   await append(restarted, 'restarted');
   expect(readdirSync(join(root, 'worker-0')).some((name) => name.endsWith('.seg'))).toBe(true);
@@ -392,7 +392,7 @@ test('spool: a living worker takes over the segments of a dead one, never those 
   await Promise.all([alive, adopter, restarted].map((spool) => spool.close()));
 });
 
-test('spool: a segment that shrinks or vanishes under the reader does not stop it', async () => {
+test('spool: a truncated or deleted segment does not stop the reader', async () => {
   const root = newRoot();
   const writer = open(root, { segmentAgeMs: 0 });
   for (const id of ['a', 'b', 'c']) await append(writer, id);
@@ -405,7 +405,7 @@ test('spool: a segment that shrinks or vanishes under the reader does not stop i
   await spool.close();
 });
 
-test('spool: rejections and sightings travel in the same frames', async () => {
+test('spool: puts rejections and address observations into the same frames', async () => {
   const spool = open(newRoot());
   expect(spool.appendRejection({ id: 'x', reason: 'rpm', count: 7 })).toBe(true);
   expect(spool.appendAddressObservation({ id: 'y', keyId: 'k', addressHash: Buffer.from([1]) })).toBe(true);

@@ -1,12 +1,14 @@
 /**
- * The durable queue between the proxy and the control plane (docs/contract.md#usage). A record is on disk before the
- * last byte of its response leaves, so whatever a client has completely received survives kill -9 of this process.
+ * Durable queue between the proxy and the control plane (docs/contract.md#usage). A usage record is on disk before the
+ * last byte of its response is sent. So every response that a client received completely survives kill -9 of this
+ * process.
  *
- * - One write call per loop turn, synchronous: measured on Node 20, 2 vCPU, ext4 (2026-11): a 355-byte pwrite takes
- *   1 µs, the same through the thread pool 30 µs of CPU. It goes to the page cache; `segments.ts` says when to disk.
- * - Nothing is dropped: at the byte cap, or when the file system refuses, `full` turns true and new calls are to be
- *   refused, while calls in flight still append. What could not be written waits in memory and is written later.
- * - Reading and acknowledging is the shipper's, one batch at a time.
+ * - One synchronous write call per event-loop tick. Measured on Node 20, 2 vCPU, ext4 (2026-11): a 355-byte pwrite
+ *   takes 1 µs; through the thread pool it costs 30 µs of CPU. It writes to the page cache; see segment-queue.ts for
+ *   fdatasync.
+ * - Nothing is dropped. At the byte cap or on write errors `isFull` is true: new calls must be rejected, running calls
+ *   still append. Unwritten records wait in memory for a later attempt.
+ * - One usage reporter reads and acknowledges, one batch at a time.
  */
 import { rename } from 'node:fs/promises';
 import type { Logger } from '@acg/base/log';
@@ -29,20 +31,23 @@ import { SegmentReader } from './segment-reader.js';
 import { adoptDeadSiblings, claimWorkerDirectory, type LedgerMark, type WorkerDirectory } from './worker-directory.js';
 
 export interface SpoolOptions {
-  /** Root that the workers of this data plane share. */
+  /** Root directory, shared by the workers of this data plane. */
   readonly directory: string;
-  /** Of this worker: SPOOL_MAX_BYTES divided by the number of workers. */
+  /** Byte cap of this worker: SPOOL_MAX_BYTES divided by the number of workers. */
   readonly bytesMax: number;
   readonly segmentAgeMs?: number;
-  /** How long what the ledger has stays, to be sent again should the database lose it; ms, 0 (default): not at all. */
+  /**
+   * How long acknowledged segments are retained, ms, to send them again if the database loses them; 0 (default): not at
+   * all.
+   */
   readonly retentionMs?: number;
   readonly retryMs?: number;
   readonly now?: () => number;
 }
 
-/** Frames that wait for their acknowledgement. The payloads are valid until the next `read`. */
+/** Frames that await acknowledgement. The payloads are valid until the next `read`. */
 export interface SpoolBatch {
-  /** Runs of fields of ReportUsageRequest: concatenated they are its body. */
+  /** Runs of fields of ReportUsageRequest; concatenated they are its body. */
   readonly payloads: readonly Buffer[];
   readonly records: number;
   readonly segment: Segment;
@@ -51,33 +56,33 @@ export interface SpoolBatch {
 
 interface SpoolStats {
   readonly bytesUnacknowledged: number;
-  /** Of files that must stay. */
+  /** Bytes of files that must stay. */
   readonly bytesOnDisk: number;
-  /** Of files that the ledger has. */
+  /** Bytes of files that the ledger has completely. */
   readonly bytesRetained: number;
-  /** Age of the oldest thing not acknowledged, 0 when there is none. */
+  /** Age of the oldest unacknowledged segment, ms; 0 when there is none. */
   readonly oldestAgeMs: number;
-  /** For one organization at least. */
+  /** Full for at least one organization. */
   readonly isFull: boolean;
   readonly damagedBytes: number;
   readonly writeErrors: number;
 }
 
-/** The spool could not write a record; it is kept in memory and written when the file system takes it again. */
+/** A record could not be written. It stays in memory and is written when the file system accepts writes again. */
 class SpoolWriteError extends Error {
   constructor(cause: unknown) {
-    super('the usage spool cannot be written', { cause });
-    this.name = 'SpoolWriteFailed';
+    super('cannot write the usage spool', { cause });
+    this.name = 'SpoolWriteError';
   }
 }
 
 type AppendCallback = (error: Error | null) => void;
-const FIELD = { record: 0x12, rejection: 0x1a, sighting: 0x22, lines: 0x2a } as const;
+const FIELD = { record: 0x12, rejection: 0x1a, addressObservation: 0x22, deferredUsage: 0x2a } as const;
 const SEGMENT_BYTES_MAX = 4 * 1024 * 1024;
 const READ_BYTES = 512 * 1024;
-/** `full` ends below this part of the cap, so that it does not flicker. */
+/** `isFull` ends below this fraction of the cap, so that it does not flap. */
 const RESUME_RATIO = 0.9;
-/** Records kept while the disk refuses; calls in flight are bounded, so this is not reached in practice. */
+/** Bound of records kept in memory while writes fail. Running calls are bounded, so it is not reached in practice. */
 const UNWRITTEN_BYTES_MAX = 64 * 1024 * 1024;
 
 export class Spool {
@@ -86,13 +91,13 @@ export class Spool {
   readonly #retryMs: number;
   readonly #now: () => number;
   readonly #log: Logger;
-  readonly #own: WorkerDirectory;
+  readonly #ownDirectory: WorkerDirectory;
   readonly #directories = new Map<string, WorkerDirectory>();
   readonly #segments: SegmentQueue;
   readonly #frames = new FrameBuffer();
-  #waiting: AppendCallback[] = [];
-  #spare: AppendCallback[] = [];
-  #scheduled = false;
+  #pendingCallbacks: AppendCallback[] = [];
+  #spareCallbacks: AppendCallback[] = [];
+  #isFlushScheduled = false;
   #unwritten: Buffer[] = [];
   #unwrittenBytes = 0;
   #retryTimer: NodeJS.Timeout | null = null;
@@ -101,10 +106,10 @@ export class Spool {
   readonly #quarantine: Quarantine;
   #writeErrors = 0;
   #closed = false;
-  /** Called when there may be something new to send. */
+  /** Called when there may be new records to send. */
   onAppended: (() => void) | null = null;
 
-  /** Claims a worker directory and takes over what it and dead siblings hold. */
+  /** Claims a worker directory and adopts its segments and those of dead siblings. */
   constructor(options: SpoolOptions, log: Logger) {
     this.#root = options.directory;
     this.#bytesMax = options.bytesMax;
@@ -112,24 +117,24 @@ export class Spool {
     this.#now = options.now ?? Date.now;
     this.#log = log;
     this.#quarantine = new Quarantine(log);
-    this.#own = claimWorkerDirectory(options.directory);
-    this.#directories.set(this.#own.path, this.#own);
-    this.#segments = new SegmentQueue(this.#own, {
+    this.#ownDirectory = claimWorkerDirectory(options.directory);
+    this.#directories.set(this.#ownDirectory.path, this.#ownDirectory);
+    this.#segments = new SegmentQueue(this.#ownDirectory, {
       segmentBytes: Math.min(SEGMENT_BYTES_MAX, Math.ceil(options.bytesMax / 8)),
       segmentAgeMs: options.segmentAgeMs ?? 5_000,
       retentionMs: options.retentionMs ?? 0,
     });
-    const left = this.#segments.adopt(this.#own, this.#now());
-    if (left > 0) log.info({ segments: left }, 'usage records of an earlier run found');
-    this.adopt();
+    const unsentSegments = this.#segments.adopt(this.#ownDirectory, this.#now());
+    if (unsentSegments > 0) log.info({ segments: unsentSegments }, 'found usage records of an earlier run');
+    this.adoptDeadWorkers();
   }
 
-  /** True: new calls must be refused (docs/contract.md#usage). Records of running calls are still taken. */
+  /** True: new calls must be rejected (docs/contract.md#usage). Records of running calls are still accepted. */
   get isFull(): boolean {
     return this.#isAtCap || this.#unwrittenBytes > 0;
   }
 
-  /** True: new calls of this organization must be refused, others go on. */
+  /** True: new calls of this organization must be rejected; other organizations continue. */
   isFullFor(orgId: string): boolean {
     return this.#segments.orgUsage.isOverQuota(orgId, this.#bytesFree);
   }
@@ -139,8 +144,8 @@ export class Spool {
   }
 
   /**
-   * Takes a record; encoded before the call returns. `done` runs once, in a later turn: with null when the record
-   * survives a kill of the process, with an error when only memory holds it.
+   * Appends a record, which is encoded before this method returns. `done` runs once, in a later tick: with null when
+   * the record survives a process kill, with an error when only memory has it.
    */
   appendRecord(record: IUsageRecord, done: AppendCallback): void {
     const bytesMax = usageRecordBytesMax(record);
@@ -154,25 +159,28 @@ export class Spool {
     }
     this.#segments.orgUsage.add(record.orgId ?? '', this.#frames.lastMessageBytes);
     this.#scheduleFlush();
-    this.#waiting.push(done);
+    this.#pendingCallbacks.push(done);
   }
 
-  /** Lines of a result that is being read; on disk before any record that is appended later. */
+  /** Appends deferred usage (batch results, background responses); it is on disk before any record appended later. */
   appendDeferredUsage(deferredUsage: ILineUsage): void {
-    this.#appendMessage(FIELD.lines, LineUsage.encode(deferredUsage).finish(), deferredUsage.orgId);
+    this.#appendMessage(FIELD.deferredUsage, LineUsage.encode(deferredUsage).finish(), deferredUsage.orgId);
   }
 
-  /** Statistics: not taken while the spool is full, nor of whom it is full for. Returns whether it was. */
+  /**
+   * Appends statistics. Rejects them while the spool is full, or full for their organization. Returns whether it
+   * accepted them.
+   */
   appendRejection(count: IRejectionCount): boolean {
     if (this.isFull || this.isFullFor(count.orgId ?? '')) return false;
     this.#appendMessage(FIELD.rejection, RejectionCount.encode(count).finish(), count.orgId);
     return true;
   }
 
-  /** Statistics, like {@link appendRejection}. */
+  /** Appends statistics, like {@link appendRejection}. */
   appendAddressObservation(observation: IAddressSighting): boolean {
     if (this.isFull || this.isFullFor(observation.orgId ?? '')) return false;
-    this.#appendMessage(FIELD.sighting, AddressSighting.encode(observation).finish(), observation.orgId);
+    this.#appendMessage(FIELD.addressObservation, AddressSighting.encode(observation).finish(), observation.orgId);
     return true;
   }
 
@@ -189,7 +197,9 @@ export class Spool {
     };
   }
 
-  /** The oldest frames not acknowledged, null when there are none. One reader; acknowledge before reading on. */
+  /**
+   * The oldest unacknowledged frames, or null. Supports one reader; acknowledge a batch before reading the next one.
+   */
   async read(limit: FrameScanLimits): Promise<SpoolBatch | null> {
     for (;;) {
       const segment = this.#segments.findHead();
@@ -208,29 +218,31 @@ export class Spool {
     }
   }
 
-  /** The batch is in the ledger, by the commit of `mark`; null: an older control plane names none. */
+  /** The batch is in the ledger, by the commit of `mark`; null: an older control plane names no commit. */
   acknowledge(batch: SpoolBatch, mark: LedgerMark | null = null): void {
-    if (this.#closed) return; // its directory may be another process's by now: that one sends it again
+    if (this.#closed) return; // another process may own the directory by now, and sends the batch again
     this.#segments.acknowledge(batch.segment, batch.to, this.#now(), mark);
     this.#updateFullness();
   }
 
-  /** The commit of the ledger to ask for: it has acknowledged something of this spool. */
-  get mark(): LedgerMark | null {
+  /** The ledger commit to check: it has acknowledged records of this spool. */
+  get ledgerMark(): LedgerMark | null {
     return this.#segments.ledgerMark;
   }
 
-  /** The ledger, asked for that commit, has it. */
+  /** The ledger has confirmed that commit. */
   confirmMark(mark: LedgerMark): void {
     this.#segments.confirmMark(mark);
   }
 
-  /** The ledger has lost commits: everything that is still here is read again. Returns how many bytes that is. */
+  /** The ledger has lost commits: everything that is still here is read again. Returns the number of bytes. */
   rewind(): number {
     return this.#closed ? 0 : this.#segments.rewind();
   }
 
-  /** The control plane refuses this batch for good: it is kept in a file for the operator and leaves the queue. */
+  /**
+   * The control plane rejected this batch for good: writes it to a file for the operator and removes it from the queue.
+   */
   quarantine(batch: SpoolBatch): void {
     const bytes = Buffer.concat(batch.payloads);
     this.#quarantine.store(batch.segment.path, batch.to, bytes, { from: 0, to: bytes.length });
@@ -238,52 +250,52 @@ export class Spool {
   }
 
   /**
-   * Takes over segments of workers that died; gives adopted directories back that are empty; deletes what was kept long
-   * enough. Cheap; call it often.
+   * Adopts segments of dead workers, releases empty adopted directories, and deletes segments whose retention has
+   * ended. Cheap; call it often.
    */
-  adopt(): void {
+  adoptDeadWorkers(): void {
     this.#segments.deleteExpired(this.#now());
-    for (const [path, home] of this.#directories) {
-      if (home === this.#own || this.#segments.hasSegmentsIn(home)) continue;
-      home.lock.release();
+    for (const [path, directory] of this.#directories) {
+      if (directory === this.#ownDirectory || this.#segments.hasSegmentsIn(directory)) continue;
+      directory.lock.release();
       this.#directories.delete(path);
     }
-    for (const home of adoptDeadSiblings(this.#root, new Set(this.#directories.keys()))) {
-      this.#directories.set(home.path, home);
-      const segments = this.#segments.adopt(home, this.#now());
-      this.#log.info({ segments }, 'usage records of a worker that ended adopted');
+    for (const directory of adoptDeadSiblings(this.#root, new Set(this.#directories.keys()))) {
+      this.#directories.set(directory.path, directory);
+      const segments = this.#segments.adopt(directory, this.#now());
+      this.#log.info({ segments }, 'adopted usage records of a dead worker');
     }
     this.#updateFullness();
   }
 
-  /** Writes what is waiting and lets go of all files; segments that are not acknowledged stay for the next start. */
+  /** Writes what is waiting and closes all files. Unacknowledged segments stay for the next start. */
   async close(): Promise<void> {
     this.flush();
     this.#closed = true;
     if (this.#unwritten.length > 0) this.#retryUnwritten();
     if (this.#retryTimer !== null) clearInterval(this.#retryTimer);
     if (this.#unwrittenBytes > 0)
-      this.#log.fatal({ bytes: this.#unwrittenBytes }, 'usage records lost: the spool cannot be written');
+      this.#log.fatal({ bytes: this.#unwrittenBytes }, 'usage records lost: cannot write the spool');
     await this.#reader.close();
     this.#segments.close(this.#now());
-    for (const home of this.#directories.values()) home.lock.release();
+    for (const directory of this.#directories.values()) directory.lock.release();
     this.#directories.clear();
   }
 
-  /** Writes this turn's records now. */
+  /** Writes this tick's records now. */
   readonly flush = (): void => {
-    this.#scheduled = false;
+    this.#isFlushScheduled = false;
     const bytes = this.#frames.takeFrames();
-    const waiting = this.#waiting;
-    this.#waiting = this.#spare;
+    const callbacks = this.#pendingCallbacks;
+    this.#pendingCallbacks = this.#spareCallbacks;
     const error = bytes.length === 0 ? null : this.#write(bytes);
-    for (const done of waiting) this.#runCallback(done, error);
-    waiting.length = 0;
-    this.#spare = waiting;
+    for (const done of callbacks) this.#runCallback(done, error);
+    callbacks.length = 0;
+    this.#spareCallbacks = callbacks;
     if (error === null && bytes.length > 0) this.onAppended?.();
   };
 
-  /** One that may break the frame bound: only its encoded form tells. */
+  /** Appends a record that may exceed the frame bound. Only its encoded size decides. */
   #appendLongRecord(record: IUsageRecord, done: AppendCallback): void {
     const bytes = UsageRecord.encode(record).finish();
     if (bytes.length > MESSAGE_BYTES_MAX) {
@@ -291,7 +303,7 @@ export class Spool {
       return;
     }
     this.#appendMessage(FIELD.record, bytes, record.orgId);
-    this.#waiting.push(done);
+    this.#pendingCallbacks.push(done);
   }
 
   #appendMessage(tag: number, message: Uint8Array, orgId: string | null | undefined): void {
@@ -304,16 +316,16 @@ export class Spool {
   }
 
   #scheduleFlush(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    setImmediate(this.flush); // after this turn's I/O callbacks: one write for all of them
+    if (this.#isFlushScheduled) return;
+    this.#isFlushScheduled = true;
+    setImmediate(this.flush); // after this tick's I/O callbacks: one write for all of them
   }
 
   #runCallback(done: AppendCallback, error: Error | null): void {
     try {
       done(error);
-    } catch (bug) {
-      this.#log.error({ err: bug }, 'a spool callback failed');
+    } catch (callbackError) {
+      this.#log.error({ err: callbackError }, 'a spool callback failed');
     }
   }
 
@@ -321,14 +333,14 @@ export class Spool {
     try {
       this.#appendEvicting(bytes);
     } catch (error) {
-      this.#keepUnwritten(bytes, error);
+      this.#keepInMemory(bytes, error);
       return new SpoolWriteError(error);
     }
     this.#updateFullness();
     return null;
   }
 
-  /** What the ledger has makes room, below the byte cap and on a full disk. Throws what the file system throws. */
+  /** Appends after evicting retained segments, at the byte cap and on a full disk. Throws file system errors. */
   #appendEvicting(bytes: Buffer): void {
     this.#segments.evictRetained(this.#bytesMax - bytes.length);
     try {
@@ -340,12 +352,15 @@ export class Spool {
     }
   }
 
-  #keepUnwritten(bytes: Buffer, error: unknown): void {
+  #keepInMemory(bytes: Buffer, error: unknown): void {
     this.#writeErrors++;
     if (this.#unwrittenBytes === 0)
-      this.#log.error({ err: error }, 'the usage spool cannot be written: refusing new calls');
+      this.#log.error({ err: error }, 'cannot write the usage spool: rejecting new calls');
     if (this.#unwrittenBytes + bytes.length > UNWRITTEN_BYTES_MAX) {
-      this.#log.fatal({ bytes: bytes.length }, 'usage records lost: the spool cannot be written and memory is full');
+      this.#log.fatal(
+        { bytes: bytes.length },
+        'usage records lost: cannot write the spool, and the memory buffer is full',
+      );
       return;
     }
     this.#unwritten.push(Buffer.from(bytes));
@@ -360,7 +375,7 @@ export class Spool {
         this.#appendEvicting(bytes);
       } catch {
         this.#reader.closeIf((segment) => !this.#segments.contains(segment));
-        return; // still refused; the next tick tries again
+        return; // still failing; the next timer tick tries again
       }
       this.#unwritten.shift();
       this.#unwrittenBytes -= bytes.length;
@@ -368,26 +383,26 @@ export class Spool {
     if (this.#retryTimer !== null) clearInterval(this.#retryTimer);
     this.#retryTimer = null;
     this.#updateFullness();
-    this.#log.info('the usage spool can be written again');
+    this.#log.info('writes to the usage spool succeed again');
     this.onAppended?.();
   };
 
   #updateFullness(): void {
     this.#reader.closeIf((segment) => !this.#segments.contains(segment));
     const bytes = this.#segments.bytesInUse;
-    const atCap = this.#isAtCap ? bytes >= this.#bytesMax * RESUME_RATIO : bytes >= this.#bytesMax;
-    if (atCap === this.#isAtCap) return;
-    this.#isAtCap = atCap;
-    if (atCap) this.#log.error({ bytes }, 'the usage spool is full: refusing new calls');
-    else this.#log.info({ bytes }, 'the usage spool has room again');
+    const isAtCap = this.#isAtCap ? bytes >= this.#bytesMax * RESUME_RATIO : bytes >= this.#bytesMax;
+    if (isAtCap === this.#isAtCap) return;
+    this.#isAtCap = isAtCap;
+    if (isAtCap) this.#log.error({ bytes }, 'the usage spool is full: rejecting new calls');
+    else this.#log.info({ bytes }, 'the usage spool is below its limit again');
   }
 
-  /** Null: the file cannot be read and was taken out of the queue. */
+  /** Returns null when the file cannot be read; the segment is then removed from the queue. */
   async #readChunk(segment: Segment, from: number, to: number): Promise<Buffer | null> {
     try {
       return await this.#reader.read(segment, from, to);
     } catch (error) {
-      this.#log.error({ err: error, segment: segment.path }, 'a spool segment cannot be read: set aside');
+      this.#log.error({ err: error, segment: segment.path }, 'cannot read a spool segment: quarantined');
       await this.#reader.close();
       await rename(segment.path, `${segment.path}.unreadable`).catch(() => undefined);
       this.#quarantine.totalBytes += segment.bytes - from;

@@ -19,8 +19,8 @@ export const SPOOL_AREA: Area = {
     },
     {
       file: SPOOL,
-      find: `for (const done of waiting) this.#runCallback(done, error);`,
-      put: `for (const done of waiting) this.#runCallback(done, null);`,
+      find: `for (const done of callbacks) this.#runCallback(done, error);`,
+      put: `for (const done of callbacks) this.#runCallback(done, null);`,
       bug: 'a record that could not be written is confirmed',
     },
     {
@@ -64,7 +64,7 @@ export const SPOOL_AREA: Area = {
     },
     {
       file: SPOOL,
-      find: 'if (this.#closed) return; // its directory',
+      find: 'if (this.#closed) return; // another process',
       put: 'if (false) return; // its directory',
       bug: "an answer after the end deletes another process's segment",
     },
@@ -82,7 +82,7 @@ export const SPOOL_AREA: Area = {
     },
     {
       file: SPOOL,
-      find: `      home.lock.release();
+      find: `      directory.lock.release();
       this.#directories.delete(path);`,
       put: `      this.#directories.delete(path);`,
       bug: 'the directory of a dead worker stays locked for ever',
@@ -202,7 +202,7 @@ export const SPOOL_AREA: Area = {
     },
     {
       file: SHIPPER,
-      find: `if (outcome.kind === 'refused') this.#onRejected(batch, outcome.reason);
+      find: `if (outcome.kind === 'rejected') this.#onRejected(batch, outcome.reason);
         else this.#onCommitted`,
       put: `this.#onCommitted`,
       bug: 'a refused batch counts as booked',
@@ -210,7 +210,7 @@ export const SPOOL_AREA: Area = {
     {
       file: SHIPPER,
       find: 'this.#singleFramesLeft = batch.payloads.length; // nothing',
-      put: 'this.#spool.refuse(batch); // nothing',
+      put: 'this.#spool.quarantine(batch); // nothing',
       bug: 'one bad frame takes its whole batch along',
     },
     {
@@ -230,8 +230,8 @@ export const SPOOL_AREA: Area = {
     },
     {
       file: SHIPPER,
-      find: 'await Promise.race([this.#loop, grace]);',
-      put: 'await this.#loop;',
+      find: `await Promise.race([this.#runLoop, grace]);`,
+      put: `await this.#runLoop;`,
       bug: 'a silent control plane holds up the end of the process',
     },
     {
@@ -255,13 +255,14 @@ export const SPOOL_AREA: Area = {
     },
     {
       file: SEGMENTS,
-      find: `this.#list.find((segment) => segment.acknowledgedBytes < segment.bytes)`,
-      put: `this.#list.findLast((segment) => segment.acknowledgedBytes < segment.bytes)`,
+      find: `this.#segments.find((segment) => segment.acknowledgedBytes < segment.bytes)`,
+      put: `this.#segments.findLast((segment) => segment.acknowledgedBytes < segment.bytes)`,
       bug: 'the newest records are sent first',
     },
     {
       file: SEGMENTS,
-      find: '    this.#list.unshift(...kept, ...found);\n',
+      find: `    this.#segments.unshift(...retainedSegments, ...unsentSegments);
+`,
       put: '',
       bug: 'what a dead worker left is never sent',
     },
