@@ -1,6 +1,6 @@
 /**
- * What a call costs whose agent left before the provider answered: its input, which providers bill once they have begun to
- * work on it. Null: the call generates nothing that is billed by tokens.
+ * Usage of a call whose client disconnected before the provider replied. Its input counts, because providers bill input
+ * once they have started to process it. Null: the call generates nothing that is billed by tokens.
  */
 
 import { estimateInput, isBillablePath } from './providers/openai-usage-estimate.js';
@@ -14,15 +14,15 @@ type AbortedCall = Pick<
   'usageFormat' | 'method' | 'path' | 'requestBytes' | 'requestBlobBytes' | 'requestModel' | 'requestedOutput'
 >;
 
-export function estimateAbortedCall(asked: AbortedCall): UsageReading | null {
-  const counts = asked.method === 'POST' ? estimateCounts(asked) : null;
-  // A price per request is due for an answer.
-  return counts === null ? null : createUsageReading(counts, 'estimated', asked.requestModel, { units: 0 });
+export function estimateAbortedCall(call: AbortedCall): UsageReading | null {
+  const counts = call.method === 'POST' ? estimateCounts(call) : null;
+  // A price per request is due only with a response.
+  return counts === null ? null : createUsageReading(counts, 'estimated', call.requestModel, { units: 0 });
 }
 
-function estimateCounts(asked: AbortedCall): UsageCounts | null {
-  const path = normalizePath(asked.path);
-  if (asked.usageFormat === 'openai') return isBillablePath(path) ? estimateInput(path, asked) : null;
-  if (asked.usageFormat !== 'anthropic' || !/\/(?:messages|complete)$/.test(path)) return null;
-  return { ...createEmptyCounts(), inUncached: estimateRequestTokens(asked.requestBytes, asked.requestBlobBytes) };
+function estimateCounts(call: AbortedCall): UsageCounts | null {
+  const path = normalizePath(call.path);
+  if (call.usageFormat === 'openai') return isBillablePath(path) ? estimateInput(path, call) : null;
+  if (call.usageFormat !== 'anthropic' || !/\/(?:messages|complete)$/.test(path)) return null;
+  return { ...createEmptyCounts(), inUncached: estimateRequestTokens(call.requestBytes, call.requestBlobBytes) };
 }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { CompressedBodyMeter } from './bodies/compressed-body-meter.js';
 import type { BodyMeter, UsageReading } from './reading/usage-meter.js';
 
-/** Remembers what it was given, and in which turn of the event loop. */
+/** Records its chunks and the event-loop tick of each. */
 class Recorder implements BodyMeter {
   readonly pieces: { bytes: number; turn: number }[] = [];
   turn = 0;
@@ -49,7 +49,7 @@ async function read(coding: string, encoded: Buffer, chunkBytes = encoded.length
   return inner;
 }
 
-/** Each KiB of noise comes ten times: compresses well, but not like a bomb. */
+/** Repeats each KiB of noise ten times: compresses well, but not like a compression bomb. */
 const prose = (bytes: number): Buffer => {
   const blocks = Array.from({ length: Math.ceil(bytes / 10_240) }, () => randomBytes(1_024));
   return Buffer.concat(blocks.flatMap((block) => new Array<Buffer>(10).fill(block))).subarray(0, bytes);
@@ -58,7 +58,7 @@ const prose = (bytes: number): Buffer => {
 test.each([
   ['gzip', gzipSync],
   ['br', brotliCompressSync],
-] as const)('compressed: %s of some MiB is read whole, never more than 64 KiB in a turn', async (coding, compress) => {
+] as const)('compressed: reads %s of some MiB completely, at most 64 KiB per tick', async (coding, compress) => {
   const inner = await read(coding, compress(prose(3 << 20)), 16_384);
   expect(inner.bytes).toBe(3 << 20);
   expect(inner.complete).toBe(true);
@@ -71,20 +71,20 @@ test.each([
 test.each([
   ['gzip of zeros', 'gzip', gzipSync(Buffer.alloc(64 << 20))],
   ['brotli of zeros', 'br', brotliCompressSync(Buffer.alloc(64 << 20))],
-])('compressed: %s is given up after a hundred times its size', async (_name, coding, bomb) => {
+])('compressed: abandons %s after a hundred times its size', async (_name, coding, bomb) => {
   const inner = await read(coding, bomb);
   expect(inner.bytes).toBeLessThanOrEqual(Math.max(65_536, bomb.length * 100));
   expect(inner.unread).toBe(bomb.length);
   expect(inner.complete).toBe(false);
 });
 
-test('compressed: past 8 MiB it is given up whatever its ratio', async () => {
+test('compressed: abandons a body beyond 8 MiB whatever its ratio', async () => {
   const inner = await read('gzip', gzipSync(prose(9 << 20)), 65_536);
   expect(inner.bytes).toBeLessThanOrEqual(8 << 20);
   expect(inner.complete).toBe(false);
 });
 
-test('compressed: a small answer that repeats itself is read all the same', async () => {
+test('compressed: reads a small repetitive response whatever its ratio', async () => {
   const inner = await read('gzip', gzipSync(Buffer.alloc(60_000)));
   expect(inner.bytes).toBe(60_000);
   expect(inner.complete).toBe(true);

@@ -43,14 +43,14 @@ function read(
   const meter = createMeter({ ...base, ...options });
   const edges = [0, ...cuts.map((cut) => cut % (body.length + 1)).sort((a, b) => a - b), body.length];
   for (let i = 1; i < edges.length; i++) {
-    const chunk = Buffer.from(body.subarray(edges[i - 1], edges[i])); // a copy, wiped afterwards: nothing may be kept
+    const chunk = Buffer.from(body.subarray(edges[i - 1], edges[i])); // a copy, wiped afterwards: the meter must not keep the buffer
     meter.observe(chunk);
     chunk.fill(0x22);
   }
   return meter.finish(complete);
 }
 
-/** The same for a body that is decoded beside the event loop. */
+/** The same for a body that is decoded off the event loop. */
 async function readEncoded(options: Partial<MeterOptions>, body: Buffer, complete = true): Promise<UsageReading> {
   const meter = createMeter({ ...base, ...options });
   for (let at = 0; at < body.length; at += 50) {
@@ -88,18 +88,18 @@ const anthropicFigures = {
   streamError: null,
 };
 
-describe('meter: figures of usage', () => {
+describe('meter: usage figures', () => {
   const usage = (text: string, options: Partial<MeterOptions> = {}): UsageReading =>
     read(options, Buffer.from(`{"model":"m","usage":${text}}`));
   const anthropic = { usageFormat: 'anthropic', path: '/v1/messages' } as const;
 
-  it('cached and newly cached input are no uncached input', () => {
+  it('excludes cached and newly cached input from uncached input', () => {
     const details = '{"cached_tokens":30,"cache_write_tokens":20}';
     const reading = usage(`{"prompt_tokens":100,"completion_tokens":1,"prompt_tokens_details":${details}}`);
     expect(reading).toMatchObject({ tokensInUncached: 50, tokensCacheRead: 30, tokensCacheWrite: 20 });
   });
 
-  it('parts never pass their whole', () => {
+  it('limits parts to their whole', () => {
     const details = '{"cached_tokens":70,"cache_write_tokens":70}';
     const reading = usage(`{"prompt_tokens":100,"completion_tokens":1,"prompt_tokens_details":${details}}`);
     expect(reading).toMatchObject({ tokensInUncached: 0, tokensCacheRead: 70, tokensCacheWrite: 30 });
@@ -112,13 +112,13 @@ describe('meter: figures of usage', () => {
     expect(written.extras.cacheWrite1h).toBe(4);
   });
 
-  it('the last event of a stream is read without a blank line behind it', () => {
+  it('reads the last event of a stream without a blank line after it', () => {
     const body = chatStream({ texts: ['Hello'], includeUsage: true }).toString();
     const cut = body.slice(0, body.indexOf('data: [DONE]')).trimEnd();
     expect(read({ contentType: SSE_TYPE }, Buffer.from(cut))).toMatchObject({ source: 'reported', tokensOut: 300 });
   });
 
-  it('a path is metered however it is written', () => {
+  it('meters all spellings of a path', () => {
     for (const path of ['/V1/Chat/Completions', '/v1//chat/completions/', '/v1/chat%2Fcompletions']) {
       const reading = read({ path, contentType: 'text/plain' }, Buffer.from('x'.repeat(400)));
       expect({ path, source: reading.source }).toEqual({ path, source: 'estimated' });
@@ -126,7 +126,7 @@ describe('meter: figures of usage', () => {
   });
 });
 
-describe('meter: the same answer counts alike, streamed or not, however it is cut into chunks', () => {
+describe('meter: counts a response alike, streamed or not, with any chunking', () => {
   const cases: [string, Partial<MeterOptions>, Buffer, object][] = [
     ['chat', {}, chatBody(texts.join('')), openaiFigures],
     ['chat stream', { contentType: SSE_TYPE }, chatStream({ texts, includeUsage: true }), openaiFigures],
@@ -169,8 +169,8 @@ describe('meter: the same answer counts alike, streamed or not, however it is cu
   });
 });
 
-describe('meter: billing facts', () => {
-  it('anthropic: web searches, 1 h cache writes and tier come from both halves of the stream', () => {
+describe('meter: billing details', () => {
+  it('anthropic: reads web searches, 1 h cache writes and tier from both halves of the stream', () => {
     const options = { usageFormat: 'anthropic', path: '/v1/messages', contentType: SSE_TYPE } as const;
     expect(read(options, messagesStream(texts)).extras).toMatchObject({
       webSearches: 2,
@@ -183,12 +183,12 @@ describe('meter: billing facts', () => {
     );
   });
 
-  it('responses: web searches are counted from the output items', () => {
+  it('responses: counts web searches from the output items', () => {
     expect(read({ path: '/v1/responses' }, responsesBody('x')).extras.webSearches).toBe(1);
     expect(read({ path: '/v1/responses', contentType: SSE_TYPE }, responsesStream(['x'])).extras.webSearches).toBe(1);
   });
 
-  it('embeddings, images, transcription and duration-billed transcription', () => {
+  it('reads embeddings, images, transcription and duration-billed transcription', () => {
     const embeddings =
       '{"object":"list","data":[{"object":"embedding","index":0,"embedding":"AAAA"}],"model":"text-embedding-3-small",' +
       '"usage":{"prompt_tokens":8,"total_tokens":8}}';
@@ -210,7 +210,7 @@ describe('meter: billing facts', () => {
     expect(read({ path: '/v1/audio/transcriptions' }, Buffer.from(heard)).extras.audioSeconds).toBe(60);
   });
 
-  it('a refused call, s3 and count_tokens cost no tokens', () => {
+  it('counts no tokens for a rejected call, s3 and count_tokens', () => {
     expect(read({ status: 429 }, chatBody('x'))).toMatchObject({ source: 'none', tokensOut: 0, extras: { units: 0 } });
     expect(read({ usageFormat: 's3' }, Buffer.from('x'))).toMatchObject({ source: 'none', extras: { units: 1 } });
     const counted = read(
@@ -220,7 +220,7 @@ describe('meter: billing facts', () => {
     expect(counted).toMatchObject({ source: 'none', tokensInUncached: 0 });
   });
 
-  it('resend: one e-mail a call, as many as were accepted in a batch, asked for when the answer is cut', () => {
+  it('resend: counts one e-mail per call, the accepted ones of a batch, the requested ones of a truncated response', () => {
     const one = Buffer.from('{"id":"49a3999c"}');
     const batch = Buffer.from('{"data":[{"id":"a"},{"id":"b"},{"id":"c"}]}');
     const options = { usageFormat: 'resend', path: '/emails/batch', requestItems: 4 } as const;
@@ -231,8 +231,8 @@ describe('meter: billing facts', () => {
   });
 });
 
-describe('meter: what was cut off or says nothing is estimated', () => {
-  it('chat stream cut: input from the request, output from the chunks seen', () => {
+describe('meter: estimates truncated responses and responses without usage', () => {
+  it('truncated chat stream: input from the request, output from the chunks seen', () => {
     const whole = chatStream({ texts: Array(50).fill('word '), includeUsage: false });
     const cut = whole.subarray(0, whole.length / 2);
     const reading = read({ contentType: SSE_TYPE }, cut, [], false);
@@ -241,7 +241,7 @@ describe('meter: what was cut off or says nothing is estimated', () => {
     expect(reading.tokensOut).toBeLessThan(30);
   });
 
-  it('messages stream cut: the exact input of message_start, output from the deltas', () => {
+  it('truncated messages stream: exact input of message_start, output from the deltas', () => {
     const options = { usageFormat: 'anthropic', path: '/v1/messages', contentType: SSE_TYPE } as const;
     const whole = messagesStream(Array(30).fill('eight by'));
     const cut = whole.subarray(0, whole.indexOf('event: content_block_stop'));
@@ -254,13 +254,13 @@ describe('meter: what was cut off or says nothing is estimated', () => {
     });
   });
 
-  it('chat stream cut behind its usage: the usage alone, whatever content came before it', () => {
+  it('chat stream truncated after its usage: the usage alone, whatever content came before it', () => {
     const whole = chatStream({ texts: Array(50).fill('word '), includeUsage: true });
     const cut = whole.subarray(0, whole.indexOf('data: [DONE]'));
     expect(read({ contentType: SSE_TYPE }, cut, [], false)).toMatchObject(openaiFigures);
   });
 
-  it('content behind a usage counts beside it where the stream was cut, and not where it came to its end', () => {
+  it('adds content after a usage only when the stream was truncated', () => {
     const streamed = chatStream({ texts: Array(50).fill('word '), includeUsage: true }).toString();
     const usage = streamed.slice(streamed.lastIndexOf('data: {'), streamed.indexOf('data: [DONE]'));
     const content = 'data: {"choices":[{"index":0,"delta":{"content":"word "}}]}\n\n';
@@ -270,7 +270,7 @@ describe('meter: what was cut off or says nothing is estimated', () => {
     expect(cut).toMatchObject({ ...openaiFigures, tokensOut: 307, source: 'partial' });
   });
 
-  it('no answer at all, and an answer without usage', () => {
+  it('estimates an empty response and a response without usage', () => {
     expect(read({}, Buffer.alloc(0), [], false)).toMatchObject({
       source: 'estimated',
       tokensInUncached: 100,
@@ -281,12 +281,12 @@ describe('meter: what was cut off or says nothing is estimated', () => {
     expect(read({ path: '/v1/files' }, Buffer.from('{"id":"file-1"}'))).toMatchObject({ source: 'none' });
   });
 
-  it('packed data in the request counts for less than text', () => {
+  it('counts packed request data as fewer tokens than text', () => {
     const cut = { requestBytes: 1_000_400, requestBlobBytes: 1_000_000 };
     expect(read(cut, Buffer.alloc(0), [], false).tokensInUncached).toBe(100 + 10_000);
   });
 
-  it('absurd figures are no figures', () => {
+  it('ignores impossible figures', () => {
     for (const bad of ['-1', '1e308', '"7"', 'null', '[]', '{}', '1e999']) {
       const body = Buffer.from(`{"model":"m","usage":{"prompt_tokens":${bad},"completion_tokens":${bad}}}`);
       expect(read({}, body)).toMatchObject({ source: 'estimated', tokensInUncached: 100 });
@@ -305,7 +305,7 @@ describe('meter: what was cut off or says nothing is estimated', () => {
 });
 
 describe('meter: errors inside a 200 stream', () => {
-  it('are named, and nothing is charged when nothing was made', () => {
+  it('are named, and cost nothing without output', () => {
     const openai = 'data: {"error":{"message":"The server had an error","type":"server_error","code":null}}\n\n';
     expect(read({ contentType: SSE_TYPE }, Buffer.from(openai))).toMatchObject({
       streamError: 'server_error',
@@ -327,8 +327,8 @@ describe('meter: errors inside a 200 stream', () => {
   });
 });
 
-describe('meter: streams that differ from the vendors own', () => {
-  it('events without names, and blanks around every token', () => {
+describe('meter: streams of compatible providers', () => {
+  it('reads events without names, and blanks around every token', () => {
     const unnamed = (stream: Buffer): Buffer => Buffer.from(stream.toString().replace(/^event: .*\n/gm, ''));
     const cut = (stream: Buffer, mark: string): Buffer => stream.subarray(0, stream.indexOf(mark));
     const anthropic = { usageFormat: 'anthropic', path: '/v1/messages', contentType: SSE_TYPE } as const;
@@ -348,7 +348,7 @@ describe('meter: streams that differ from the vendors own', () => {
     });
   });
 
-  it('usage in every chunk: the last stand counts, and what came after it when the stream is cut', () => {
+  it('usage in every chunk: counts the last one, plus the output after it when truncated', () => {
     const chunk = (n: number): string =>
       `data: {"choices":[{"delta":{"content":"x"}}],"usage":{"prompt_tokens":7,"completion_tokens":${n}}}\n\n`;
     const plain = 'data: {"choices":[{"delta":{"content":"x"}}],"usage":null}\n\n';
@@ -358,7 +358,7 @@ describe('meter: streams that differ from the vendors own', () => {
     expect(read({ contentType: SSE_TYPE }, cut, [], false)).toMatchObject({ tokensOut: 5, source: 'partial' });
   });
 
-  it('a last event of more than can be held', () => {
+  it('reads a last event beyond the buffer size', () => {
     const long = 'word "usage" '.repeat(20_000);
     expect(read({ path: '/v1/responses', contentType: SSE_TYPE }, responsesStream([long]))).toMatchObject(
       openaiFigures,
@@ -370,7 +370,7 @@ describe('meter: streams that differ from the vendors own', () => {
   });
 });
 
-/** What the answer counts once for ever, beside its reading. */
+/** Deferred usage of the response, which is not part of its reading. */
 function readLines(
   options: Partial<MeterOptions>,
   body: Buffer,
@@ -395,7 +395,7 @@ describe('meter: hosted tools', () => {
   const usage = { input_tokens: 10, output_tokens: 5, total_tokens: 15 };
   const body = JSON.stringify({ id: 'resp_1', model: 'gpt-5-mini', status: 'completed', output, usage });
 
-  it('searches count by the call, interpreters by their containers, streamed or not, at any chunk boundaries', () => {
+  it('counts searches by call and interpreters by container, streamed or not, with any chunking', () => {
     const stream = `event: response.completed\ndata: {"type":"response.completed","response":${body}}\n\n`;
     fc.assert(
       fc.property(cutsArb, (cuts) => {
@@ -407,7 +407,7 @@ describe('meter: hosted tools', () => {
     );
   });
 
-  it('images are counted as the provider reports them, else by the piece, at the rates of the model that drew', () => {
+  it('counts images as the provider reports them, else per image, at the rates of the image model', () => {
     const tools = [{ type: 'web_search' }, { type: 'image_generation', model: 'gpt-image-1.5' }];
     const drew = [
       { type: 'image_generation_call', result: 'AAAA' },
@@ -439,7 +439,7 @@ describe('meter: hosted tools', () => {
     expect(drawn({ output: [], tool_usage: { image_gen: none, web_search: { num_requests: 0 } } })).toBeNull();
   });
 
-  it('searches count as the provider reports them; containers by their memory', () => {
+  it('counts searches as the provider reports them, and containers by their memory', () => {
     const more = { tool_usage: { web_search: { num_requests: 3 } }, tools: [{ container: { memory_limit: '4g' } }] };
     const answer = JSON.stringify({ ...JSON.parse(body), output: [...output, { type: 'web_search_call' }], ...more });
     expect(read({ path: '/v1/responses' }, Buffer.from(answer)).extras).toMatchObject({
@@ -448,7 +448,7 @@ describe('meter: hosted tools', () => {
     });
   });
 
-  it('Anthropic: code execution counts by the answer, and not beside searches, where it is free', () => {
+  it('Anthropic: counts code execution per response, except with searches, where it is free', () => {
     const ran = (server_tool_use: object) => {
       const text = JSON.stringify({
         type: 'message',
@@ -463,7 +463,7 @@ describe('meter: hosted tools', () => {
     expect(ran({ code_execution_requests: 0 })).toBe(0);
   });
 
-  it('a call without them has none', () => {
+  it('counts none in a call without hosted tools', () => {
     expect(read({}, chatBody('x')).extras).toMatchObject({ fileSearches: 0, containers: 0, webSearches: 0 });
   });
 });
@@ -472,7 +472,7 @@ describe('meter: background responses', () => {
   const get = { method: 'GET', path: '/v1/responses/resp_67c9' };
   const done = backgroundBody('completed', RESPONSES_USAGE);
 
-  it('count once for ever by their id, whichever call brings their usage', () => {
+  it('count once by their id, whichever call brings their usage', () => {
     for (const options of [get, { path: '/v1/responses' }]) {
       const { lines, reading } = readLines(options, done);
       expect(lines).toMatchObject([
@@ -482,7 +482,7 @@ describe('meter: background responses', () => {
     }
   });
 
-  it('cut off before their usage they count as what was seen, which the ledger puts off against the rest', () => {
+  it('truncated before their usage, count what was seen, which the ledger deducts from the later usage', () => {
     const stream = responsesStream(['a', 'b', 'c', 'd'])
       .toString()
       .replaceAll('"background":false', '"background":true');
@@ -508,7 +508,7 @@ describe('meter: background responses', () => {
     });
   });
 
-  it('are free while they wait, and an answer that was made at once is free to look at again', () => {
+  it('are free while queued, and fetching a completed response again is free', () => {
     for (const status of ['queued', 'in_progress']) {
       for (const options of [get, { path: '/v1/responses' }]) {
         const { lines, reading } = readLines(options, backgroundBody(status, 'null'));
@@ -543,7 +543,7 @@ describe('meter: results of a message batch', () => {
   });
   const both = [counted(1, 'claude-haiku-4-5'), counted(2, 'claude-opus-5-5')];
 
-  it('count line by line, each by its own model, at any chunk boundaries', () => {
+  it('count line by line, each by its own model, with any chunking', () => {
     fc.assert(
       fc.property(cutsArb, (cuts) => {
         const { lines, reading } = readLines(options, body, cuts);
@@ -553,7 +553,7 @@ describe('meter: results of a message batch', () => {
     );
   });
 
-  it('of a fetch that was cut off, only lines that came whole count', () => {
+  it('count only complete lines of a truncated fetch', () => {
     for (let length = 0; length <= body.length; length += 7) {
       const { lines, reading } = readLines(options, body.subarray(0, length), [], false);
       const whole = body.subarray(0, length).toString().split('\n').length - 1;
@@ -562,7 +562,7 @@ describe('meter: results of a message batch', () => {
     }
   });
 
-  it('OpenAI: at the fetch of the result file, whatever its content type', () => {
+  it('OpenAI: count at the fetch of the result file, whatever its content type', () => {
     const row = (n: number, model: string): string =>
       `{"id":"batch_req_${n}","custom_id":"r","response":{"status_code":200,"request_id":"q","body":${chatBody('x')
         .toString()
@@ -598,7 +598,7 @@ describe('meter: compressed bodies', () => {
     expect(await readEncoded({ contentEncoding }, encoded)).toMatchObject(openaiFigures);
   });
 
-  it('a cut gzip stream still tells what came', async () => {
+  it('reads the available part of a truncated gzip stream', async () => {
     const stream = chatStream({ texts: Array.from({ length: 200 }, (_, n) => `${n * 7919} `), includeUsage: false });
     const encoded = gzipSync(stream);
     const cut = encoded.subarray(0, encoded.length - 200);
@@ -607,7 +607,7 @@ describe('meter: compressed bodies', () => {
     expect(reading.tokensOut).toBeGreaterThan(100);
   });
 
-  it('a bomb, rubbish and an unknown coding are estimated', async () => {
+  it('estimates a compression bomb, invalid data and an unknown coding', async () => {
     const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024));
     expect((await readEncoded({ contentEncoding: 'gzip' }, bomb)).source).toBe('estimated');
     expect(await readEncoded({ contentEncoding: 'gzip' }, Buffer.from('rubbish'))).toMatchObject({
@@ -618,8 +618,8 @@ describe('meter: compressed bodies', () => {
   });
 });
 
-describe('meter: what has a price by the second or by the piece', () => {
-  it('a video costs the seconds that its answer names; one that is cut off the longest there is', () => {
+describe('meter: usage priced per second or per item', () => {
+  it('counts the seconds of a video that its response names, and the maximum for a truncated one', () => {
     const video = (size: string) =>
       Buffer.from(JSON.stringify({ id: 'video_1', object: 'video', model: 'sora-2-pro', seconds: '8', size }));
     const made = read({ path: '/v1/videos', requestModel: null }, video('1280x720'));
@@ -636,13 +636,13 @@ describe('meter: what has a price by the second or by the piece', () => {
     expect(looked).toMatchObject({ source: 'none', extras: { videoSeconds: 0 } });
   });
 
-  it('what was heard is as long as the answer says', () => {
+  it('counts audio input by the duration in the response', () => {
     const heard = Buffer.from('{"task":"transcribe","duration":61.2,"text":"hi"}');
     const reading = read({ path: '/v1/audio/transcriptions', requestBytes: 9_999_999 }, heard);
     expect(reading).toMatchObject({ source: 'reported', extras: { audioSeconds: 62 } });
   });
 
-  it('an answer without usage costs each of its images', () => {
+  it('counts each image of a response without usage', () => {
     const images = Buffer.from('{"created":1,"data":[{"url":"https://a"},{"url":"https://b"},{"b64_json":"AA"}]}');
     expect(read({ path: '/v1/images/generations' }, images)).toMatchObject({
       source: 'estimated',
@@ -650,7 +650,7 @@ describe('meter: what has a price by the second or by the piece', () => {
     });
   });
 
-  it('speech costs the characters that are to be said, or the seconds that were', () => {
+  it('counts speech by input characters, or by generated seconds', () => {
     const path = '/v1/audio/speech';
     const order = scanRequest(
       Buffer.from(JSON.stringify({ model: 'tts-1', input: '你好 "😀"\n', voice: 'nova' })),
@@ -660,20 +660,20 @@ describe('meter: what has a price by the second or by the piece', () => {
     expect(order).toMatchObject({ characters: 7, textBytes: 14 });
     const spoken = (contentType: string, bytes: number, requestOrder: RequestedOutput | null = order) =>
       read({ path, contentType, requestedOutput: requestOrder, requestBytes: 90 }, Buffer.alloc(bytes));
-    // 14 bytes are 4 tokens of text, and 6 of audio for each, whatever the format makes of them
+    // 14 bytes are 4 text tokens with 6 audio tokens each, whatever the format
     for (const bytes of [100, 50_000]) {
       expect(spoken('audio/mpeg', bytes)).toMatchObject({ source: 'estimated', tokensInUncached: 4, tokensOut: 24 });
     }
-    expect(spoken('audio/mpeg', 2_304_000).tokensOut).toBe(1_000); // far longer than the text: as if it were PCM
-    // A minute of 24 kHz with 16 bits: 1 250 tokens
+    expect(spoken('audio/mpeg', 2_304_000).tokensOut).toBe(1_000); // far longer than the text: the PCM estimate
+    // One minute of 24 kHz with 16 bits is 1 250 tokens
     expect(spoken('audio/wav', 60 * 48_000).tokensOut).toBe(1_250);
     expect(spoken('audio/pcm', 60 * 48_000).extras.characters).toBe(7);
-    // Not read: as many characters as bytes, at most, and what the bytes of the answer say
+    // Request not read: at most as many characters as bytes; tokens from the response bytes
     const unread = spoken('audio/mpeg', 500_000, null);
     expect([unread.extras.characters, unread.tokensOut]).toEqual([90, 1_250]);
   });
 
-  it('images without usage are of the kind that was asked for', () => {
+  it('counts images without usage as the requested kind', () => {
     const path = '/v1/images/generations';
     const images = Buffer.from('{"created":1,"data":[{"url":"https://a"},{"url":"https://b"}]}');
     const kind = (asked: object): unknown => {

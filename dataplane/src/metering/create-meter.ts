@@ -1,10 +1,10 @@
 /**
- * Picks the meter for one response: by usage format, then by how the body comes.
+ * Selects the meter for one response by usage format and body type.
  *
- *   text/event-stream ── SseFramer ── events ─┐
+ *   text/event-stream ── SseParser ── events ─┐
  *   application/json ─────── whole body ──────┼─▶ JsonScanner ──▶ UsageReader (openai, anthropic) ──▶ UsageReading
  *   …jsonl, batch results ── lines ───────────┘
- *   gzip, br, deflate, zstd ── kept up to a cap, decoded once at the end ──▶ as above
+ *   gzip, br, deflate, zstd ── decoded off the event loop, bounded ──▶ as above
  */
 
 import { BinaryBodyMeter } from './bodies/binary-body-meter.js';
@@ -26,7 +26,7 @@ import {
 } from './reading/usage-meter.js';
 import { createUsageReading, type UsageReader } from './reading/usage-reader.js';
 
-/** A meter for the response described by `options`. */
+/** Creates the meter for the response that `options` describes. */
 export function createMeter(options: MeterOptions): UsageMeter {
   if (options.status < 200 || options.status > 299) return new NoUsageMeter(options, 0);
   switch (options.usageFormat) {
@@ -54,14 +54,13 @@ function createPlainMeter(options: MeterOptions, reader: UsageReader): BodyMeter
   if (type === 'text/event-stream') return new SseMeter(options, reader);
   if (options.method === 'GET' && isBatchResultFile(normalizePath(options.path)))
     return new JsonlMeter(options, reader);
-  // No type at all: JSON is what these providers send.
+  // Without a content type the body is assumed to be JSON, because these providers send JSON.
   if (type === '' || type.endsWith('json') || type.startsWith('text/')) return new JsonDocumentMeter(options, reader);
   return new BinaryBodyMeter(options, reader);
 }
 
 /**
- * Whether the answer holds usage that is booked when it is fetched: a part of it, which a range would bring, can leave the
- * usage out.
+ * Whether the response contains usage that is recorded when it is fetched. A range request could leave that usage out.
  */
 export function needsWholeResponse(method: string, path: string): boolean {
   if (method !== 'GET') return false;
@@ -69,20 +68,20 @@ export function needsWholeResponse(method: string, path: string): boolean {
   return isBatchResultFile(plain) || /\/(?:responses|runs)\//.test(plain);
 }
 
-/** Where a batch's results are fetched, one JSON document a line, whatever their content type says. */
+/** Whether the path is a batch result file: one JSON document per line, whatever its content type is. */
 function isBatchResultFile(path: string): boolean {
   if (path.endsWith('/results')) return path.includes('/messages/batches/');
   return path.endsWith('/content') && path.includes('/files/');
 }
 
-/** Lower case, without parameters. */
+/** Returns the media type in lower case without parameters. */
 function parseMediaType(contentType: string | null): string {
   if (contentType === null) return '';
   const semicolon = contentType.indexOf(';');
   return (semicolon < 0 ? contentType : contentType.slice(0, semicolon)).trim().toLowerCase();
 }
 
-/** Nothing to read: s3, supabase, vercel, and every answer that is not 2xx. */
+/** Meter of responses without usage: s3, supabase, vercel, and every response that is not 2xx. */
 class NoUsageMeter implements UsageMeter {
   readonly #options: MeterOptions;
   readonly #units: number;

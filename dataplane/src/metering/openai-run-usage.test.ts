@@ -1,4 +1,4 @@
-/** Runs of assistants and evaluations are booked once, when an answer shows that they have ended. */
+/** Usage of assistant and evaluation runs is recorded once, when a response shows that the run has ended. */
 import { expect, test } from 'vitest';
 import { createMeter } from './create-meter.js';
 import type { DeferredUsageReading, MeterOptions } from './reading/usage-meter.js';
@@ -23,7 +23,7 @@ function read(method: string, path: string, body: string, contentType = 'applica
   const meter = createMeter(options);
   meter.observe(Buffer.from(body));
   const reading = meter.finish(true);
-  // Nothing of it is in the reading of the call.
+  // The call's own reading contains none of it.
   expect([reading.tokensInUncached, reading.tokensOut]).toEqual([0, 0]);
   return lines.map(({ sourceId, lineId, reading: { model, tokensInUncached, tokensCacheRead, tokensOut } }) => [
     sourceId,
@@ -43,28 +43,28 @@ const USAGE = {
 };
 const run = (status: string, usage: object | null, id = 'run_1'): string =>
   JSON.stringify({ id, object: 'thread.run', status, model: 'gpt-4o', usage });
-const BOOKED = [['run_1', '', 'gpt-4o', 70, 30, 20]];
+const RECORDED = [['run_1', '', 'gpt-4o', 70, 30, 20]];
 const RUN = '/v1/threads/thread_1/runs/run_1';
 
-test('runs: fetched when it has ended, a run is booked by its id', () => {
-  expect(read('GET', RUN, run('completed', USAGE))).toEqual(BOOKED);
-  expect(read('GET', `${RUN}/`, run('incomplete', USAGE))).toEqual(BOOKED);
+test('runs: records an ended run by its id when it is fetched', () => {
+  expect(read('GET', RUN, run('completed', USAGE))).toEqual(RECORDED);
+  expect(read('GET', `${RUN}/`, run('incomplete', USAGE))).toEqual(RECORDED);
 });
 
 test.each([
-  ['that goes on', RUN, run('in_progress', null)],
-  ['whose usage is not the last', RUN, run('in_progress', USAGE)],
+  ['an unfinished run', RUN, run('in_progress', null)],
+  ['a run with intermediate usage', RUN, run('in_progress', USAGE)],
   [
-    'in a list',
+    'a list of runs',
     '/v1/threads/thread_1/runs',
     JSON.stringify({ object: 'list', data: [JSON.parse(run('completed', USAGE))] }),
   ],
-  ['of which a step is fetched', `${RUN}/steps/step_1`, run('completed', USAGE, 'step_1')],
-])('runs: nothing is booked of one %s', (_what, path, body) => {
+  ['a step of a run', `${RUN}/steps/step_1`, run('completed', USAGE, 'step_1')],
+])('runs: records nothing for %s', (_what, path, body) => {
   expect(read('GET', path, body)).toEqual([]);
 });
 
-test('runs: a stream is booked by the run, not by its steps', () => {
+test('runs: records a stream by the run, not by its steps', () => {
   const event = (name: string, data: string): string => `event: ${name}\ndata: ${data}\n\n`;
   const stream =
     event('thread.run.created', run('queued', null)) +
@@ -73,13 +73,13 @@ test('runs: a stream is booked by the run, not by its steps', () => {
     event('thread.run.completed', run('completed', USAGE)) +
     event('done', '[DONE]');
   for (const path of ['/v1/threads/runs', '/v1/threads/thread_1/runs', `${RUN}/submit_tool_outputs`]) {
-    expect(read('POST', path, stream, 'text/event-stream')).toEqual(BOOKED);
+    expect(read('POST', path, stream, 'text/event-stream')).toEqual(RECORDED);
   }
   const cut = stream.slice(0, stream.indexOf('event: thread.run.completed'));
   expect(read('POST', '/v1/threads/runs', cut, 'text/event-stream')).toEqual([]);
 });
 
-test('runs: an evaluation is booked by model', () => {
+test('runs: records an evaluation by model', () => {
   const used = (model_name: string, more: object) => ({ model_name, invocation_count: 2, total_tokens: 0, ...more });
   const body = (status: string): string =>
     JSON.stringify({

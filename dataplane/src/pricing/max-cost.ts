@@ -1,45 +1,45 @@
-/** The most that a call can cost by a plan, whatever of its input turns out to be cached, read aloud or drawn. Pure. */
+/** Maximum cost of a call by a price plan, whatever part of its input turns out to be cached, spoken or drawn. Pure. */
 import type { PricePlan, TokenRates, Vendor } from '@acg/base/pricing/price-plan';
 import { maxInputImageTokens, maxPageTokens } from './max-image-tokens.js';
-import { dearestImagePico } from './usage-cost.js';
+import { maxImageKindPico } from './usage-cost.js';
 
-/** What is known of a call before it is made. */
+/** What is known of a call before it is forwarded. */
 export interface MaxCostInput {
-  /** Null: no model is used. */
+  /** Null: the call uses no model. */
   readonly model: string | null;
-  /** Never fewer than it can have; bytes of its text will do. */
+  /** Upper bound of the input tokens; the bytes of the text are one. */
   readonly tokensIn: number;
-  /** Bytes of its body: of text that is spoken, when it holds some. */
+  /** Bytes of the request body; upper bound of the characters for speech. */
   readonly bytesIn: number;
-  /** Of recordings; null: not known, so that a price by the second has no bound. */
+  /** Length of audio input, seconds; null: unknown, so a price per second has no bound. */
   readonly audioSeconds: number | null;
-  /** Images that are read. */
+  /** Number of input images. */
   readonly inputImages: number;
-  /** Pages of PDFs, of which each is read as an image beside its text. */
+  /** Number of PDF pages; each is read as an image in addition to its text. */
   readonly inputPages: number;
-  /** Of all answers and turns together, images that are drawn among them. */
+  /** Maximum output tokens of all choices and turns together, including generated images. */
   readonly tokensOut: number;
-  /** Inputs of which each can fill the model's window. */
+  /** Number of inputs that can each fill the model's context window. */
   readonly inputCount: number;
-  /** How often the model may read its whole input, with what tools have found. */
+  /** How often the model may read its whole input again, with tool results. */
   readonly turns: number;
-  /** It refers to content that is not in it: that may fill the model's window. */
+  /** The call refers to content outside its body, which may fill the context window. */
   readonly hasExternalContent: boolean;
-  /** The service tier that is asked for; `dearest`: it is not known here. */
+  /** The requested service tier; `dearest`: unknown here, so the most expensive one counts. */
   readonly speed: 'usual' | 'fast' | 'dearest';
-  /** What of the input it asks to keep in the provider's cache, and for how long. */
+  /** Longest cache lifetime that the request asks for. */
   readonly cacheTtl: 'none' | '5m' | '1h';
-  /** That may be made. */
+  /** Seconds of video and number of images that the call may generate. */
   readonly videoSeconds: number;
   readonly images: number;
   /** Uses of hosted searches, and containers of 1 GB. */
   readonly toolUses: number;
   readonly containers: number;
-  /** How often a per-request price is due. */
+  /** Multiplier of a per-request price. */
   readonly units: number;
 }
 
-/** A call that uses no model. */
+/** Input for a call that uses no model. */
 export const CALL_WITHOUT_MODEL: MaxCostInput = {
   model: null,
   tokensIn: 0,
@@ -60,22 +60,24 @@ export const CALL_WITHOUT_MODEL: MaxCostInput = {
   units: 1,
 };
 
-/** Of a model whose context is not known: no vendor that is priced here has a longer one. */
+/** Assumed for unknown models: no vendor priced here has a longer context. */
 const DEFAULT_CONTEXT_TOKENS = 2_000_000;
-/** Price lists round windows: 1 000 000 stands for 1 047 576 and 1 050 000, too. */
+/** Price lists round context windows: 1 000 000 can mean 1 047 576 or 1 050 000. */
 const ROUND_CONTEXT_TOKENS = 1_000_000;
 const CONTEXT_ROUNDING = 1.05;
-/** Their window of 200 000 is one of a million where a beta header asks for it. */
+/** A beta header extends the 200 000 token window of these models to one million. */
 const LONG_BY_HEADER = /^claude-sonnet-4-(?:0|5|2025)/;
 const PICO_PER_NANO = 1_000;
-/** $25 per 1000: the dearest search of either vendor (developers.openai.com/api/docs/pricing, search preview). */
+/**
+ * $25 per 1000: the most expensive search of either vendor (developers.openai.com/api/docs/pricing, search preview).
+ */
 const PICO_PER_SEARCH_MAX = 25_000_000_000;
 const PICO_PER_CONTAINER = 30_000_000_000;
 
-/** Nano-dollars. `vendor`: whose formulas for images and caches hold; null = not known. */
+/** Maximum cost in nano-dollars. `vendor` selects the formulas for images and caches; null = unknown vendor. */
 export function calculateMaxCostNanos(plan: PricePlan, vendor: Vendor | null, call: MaxCostInput): number {
-  const { bytesIn, audioSeconds: heardSeconds, tokensOut, videoSeconds, images } = call;
-  if (heardSeconds === null && plan.picoPerAudioSecond > 0) return Number.MAX_SAFE_INTEGER;
+  const { bytesIn, audioSeconds, tokensOut, videoSeconds, images } = call;
+  if (audioSeconds === null && plan.picoPerAudioSecond > 0) return Number.MAX_SAFE_INTEGER;
   const tokensIn = maxInputTokens(plan, vendor, call.model ?? '', call);
   let inRate = 0;
   let outRate = 0;
@@ -84,17 +86,17 @@ export function calculateMaxCostNanos(plan: PricePlan, vendor: Vendor | null, ca
     inRate = Math.max(inRate, maxInputRate(vendor, rates, call));
     outRate = Math.max(outRate, rates.output, rates.audioOut, rates.imageOut);
   }
-  const heardPico = (heardSeconds ?? 0) * plan.picoPerAudioSecond;
+  const audioPico = (audioSeconds ?? 0) * plan.picoPerAudioSecond;
   const videoPico = videoSeconds * Math.max(plan.picoPerVideoSecond, plan.picoPerLargeVideoSecond);
-  // A character has a byte at least.
-  const spokenPico = bytesIn * plan.picoPerCharacter;
-  const drawnPico = plan.picoPerImage === null ? 0 : images * dearestImagePico(plan.picoPerImage);
-  const toolsPico =
+  // A character has at least one byte.
+  const speechPico = bytesIn * plan.picoPerCharacter;
+  const imagesPico = plan.picoPerImage === null ? 0 : images * maxImageKindPico(plan.picoPerImage);
+  const toolUsePico =
     call.toolUses * Math.max(plan.picoPerWebSearch, PICO_PER_SEARCH_MAX) + call.containers * PICO_PER_CONTAINER;
-  // Whatever tier and region the answer turns out to have.
+  // Covers whatever tier and region the response reports.
   const percent = (maxSpeedPercent(plan, call) * Math.max(100, plan.tiers.us)) / 100;
   const tokensPico = ((tokensIn * inRate + tokensOut * outRate) * percent) / 100;
-  const pico = tokensPico + heardPico + videoPico + spokenPico + drawnPico + toolsPico;
+  const pico = tokensPico + audioPico + videoPico + speechPico + imagesPico + toolUsePico;
   return Math.min(Number.MAX_SAFE_INTEGER, Math.ceil(pico / PICO_PER_NANO));
 }
 
@@ -104,22 +106,16 @@ function maxSpeedPercent({ tiers }: PricePlan, { speed }: MaxCostInput): number 
   return speed === 'fast' ? fast : Math.max(fast, tiers.ultrafast);
 }
 
-/** What is known is counted; what is not fills the window of each input, at each turn. */
+/** Counts the known tokens. With unknown content, assumes that each input fills the context window in each turn. */
 function maxInputTokens(plan: PricePlan, vendor: Vendor | null, model: string, call: MaxCostInput): number {
-  const {
-    tokensIn,
-    inputImages: imagesIn,
-    inputPages: pagesIn,
-    inputCount: inputs,
-    turns,
-    hasExternalContent: refers,
-  } = call;
+  const { tokensIn, inputImages, inputPages, inputCount, turns, hasExternalContent } = call;
   const perImage = maxInputImageTokens(vendor, model);
   const perPage = maxPageTokens(vendor, model);
-  const known = tokensIn + imagesIn * (perImage ?? 0) + pagesIn * (perPage ?? 0);
-  const isUnknown = refers || turns > 1 || (imagesIn > 0 && perImage === null) || (pagesIn > 0 && perPage === null);
+  const known = tokensIn + inputImages * (perImage ?? 0) + inputPages * (perPage ?? 0);
+  const isUnknown =
+    hasExternalContent || turns > 1 || (inputImages > 0 && perImage === null) || (inputPages > 0 && perPage === null);
   if (!isUnknown && plan.contextTokens === null) return known;
-  const window = contextWindowTokens(plan, model) * inputs;
+  const window = contextWindowTokens(plan, model) * inputCount;
   return isUnknown ? window * turns : Math.min(known, window);
 }
 
@@ -128,7 +124,7 @@ function contextWindowTokens({ contextTokens }: PricePlan, model: string): numbe
   return tokens >= ROUND_CONTEXT_TOKENS ? Math.ceil(tokens * CONTEXT_ROUNDING) : tokens;
 }
 
-/** Anthropic writes into its cache only what a request marks; others do as they like. */
+/** Anthropic caches only what a request marks; other vendors may cache anything. */
 function maxInputRate(vendor: Vendor | null, rates: TokenRates, { cacheTtl }: MaxCostInput): number {
   const { input, cacheRead, cacheWrite, cacheWrite1h, audioIn, imageIn } = rates;
   const isMarked = vendor !== 'anthropic' || cacheTtl !== 'none';

@@ -1,18 +1,18 @@
 /**
- * The most tokens that one image can be, by the vendors' published formulas. Its bytes say nothing: a white image of 2048 x
- * 768 pixels has a few hundred. Pure.
+ * Maximum tokens of one image by the vendors' published formulas. The file size gives no bound: a white image of 2048 x
+ * 768 pixels has a few hundred bytes. Pure.
  */
 import type { Vendor } from '@acg/base/pricing/price-plan';
 
 /**
- * OpenAI scales an image into 2048 x 2048 and its shorter side to 768: eight tiles of 512 x 512 at most. gpt-4o-mini counts
- * 2 833 and 5 667 a tile, others at most 85 and 170 a tile. Models of patches count at most 1 536 of 32 x 32, each 2.46 tokens
- * at most; gpt-5.1 to 5.5 at most 10 000 (`detail: original`).
+ * OpenAI scales an image into 2048 x 2048 and its shorter side to 768: at most eight tiles of 512 x 512. gpt-4o-mini
+ * counts 2 833 plus 5 667 per tile, other models at most 85 plus 170 per tile. Patch models count at most 1 536 patches
+ * of 32 x 32, each at most 2.46 tokens; gpt-5.1 to 5.5 count at most 10 000 (`detail: original`).
  * https://platform.openai.com/docs/guides/images-vision#calculating-costs
  *
- * GPT-5.6 and later never scale an image down, and refuse more than 30 000 patches
+ * GPT-5.6 and later never scale an image down, and reject more than 30 000 patches
  * (https://github.com/Prism-Shadow/agenthub/pull/194). A patch is 1.2 tokens there
- * (https://huggingface.co/datasets/JOHNISKING/image-token-cost). Models that are not known are taken for later ones.
+ * (https://huggingface.co/datasets/JOHNISKING/image-token-cost). Unknown models are treated as later ones.
  */
 const TILES_MAX = 8;
 const MINI_TOKENS = 2_833 + TILES_MAX * 5_667;
@@ -21,16 +21,16 @@ const FEW_PATCHES_TOKENS = Math.ceil(1_536 * TOKENS_PER_PATCH);
 const MANY_PATCHES_TOKENS = Math.ceil(10_000 * TOKENS_PER_PATCH);
 const UNSCALED_TOKENS = Math.ceil(30_000 * 1.2);
 const FEW_PATCHES = /^(?:gpt-4|chatgpt-4o|o[134](?:-|$)|computer-use|gpt-5(?:-(?!image)|$))/;
-/** Models that draw read images of 10 000 patches at most, too. */
+/** Image generation models, too, read images of at most 10 000 patches. */
 const MANY_PATCHES = /^gpt-(?:5\.[1-5](?!\d)|5-image|image)/;
-/** A page of a file is read in `detail: high`: 2 500 patches. */
+/** A PDF page is read in `detail: high`: 2 500 patches. */
 const PAGE_PATCHES_TOKENS = Math.ceil(2_500 * TOKENS_PER_PATCH);
-/** 65 and 129 a tile, and up to 6 240 more where the image is to be kept (`input_fidelity`), with 32 of text. */
+/** 65 plus 129 per tile, up to 6 240 more to preserve the image (`input_fidelity`), and 32 for text. */
 const EDITED_TOKENS = 65 + TILES_MAX * 129 + 6_240 + 32;
-/** At most 4 784 on models of high resolution (https://platform.claude.com/docs/en/build-with-claude/vision). */
+/** At most 4 784 on high-resolution models (https://platform.claude.com/docs/en/build-with-claude/vision). */
 const ANTHROPIC_TOKENS = 5_000;
 
-/** Of an image that is read. Null: the vendor's formula is not known. */
+/** Maximum tokens of an input image. Null: the vendor's formula is unknown. */
 export function maxInputImageTokens(vendor: Vendor | null, model: string): number | null {
   if (vendor === 'anthropic') return ANTHROPIC_TOKENS;
   if (vendor !== 'openai') return null;
@@ -40,27 +40,27 @@ export function maxInputImageTokens(vendor: Vendor | null, model: string): numbe
   return MANY_PATCHES.test(model) ? MANY_PATCHES_TOKENS : UNSCALED_TOKENS;
 }
 
-/** Of a page of a PDF, beside its text. Null: the vendor's formula is not known. */
+/** Maximum tokens of a PDF page, without its text. Null: the vendor's formula is unknown. */
 export function maxPageTokens(vendor: Vendor | null, model: string): number | null {
   const tokens = maxInputImageTokens(vendor, model);
   return tokens === MANY_PATCHES_TOKENS || tokens === UNSCALED_TOKENS ? PAGE_PATCHES_TOKENS : tokens;
 }
 
 /**
- * 1024 x 1536 in high quality: 6 240 of gpt-image-1 and 1.5; of gpt-image-1-mini $0.052 by the page of prices, at $8 per
- * million (https://developers.openai.com/api/docs/guides/image-generation#cost-and-latency).
+ * 1024 x 1536 in high quality: 6 240 for gpt-image-1 and 1.5. gpt-image-1-mini: $0.052 by the price page, at $8 per
+ * million tokens (https://developers.openai.com/api/docs/guides/image-generation#cost-and-latency).
  */
 const GENERATED_TOKENS = 6_240;
 const MINI_GENERATED_TOKENS = 6_500;
 /**
- * gpt-image-2 draws any size up to 8.3 megapixels; the dearest is 2880 x 2880 with 23 719 tokens, by the calculator in
- * https://community.openai.com/t/gpt-image-2-output-pricing-calculator-online-and-in-your-code/1382699
+ * gpt-image-2 draws any size up to 8.3 megapixels. The most expensive is 2880 x 2880 with 23 719 tokens, by the
+ * calculator in https://community.openai.com/t/gpt-image-2-output-pricing-calculator-online-and-in-your-code/1382699
  */
 const LARGE_GENERATED_TOKENS = 24_000;
-/** Of each image that is sent while the last one is drawn. */
+/** Tokens of each partial image that is streamed before the final one. */
 const PARTIAL_TOKENS = 100;
 
-/** Of an image that is drawn, with `partials` that come before it. */
+/** Maximum tokens of a generated image with `partialImages` partial images before it. */
 export function maxOutputImageTokens(model: string, partialImages: number): number {
   return maxGeneratedImageTokens(model) + partialImages * PARTIAL_TOKENS;
 }

@@ -42,7 +42,7 @@ function usage(
 
 const table = (now = NOW): PriceTable => new PriceTable(() => now);
 
-describe('price: golden cases, worked out by hand from the published lists', () => {
+describe('price: golden cases, calculated by hand from the published lists', () => {
   const cases: [string, PricedUpstream, UsageReading, number][] = [
     // gpt-5-mini $0.25 in, $0.025 cached, $2.00 out: 86×250 + 1920×25 + 300×2000 nanos = 21 500 + 48 000 + 600 000
     ['gpt-5-mini', openai, usage('gpt-5-mini-2025-08-07', { inUncached: 86, cacheRead: 1920, out: 300 }), 669_500],
@@ -61,7 +61,7 @@ describe('price: golden cases, worked out by hand from the published lists', () 
       }),
       25_000 + 375_000 + 200_000 + 300_000 + 2_515_000 + 20_000_000,
     ],
-    // The band's border is its own: gpt-5.4 ≤ 272k $2.50, above $5
+    // Each model has its own band start: gpt-5.4 ≤ 272k $2.50, above $5
     ['gpt-5.4, 272 000 tokens', openai, usage('gpt-5.4', { inUncached: 272_000 }), 680_000_000],
     ['gpt-5.4, 272 001 tokens', openai, usage('gpt-5.4', { inUncached: 272_001 }), 1_360_005_000],
     ['claude-sonnet-4-5, 200 000 tokens', anthropic, usage('claude-sonnet-4-5', { inUncached: 200_000 }), 600_000_000],
@@ -85,7 +85,7 @@ describe('price: golden cases, worked out by hand from the published lists', () 
       usage('gpt-5-mini', { inUncached: 1000, out: 100, fileSearches: 3, containers: 2 }),
       450_000 + 7_500_000 + 60_000_000,
     ],
-    // gpt-image-1.5 draws at $8 image in, $5 text in, $32 out: 10×5000 + 40×8000 + 300×32000
+    // gpt-image-1.5 costs $8 image in, $5 text in, $32 out: 10×5000 + 40×8000 + 300×32000
     [
       'an image tool',
       openai,
@@ -95,9 +95,9 @@ describe('price: golden cases, worked out by hand from the published lists', () 
       }),
       200_000 + 50_000 + 320_000 + 9_600_000,
     ],
-    // $0.05 an hour, five minutes
+    // $0.05 per hour, five minutes
     ['code execution', anthropic, usage('claude-haiku-4-5', { codeSessions: 1 }), 4_166_667],
-    // By the piece: what the model has tokens for beside costs nothing
+    // Priced per image: the model's tokens cost nothing in addition
     ['tts-1', openai, usage('tts-1', { characters: 1_000, inUncached: 250, out: 1_500 }), 15_000_000],
     ['tts-1-hd', openai, usage('tts-1-hd-1106', { characters: 1 }), 30_000],
     ['dall-e-3', custom('ours', 'https://x'), usage('dall-e-3', image(2, '1024x1024')), 80_000_000],
@@ -184,7 +184,7 @@ describe('price: golden cases, worked out by hand from the published lists', () 
     expect(table().calculateCost({ upstream, reading })).toEqual({ costNanos: nanos, source: 'library' });
   });
 
-  it('a prompt of exactly the round number costs the lower band, at every vendor', () => {
+  it('charges the lower band for a prompt of exactly the round number, at every vendor', () => {
     const wrong: string[] = [];
     for (const providerId of ['openai', 'anthropic', 'google', 'x-ai']) {
       for (const { id } of findProvider({ providerId })!.models) {
@@ -196,7 +196,7 @@ describe('price: golden cases, worked out by hand from the published lists', () 
     expect(wrong).toEqual([]);
   });
 
-  it('sonnet-5-5 cache hits: $0.20 before 2026-10-07, $0.10 after', () => {
+  it('charges sonnet-5-5 cache hits $0.20 before 2026-10-07, $0.10 after', () => {
     const reading = usage('claude-sonnet-5-5', { cacheRead: 1000 });
     const before = table(Date.parse('2026-10-06T23:59:59Z')).calculateCost({ upstream: anthropic, reading });
     expect(before.costNanos).toBe(200_000);
@@ -204,8 +204,8 @@ describe('price: golden cases, worked out by hand from the published lists', () 
   });
 });
 
-describe('price: a model nobody knows', () => {
-  it('costs the dearest current text model of the provider, flagged', () => {
+describe('price: unknown models', () => {
+  it('cost as much as the most expensive current text model of the provider, marked as fallback', () => {
     // gpt-5.5-pro $30 / $180; Fable 5.1 $10 / $50
     const reading = usage('gpt-9-secret', { inUncached: 1000, out: 1000 });
     expect(table().calculateCost({ upstream: openai, reading })).toEqual({
@@ -222,7 +222,7 @@ describe('price: a model nobody knows', () => {
     });
   });
 
-  it('the fallback is the dearest of the current generations in the library', () => {
+  it('fall back to the most expensive of the current generations in the library', () => {
     const current = { openai: /^gpt-(5\.[4-9]|6)/, anthropic: /^claude-(?:opus|sonnet|haiku|fable)-(?:4-[5-9]|5)/ };
     for (const [providerId, pattern] of Object.entries(current)) {
       const upstream = providerId === 'openai' ? openai : anthropic;
@@ -234,18 +234,18 @@ describe('price: a model nobody knows', () => {
     }
   });
 
-  it('costs the dearest that the library has of a vendor without a list of our own', () => {
+  it("cost as much as the library's most expensive model of a vendor without a built-in list", () => {
     const mistral = { ...openai, providerSlug: 'mistral', priceProvider: 'mistral' };
     // mistral-medium-2312 $2.70 / $8.10
-    const reading = usage('house-model', { inUncached: 1000, out: 1000 });
+    const reading = usage('in-house-model', { inUncached: 1000, out: 1000 });
     expect(table().calculateCost({ upstream: mistral, reading })).toEqual({
       costNanos: 10_800_000,
       source: 'fallback',
     });
   });
 
-  it('costs what the vendor of the format does where the library does not know the provider', () => {
-    const reading = usage('house-model', { inUncached: 1000, out: 1000 });
+  it("cost as much as at the format's vendor when the library does not know the provider", () => {
+    const reading = usage('in-house-model', { inUncached: 1000, out: 1000 });
     const nobody = { ...openai, providerSlug: 'nobody', priceProvider: 'nobody' };
     expect(table().calculateCost({ upstream: nobody, reading })).toEqual({
       costNanos: 210_000_000,
@@ -253,7 +253,7 @@ describe('price: a model nobody knows', () => {
     });
   });
 
-  it('custom providers: by address, by slug, by name anywhere, else the dearest of the format', () => {
+  it('custom providers: by address, by slug, by name anywhere, else the most expensive of the format', () => {
     const cost = (upstream: PricedUpstream, model: string) =>
       table().calculateCost({ upstream, reading: usage(model, { inUncached: 1_000_000 }) });
     expect(cost(custom('ours', 'https://llm.example'), 'gpt-5-mini')).toEqual({
@@ -264,7 +264,7 @@ describe('price: a model nobody knows', () => {
       costNanos: 50_000_000,
       source: 'library',
     });
-    expect(cost(custom('ours', 'https://llm.example'), 'house-model')).toEqual({
+    expect(cost(custom('ours', 'https://llm.example'), 'in-house-model')).toEqual({
       costNanos: 60_000_000_000,
       source: 'fallback',
     });
@@ -291,8 +291,8 @@ describe('price: overrides', () => {
   const nanos = (priced: PriceTable, upstream: PricedUpstream, reading: UsageReading): number =>
     priced.calculateCost({ upstream, reading }).costNanos;
 
-  it('come before the library, also for a dated snapshot, and add to the per-request price', () => {
-    // $1 in, $4 out of the override, $0.025 cached of the list
+  it('take precedence over the library, also for a dated snapshot, and add to the per-request price', () => {
+    // $1 in, $4 out from the override, $0.025 cached from the list
     const reading = usage('gpt-5-mini-2025-08-07', { inUncached: 1000, cacheRead: 1000, out: 1000 });
     expect(withPrices().calculateCost({ upstream: openai, reading })).toEqual({
       costNanos: 1_000_000 + 25_000 + 4_000_000 + 7,
@@ -302,13 +302,13 @@ describe('price: overrides', () => {
     expect(nanos(withPrices(), openai, mine)).toBe(5_100_007);
   });
 
-  it('one that repeats the list price of claude-opus-5-5 changes no price, cache writes least of all', () => {
+  it('an override equal to the list price of claude-opus-5-5 changes no price, including cache writes', () => {
     const priced = withPrices({
       provider: 'anthropic',
       model: 'claude-opus-5-5',
       rates: { input: 4_000_000, output: 20_000_000, cacheRead: 200_000 },
     });
-    // 5-minute writes cost 1.25×, writes for an hour 2× the input price
+    // 5-minute writes cost 1.25×, one-hour writes 2× the input price
     const hour = usage('claude-opus-5-5', { cacheWrite: 1_000_000, cacheWrite1h: 1_000_000 });
     const minutes = usage('claude-opus-5-5', { cacheWrite: 1_000_000 });
     expect(nanos(priced, anthropic, hour)).toBe(8_000_000_000);
@@ -317,13 +317,13 @@ describe('price: overrides', () => {
     expect(nanos(priced, anthropic, fast)).toBe(nanos(table(), anthropic, fast));
   });
 
-  it('long prompts keep their band, unless the override names bands', () => {
+  it('keep the band of long prompts, unless the override names bands', () => {
     const gpt = { provider: 'openai', model: 'gpt-6-sol', rates: { input: 1_000_000 } };
     const long = usage('gpt-6-sol', { inUncached: 300_000, out: 1000 });
     // $4 / $15 above 272k
     expect(nanos(withPrices(gpt), openai, long)).toBe(1_200_000_000 + 15_000_000 + 7);
     const own = { ...gpt, bands: { bands: [{ aboveTokensIn: 300_000, rates: { input: 9_000_000 } }] } };
-    // Up to the named border the first band holds, above it what the band leaves out stays the list's $15
+    // The first band applies up to the named border; above it, a price not in the band stays the list's $15
     expect(nanos(withPrices(own), openai, long)).toBe(300_000_000 + 10_000_000 + 7);
     const longer = usage('gpt-6-sol', { inUncached: 300_001, out: 1000 });
     expect(nanos(withPrices(own), openai, longer)).toBe(2_700_009_000 + 15_000_000 + 7);
@@ -331,7 +331,7 @@ describe('price: overrides', () => {
     expect(nanos(withPrices(none), openai, longer)).toBe(300_001_000 + 10_000_000 + 7);
   });
 
-  it('changes the one price that it names, whichever it is', () => {
+  it('change only the price that they name, for each price', () => {
     const changed: [string, IModelPrice, PricedUpstream, UsageReading, number][] = [
       ['cache write', { rates: { cacheWrite: 7e6 } }, anthropic, usage('claude-opus-5-5', { cacheWrite: 10 }), 70_000],
       [
@@ -381,12 +381,12 @@ describe('price: overrides', () => {
     }
   });
 
-  it('a price that the list derives from the input price follows an override of it', () => {
+  it('an override of the input price changes prices that the list derives from it', () => {
     const house = { provider: 'openai', model: 'house', rates: { input: 2_000_000, output: 0 } };
     expect(nanos(withPrices(house), openai, usage('house', { cacheWrite: 10, cacheWrite1h: 10 }))).toBe(20_000 + 7);
   });
 
-  it('of several dates the latest that has begun holds, to the second', () => {
+  it('of several start dates the latest past one applies, to the second', () => {
     let now = Date.parse('2026-11-30T23:59:59.999Z');
     const priced = new PriceTable(() => now);
     const fromMs = Date.parse('2026-12-01');
@@ -406,7 +406,7 @@ describe('price: overrides', () => {
     expect(nanos(priced, openai, nano)).toBe(5_000_000);
   });
 
-  it('per request: resend pays by the e-mail, a call without usage only its own price', () => {
+  it('per request: resend costs a price per e-mail, a call without usage only its own price', () => {
     const resend = {
       providerSlug: 'resend',
       priceProvider: '',
@@ -421,7 +421,7 @@ describe('price: overrides', () => {
     expect(table().calculateCost({ upstream: resend, reading: sent })).toEqual({ costNanos: 0, source: 'none' });
   });
 
-  it("a model's own per-request price stands in for its provider's; a model that no list knows has no other", () => {
+  it("a model's own per-request price replaces its provider's; an unlisted model has no other price", () => {
     const priced = withPrices({ provider: 'openai', model: 'flat', perRequestNanos: 900 });
     const flat = usage('flat', { inUncached: 1000, out: 1000 });
     expect(priced.calculateCost({ upstream: openai, reading: flat })).toEqual({ costNanos: 900, source: 'override' });
@@ -429,13 +429,13 @@ describe('price: overrides', () => {
     expect(nanos(listed, openai, usage('gpt-5-nano', { inUncached: 1000 }))).toBe(50_000 + 900);
   });
 
-  it('`*` prices every model without a price of its own, free included', () => {
-    const reading = usage('house-model', { inUncached: 1000 });
+  it('`*` prices every model without its own price, also as free', () => {
+    const reading = usage('in-house-model', { inUncached: 1000 });
     const cost = withPrices().calculateCost({ upstream: custom('ours', 'https://llm.example'), reading });
     expect(cost).toEqual({ costNanos: 0, source: 'override' });
   });
 
-  it('are replaced as a whole, and cached plans with them', () => {
+  it('are replaced as a whole, together with cached plans', () => {
     const priced = withPrices();
     const reading = usage('gpt-5-mini', { inUncached: 1000 });
     expect(priced.calculateCost({ upstream: openai, reading }).source).toBe('override');
@@ -443,7 +443,7 @@ describe('price: overrides', () => {
     expect(priced.calculateCost({ upstream: openai, reading })).toEqual({ costNanos: 250_000, source: 'library' });
   });
 
-  it('of a control plane of the release before replace all token prices of a model', () => {
+  it('of a control plane of the previous release replace all token prices of a model', () => {
     const priced = table();
     priced.replaceOverrides({
       overrides: [
@@ -474,12 +474,12 @@ describe('price: arithmetic', () => {
   });
 });
 
-describe('price: the most that a call can cost', () => {
+describe('price: maximum cost of a call', () => {
   const asked: MaxCostInput = { ...CALL_WITHOUT_MODEL, model: 'gpt-5-mini', tokensIn: 1_000, tokensOut: 100 };
   const bound = (changes: Partial<MaxCostInput>): number =>
     table().calculateMaxCostNanos(openai, { ...asked, ...changes });
 
-  it('is never below what it costs', () => {
+  it('is never below the actual cost', () => {
     const count = fc.nat(5_000);
     fc.assert(
       fc.property(
@@ -503,7 +503,7 @@ describe('price: the most that a call can cost', () => {
     expect(bound({ videoSeconds: 0 })).toBe(bound({}));
     expect(bound({ model: 'tts-1', bytesIn: 4_000 })).toBe(60_000_000);
     expect(bound({ model: 'dall-e-3', images: 3 })).toBe(3 * 120_000_000);
-    // 1 000 s at $0.006 a minute
+    // 1 000 s at $0.006 per minute
     expect(bound({ model: 'whisper-1', audioSeconds: 1_000, tokensOut: 0 })).toBe(100_000_000);
     expect(bound({ model: 'whisper-1', audioSeconds: null })).toBe(Number.MAX_SAFE_INTEGER);
     expect(bound({ model: 'gpt-4o-transcribe', audioSeconds: null })).toBeLessThan(1_000_000_000);

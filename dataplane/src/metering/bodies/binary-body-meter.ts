@@ -2,7 +2,7 @@ import { estimateSpeechTokens, isSpeechPath, normalizePath } from '../reading/to
 import { type BodyMeter, type MeterOptions, TOKENS_KNOWN_AT_END, type UsageReading } from '../reading/usage-meter.js';
 import type { UsageReader } from '../reading/usage-reader.js';
 
-/** A body that can hold no usage (audio, images, files): only its size counts. */
+/** Meter of a body without usage data (audio, images, files): only its size counts. */
 export class BinaryBodyMeter implements BodyMeter {
   readonly #options: MeterOptions;
   readonly #reader: UsageReader;
@@ -28,10 +28,10 @@ export class BinaryBodyMeter implements BodyMeter {
     this.#encodedBytes = encodedBytes;
   }
 
-  finish(complete: boolean): UsageReading {
+  finish(isComplete: boolean): UsageReading {
     return this.#reader.createReading({
       kind: 'opaque',
-      isComplete: complete,
+      isComplete,
       bytes: this.#bytes,
       encodedBytes: this.#encodedBytes,
       options: this.#options,

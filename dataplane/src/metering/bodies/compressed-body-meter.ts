@@ -2,27 +2,28 @@ import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import type { BodyMeter, UsageMeter, UsageReading } from '../reading/usage-meter.js';
 
-/** Compressed bytes that wait for the decoder. */
+/** Maximum compressed bytes that wait for the decoder. */
 const WAITING_BYTES_MAX = 1_048_576;
-/** Past these an answer is not worth what reading it costs: 40 compressed bytes can unfold to as many MiB. */
+/** Beyond this a body is not decoded: 40 compressed bytes can expand to as many MiB. */
 const DECODED_BYTES_MAX = 8_388_608;
 const DECODED_RATIO_MAX = 100;
-/** The decoder hands on so much at a time, in a turn of its own; less than this is read whatever its ratio. */
+/** Decoder output per tick, bytes. Less than this is always read, whatever its ratio. */
 const PIECE_BYTES = 65_536;
 
 type Decoder = Transform & { readonly bytesWritten: number };
 
-/** A body that was cut off has no end mark: what is there is decoded all the same. */
+/** A truncated body has no end mark; the flush mode decodes what has arrived. */
 const ZLIB_OPTIONS = { chunkSize: PIECE_BYTES, finishFlush: zlib.constants.Z_SYNC_FLUSH };
 const BROTLI_OPTIONS = { chunkSize: PIECE_BYTES, finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH };
-/** Node ≥ 22.15 has zstd; on older ones such a body is estimated. */
+/** Node ≥ 22.15 has zstd. On older versions such a body is estimated. */
 const zstd = (zlib as { createZstdDecompress?: (options: object) => Decoder }).createZstdDecompress;
 
-/** Made when the first byte is here. */
+/** Decoder by content coding; created when the first byte has arrived. */
 const DECODERS: Readonly<Record<string, ((firstByte: number) => Decoder) | undefined>> = {
   gzip: () => zlib.createGunzip(ZLIB_OPTIONS),
   'x-gzip': () => zlib.createGunzip(ZLIB_OPTIONS),
-  // Some servers send raw deflate data, some wrap it as the RFC says: the first byte of a zlib header tells.
+  // Some servers send raw deflate data, others the zlib format of the RFC. The first byte of a zlib header tells them
+  // apart.
   deflate: (firstByte) =>
     (firstByte & 0x0f) === 8 ? zlib.createInflate(ZLIB_OPTIONS) : zlib.createInflateRaw(ZLIB_OPTIONS),
   br: () => zlib.createBrotliDecompress(BROTLI_OPTIONS),
@@ -37,12 +38,12 @@ export function isCompressed(contentEncoding: string | null): boolean {
 }
 
 /**
- * A body that came compressed although `identity` was asked for. It is decoded beside the event loop and read bit by
- * bit, so that what a tenant's provider sends never holds up the others. What is over a bound, or does not decode, is
- * estimated from the compressed size by the meter inside.
+ * Meter of a body that is compressed although the request asked for `identity`. Decodes off the event loop and reads
+ * piece by piece, so that one tenant's provider cannot block other calls. Beyond a bound, or after a decode error, the
+ * inner meter estimates from the compressed size.
  */
 export class CompressedBodyMeter implements UsageMeter {
-  readonly #create: ((firstByte: number) => Decoder) | undefined;
+  readonly #createDecoder: ((firstByte: number) => Decoder) | undefined;
   readonly #inner: BodyMeter;
   #decoder: Decoder | null = null;
   #encodedBytes = 0;
@@ -51,9 +52,9 @@ export class CompressedBodyMeter implements UsageMeter {
   #onDrained: (() => void) | null = null;
 
   constructor(contentEncoding: string, inner: BodyMeter) {
-    this.#create = DECODERS[contentEncoding.trim().toLowerCase()];
+    this.#createDecoder = DECODERS[contentEncoding.trim().toLowerCase()];
     this.#inner = inner;
-    this.#isAbandoned = this.#create === undefined;
+    this.#isAbandoned = this.#createDecoder === undefined;
   }
 
   observe(chunk: Buffer): void {
@@ -75,14 +76,14 @@ export class CompressedBodyMeter implements UsageMeter {
     return true;
   }
 
-  finish(complete: boolean): UsageReading {
+  finish(isComplete: boolean): UsageReading {
     this.#decoder?.destroy();
     if (this.#isAbandoned) this.#inner.skipUndecodable(this.#encodedBytes);
-    return this.#inner.finish(complete && !this.#isAbandoned);
+    return this.#inner.finish(isComplete && !this.#isAbandoned);
   }
 
   #startDecoder(firstByte: number): Decoder {
-    const decoder = this.#create!(firstByte);
+    const decoder = this.#createDecoder!(firstByte);
     decoder.on('data', (piece: Buffer) => this.#onPiece(piece));
     decoder.on('error', () => this.#abandon());
     decoder.once('end', () => this.#finishDrain());

@@ -3,7 +3,7 @@ import { EVENT_PLAIN } from '../../scan/sse-parser.js';
 import { type BodyMeter, type MeterOptions, TOKENS_KNOWN_AT_END, type UsageReading } from '../reading/usage-meter.js';
 import type { UsageReader } from '../reading/usage-reader.js';
 
-/** A body that is one JSON document, scanned as it passes: no size limit, nothing kept. */
+/** Meter of a body that is one JSON document. Scans it in passing: no size limit, no buffering. */
 export class JsonDocumentMeter implements BodyMeter {
   readonly #options: MeterOptions;
   readonly #reader: UsageReader;
@@ -30,11 +30,11 @@ export class JsonDocumentMeter implements BodyMeter {
     this.#encodedBytes = encodedBytes;
   }
 
-  finish(complete: boolean): UsageReading {
+  finish(isComplete: boolean): UsageReading {
     this.#reader.onDocumentEnd(EVENT_PLAIN);
     return this.#reader.createReading({
       kind: 'document',
-      isComplete: complete,
+      isComplete,
       bytes: this.#bytes,
       encodedBytes: this.#encodedBytes,
       options: this.#options,

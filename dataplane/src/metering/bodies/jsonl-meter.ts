@@ -3,7 +3,7 @@ import { EVENT_PLAIN } from '../../scan/sse-parser.js';
 import { type BodyMeter, type MeterOptions, TOKENS_KNOWN_AT_END, type UsageReading } from '../reading/usage-meter.js';
 import type { UsageReader } from '../reading/usage-reader.js';
 
-/** A body of one JSON document a line (batch results): each line is scanned as it passes, nothing is kept. */
+/** Meter of a body with one JSON document per line (batch results). Scans each line in passing, without buffering. */
 export class JsonlMeter implements BodyMeter {
   readonly #options: MeterOptions;
   readonly #reader: UsageReader;
@@ -36,11 +36,11 @@ export class JsonlMeter implements BodyMeter {
     this.#encodedBytes = encodedBytes;
   }
 
-  finish(complete: boolean): UsageReading {
-    if (complete) this.#endLine(); // a line that was cut off counts when it comes whole
+  finish(isComplete: boolean): UsageReading {
+    if (isComplete) this.#endLine(); // a truncated line counts when a later fetch brings it whole
     return this.#reader.createReading({
-      kind: 'lines',
-      isComplete: complete,
+      kind: 'jsonl',
+      isComplete,
       bytes: this.#bytes,
       encodedBytes: this.#encodedBytes,
       options: this.#options,

@@ -6,18 +6,18 @@ import type { UsageReader } from '../reading/usage-reader.js';
 const USAGE_KEY = Buffer.from('"usage"');
 
 /**
- * A server-sent event stream. Most events are pieces of content: one native search per chunk tells which events
- * mention usage, and only those (and the first, for the model's name, and errors) are scanned.
+ * Meter of a server-sent event stream. Most events are content deltas. One native search per chunk finds the events
+ * that mention usage; only those, the first event (model name) and errors are scanned.
  */
 export class SseMeter implements BodyMeter, SseSink {
   readonly #options: MeterOptions;
   readonly #reader: UsageReader;
   readonly #scanner: JsonScanner;
-  readonly #framer: SseParser;
+  readonly #parser: SseParser;
   #bytes = 0;
   #encodedBytes = 0;
   #chunk: Buffer | null = null;
-  /** Where `"usage"` next stands in #chunk; the chunk's length when nowhere further on. */
+  /** Offset of the next `"usage"` in #chunk; the chunk's length when there is no further one. */
   #usageAt = 0;
   #isLongOpen = false;
 
@@ -25,15 +25,15 @@ export class SseMeter implements BodyMeter, SseSink {
     this.#options = options;
     this.#reader = reader;
     this.#scanner = new JsonScanner(reader.paths, reader);
-    this.#framer = new SseParser(this);
+    this.#parser = new SseParser(this);
   }
 
   observe(chunk: Buffer): void {
     this.#bytes += chunk.length;
     this.#chunk = chunk;
     this.#usageAt = -1;
-    this.#framer.push(chunk);
-    this.#chunk = null; // never kept
+    this.#parser.push(chunk);
+    this.#chunk = null; // the meter must not keep the buffer
   }
 
   get tokensOutSeen(): number {
@@ -44,11 +44,11 @@ export class SseMeter implements BodyMeter, SseSink {
     this.#encodedBytes = encodedBytes;
   }
 
-  finish(complete: boolean): UsageReading {
-    this.#framer.end();
+  finish(isComplete: boolean): UsageReading {
+    this.#parser.end();
     return this.#reader.createReading({
       kind: 'events',
-      isComplete: complete,
+      isComplete,
       bytes: this.#bytes,
       encodedBytes: this.#encodedBytes,
       options: this.#options,
@@ -77,7 +77,9 @@ export class SseMeter implements BodyMeter, SseSink {
     this.#reader.onDocumentEnd(kind);
   }
 
-  /** The search goes on from the last hit, so a chunk of many events is searched once. */
+  /**
+   * Whether the range mentions usage. The search resumes at the last hit, so a chunk of many events is searched once.
+   */
   #chunkMentionsUsage(chunk: Buffer, from: number, to: number): boolean {
     if (this.#usageAt < from) this.#usageAt = findUsageKey(chunk, from);
     while (this.#usageAt < to) {
@@ -100,7 +102,7 @@ function mentionsUsageIn(bytes: Buffer): boolean {
   return false;
 }
 
-/** `: n…` follows: the member is null. */
+/** Whether `: n…` follows, that is, the member's value is null. */
 function isNullMember(bytes: Buffer, from: number): boolean {
   let at = from;
   while (isBlank(bytes[at])) at++;

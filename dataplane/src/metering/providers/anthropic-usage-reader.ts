@@ -1,7 +1,7 @@
 /**
- * Anthropic's usage. Unstreamed: one `usage`. Streamed: message_start has the input figures, each message_delta the
- * output so far (cumulative): merged, never added. count_tokens is free. The results of a message batch (one JSON
- * document a line) are counted when they are fetched, each line once for ever.
+ * Reads Anthropic's usage. Unstreamed: one `usage` object. Streamed: message_start has the input figures, each
+ * message_delta cumulative output; they are merged, never added. count_tokens is free. Results of a message batch (one
+ * JSON document per line) are counted when fetched, each line once for ever.
  */
 
 import { compileJsonPaths, type JsonPathNode } from '../../scan/json-paths.js';
@@ -43,7 +43,7 @@ const PATHS = compileJsonPaths({
   custom_id: CUSTOM_ID,
 });
 
-/** What surrounds a piece of text. */
+/** Bytes around a piece of text. */
 const DELTA_ENVELOPE_BYTES = '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":""}}'.length;
 
 export class AnthropicUsageReader implements UsageReader {
@@ -51,11 +51,11 @@ export class AnthropicUsageReader implements UsageReader {
   #counts = createEmptyCounts();
   #hasInput = false;
   #hasFinalOutput = false;
-  /** Content seen since the last cumulative figure. */
+  /** Content deltas seen since the last cumulative figure. */
   #deltas = 0;
   #deltaBytes = 0;
-  /** Output before that. */
-  #outBefore = 0;
+  /** Output before those deltas. */
+  #outBeforeDeltas = 0;
   #documents = 0;
   #model: string | null = null;
   #tier: string | null = null;
@@ -64,10 +64,10 @@ export class AnthropicUsageReader implements UsageReader {
   #streamError: string | null = null;
   #type: string | null = null;
   #error: string | null = null;
-  #usage: boolean = false;
+  #hasUsage: boolean = false;
   #customId: string | null = null;
-  #lines = 0;
-  #counted = false;
+  #lineCount = 0;
+  #hasDeferredUsage = false;
 
   shouldScan(kind: SseEventKind, mentionsUsage: boolean, bytes: Buffer, from: number, to: number): boolean {
     if (kind === EVENT_PLAIN && !mentionsUsage && looksLikeErrorEvent(bytes, from, to)) return true;
@@ -91,40 +91,40 @@ export class AnthropicUsageReader implements UsageReader {
   #mergeUsage(text: string | null): void {
     const usage = parseJsonObject(text);
     if (usage === null || !mergeAnthropicUsage(this.#counts, usage)) return;
-    this.#usage = true;
-    this.#tier = stringOr(usage.service_tier, this.#tier);
-    this.#speed = stringOr(usage.speed, this.#speed);
-    this.#geo = stringOr(usage.inference_geo, this.#geo);
+    this.#hasUsage = true;
+    this.#tier = stringOrDefault(usage.service_tier, this.#tier);
+    this.#speed = stringOrDefault(usage.speed, this.#speed);
+    this.#geo = stringOrDefault(usage.inference_geo, this.#geo);
   }
 
   onDocumentEnd(kind: SseEventKind): void {
-    if (this.#usage) {
+    if (this.#hasUsage) {
       this.#hasInput = true;
       if (this.#type !== 'message_start') {
         this.#hasFinalOutput = true;
-        this.#outBefore += this.#deltas;
+        this.#outBeforeDeltas += this.#deltas;
         this.#deltas = 0;
         this.#deltaBytes = 0;
       }
     }
     if (kind === EVENT_ERROR || this.#type === 'error') this.#streamError = this.#error ?? 'error';
     this.#documents++;
-    this.#usage = false;
+    this.#hasUsage = false;
     this.#type = null;
     this.#error = null;
   }
 
-  /** One line of a batch's results has ended. A line that failed has no usage. */
-  onLineEnd({ path, onDeferredUsage: countOnce }: MeterOptions): void {
-    this.#lines++;
-    if (this.#hasInput && countOnce !== null) {
-      const more = { serviceTier: 'batch', speed: this.#speed, inferenceGeo: this.#geo };
-      this.#counted = true;
-      countOnce({
+  /** One line of a batch's results has ended. A failed line has no usage. */
+  onLineEnd({ path, onDeferredUsage }: MeterOptions): void {
+    this.#lineCount++;
+    if (this.#hasInput && onDeferredUsage !== null) {
+      const details = { serviceTier: 'batch', speed: this.#speed, inferenceGeo: this.#geo };
+      this.#hasDeferredUsage = true;
+      onDeferredUsage({
         sourceId: extractBatchId(normalizePath(path)),
-        lineId: this.#customId ?? `#${this.#lines}`,
+        lineId: this.#customId ?? `#${this.#lineCount}`,
         isPartial: false,
-        reading: createUsageReading(this.#counts, 'reported', this.#model, more),
+        reading: createUsageReading(this.#counts, 'reported', this.#model, details),
       });
     }
     this.#counts = createEmptyCounts();
@@ -137,60 +137,64 @@ export class AnthropicUsageReader implements UsageReader {
   }
 
   tokensOutSeen({ tokensOutMax }: MeterOptions): number {
-    if (this.#deltas === 0) return this.#outBefore;
-    const before = this.#hasFinalOutput ? Math.max(this.#outBefore, this.#counts.out) : this.#outBefore;
+    if (this.#deltas === 0) return this.#outBeforeDeltas;
+    const before = this.#hasFinalOutput ? Math.max(this.#outBeforeDeltas, this.#counts.out) : this.#outBeforeDeltas;
     return before + this.#estimateDeltaTokens(tokensOutMax);
   }
 
-  /** Each piece is a token at least; what bytes say is a guess, which the request's own maximum overrules. */
+  /**
+   * Estimates tokens of the deltas. Each delta is at least one token; the byte estimate is capped by the request's
+   * maximum.
+   */
   #estimateDeltaTokens(tokensOutMax: number | null): number {
     const byBytes = estimateTextTokens(this.#deltaBytes);
     return Math.max(this.#deltas, Math.min(byBytes, tokensOutMax ?? byBytes));
   }
 
-  createReading(facts: ObservedBody): UsageReading {
-    const { options } = facts;
-    if (facts.kind === 'lines') return createJsonlReading(facts, this.#counted);
+  createReading(body: ObservedBody): UsageReading {
+    const { options } = body;
+    if (body.kind === 'jsonl') return createJsonlReading(body, this.#hasDeferredUsage);
     const path = normalizePath(options.path);
     const model = this.#model ?? options.requestModel;
-    const more = {
-      streamError: facts.kind === 'events' ? this.#streamError : null,
+    const details = {
+      streamError: body.kind === 'events' ? this.#streamError : null,
       serviceTier: this.#tier,
       speed: this.#speed,
       inferenceGeo: this.#geo,
     };
-    const isGenerating = path.endsWith('/messages') || path.endsWith('/complete') || facts.kind === 'events';
-    if (options.method !== 'POST' || !isGenerating) return createUsageReading(createEmptyCounts(), 'none', model, more);
-    if (this.#hasFinalOutput && (facts.isComplete || this.#deltas === 0)) {
-      return createUsageReading(this.#counts, 'reported', model, more);
+    const isGenerating = path.endsWith('/messages') || path.endsWith('/complete') || body.kind === 'events';
+    if (options.method !== 'POST' || !isGenerating)
+      return createUsageReading(createEmptyCounts(), 'none', model, details);
+    if (this.#hasFinalOutput && (body.isComplete || this.#deltas === 0)) {
+      return createUsageReading(this.#counts, 'reported', model, details);
     }
     if (!this.#hasInput && this.#streamError !== null && this.#deltas === 0) {
-      return createUsageReading(createEmptyCounts(), 'none', model, more);
+      return createUsageReading(createEmptyCounts(), 'none', model, details);
     }
-    return this.#createEstimate(facts, model, more);
+    return this.#createEstimate(body, model, details);
   }
 
   #createEstimate(
-    facts: ObservedBody,
+    body: ObservedBody,
     model: string | null,
-    more: Parameters<typeof createUsageReading>[3],
+    details: Parameters<typeof createUsageReading>[3],
   ): UsageReading {
     const counts = this.#counts;
     if (!this.#hasInput)
-      counts.inUncached = estimateRequestTokens(facts.options.requestBytes, facts.options.requestBlobBytes);
-    const { tokensOutMax } = facts.options;
-    const deltaTokens = this.#estimateDeltaTokens(tokensOutMax) + estimateCompressedEventTokens(facts.encodedBytes);
-    if (facts.kind !== 'events') {
-      const tokens = estimateTextTokens(facts.bytes) + estimateCompressedTextTokens(facts.encodedBytes);
+      counts.inUncached = estimateRequestTokens(body.options.requestBytes, body.options.requestBlobBytes);
+    const { tokensOutMax } = body.options;
+    const deltaTokens = this.#estimateDeltaTokens(tokensOutMax) + estimateCompressedEventTokens(body.encodedBytes);
+    if (body.kind !== 'events') {
+      const tokens = estimateTextTokens(body.bytes) + estimateCompressedTextTokens(body.encodedBytes);
       counts.out = Math.min(tokens, tokensOutMax ?? tokens);
     } else if (this.#hasFinalOutput) counts.out += deltaTokens;
     else counts.out = Math.max(counts.out, deltaTokens);
-    return createUsageReading(counts, this.#hasInput ? 'partial' : 'estimated', model, more);
+    return createUsageReading(counts, this.#hasInput ? 'partial' : 'estimated', model, details);
   }
 }
 
-const stringOr = (value: unknown, otherwise: string | null): string | null =>
-  typeof value === 'string' && value !== '' ? value.slice(0, 32) : otherwise;
+const stringOrDefault = (value: unknown, fallback: string | null): string | null =>
+  typeof value === 'string' && value !== '' ? value.slice(0, 32) : fallback;
 
-/** `msgbatch_…` of `/v1/messages/batches/msgbatch_…/results`. */
+/** Extracts `msgbatch_…` from `/v1/messages/batches/msgbatch_…/results`. */
 const extractBatchId = (path: string): string => path.split('/').at(-2) ?? '';

@@ -1,31 +1,31 @@
 /**
- * What OpenAI's hosted tools did in one answer of the Responses API: searches, containers of code interpreters, images.
- * `tool_usage` is the provider's own count; where it is missing the output's items are counted. Computer use is paid for
- * by its tokens alone.
+ * Counts OpenAI's hosted tools in one document of the Responses API: searches, code interpreter containers, images.
+ * `tool_usage` is the provider's own count; without it the output items are counted. Computer use is billed by its
+ * tokens only.
  */
 import { asJsonObject, type JsonObject, parseJsonObject, parseJsonString } from '../../scan/parse-json-text.js';
-import type { GeneratedImages } from '../reading/generated-images.js';
 import { IMAGE_TOKENS_OUT } from '../reading/token-estimates.js';
 import { parseCount, parsePart, SEARCHES_MAX, type UsageCounts } from '../reading/usage-counts.js';
+import type { GeneratedImages } from '../reading/usage-meter.js';
 
-/** What the tool draws with when nobody says. */
+/** Default model of the image tool. */
 const IMAGE_MODEL = 'gpt-image-1';
 const IMAGE_MODEL_NAME = /^(?:chatgpt|gpt)-image/;
 const CONTAINERS_MAX = 100;
-/** Containers of more memory cost so many of 1 GB. */
+/** Containers with more memory cost a multiple of a 1 GB container. */
 const MEMORY_UNITS: Readonly<Record<string, number>> = { '"1g"': 1, '"4g"': 4, '"16g"': 16, '"64g"': 64 };
 
 export class HostedToolUsage {
   #searches = 0;
   #fileSearches = 0;
   #images = 0;
-  /** Several calls of an interpreter share one: counted once. */
+  /** Container ids; several interpreter calls can share a container, which counts once. */
   #containers: string[] | null = null;
   #memoryUnits = 1;
   #imageModel = IMAGE_MODEL;
   #reported: JsonObject | null = null;
 
-  /** `text`: JSON. */
+  /** `text`: a JSON value. */
   onOutputType(text: string | null): void {
     if (text === '"web_search_call"') this.#searches++;
     else if (text === '"file_search_call"') this.#fileSearches++;
@@ -51,7 +51,7 @@ export class HostedToolUsage {
     this.#reported = parseJsonObject(text);
   }
 
-  /** Adds what the document that ends now said. */
+  /** Adds the tool usage of the current document. */
   addTo(counts: UsageCounts): void {
     const searches = asJsonObject(this.#reported?.web_search)?.num_requests;
     counts.webSearches = Math.min(SEARCHES_MAX, parseCount(searches) ?? this.#searches);

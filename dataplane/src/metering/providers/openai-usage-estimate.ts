@@ -1,4 +1,7 @@
-/** What calls of OpenAI's format cost where their answers do not say it. Paths are plain ones (estimate.ts). */
+/**
+ * Estimates usage of calls in OpenAI's format whose responses do not report it. Paths are normalized
+ * (token-estimates.ts).
+ */
 import {
   estimateAudioSeconds,
   estimateAudioTokens,
@@ -18,7 +21,7 @@ import { createEmptyCounts, type UsageCounts } from '../reading/usage-counts.js'
 import type { MeterOptions } from '../reading/usage-meter.js';
 import type { ObservedBody } from '../reading/usage-reader.js';
 
-/** Paths whose 2xx answer costs money even when it says nothing of usage. */
+/** Paths whose 2xx response costs money even without usage. */
 const BILLABLE_PATHS = [
   '/chat/completions',
   '/completions',
@@ -43,29 +46,29 @@ export const isBillablePath = (path: string): boolean => BILLABLE_PATHS.some((en
 export const isTranscriptionPath = (path: string): boolean =>
   path.endsWith('/audio/transcriptions') || path.endsWith('/audio/translations');
 
-/** `images`: how many the answer has. */
-export function estimateUsage(path: string, facts: ObservedBody, deltas: number, images: number): UsageCounts {
-  const counts = estimateInput(path, facts.options);
+/** Estimates the usage of a response. `images`: number of images in it. */
+export function estimateUsage(path: string, body: ObservedBody, deltas: number, images: number): UsageCounts {
+  const counts = estimateInput(path, body.options);
   if (isVideoPath(path)) {
     counts.videoSeconds = VIDEO_SECONDS_MAX;
     counts.largeVideo = true;
   } else if (isImagePath(path)) {
     counts.images = Math.max(1, images);
-    counts.imageKind = imageKind(facts.options);
+    counts.imageKind = requestedImageKind(body.options);
     counts.out = IMAGE_TOKENS_OUT * counts.images;
-  } else if (facts.kind === 'events') counts.out = deltas + estimateCompressedEventTokens(facts.encodedBytes);
-  else if (isSpeechPath(path)) counts.out = estimateSpeechTokens(facts.bytes + facts.encodedBytes, facts.options);
+  } else if (body.kind === 'events') counts.out = deltas + estimateCompressedEventTokens(body.encodedBytes);
+  else if (isSpeechPath(path)) counts.out = estimateSpeechTokens(body.bytes + body.encodedBytes, body.options);
   else if (!path.endsWith('/embeddings')) {
-    const tokens = estimateTextTokens(facts.bytes) + estimateCompressedTextTokens(facts.encodedBytes);
-    counts.out = Math.min(tokens, facts.options.tokensOutMax ?? tokens);
+    const tokens = estimateTextTokens(body.bytes) + estimateCompressedTextTokens(body.encodedBytes);
+    counts.out = Math.min(tokens, body.options.tokensOutMax ?? tokens);
   }
   return counts;
 }
 
-/** What was asked for alone: some models that speak are billed by what is to be said, others by what was said. */
+/** Usage from the request alone. Some speech models are billed by input text, others by generated audio. */
 export function estimateInput(
   path: string,
-  { requestBytes, requestBlobBytes, requestedOutput: requestOrder }: RequestSize,
+  { requestBytes, requestBlobBytes, requestedOutput }: RequestSize,
 ): UsageCounts {
   const counts = createEmptyCounts();
   counts.inUncached = estimateRequestTokens(requestBytes, requestBlobBytes);
@@ -75,15 +78,15 @@ export function estimateInput(
   } else if (isVideoPath(path)) counts.inUncached = 0;
   else if (isImagePath(path)) counts.inUncached = Math.min(counts.inUncached, IMAGE_TOKENS_IN_MAX);
   else if (isSpeechPath(path)) {
-    counts.characters = requestOrder?.characters || requestBytes;
-    if (requestOrder !== null && requestOrder.textBytes > 0)
-      counts.inUncached = estimateTextTokens(requestOrder.textBytes);
+    counts.characters = requestedOutput?.characters || requestBytes;
+    if (requestedOutput !== null && requestedOutput.textBytes > 0)
+      counts.inUncached = estimateTextTokens(requestedOutput.textBytes);
   }
   return counts;
 }
 
-/** As price lists name it: `1024x1792`, `hd 1024x1024`. */
-function imageKind({ requestedOutput: requestOrder }: MeterOptions): string {
-  const size = requestOrder?.size || '1024x1024';
-  return requestOrder?.quality === 'hd' ? `hd ${size}` : size;
+/** Image kind as price lists name it: `1024x1792`, `hd 1024x1024`. */
+function requestedImageKind({ requestedOutput }: MeterOptions): string {
+  const size = requestedOutput?.size || '1024x1024';
+  return requestedOutput?.quality === 'hd' ? `hd ${size}` : size;
 }

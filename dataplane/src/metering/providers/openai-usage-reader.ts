@@ -1,10 +1,10 @@
 /**
- * OpenAI's usage: chat, completions, responses, embeddings, images, audio; streamed and not. The last total seen wins.
+ * Reads OpenAI's usage: chat, completions, responses, embeddings, images, audio; streamed and not. The last total wins.
  *
- * A background response has no usage when it is queued; it is counted when an answer brings it, once for ever by its id;
- * so is each line of a batch's results when their file is fetched. Any other GET of a stored answer is free: it was
- * counted when it was made. A background stream that is cut off before its usage costs what was seen of it, and a fetch
- * of it the rest.
+ * A queued background response has no usage; it is counted once by its id when a response brings its usage. Each line
+ * of a batch's result file is counted the same way. Every other GET of a stored response is free, because it was
+ * counted when created. A background stream truncated before its usage costs what was seen; a later fetch adds the
+ * rest.
  */
 
 import { compileJsonPaths, type JsonPathNode } from '../../scan/json-paths.js';
@@ -54,8 +54,8 @@ const MODEL_USAGE = 19;
 const PATHS = compileJsonPaths({
   usage: USAGE,
   'response.usage': USAGE,
-  'response.body.usage': USAGE, // a line of a batch's results
-  'x_groq.usage': USAGE, // Groq, where include_usage was not asked for
+  'response.body.usage': USAGE, // one line of batch results
+  'x_groq.usage': USAGE, // Groq, when include_usage was not requested
   model: MODEL,
   'response.model': MODEL,
   'response.body.model': MODEL,
@@ -85,18 +85,18 @@ const PATHS = compileJsonPaths({
   'response.body.tool_usage': TOOL_USAGE,
   seconds: SECONDS, // of a video
   size: SIZE,
-  duration: DURATION, // of what was heard
+  duration: DURATION, // of the audio input
   status: STATUS,
-  'per_model_usage[]': MODEL_USAGE, // of a run of an evaluation
+  'per_model_usage[]': MODEL_USAGE, // of an evaluation run
   'data[].url': ITEM, // images
   'data[].b64_json': ITEM,
 });
 
 const LARGE_VIDEO_PIXELS = 1_024 * 1_024;
 const IMAGES_MAX = 100;
-/** That one run of an evaluation uses. */
+/** Maximum models in one evaluation run. */
 const MODELS_MAX = 100;
-/** A run that has ended: its usage does not change any more. */
+/** Final statuses of a run; its usage does not change afterwards. */
 const ENDED_STATUSES: ReadonlySet<string> = new Set([
   'completed',
   'failed',
@@ -109,10 +109,10 @@ const ENDED_STATUSES: ReadonlySet<string> = new Set([
 export class OpenAiUsageReader implements UsageReader {
   readonly paths: JsonPathNode = PATHS;
   #counts: UsageCounts | null = null;
-  /** Pieces of content seen since the last usage. */
+  /** Content deltas seen since the last usage. */
   #deltas = 0;
-  /** Output before those: pieces, or a report that more came after. */
-  #outBefore = 0;
+  /** Output before those deltas: deltas counted, or a usage report followed by more output. */
+  #outBeforeDeltas = 0;
   #documents = 0;
   #model: string | null = null;
   #tier: string | null = null;
@@ -120,9 +120,9 @@ export class OpenAiUsageReader implements UsageReader {
   #background = false;
   #id: string | null = null;
   #customId: string | null = null;
-  #lines = 0;
-  #counted = false;
-  // Of the current document:
+  #lineCount = 0;
+  #hasDeferredUsage = false;
+  // State of the current document:
   #hasUsage = false;
   #type: string | null = null;
   #code: string | null = null;
@@ -130,17 +130,17 @@ export class OpenAiUsageReader implements UsageReader {
   readonly #tools = new HostedToolUsage();
   #videoSeconds = 0;
   #largeVideo = false;
-  #heardSeconds = 0;
+  #audioInputSeconds = 0;
   #images = 0;
   #status: string | null = null;
-  /** Of a run of an evaluation, as it stands there. */
+  /** `per_model_usage` entries of an evaluation run, as JSON texts. */
   #modelUsage: string[] = [];
 
   shouldScan(kind: SseEventKind, mentionsUsage: boolean, bytes: Buffer, from: number, to: number): boolean {
     if (mentionsUsage || kind === EVENT_ERROR || this.#documents === 0) return true;
     if (bytes[from] !== 0x7b) return false; // [DONE]
     if (kind === EVENT_PLAIN && looksLikeErrorEvent(bytes, from, to)) return true;
-    // Every chat chunk is content; of the typed events only `….delta` is.
+    // Every chat chunk is content. Of the typed events only `….delta` is.
     if (kind === EVENT_DELTA || !startsWithType(bytes, from, to) || looksLikeDeltaEvent(bytes, from, to))
       this.#deltas++;
     return false;
@@ -149,7 +149,7 @@ export class OpenAiUsageReader implements UsageReader {
   onValue(slot: number, text: string | null): void {
     switch (slot) {
       case USAGE:
-        this.#onUsage(text);
+        this.#mergeUsage(text);
         return;
       case MODEL:
         this.#model = parseJsonString(text) ?? this.#model;
@@ -188,7 +188,7 @@ export class OpenAiUsageReader implements UsageReader {
         this.#videoSeconds = parseSeconds(text);
         return;
       case DURATION:
-        this.#heardSeconds = parseSeconds(text);
+        this.#audioInputSeconds = parseSeconds(text);
         return;
       case SIZE:
         this.#largeVideo = isLargeVideo(parseJsonString(text, 32));
@@ -210,11 +210,11 @@ export class OpenAiUsageReader implements UsageReader {
     }
   }
 
-  #onUsage(text: string | null): void {
+  #mergeUsage(text: string | null): void {
     const usage = parseJsonObject(text);
     const counts = usage === null ? null : parseOpenAiUsage(usage);
     if (counts === null) return;
-    this.#outBefore = Math.max(this.#outBefore + this.#deltas, this.#counts?.out ?? 0);
+    this.#outBeforeDeltas = Math.max(this.#outBeforeDeltas + this.#deltas, this.#counts?.out ?? 0);
     this.#counts = counts;
     this.#hasUsage = true;
     this.#deltas = 0;
@@ -236,14 +236,14 @@ export class OpenAiUsageReader implements UsageReader {
     this.#tools.reset();
   }
 
-  /** One line of a batch's results has ended. A line that failed has no usage. */
-  onLineEnd({ path, onDeferredUsage: countOnce }: MeterOptions): void {
-    this.#lines++;
-    if (this.#counts !== null && countOnce !== null) {
-      this.#counted = true;
-      countOnce({
+  /** One line of a batch's results has ended. A failed line has no usage. */
+  onLineEnd({ path, onDeferredUsage }: MeterOptions): void {
+    this.#lineCount++;
+    if (this.#counts !== null && onDeferredUsage !== null) {
+      this.#hasDeferredUsage = true;
+      onDeferredUsage({
         sourceId: extractFileId(normalizePath(path)),
-        lineId: this.#id ?? this.#customId ?? `#${this.#lines}`,
+        lineId: this.#id ?? this.#customId ?? `#${this.#lineCount}`,
         isPartial: false,
         reading: createUsageReading(this.#counts, 'reported', this.#model, { serviceTier: 'batch' }),
       });
@@ -255,58 +255,65 @@ export class OpenAiUsageReader implements UsageReader {
   }
 
   tokensOutSeen(): number {
-    if (this.#deltas === 0) return this.#outBefore;
-    return Math.max(this.#outBefore, this.#counts?.out ?? 0) + this.#deltas;
+    if (this.#deltas === 0) return this.#outBeforeDeltas;
+    return Math.max(this.#outBeforeDeltas, this.#counts?.out ?? 0) + this.#deltas;
   }
 
-  createReading(facts: ObservedBody): UsageReading {
-    const { options } = facts;
+  createReading(body: ObservedBody): UsageReading {
+    const { options } = body;
     const model = this.#model ?? options.requestModel;
-    const streamError = facts.kind === 'events' ? this.#streamError : null;
-    const more = { streamError, serviceTier: this.#tier };
-    if (facts.kind === 'lines') return createJsonlReading(facts, this.#counted);
-    const { onDeferredUsage: countOnce } = options;
-    if (countOnce !== null && isRunPath(normalizePath(options.path)))
-      return this.#createRunReading(countOnce, model, more);
-    if (this.#background && countOnce !== null) {
+    const streamError = body.kind === 'events' ? this.#streamError : null;
+    const details = { streamError, serviceTier: this.#tier };
+    if (body.kind === 'jsonl') return createJsonlReading(body, this.#hasDeferredUsage);
+    const { onDeferredUsage } = options;
+    if (onDeferredUsage !== null && isRunPath(normalizePath(options.path)))
+      return this.#createRunReading(onDeferredUsage, model, details);
+    if (this.#background && onDeferredUsage !== null) {
       const source = this.#counts !== null ? 'reported' : 'estimated';
-      const counts = this.#counts ?? this.#estimateSeen(facts);
+      const counts = this.#counts ?? this.#estimatePartialBackground(body);
       if (counts === null) return createUsageReading(createEmptyCounts(), 'none', model, { streamError });
-      const reading = createUsageReading(counts, source, model, more);
+      const reading = createUsageReading(counts, source, model, details);
       const sourceId = this.#id ?? normalizePath(options.path);
-      countOnce({ sourceId, lineId: '', isPartial: source === 'estimated', reading });
+      onDeferredUsage({ sourceId, lineId: '', isPartial: source === 'estimated', reading });
       return createUsageReading(createEmptyCounts(), source, model, { streamError });
     }
-    if (options.method !== 'POST') return createUsageReading(createEmptyCounts(), 'none', model, more);
+    if (options.method !== 'POST') return createUsageReading(createEmptyCounts(), 'none', model, details);
     if (this.#counts !== null) {
-      if (facts.isComplete || this.#deltas === 0) return createUsageReading(this.#counts, 'reported', model, more);
+      if (body.isComplete || this.#deltas === 0) return createUsageReading(this.#counts, 'reported', model, details);
       this.#counts.out += this.#deltas;
-      return createUsageReading(this.#counts, 'partial', model, more);
+      return createUsageReading(this.#counts, 'partial', model, details);
     }
     if (options.method === 'POST' && this.#isBilledBySeconds(normalizePath(options.path))) {
-      return createUsageReading(this.#createSecondsCounts(), 'reported', model, more);
+      return createUsageReading(this.#createSecondsCounts(), 'reported', model, details);
     }
-    const estimate = this.#estimate(facts);
-    return createUsageReading(estimate ?? createEmptyCounts(), estimate === null ? 'none' : 'estimated', model, more);
+    const estimate = this.#estimate(body);
+    return createUsageReading(
+      estimate ?? createEmptyCounts(),
+      estimate === null ? 'none' : 'estimated',
+      model,
+      details,
+    );
   }
 
-  /** Runs of assistants and evaluations: what they used is stated when they have ended, to whoever fetches them. */
+  /**
+   * Reading of an assistant or evaluation run. Every fetch of an ended run reports its usage, so it is deferred usage.
+   */
   #createRunReading(
-    countOnce: NonNullable<MeterOptions['onDeferredUsage']>,
+    onDeferredUsage: NonNullable<MeterOptions['onDeferredUsage']>,
     model: string | null,
-    more: Parameters<typeof createUsageReading>[3],
+    details: Parameters<typeof createUsageReading>[3],
   ): UsageReading {
     const sourceId = this.#id;
-    const count = (lineId: string, counts: UsageCounts, model: string | null): void => {
-      const reading = createUsageReading(counts, 'reported', model, more);
-      countOnce({ sourceId: sourceId!, lineId, isPartial: false, reading });
+    const report = (lineId: string, counts: UsageCounts, model: string | null): void => {
+      const reading = createUsageReading(counts, 'reported', model, details);
+      onDeferredUsage({ sourceId: sourceId!, lineId, isPartial: false, reading });
     };
-    let counted = false;
+    let hasUsage = false;
     if (sourceId !== null && this.#status !== null && ENDED_STATUSES.has(this.#status)) {
-      // Steps of a run have usage, too: it is part of the run's.
+      // Steps of a run report usage, too, which is part of the run's usage.
       if (this.#counts !== null && sourceId.startsWith('run_')) {
-        count('', this.#counts, model);
-        counted = true;
+        report('', this.#counts, model);
+        hasUsage = true;
       }
       for (const text of this.#modelUsage) {
         const usage = parseJsonObject(text);
@@ -315,56 +322,56 @@ export class OpenAiUsageReader implements UsageReader {
         counts.cacheRead = parsePart(usage!.cached_tokens, counts.inUncached);
         counts.inUncached -= counts.cacheRead;
         const name = typeof usage!.model_name === 'string' ? usage!.model_name.slice(0, 256) : '';
-        count(name, counts, name || null);
-        counted = true;
+        report(name, counts, name || null);
+        hasUsage = true;
       }
     }
-    return createUsageReading(createEmptyCounts(), counted ? 'reported' : 'none', model, more);
+    return createUsageReading(createEmptyCounts(), hasUsage ? 'reported' : 'none', model, details);
   }
 
-  /** Of a background answer that has not come to its usage; null: it waits, or nothing was made. */
-  #estimateSeen(facts: ObservedBody): UsageCounts | null {
-    return facts.kind === 'events' && this.#deltas > 0
-      ? estimateUsage(normalizePath(facts.options.path), facts, this.#deltas, 0)
+  /** Estimates a background response without usage. Null: it is still queued, or it generated nothing. */
+  #estimatePartialBackground(body: ObservedBody): UsageCounts | null {
+    return body.kind === 'events' && this.#deltas > 0
+      ? estimateUsage(normalizePath(body.options.path), body, this.#deltas, 0)
       : null;
   }
 
-  #estimate(facts: ObservedBody): UsageCounts | null {
-    const path = normalizePath(facts.options.path);
-    const isEvents = facts.kind === 'events';
+  #estimate(body: ObservedBody): UsageCounts | null {
+    const path = normalizePath(body.options.path);
+    const isEvents = body.kind === 'events';
     if (!isEvents && !isBillablePath(path)) return null;
-    if (isEvents && this.#streamError !== null && this.#deltas === 0) return null; // it failed before anything was made
-    return estimateUsage(path, facts, this.#deltas, this.#images);
+    if (isEvents && this.#streamError !== null && this.#deltas === 0) return null; // failed before any output
+    return estimateUsage(path, body, this.#deltas, this.#images);
   }
 
-  /** The answer itself says how long a video will be, or how long was listened to. */
+  /** Whether the response states the length of the video or of the audio input. */
   #isBilledBySeconds(path: string): boolean {
-    return isVideoPath(path) ? this.#videoSeconds > 0 : isTranscriptionPath(path) && this.#heardSeconds > 0;
+    return isVideoPath(path) ? this.#videoSeconds > 0 : isTranscriptionPath(path) && this.#audioInputSeconds > 0;
   }
 
   #createSecondsCounts(): UsageCounts {
     const counts = createEmptyCounts();
     counts.videoSeconds = this.#videoSeconds;
     counts.largeVideo = this.#largeVideo;
-    counts.audioSeconds = this.#heardSeconds;
-    // Where the model has a price by the token instead.
-    counts.inUncached = counts.audioIn = Math.ceil(this.#heardSeconds * AUDIO_IN_TOKENS_PER_SECOND);
+    counts.audioSeconds = this.#audioInputSeconds;
+    // For models with a price per token instead.
+    counts.inUncached = counts.audioIn = Math.ceil(this.#audioInputSeconds * AUDIO_IN_TOKENS_PER_SECOND);
     return counts;
   }
 }
 
-/** A run itself, fetched or streamed; not the list of runs, nor its steps. */
+/** Whether the path is a run itself, fetched or streamed; not the list of runs, not its steps. */
 const isRunPath = (path: string): boolean =>
   /\/threads\/(?:[^/]+\/)?runs(?:\/[^/]+(?:\/submit_tool_outputs)?)?$/.test(path) ||
   /\/evals\/[^/]+\/runs\/[^/]+$/.test(path);
 
-/** `text`: JSON, a number or a string of one. */
+/** `text`: JSON, a number or a string with a number. */
 function parseSeconds(text: string | null): number {
   const seconds = Number(parseJsonString(text, 32) ?? text);
   return seconds > 0 && seconds <= TOKENS_MAX ? Math.ceil(seconds) : 0;
 }
 
-/** `1792x1024`. */
+/** `size`: e.g. `1792x1024`. */
 function isLargeVideo(size: string | null): boolean {
   const [width, height] = (size ?? '').split('x').map(Number);
   return (width ?? 0) * (height ?? 0) > LARGE_VIDEO_PIXELS;
@@ -375,5 +382,5 @@ function parseErrorName(text: string | null): string {
   return sanitizeErrorName(error?.type ?? error?.code ?? parseJsonString(text));
 }
 
-/** `file-…` of `/v1/files/file-…/content`. */
+/** Extracts `file-…` from `/v1/files/file-…/content`. */
 const extractFileId = (path: string): string => path.split('/').at(-2) ?? '';

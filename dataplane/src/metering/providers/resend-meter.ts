@@ -5,13 +5,13 @@ import { createEmptyCounts } from '../reading/usage-counts.js';
 import { type BodyMeter, type MeterOptions, TOKENS_KNOWN_AT_END, type UsageReading } from '../reading/usage-meter.js';
 import { createUsageReading } from '../reading/usage-reader.js';
 
-/** The ids of the e-mails of a batch: `{"data":[{"id":"…"},…]}`. */
+/** Ids of the e-mails of a batch: `{"data":[{"id":"…"},…]}`. */
 const PATHS = compileJsonPaths({ 'data[].id': 0 });
 const EMAILS_MAX = 100_000;
 
 /**
- * E-mails sent, the units of resend's per-request price: 1 for POST /emails, the accepted ones for POST /emails/batch
- * (in permissive mode fewer than were asked for). When the answer was cut, as many as were asked for.
+ * Counts sent e-mails, the units of resend's per-request price. 1 for POST /emails; the accepted ones for POST
+ * /emails/batch (in permissive mode fewer than requested). A truncated response counts as many as requested.
  */
 export class ResendMeter implements BodyMeter, JsonScanSink {
   readonly #options: MeterOptions;
@@ -33,7 +33,7 @@ export class ResendMeter implements BodyMeter, JsonScanSink {
     return TOKENS_KNOWN_AT_END;
   }
 
-  /** The units then come from the request. */
+  /** Does nothing: the units then come from the request. */
   skipUndecodable(): void {}
 
   onValue(): void {
@@ -46,9 +46,9 @@ export class ResendMeter implements BodyMeter, JsonScanSink {
 
   #units(): number {
     if (this.#scanner !== null) {
-      const isWhole = this.#scanner.isDone;
-      const asked = Math.max(1, this.#options.requestItemCount);
-      return Math.min(EMAILS_MAX, isWhole ? this.#emails : Math.max(this.#emails, asked));
+      const isComplete = this.#scanner.isDone;
+      const requestedCount = Math.max(1, this.#options.requestItemCount);
+      return Math.min(EMAILS_MAX, isComplete ? this.#emails : Math.max(this.#emails, requestedCount));
     }
     return this.#options.method === 'POST' && normalizePath(this.#options.path).endsWith('/emails') ? 1 : 0;
   }

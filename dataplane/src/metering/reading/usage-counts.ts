@@ -1,43 +1,43 @@
 /**
- * From a provider's usage object to disjoint token counts (docs/contract.md#usage). The object comes from outside:
- * every figure is checked, and a usage object whose main figures no model could produce is no usage at all.
+ * Converts a provider's usage object to disjoint token counts (docs/contract.md#usage). The object is untrusted: every
+ * figure is checked. A usage object with impossible main figures counts as no usage.
  */
 import { asJsonObject, type JsonObject } from '../../scan/parse-json-text.js';
-import type { GeneratedImages } from './generated-images.js';
+import type { GeneratedImages } from './usage-meter.js';
 
-/** Mutable counterpart of TokenCounts plus the parts that have a price of their own. All are integers ≥ 0. */
+/** Mutable counterpart of TokenCounts plus the parts that have separate prices. All numbers are integers ≥ 0. */
 export interface UsageCounts {
   inUncached: number;
   cacheRead: number;
   cacheWrite: number;
-  /** Part of cacheWrite with a lifetime of 1 h. */
+  /** Part of `cacheWrite` with a lifetime of 1 h. */
   cacheWrite1h: number;
   out: number;
   /** Parts of `out`. */
   reasoning: number;
   audioOut: number;
   imageOut: number;
-  /** Parts of inUncached. */
+  /** Parts of `inUncached`. */
   audioIn: number;
   imageIn: number;
-  /** Transcription that is billed by time. */
+  /** Transcription billed by time, seconds. */
   audioSeconds: number;
   webSearches: number;
-  /** Hosted tools that are billed by the call, and containers of a code interpreter, which are by the piece. */
+  /** Calls of hosted tools billed per call, and code interpreter containers billed per container. */
   fileSearches: number;
   containers: number;
-  /** Answers in which Anthropic's code execution ran at its own price. */
+  /** Responses in which Anthropic's code execution ran at its own price. */
   codeSessions: number;
   generatedImages: GeneratedImages | null;
   videoSeconds: number;
-  /** The video is of the larger size, which costs more. */
+  /** The video has the larger size, which costs more. */
   largeVideo: boolean;
   characters: number;
   images: number;
   imageKind: string;
 }
 
-/** Far above any context window; a larger figure is a lie or an accident and is not booked. */
+/** Far above any context window. A larger figure is an error or an attack and is not billed. */
 export const TOKENS_MAX = 100_000_000;
 export const SEARCHES_MAX = 1_000;
 
@@ -65,18 +65,18 @@ export const createEmptyCounts = (): UsageCounts => ({
   imageKind: '',
 });
 
-/** An integer in 0 … TOKENS_MAX; null for anything else (fractions are cut off). */
+/** Returns an integer in 0 … TOKENS_MAX (fractions are truncated), or null for any other value. */
 export function parseCount(value: unknown): number | null {
   return typeof value === 'number' && value >= 0 && value <= TOKENS_MAX ? Math.floor(value) : null;
 }
 
-/** A part of a whole: what is missing or absurd is 0, what is too large is the whole. */
+/** Parses a part of `whole`: 0 when missing or invalid, at most `whole`. */
 export function parsePart(value: unknown, whole: number): number {
   return Math.min(parseCount(value) ?? 0, whole);
 }
 
 /**
- * OpenAI's usage in its spellings: chat and completions (`prompt_tokens`), responses, images and transcriptions
+ * Parses OpenAI's usage variants: chat and completions (`prompt_tokens`), responses, images and transcriptions
  * (`input_tokens`), embeddings (no output), whisper (`seconds`). Cached tokens are part of the input figure.
  */
 export function parseOpenAiUsage(usage: JsonObject): UsageCounts | null {
@@ -84,11 +84,11 @@ export function parseOpenAiUsage(usage: JsonObject): UsageCounts | null {
   const seconds = usage.seconds;
   if (typeof seconds === 'number' && seconds >= 0 && seconds <= TOKENS_MAX) counts.audioSeconds = Math.ceil(seconds);
   const total = parseCount(usage.total_tokens);
-  const outGiven = parseCount(usage.completion_tokens ?? usage.output_tokens);
-  const inGiven = parseCount(usage.prompt_tokens ?? usage.input_tokens);
-  if (inGiven === null && outGiven === null && total === null) return counts.audioSeconds > 0 ? counts : null;
-  const tokensIn = inGiven ?? Math.max(0, (total ?? 0) - (outGiven ?? 0));
-  counts.out = outGiven ?? Math.max(0, (total ?? tokensIn) - tokensIn);
+  const reportedOut = parseCount(usage.completion_tokens ?? usage.output_tokens);
+  const reportedIn = parseCount(usage.prompt_tokens ?? usage.input_tokens);
+  if (reportedIn === null && reportedOut === null && total === null) return counts.audioSeconds > 0 ? counts : null;
+  const tokensIn = reportedIn ?? Math.max(0, (total ?? 0) - (reportedOut ?? 0));
+  counts.out = reportedOut ?? Math.max(0, (total ?? tokensIn) - tokensIn);
   const inDetails = asJsonObject(
     usage.prompt_tokens_details ?? usage.input_tokens_details ?? usage.input_token_details,
   );
@@ -105,9 +105,9 @@ export function parseOpenAiUsage(usage: JsonObject): UsageCounts | null {
 }
 
 /**
- * Anthropic's usage. Its three input figures are disjoint already. In a stream, message_start brings the input and
- * each message_delta a cumulative stand: a figure that the later object lacks keeps its earlier value.
- * False when the object holds no usable figure.
+ * Merges Anthropic's usage into `counts`. Its three input figures are already disjoint. In a stream, message_start has
+ * the input and each message_delta cumulative totals; a figure missing in a later object keeps its earlier value.
+ * Returns false when the object has no usable figure.
  */
 export function mergeAnthropicUsage(counts: UsageCounts, usage: JsonObject): boolean {
   const tokensIn = parseCount(usage.input_tokens);
@@ -128,10 +128,10 @@ export function mergeAnthropicUsage(counts: UsageCounts, usage: JsonObject): boo
   const tools = asJsonObject(usage.server_tool_use);
   if (tools !== null) {
     counts.webSearches = parsePart(tools.web_search_requests, SEARCHES_MAX);
-    // Beside searches and fetches it is free.
+    // Code execution in a response with searches or fetches is free.
     const fetches = parsePart(tools.web_fetch_requests, SEARCHES_MAX);
-    const ran = parsePart(tools.code_execution_requests, SEARCHES_MAX) > 0;
-    counts.codeSessions = ran && counts.webSearches + fetches === 0 ? 1 : 0;
+    const hasRun = parsePart(tools.code_execution_requests, SEARCHES_MAX) > 0;
+    counts.codeSessions = hasRun && counts.webSearches + fetches === 0 ? 1 : 0;
   }
   return true;
 }

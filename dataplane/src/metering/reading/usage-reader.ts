@@ -1,4 +1,4 @@
-/** What a provider's format adds to the generic reading of documents and streams. */
+/** Interface of a provider format's usage reader, which extends the generic reading of documents and streams. */
 
 import type { JsonPathNode } from '../../scan/json-paths.js';
 import type { JsonScanSink } from '../../scan/json-scanner.js';
@@ -6,37 +6,40 @@ import type { SseEventKind } from '../../scan/sse-parser.js';
 import { createEmptyCounts, type UsageCounts } from './usage-counts.js';
 import type { MeterOptions, UsageMeter, UsageReading } from './usage-meter.js';
 
-/** How the body came and what was seen of it. */
+/** Type of the body and what was seen of it. */
 export interface ObservedBody {
-  readonly kind: 'events' | 'document' | 'lines' | 'opaque';
+  readonly kind: 'events' | 'document' | 'jsonl' | 'opaque';
   readonly isComplete: boolean;
   /** Bytes observed. */
   readonly bytes: number;
-  /** Compressed bytes of a body that could not be decoded; 0 as a rule. */
+  /** Compressed bytes of a body that could not be decoded; usually 0. */
   readonly encodedBytes: number;
   readonly options: MeterOptions;
 }
 
-/** Fed by the scanner with the members that `paths` names, document by document. */
+/** Receives from the scanner the members named by `paths`, document by document. */
 export interface UsageReader extends JsonScanSink {
   readonly paths: JsonPathNode;
-  /** Must this event's data be scanned? `mentionsUsage`: it holds a usage member that is not null. Counts what it declines. */
+  /**
+   * Whether to scan this event's data. `mentionsUsage`: it has a usage member that is not null. Counts the events that
+   * it skips.
+   */
   shouldScan(kind: SseEventKind, mentionsUsage: boolean, bytes: Buffer, from: number, to: number): boolean;
-  /** A document (whole body, one event's data, one line) has ended. */
+  /** A document (whole body, one event's data, or one line) has ended. */
   onDocumentEnd(kind: SseEventKind): void;
-  /** After documentEnd of each line of a body of lines. */
+  /** Called after `onDocumentEnd` for each line of a JSONL body. */
   onLineEnd(options: MeterOptions): void;
-  /** Of the events so far; see {@link UsageMeter.tokensOutSeen}. */
+  /** Output tokens of the events so far; see {@link UsageMeter.tokensOutSeen}. */
   tokensOutSeen(options: MeterOptions): number;
-  createReading(facts: ObservedBody): UsageReading;
+  createReading(details: ObservedBody): UsageReading;
 }
 
-/** Builds the reading from counts; `units` of a per-request price is 1 unless the format says otherwise. */
+/** Builds the reading from counts. `units` of a per-request price is 1 unless the format sets it. */
 export function createUsageReading(
   counts: UsageCounts,
   source: UsageReading['source'],
   model: string | null,
-  facts: {
+  details: {
     readonly streamError?: string | null;
     readonly serviceTier?: string | null;
     readonly speed?: string | null;
@@ -52,11 +55,11 @@ export function createUsageReading(
     tokensReasoning: counts.reasoning,
     model,
     source,
-    streamError: facts.streamError ?? null,
+    streamError: details.streamError ?? null,
     extras: {
-      serviceTier: facts.serviceTier ?? null,
-      speed: facts.speed ?? null,
-      inferenceGeo: facts.inferenceGeo ?? null,
+      serviceTier: details.serviceTier ?? null,
+      speed: details.speed ?? null,
+      inferenceGeo: details.inferenceGeo ?? null,
       webSearches: counts.webSearches,
       fileSearches: counts.fileSearches,
       containers: counts.containers,
@@ -73,16 +76,16 @@ export function createUsageReading(
       audioTokensOut: counts.audioOut,
       imageTokensOut: counts.imageOut,
       audioSeconds: counts.audioSeconds,
-      units: facts.units ?? 1,
+      units: details.units ?? 1,
     },
   };
 }
 
-/** Of a body of lines, whose usage is counted line by line. */
-export const createJsonlReading = ({ isComplete: complete }: ObservedBody, counted: boolean): UsageReading =>
-  createUsageReading(createEmptyCounts(), counted ? (complete ? 'reported' : 'partial') : 'none', null, {});
+/** Reading of a JSONL body, whose usage is reported line by line. */
+export const createJsonlReading = ({ isComplete }: ObservedBody, hasUsage: boolean): UsageReading =>
+  createUsageReading(createEmptyCounts(), hasUsage ? (isComplete ? 'reported' : 'partial') : 'none', null, {});
 
-/** An error's name as it goes into records: short, of harmless characters. */
+/** Error name for usage records: at most 64 safe characters. */
 export function sanitizeErrorName(value: unknown): string {
   if (typeof value !== 'string' || value === '') return 'error';
   return value.slice(0, 64).replace(/[^A-Za-z0-9_.-]/g, '_');

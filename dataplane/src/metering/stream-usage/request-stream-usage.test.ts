@@ -4,7 +4,7 @@ import { addIncludeUsage, canRequestStreamUsage } from './request-stream-usage.j
 
 const edit = (text: string): string | null => addIncludeUsage(Buffer.from(text)).edited?.toString() ?? null;
 
-describe('include_usage: asks for usage by editing the raw bytes', () => {
+describe('include_usage: requests usage by editing the raw bytes', () => {
   it.each([
     // The request of openai 6.49.0
     [
@@ -40,24 +40,24 @@ describe('include_usage: asks for usage by editing the raw bytes', () => {
     ['stream false', '{"stream":false}'],
     ['stream not a boolean', '{"stream":"true"}'],
     ['nested only', '{"messages":[{"stream":true}]}'],
-    ['the caller asked', '{"stream":true,"stream_options":{"include_usage":true}}'],
+    ['usage already requested', '{"stream":true,"stream_options":{"include_usage":true}}'],
     ['stream twice', '{"stream":true,"stream":false}'],
     ['stream_options twice', '{"stream":true,"stream_options":{},"stream_options":{}}'],
     ['stream_options escaped twice', '{"stream":true,"stream_options":{},"stream\\u005foptions":{}}'],
     ['include_usage twice', '{"stream":true,"stream_options":{"include_usage":false,"include_usage":false}}'],
-    ['odd types', '{"stream":true,"stream_options":[]}'],
-    ['odd type inside', '{"stream":true,"stream_options":{"include_usage":1}}'],
+    ['wrong type', '{"stream":true,"stream_options":[]}'],
+    ['wrong type inside', '{"stream":true,"stream_options":{"include_usage":1}}'],
     ['an array', '[{"stream":true}]'],
     ['cut off', '{"stream":true'],
     ['trailing comma', '{"stream":true,}'],
     ['two documents', '{"stream":true}{"stream":true}'],
     ['byte order mark', '\ufeff{"stream":true}'],
     ['empty', ''],
-  ])('%s: left alone', (_name, body) => {
+  ])('%s: stays unchanged', (_name, body) => {
     expect(edit(body)).toBeNull();
   });
 
-  it('the edited body means what the body meant, plus include_usage, for any body', () => {
+  it('the edited body equals the original plus include_usage, for any body', () => {
     const members = fc.record(
       {
         model: fc.string(),
@@ -84,7 +84,7 @@ describe('include_usage: asks for usage by editing the raw bytes', () => {
     );
   });
 
-  it('only for chat completions, in plain JSON', () => {
+  it('applies only to chat completions in plain JSON', () => {
     const path = '/v1/chat/completions';
     expect(canRequestStreamUsage('POST', path, 'application/json', null)).toBe(true);
     expect(canRequestStreamUsage('POST', '//v1/chat%2Fcompletions/', 'application/json; charset=utf-8', null)).toBe(

@@ -1,8 +1,8 @@
 /**
- * Makes a streamed chat completion report its usage although the caller did not ask for it (docs/contract.md#usage):
- * adds `"stream_options":{"include_usage":true}` by editing the raw bytes. UsageFilter takes the effect out of the
- * answer. A body that leaves any doubt (not one well-formed object, a member twice, an odd type) is left alone, and the
- * call is estimated.
+ * Makes a streamed chat completion report its usage although the client did not request it (docs/contract.md#usage).
+ * Adds `"stream_options":{"include_usage":true}` to the raw bytes; StreamUsageFilter removes the effect from the
+ * response. A doubtful body (not one well-formed object, a duplicate member, an unexpected type) stays unchanged, and
+ * the call's usage is estimated.
  */
 
 import { compileJsonPaths } from '../../scan/json-paths.js';
@@ -13,17 +13,20 @@ import { normalizePath } from '../reading/token-estimates.js';
 
 interface EditedChatRequest {
   readonly facts: RequestFacts;
-  /** The body to send instead; null: send the body as it is. With an edited body the answer must pass a UsageFilter. */
+  /**
+   * The body to send instead; null: send the body unchanged. The response to an edited body must pass a
+   * StreamUsageFilter.
+   */
   readonly edited: Buffer | null;
 }
 
 /**
- * Whose streams are asked for their usage. Only OpenAI's, whoever else speaks its format: some compatible providers refuse
- * `stream_options`, others report usage without being asked.
+ * Whether to request usage in streams of this provider. Only OpenAI: some compatible providers reject `stream_options`,
+ * others report usage anyway.
  */
 export const shouldRequestStreamUsage = (providerSlug: string): boolean => providerSlug === 'openai';
 
-/** Whether the body of this request should be buffered and shown to `editChatRequest`. */
+/** Whether the body of this request should be buffered and passed to {@link addIncludeUsage}. */
 export function canRequestStreamUsage(
   method: string,
   path: string,
@@ -48,7 +51,7 @@ const INCLUDE_USAGE_OPTIONS = `{${INCLUDE_USAGE}}`;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** One scan of the whole body: its facts, and the edit where one is due. */
+/** Scans the whole body once. Returns its facts, and the edited body when an edit is needed. */
 export function addIncludeUsage(body: Buffer): EditedChatRequest {
   const members = new MemberScan(PATHS, 3);
   members.read(body, 0, body.length);
@@ -67,7 +70,7 @@ export function addIncludeUsage(body: Buffer): EditedChatRequest {
 
 function editStreamOptions(body: Buffer, members: MemberScan): Buffer | null {
   const count = members.count(OPTIONS);
-  // `stream` is there, so the object is not empty and the comma is right.
+  // `stream` exists, so the object is not empty and the comma is right.
   if (count === 0)
     return splice(body, members.rootStart + 1, members.rootStart + 1, `"stream_options":${INCLUDE_USAGE_OPTIONS},`);
   if (count > 1) return null;
@@ -81,8 +84,8 @@ function editStreamOptions(body: Buffer, members: MemberScan): Buffer | null {
   if (options.count(0) === 0) {
     return splice(body, start + 1, start + 1, isEmptyObject(body, start) ? INCLUDE_USAGE : `${INCLUDE_USAGE},`);
   }
-  const asked = options.text(0);
-  if (asked !== 'false' && asked !== 'null') return null; // true: the caller wants to see it
+  const includeUsage = options.text(0);
+  if (includeUsage !== 'false' && includeUsage !== 'null') return null; // true: the client itself requested usage
   return splice(body, start + options.start(0), start + options.end(0), 'true');
 }
 
@@ -96,7 +99,7 @@ function splice(body: Buffer, from: number, to: number, text: string): Buffer {
   return Buffer.concat([body.subarray(0, from), Buffer.from(text), body.subarray(to)]);
 }
 
-/** Where wanted members of one document stand; offsets count from the document's first byte. */
+/** Positions of the wanted members in one document; offsets count from the document's first byte. */
 class MemberScan implements JsonScanSink {
   readonly #scanner: JsonScanner;
   readonly #counts: number[];
@@ -123,7 +126,7 @@ class MemberScan implements JsonScanSink {
     this.#texts[slot] = text;
   }
 
-  /** One well-formed document and nothing after it. */
+  /** The document is well-formed and nothing follows it. */
   get isWhole(): boolean {
     return this.#scanner.isDone;
   }

@@ -10,7 +10,7 @@ function filtered(stream: Buffer, cuts: readonly number[] = []): string {
   for (let i = 1; i < edges.length; i++) {
     const chunk = Buffer.from(stream.subarray(edges[i - 1], edges[i]));
     out.push(Buffer.from(filter.push(chunk)));
-    chunk.fill(0x22); // nothing may be kept
+    chunk.fill(0x22); // the filter must not keep the buffer
   }
   out.push(Buffer.from(filter.flush()));
   return Buffer.concat(out).toString();
@@ -19,7 +19,7 @@ function filtered(stream: Buffer, cuts: readonly number[] = []): string {
 const everyByte = (stream: Buffer): number[] => [...stream.keys()];
 const cutsArb = fc.array(fc.nat(100_000), { maxLength: 40 });
 
-describe('usage filter: a stream with usage becomes the stream without it', () => {
+describe('usage filter: restores the stream without usage', () => {
   const texts = ['Hi', ',"usage":null}', '\\"usage\\":', 'usage', '\n\n', 'é😀'];
   const cases = ['\n', '\r\n', '\r'].flatMap((newline) =>
     [false, true].map((obfuscation) => ({ texts, newline, obfuscation })),
@@ -37,7 +37,7 @@ describe('usage filter: a stream with usage becomes the stream without it', () =
     );
   });
 
-  it('also for any texts, and with blanks around every colon', () => {
+  it('restores it for any texts, and with blanks around every colon', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' }), { maxLength: 8 }), cutsArb, (anyTexts, cuts) => {
         const asked = chatStream({ texts: anyTexts, includeUsage: true });
@@ -75,8 +75,8 @@ describe('usage filter: a stream with usage becomes the stream without it', () =
   });
 });
 
-describe('usage filter: what it does to the flow', () => {
-  it('a complete event leaves with the chunk that completes it, unedited chunks are passed on as they are', () => {
+describe('usage filter: forwarding', () => {
+  it('forwards an event with the chunk that completes it, and unedited chunks unchanged', () => {
     const filter = new StreamUsageFilter();
     const event = Buffer.from('data: {"a":1}\n\n');
     expect(filter.push(event)).toEqual(event);
@@ -85,7 +85,7 @@ describe('usage filter: what it does to the flow', () => {
     expect(filter.push(Buffer.from('[DONE]\n\n')).toString()).toBe('data: [DONE]\n\n');
   });
 
-  it('an event without end is passed on once it is over the bound, and the next one is filtered again', () => {
+  it('passes an endless event through beyond the bound, and filters the next event', () => {
     const filter = new StreamUsageFilter();
     const piece = Buffer.alloc(65_536, 0x61);
     let passed = filter.push(Buffer.from('data: ')).length;
@@ -95,7 +95,7 @@ describe('usage filter: what it does to the flow', () => {
   });
 });
 
-/** The JSON text with a blank after each colon and comma between members, as Python prints it. */
+/** JSON text with a blank after each colon and comma between members, as Python prints it. */
 function spaced(json: string): string {
   return json.replace(/"(?:[^"\\]|\\.)*"|[,:]/g, (part) => (part === ',' || part === ':' ? part + ' ' : part));
 }

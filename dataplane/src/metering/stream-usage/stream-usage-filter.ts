@@ -1,19 +1,19 @@
 /**
- * Takes out of a chat stream what `include_usage` put in, so that the caller sees the bytes it would have seen: the
- * last chunk (`choices` empty, usage) goes as a whole, and `"usage":null` goes out of every other chunk. Events leave
- * when their blank line arrives; the beginning of one is held until then. All else passes byte for byte.
+ * Removes from a chat stream what `include_usage` added, so that the client receives the bytes it would have received
+ * without it. Drops the last chunk (empty `choices`, usage) and cuts `"usage":null` from every other chunk. An event is
+ * forwarded when its blank line arrives; an incomplete event is buffered. All else passes byte for byte.
  */
 import { BoundedBuffer } from '../../scan/bounded-buffer.js';
 import { compileJsonPaths } from '../../scan/json-paths.js';
 import { JsonScanner, type JsonScanSink } from '../../scan/json-scanner.js';
 
-/** An event longer than this passes unedited. */
+/** A longer event passes unedited. */
 const EVENT_BYTES_MAX = 1_048_576;
 const EMPTY = Buffer.alloc(0);
 const USAGE_KEY = Buffer.from('"usage"');
-/** How OpenAI ends a chunk. At the very end of a document this can only be a member of the outermost object. */
+/** End of a chunk as OpenAI writes it. At the end of a document this can only be a member of the outermost object. */
 const NULL_TAIL = Buffer.from(',"usage":null}');
-/** The same with the padding that OpenAI puts behind it: `,"usage":null,"obfuscation":"aBc3"}`. */
+/** The same with OpenAI's padding after it: `,"usage":null,"obfuscation":"aBc3"}`. */
 const PADDED_TAIL = Buffer.from(',"usage":null,"obfuscation":');
 const NULL_MEMBER_BYTES = NULL_TAIL.length - 1;
 const PADDING_BYTES_MAX = 64;
@@ -28,20 +28,20 @@ const CHOICES = 1;
 const PATHS = compileJsonPaths({ usage: USAGE, choices: CHOICES });
 
 export class StreamUsageFilter implements JsonScanSink {
-  /** The event that has begun in an earlier chunk. */
-  readonly #held = new BoundedBuffer(EVENT_BYTES_MAX);
+  /** The incomplete event from earlier chunks. */
+  readonly #openEvent = new BoundedBuffer(EVENT_BYTES_MAX);
   readonly #scanner = new JsonScanner(PATHS, this);
   /** The current line has bytes already. */
-  #inLine = false;
+  #isInLine = false;
   #skipLf = false;
-  /** The event before ended in CR and was dropped: an LF right after goes with it. */
+  /** The previous event ended in CR and was dropped: an LF right after it is dropped, too. */
   #dropLf = false;
-  /** The current event was too long to hold: passes as it comes. */
+  /** The current event was too long to buffer and passes through. */
   #isPassingThrough = false;
-  // What is to be cut out of the event just decided on.
+  // Range to cut from the current event.
   #cutFrom = 0;
   #cutTo = 0;
-  // Members found in it.
+  // Members found in the current event.
   #usages = 0;
   #usageIsNull = false;
   #usageStart = 0;
@@ -51,32 +51,32 @@ export class StreamUsageFilter implements JsonScanSink {
   #out: Buffer = EMPTY;
   #outLength = 0;
 
-  /** The bytes that may leave now (possibly none); may be `chunk` itself or a part of it. */
+  /** Returns the bytes to forward now (possibly none); may be `chunk` itself or a part of it. */
   push(chunk: Buffer): Buffer {
     let keepFrom = 0;
     let eventFrom = 0;
     this.#out = EMPTY;
     this.#outLength = 0;
-    const hadHeld = this.#held.length > 0;
+    const hadOpenEvent = this.#openEvent.length > 0;
     let at = this.#skipFirstLf(chunk);
     if (at === 1) {
       if (this.#dropLf) keepFrom = 1;
-      if (!hadHeld && !this.#isPassingThrough) eventFrom = 1; // it ends the event before
+      if (!hadOpenEvent && !this.#isPassingThrough) eventFrom = 1; // the LF ends the previous event
     }
     if (chunk.length > 0) this.#dropLf = false;
     const hasCr = chunk.indexOf(CR) >= 0;
     while (at < chunk.length) {
       const lineEnd = hasCr ? findLineEnd(chunk, at) : chunk.indexOf(LF, at);
       if (lineEnd < 0) {
-        this.#inLine = true;
+        this.#isInLine = true;
         break;
       }
-      const isBlank = lineEnd === at && !this.#inLine;
-      this.#inLine = false;
-      at = this.#pastNewline(chunk, lineEnd);
+      const isBlank = lineEnd === at && !this.#isInLine;
+      this.#isInLine = false;
+      at = this.#skipNewline(chunk, lineEnd);
       if (!isBlank) continue;
       if (this.#isPassingThrough) this.#isPassingThrough = false;
-      else if (this.#held.length > 0) keepFrom = this.#endHeldEvent(chunk, keepFrom, at);
+      else if (this.#openEvent.length > 0) keepFrom = this.#completeOpenEvent(chunk, keepFrom, at);
       else if (this.#findCut(chunk, eventFrom, at)) {
         this.#emit(chunk, keepFrom, this.#cutFrom);
         keepFrom = this.#cutTo;
@@ -84,15 +84,15 @@ export class StreamUsageFilter implements JsonScanSink {
       }
       eventFrom = at;
     }
-    return this.#holdOpenEvent(chunk, keepFrom, eventFrom, hadHeld);
+    return this.#bufferOpenEvent(chunk, keepFrom, eventFrom, hadOpenEvent);
   }
 
-  /** The stream is over: what is still held. */
+  /** Returns the buffered bytes at the end of the stream. */
   flush(): Buffer {
-    const length = this.#held.length;
+    const length = this.#openEvent.length;
     if (length === 0) return EMPTY;
-    const bytes = this.#held.bytes.subarray(0, length);
-    this.#held.clear();
+    const bytes = this.#openEvent.bytes.subarray(0, length);
+    this.#openEvent.clear();
     if (!this.#findCut(bytes, 0, length)) return bytes;
     return Buffer.concat([bytes.subarray(0, this.#cutFrom), bytes.subarray(this.#cutTo)]);
   }
@@ -113,7 +113,7 @@ export class StreamUsageFilter implements JsonScanSink {
     return chunk[0] === LF ? 1 : 0;
   }
 
-  #pastNewline(chunk: Buffer, lineEnd: number): number {
+  #skipNewline(chunk: Buffer, lineEnd: number): number {
     if (chunk[lineEnd] === CR) {
       if (lineEnd + 1 === chunk.length) this.#skipLf = true;
       else if (chunk[lineEnd + 1] === LF) return lineEnd + 2;
@@ -121,42 +121,44 @@ export class StreamUsageFilter implements JsonScanSink {
     return lineEnd + 1;
   }
 
-  /** The held event ends at `to` of this chunk. Returns from where the chunk's own bytes go on. */
-  #endHeldEvent(chunk: Buffer, from: number, to: number): number {
-    if (!this.#held.append(chunk, from, to)) {
-      this.#emitHeld(0, this.#held.length);
-      this.#held.clear();
+  /**
+   * Completes the buffered event, which ends at `to` of this chunk. Returns where the chunk's remaining bytes start.
+   */
+  #completeOpenEvent(chunk: Buffer, from: number, to: number): number {
+    if (!this.#openEvent.append(chunk, from, to)) {
+      this.#emitOpenEvent(0, this.#openEvent.length);
+      this.#openEvent.clear();
       return from;
     }
-    const length = this.#held.length;
-    if (this.#findCut(this.#held.bytes, 0, length)) {
+    const length = this.#openEvent.length;
+    if (this.#findCut(this.#openEvent.bytes, 0, length)) {
       this.#dropLf = this.#skipLf && this.#cutTo === length;
-      this.#emitHeld(0, this.#cutFrom);
-      this.#emitHeld(this.#cutTo, length);
-    } else this.#emitHeld(0, length);
-    this.#held.clear();
+      this.#emitOpenEvent(0, this.#cutFrom);
+      this.#emitOpenEvent(this.#cutTo, length);
+    } else this.#emitOpenEvent(0, length);
+    this.#openEvent.clear();
     return to;
   }
 
-  /** Holds the event that has begun and returns what came before it. */
-  #holdOpenEvent(chunk: Buffer, keepFrom: number, eventFrom: number, hadHeld: boolean): Buffer {
+  /** Buffers the incomplete event and returns the output before it. */
+  #bufferOpenEvent(chunk: Buffer, keepFrom: number, eventFrom: number, hadOpenEvent: boolean): Buffer {
     let keepTo = chunk.length;
     if (!this.#isPassingThrough && eventFrom < chunk.length) {
-      const from = this.#held.length > 0 ? keepFrom : eventFrom;
-      if (this.#held.append(chunk, from, chunk.length)) keepTo = from;
+      const from = this.#openEvent.length > 0 ? keepFrom : eventFrom;
+      if (this.#openEvent.append(chunk, from, chunk.length)) keepTo = from;
       else {
         this.#isPassingThrough = true;
-        this.#emitHeld(0, this.#held.length);
-        this.#held.clear();
+        this.#emitOpenEvent(0, this.#openEvent.length);
+        this.#openEvent.clear();
       }
     }
-    if (this.#outLength === 0 && !hadHeld) return chunk.subarray(keepFrom, Math.max(keepFrom, keepTo));
+    if (this.#outLength === 0 && !hadOpenEvent) return chunk.subarray(keepFrom, Math.max(keepFrom, keepTo));
     this.#emit(chunk, keepFrom, keepTo);
     return this.#out.subarray(0, this.#outLength);
   }
 
-  #emitHeld(from: number, to: number): void {
-    this.#emit(this.#held.bytes, from, to);
+  #emitOpenEvent(from: number, to: number): void {
+    this.#emit(this.#openEvent.bytes, from, to);
   }
 
   #emit(bytes: Buffer, from: number, to: number): void {
@@ -171,7 +173,7 @@ export class StreamUsageFilter implements JsonScanSink {
     this.#outLength = length;
   }
 
-  /** Is anything of the event `bytes[from, to)` to be cut out? Sets #cutFrom and #cutTo. */
+  /** Whether to cut anything from the event `bytes[from, to)`. Sets #cutFrom and #cutTo. */
   #findCut(bytes: Buffer, from: number, to: number): boolean {
     const start = findDataStart(bytes, from, to);
     if (start < 0) return false;
@@ -197,7 +199,7 @@ export class StreamUsageFilter implements JsonScanSink {
     return this.#cutMember(bytes, start);
   }
 
-  /** The member with the comma that belongs to it. */
+  /** Sets the cut to the member and its comma. */
   #cutMember(bytes: Buffer, start: number): boolean {
     const keyEnd = skipBlanksBackward(bytes, skipBlanksBackward(bytes, start + this.#usageStart) - 1); // before the colon
     const keyStart = keyEnd - USAGE_KEY.length;
@@ -221,7 +223,7 @@ function findLineEnd(bytes: Buffer, from: number): number {
   return -1;
 }
 
-/** End of the line that begins at `from`, in an event that ends (with its blank line) at `to`. */
+/** End of the line that starts at `from`, in an event that ends (with its blank line) at `to`. */
 function findEventLineEnd(bytes: Buffer, from: number, to: number): number {
   if (bytes[to - 1] !== LF) {
     let at = from;
@@ -237,7 +239,7 @@ function hasMoreLines(bytes: Buffer, end: number, to: number): boolean {
   return false;
 }
 
-/** Start of the value when the event begins with its data line (chat streams have no other fields), else -1. */
+/** Start of the value when the event starts with its data line (chat streams have no other fields), else -1. */
 function findDataStart(bytes: Buffer, from: number, to: number): number {
   let at = from;
   if (to - at < DATA.length) return -1;
@@ -246,7 +248,7 @@ function findDataStart(bytes: Buffer, from: number, to: number): number {
   return bytes[at] === 0x20 ? at + 1 : at;
 }
 
-/** Where `,"usage":null` stands in a chunk as OpenAI writes it; -1 when it is not written so. */
+/** Offset of `,"usage":null` in a chunk as OpenAI writes it, else -1. */
 function findNullUsage(bytes: Buffer, start: number, end: number): number {
   if (endsWith(NULL_TAIL, bytes, start, end)) return end - NULL_TAIL.length;
   if (bytes[end - 1] !== 0x7d || bytes[end - 2] !== QUOTE) return -1;
@@ -265,7 +267,7 @@ function endsWith(tail: Buffer, bytes: Buffer, start: number, end: number): bool
   return true;
 }
 
-/** Index after the last byte before `at` that is no blank. */
+/** Index after the last non-blank byte before `at`. */
 function skipBlanksBackward(bytes: Buffer, at: number): number {
   let end = at;
   while (end > 0 && bytes[end - 1]! <= 0x20) end--;

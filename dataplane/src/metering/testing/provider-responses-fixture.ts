@@ -1,11 +1,11 @@
-/** Answers in the providers' exact wire format, for tests and benchmarks. */
+/** Responses in the providers' exact wire format, for tests and benchmarks. */
 
 const CHUNK_HEAD =
   '{"id":"chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT","object":"chat.completion.chunk","created":1763600000,';
 
 interface ChatStreamOptions {
   readonly texts: readonly string[];
-  /** As `stream_options.include_usage` makes it: `usage:null` in every chunk and one more chunk with the usage. */
+  /** As with `stream_options.include_usage`: `usage:null` in every chunk, and one more chunk with the usage. */
   readonly includeUsage: boolean;
   readonly obfuscation?: boolean;
   readonly newline?: string;
@@ -35,7 +35,7 @@ export function chatStream(options: ChatStreamOptions): Buffer {
   return Buffer.from(events.map((event) => event + newline + newline).join(''));
 }
 
-/** The same answer unstreamed. */
+/** The same response unstreamed. */
 export function chatBody(text: string): Buffer {
   return Buffer.from(
     '{\n  "id": "chatcmpl-B9MBs8CjcvOU2jLn4n570S5qMJKcT",\n  "object": "chat.completion",\n  "created": 1763600000,\n' +
@@ -49,16 +49,16 @@ export const RESPONSES_USAGE =
   '{"input_tokens":2006,"input_tokens_details":{"cached_tokens":1920},"output_tokens":300,' +
   '"output_tokens_details":{"reasoning_tokens":128},"total_tokens":2306}';
 
-const responseObject = (status: string, output: string, usage: string, more = ''): string =>
+const responseObject = (status: string, output: string, usage: string, suffix = ''): string =>
   `{"id":"resp_67c9fdcecf488190bdd9a0409de3a1ec07b8b0ad4e5eb654","object":"response","created_at":1763600000,` +
   `"status":"${status}","background":false,"error":null,"incomplete_details":null,"instructions":"Say \\"usage\\": {}",` +
-  `"model":"gpt-5-mini-2025-08-07","output":${output},"service_tier":"default","usage":${usage}${more}}`;
+  `"model":"gpt-5-mini-2025-08-07","output":${output},"service_tier":"default","usage":${usage}${suffix}}`;
 
 const messageOutput = (text: string): string =>
   `[{"type":"web_search_call","id":"ws_1","status":"completed"},{"id":"msg_1","type":"message","status":"completed",` +
   `"role":"assistant","content":[{"type":"output_text","text":${JSON.stringify(text)},"annotations":[]}]}]`;
 
-/** A responses stream (`event:` lines, no [DONE]) with one web search. */
+/** A Responses API stream (`event:` lines, no [DONE]) with one web search. */
 export function responsesStream(texts: readonly string[]): Buffer {
   const events: [string, string][] = [
     ['response.created', `"response":${responseObject('in_progress', '[]', 'null')}`],
@@ -85,7 +85,7 @@ export function backgroundBody(status: string, usage: string): Buffer {
   return Buffer.from(responseObject(status, '[]', usage).replace('"background":false', '"background":true'));
 }
 
-/** Anthropic's message stream; input figures in message_start, cumulative output in message_delta. */
+/** Anthropic's message stream: input figures in message_start, cumulative output in message_delta. */
 export function messagesStream(texts: readonly string[], newline = '\n'): Buffer {
   const events: [string, string][] = [
     [

@@ -70,7 +70,7 @@ export const METERING: Area = {
     },
     {
       file: INCLUDE,
-      find: "if (asked !== 'false' && asked !== 'null') return null;",
+      find: `if (includeUsage !== 'false' && includeUsage !== 'null') return null;`,
       put: '',
       bug: 'a caller who asked for usage does not see it',
     },
@@ -112,7 +112,8 @@ export const METERING: Area = {
     },
     {
       file: EVENTS,
-      find: '    this.#framer.end();\n',
+      find: `    this.#parser.end();
+`,
       put: '',
       bug: 'the last event of a stream without a closing blank line is not read',
     },
@@ -179,7 +180,7 @@ export const METERING: Area = {
     },
     {
       file: 'dataplane/src/metering/providers/openai-usage-reader.ts',
-      find: `if (facts.isComplete || this.#deltas === 0) return createUsageReading`,
+      find: `if (body.isComplete || this.#deltas === 0) return createUsageReading`,
       put: `if (this.#deltas === 0) return createUsageReading`,
       bug: 'deltas are counted beside a reported usage',
     },
@@ -191,7 +192,7 @@ export const METERING: Area = {
     },
     {
       file: 'dataplane/src/metering/providers/openai-usage-reader.ts',
-      find: `if (options.method !== 'POST') return createUsageReading(createEmptyCounts(), 'none', model, more);`,
+      find: `if (options.method !== 'POST') return createUsageReading(createEmptyCounts(), 'none', model, details);`,
       put: '',
       bug: 'an answer that is fetched again is charged again',
     },
@@ -209,8 +210,8 @@ export const METERING: Area = {
     },
     {
       file: 'dataplane/src/metering/providers/openai-usage-reader.ts',
-      find: 'lineId: this.#id ?? this.#customId ?? `#${this.#lines}`,',
-      put: 'lineId: `#${this.#lines}`,',
+      find: `lineId: this.#id ?? this.#customId ?? \`#\${this.#lineCount}\`,`,
+      put: `lineId: \`#\${this.#lineCount}\`,`,
       bug: 'a line of a batch counts again when it stands elsewhere',
     },
   ],
