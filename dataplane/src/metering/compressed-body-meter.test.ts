@@ -6,15 +6,15 @@ import type { BodyMeter, UsageReading } from './reading/usage-meter.js';
 
 /** Records its chunks and the event-loop tick of each. */
 class Recorder implements BodyMeter {
-  readonly pieces: { bytes: number; turn: number }[] = [];
-  turn = 0;
+  readonly pieces: { bytes: number; tick: number }[] = [];
+  tick = 0;
   unread = 0;
   complete: boolean | null = null;
   #running = true;
 
   constructor() {
     const next = (): void => {
-      this.turn++;
+      this.tick++;
       if (this.#running) setImmediate(next);
     };
     setImmediate(next);
@@ -23,7 +23,7 @@ class Recorder implements BodyMeter {
     return this.pieces.reduce((sum, piece) => sum + piece.bytes, 0);
   }
   observe(chunk: Buffer): void {
-    this.pieces.push({ bytes: chunk.length, turn: this.turn });
+    this.pieces.push({ bytes: chunk.length, tick: this.tick });
   }
   get tokensOutSeen(): number {
     return this.bytes;
@@ -62,10 +62,10 @@ test.each([
   const inner = await read(coding, compress(prose(3 << 20)), 16_384);
   expect(inner.bytes).toBe(3 << 20);
   expect(inner.complete).toBe(true);
-  const byTurn = new Map<number, number>();
-  for (const { bytes, turn } of inner.pieces) byTurn.set(turn, (byTurn.get(turn) ?? 0) + bytes);
-  expect(Math.max(...byTurn.values())).toBeLessThanOrEqual(65_536);
-  expect(byTurn.size).toBeGreaterThanOrEqual(48);
+  const byTick = new Map<number, number>();
+  for (const { bytes, tick } of inner.pieces) byTick.set(tick, (byTick.get(tick) ?? 0) + bytes);
+  expect(Math.max(...byTick.values())).toBeLessThanOrEqual(65_536);
+  expect(byTick.size).toBeGreaterThanOrEqual(48);
 });
 
 test.each([

@@ -223,7 +223,7 @@ describe('meter: billing details', () => {
   it('resend: counts one e-mail per call, the accepted ones of a batch, the requested ones of a truncated response', () => {
     const one = Buffer.from('{"id":"49a3999c"}');
     const batch = Buffer.from('{"data":[{"id":"a"},{"id":"b"},{"id":"c"}]}');
-    const options = { usageFormat: 'resend', path: '/emails/batch', requestItems: 4 } as const;
+    const options = { usageFormat: 'resend', path: '/emails/batch', requestItemCount: 4 } as const;
     expect(read({ ...options, path: '/emails' }, one).extras.units).toBe(1);
     expect(read(options, batch, [3, 17]).extras.units).toBe(3);
     expect(read(options, batch.subarray(0, 20), [], false).extras.units).toBe(4);
@@ -414,9 +414,9 @@ describe('meter: hosted tools', () => {
       { type: 'image_generation_call', result: 'AAAA' },
     ];
     const drawn = (more: object) => {
-      const answer = JSON.stringify({ model: 'gpt-5', output: drew, usage, ...more });
-      const whole = read({ path: '/v1/responses' }, Buffer.from(answer));
-      const event = `event: response.completed\ndata: {"type":"response.completed","response":${answer}}\n\n`;
+      const response = JSON.stringify({ model: 'gpt-5', output: drew, usage, ...more });
+      const whole = read({ path: '/v1/responses' }, Buffer.from(response));
+      const event = `event: response.completed\ndata: {"type":"response.completed","response":${response}}\n\n`;
       const streamed = read({ path: '/v1/responses', contentType: SSE_TYPE }, Buffer.from(event));
       expect(streamed.extras).toEqual(whole.extras);
       return whole.extras.generatedImages;
@@ -441,8 +441,8 @@ describe('meter: hosted tools', () => {
 
   it('counts searches as the provider reports them, and containers by their memory', () => {
     const more = { tool_usage: { web_search: { num_requests: 3 } }, tools: [{ container: { memory_limit: '4g' } }] };
-    const answer = JSON.stringify({ ...JSON.parse(body), output: [...output, { type: 'web_search_call' }], ...more });
-    expect(read({ path: '/v1/responses' }, Buffer.from(answer)).extras).toMatchObject({
+    const response = JSON.stringify({ ...JSON.parse(body), output: [...output, { type: 'web_search_call' }], ...more });
+    expect(read({ path: '/v1/responses' }, Buffer.from(response)).extras).toMatchObject({
       webSearches: 3,
       containers: 8,
     });
@@ -493,14 +493,14 @@ describe('meter: background responses', () => {
         {
           sourceId: expect.stringMatching(/^resp_67c9/),
           lineId: '',
-          partial: true,
+          isPartial: true,
           reading: { tokensOut: 4, source: 'estimated', model: openaiFigures.model },
         },
       ]);
       expect(reading).toMatchObject({ ...FREE, source: 'estimated' });
     }
     const { lines } = readLines({ path: '/v1/responses', contentType: SSE_TYPE }, Buffer.from(stream));
-    expect(lines).toMatchObject([{ partial: false, reading: openaiFigures }]);
+    expect(lines).toMatchObject([{ isPartial: false, reading: openaiFigures }]);
     const begun = Buffer.from(stream.slice(0, stream.indexOf('event: response.output_text.delta')));
     expect(readLines({ path: '/v1/responses', contentType: SSE_TYPE }, begun, [], false)).toMatchObject({
       lines: [],
@@ -622,9 +622,9 @@ describe('meter: usage priced per second or per item', () => {
   it('counts the seconds of a video that its response names, and the maximum for a truncated one', () => {
     const video = (size: string) =>
       Buffer.from(JSON.stringify({ id: 'video_1', object: 'video', model: 'sora-2-pro', seconds: '8', size }));
-    const made = read({ path: '/v1/videos', requestModel: null }, video('1280x720'));
-    expect(made).toMatchObject({ model: 'sora-2-pro', source: 'reported', tokensOut: 0 });
-    expect(made.extras).toMatchObject({ videoSeconds: 8, largeVideo: false });
+    const reading = read({ path: '/v1/videos', requestModel: null }, video('1280x720'));
+    expect(reading).toMatchObject({ model: 'sora-2-pro', source: 'reported', tokensOut: 0 });
+    expect(reading.extras).toMatchObject({ videoSeconds: 8, largeVideo: false });
     expect(read({ path: '/v1/videos' }, video('1024x1792')).extras).toMatchObject({
       videoSeconds: 8,
       largeVideo: true,
@@ -676,9 +676,9 @@ describe('meter: usage priced per second or per item', () => {
   it('counts images without usage as the requested kind', () => {
     const path = '/v1/images/generations';
     const images = Buffer.from('{"created":1,"data":[{"url":"https://a"},{"url":"https://b"}]}');
-    const kind = (asked: object): unknown => {
+    const kind = (request: object): unknown => {
       const { requestedOutput: order } = scanRequest(
-        Buffer.from(JSON.stringify({ model: 'dall-e-3', ...asked })),
+        Buffer.from(JSON.stringify({ model: 'dall-e-3', ...request })),
         JSON_TYPE,
         true,
       );

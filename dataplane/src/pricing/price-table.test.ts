@@ -229,8 +229,8 @@ describe('price: unknown models', () => {
       const cost = (model: string): number =>
         table().calculateCost({ upstream, reading: usage(model, { inUncached: 1000, out: 1000 }) }).costNanos;
       const names = findProvider({ providerId })!.models.map((model) => model.id);
-      const dearest = Math.max(...names.filter((name) => pattern.test(name) && !name.includes('image')).map(cost));
-      expect(cost('nobody-knows-this')).toBe(dearest);
+      const highestCost = Math.max(...names.filter((name) => pattern.test(name) && !name.includes('image')).map(cost));
+      expect(cost('unknown-model')).toBe(highestCost);
     }
   });
 
@@ -246,8 +246,8 @@ describe('price: unknown models', () => {
 
   it("cost as much as at the format's vendor when the library does not know the provider", () => {
     const reading = usage('in-house-model', { inUncached: 1000, out: 1000 });
-    const nobody = { ...openai, providerSlug: 'nobody', priceProvider: 'nobody' };
-    expect(table().calculateCost({ upstream: nobody, reading })).toEqual({
+    const unknownProvider = { ...openai, providerSlug: 'unknown', priceProvider: 'unknown' };
+    expect(table().calculateCost({ upstream: unknownProvider, reading })).toEqual({
       costNanos: 210_000_000,
       source: 'fallback',
     });
@@ -382,8 +382,10 @@ describe('price: overrides', () => {
   });
 
   it('an override of the input price changes prices that the list derives from it', () => {
-    const house = { provider: 'openai', model: 'house', rates: { input: 2_000_000, output: 0 } };
-    expect(nanos(withPrices(house), openai, usage('house', { cacheWrite: 10, cacheWrite1h: 10 }))).toBe(20_000 + 7);
+    const override = { provider: 'openai', model: 'in-house', rates: { input: 2_000_000, output: 0 } };
+    expect(nanos(withPrices(override), openai, usage('in-house', { cacheWrite: 10, cacheWrite1h: 10 }))).toBe(
+      20_000 + 7,
+    );
   });
 
   it('of several start dates the latest past one applies, to the second', () => {
@@ -475,9 +477,9 @@ describe('price: arithmetic', () => {
 });
 
 describe('price: maximum cost of a call', () => {
-  const asked: MaxCostInput = { ...CALL_WITHOUT_MODEL, model: 'gpt-5-mini', tokensIn: 1_000, tokensOut: 100 };
+  const baseCall: MaxCostInput = { ...CALL_WITHOUT_MODEL, model: 'gpt-5-mini', tokensIn: 1_000, tokensOut: 100 };
   const bound = (changes: Partial<MaxCostInput>): number =>
-    table().calculateMaxCostNanos(openai, { ...asked, ...changes });
+    table().calculateMaxCostNanos(openai, { ...baseCall, ...changes });
 
   it('is never below the actual cost', () => {
     const count = fc.nat(5_000);

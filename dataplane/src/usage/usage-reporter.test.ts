@@ -15,14 +15,14 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 
-function start(answer: (request: IReportUsageRequest) => Promise<ReportOutcome>, segmentAgeMs = 0) {
+function start(reply: (request: IReportUsageRequest) => Promise<ReportOutcome>, segmentAgeMs = 0) {
   const root = mkdtempSync(join(tmpdir(), 'acg-usage-reporter-'));
   const spool = new Spool({ directory: root, bytesMax: 1 << 30, segmentAgeMs }, log);
   const calls: IReportUsageRequest[] = [];
   const report = (body: Buffer) => {
     const request = ReportUsageRequest.decode(body);
     calls.push(request);
-    return answer(request);
+    return reply(request);
   };
   const options = { dataPlaneId: 'dp-1', lingerMs: 1, backoff: new Backoff(1, 2) };
   const reporter = new UsageReporter(spool, { report }, options, log);

@@ -337,7 +337,7 @@ describe('counters, spend over failures', () => {
     expect(lines).toEqual([
       OUTAGE_LOG_LINE,
       RECOVERY_LOG_LINE,
-      'warn: counter store lost data: month spend goes on from the ledger',
+      'warn: counter store lost data: month spend continues from the ledger',
     ]);
     settleSpend(counters, AGENT, 1);
     await until(async () => (await readStoredSpendNanos()) === 2);

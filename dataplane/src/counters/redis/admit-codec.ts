@@ -61,7 +61,7 @@ export interface AdmitVerdict {
 }
 
 interface SpendReply {
-  /** The own total that the store held before this call, nano-dollars. */
+  /** The own total that the store had before this call, nano-dollars. */
   readonly previousTotalNanos: number;
   readonly spentNanos: number;
 }

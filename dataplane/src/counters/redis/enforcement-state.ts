@@ -60,7 +60,7 @@ export class EnforcementState {
   /** While enforcing, logs its own line; during an outage, adds a field to the line that ends the outage. */
   logDataLost(): void {
     if (this.#isEnforcing)
-      this.#log.warn({ store: this.#store }, 'counter store lost data: month spend goes on from the ledger');
+      this.#log.warn({ store: this.#store }, 'counter store lost data: month spend continues from the ledger');
     else this.#dataLost = true;
   }
 

@@ -58,7 +58,7 @@ export class SpendCounters {
   }
 
   /**
-   * Called when the store holds less of a total than it acknowledged. Returns true once per data loss: totals
+   * Called when the store has less of a total than it acknowledged. Returns true once per data loss: totals
    * acknowledged before the loss was first seen belong to the same loss.
    */
   recordDataLoss(acknowledgedAtMs: number, nowMs: number): boolean {

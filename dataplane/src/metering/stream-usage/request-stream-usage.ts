@@ -1,5 +1,5 @@
 /**
- * Makes a streamed chat completion report its usage although the client did not request it (docs/contract.md#usage).
+ * Causes a streamed chat completion to report its usage although the client did not request it (docs/contract.md#usage).
  * Adds `"stream_options":{"include_usage":true}` to the raw bytes; StreamUsageFilter removes the effect from the
  * response. A doubtful body (not one well-formed object, a duplicate member, an unexpected type) stays unchanged, and
  * the call's usage is estimated.

@@ -25,13 +25,13 @@ describe('usage filter: restores the stream without usage', () => {
     [false, true].map((obfuscation) => ({ texts, newline, obfuscation })),
   );
   it.each(cases)('%j', (options) => {
-    const asked = chatStream({ ...options, includeUsage: true });
+    const withUsage = chatStream({ ...options, includeUsage: true });
     const plain = chatStream({ ...options, includeUsage: false });
-    expect(filtered(asked)).toBe(plain.toString());
-    expect(filtered(asked, everyByte(asked))).toBe(plain.toString());
+    expect(filtered(withUsage)).toBe(plain.toString());
+    expect(filtered(withUsage, everyByte(withUsage))).toBe(plain.toString());
     fc.assert(
       fc.property(cutsArb, (cuts) => {
-        expect(filtered(asked, cuts)).toBe(plain.toString());
+        expect(filtered(withUsage, cuts)).toBe(plain.toString());
         expect(filtered(plain, cuts)).toBe(plain.toString());
       }),
     );
@@ -40,9 +40,9 @@ describe('usage filter: restores the stream without usage', () => {
   it('restores it for any texts, and with blanks around every colon', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' }), { maxLength: 8 }), cutsArb, (anyTexts, cuts) => {
-        const asked = chatStream({ texts: anyTexts, includeUsage: true });
+        const withUsage = chatStream({ texts: anyTexts, includeUsage: true });
         const plain = chatStream({ texts: anyTexts, includeUsage: false });
-        expect(filtered(asked, cuts)).toBe(plain.toString());
+        expect(filtered(withUsage, cuts)).toBe(plain.toString());
         const loose = (stream: Buffer): Buffer =>
           Buffer.from(
             stream
@@ -51,7 +51,7 @@ describe('usage filter: restores the stream without usage', () => {
               .map((event) => (event.startsWith('data: {') ? 'data: ' + spaced(event.slice(6)) : event))
               .join('\n\n'),
           );
-        expect(filtered(loose(asked), cuts)).toBe(loose(plain).toString());
+        expect(filtered(loose(withUsage), cuts)).toBe(loose(plain).toString());
       }),
     );
   });

@@ -17,15 +17,15 @@ const newRoot = () => mkdtempSync(join(tmpdir(), 'acg-retained-'));
 const append = (spool: Spool, id: string, path = '/v1/x') =>
   new Promise<Error | null>((resolve) => spool.appendRecord({ id, orgId: 'org', path, startedAtMs: 1 }, resolve));
 const mark = (number: number) => ({ number, id: uuidv7(Date.now()) });
-const files = (root: string, kind: '.seg' | '.kept') =>
-  readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith(kind));
+const files = (root: string, ending: '.seg' | '.kept') =>
+  readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith(ending));
 
-async function readAll(spool: Spool, by = mark(1)): Promise<string[]> {
+async function readAll(spool: Spool, ackMark = mark(1)): Promise<string[]> {
   const ids: string[] = [];
   for (let batch = await spool.read(ALL); batch !== null; batch = await spool.read(ALL)) {
     const { records } = ReportUsageRequest.decode(Buffer.concat(batch.payloads));
     ids.push(...records.map((record) => record.id!));
-    spool.acknowledge(batch, by);
+    spool.acknowledge(batch, ackMark);
   }
   return ids;
 }
@@ -181,11 +181,11 @@ describe('retained segments', () => {
     const spool = open(root, { now: () => nowMs });
     await append(spool, 'a');
     await readAll(spool);
-    const kept = files(root, '.kept');
-    expect(kept).toHaveLength(1);
+    const retained = files(root, '.kept');
+    expect(retained).toHaveLength(1);
     nowMs += RETENTION_MS / 2;
     await closing.pop()!.close();
-    expect(files(root, '.kept')).toEqual(kept);
+    expect(files(root, '.kept')).toEqual(retained);
   });
 
   test('spool: with retention 0 it retains nothing and deletes segments retained by an earlier run', async () => {
@@ -239,21 +239,21 @@ describe('database rollback', () => {
       await spool.close();
     };
     closing.push(close);
-    const lose = (count: number): void => {
+    const loseCommits = (count: number): void => {
       ledger.commits.splice(-count);
       ledger.committed.splice(-count);
     };
     const inLedger = () => [...new Set(ledger.committed.flat())].sort();
-    return { spool, reporter, ledger, lose, inLedger, onLedgerRolledBack, close, directory };
+    return { spool, reporter, ledger, lose: loseCommits, inLedger, onLedgerRolledBack, close, directory };
   }
 
   test('usage reporter: sends lost records again, although the data plane has no further call', async () => {
-    const { spool, reporter, ledger, lose, inLedger, onLedgerRolledBack } = start();
+    const { spool, reporter, ledger, lose: loseCommits, inLedger, onLedgerRolledBack } = start();
     for (const id of ['a', 'b', 'c', 'd']) {
       await append(spool, id);
       expect(await reporter.flush(10_000)).toBe(true);
     }
-    lose(2);
+    loseCommits(2);
     expect(inLedger()).toEqual(['a', 'b']);
     await vi.waitFor(() => expect(inLedger()).toEqual(['a', 'b', 'c', 'd']), 90_000);
     expect(onLedgerRolledBack).toHaveBeenCalledTimes(1);
@@ -264,10 +264,10 @@ describe('database rollback', () => {
   });
 
   test('usage reporter: sends the batch that revealed the loss again, after the lost records', async () => {
-    const { spool, reporter, lose, inLedger, onLedgerRolledBack } = start();
+    const { spool, reporter, lose: loseCommits, inLedger, onLedgerRolledBack } = start();
     await append(spool, 'a');
     await reporter.flush(10_000);
-    lose(1);
+    loseCommits(1);
     await append(spool, 'b');
     await vi.waitFor(() => expect(inLedger()).toEqual(['a', 'b']), 90_000);
     expect(await reporter.flush(10_000)).toBe(true);

@@ -142,9 +142,9 @@ test('spool: quarantines a damaged frame and sends the others', async () => {
   const again = open(root);
   expect(await readAll(again)).toEqual(['a', 'c']);
   expect(again.stats().damagedBytes).toBe(bytes.length / 3);
-  const kept = readdirSync(join(root, 'worker-0/set-aside'));
-  expect(kept).toHaveLength(1);
-  expect(statSync(join(root, 'worker-0/set-aside', kept[0]!)).mode & 0o077).toBe(0);
+  const quarantined = readdirSync(join(root, 'worker-0/set-aside'));
+  expect(quarantined).toHaveLength(1);
+  expect(statSync(join(root, 'worker-0/set-aside', quarantined[0]!)).mode & 0o077).toBe(0);
   await again.close();
 });
 
