@@ -9,7 +9,6 @@
  *
  * No call must arrive exactly once: counters report totals, and unacknowledged totals are sent again.
  */
-
 import type { Logger } from '@acg/base/log';
 import { type SwapRemoveItem, SwapRemoveSet } from '@acg/base/swap-remove-set';
 import type { AgentLimits, ScopeSpend } from '../../limits/agent-limits.js';
@@ -120,10 +119,7 @@ export class RedisNode {
     this.#batchWithCapacity(slot).admit(limits, providerSlug, budgets, reservationNanos, done);
   }
 
-  /**
-   * Checks budgets only; see AdmissionBatch. While the store is unavailable the check passes and does not count as an
-   * unchecked request.
-   */
+  /** Checks budgets only. While the store is unavailable the check passes, and is not counted as an unchecked request. */
   checkBudgets(
     slot: number,
     limits: AgentLimits,
@@ -146,10 +142,7 @@ export class RedisNode {
     else done(null);
   }
 
-  /**
-   * Sends the counter's totals and reservations with this tick's batch. While the store is unavailable the counter
-   * keeps them.
-   */
+  /** Sends totals and reservations with this tick's batch. While the store is unavailable the counter keeps them. */
   reportSpend(slot: number, counter: SpendCounter): void {
     if (this.enforcement.isEnforcing) this.#scheduledBatch(slot).reportSpend(counter);
   }
@@ -171,10 +164,7 @@ export class RedisNode {
     if (!this.enforcement.isEnforcing) this.#sendProbe();
   }
 
-  /**
-   * Sends all queued batches and waits for their replies, at most `timeoutMs`. Spend not sent returns with the ledger's
-   * figures.
-   */
+  /** Sends all batches and waits at most `timeoutMs` for their replies. Unsent spend returns with the ledger's figures. */
   async drain(timeoutMs: number): Promise<void> {
     this.#flushBatches();
     if (this.#inflight.size > 0) {
@@ -204,7 +194,7 @@ export class RedisNode {
   #scheduledBatch(slot: number): AdmissionBatch {
     if (!this.#flushScheduled) {
       this.#flushScheduled = true;
-      setImmediate(this.#flush); // setImmediate runs after the poll phase: the batch has everything that arrived in this tick
+      setImmediate(this.#flush); // runs after the poll phase: the batch has everything of this tick
     }
     return this.#getOrCreateBatch(slot);
   }
