@@ -1,6 +1,7 @@
 /**
- * Turns the credential of a request into the actor: a bearer token of a session, the cookie of a browser's, or a
- * management token. Session, membership and role are read from the database each time. An Authorization header wins over a cookie.
+ * Resolves the actor of a request from its credential: a session's bearer token, a browser's session cookie or a
+ * management token. Reads session, membership and role from the database on each request, so that changes apply at
+ * once. An Authorization header takes precedence over a cookie.
  */
 import type { FastifyRequest } from 'fastify';
 import { isDatabaseUnavailable, type Sql } from '../db/sql.js';
@@ -17,7 +18,9 @@ import type { SessionTokens } from './sessions/session-token.js';
 const BEARER = /^Bearer ([A-Za-z0-9_.-]{1,4096})$/i;
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
-/** The token of the Authorization header; throws {@link Unauthenticated} when there is none. */
+/**
+ * Reads the token of the Authorization header. Throws {@link Unauthenticated} when the header is missing or malformed.
+ */
 export function readBearerToken(request: FastifyRequest): string {
   const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
   if (token === undefined) {
@@ -31,7 +34,9 @@ export const getClientInfo = ({ ip, headers }: FastifyRequest): ClientInfo => ({
   userAgent: headers['user-agent'] ?? '',
 });
 
-/** An actor, and when the organization of the request is purged; null: it is not being deleted. */
+/**
+ * An actor with the purge date of the organization in which it acts; null when that organization is not being deleted.
+ */
 interface ActorWithPurgeDate extends Actor {
   readonly purgeAt: Date | null;
 }
@@ -47,10 +52,12 @@ export class Authenticator {
     const actor = await this.resolveActor(request);
     const { config } = request.routeOptions;
     if (actor.token !== null && (access === 'session' || config.tokens === false)) {
-      throw new Forbidden('a management token may not do this: it needs the session of a person');
+      throw new Forbidden('a management token cannot do this: log in as a user');
     }
     if (config.account === true && isBoundToOrganization(actor)) {
-      throw new Forbidden('this session was approved for one organization only: log in to change the account');
+      throw new Forbidden(
+        'this session is limited to one organization: log in with e-mail and password to change the account',
+      );
     }
     if (actor.purgeAt !== null && access !== 'session' && config.whileDeleted !== true) {
       throw new Forbidden(
@@ -59,12 +66,17 @@ export class Authenticator {
       );
     }
     if (access !== 'session' && !isRoleAtLeast(actor.role, access)) {
-      throw new Forbidden(`this needs the role ${access} or higher; you are ${actor.role} in this organization`);
+      throw new Forbidden(
+        `this requires the role ${access} or higher; your role in this organization is ${actor.role}`,
+      );
     }
     return actor;
   }
 
-  /** Whoever sent the request; throws {@link Unauthenticated} when nobody known did. */
+  /**
+   * Resolves the sender of the request without checking its rights. Throws {@link Unauthenticated} when the request
+   * carries no valid credential.
+   */
   async resolveActor(request: FastifyRequest): Promise<ActorWithPurgeDate> {
     const secret = request.headers.authorization === undefined ? this.cookie.readSecret(request) : null;
     if (secret !== null) return this.#authenticateCookie(request, secret);
@@ -74,12 +86,15 @@ export class Authenticator {
       : this.#authenticateBearerToken(request, token);
   }
 
-  /** As {@link resolveActor}, where only a bearer token will do. */
+  /** Like {@link resolveActor}, but accepts only a session's bearer token. */
   resolveBearerActor(request: FastifyRequest): Promise<Actor> {
     return this.#authenticateBearerToken(request, readBearerToken(request));
   }
 
-  /** The user whose session the request carries, where that session may do all that the user may; else null. */
+  /**
+   * Returns the user of the request's session. Null without a session, for a management token and for a session that is
+   * limited to one organization.
+   */
   async findSessionUserId(request: FastifyRequest): Promise<string | null> {
     try {
       const actor = await this.resolveActor(request);
@@ -90,10 +105,11 @@ export class Authenticator {
     }
   }
 
-  /** With the lower of its role and its creator's role now. */
+  /** The actor gets the lower of the token's role and the current role of the token's creator. */
   async #authenticateManagementToken({ ip }: FastifyRequest, text: string): Promise<ActorWithPurgeDate> {
     const token = await tokenStore.findLiveToken(this.sql, hashManagementToken(text));
-    if (token === null) throw new Unauthenticated('this management token is unknown, deleted or expired');
+    if (token === null)
+      throw new Unauthenticated('this management token is unknown, deleted or expired: create a new one');
     if (token.stale) await ignoreReadOnlyDatabase(tokenStore.markTokenUsed(this.sql, token.id));
     const { id, name, orgId, projectId, creatorId } = token;
     const role = lowerRole(token.role, token.creatorRole);
@@ -139,7 +155,9 @@ export class Authenticator {
   }
 }
 
-/** A database that takes no writes can be read, and to have noted that somebody was here is not worth a refusal. */
+/**
+ * Ignores the failure of a write on a read-only database: a missing last-used time is no reason to reject the request.
+ */
 async function ignoreReadOnlyDatabase(mark: Promise<unknown>): Promise<void> {
   try {
     await mark;

@@ -1,7 +1,7 @@
 /**
- * What a management token of one project may touch: only rows of that project. Each route says in `config.project` where
- * its ids stand and of what they are; a route that does not say is closed to such a token, so a new one cannot leak. An
- * agent, a key or an account never moves to another project, so what is looked at here still holds in the handler.
+ * Restricts a management token of one project to rows of that project. Each route declares in `config.project` which
+ * fields hold ids and of which kind. A route without that declaration rejects such tokens, so that a new route cannot
+ * leak data. Agents, keys and accounts never move to another project, so the result still holds in the handler.
  */
 import { UUID_PATTERN } from '@acg/base/uuid';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -16,31 +16,33 @@ export function enforceProjectScope(app: FastifyInstance, sql: Sql): void {
     const projectId = request.actor?.token?.projectId ?? null;
     if (projectId === null || request.routeOptions.config.access === 'public') return;
     const scope = request.routeOptions.config.project;
-    if (scope === undefined) throw new Forbidden('a token of one project may not do this: it concerns more than that');
+    if (scope === undefined)
+      throw new Forbidden('a token of one project cannot do this: it affects more than that project');
     await assertIdsInProject(sql, request, scope, projectId);
   });
 }
 
 async function assertIdsInProject(sql: Sql, request: FastifyRequest, scope: ProjectScope, projectId: string) {
-  let named = 0;
+  let checkedFields = 0;
   for (const part of ['params', 'query', 'body'] as const) {
     const fields = request[part] as RequestFields | undefined;
     for (const [field, kind] of Object.entries(scope[part] ?? {})) {
       const value = fields?.[field];
       if (typeof value !== 'string') continue;
-      named++;
-      if (!(await areInProject(sql, kind, value, projectId))) throw new NotFound(kind);
+      checkedFields++;
+      if (!(await areIdsInProject(sql, kind, value, projectId))) throw new NotFound(kind);
     }
   }
-  if (named > 0) return;
+  if (checkedFields > 0) return;
   if (scope.listBy !== undefined) (request.query as RequestFields)[scope.listBy] = projectId;
-  else if (scope.body !== undefined) throw new Forbidden('a token of one project must name that project, or its agent');
+  else if (scope.body !== undefined)
+    throw new Forbidden('a token of one project must send the id of that project or of one of its agents');
 }
 
-async function areInProject(sql: Sql, kind: ProjectIdKind, value: string, projectId: string): Promise<boolean> {
+async function areIdsInProject(sql: Sql, kind: ProjectIdKind, value: string, projectId: string): Promise<boolean> {
   if (kind === 'project') return value.toLowerCase() === projectId;
   const ids = value.split(',').map((id) => id.trim().toLowerCase());
-  // What is no id is refused, in its own words, by the route itself.
+  // The route itself rejects a malformed id with a better error.
   if (kind === 'agents' && !ids.every((id) => UUID_PATTERN.test(id))) return true;
   const rows = await sql<{ n: number }[]>`
     select count(distinct id) as n from ${SCOPED_TABLES[kind](sql)} as rows

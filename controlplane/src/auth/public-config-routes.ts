@@ -1,4 +1,4 @@
-/** What a client must know before anybody has logged in. */
+/** Configuration that a client reads before login. */
 import { Type } from 'typebox';
 import type { App } from '../http/app.js';
 import type { SignupPolicy } from './signup-policy.js';
@@ -6,16 +6,16 @@ import type { SignupPolicy } from './signup-policy.js';
 const ConfigReply = Type.Object({
   version: Type.String(),
   proxyUrl: Type.Union([Type.String(), Type.Null()], {
-    description: 'Where agents call; null: the operator did not say.',
+    description: 'The base URL for the calls of agents; null when the operator has not set it.',
   }),
   publicUrl: Type.String(),
   signup: Type.Enum(['open', 'first', 'closed'], {
-    description: 'first: nobody has signed up yet, and the first may.',
+    description: 'first: only the first user of this installation can sign up, and there is no user yet.',
   }),
-  mail: Type.Enum(['smtp', 'outbox'], { description: 'outbox: mails stay as files on the server.' }),
+  mail: Type.Enum(['smtp', 'outbox'], { description: 'outbox: mails are stored as files on the server.' }),
   standIns: Type.Array(
     Type.Object({ providerSlug: Type.String(), credentials: Type.Record(Type.String(), Type.String()) }),
-    { description: 'Providers that only stand in for trials, with what they take; from PROVIDERS_FILE.' },
+    { description: 'Stand-in providers for trials and the credentials that they accept, from PROVIDERS_FILE.' },
   ),
 });
 
@@ -24,7 +24,7 @@ interface PublicConfig {
   readonly proxyUrl: string | null;
   readonly publicUrl: string;
   readonly mail: 'smtp' | 'outbox';
-  /** Known to everybody, as the operator said by naming them so. */
+  /** Public, because the operator declared these providers as stand-ins. */
   readonly standIns: readonly {
     readonly providerSlug: string;
     readonly credentials: Readonly<Record<string, string>>;

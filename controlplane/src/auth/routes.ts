@@ -34,38 +34,39 @@ interface AuthServices {
 const OK = { ok: true as const };
 
 export function authRoutes(app: App, { auth, sessions, recovery, throttle, authenticator }: AuthServices): void {
-  const open = { config: { access: 'public' as const }, onRequest: throttleAuthRequests(throttle) };
+  const publicRoute = { config: { access: 'public' as const }, onRequest: throttleAuthRequests(throttle) };
   app.post(
     '/v1/auth/signup',
-    { ...open, schema: { body: SignupInput, response: { 201: SignupReply } } },
+    { ...publicRoute, schema: { body: SignupInput, response: { 201: SignupReply } } },
     async (request, reply) => reply.code(201).send(await auth.signup(request.body, getClientInfo(request))),
   );
   app.post(
     '/v1/auth/login',
-    { ...open, schema: { body: LoginInput, response: { 200: LoginReply } } },
+    { ...publicRoute, schema: { body: LoginInput, response: { 200: LoginReply } } },
     async (request) => auth.login(request.body, getClientInfo(request)),
   );
   app.post(
     '/v1/auth/refresh',
-    { ...open, schema: { security: [{ session: [] }], response: { 200: RefreshReply } } },
+    { ...publicRoute, schema: { security: [{ session: [] }], response: { 200: RefreshReply } } },
     async (request) => ({ token: await sessions.refresh(readBearerToken(request), getClientInfo(request)) }),
   );
   app.post(
     '/v1/auth/switch-org',
     {
-      ...open,
+      ...publicRoute,
       config: { access: 'session', account: true },
       schema: { body: SwitchInput, response: { 200: SwitchReply } },
     },
     async (request) => {
       const { actor, body } = request;
-      if (actor.session?.kind === 'browser') throw new Conflict('a browser session switches with PATCH /v1/session');
+      if (actor.session?.kind === 'browser')
+        throw new Conflict('a browser session switches organizations with PATCH /v1/session');
       return { token: await auth.switchOrganization(actor, body.orgId, getClientInfo(request)), orgId: body.orgId };
     },
   );
   app.post(
     '/v1/auth/forgot-password',
-    { ...open, schema: { body: AddressInput, response: { 200: Ok } } },
+    { ...publicRoute, schema: { body: AddressInput, response: { 200: Ok } } },
     async ({ body }) => {
       recovery.requestPasswordReset(body.email);
       return OK;
@@ -73,7 +74,7 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
   );
   app.post(
     '/v1/auth/reset-password',
-    { ...open, schema: { body: ResetInput, response: { 200: Ok } } },
+    { ...publicRoute, schema: { body: ResetInput, response: { 200: Ok } } },
     async (request) => {
       const { body, ip } = request;
       await recovery.resetPassword(body.token, body.password, await authenticator.findSessionUserId(request), ip);
@@ -82,7 +83,7 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
   );
   app.post(
     '/v1/auth/verify-email',
-    { ...open, schema: { body: VerifyInput, response: { 200: Ok } } },
+    { ...publicRoute, schema: { body: VerifyInput, response: { 200: Ok } } },
     async ({ body, ip }) => {
       await recovery.verifyEmail(body.token, body.password, ip);
       return OK;
@@ -90,7 +91,7 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
   );
   app.post(
     '/v1/auth/resend-verification',
-    { ...open, schema: { body: AddressInput, response: { 200: Ok } } },
+    { ...publicRoute, schema: { body: AddressInput, response: { 200: Ok } } },
     async ({ body }) => {
       recovery.resendVerification(body.email);
       return OK;
@@ -108,6 +109,6 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
   );
 }
 
-/** For every route that takes a password, a mail's token or a session to renew. */
+/** For routes that accept a password, a mailed token or a session to refresh. */
 export const throttleAuthRequests = (throttle: Throttle) => (request: FastifyRequest) =>
   throttle.throttleAuthRequest(request.ip);

@@ -1,4 +1,4 @@
-/** Signup, login and who an account belongs to: rules and transactions. */
+/** Signup, login, password changes and account ownership: rules and transactions. */
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit, recordUserAudit } from '../audit/audit-trail.js';
 import { isUniqueViolation, type Sql, type Tx } from '../db/sql.js';
@@ -27,16 +27,16 @@ interface SignupRequest {
 }
 
 /**
- * Somebody who was invited and has proven, by the mail's token, to read that mailbox; and what else that person showed.
- * `new`: the address had no account. `owner`: of the account with that address, by its password or a session.
- * `mailbox`: the account's address was never verified, so its creator never proved to own the mailbox; `founder`: the
- * person has shown the account's password or a session as well.
+ * An invited person who has proven with the mailed token to read the mailbox, and what else that person has proven.
+ * `new`: the address has no account. `owner`: the person owns the account of that address, proven by password or
+ * session. `mailbox`: the address of the account was never verified. `isFounder`: the person has also proven the
+ * account's password or session.
  */
 export type VerifiedInvitee =
   | { readonly kind: 'new'; readonly name: string; readonly passwordHash: string; readonly verified: boolean }
   | {
       readonly kind: 'owner';
-      readonly userId: string /** The link proves the mailbox. */;
+      readonly userId: string /** True when the link also proves access to the mailbox. */;
       readonly provesMailbox: boolean;
     }
   | {
@@ -58,7 +58,10 @@ export class AuthService {
     readonly signupPolicy: SignupPolicy,
   ) {}
 
-  /** User, organization and first project together, or none of them. A known e-mail is a {@link Conflict}. */
+  /**
+   * Creates the user, the organization and its first project in one transaction. Throws {@link Conflict} for a known
+   * e-mail address.
+   */
   async signup(request: SignupRequest, client: ClientInfo): Promise<SignupReply> {
     const email = normaliseEmail(request.email);
     await this.signupPolicy.assertOpen();
@@ -83,7 +86,7 @@ export class AuthService {
     );
   }
 
-  /** As {@link login}, but the session is a browser's: `cookie` is what its cookie holds. */
+  /** Like {@link login}, but opens a browser session. `cookie` is the secret for its cookie. */
   async loginBrowser(
     request: { email: string; password: string },
     client: ClientInfo,
@@ -95,11 +98,11 @@ export class AuthService {
     });
   }
 
-  /** Unknown e-mail and wrong password are one and the same answer, in the same time. */
+  /** An unknown e-mail address and a wrong password get the same error in the same time. */
   async #verifyPasswordAndOpen<T extends { readonly orgId: string }>(
     request: { email: string; password: string },
     ip: string,
-    open: (tx: Tx, user: store.UserRow) => Promise<T>,
+    openSession: (tx: Tx, user: store.UserRow) => Promise<T>,
   ): Promise<T> {
     const email = normaliseEmail(request.email);
     const user = await store.loadUserByEmail(this.sql, email);
@@ -111,7 +114,7 @@ export class AuthService {
     }
     const opened = await this.sql.begin(async (tx) => {
       await this.throttle.clearFailuresAndTrustAddress(tx, email, ip);
-      const reply = await open(tx, user);
+      const reply = await openSession(tx, user);
       const actor = { userId: user.id, email, orgId: reply.orgId, ip };
       await recordAudit(tx, actor, 'session.create', { type: 'user', id: user.id }, {});
       return reply;
@@ -119,7 +122,7 @@ export class AuthService {
     return opened as T;
   }
 
-  /** A session in the preferred organization, else in the oldest membership. */
+  /** Opens a session in the preferred organization, or else in the organization of the oldest membership. */
   async openSessionInPreferredOrg(
     tx: Tx,
     user: store.UserRow,
@@ -132,8 +135,9 @@ export class AuthService {
   }
 
   /**
-   * Makes the person a member. An account whose address was never verified may have been made by somebody else, in wait
-   * for this invitation: it passes to the reader of the mailbox, whose password it gets ({@link reclaimAccount}). The caller announces what was suspended.
+   * Adds the invited person as a member. Another person may have created an unverified account to wait for this
+   * invitation. Such an account passes to the reader of the mailbox and gets that person's password ({@link
+   * reclaimAccount}). The caller notifies the owner of suspended items.
    */
   async addInvitedMember(
     tx: Tx,
@@ -141,15 +145,15 @@ export class AuthService {
     invitee: VerifiedInvitee,
     ip: string,
   ): Promise<{ user: store.UserRow; suspended: SuspensionResult }> {
-    // Before the account is locked, as in a login.
+    // Before the account is locked, in the same order as a login.
     const isReclaimed = invitee.kind === 'mailbox' && !invitee.isFounder;
     if (isMailboxProven(invitee)) await this.throttle.recordMailboxProof(tx, email, ip, isReclaimed);
     else await this.throttle.clearFailuresAndTrustAddress(tx, email, ip);
     const known = await store.lockUserByEmail(tx, email);
     const expected = invitee.kind === 'new' ? null : invitee.userId;
-    const takenOver = invitee.kind === 'mailbox';
-    if ((known?.id ?? null) !== expected || (takenOver && known?.emailVerifiedAt !== null)) {
-      throw new Conflict('the account of this address has just changed: try again');
+    const isMailboxReclaim = invitee.kind === 'mailbox';
+    if ((known?.id ?? null) !== expected || (isMailboxReclaim && known?.emailVerifiedAt !== null)) {
+      throw new Conflict('the account of this e-mail address has changed meanwhile: try again');
     }
     const userId = known?.id ?? uuidv7(Date.now());
     let suspended = NOTHING_SUSPENDED;
@@ -172,40 +176,46 @@ export class AuthService {
     return store.loadUserByEmail(this.sql, email);
   }
 
-  /** Wrong passwords count as failed logins: throws `TooManyAttempts` as a login would. */
+  /**
+   * Whether the caller owns the account, by session or password. A wrong password counts as a failed login; throws
+   * `TooManyAttempts` like a login.
+   */
   async verifyAccountOwner(
     user: store.UserRow,
     password: string | undefined,
-    sessionOf: string | null,
+    sessionUserId: string | null,
     { ip, proof }: { readonly ip: string; readonly proof: IdentityProof },
   ): Promise<boolean> {
-    if (sessionOf === user.id) return true;
+    if (sessionUserId === user.id) return true;
     if (password === undefined) return false;
     return this.passwordVerifier.verifyPassword(user.email, user.passwordHash, password, ip, proof);
   }
 
-  /** Asks for the password again in a live session, for what cannot be undone. Throws {@link Forbidden} where it is wrong. */
+  /**
+   * Checks the password again within a live session, before an irreversible action. Throws {@link Forbidden} when it is
+   * wrong.
+   */
   async confirmPassword(actor: Actor, password: string): Promise<void> {
     await this.#loadUserByPassword(actor, password, new Forbidden('password is not the password of your account'));
   }
 
-  async #loadUserByPassword(actor: Actor, password: string, wrong: Forbidden): Promise<store.UserRow> {
+  async #loadUserByPassword(actor: Actor, password: string, wrongPasswordError: Forbidden): Promise<store.UserRow> {
     const user = await store.loadUser(this.sql, actor.userId);
     if (user === null) throw new Unauthenticated(SESSION_ENDED_MESSAGE);
     if (await this.passwordVerifier.verifyPassword(user.email, user.passwordHash, password, actor.ip, 'session'))
       return user;
-    throw wrong;
+    throw wrongPasswordError;
   }
 
-  /** Ends all other sessions; the mails that were asked for before are dead. */
+  /** Revokes all other sessions and all reset and verification tokens mailed before. */
   async changePassword(actor: Actor, current: string, password: string): Promise<void> {
-    const wrong = new Forbidden('currentPassword is not the password of this account');
-    const user = await this.#loadUserByPassword(actor, current, wrong);
+    const wrongPasswordError = new Forbidden('currentPassword is not the password of this account');
+    const user = await this.#loadUserByPassword(actor, current, wrongPasswordError);
     const passwordHash = await this.hasher.hash(password, actor.ip);
     await this.sql.begin(async (tx) => {
-      // Hashing takes its time: a password that was set meanwhile, by whoever reads the mailbox, stays.
-      const now = await store.lockUserByEmail(tx, user.email);
-      if (now?.passwordHash !== user.passwordHash) throw wrong;
+      // Hashing takes time: a password that was reset meanwhile through the mailbox must not be overwritten.
+      const lockedUser = await store.lockUserByEmail(tx, user.email);
+      if (lockedUser?.passwordHash !== user.passwordHash) throw wrongPasswordError;
       await store.setPasswordHash(tx, user.id, passwordHash);
       await revokeUserSessions(tx, user.id, actor.session?.id ?? null);
       if (actor.session !== null) await markSessionAuthenticated(tx, actor.session.id);
@@ -213,16 +223,16 @@ export class AuthService {
     });
   }
 
-  /** A token for another organization of the user, which the next login opens too. */
+  /** Returns a token for another organization of the user. The next login opens that organization, too. */
   async switchOrganization(actor: Actor, orgId: string, client: ClientInfo): Promise<string> {
     return this.sql.begin(async (tx) => {
       const user = await store.loadUser(tx, actor.userId);
       const role = await store.lockMembership(tx, orgId, actor.userId);
       if (user === null || role === null) throw new NotFound('organization');
-      // The account is locked before the session, as by a change of the password: the other order could deadlock.
+      // Locks the account before the session, as a password change does: the opposite order could deadlock.
       await store.setActiveOrganization(tx, actor.userId, orgId);
-      const there = { ...actor, orgId, role };
-      await recordAudit(tx, there, 'session.create', { type: 'user', id: actor.userId }, {});
+      const auditActor = { ...actor, orgId, role };
+      await recordAudit(tx, auditActor, 'session.create', { type: 'user', id: actor.userId }, {});
       return this.sessions.switchOrganization(tx, actor, user, orgId, client);
     });
   }
@@ -248,7 +258,7 @@ export class AuthService {
     return presentSelf(user, actor.orgId, actor.role, await store.listUserOrganizations(this.sql, actor.userId));
   }
 
-  /** Of its organization alone, and nothing of its creator. */
+  /** Returns the token and its organization, but no data of its creator. */
   async #getTokenSelf({ orgId, userId, role }: Actor, tokenId: string): Promise<MeReply> {
     const token = await loadManagementToken(this.sql, orgId, tokenId);
     if (token === null) throw new Unauthenticated('this management token was deleted');
@@ -265,7 +275,7 @@ export class AuthService {
   }
 }
 
-/** Whether the link of the invitation was in a mail alone. */
+/** Whether the invitation link was sent only by mail, so that using it proves access to the mailbox. */
 const isMailboxProven = (invitee: VerifiedInvitee): boolean =>
   invitee.kind === 'mailbox' || (invitee.kind === 'owner' ? invitee.provesMailbox : invitee.verified);
 
@@ -273,17 +283,18 @@ async function selectActiveOrganization(tx: Tx, user: store.UserRow, preferredOr
   const orgs = await store.listUserOrganizations(tx, user.id);
   const live = orgs.filter(({ purgeAt }) => purgeAt === undefined);
   const active = live.find((org) => org.id === preferredOrgId) ?? live[0] ?? orgs[0];
-  if (active === undefined) throw new Forbidden('you are in no organization any more: ask for an invitation');
+  if (active === undefined)
+    throw new Forbidden('you are no longer a member of any organization: ask for an invitation');
   return { active, orgs };
 }
 
 function presentSelf(user: store.UserRow, orgId: string, role: Role, orgs: readonly OrganizationWithRole[]): SelfReply {
   const { id, email, name } = user;
-  const shown = { id, email, name, emailVerified: user.emailVerifiedAt !== null };
-  return { user: shown, orgId, role, orgs: [...orgs] };
+  const presentedUser = { id, email, name, emailVerified: user.emailVerifiedAt !== null };
+  return { user: presentedUser, orgId, role, orgs: [...orgs] };
 }
 
-/** A user with that e-mail exists already: {@link Conflict}. */
+/** Throws {@link Conflict} when a user with that e-mail address exists. */
 async function insertUserOrConflict(tx: Tx, user: store.NewUser): Promise<void> {
   try {
     await store.insertUser(tx, user);

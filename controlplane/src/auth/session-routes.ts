@@ -1,4 +1,7 @@
-/** Seeing and ending sessions, and the session of a browser, which holds a cookie instead of a token. */
+/**
+ * Routes to list and revoke sessions, and to open, switch and close the browser session, which uses a cookie instead of
+ * a token.
+ */
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { Conflict, InvalidInput } from '../domain/errors.js';
@@ -63,7 +66,10 @@ export function sessionRoutes(app: App, services: SessionServices): void {
     '/v1/sessions',
     {
       config: { access: 'session', account: true },
-      schema: { description: 'Ends all sessions of the user but the one of this call.', response: { 200: Deleted } },
+      schema: {
+        description: 'Revokes all sessions of the user except the one of this call.',
+        response: { 200: Deleted },
+      },
     },
     async ({ actor }) => {
       await sessions.revokeOthers(actor);
@@ -82,7 +88,8 @@ export function sessionRoutes(app: App, services: SessionServices): void {
 }
 
 function browserSessionRoutes(app: App, { auth, sessions, throttle, authenticator, cookie }: SessionServices): void {
-  const setCookie = (reply: FastifyReply, secret: string | null) => reply.header('set-cookie', cookie.header(secret));
+  const setSessionCookie = (reply: FastifyReply, secret: string | null) =>
+    reply.header('set-cookie', cookie.serializeSetCookie(secret));
   app.post(
     '/v1/session',
     {
@@ -90,8 +97,8 @@ function browserSessionRoutes(app: App, { auth, sessions, throttle, authenticato
       onRequest: throttleAuthRequests(throttle),
       schema: {
         description:
-          'Opens a session that the browser holds as a cookie: with e-mail and password, or with neither and a bearer ' +
-          'token, which ends. Only for pages of this service.',
+          'Opens a session that the browser stores as a cookie: with e-mail and password, or with neither and a bearer ' +
+          'token, which is revoked. Only for pages of this service.',
         body: BrowserLoginInput,
         response: { 200: BrowserSessionReply },
       },
@@ -101,15 +108,15 @@ function browserSessionRoutes(app: App, { auth, sessions, throttle, authenticato
       const { email, password } = request.body;
       if (email !== undefined && password !== undefined) {
         const login = await auth.loginBrowser({ email, password }, getClientInfo(request));
-        void setCookie(reply, login.cookie);
+        void setSessionCookie(reply, login.cookie);
         return login.reply;
       }
       if (email !== undefined || password !== undefined) {
-        throw new InvalidInput('email and password are required together, or neither beside a bearer token');
+        throw new InvalidInput('send email and password together, or neither of them and a bearer token');
       }
       const actor = await authenticator.resolveBearerActor(request);
       const me = await auth.getSelf(actor);
-      void setCookie(reply, await sessions.exchangeForCookie(actor));
+      void setSessionCookie(reply, await sessions.exchangeForCookie(actor));
       return me;
     },
   );
@@ -121,7 +128,8 @@ function browserSessionRoutes(app: App, { auth, sessions, throttle, authenticato
     },
     async (request) => {
       const { actor, body } = request;
-      if (actor.session?.kind !== 'browser') throw new Conflict('a bearer token switches with /v1/auth/switch-org');
+      if (actor.session?.kind !== 'browser')
+        throw new Conflict('a bearer token switches organizations with POST /v1/auth/switch-org');
       await auth.switchOrganization(actor, body.orgId, getClientInfo(request));
       return auth.getSelf(await authenticator.resolveActor(request));
     },
@@ -131,7 +139,7 @@ function browserSessionRoutes(app: App, { auth, sessions, throttle, authenticato
     { config: { access: 'session' }, schema: { response: { 200: Deleted } } },
     async ({ actor }, reply) => {
       await sessions.logout(actor);
-      void setCookie(reply, null);
+      void setSessionCookie(reply, null);
       return DELETED;
     },
   );

@@ -1,11 +1,14 @@
-/** Who may sign up: anybody, only the first user of this installation, or nobody who was not invited. */
+/**
+ * Decides who may sign up: `open` (everyone), `first` (only the first user of this installation) or `closed` (only
+ * invited people).
+ */
 import type { Sql, Tx } from '../db/sql.js';
 import { Forbidden } from '../domain/errors.js';
 
 type SignupMode = 'open' | 'first' | 'closed';
 
 export class SignupPolicy {
-  /** Once there is a user there always was one. */
+  /** Stays true once a user exists: it saves the query. */
   #hasUserEver = false;
 
   constructor(
@@ -13,18 +16,20 @@ export class SignupPolicy {
     readonly configured: SignupMode,
   ) {}
 
-  /** What holds now: `first` becomes `closed` with the first user. */
+  /** The mode that applies now: `first` becomes `closed` with the first user. */
   async currentMode(): Promise<SignupMode> {
     if (this.configured !== 'first') return this.configured;
     return (await this.#hasUser(this.sql)) ? 'closed' : 'first';
   }
 
-  /** Before a password is hashed for nothing. */
+  /** Checks before the password is hashed, to save that work. */
   async assertOpen(): Promise<void> {
     if ((await this.currentMode()) === 'closed') throw createSignupClosedError();
   }
 
-  /** In the transaction of the signup: of several at once, one is the first. */
+  /**
+   * Checks again in the transaction of the signup, under a lock: of several concurrent signups only one is the first.
+   */
   async lockAndAssertOpen(tx: Tx): Promise<void> {
     if (this.configured === 'open') return;
     await tx`select pg_advisory_xact_lock(hashtext('first signup'))`;
@@ -38,4 +43,4 @@ export class SignupPolicy {
 }
 
 const createSignupClosedError = () =>
-  new Forbidden('signup is closed here: ask a member of an organization for an invitation');
+  new Forbidden('sign-up is closed on this installation: ask a member of an organization for an invitation');

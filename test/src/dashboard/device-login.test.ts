@@ -37,7 +37,7 @@ async function typeCode(page: Page, code: string, { email, password }: Person): 
   await page.getByLabel('Code').fill(code);
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password').fill(password);
-  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByRole('button', { name: 'Continue' }).click();
 }
 
 const says = (page: Page, text: string | RegExp) => page.getByRole('status').getByText(text).waitFor();
@@ -63,10 +63,10 @@ test('device: a code in lower case and without its hyphen is taken; approved in 
     'Second',
   ]);
   await page.getByLabel('Organization').selectOption('Second');
-  await page.getByLabel('With at most the role').selectOption('member');
+  await page.getByLabel('Maximum role').selectOption('member');
   expect(await poll()).toEqual({ error: 'authorization_pending' });
   await page.getByRole('button', { name: 'Approve' }).click();
-  await says(page, 'Approved. Go back to the program.');
+  await says(page, 'Approved. Return to the program.');
   expect(await focused(page)).toBe('say');
   expect(await poll()).toMatchObject({ user: { email: owner.email }, orgs: [{ name: 'Second' }] });
   await visitor.goto('/agents');
@@ -80,7 +80,7 @@ test('device: denied, the program is told and let in nowhere', async () => {
   await page.goto(`${url}/device`);
   await typeCode(page, userCode, owner);
   await page.getByRole('button', { name: 'Deny' }).click();
-  await says(page, 'Denied. Nothing was let in.');
+  await says(page, 'Denied. The device has no access.');
   expect(await poll()).toEqual({ error: 'access_denied' });
 });
 
@@ -145,7 +145,7 @@ test('device: pressed twice it is done once; a gateway that does not answer says
   await page.getByLabel('E-mail').fill(owner.email);
   await page.getByLabel('Password').fill(owner.password);
   const loggingIn = await blockRequests(page, '**/v1/auth/login');
-  await page.getByRole('button', { name: 'Go on' }).dblclick();
+  await page.getByRole('button', { name: 'Continue' }).dblclick();
   loggingIn();
   const approve = page.getByRole('button', { name: 'Approve' });
   await approve.waitFor();
@@ -157,7 +157,7 @@ test('device: pressed twice it is done once; a gateway that does not answer says
   for (const fail of failures) {
     await page.route('**/v1/auth/device/approve', fail, { times: 1 });
     await approve.click();
-    await says(page, 'The gateway does not answer. Try again.');
+    await says(page, 'The gateway does not respond. Try again.');
     expect(await focused(page)).toBe('approve');
   }
   asked.length = 0;

@@ -17,7 +17,7 @@ export const ERRORS: Readonly<
   403: {
     name: 'Forbidden',
     description: 'The caller may not do this.',
-    example: 'this needs the role admin or higher; you are viewer in this organization',
+    example: 'this requires the role admin or higher; your role in this organization is viewer',
   },
   404: {
     name: 'NotFound',

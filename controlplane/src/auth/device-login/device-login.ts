@@ -1,7 +1,9 @@
 /**
- * Login of a program that has no browser. It shows a short code; its user, who has just given a password, types that code
- * into a page of this service, sees what asks and from where, and lets it into one organization with a role no higher than
- * the own. The code never stands in an address, so no link can carry somebody else's; the long code works once.
+ * Device login for programs without a browser (like RFC 8628). The program shows a short code. Its user logs in with a
+ * password, types the code on `/device`, sees the program's name and address, and approves one organization and a role.
+ *
+ * The role is never higher than the user's own. The code is never part of a URL, so a link cannot carry an attacker's
+ * code. The device code works once.
  */
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { toClientNetworkKey } from '@acg/base/client-network';
@@ -18,11 +20,11 @@ import type { LoginReply, OrganizationWithRole } from '../users/schema.js';
 import * as store from '../users/user-store.js';
 import * as devices from './device-store.js';
 
-/** No vowels, so no words; nothing that is read for something else. */
+/** No vowels, so that no words appear; no digits or letters that are easily confused. */
 const USER_CODE_ALPHABET = 'BCDFGHJKLMNPQRSTVWXZ';
 const USER_CODE_TRIES = 5;
 const STARTS_PER_NETWORK_MAX = 60;
-/** Short codes that one user may try. */
+/** Short codes that one user may try per window. */
 const CODES_PER_USER_MAX = 20;
 const THROTTLE_WINDOW_S = 600;
 
@@ -60,7 +62,7 @@ export class DeviceLogin {
         return { deviceCode, userCode, verificationUrl, ...times };
       }
     }
-    throw new Conflict('no free code: try again');
+    throw new Conflict('no free user code was found: try again');
   }
 
   async findPendingDevice(
@@ -76,13 +78,14 @@ export class DeviceLogin {
   async approve(actor: Actor, userCode: string, orgId: string, role: Role): Promise<void> {
     const ip = await this.#withPendingDevice(actor, userCode, async (tx, device) => {
       const user = await store.loadUser(tx, actor.userId);
-      const own = await store.lockMembership(tx, orgId, actor.userId);
-      if (user === null || own === null) throw new NotFound('organization');
-      if (!isRoleAtLeast(own, role)) throw new Forbidden(`you are ${own} there: a device of yours cannot be ${role}`);
+      const ownRole = await store.lockMembership(tx, orgId, actor.userId);
+      if (user === null || ownRole === null) throw new NotFound('organization');
+      if (!isRoleAtLeast(ownRole, role))
+        throw new Forbidden(`your role in that organization is ${ownRole}: you cannot approve a device as ${role}`);
       await devices.approveDeviceLogin(tx, device.id, { userId: user.id, version: user.sessionVersion, orgId, role });
       const changes = { client: [null, device.client], role: [null, role], ip: [null, device.ip] } as const;
-      const there = { ...actor, orgId, role: own };
-      await recordAudit(tx, there, 'device.approve', { type: 'user', id: user.id }, changes);
+      const auditActor = { ...actor, orgId, role: ownRole };
+      await recordAudit(tx, auditActor, 'device.approve', { type: 'user', id: user.id }, changes);
       return device.ip;
     });
     this.mailer.enqueue(createDeviceApprovalMail(actor.email, { ip, role }));
@@ -101,7 +104,10 @@ export class DeviceLogin {
     });
   }
 
-  /** For the program: its session, once; until then an {@link InvalidInput} whose text says how it stands. */
+  /**
+   * Returns the program's session, once. Until then throws an {@link InvalidInput} whose text is an error code of RFC
+   * 8628 §3.5 (`authorization_pending`, `slow_down`, `access_denied`, `expired_token`).
+   */
   async pollForSession(deviceCode: string, client: ClientInfo): Promise<LoginReply> {
     const polled = await devices.pollDeviceLogin(this.sql, sha256(deviceCode));
     if (polled === null) throw new InvalidInput('expired_token');
@@ -118,8 +124,8 @@ export class DeviceLogin {
         throw new InvalidInput('access_denied');
       const options = { kind: 'cli', roleMax: role, authenticated: false } as const;
       const token = await this.sessions.openBearerSession(tx, user, orgId, client, options);
-      const there = { userId, email: user.email, orgId, ip: client.ip };
-      await recordAudit(tx, there, 'device.login', { type: 'user', id: userId }, { role: [null, role] });
+      const auditActor = { userId, email: user.email, orgId, ip: client.ip };
+      await recordAudit(tx, auditActor, 'device.login', { type: 'user', id: userId }, { role: [null, role] });
       return { token, user: { id: user.id, email: user.email, name: user.name }, orgId, orgs: [org] };
     });
   }
@@ -131,11 +137,12 @@ export class DeviceLogin {
   ): Promise<T> {
     const { session } = actor;
     if (session?.recent !== true) {
-      throw new Forbidden('log in again first: a device is approved within 15 minutes of giving the password');
+      throw new Forbidden('log in again: approving a device requires a login within the last 15 minutes');
     }
     await this.throttle.consume(`device-code:${actor.userId}`, CODES_PER_USER_MAX, THROTTLE_WINDOW_S, 'device codes');
     const result = await this.sql.begin(async (tx) => {
-      // Before its user's version is read: one that ends now has not let in a session of after its end.
+      // Locks the session before reading the user's session version. A session that is revoked now can then not approve
+      // a session that outlives it.
       await lockActiveSession(tx, actor);
       const device = await devices.lockPendingDeviceLogin(tx, hashUserCode(userCode));
       if (device === null) throw new NotFound('device code: it is mistyped, used or older than 10 minutes');
@@ -151,5 +158,5 @@ function generateUserCode(): string {
 }
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
-/** As people type it: in any case, with or without the hyphen. */
+/** Ignores case and hyphens, because people type the code by hand. */
 const hashUserCode = (code: string): Buffer => sha256(code.toUpperCase().replace(/[^A-Z]/g, ''));

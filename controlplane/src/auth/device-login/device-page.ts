@@ -1,4 +1,7 @@
-/** `/device`: where a person types the code that a program shows. It logs in for this one decision and out again. */
+/**
+ * `/device`: the page on which a user types the code that a program shows. It logs in for this one decision and logs
+ * out afterwards.
+ */
 import type { App } from '../../http/app.js';
 import { PAGE_HEADER } from '../../http/page-style.js';
 import { buildPagePolicy, FORM_PAGE_STYLE } from '../../mail/link-pages.js';
@@ -8,11 +11,11 @@ const $ = (id) => document.getElementById(id), say = $('say'), ROLES = ['viewer'
 let token, userCode, orgs = [], busy = false;
 async function call(path, body) {
   const headers = { 'content-type': 'application/json', ...(token ? { authorization: 'Bearer ' + token } : {}) };
-  const answer = await fetch('v1/auth/' + path, { method: 'POST', headers, body: JSON.stringify(body ?? {}) }).catch(() => null);
-  const reply = await answer?.json().catch(() => null);
-  if (answer?.ok && reply) return reply;
-  const refused = answer?.status < 500 && reply?.error;
-  throw Object.assign(new Error(refused || 'The gateway does not answer. Try again.'), { refused });
+  const response = await fetch('v1/auth/' + path, { method: 'POST', headers, body: JSON.stringify(body ?? {}) }).catch(() => null);
+  const reply = await response?.json().catch(() => null);
+  if (response?.ok && reply) return reply;
+  const rejection = response?.status < 500 && reply?.error;
+  throw Object.assign(new Error(rejection || 'The gateway does not respond. Try again.'), { rejection });
 }
 function show(form, focused) {
   $('login').hidden = form !== 'login';
@@ -21,17 +24,17 @@ function show(form, focused) {
 }
 function leave(text) {
   say.textContent = text;
-  // Not waited for: who reads what was said may go on at once.
+  // Not awaited: the user can continue at once.
   if (token) call('logout').catch(() => {});
   token = undefined;
 }
 function on(form, work) {
   $(form).addEventListener('submit', async (event) => {
     event.preventDefault();
-    // A second press while the first is under way would log in twice, or call what has just been approved unknown.
+    // Ignores a second submit while one is in flight: it would log in twice, or report the approved code as unknown.
     if (busy) return;
     busy = true;
-    say.textContent = 'One moment …';
+    say.textContent = 'Please wait …';
     await work(event);
     busy = false;
   });
@@ -67,10 +70,10 @@ on('decide', async (event) => {
     if (deny) await call('device/deny', { userCode });
     else await call('device/approve', { userCode, orgId: $('org').value, role: $('role').value });
     show('', 'say');
-    leave(deny ? 'Denied. Nothing was let in.' : 'Approved. Go back to the program.');
+    leave(deny ? 'Denied. The device has no access.' : 'Approved. Return to the program.');
   } catch (error) {
-    if (!error.refused) return void (say.textContent = error.message);
-    // E.g. the code has become too old, or was decided in another window: nothing here can be decided any more.
+    if (!error.rejection) return void (say.textContent = error.message);
+    // E.g. the code has expired or was decided in another window.
     show('login', 'code');
     leave(error.message);
   }
@@ -81,22 +84,22 @@ const HTML = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Let a device in</title>
+<title>Connect a device</title>
 <style>${FORM_PAGE_STYLE}</style>
 ${PAGE_HEADER}
 <main>
-<h1>Let a device in</h1>
+<h1>Connect a device</h1>
 <form id="login">
-<p>Type the code that the program shows. If somebody sent you a code, do not: it lets them in as you.</p>
+<p>Enter the code that the program shows. Never enter a code that another person sent you: it gives them access to your account.</p>
 <label>Code<input id="code" autocomplete="off" autocapitalize="characters" minlength="8" maxlength="12" required></label>
 <label>E-mail<input id="email" type="email" autocomplete="username" required></label>
 <label>Password<input id="password" type="password" autocomplete="current-password" maxlength="256" required></label>
-<button>Go on</button>
+<button>Continue</button>
 </form>
 <form id="decide" hidden>
 <p id="what" tabindex="-1"></p>
 <label>Organization<select id="org"></select></label>
-<label>With at most the role<select id="role"></select></label>
+<label>Maximum role<select id="role"></select></label>
 <button id="approve">Approve</button>
 <button id="deny">Deny</button>
 </form>

@@ -10,7 +10,7 @@ import type { DeviceLogin } from './device-login.js';
 const UserCode = Type.String({
   minLength: 8,
   maxLength: 12,
-  description: 'As typed by hand: never put it into a link.',
+  description: 'The code that the user types. Never put it into a link.',
 });
 const StartInput = Body({
   client: Type.String({ minLength: 1, maxLength: 80, pattern: '^[A-Za-z0-9 ._/()-]+$' }),
@@ -27,8 +27,8 @@ const CodeInput = Body({ userCode: UserCode });
 const ApproveInput = Body({ userCode: UserCode, orgId: Uuid, role: Role });
 const LookupReply = Type.Object({
   device: Type.Object({
-    client: Type.String({ description: 'What the program says of itself; nobody has checked it.' }),
-    hostname: Type.String({ description: 'Unchecked, too.' }),
+    client: Type.String({ description: 'The name that the program reports. Unverified.' }),
+    hostname: Type.String({ description: 'The hostname that the program reports. Unverified.' }),
     ip: Type.String(),
     createdAt: Timestamp,
     expiresAt: Timestamp,
@@ -54,7 +54,7 @@ export function deviceRoutes(app: App, device: DeviceLogin, throttle: Throttle):
       ...open,
       schema: {
         description:
-          'The session, once it is approved. Until then 400 with the error authorization_pending, slow_down, ' +
+          'Returns the session after the user has approved it. Until then 400 with the error authorization_pending, slow_down, ' +
           'access_denied or expired_token.',
         body: TokenInput,
         response: { 200: LoginReply },

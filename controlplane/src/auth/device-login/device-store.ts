@@ -13,7 +13,7 @@ export interface NewDeviceLogin {
   readonly ip: string;
 }
 
-/** False when the short code is in use. */
+/** Returns false when another device login uses the same short code. */
 export async function insertDeviceLogin(sql: Sql, device: NewDeviceLogin): Promise<boolean> {
   const { id, deviceCodeHash, userCodeHash, client, hostname, ip } = device;
   const rows = await sql`
@@ -33,7 +33,7 @@ export interface PendingDeviceLogin {
   readonly expiresAt: Date;
 }
 
-/** Locks it; null: unknown, over, or decided already. */
+/** Locks the device login. Null: unknown, expired or already decided. */
 export async function lockPendingDeviceLogin(tx: Tx, userCodeHash: Buffer): Promise<PendingDeviceLogin | null> {
   const [row] = await tx<PendingDeviceLogin[]>`
     select id, client, hostname, ip, created_at as "createdAt", expires_at as "expiresAt" from device_logins
@@ -65,11 +65,11 @@ export async function denyDeviceLogin(tx: Tx, id: string): Promise<void> {
 export interface PolledDeviceLogin {
   readonly id: string;
   readonly status: 'pending' | 'approved' | 'denied';
-  /** Asked again before the interval was over. */
+  /** The program polled again before the interval was over. */
   readonly tooSoon: boolean;
 }
 
-/** Null: unknown or over. */
+/** Records the poll. Null: unknown or expired. */
 export async function pollDeviceLogin(sql: Sql, deviceCodeHash: Buffer): Promise<PolledDeviceLogin | null> {
   const [row] = await sql<PolledDeviceLogin[]>`
     with before as (
@@ -80,7 +80,7 @@ export async function pollDeviceLogin(sql: Sql, deviceCodeHash: Buffer): Promise
   return row ?? null;
 }
 
-/** Takes the approval, once; null when somebody else has. */
+/** Deletes the approval and returns it, so that it works once; null when another poll has already consumed it. */
 export async function consumeApproval(tx: Tx, id: string): Promise<DeviceApproval | null> {
   const [row] = await tx<DeviceApproval[]>`
     delete from device_logins where id = ${id} and status = 'approved' and expires_at > now()

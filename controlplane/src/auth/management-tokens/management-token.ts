@@ -1,4 +1,7 @@
-/** The token of a program that manages an organization: `acgm_` and 64 hexadecimal digits. Only its SHA-256 is stored. */
+/**
+ * The format of a management token, which programs use to manage an organization: `acgm_` and 64 hexadecimal digits.
+ * Only its SHA-256 is stored.
+ */
 import { createHash } from 'node:crypto';
 import { Secret } from '@acg/base/secret';
 
@@ -12,9 +15,9 @@ interface GeneratedToken {
   readonly tokenHash: Buffer;
 }
 
-/** Of 32 secret bytes. */
-export function createManagementToken(bytes: Buffer): GeneratedToken {
-  const token = PREFIX + bytes.toString('hex');
+/** Formats 32 secret bytes as a management token. */
+export function createManagementToken(secretBytes: Buffer): GeneratedToken {
+  const token = PREFIX + secretBytes.toString('hex');
   return {
     secretToken: new Secret(token),
     tokenPrefix: token.slice(0, PREFIX.length + PREFIX_DIGITS),

@@ -5,7 +5,7 @@ import { Deleted, IdParams } from '../../http/schema.js';
 import { ManagementTokenCreated, ManagementTokenInput, ManagementTokenList } from './schema.js';
 import type { ManagementTokenService } from './service.js';
 
-/** A program may not give itself more programs. */
+/** `tokens: false`: a management token cannot create, list or delete management tokens. */
 const config = { access: 'admin', tokens: false } as const;
 
 export function managementTokenRoutes(app: App, tokens: ManagementTokenService): void {

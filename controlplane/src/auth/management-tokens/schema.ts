@@ -3,7 +3,8 @@ import { PageReply } from '../../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../../http/schema.js';
 
 const TokenRole = Type.Union([Type.Literal('viewer'), Type.Literal('member'), Type.Literal('admin')], {
-  description: 'At most this, and never more than its creator may at the time of the call.',
+  description:
+    'The highest role of the token. Each call gets the lower of this role and the current role of its creator.',
 });
 export const ManagementToken = Type.Object({
   id: Uuid,
@@ -26,6 +27,6 @@ export const ManagementTokenInput = Body({
 });
 export const ManagementTokenCreated = Type.Object({
   token: ManagementToken,
-  secretToken: Type.String({ description: 'Shown only here.' }),
+  secretToken: Type.String({ description: 'The complete token. It is returned only once.' }),
 });
 export const ManagementTokenList = Type.Object({ tokens: Type.Array(ManagementToken), ...PageReply });

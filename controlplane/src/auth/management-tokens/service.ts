@@ -1,4 +1,7 @@
-/** Management tokens: made by admins for programs, with no more than an admin's rights; rules and transactions. */
+/**
+ * Management tokens: admins create them for programs. A token has at most the role `admin` and never more rights than
+ * its creator. This class holds the rules and the transactions.
+ */
 import type { Secret } from '@acg/base/secret';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { Static } from 'typebox';
@@ -23,7 +26,7 @@ export class ManagementTokenService {
     return { rows: rows.map(present), total };
   }
 
-  /** The only time that the token is shown. */
+  /** Returns the complete token, which is not stored and cannot be shown again. */
   async create(
     actor: Actor,
     input: Static<typeof ManagementTokenInput>,
@@ -31,7 +34,7 @@ export class ManagementTokenService {
     const { name, role, projectId = null } = input;
     const expiresAt = parseExpiry(input.expiresAt ?? null, Date.now());
     if (!isRoleAtLeast(actor.role, role))
-      throw new Forbidden(`you are ${actor.role}: a token of yours cannot be ${role}`);
+      throw new Forbidden(`your role is ${actor.role}: you cannot create a token with the role ${role}`);
     const { secretToken, tokenPrefix, tokenHash } = createManagementToken(createSecretBytes());
     const id = uuidv7(Date.now());
     const { orgId } = actor;

@@ -27,7 +27,7 @@ export interface NewManagementToken {
   readonly expiresAt: Date | null;
 }
 
-/** A used token is written down at most so often. */
+/** `last_used_at` is updated at most once per interval. */
 const MARK_USED_INTERVAL_S = 60;
 
 const columns = (sql: Sql | Tx) => sql`
@@ -53,7 +53,10 @@ export async function loadManagementToken(sql: Sql, orgId: string, id: string): 
   return row ?? null;
 }
 
-/** Waits for a deletion of the organization that is under way, and throws where it came first: no token outlives it. */
+/**
+ * Waits for a running deletion of the organization and throws {@link Conflict} when it committed first, so that no
+ * token outlives its organization.
+ */
 export async function insertManagementToken(tx: Tx, token: NewManagementToken): Promise<ManagementTokenRow> {
   const { id, orgId, projectId, name, role, tokenPrefix, tokenHash, createdBy, expiresAt } = token;
   const [row] = await tx<ManagementTokenRow[]>`
@@ -61,11 +64,12 @@ export async function insertManagementToken(tx: Tx, token: NewManagementToken): 
     select ${id}, ${orgId}, ${projectId}, ${name}, ${role}, ${tokenPrefix}, ${tokenHash}, ${createdBy}, ${expiresAt}
       from organizations where id = ${orgId} and purge_at is null for key share
     returning ${columns(tx)}`;
-  if (row === undefined) throw new Conflict('the organization is being deleted: it gets no management tokens any more');
+  if (row === undefined)
+    throw new Conflict('the organization is being deleted: restore it before you create a management token');
   return row;
 }
 
-/** Takes turns with other writers of the organization's tokens. */
+/** Serializes writers of the organization's tokens with an advisory lock, and counts its tokens. */
 export async function lockAndCountTokens(tx: Tx, orgId: string): Promise<number> {
   await tx`select pg_advisory_xact_lock(hashtext(${`management-tokens:${orgId}`}))`;
   const [row] = await tx<{ total: number }[]>`
@@ -73,7 +77,7 @@ export async function lockAndCountTokens(tx: Tx, orgId: string): Promise<number>
   return row!.total;
 }
 
-/** Locks the project against deletion; false when there is none. */
+/** Locks the project against deletion; false when the organization has no such project. */
 export async function lockProject(tx: Tx, orgId: string, projectId: string): Promise<boolean> {
   return (await tx`select 1 from projects where org_id = ${orgId} and id = ${projectId} for key share`).length > 0;
 }
@@ -84,12 +88,12 @@ export async function deleteManagementToken(tx: Tx, orgId: string, id: string): 
   return row ?? null;
 }
 
-/** In all organizations. */
+/** Deletes the user's tokens in all organizations. */
 export async function deleteTokensCreatedBy(tx: Tx, userId: string): Promise<void> {
   await tx`delete from management_tokens where created_by = ${userId}`;
 }
 
-/** What a request with the token needs to know. */
+/** The fields of a token that authentication and authorization read. */
 export interface LiveManagementToken {
   readonly id: string;
   readonly name: string;
@@ -98,11 +102,11 @@ export interface LiveManagementToken {
   readonly role: Role;
   readonly creatorId: string;
   readonly creatorRole: Role;
-  /** To be written down as used. */
+  /** True when `last_used_at` is due for an update. */
   readonly stale: boolean;
 }
 
-/** Null: unknown, expired, its creator is no member any more, or its organization is being deleted. */
+/** Null: unknown, expired, its creator is no longer a member, or its organization is being deleted. */
 export async function findLiveToken(sql: Sql, tokenHash: Buffer): Promise<LiveManagementToken | null> {
   const [row] = await sql<LiveManagementToken[]>`
     select t.id, t.name, t.org_id as "orgId", t.project_id as "projectId", t.role, t.created_by as "creatorId",

@@ -1,7 +1,7 @@
 /**
- * Failed logins in the audit trails of the account's organizations. Strangers can cause them, so they are bounded: one entry
- * an hour for each client network, and 20 a day for each account. Written in the background, so that the time of the
- * answer does not tell whether an account exists.
+ * Records failed logins in the audit trails of the account's organizations. Anyone can cause them, so they are limited:
+ * one entry an hour per client network and 20 a day per account. Entries are written in the background, so that the
+ * response time does not reveal whether an account exists.
  */
 
 import { toClientNetworkKey } from '@acg/base/client-network';
@@ -23,7 +23,7 @@ export class FailedLoginAudit {
     readonly background: BackgroundTasks,
   ) {}
 
-  /** Returns at once. An address without an account leaves no entry. */
+  /** Returns at once. An e-mail address without an account leaves no entry. */
   record(email: string, ip: string): void {
     this.background.run('entry of a failed login', async () => {
       const user = await store.loadUserByEmail(this.sql, email);

@@ -1,6 +1,7 @@
 /**
- * argon2id on the library's threads, off the event loop. At most `CONCURRENT_MAX` run at once (each takes 19 MiB and a
- * thread of the pool that files need too); the others wait, address by address in turn.
+ * Hashes and verifies passwords with argon2id on the library's threads, off the event loop. At most
+ * `CONCURRENT_HASHES_MAX` run at once: each takes 19 MiB and a thread of the pool that file access needs too. The
+ * others wait, in turn per client network. Past `WAITING_MAX` they are rejected with `TooManyAttempts`.
  */
 import { randomBytes } from 'node:crypto';
 import { toClientNetworkKey } from '@acg/base/client-network';
@@ -20,22 +21,22 @@ export class PasswordHasher {
     waitingMax: WAITING_MAX,
     subject: 'sign-ins',
   });
-  /** A hash that no password matches: verifying against it takes as long as against a user's. */
+  /** A hash that no password matches. Verifying against it takes as long as against a user's hash. */
   readonly #decoyHash = hash(randomBytes(32).toString('base64'), ARGON2_OPTIONS);
 
-  /** For whom is asked: the client's address. Throws {@link InvalidInput} for a password that everybody guesses. */
+  /** `ip`: the client's address, for fair queueing. Throws {@link InvalidInput} for a commonly used password. */
   async hash(password: string, ip: string): Promise<string> {
-    if (isWeakPassword(password)) throw new InvalidInput('the password is one that many people use: choose another');
+    if (isWeakPassword(password)) throw new InvalidInput('the password is too common: choose another');
     return this.#semaphore.run(toClientNetworkKey(ip), () => hash(normalisePassword(password), ARGON2_OPTIONS));
   }
 
-  /** `stored` null (no such user) costs the same time and is always false. */
+  /** `storedHash` null (no such user) takes the same time and always returns false. */
   async verify(storedHash: string | null, password: string, ip: string): Promise<boolean> {
-    const against = storedHash ?? (await this.#decoyHash);
-    const work = () => verify(against, normalisePassword(password)).catch(() => false);
-    return (await this.#semaphore.run(toClientNetworkKey(ip), work)) && storedHash !== null;
+    const comparedHash = storedHash ?? (await this.#decoyHash);
+    const verifyPassword = () => verify(comparedHash, normalisePassword(password)).catch(() => false);
+    return (await this.#semaphore.run(toClientNetworkKey(ip), verifyPassword)) && storedHash !== null;
   }
 }
 
-/** One password typed on two keyboards may arrive composed or decomposed (NIST SP 800-63B §5.1.1.2). */
+/** The same password typed on two keyboards may arrive composed or decomposed (NIST SP 800-63B §5.1.1.2). */
 const normalisePassword = (password: string): string => password.normalize('NFKC');

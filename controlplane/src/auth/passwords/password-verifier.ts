@@ -1,4 +1,7 @@
-/** The one way to ask whether a password is an account's: in equal time, and counted as a failed login where it is not. */
+/**
+ * Verifies the password of an account. All password checks go through this class: it takes the same time with and
+ * without an account, and counts each wrong password as a failed login.
+ */
 
 import type { IdentityProof, Throttle } from '../../throttling/throttle.js';
 import type { FailedLoginAudit } from './failed-login-audit.js';
@@ -12,8 +15,8 @@ export class PasswordVerifier {
   ) {}
 
   /**
-   * `stored` null: no such account. `proof`: what the request has shown beside the password. Throws `TooManyAttempts` once
-   * there are too many failed logins.
+   * `storedHash` null: no such account. `proof`: what the request has proven beside the password. Throws
+   * `TooManyAttempts` after too many failed logins.
    */
   async verifyPassword(
     email: string,
@@ -28,7 +31,7 @@ export class PasswordVerifier {
       await this.throttle.recordFailedLogin(email, ip, proof);
       return false;
     }
-    // Again: guesses sent in parallel all pass the first check.
+    // Checks the limit again: guesses sent in parallel all pass the first check.
     await this.throttle.assertLoginAllowed(email, ip, proof);
     return true;
   }

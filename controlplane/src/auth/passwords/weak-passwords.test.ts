@@ -27,7 +27,7 @@ test.each([
   'welcomewelcome1',
   'superman1234',
   'a b c a b c a b c',
-])('%s is common', (password) => {
+])('rejects the common password %s', (password) => {
   expect(isWeakPassword(password)).toBe(true);
 });
 
@@ -45,10 +45,10 @@ test.each([
   'gänseblümchen wiese',
   '日本語のパスワードです',
   'z7$kQm!x2@Lp',
-])('%s is not', (password) => {
+])('accepts the password %s', (password) => {
   expect(isWeakPassword(password)).toBe(false);
 });
 
-test('a password of the greatest length is judged in no time worth speaking of', () => {
+test('checks a password of the maximum length without a noticeable delay', () => {
   expect(isWeakPassword('a1'.repeat(127) + 'zq')).toBe(false);
 });

@@ -1,7 +1,7 @@
 /**
- * Whether a password is one of those that are tried first: a word that many people take with something that many people
- * append, a walk over the keyboard, a run of one character or of a short block. Shorter ones than 10 characters are
- * refused before.
+ * Detects passwords that attackers try first: a common word with a common suffix, a walk over the keyboard, or a
+ * repetition of one character or a short block. Passwords shorter than 10 characters are rejected earlier, by the
+ * schema.
  */
 const COMMON_WORD_LIST =
   'password passwort passw0rd motdepasse contrasena qwerty qwertz azerty welcome willkommen letmein iloveyou admin ' +
@@ -38,7 +38,7 @@ const LOOKALIKES: Readonly<Record<string, string>> = {
   '@': 'a',
   $: 's',
 };
-/** Longer runs than this of one walk, or repeated blocks up to this length, make a password common. */
+/** The longest block whose repetition makes a password weak. */
 const BLOCK_CHARS_MAX = 6;
 
 export function isWeakPassword(password: string): boolean {
@@ -55,7 +55,7 @@ function isRepeatedBlock(text: string): boolean {
   return false;
 }
 
-/** `1234567890`, `qwertyuiop`, `1234567890qwertyuiop`: at most two walks, one after the other. */
+/** `1234567890`, `qwertyuiop`, `1234567890qwertyuiop`: at most two walks in sequence. */
 function isKeyboardWalk(text: string): boolean {
   for (let cut = 0; cut <= text.length; cut++) {
     if ([text.slice(0, cut), text.slice(cut)].every((part) => KEYBOARD_WALKS.some((walk) => walk.includes(part))))
@@ -71,7 +71,7 @@ function isCommonWordWithSuffix(text: string): boolean {
   return [core, spelled, text].some((candidate) => COMMON_WORDS.has(candidate) || isRepeatedCommonWord(candidate));
 }
 
-/** Of the same word only: two different ones are a choice that not everybody makes. */
+/** Repetitions of one word only: a combination of two different words is less common. */
 function isRepeatedCommonWord(text: string): boolean {
   const word = text.slice(0, text.length >> 1);
   return COMMON_WORDS.has(word) && text.slice(word.length).replace(/^[-_.]/, '') === word;

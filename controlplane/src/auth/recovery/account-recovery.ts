@@ -1,4 +1,7 @@
-/** Forgotten passwords and e-mail verification: single-use tokens by mail. */
+/**
+ * Password reset and e-mail verification with single-use tokens that are sent by mail. Requests for mails return at
+ * once, so that the response does not reveal whether an account exists.
+ */
 import { recordUserAudit } from '../../audit/audit-trail.js';
 import type { Sql, Tx } from '../../db/sql.js';
 import { InvalidInput, TooManyAttempts, Unauthenticated } from '../../domain/errors.js';
@@ -22,7 +25,9 @@ import { ensureOrganization, reclaimAccount } from './reclaim-account.js';
 
 const RESET_TOKEN_LIFETIME_S = 3_600;
 const VERIFICATION_TOKEN_LIFETIME_S = 86_400;
-/** Mails of one kind that one address is sent on demand: enough for anybody, too few to flood a mailbox. */
+/**
+ * Mails of one kind per address and window that a caller may request: enough for real use, too few to flood a mailbox.
+ */
 const MAILS_PER_ADDRESS_MAX = 5;
 const MAILS_WINDOW_S = 3_600;
 const UNKNOWN_VERIFICATION_MESSAGE = 'this verification token is unknown, used or expired';
@@ -36,11 +41,14 @@ export class AccountRecovery {
     readonly mailer: Mailer,
     readonly background: BackgroundTasks,
     readonly publicUrl: string,
-    /** Mails leave the server. Else the operator passes links on, and vouches for who gets them (docs/access.md). */
+    /**
+     * True when mails leave the server. Otherwise the operator passes links on and is responsible for who gets them
+     * (docs/access.md).
+     */
     readonly deliversMail: boolean,
   ) {}
 
-  /** Returns at once: whether the e-mail is known shows in nothing, not even in the time. */
+  /** Returns at once: neither the response nor its time reveals whether the e-mail address is known. */
   requestPasswordReset(rawEmail: string): void {
     const email = normaliseEmail(rawEmail);
     this.background.run('reset mail', async () => {
@@ -53,23 +61,24 @@ export class AccountRecovery {
   }
 
   /**
-   * Sets the password, ends all sessions, lifts the limit on failed logins. The token works once. `sessionOf`: the user
-   * whose session the caller has; without one, an account that was never confirmed is taken over ({@link reclaimAccount}).
+   * Sets the password, revokes all sessions and lifts the limit on failed logins. The token works once.
+   * `sessionUserId`: the user of the caller's session, or null. A caller without a session of the account reclaims an
+   * account that was never verified ({@link reclaimAccount}).
    */
   async resetPassword(token: string, password: string, sessionUserId: string | null, ip: string): Promise<void> {
-    // Hashed before the token is looked up, so that a wrong token takes as long as a right one.
+    // Hashes before the token is looked up, so that a wrong token takes as long as a valid one.
     const passwordHash = await this.hasher.hash(password, ip);
     const { user, suspended } = await this.sql.begin(async (tx) => {
       const userId = await store.consumeEmailToken(tx, 'reset', hashEmailToken(token));
-      if (userId === null) throw new InvalidInput('this reset token is unknown, used or expired: ask for a new mail');
+      if (userId === null) throw new InvalidInput('this reset token is unknown, used or expired: request a new mail');
       const before = (await store.loadUser(tx, userId))!;
       const isReclaimed = before.emailVerifiedAt === null && sessionUserId !== userId;
-      // Before the account is locked, as in a login.
+      // Before the account is locked, in the same order as a login.
       await this.throttle.recordMailboxProof(tx, before.email, ip, isReclaimed);
       await store.setPasswordHash(tx, userId, passwordHash);
       const items = isReclaimed ? await this.#reclaimUnverifiedAccount(tx, before, ip) : NOTHING_SUSPENDED;
       await revokeUserSessions(tx, userId, null);
-      await store.markEmailVerified(tx, userId); // the mail has shown who reads that mailbox
+      await store.markEmailVerified(tx, userId); // the token proves access to the mailbox
       await recordUserAudit(tx, before, ip, 'user.password_reset', { password: ['[secret]', '[secret]'] });
       await invalidateSuspendedOrganizations(tx, items);
       return { user: before, suspended: items };
@@ -77,7 +86,7 @@ export class AccountRecovery {
     this.notifySuspension(user.email, suspended);
   }
 
-  /** Somebody else may have made the account. */
+  /** Another person may have created the account with this address. */
   async #reclaimUnverifiedAccount(tx: Tx, user: store.UserRow, ip: string): Promise<SuspensionResult> {
     if (!this.deliversMail) {
       await deleteTokensCreatedBy(tx, user.id);
@@ -88,17 +97,20 @@ export class AccountRecovery {
     return suspended;
   }
 
-  /** Mails the owner of the account that items wait for a review; none: no mail. */
+  /** Mails the owner of the account that suspended items wait for a review. Sends nothing without such items. */
   notifySuspension(email: string, { items }: SuspensionResult): void {
     if (items > 0) this.mailer.enqueue(createSuspensionMail(this.publicUrl, email, items));
   }
 
-  /** After signup. */
+  /** Sends the verification mail in the background, after signup. */
   enqueueVerificationMail(user: { readonly id: string; readonly email: string }): void {
     this.background.run('verification mail', () => this.#sendVerificationMail(user));
   }
 
-  /** Once more, where the address is not verified yet. Returns at once, like {@link requestPasswordReset} and for the same reason. */
+  /**
+   * Sends the verification mail again to an unverified address. Returns at once, for the same reason as {@link
+   * requestPasswordReset}.
+   */
   resendVerification(rawEmail: string): void {
     const email = normaliseEmail(rawEmail);
     this.background.run('verification mail', async () => {
@@ -109,8 +121,8 @@ export class AccountRecovery {
   }
 
   /**
-   * `password`, where given, must be the account's: the page behind the mail's link asks for it, so that nobody confirms
-   * with one click an account that a stranger made with that address.
+   * `password`, if given, must be the account's. The page behind the mail's link asks for it: one click must not
+   * confirm an account that another person created with that address.
    */
   async verifyEmail(token: string, password: string | undefined, ip: string): Promise<void> {
     const hash = hashEmailToken(token);
@@ -124,11 +136,13 @@ export class AccountRecovery {
     });
   }
 
-  async #assertAccountPassword(verification: Buffer, password: string, ip: string): Promise<void> {
-    const user = await store.loadUserByEmailToken(this.sql, 'verify', verification);
+  async #assertAccountPassword(verificationTokenHash: Buffer, password: string, ip: string): Promise<void> {
+    const user = await store.loadUserByEmailToken(this.sql, 'verify', verificationTokenHash);
     if (user === null) throw new InvalidInput(UNKNOWN_VERIFICATION_MESSAGE);
     if (await this.passwordVerifier.verifyPassword(user.email, user.passwordHash, password, ip, 'mailbox')) return;
-    throw new Unauthenticated('this is not the password of the account: if you did not make it, leave it unconfirmed');
+    throw new Unauthenticated(
+      'this is not the password of the account: if you did not create the account, do not confirm it',
+    );
   }
 
   async #sendVerificationMail(user: { readonly id: string; readonly email: string }): Promise<void> {

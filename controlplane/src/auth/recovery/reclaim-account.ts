@@ -1,7 +1,7 @@
 /**
- * An account passes to the person who reads its mailbox. Until then nobody had shown that address and account belong to
- * the same person, so a stranger may have signed up with the address and prepared the account for its owner. Everything
- * made before loses its effect: what an owner can review is suspended, the rest ends.
+ * Transfers an unverified account to the person who has proven to read its mailbox. Another person may have signed up
+ * with that address and prepared the account for its owner. So everything that was created before loses its effect:
+ * items that an owner can review are suspended, the rest is deleted.
  */
 import { recordAudit } from '../../audit/audit-trail.js';
 import type { Tx } from '../../db/sql.js';
@@ -19,13 +19,14 @@ interface AccountUser {
 }
 
 /**
- * - Sessions end, also those of approved devices. They end first: a request that is under way in one of them has then
- *   finished, or does nothing any more.
+ * - Sessions are revoked, including those of approved devices. They are revoked first: a request in one of them has
+ *   then
+ *   either finished or has no effect.
  * - Organizations that the account founded and still owns: everything in them is suspended (suspension/kinds.ts).
- * - Organizations that it founded and does not own any more: the account leaves them, because it cannot review them.
- * - Management tokens and invitations that it made in other organizations are deleted.
+ * - Organizations that it founded and no longer owns: the account leaves them, because it cannot review them.
+ * - Management tokens and invitations that it created in other organizations are deleted.
  *
- * The caller announces what was suspended (`announceSuspension`), and lets the throttle forget known addresses.
+ * The caller calls `invalidateSuspendedOrganizations` with the result and clears the throttle's trusted addresses.
  */
 export async function reclaimAccount(tx: Tx, user: AccountUser, ip: string): Promise<SuspensionResult> {
   await revokeUserSessions(tx, user.id, null);
@@ -44,7 +45,10 @@ export async function reclaimAccount(tx: Tx, user: AccountUser, ip: string): Pro
   return suspended;
 }
 
-/** The person can log in, also later: an account without any organization but those that are being deleted gets one. */
+/**
+ * Creates an organization when the account has none, or only organizations that are being deleted. The user can then
+ * always log in.
+ */
 export async function ensureOrganization(tx: Tx, user: AccountUser, ip: string): Promise<void> {
   const organizations = await store.listUserOrganizations(tx, user.id);
   if (organizations.some(({ purgeAt }) => purgeAt === undefined)) return;

@@ -1,6 +1,6 @@
 /**
- * The cookie of a browser's session: 256 random bits, of which only the SHA-256 is stored. Its name pins it to https and
- * to this host where the public address is https.
+ * The cookie of a browser session: 256 random bits, of which only the SHA-256 is stored. When the public URL uses
+ * https, the `__Host-` prefix of its name restricts the cookie to https and to this host.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { parseCookie, stringifySetCookie } from 'cookie';
@@ -28,15 +28,15 @@ export class SessionCookie {
     this.#origin = new URL(publicUrl).origin;
   }
 
-  /** What the request's cookie holds, if it has one of the right form. */
+  /** Returns the secret of the request's session cookie; null when it is missing or malformed. */
   readSecret(request: FastifyRequest): string | null {
     const header = request.headers.cookie;
     const secret = header === undefined ? undefined : parseCookie(header)[this.#name];
     return secret !== undefined && COOKIE_SECRET.test(secret) ? secret : null;
   }
 
-  /** The header that sets it; null takes it away. */
-  header(secret: string | null): string {
+  /** Returns the Set-Cookie header that sets the secret; null deletes the cookie. */
+  serializeSetCookie(secret: string | null): string {
     return stringifySetCookie({
       name: this.#name,
       value: secret ?? '',
@@ -49,8 +49,9 @@ export class SessionCookie {
   }
 
   /**
-   * Throws {@link Forbidden} unless a page of this service sent the request. The cookie's SameSite does not tell: another port of the same host
-   * is the same site. Browsers leave the header out on plain http off loopback; then the origin must be the public one.
+   * Throws {@link Forbidden} unless a page of this service sent the request. SameSite is not enough: another port of
+   * the same host is the same site. Browsers omit Sec-Fetch-Site on plain http except on loopback; then Origin must be
+   * the public origin.
    */
   assertSameOrigin({ headers }: FastifyRequest): void {
     const site = headers['sec-fetch-site'];

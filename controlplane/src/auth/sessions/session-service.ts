@@ -1,7 +1,7 @@
 /**
- * Sessions: opened by a login, kept alive by refresh, seen and ended by their user. A bearer token is good while its row
- * is there and its generation is the current one; refreshing raises the generation, and a token of an earlier one ends
- * the session, so a copied token does not live on.
+ * Sessions: login opens them, refresh extends them, users list and revoke them. A bearer token is valid while its
+ * session row exists and its generation is the current one. Each refresh raises the generation. Using a token of an
+ * earlier generation revokes the session, so that a copied token does not stay valid.
  */
 
 import { toClientNetworkKey } from '@acg/base/client-network';
@@ -20,7 +20,7 @@ import type { SessionTokens } from './session-token.js';
 export const SESSION_ENDED_MESSAGE = 'this session has ended: log in again';
 const USER_AGENT_MAX = 200;
 
-/** From where a session is opened. */
+/** The client that opens a session. */
 export interface ClientInfo {
   readonly ip: string;
   readonly userAgent: string;
@@ -33,9 +33,9 @@ interface SessionUser {
 
 interface SessionOptions {
   readonly kind?: 'api' | 'cli';
-  /** No more than this role, and in this organization alone. */
+  /** Limits the session to this role and to the organization in which it is opened. */
   readonly roleMax?: Role;
-  /** The user has just given the password; true unless said otherwise. */
+  /** The user has just entered the password. Default: true. */
   readonly authenticated?: boolean;
 }
 
@@ -45,7 +45,7 @@ export class SessionService {
     readonly tokens: SessionTokens,
   ) {}
 
-  /** Opens one in that organization and answers its bearer token. */
+  /** Opens a session in that organization and returns its bearer token. */
   async openBearerSession(
     tx: Tx,
     user: SessionUser,
@@ -64,20 +64,25 @@ export class SessionService {
     return this.tokens.issue({ userId: user.id, orgId, version: user.sessionVersion, id, generation: 1 });
   }
 
-  /** Opens one for a browser and answers what its cookie holds. */
+  /** Opens a browser session and returns the secret for its cookie. */
   async openBrowserSession(tx: Tx, user: SessionUser, orgId: string, client: ClientInfo): Promise<string> {
     const { secret, hash } = createCookieSecret();
     await this.#insertSession(tx, user, orgId, client, { kind: 'browser', roleMax: null, authenticated: true }, hash);
     return secret;
   }
 
-  /** The actor's bearer tokens end; a cookie carries the session on, with all its bounds. */
+  /**
+   * Revokes the actor's bearer tokens and continues the session with a cookie, with the same limits. Returns the secret
+   * for the cookie.
+   */
   async exchangeForCookie(actor: Actor): Promise<string> {
     const { secret, hash } = createCookieSecret();
     const { session } = actor;
     await this.sql.begin(async (tx) => {
       if (session === null || !(await store.convertToBrowserSession(tx, session.id, hash))) {
-        throw new Unauthenticated('this session cannot become one of a browser: log in with e-mail and password');
+        throw new Unauthenticated(
+          'this session cannot be exchanged for a browser session: log in with e-mail and password',
+        );
       }
       await recordAudit(
         tx,
@@ -91,32 +96,32 @@ export class SessionService {
   }
 
   /**
-   * A new token for one that is valid or expired less than 7 days ago; the old one retires. A retired one ends the whole
-   * session (reused-session.ts).
+   * Returns a new token for one that is valid or expired less than 7 days ago, and retires the old one. Using a retired
+   * token revokes the session ({@link revokeReusedSession}).
    */
   async refresh(token: string, client: ClientInfo): Promise<string> {
     const session = this.tokens.verifyForRefresh(token);
     const { userId, orgId, id, generation } = session;
     const refreshed = await this.sql.begin(async (tx) => {
       if (id === null) {
-        const holds = await store.loadLegacySession(tx, userId, orgId, session.version);
-        if (holds === null) throw new Unauthenticated(SESSION_ENDED_MESSAGE);
+        const legacySession = await store.loadLegacySession(tx, userId, orgId, session.version);
+        if (legacySession === null) throw new Unauthenticated(SESSION_ENDED_MESSAGE);
         return this.openBearerSession(tx, { id: userId, sessionVersion: session.version }, orgId, client, {
           authenticated: false,
         });
       }
-      const row = { id, userId, orgId, generation };
-      const next = await store.refreshSession(tx, row, toClientNetworkKey(client.ip));
+      const tokenIdentity = { id, userId, orgId, generation };
+      const next = await store.refreshSession(tx, tokenIdentity, toClientNetworkKey(client.ip));
       if (next !== null && next !== 'reused') return this.tokens.issue({ userId, orgId, id, ...next });
-      await revokeReusedSession(tx, row, client.ip, next === null);
+      await revokeReusedSession(tx, tokenIdentity, client.ip, next === null);
       return null;
     });
-    // Outside: what has ended, stays so.
+    // Outside the transaction, which must commit the revocation.
     if (refreshed === null) throw new Unauthenticated(SESSION_ENDED_MESSAGE);
     return refreshed;
   }
 
-  /** The session acts in another organization from now on; answers a bearer token for it. */
+  /** Switches the session to another organization and returns a bearer token for it. */
   async switchOrganization(
     tx: Tx,
     actor: Actor,
@@ -126,33 +131,39 @@ export class SessionService {
   ): Promise<string> {
     const { session } = actor;
     if (session === null) return this.openBearerSession(tx, user, orgId, client, { authenticated: false });
-    if (session.roleMax !== null) throw new Forbidden('this session is bound to its organization: log in for another');
-    const moved = await store.switchSessionOrganization(tx, session.id, orgId);
-    if (moved === null) throw new Unauthenticated(SESSION_ENDED_MESSAGE);
-    return this.tokens.issue({ userId: user.id, orgId, id: session.id, ...moved });
+    if (session.roleMax !== null)
+      throw new Forbidden(
+        'this session is limited to its organization: log in with e-mail and password to use another',
+      );
+    const switched = await store.switchSessionOrganization(tx, session.id, orgId);
+    if (switched === null) throw new Unauthenticated(SESSION_ENDED_MESSAGE);
+    return this.tokens.issue({ userId: user.id, orgId, id: session.id, ...switched });
   }
 
   async list(actor: Actor, page: Page): Promise<ListResult<SessionInfo>> {
     const { rows, total } = await store.listSessions(this.sql, actor.userId, page);
-    return { rows: rows.map((row) => present(row, actor)), total };
+    return { rows: rows.map((row) => presentSession(row, actor)), total };
   }
 
-  /** Its own too. */
+  /** Revokes one session of the actor's user; the actor's own session is allowed. */
   async revoke(actor: Actor, id: string): Promise<void> {
     await this.sql.begin(async (tx) => {
       if (!(await store.deleteSession(tx, actor.userId, id))) throw new NotFound('session');
-      await recordUserAudit(tx, user(actor), actor.ip, 'session.end', { session: [id, null] });
+      await recordUserAudit(tx, toAuditUser(actor), actor.ip, 'session.end', { session: [id, null] });
     });
   }
 
   async revokeOthers(actor: Actor): Promise<void> {
     await this.sql.begin(async (tx) => {
       await store.revokeUserSessions(tx, actor.userId, actor.session?.id ?? null);
-      await recordUserAudit(tx, user(actor), actor.ip, 'session.end_others', {});
+      await recordUserAudit(tx, toAuditUser(actor), actor.ip, 'session.end_others', {});
     });
   }
 
-  /** A token from before sessions were rows cannot end alone: all sessions of its user do. */
+  /**
+   * A token without a session row (issued before sessions were stored) cannot be revoked alone: revokes all sessions of
+   * its user.
+   */
   async logout(actor: Actor): Promise<void> {
     if (actor.session !== null) return this.revoke(actor, actor.session.id);
     await this.revokeOthers(actor);
@@ -163,26 +174,29 @@ export class SessionService {
     user: SessionUser,
     orgId: string,
     { ip, userAgent }: ClientInfo,
-    how: Pick<store.NewSession, 'kind' | 'roleMax' | 'authenticated'>,
+    options: Pick<store.NewSession, 'kind' | 'roleMax' | 'authenticated'>,
     secretHash: Buffer | null,
   ): Promise<string> {
     const id = uuidv7(Date.now());
-    const from = { ip, userAgent: userAgent.slice(0, USER_AGENT_MAX) };
-    const row = { id, userId: user.id, orgId, version: user.sessionVersion, secretHash, ...how, ...from };
+    const client = { ip, userAgent: userAgent.slice(0, USER_AGENT_MAX) };
+    const row = { id, userId: user.id, orgId, version: user.sessionVersion, secretHash, ...options, ...client };
     if (!(await store.insertSession(tx, row))) throw new Unauthenticated(SESSION_ENDED_MESSAGE);
     return id;
   }
 }
 
-/** Throws {@link Unauthenticated} where the actor's session has ended. Until the transaction ends, it cannot. */
+/**
+ * Locks the actor's session against revocation until the transaction ends. Throws {@link Unauthenticated} when it is
+ * already revoked.
+ */
 export async function lockActiveSession(tx: Tx, { session }: Pick<Actor, 'session'>): Promise<void> {
-  // A token from before sessions were rows has none.
+  // A token issued before sessions were stored has no session row.
   if (session !== null && !(await store.lockSession(tx, session.id))) throw new Unauthenticated(SESSION_ENDED_MESSAGE);
 }
 
-const user = ({ userId, email }: Actor) => ({ id: userId, email });
+const toAuditUser = ({ userId, email }: Actor) => ({ id: userId, email });
 
-const present = (row: store.SessionRow, actor: Actor): SessionInfo => ({
+const presentSession = (row: store.SessionRow, actor: Actor): SessionInfo => ({
   id: row.id,
   kind: row.kind,
   current: row.id === actor.session?.id,

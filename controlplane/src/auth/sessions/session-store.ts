@@ -3,15 +3,15 @@ import type { ListResult, Page } from '../../http/pagination.js';
 import type { Role } from '../../http/route-access.js';
 import { REFRESH_GRACE_S, SESSION_LIFETIME_S } from './session-token.js';
 
-/** Of one user; the one that was not seen for the longest goes first. */
+/** Sessions per user. A new session beyond this deletes the session with the oldest `last_seen_at`. */
 export const SESSIONS_PER_USER_MAX = 100;
-/** A browser that is not used for so long is logged out. */
+/** A browser session that is not used for this long expires. */
 export const BROWSER_IDLE_S = 12 * 3_600;
-/** How long the bearer token before the newest one is still good: two tabs refresh at the same time. */
+/** How long the bearer token before the newest one stays valid, because two tabs may refresh at the same time. */
 const PREVIOUS_TOKEN_GRACE_S = 60;
-/** Of a session with bearer tokens, however often it is refreshed: then its user logs in again. */
+/** The maximum lifetime of a session with bearer tokens, even if it is refreshed. Then its user must log in again. */
 export const BEARER_LIFETIME_S = 30 * 86_400;
-/** A seen session is written down at most so often. */
+/** `last_seen_at` is updated at most once per interval. */
 const MARK_SEEN_INTERVAL_S = 60;
 
 export type SessionKind = 'api' | 'browser' | 'cli';
@@ -20,7 +20,7 @@ export interface NewSession {
   readonly id: string;
   readonly userId: string;
   readonly orgId: string;
-  /** users.session_version when the user showed who it is: a reset in between wins. */
+  /** `users.session_version` at the time of authentication: a password reset in between wins. */
   readonly version: number;
   readonly kind: SessionKind;
   readonly secretHash: Buffer | null;
@@ -30,7 +30,7 @@ export interface NewSession {
   readonly userAgent: string;
 }
 
-/** False when the sessions of that version have ended meanwhile. Waits for a password change that is under way. */
+/** Returns false when the sessions of that version were revoked meanwhile. Waits for a running password change. */
 export async function insertSession(tx: Tx, session: NewSession): Promise<boolean> {
   const { id, userId, orgId, version, kind, secretHash, roleMax, authenticated, ip, userAgent } = session;
   const user = await tx`select 1 from users where id = ${userId} and session_version = ${version} for share`;
@@ -45,7 +45,9 @@ export async function insertSession(tx: Tx, session: NewSession): Promise<boolea
   return true;
 }
 
-/** What a request needs to know; one row per session and organization of its user. */
+/**
+ * The fields of a session that authentication and authorization read. One row per session and organization of its user.
+ */
 export interface LiveSession {
   readonly email: string;
   readonly role: Role;
@@ -55,27 +57,27 @@ export interface LiveSession {
   readonly kind: SessionKind;
   readonly roleMax: Role | null;
   readonly recent: boolean;
-  /** Of the organization. */
+  /** The purge date of the organization; null when it is not being deleted. */
   readonly purgeAt: Date | null;
-  /** To be written down as seen. */
+  /** True when `last_seen_at` is due for an update. */
   readonly stale: boolean;
 }
 
-/** How long after the password was given its holder counts as present. */
+/** How long after entering the password the user counts as recently authenticated. */
 const RECENT_AUTHENTICATION_S = 15 * 60;
 
-const purgeAt = (sql: Sql | Tx) => sql`
+const purgeAtColumn = (sql: Sql | Tx) => sql`
   (select purge_at from organizations o where o.id = m.org_id) as "purgeAt"`;
 
 const liveColumns = (sql: Sql | Tx) => sql`
-  u.email, m.role, u.id as "userId", m.org_id as "orgId", ${purgeAt(sql)}, s.id, s.kind, s.role_max as "roleMax",
+  u.email, m.role, u.id as "userId", m.org_id as "orgId", ${purgeAtColumn(sql)}, s.id, s.kind, s.role_max as "roleMax",
   coalesce(s.authenticated_at > now() - make_interval(secs => ${RECENT_AUTHENTICATION_S}), false) as recent,
   s.last_seen_at < now() - make_interval(secs => ${MARK_SEEN_INTERVAL_S}) as stale`;
 
-/** Its user logged in less than {@link BEARER_LIFETIME_S} ago. */
+/** Whether the user logged in less than {@link BEARER_LIFETIME_S} ago. */
 const withinBearerLifetime = (sql: Sql | Tx) => sql`s.created_at > now() - make_interval(secs => ${BEARER_LIFETIME_S})`;
 
-/** Of a bearer token of that generation, in one organization of the user. */
+/** Loads the session of a bearer token of that generation, in one organization of the user. */
 export async function loadBearerSession(
   sql: Sql,
   id: string,
@@ -101,7 +103,7 @@ export async function loadBrowserSession(sql: Sql, secretHash: Buffer): Promise<
   return row ?? null;
 }
 
-/** By a token from before sessions were rows. */
+/** Loads the user and role for a token that was issued before sessions were stored. */
 export async function loadLegacySession(
   sql: Sql | Tx,
   userId: string,
@@ -109,7 +111,7 @@ export async function loadLegacySession(
   version: number,
 ): Promise<Pick<LiveSession, 'email' | 'role' | 'purgeAt'> | null> {
   const [row] = await sql<Pick<LiveSession, 'email' | 'role' | 'purgeAt'>[]>`
-    select u.email, m.role, ${purgeAt(sql)} from users u join memberships m on m.user_id = u.id
+    select u.email, m.role, ${purgeAtColumn(sql)} from users u join memberships m on m.user_id = u.id
      where u.id = ${userId} and m.org_id = ${orgId} and u.session_version = ${version}`;
   return row ?? null;
 }
@@ -120,17 +122,17 @@ export async function markSessionSeen(sql: Sql, id: string): Promise<void> {
      where id = ${id} and last_seen_at < now() - make_interval(secs => ${MARK_SEEN_INTERVAL_S})`;
 }
 
-/** False when it has ended. Until the transaction ends, it cannot: whoever would end it waits. */
+/** Returns false when the session was revoked. Otherwise a revocation waits until the transaction ends. */
 export async function lockSession(tx: Tx, id: string): Promise<boolean> {
   return (await tx`select 1 from sessions where id = ${id} for key share`).length === 1;
 }
 
-/** The password was given in it just now. */
+/** Records that the user has just entered the password in this session. */
 export async function markSessionAuthenticated(tx: Tx, id: string): Promise<void> {
   await tx`update sessions set authenticated_at = now() where id = ${id}`;
 }
 
-/** What a bearer token says of its session. */
+/** The claims of a bearer token that identify its session. */
 export interface SessionTokenIdentity {
   readonly id: string;
   readonly userId: string;
@@ -138,22 +140,22 @@ export interface SessionTokenIdentity {
 }
 
 export interface SessionGeneration {
-  /** What the new token carries. */
+  /** The generation for the new token. */
   readonly generation: number;
   readonly version: number;
 }
 
 /**
- * Raises the generation for the newest token. For the one before it, while that is good, answers the current generation,
- * but only to the network that refreshed last: two tabs of one client, not a thief. `reused`: somebody else has refreshed
- * the session. Null: the session or the membership has ended.
+ * Raises the generation for the newest token. For the token before it, within its grace period, returns the current
+ * generation, but only to the network that refreshed last: two tabs of one client, not a thief. `reused`: another
+ * client has refreshed the session. Null: the session or the membership has ended.
  */
 export async function refreshSession(
   tx: Tx,
   { id, userId, orgId, generation }: SessionTokenIdentity & { readonly orgId: string },
   network: string,
 ): Promise<SessionGeneration | 'reused' | null> {
-  const [row] = await tx<{ current: number; shared: boolean; version: number }[]>`
+  const [row] = await tx<{ current: number; isWithinGrace: boolean; version: number }[]>`
     select s.generation as current, u.session_version as version,
            coalesce(s.previous_until > now() and coalesce(s.refreshed_from = ${network}, true), false) as shared
       from sessions s join users u on u.id = s.user_id join memberships m on m.user_id = u.id and m.org_id = ${orgId}
@@ -161,7 +163,7 @@ export async function refreshSession(
        and (s.role_max is null or s.org_id = ${orgId}) and ${withinBearerLifetime(tx)}
        for update of s`;
   if (row === undefined) return null;
-  const { current, shared, version } = row;
+  const { current, isWithinGrace: shared, version } = row;
   const newest = generation === current;
   if (!newest && !(generation === current - 1 && shared)) return generation < current ? 'reused' : null;
   await tx`
@@ -175,23 +177,24 @@ export async function refreshSession(
 }
 
 /**
- * A token that was retired is used again: the gateway cannot tell thief from owner, so the session ends. Null:
- * the token is not retired, or is the one before the newest, in its overlap, and `overlap` spares it.
+ * Deletes the session when a retired token is used again, because the gateway cannot tell a thief from the owner. Null:
+ * the token is not retired, or `allowOverlap` is set and the token is the one before the newest within its grace
+ * period.
  */
 export async function deleteReusedSession(
   tx: Tx,
   { id, userId, generation }: SessionTokenIdentity,
-  overlap: boolean,
+  allowOverlap: boolean,
 ): Promise<{ email: string } | null> {
   const [row] = await tx<{ email: string }[]>`
     delete from sessions s using users u
      where s.id = ${id} and s.user_id = ${userId} and u.id = s.user_id and s.generation > ${generation}
-       and not (s.generation = ${generation + 1} and ${overlap}::boolean and coalesce(s.previous_until > now(), false))
+       and not (s.generation = ${generation + 1} and ${allowOverlap}::boolean and coalesce(s.previous_until > now(), false))
     returning u.email`;
   return row ?? null;
 }
 
-/** Only one that is bound to no organization. Null: it has ended, or may not. */
+/** Switches only a session that is not limited to one organization. Null: the session has ended or is limited. */
 export async function switchSessionOrganization(tx: Tx, id: string, orgId: string): Promise<SessionGeneration | null> {
   const [row] = await tx<SessionGeneration[]>`
     update sessions s set org_id = ${orgId} from users u where s.id = ${id} and s.role_max is null and u.id = s.user_id
@@ -199,7 +202,7 @@ export async function switchSessionOrganization(tx: Tx, id: string, orgId: strin
   return row ?? null;
 }
 
-/** The bearer tokens of that session end, a cookie takes their place. False: it has ended meanwhile. */
+/** Revokes the bearer tokens of that session and replaces them by a cookie. False: the session has ended meanwhile. */
 export async function convertToBrowserSession(sql: Sql | Tx, id: string, secretHash: Buffer): Promise<boolean> {
   const rows = await sql`
     update sessions set kind = 'browser', secret_hash = ${secretHash}, generation = generation + 1,
@@ -221,7 +224,7 @@ export interface SessionRow {
   readonly expiresAt: Date;
 }
 
-/** Those that can still be used, or refreshed. */
+/** Matches sessions that can still be used or refreshed. */
 const usableSessionCondition = (sql: Sql | Tx) => sql`
   case when kind = 'browser'
     then expires_at > now() and last_seen_at > now() - make_interval(secs => ${BROWSER_IDLE_S})
@@ -238,13 +241,14 @@ export async function listSessions(sql: Sql, userId: string, page: Page): Promis
   return { rows, total: count!.total };
 }
 
-/** False when the user has no such session. */
+/** Returns false when the user has no such session. */
 export async function deleteSession(tx: Tx, userId: string, id: string): Promise<boolean> {
   return (await tx`delete from sessions where user_id = ${userId} and id = ${id} returning 1`).length === 1;
 }
 
 /**
- * All sessions of the user but that one; null keeps none. Tokens from before sessions were rows end with the version.
+ * Revokes all sessions of the user except `keepId`; null keeps none. Raising the session version also revokes tokens
+ * that were issued before sessions were stored.
  */
 export async function revokeUserSessions(tx: Tx, userId: string, keepId: string | null): Promise<void> {
   await tx`update users set session_version = session_version + 1 where id = ${userId}`;

@@ -1,7 +1,7 @@
 /**
- * Session JWTs: HS256 only; `sub`, `org`, `ver`, `sid`, `gen`, `jti`, `iat`, `exp`. The role is never in the token. The
- * header's `kid` says which of the secrets signed it: while a secret is being replaced there are two, and only the first
- * signs.
+ * Session JWTs: HS256 only; claims `sub`, `org`, `ver`, `sid`, `gen`, `jti`, `iat`, `exp`. The role is never in the
+ * token. The header's `kid` identifies the secret that signed it: during a rotation there are two secrets, and only the
+ * first one signs.
  */
 
 import { createHash, randomUUID } from 'node:crypto';
@@ -11,17 +11,20 @@ import { createDecoder, createSigner, createVerifier, TokenError } from 'fast-jw
 import { Unauthenticated } from '../../domain/errors.js';
 
 export const SESSION_LIFETIME_S = 7 * 86_400;
-/** How long after its end a token can still be refreshed. */
+/** How long after its expiry a token can still be refreshed. */
 export const REFRESH_GRACE_S = 7 * 86_400;
 
 interface SessionClaims {
   readonly userId: string;
   readonly orgId: string;
-  /** users.session_version at issue; a password reset raises it. All that a token without a session row holds by. */
+  /**
+   * `users.session_version` at issue; a password reset raises it. It is the only way to revoke a token without a
+   * session row.
+   */
   readonly version: number;
-  /** Null: from before sessions were rows. */
+  /** The session row; null in tokens that were issued before sessions were stored. */
   readonly id: string | null;
-  /** Of its session row; 0 without one. */
+  /** The generation of the session row; 0 without a row. */
   readonly generation: number;
 }
 
@@ -45,7 +48,7 @@ export class SessionTokens {
   readonly #keys: readonly SigningKey[];
   readonly #decode = createDecoder({ complete: true });
 
-  /** The first signs, all verify. */
+  /** The first secret signs; all verify. */
   constructor(secrets: readonly Secret[]) {
     const first = secrets[0]!.reveal();
     const expiresIn = SESSION_LIFETIME_S * 1000;
@@ -56,7 +59,7 @@ export class SessionTokens {
   issue(session: SessionClaims): string {
     const { userId, orgId, version, id, generation } = session;
     const row = id === null ? {} : { sid: id, gen: generation };
-    // jti: two tokens of one second differ, so that a refreshed one is a new one.
+    // `jti` makes two tokens of the same second differ, so that a refreshed token is always a new one.
     return this.#sign({ sub: userId, org: orgId, ver: version, ...row, jti: randomUUID() });
   }
 
@@ -65,7 +68,7 @@ export class SessionTokens {
     return this.#verifyClaims('verify', token, 'the session token is invalid or expired: log in, or refresh it');
   }
 
-  /** As {@link verify}, but up to the grace window after its end. */
+  /** Like {@link verify}, but also accepts a token that expired less than {@link REFRESH_GRACE_S} ago. */
   verifyForRefresh(token: string): SessionClaims {
     return this.#verifyClaims(
       'verifyWithGrace',
@@ -77,7 +80,7 @@ export class SessionTokens {
   #verifyClaims(method: 'verify' | 'verifyWithGrace', token: string, message: string): SessionClaims {
     try {
       const { header } = this.#decode(token) as { header: { kid?: unknown } };
-      // Without one it is from before, and any of the secrets may have signed it.
+      // A token without `kid` predates rotation: any of the secrets may have signed it.
       const keys = header.kid === undefined ? this.#keys : this.#keys.filter((key) => key.id === header.kid);
       for (const [n, key] of keys.entries()) {
         try {

@@ -1,4 +1,4 @@
-/** Founding an organization: with its owner, its first project and its entry in the trail, in one transaction. */
+/** Creates an organization with its owner, its first project and its audit entry in one transaction. */
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit } from '../../audit/audit-trail.js';
 import type { Tx } from '../../db/sql.js';
@@ -9,7 +9,6 @@ import * as store from './user-store.js';
 
 const FIRST_PROJECT_NAME = 'Default';
 
-/** An organization with its owner and its first project. */
 export async function createOrganization(
   tx: Tx,
   founder: { readonly id: string; readonly email: string },
@@ -25,7 +24,7 @@ export async function createOrganization(
   return org;
 }
 
-/** No lock and no scan: each candidate is tried until one is free. */
+/** Tries slug candidates until one is free. This needs no lock and no scan. */
 async function insertOrganizationWithFreeSlug(
   tx: Tx,
   name: string,

@@ -1,5 +1,6 @@
 /**
- * Single-use tokens of e-mails: 32 random bytes, of which only the SHA-256 is stored (docs/contract.md#management-api).
+ * Single-use tokens for e-mails: 32 random bytes, of which only the SHA-256 is stored
+ * (docs/contract.md#management-api).
  */
 import { createHash, randomBytes } from 'node:crypto';
 

@@ -3,11 +3,11 @@ import { Body, Email, PublicName, Role, Timestamp, Uuid } from '../../http/schem
 
 export const PASSWORD_LENGTH = { minLength: 10, maxLength: 256 };
 const NewPassword = Type.String(PASSWORD_LENGTH);
-/** Of a mail; anything of this shape that is not known is answered alike. */
+/** The token of a mail. Every unknown token of this shape gets the same error. */
 export const MailToken = Type.String({ minLength: 1, maxLength: 200, pattern: '^[A-Za-z0-9_-]+$' });
 
 export const SignupInput = Body({ email: Email, password: NewPassword, name: PublicName, orgName: PublicName });
-/** No lower bound: what is too short to be a password is just wrong. */
+/** No minimum length: a password that is too short is simply wrong. */
 export const LoginInput = Body({ email: Email, password: Type.String({ maxLength: 256 }) });
 export const ChangePasswordInput = Body({
   currentPassword: Type.String({ maxLength: 256 }),
@@ -20,7 +20,10 @@ export const ResetInput = Body({ token: MailToken, password: NewPassword });
 export const VerifyInput = Body({
   token: MailToken,
   password: Type.Optional(
-    Type.String({ maxLength: 256, description: "The account's password; a wrong one confirms nothing." }),
+    Type.String({
+      maxLength: 256,
+      description: 'The password of the account. With a wrong password the address stays unverified.',
+    }),
   ),
 });
 
@@ -32,11 +35,11 @@ export const OrganizationWithRole = Type.Object({
   purgeAt: Type.Optional(
     Type.String({
       format: 'date-time',
-      description: 'Only while the organization is being deleted: until then an owner may restore it.',
+      description: 'Only while the organization is being deleted: an owner can restore it until this time.',
     }),
   ),
   itemsSuspended: Type.Optional(
-    Type.Literal(true, { description: 'Only to an owner, and only while suspended items wait for a review.' }),
+    Type.Literal(true, { description: 'Only for owners, while suspended items wait for a review.' }),
   ),
 });
 export type OrganizationWithRole = Static<typeof OrganizationWithRole>;
@@ -56,11 +59,11 @@ export const Ok = Type.Object({ ok: Type.Literal(true) });
 const nullable = <T extends TSchema>(type: T, description: string) => Type.Union([type, Type.Null()], { description });
 const Self = Type.Object({ ...User.properties, emailVerified: Type.Boolean() });
 const activeOrganizationFields = { orgId: Uuid, role: Role, orgs: Type.Array(OrganizationWithRole) };
-/** Of a person. */
+/** The account of a user. */
 export const SelfReply = Type.Object({ user: Self, ...activeOrganizationFields });
 export type SelfReply = Static<typeof SelfReply>;
 export const MeReply = Type.Object({
-  user: nullable(Self, 'Null with a management token: that is nobody.'),
+  user: nullable(Self, 'Null for a management token, which is not a user.'),
   token: nullable(
     Type.Object({
       id: Uuid,
@@ -70,7 +73,7 @@ export const MeReply = Type.Object({
       expiresAt: nullable(Timestamp, 'Null: never.'),
       createdAt: Timestamp,
     }),
-    'The management token of the call; null in the session of a person.',
+    'The management token of the call; null in the session of a user.',
   ),
   ...activeOrganizationFields,
 });

@@ -6,9 +6,11 @@ import { SelfReply } from './schema.js';
 export const SessionInfo = Type.Object({
   id: Uuid,
   kind: Type.Enum(['api', 'browser', 'cli']),
-  current: Type.Boolean({ description: 'The session of this very call.' }),
-  orgId: Type.Union([Uuid, Type.Null()], { description: 'The organization it acts in, or acted in last.' }),
-  roleMax: Type.Union([Role, Type.Null()], { description: 'Approved for a device: no more than this role.' }),
+  current: Type.Boolean({ description: 'True for the session of this call.' }),
+  orgId: Type.Union([Uuid, Type.Null()], { description: 'The organization in which the session acts, or acted last.' }),
+  roleMax: Type.Union([Role, Type.Null()], {
+    description: 'The highest role of a session that was approved for a device.',
+  }),
   ip: Type.String(),
   userAgent: Type.String(),
   createdAt: Timestamp,
@@ -18,7 +20,7 @@ export const SessionInfo = Type.Object({
 export type SessionInfo = Static<typeof SessionInfo>;
 export const SessionList = Type.Object({ sessions: Type.Array(SessionInfo), ...PageReply });
 
-/** Both, or none of them beside a bearer token. */
+/** Both fields together, or neither of them and a bearer token. */
 export const BrowserLoginInput = Body({
   email: Type.Optional(Email),
   password: Type.Optional(Type.String({ maxLength: 256 })),

@@ -21,7 +21,7 @@ export async function loadUserByEmail(sql: Sql | Tx, email: string): Promise<Use
   return row ?? null;
 }
 
-/** Holds the account as it is until the transaction ends. */
+/** Locks the account until the transaction ends. */
 export async function lockUserByEmail(tx: Tx, email: string): Promise<UserRow | null> {
   const [row] = await tx<UserRow[]>`select ${userColumns(tx)} from users where email = ${email} for no key update`;
   return row ?? null;
@@ -46,7 +46,7 @@ export async function insertUser(tx: Tx, user: NewUser): Promise<void> {
     values (${user.id}, ${user.email}, ${user.name}, ${user.passwordHash}, ${user.emailVerified ? tx`now()` : null})`;
 }
 
-/** False when the slug is taken. */
+/** Returns false when the slug is taken. */
 export async function insertOrganization(
   tx: Tx,
   org: { id: string; name: string; slug: string; createdBy: string },
@@ -71,7 +71,7 @@ interface OrganizationRow extends Omit<OrganizationWithRole, 'purgeAt' | 'itemsS
   readonly itemsSuspended: boolean;
 }
 
-/** The user's organizations, oldest membership first; more than 1000 are not shown. */
+/** Lists the user's organizations, oldest membership first; at most 1000. */
 export async function listUserOrganizations(sql: Sql | Tx, userId: string): Promise<OrganizationWithRole[]> {
   const rows = await sql<OrganizationRow[]>`
     select o.id, o.name, o.slug, m.role, o.purge_at as "purgeAt",
@@ -85,9 +85,12 @@ export async function listUserOrganizations(sql: Sql | Tx, userId: string): Prom
   }));
 }
 
-/** Organizations that the user founded and is still a member of, the oldest first; with the user's role in each. */
+/**
+ * Lists the organizations that the user founded and is still a member of, oldest first, with the user's role in each.
+ */
 export async function listFoundedOrganizations(tx: Tx, userId: string): Promise<{ id: string; role: Role }[]> {
-  // Founders are recorded since 0012_organizations.sql; before, it was whoever came first.
+  // Founders are recorded since 0012_organizations.sql. For older organizations the oldest member counts as the
+  // founder.
   return tx<{ id: string; role: Role }[]>`
     select o.id, m.role from memberships m join organizations o on o.id = m.org_id
      where m.user_id = ${userId} and ${userId} = coalesce(o.created_by, (
@@ -99,7 +102,7 @@ export async function deleteMembership(tx: Tx, orgId: string, userId: string): P
   await tx`delete from memberships where org_id = ${orgId} and user_id = ${userId}`;
 }
 
-/** In all organizations. */
+/** Deletes the user's invitations in all organizations. */
 export async function deleteInvitationsCreatedBy(tx: Tx, userId: string): Promise<void> {
   await tx`delete from invitations where invited_by = ${userId}`;
 }
@@ -120,7 +123,7 @@ export async function replaceEmailToken(
     values (${hash}, ${userId}, ${purpose}, now() + make_interval(secs => ${lifetimeS}))`;
 }
 
-/** Deletes the token and returns whose it was; null when it is unknown, used or expired. */
+/** Deletes the token and returns its user; null when it is unknown, used or expired. */
 export async function consumeEmailToken(tx: Tx, purpose: EmailTokenPurpose, hash: Buffer): Promise<string | null> {
   const [row] = await tx<{ userId: string; live: boolean }[]>`
     delete from email_tokens where token_hash = ${hash} and purpose = ${purpose}
@@ -128,7 +131,7 @@ export async function consumeEmailToken(tx: Tx, purpose: EmailTokenPurpose, hash
   return row?.live === true ? row.userId : null;
 }
 
-/** Whose the token is, without using it up. */
+/** Returns the user of a token without consuming it. */
 export async function loadUserByEmailToken(
   sql: Sql,
   purpose: EmailTokenPurpose,
@@ -145,7 +148,7 @@ export async function pruneEmailTokens(sql: Sql): Promise<void> {
     select token_hash from email_tokens where expires_at < now() limit 10000)`;
 }
 
-/** Every mail that was asked for before is dead. The sessions are the caller's to end. */
+/** Also deletes all reset and verification tokens mailed before. The caller revokes the sessions. */
 export async function setPasswordHash(tx: Tx, userId: string, passwordHash: string): Promise<void> {
   await tx`update users set password_hash = ${passwordHash} where id = ${userId}`;
   await tx`delete from email_tokens where user_id = ${userId}`;
@@ -162,7 +165,10 @@ export async function markEmailVerified(tx: Tx, userId: string): Promise<UserRow
   return row!;
 }
 
-/** The user's role there, which lasts until the transaction ends; null: no member of it. Waits for its deletion. */
+/**
+ * Locks the user's role in the organization until the transaction ends; null when the user is not a member. Waits for a
+ * running deletion of the membership.
+ */
 export async function lockMembership(tx: Tx, orgId: string, userId: string): Promise<Role | null> {
   const [row] = await tx<{ role: Role }[]>`
     select role from memberships where org_id = ${orgId} and user_id = ${userId} for share`;

@@ -334,7 +334,7 @@ export const AUTH: Area = {
     },
     {
       file: 'controlplane/src/auth/device-login/device-login.ts',
-      find: `      if (!isRoleAtLeast(own, role)) throw`,
+      find: `      if (!isRoleAtLeast(ownRole, role)) throw`,
       put: `      if (!isRoleAtLeast('owner', role)) throw`,
       bug: 'a device gets more than its user has',
       tests: ['test/src/auth/device-login.test.ts'],
