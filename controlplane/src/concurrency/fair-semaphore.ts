@@ -1,19 +1,20 @@
 /**
- * A few places for costly work, given to client addresses (or organizations) in turn, so that whoever sends a thousand
- * requests waits behind itself and not in front of everybody else. When all waiting places are taken, the address with
- * most waiting loses its newest; so nobody can fill them against others.
+ * A semaphore that grants slots for costly work to keys (client networks or organizations) in turn. A key with a
+ * thousand requests delays only its own requests. When the queue is full, the key with the longest queue loses its
+ * newest request.
  *
- * Work that its owner can make slow needs more than turns: an address gets a further place only while it has fewer than
- * `freeRatio` times as many as are free. At 1 one alone has half of them, and two a third each.
+ * `freeRatio` is for work that its owner can make slow. A key gets a further slot only while it holds fewer than
+ * `freeRatio` times the free slots. With a ratio of 1, one key alone gets half of the slots, and two keys get a third
+ * each.
  */
 import { TooManyAttempts } from '../domain/errors.js';
 
 interface FairSemaphoreOptions {
   readonly runningMax: number;
   readonly waitingMax: number;
-  /** Of what there are too many, for the message. */
+  /** What is limited, in the plural, for the error message. */
   readonly subject: string;
-  /** Absent: whoever is alone may have all places. */
+  /** Absent: a single key may hold all slots. */
   readonly freeRatio?: number;
 }
 
@@ -27,73 +28,76 @@ const RETRY_AFTER_S = 5;
 export class FairSemaphore {
   #running = 0;
   #waiting = 0;
-  /** Addresses with something waiting, the next to be served first; each list oldest first. */
+  /** Waiters by key, the key to be served next first; each list oldest first. */
   readonly #queues = new Map<string, Waiter[]>();
 
-  /** Addresses with something running. */
+  /** Slots held, by key. */
   readonly #heldByKey = new Map<string, number>();
 
   constructor(readonly options: FairSemaphoreOptions) {}
 
-  /** Throws {@link TooManyAttempts} when the work lost its place. */
-  async run<T>(address: string, work: () => Promise<T>): Promise<T> {
-    const turn = this.acquire(address);
-    if (turn !== null) await turn;
+  /** Throws {@link TooManyAttempts} when the work is dropped from the queue. */
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const acquired = this.acquire(key);
+    if (acquired !== null) await acquired;
     try {
       return await work();
     } finally {
-      this.release(address);
+      this.release(key);
     }
   }
 
-  /** Takes a place, to be given back with {@link release}; null: at once. Rejects with {@link TooManyAttempts}. */
-  acquire(address: string): Promise<void> | null {
-    if (!this.#canAcquire(address)) return this.#enqueue(address); // who starts it has taken its place
-    this.#addHolder(address);
+  /**
+   * Acquires a slot, which the caller must return with {@link release}. Null: acquired at once. Rejects with {@link
+   * TooManyAttempts}.
+   */
+  acquire(key: string): Promise<void> | null {
+    if (!this.#canAcquire(key)) return this.#enqueue(key); // the caller that dequeues it acquires its slot
+    this.#addHolder(key);
     return null;
   }
 
-  release(address: string): void {
-    this.#removeHolder(address);
+  release(key: string): void {
+    this.#removeHolder(key);
     for (let next = this.#dequeue(); next !== null; next = this.#dequeue()) next.start();
   }
 
-  #canAcquire(address: string): boolean {
+  #canAcquire(key: string): boolean {
     const { runningMax, freeRatio } = this.options;
     const free = runningMax - this.#running;
-    return free > 0 && (freeRatio === undefined || (this.#heldByKey.get(address) ?? 0) < freeRatio * free);
+    return free > 0 && (freeRatio === undefined || (this.#heldByKey.get(key) ?? 0) < freeRatio * free);
   }
 
-  #addHolder(address: string): void {
+  #addHolder(key: string): void {
     this.#running++;
-    this.#heldByKey.set(address, (this.#heldByKey.get(address) ?? 0) + 1);
+    this.#heldByKey.set(key, (this.#heldByKey.get(key) ?? 0) + 1);
   }
 
-  #removeHolder(address: string): void {
+  #removeHolder(key: string): void {
     this.#running--;
-    const held = this.#heldByKey.get(address)! - 1;
-    if (held === 0) this.#heldByKey.delete(address);
-    else this.#heldByKey.set(address, held);
+    const held = this.#heldByKey.get(key)! - 1;
+    if (held === 0) this.#heldByKey.delete(key);
+    else this.#heldByKey.set(key, held);
   }
 
-  #enqueue(address: string): Promise<void> {
-    return new Promise((start, refuse) => {
-      const lane = this.#queues.get(address);
-      if (lane === undefined) this.#queues.set(address, [{ start, reject: refuse }]);
-      else lane.push({ start, reject: refuse });
+  #enqueue(key: string): Promise<void> {
+    return new Promise((start, reject) => {
+      const queue = this.#queues.get(key);
+      if (queue === undefined) this.#queues.set(key, [{ start, reject: reject }]);
+      else queue.push({ start, reject: reject });
       if (++this.#waiting > this.options.waitingMax) this.#rejectNewestOfLongestQueue();
     });
   }
 
-  /** Takes a place for the address whose turn it is, which then goes to the end. Null: nobody may start. */
+  /** Acquires a slot for the next key in turn, which then moves to the end. Null: no waiter may start. */
   #dequeue(): Waiter | null {
-    for (const [address, lane] of this.#queues) {
-      if (!this.#canAcquire(address)) continue;
-      const next = lane.shift()!;
+    for (const [key, queue] of this.#queues) {
+      if (!this.#canAcquire(key)) continue;
+      const next = queue.shift()!;
       this.#waiting--;
-      this.#queues.delete(address);
-      if (lane.length > 0) this.#queues.set(address, lane);
-      this.#addHolder(address);
+      this.#queues.delete(key);
+      if (queue.length > 0) this.#queues.set(key, queue);
+      this.#addHolder(key);
       return next;
     }
     return null;
@@ -101,12 +105,12 @@ export class FairSemaphore {
 
   #rejectNewestOfLongestQueue(): void {
     let longest: [string, Waiter[]] | null = null;
-    for (const lane of this.#queues) if (longest === null || lane[1].length > longest[1].length) longest = lane;
+    for (const entry of this.#queues) if (longest === null || entry[1].length > longest[1].length) longest = entry;
     if (longest === null) return;
-    const [address, lane] = longest;
-    const dropped = lane.pop();
+    const [key, queue] = longest;
+    const dropped = queue.pop();
     this.#waiting--;
-    if (lane.length === 0) this.#queues.delete(address);
+    if (queue.length === 0) this.#queues.delete(key);
     dropped?.reject(new TooManyAttempts(`too many ${this.options.subject} at once: try again`, RETRY_AFTER_S));
   }
 }

@@ -1,23 +1,23 @@
-/** The built dashboard as it lies on disk, read once at the start; its page is filled in for each request. */
+/** The built dashboard on disk. The files are read once at the start; the page is rendered for each request. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Made by `npm run build`; the same place seen from the sources and from what they are compiled to. */
+/** Created by `npm run build`. The relative path is the same from the sources and from the compiled files. */
 const BUILD_DIRECTORY = fileURLToPath(new URL('../../dashboard/dist/site', import.meta.url));
 
 export interface DashboardBuild {
-  /** Absolute path of the files whose names hold a hash of what is in them. */
+  /** Absolute path of the directory with the assets, whose names contain a hash of their content. */
   readonly assetsDirectory: string;
-  /** index.html for one answer; `session`: its request had a session's cookie. */
+  /** Renders index.html for one response. `session`: the request had a session cookie. */
   renderPage(nonce: string, session: boolean): string;
 }
 
-/** Null: it was not built, as in the image of a plane that does not serve it. */
+/** Null: the dashboard was not built, as in the image of a process that does not serve it. */
 export function loadDashboardBuild(publicUrl: string, directory: string = BUILD_DIRECTORY): DashboardBuild | null {
   const index = join(directory, 'index.html');
   if (!existsSync(index)) return null;
-  // Where a proxy publishes the service under a path, links need it; the service itself is called without.
+  // Links need the path under which a proxy publishes the service. The service itself is called without that path.
   const base = new URL(publicUrl).pathname.replace(/\/+$/, '');
   const html = readFileSync(index, 'utf8').replaceAll('"./assets/', `"${base}/assets/`).replaceAll('__BASE__', base);
   return {

@@ -1,6 +1,6 @@
 /**
- * Serves the dashboard: its page for every address that is no other's, and its files. The page is made anew for each
- * request (nonce), the files are named by what is in them and may be kept for ever.
+ * Serves the dashboard: its page for every path that no other route uses, and its assets. The page is rendered for each
+ * request, because it holds a nonce. Asset names contain a hash of their content, so browsers may cache them forever.
  */
 import { randomBytes } from 'node:crypto';
 import serveFiles from '@fastify/static';
@@ -13,11 +13,11 @@ const buildContentSecurityPolicy = (nonce: string): string =>
   `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-${nonce}'; img-src 'self' data:; font-src 'self'; ` +
   "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/** Below them the service answers for itself: what it does not know there is unknown. */
+/** Unknown paths below these are 404: they belong to the service, not to the dashboard. */
 const NON_DASHBOARD_PATHS =
   /^\/(?:v1|docs|status|healthz|readyz|metrics|device|verify-email|reset-password|accept-invitation|assets)(?:[/?]|$)/;
 
-/** Whether a browser asks to be shown something; programs that mistype an address shall get a 404. */
+/** Whether a browser requests a page. Programs that mistype a path shall get a 404. */
 export const isPageRequest = ({ method, url, headers }: FastifyRequest): boolean =>
   method === 'GET' && (headers.accept ?? '').includes('text/html') && !NON_DASHBOARD_PATHS.test(url);
 
@@ -28,7 +28,7 @@ export function sendDashboardPage(site: DashboardBuild, reply: FastifyReply, ses
 }
 
 interface SessionCookieReader {
-  /** The secret of the request's cookie; null: it has none. */
+  /** The secret of the request's session cookie; null without one. */
   readSecret(request: FastifyRequest): string | null;
 }
 

@@ -1,4 +1,4 @@
-/** Domain errors. They carry a stable code and a message for the user, and know no HTTP. */
+/** Domain errors. They carry a stable code and a message for the user, and are independent of HTTP. */
 
 export type ErrorCode =
   | 'invalid_input'
@@ -10,11 +10,11 @@ export type ErrorCode =
 
 export abstract class AppError extends Error {
   abstract readonly code: ErrorCode;
-  /** Fields that the answer carries beside `error`, for programs. */
+  /** Fields for programs that the response carries beside `error`. */
   readonly details: Readonly<Record<string, boolean | number | string>> = {};
 }
 
-/** The message names the field and says what would be right. */
+/** The message names the field and says what is valid. */
 export class InvalidInput extends AppError {
   readonly code = 'invalid_input';
 }
@@ -23,7 +23,7 @@ export class Unauthenticated extends AppError {
   readonly code = 'unauthenticated';
 }
 
-/** The link of an invitation proves the address only: the account behind it has to show that it wants this. */
+/** An invitation link proves only the mailbox. The owner of the existing account must also prove to accept it. */
 export class AccountAlreadyExists extends AppError {
   readonly code = 'unauthenticated';
   override readonly details = { existing: true };
@@ -35,7 +35,7 @@ export class Forbidden extends AppError {
 
 export class NotFound extends AppError {
   readonly code = 'not_found';
-  /** `what` is the resource's name, e.g. `agent`. */
+  /** `what` is the name of the resource, e.g. `agent`. */
   constructor(what: string) {
     super(`no such ${what}`);
   }
@@ -45,12 +45,12 @@ export class Conflict extends AppError {
   readonly code = 'conflict';
 }
 
-/** The same call is under way; its answer will be there shortly. */
+/** The same request is in progress; its response will be available shortly. */
 export class RequestInProgress extends AppError {
   readonly code = 'conflict';
   readonly retryAfterSeconds = 1;
   constructor() {
-    super('a call with this Idempotency-Key is still running: ask again shortly');
+    super('a call with this Idempotency-Key is still running: retry in a second');
   }
 }
 

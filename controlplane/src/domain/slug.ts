@@ -1,13 +1,16 @@
-/** Slugs: made from names, unique in their parent, suffixed on collision (docs/contract.md#management-api). */
+/** Slugs: derived from names, unique in their parent, suffixed on collision (docs/contract.md#management-api). */
 import { randomInt } from 'node:crypto';
 
 const SLUG_LENGTH_MAX = 60;
 
-/** `Support Bot (EU)` → `support-bot-eu`, `Müller Café` → `muller-cafe`; a name without Latin letters or digits gives the fallback. */
+/**
+ * `Support Bot (EU)` → `support-bot-eu`, `Müller Café` → `muller-cafe`. A name without Latin letters or digits gives
+ * the fallback.
+ */
 export function slugify(name: string, fallback: string): string {
   const slug = name
     .normalize('NFKD')
-    .replace(/\p{M}+/gu, '') // the dots of ü stand apart now: they part no word
+    .replace(/\p{M}+/gu, '') // NFKD has separated the diacritics; without removal they would split words
     .toLowerCase()
     .replaceAll('ß', 'ss')
     .replace(/[^a-z0-9]+/g, '-')
@@ -16,7 +19,7 @@ export function slugify(name: string, fallback: string): string {
   return slug === '' ? fallback : slug;
 }
 
-/** The first of base, base-2, base-3 … that is free. */
+/** Returns the first free slug of base, base-2, base-3 and so on. */
 export function nextFreeSlug(base: string, taken: ReadonlySet<string>): string {
   if (!taken.has(base)) return base;
   for (let n = 2; ; n++) {
@@ -29,8 +32,8 @@ const NUMBERED_SUFFIX_MAX = 5;
 const RANDOM_SUFFIX_TRIES = 10;
 
 /**
- * Slugs to try in turn where so many share one parent that the taken ones cannot be listed: base, base-2 … base-5, then
- * random ends.
+ * Yields candidates to try in turn, where too many slugs share one parent to list the taken ones: base, base-2 …
+ * base-5, then random suffixes.
  */
 export function* slugCandidates(base: string): Generator<string> {
   yield base;

@@ -1,8 +1,8 @@
 /**
- * Mails events to the members who want them. Nobody gets more than one mail in {@link RECIPIENT_INTERVAL_S} of one organization: what
- * happens meanwhile stands together in the next. An organization's mails are counted, and it never fills the queue of
- * mails, which others need for their passwords. What a crash takes between here and the mail server is lost: the events
- * themselves stay in `GET /v1/events`.
+ * Mails events to the members who subscribed to them. A member gets at most one mail per organization in {@link
+ * RECIPIENT_INTERVAL_S} seconds; events in between are collected for the next mail. Mails per organization are limited,
+ * and event mails never fill the mailer's queue, which password mails need. Events of a mail that a crash loses stay in
+ * `GET /v1/events`.
  */
 
 import type { Sql } from '../db/sql.js';
@@ -16,7 +16,7 @@ const RECIPIENT_INTERVAL_S = 900;
 const MAILS_PER_ORG_MAX = 100;
 const ORG_WINDOW_S = 3_600;
 const RECIPIENTS_PER_BATCH = 20;
-/** Of the mailer's queue: past it, events wait. */
+/** Length of the mailer's queue beyond which events wait. */
 const MAILS_PENDING_MAX = 200;
 const EVENTS_SHOWN_MAX = 20;
 
@@ -37,21 +37,26 @@ export class EventMailSender {
     );
   }
 
-  /** How many members were due. `spent` collects organizations that have used up their mails. */
-  async #sendBatch(spent: Set<string>): Promise<number> {
+  /**
+   * Returns the number of members that were due. `exhaustedOrgIds` collects organizations that have reached their
+   * limit.
+   */
+  async #sendBatch(exhaustedOrgIds: Set<string>): Promise<number> {
     const { mails, due } = await this.sql.begin(async (tx) => {
-      const recipients = await store.claimDueRecipients(tx, RECIPIENT_INTERVAL_S, RECIPIENTS_PER_BATCH, [...spent]);
-      const made = [];
+      const recipients = await store.claimDueRecipients(tx, RECIPIENT_INTERVAL_S, RECIPIENTS_PER_BATCH, [
+        ...exhaustedOrgIds,
+      ]);
+      const created = [];
       for (const recipient of recipients) {
-        if (spent.has(recipient.orgId) || !(await this.#isWithinMailLimit(recipient.orgId))) {
-          spent.add(recipient.orgId);
-          continue; // its events wait, and come with the next mail
+        if (exhaustedOrgIds.has(recipient.orgId) || !(await this.#isWithinMailLimit(recipient.orgId))) {
+          exhaustedOrgIds.add(recipient.orgId);
+          continue; // Its events stay queued for the next mail.
         }
         const { total, shown } = await store.dequeueEvents(tx, recipient, EVENTS_SHOWN_MAX);
         const { email, orgName } = recipient;
-        if (email !== null && total > 0) made.push(createEventMail(this.publicUrl, email, orgName, total, shown));
+        if (email !== null && total > 0) created.push(createEventMail(this.publicUrl, email, orgName, total, shown));
       }
-      return { mails: made, due: recipients.length };
+      return { mails: created, due: recipients.length };
     });
     for (const mail of mails) this.mailer.enqueue(mail);
     return due;

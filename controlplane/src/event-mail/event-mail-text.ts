@@ -1,4 +1,4 @@
-/** The text of a mail about events. Names stand in it only where no mail program makes a link of them. */
+/** The text of a mail about events. It contains only names that mail programs do not turn into links. */
 import type { Mail } from '../mail/mailer.js';
 import type { QueuedEvent } from './store.js';
 
@@ -22,8 +22,8 @@ ${shown.map(formatEvent).join('\n')}
 ${more}
 All events: ${publicUrl}
 
-You get this mail because you are a member and these events are chosen for you. PUT /v1/event-mail/<your user id> with
-{"events": []} ends it.\n`,
+You get this mail because you are a member and subscribed to these events. To unsubscribe, call PUT /v1/event-mail/<your user id>
+with {"events": []}.\n`,
   };
 }
 

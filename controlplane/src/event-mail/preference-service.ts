@@ -1,4 +1,4 @@
-/** Which members get which events by mail: everybody decides for themselves, admins for all. */
+/** Which members get which events by mail. Members decide for themselves, admins for all members. */
 import { recordAudit } from '../audit/audit-trail.js';
 import type { Sql } from '../db/sql.js';
 import { Conflict, Forbidden, NotFound } from '../domain/errors.js';
@@ -18,14 +18,16 @@ export class EventMailPreferenceService {
   async set(actor: Actor, userId: string, events: readonly EventName[]): Promise<Preference> {
     const { orgId } = actor;
     if (userId !== actor.userId && !isRoleAtLeast(actor.role, 'admin')) {
-      // Whether somebody is a member is no secret among members.
-      throw new Forbidden('which events others get by mail is for admins to say');
+      // 403 instead of 404: members may know who else is a member.
+      throw new Forbidden('only admins can change the event mails of other members');
     }
     return this.sql.begin(async (tx) => {
       const before = await store.lockPreference(tx, orgId, userId);
       if (before === null) throw new NotFound('member');
       if (events.length > 0 && !before.emailVerified) {
-        throw new Conflict('this e-mail address is not confirmed yet: its owner confirms it by the mail of the signup');
+        throw new Conflict(
+          'this e-mail address is not confirmed yet: its owner must confirm it with the link in the sign-up mail',
+        );
       }
       await store.writePreference(tx, orgId, userId, events);
       const changes = { events: [before.events, [...events]] } as const;

@@ -10,7 +10,7 @@ export const Preference = Type.Object({
   userId: Uuid,
   email: Type.String(),
   name: Type.String(),
-  emailVerified: Type.Boolean({ description: 'Only confirmed addresses get mail.' }),
+  emailVerified: Type.Boolean({ description: 'Event mails are sent only to confirmed addresses.' }),
   events: Events,
 });
 export type Preference = Static<typeof Preference>;

@@ -10,7 +10,7 @@ const selectPreferences = (sql: Sql | Tx, orgId: string) => sql`
     left join event_mail_recipients r on r.org_id = m.org_id and r.user_id = m.user_id
    where m.org_id = ${orgId}`;
 
-/** Every member, newest first. */
+/** Lists all members, newest first. */
 export async function listPreferences(sql: Sql, orgId: string, page: Page): Promise<ListResult<Preference>> {
   const rows = await sql<Preference[]>`
     ${selectPreferences(sql, orgId)} order by m.created_at desc, u.id desc limit ${page.limit} offset ${page.offset}`;
@@ -18,7 +18,7 @@ export async function listPreferences(sql: Sql, orgId: string, page: Page): Prom
   return { rows, total: count!.total };
 }
 
-/** The membership stays until the transaction ends. Null: no member. */
+/** Locks the membership until the transaction ends. Null: not a member. */
 export async function lockPreference(tx: Tx, orgId: string, userId: string): Promise<Preference | null> {
   const [row] = await tx<
     Preference[]
@@ -45,25 +45,25 @@ export interface DueRecipient {
   readonly orgId: string;
   readonly userId: string;
   readonly orgName: string;
-  /** Null: it is not confirmed any more. */
+  /** Null: the address is no longer confirmed. */
   readonly email: string | null;
 }
 
 /**
- * Members for whom something waits and who got no mail for so long; locked until the transaction ends, and marked as
- * mailed. Those of organizations in `without` are left out.
+ * Claims members with queued events whose last mail is older than `pauseS` seconds. Locks them until the transaction
+ * ends and sets their `last_mailed_at`. Leaves out the organizations in `excludedOrgIds`.
  */
 export async function claimDueRecipients(
   tx: Tx,
-  pauseS: number,
+  intervalS: number,
   limit: number,
-  without: readonly string[],
+  excludedOrgIds: readonly string[],
 ): Promise<readonly DueRecipient[]> {
   return tx<DueRecipient[]>`
     with due as (
       select r.org_id, r.user_id from event_mail_recipients r
-       where (r.last_mailed_at is null or r.last_mailed_at < now() - make_interval(secs => ${pauseS}))
-         and r.org_id <> all(${[...without]}::uuid[])
+       where (r.last_mailed_at is null or r.last_mailed_at < now() - make_interval(secs => ${intervalS}))
+         and r.org_id <> all(${[...excludedOrgIds]}::uuid[])
          and exists (select 1 from event_mail_queue q where q.org_id = r.org_id and q.user_id = r.user_id)
        order by r.last_mailed_at nulls first limit ${limit} for update skip locked)
     update event_mail_recipients r set last_mailed_at = now()
@@ -79,7 +79,7 @@ export interface QueuedEvent {
   readonly occurredAt: Date;
 }
 
-/** Takes all that waits for one member: how much it was, and the oldest of it. */
+/** Deletes all queued events of one member. Returns their number and the oldest `shownMax` of them. */
 export async function dequeueEvents(
   tx: Tx,
   { orgId, userId }: DueRecipient,
@@ -98,7 +98,7 @@ export async function hasQueuedEvents(sql: Sql): Promise<boolean> {
   return (await sql`select 1 from event_mail_queue limit 1`).length > 0;
 }
 
-/** What nobody waits for any more, and what was not mailed within a day. */
+/** Deletes events that were not mailed within a day, including those of former recipients. */
 export async function pruneQueuedEvents(sql: Sql): Promise<void> {
   await sql`
     delete from event_mail_queue where ctid = any(array(

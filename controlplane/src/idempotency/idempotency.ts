@@ -1,9 +1,9 @@
 /**
- * `Idempotency-Key` on a POST: the same call sent again gets the first answer again, and nothing happens twice. The row
- * that says so is written in the transaction of the effect (db/joined-transaction), so neither is there without the other;
- * while it runs, an advisory lock of that transaction stands for it. A call that waits for somebody else's machine first
- * (http/request-turns.ts) holds neither meanwhile, and asks again afterwards. Only 2xx answers are kept: what failed has done
- * nothing and may be tried again.
+ * `Idempotency-Key` on a POST: a repeated request gets the first response again, and the effect happens once. The
+ * response is stored in the transaction of the effect (db/ambient-transaction.ts), so one never exists without the
+ * other. During the request, an advisory lock of that transaction marks the key as in use. A request that waits for
+ * another host (http/request-slots.ts) holds neither meanwhile, and checks again afterwards. Only 2xx responses are
+ * stored: a failed request has had no effect and may be retried.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { noop } from '@acg/base/noop';
@@ -18,10 +18,13 @@ import { withSecretByteSource } from '../http/secret-bytes.js';
 import * as store from './stored-responses.js';
 
 const IDEMPOTENCY_KEY_CHARS_MAX = 255;
-/** Each holds a connection until its answer: a part of the pool, organization by organization in turn. */
+/** Each request holds a connection until its response: a part of the pool, granted to organizations in turn. */
 const RUNNING_MAX = 4;
 const WAITING_MAX = 64;
-/** Not for what mails, logs in or ends sessions, nor for tests of credentials, which wait for others and change nothing twice. */
+/**
+ * Excludes routes that send mails, log in or end sessions, and credential tests, which wait for providers and change
+ * nothing.
+ */
 const EXCLUDED_ROUTES =
   /^\/v1\/(?:(?:auth|session|sessions|members|invitations)(?:\/|$)|(?:providers\/accounts|credentials)\/(?:[^/]+\/)?test$)/;
 const ROLLED_BACK = new Error('rolled back');
@@ -31,25 +34,25 @@ interface IdempotentRequest {
   readonly salt: Buffer;
   readonly fingerprint: Buffer;
   readonly joinedTransaction: Mutable<AmbientTransaction>;
-  /** In hex, as they stand in the answer; in the order in which they were asked for. */
+  /** In hex, as in the response body, in the order in which they were requested. */
   readonly secrets: string[];
-  /** Null: paused. */
+  /** Null while paused. */
   transaction: OpenTransaction | null;
 }
 
 type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-/** A transaction that holds the key, a place and a connection until it is concluded. */
+/** An open transaction that holds the key, a slot and a connection until it is completed. */
 interface OpenTransaction {
   readonly tx: Tx;
-  /** `last` is written before the commit. Null: it is rolled back. */
+  /** Runs `last` before the commit. Null rolls the transaction back. */
   complete(last: (() => Promise<void>) | null): void;
-  /** Resolves when it is committed or rolled back, rejects when the commit failed. */
+  /** Resolves when the transaction is committed or rolled back; rejects when the commit failed. */
   readonly finished: Promise<void>;
 }
 
 interface ReplayedResponse {
-  readonly kept: store.StoredResponse;
+  readonly stored: store.StoredResponse;
 }
 
 export class Idempotency {
@@ -60,10 +63,10 @@ export class Idempotency {
     freeRatio: 1,
   });
   readonly #requests = new WeakMap<FastifyRequest, IdempotentRequest>();
-  /** The first makes, all recognise. */
+  /** The first key creates fingerprints, all keys verify them. */
   readonly #fingerprintKeys: readonly Buffer[];
 
-  /** `pool`: not one that joins, as each transaction is one of its own. */
+  /** `pool` must not join the ambient transaction, because each transaction here is independent. */
   constructor(
     readonly pool: Sql,
     masterKeys: readonly Buffer[],
@@ -71,7 +74,7 @@ export class Idempotency {
     this.#fingerprintKeys = masterKeys.map((key) => createHmac('sha256', key).update('idempotency').digest());
   }
 
-  /** Called after all that decides whether the call is allowed. */
+  /** Must be called after all hooks that decide whether the request is allowed. */
   install(app: FastifyInstance): void {
     app.addHook('preHandler', (request, reply, done) => {
       let key: string | null;
@@ -89,18 +92,21 @@ export class Idempotency {
         );
     });
     app.addHook('onSend', async (request, reply, payload) => {
-      const run = this.#requests.get(request);
-      if (run === undefined) return;
+      const idempotentRequest = this.#requests.get(request);
+      if (idempotentRequest === undefined) return;
       this.#requests.delete(request);
       await waitForConnectionClose();
-      const { transaction: opened, joinedTransaction: joined } = run;
-      if (opened === null) return; // what it waited for came back, but the transaction did not
-      const gone = joined.failure !== null; // then nobody may speak to it any more, not even to roll back
+      const { transaction: opened, joinedTransaction: joined } = idempotentRequest;
+      if (opened === null) return; // the wait for another host ended, but the transaction could not be reopened
+      const isTransactionLost = joined.failure !== null; // then the connection must not be used any more, not even to roll back
       const isSuccess = reply.statusCode >= 200 && reply.statusCode < 300;
-      const keep = isSuccess && typeof payload === 'string';
+      const shouldStore = isSuccess && typeof payload === 'string';
       joined.state = 'over';
-      if (!gone) opened.complete(keep ? () => storeSuccessfulResponse(run, reply.statusCode, payload) : null);
-      // A refusal is sent as it is, also where the connection that was to roll it back has gone: nothing has happened.
+      if (!isTransactionLost)
+        opened.complete(
+          shouldStore ? () => storeSuccessfulResponse(idempotentRequest, reply.statusCode, payload) : null,
+        );
+      // A rejection is sent as it is, even when the connection for its rollback is lost: the request has had no effect.
       await (isSuccess ? opened.finished : opened.finished.catch(noop));
     });
   }
@@ -112,13 +118,13 @@ export class Idempotency {
     begun: ReplayedResponse | IdempotentRequest,
     done: (error?: Error) => void,
   ): void {
-    if ('kept' in begun) {
+    if ('stored' in begun) {
       try {
-        if (!this.#isSameRequest(request, begun.kept)) {
-          throw new Conflict('this Idempotency-Key was used for another call: take a new one');
+        if (!this.#isSameRequest(request, begun.stored)) {
+          throw new Conflict('this Idempotency-Key was used for another call: use a new key');
         }
-        const body = this.#restoreSecrets(begun.kept, key);
-        void reply.code(begun.kept.status).header('idempotency-replayed', 'true');
+        const body = this.#restoreSecrets(begun.stored, key);
+        void reply.code(begun.stored.status).header('idempotency-replayed', 'true');
         void reply.type('application/json; charset=utf-8').send(body);
       } catch (error) {
         done(error as Error);
@@ -141,52 +147,55 @@ export class Idempotency {
       actorId: actor.token?.id ?? actor.userId,
       keyHash: createHash('sha256').update(key).digest(),
     };
-    let giveUp: (error: Error) => void = noop;
+    let rejectLost: (error: Error) => void = noop;
     const lost = new Promise<never>((_, reject) => {
-      giveUp = reject;
+      rejectLost = reject;
     });
-    lost.catch(noop); // for whoever waits for something then
+    lost.catch(noop); // avoids an unhandled rejection when no code waits for it
     const fail = (error: Error): void => {
       joined.failure = error;
-      giveUp(error);
+      rejectLost(error);
     };
-    const first = await this.#openTransaction(identity, fail);
-    if ('kept' in first) return first;
+    const firstAttempt = await this.#openTransaction(identity, fail);
+    if ('stored' in firstAttempt) return firstAttempt;
     const joined: IdempotentRequest['joinedTransaction'] = {
-      tx: first.tx,
+      tx: firstAttempt.tx,
       state: 'open',
       failure: null,
       connectionLost: lost,
       async pause() {
         if (await store.hasTransactionWritten(joined.tx)) throw new Error('paused after something was written');
         joined.state = 'paused';
-        const { transaction: opened } = run;
-        run.transaction = null;
+        const { transaction: opened } = idempotentRequest;
+        idempotentRequest.transaction = null;
         opened!.complete(null);
         await opened!.finished;
       },
       resume: async () => {
-        const again = await this.#openTransaction(identity, fail);
-        if ('kept' in again) throw new RequestInProgress(); // the same call was faster: asked once more, it gets that answer
-        run.transaction = again;
-        joined.tx = again.tx;
+        const reopened = await this.#openTransaction(identity, fail);
+        if ('stored' in reopened) throw new RequestInProgress(); // the same request was faster: a retry gets its response
+        idempotentRequest.transaction = reopened;
+        joined.tx = reopened.tx;
         joined.state = 'open';
       },
     };
     const salt = randomBytes(16);
     const fingerprint = fingerprintRequest(this.#fingerprintKeys[0]!, salt, request);
-    const run: IdempotentRequest = {
+    const idempotentRequest: IdempotentRequest = {
       identity,
       salt,
       fingerprint,
       joinedTransaction: joined,
       secrets: [],
-      transaction: first,
+      transaction: firstAttempt,
     };
-    return run;
+    return idempotentRequest;
   }
 
-  /** Opens the transaction and leaves it open, unless the call was answered before. `fail`: it failed afterwards. */
+  /**
+   * Opens the transaction and leaves it open, unless a response is stored already. `fail` is called when it fails after
+   * that.
+   */
   #openTransaction(
     identity: store.IdempotencyKeyIdentity,
     fail: (error: Error) => void,
@@ -195,23 +204,23 @@ export class Idempotency {
       let finish: { resolve(): void; reject(error: unknown): void } | null = null;
       const work = async (tx: Tx): Promise<void> => {
         const isOurs = await store.tryLockIdempotencyKey(tx, identity);
-        // Looked for in any case: who holds the lock may only be giving the answer again.
-        const kept = await store.loadStoredResponse(tx, identity);
-        if (kept !== null) {
-          resolve({ kept });
+        // Checked in any case: the holder of the lock may only be replaying the stored response.
+        const stored = await store.loadStoredResponse(tx, identity);
+        if (stored !== null) {
+          resolve({ stored });
           return;
         }
         if (!isOurs) throw new RequestInProgress();
-        let conclude: OpenTransaction['complete'] = noop;
-        const concluded = new Promise<Parameters<OpenTransaction['complete']>[0]>((taken) => {
-          conclude = taken;
+        let complete: OpenTransaction['complete'] = noop;
+        const completed = new Promise<Parameters<OpenTransaction['complete']>[0]>((resolveCompleted) => {
+          complete = resolveCompleted;
         });
         const finished = new Promise<void>((committed, failed) => {
           finish = { resolve: committed, reject: failed };
         });
-        finished.catch(noop); // heard of when the answer is sent, which may be later
-        resolve({ tx, complete: conclude, finished });
-        const last = await concluded;
+        finished.catch(noop); // avoids an unhandled rejection; awaited when the response is sent, which may be later
+        resolve({ tx, complete: complete, finished });
+        const last = await completed;
         if (last === null) throw ROLLED_BACK;
         await last();
       };
@@ -236,19 +245,22 @@ export class Idempotency {
   }
 
   #restoreSecrets({ salt, secretHashes, body }: store.StoredResponse, key: string): string {
-    let whole = body;
+    let restoredBody = body;
     for (const [n, hash] of secretHashes.entries()) {
       const secret = this.#fingerprintKeys
         .map((serverKey) => deriveSecretBytes(serverKey, salt, n, key).toString('hex'))
         .find((candidate) => createHash('sha256').update(candidate).digest().equals(hash));
-      if (secret === undefined) throw new Conflict('the answer held a secret that cannot be shown again');
-      whole = whole.replaceAll(secretPlaceholder(salt, n), secret);
+      if (secret === undefined)
+        throw new Conflict(
+          'the stored response held a secret that can no longer be restored: use a new Idempotency-Key',
+        );
+      restoredBody = restoredBody.replaceAll(secretPlaceholder(salt, n), secret);
     }
-    return whole;
+    return restoredBody;
   }
 }
 
-/** Elsewhere the header is of no effect. */
+/** On other routes the header has no effect. */
 export const acceptsIdempotencyKey = ({
   method,
   url,
@@ -273,14 +285,14 @@ const fingerprintRequest = (serverKey: Buffer, salt: Buffer, { url, body }: Fast
 const deriveSecretBytes = (serverKey: Buffer, salt: Buffer, n: number, key: string): Buffer =>
   createHmac('sha256', serverKey).update(salt).update(`secret ${n}\n${key}`).digest();
 
-function storeSuccessfulResponse(run: IdempotentRequest, status: number, payload: string): Promise<void> {
-  const { identity, salt, fingerprint, secrets, joinedTransaction: joined } = run;
+function storeSuccessfulResponse(idempotentRequest: IdempotentRequest, status: number, payload: string): Promise<void> {
+  const { identity, salt, fingerprint, secrets, joinedTransaction: joined } = idempotentRequest;
   const secretHashes = secrets.map((secret) => createHash('sha256').update(secret).digest());
-  const body = replaceSecretsWithPlaceholders(payload, run);
+  const body = replaceSecretsWithPlaceholders(payload, idempotentRequest);
   return store.storeResponse(joined.tx, identity, { salt, fingerprint, secretHashes, status, body });
 }
 
-/** Nobody can write it into a body beforehand: the salt is new. */
+/** Clients cannot put a placeholder into a body beforehand: the salt is random. */
 const secretPlaceholder = (salt: Buffer, n: number): string => `{secret ${n} ${salt.toString('hex')}}`;
 
 const replaceSecretsWithPlaceholders = (body: string, { secrets, salt }: IdempotentRequest): string =>

@@ -5,7 +5,7 @@ const STORED_RESPONSE_LIFETIME_S = 86_400;
 
 export interface IdempotencyKeyIdentity {
   readonly orgId: string;
-  /** Of the user or the management token. */
+  /** Id of the user or of the management token. */
   readonly actorId: string;
   readonly keyHash: Buffer;
 }
@@ -18,7 +18,7 @@ export interface StoredResponse {
   readonly body: string;
 }
 
-/** Until the transaction ends; false while another call with that key runs. */
+/** Locks the key until the transaction ends; false while another request with that key is in progress. */
 export async function tryLockIdempotencyKey(
   tx: Tx,
   { orgId, actorId, keyHash }: IdempotencyKeyIdentity,
@@ -39,33 +39,33 @@ export async function loadStoredResponse(
   return row ?? null;
 }
 
-/** Something, or a lock on a row. */
+/** Whether the transaction has written something or locked a row. */
 export async function hasTransactionWritten(tx: Tx): Promise<boolean> {
   const [row] = await tx<{ written: boolean }[]>`select pg_current_xact_id_if_assigned() is not null as written`;
   return row!.written;
 }
 
-/** One that is over its time gives way. */
+/** Replaces an expired response of the same key. */
 export async function storeResponse(
   tx: Tx,
   { orgId, actorId, keyHash }: IdempotencyKeyIdentity,
-  answer: StoredResponse,
+  response: StoredResponse,
 ): Promise<void> {
-  const hashes = `{${answer.secretHashes.map((hash) => `"\\\\x${hash.toString('hex')}"`).join(',')}}`;
+  const hashes = `{${response.secretHashes.map((hash) => `"\\\\x${hash.toString('hex')}"`).join(',')}}`;
   await tx`
     delete from idempotency_keys where org_id = ${orgId} and actor_id = ${actorId} and key_hash = ${keyHash}`;
   await tx`
     insert into idempotency_keys (org_id, actor_id, key_hash, salt, fingerprint, secret_hashes, status, body)
-    values (${orgId}, ${actorId}, ${keyHash}, ${answer.salt}, ${answer.fingerprint}, ${hashes}::text::bytea[],
-            ${answer.status}, ${answer.body})`;
+    values (${orgId}, ${actorId}, ${keyHash}, ${response.salt}, ${response.fingerprint}, ${hashes}::text::bytea[],
+            ${response.status}, ${response.body})`;
 }
 
 export function pruneStoredResponses(sql: Sql): Promise<void> {
   return deleteInBatches(async () => {
-    const gone = await sql`
+    const deleted = await sql`
       delete from idempotency_keys where (org_id, actor_id, key_hash) in (
         select org_id, actor_id, key_hash from idempotency_keys
          where created_at < now() - make_interval(secs => ${STORED_RESPONSE_LIFETIME_S}) limit ${ROWS_PER_BATCH} for update skip locked)`;
-    return gone.count;
+    return deleted.count;
   });
 }

@@ -1,7 +1,7 @@
 /**
- * The pages that the links of mails lead to: each sends the link's token to one endpoint of /v1. They need nothing but
- * themselves; their policy names the hashes of their one script and one style. The token is in the fragment, which no
- * browser sends anywhere, and leaves the address bar at once.
+ * The pages behind the links of mails. Each page sends the link's token to one endpoint of /v1. The pages load no other
+ * files; their content security policy allows only the hashes of their script and style. The token is in the fragment,
+ * which browsers never send to a server, and is removed from the address bar at once.
  */
 import type { App } from '../http/app.js';
 import { cspSourceHash } from '../http/html.js';
@@ -23,17 +23,17 @@ interface FormField {
 }
 
 const NEW_PASSWORD = 'type="password" autocomplete="new-password" minlength="10" maxlength="256"';
-/** Relative, so that they also hold where the service is published under a path. */
+/** Relative endpoints also work where a proxy publishes the service under a path. */
 const LINK_PAGES: readonly LinkPage[] = [
   {
     path: '/verify-email',
     title: 'Confirm your e-mail address',
     endpoint: 'v1/auth/verify-email',
-    // Whoever did not make the account does not know it, and so does not confirm it by a click.
+    // Only the person who created the account knows its password, so a click alone does not confirm the address.
     fields: [
       {
         name: 'password',
-        label: 'The password of your account',
+        label: 'Account password',
         attributes: 'type="password" autocomplete="current-password" maxlength="256" required',
       },
     ],
@@ -48,7 +48,7 @@ const LINK_PAGES: readonly LinkPage[] = [
       { name: 'password', label: 'New password (at least 10 characters)', attributes: `${NEW_PASSWORD} required` },
     ],
     action: 'Set password',
-    done: 'The password is set and all earlier sessions have ended. Log in with it.',
+    done: 'Your password is set and all earlier sessions were revoked. Log in with the new password.',
   },
   {
     path: '/accept-invitation',
@@ -62,12 +62,12 @@ const LINK_PAGES: readonly LinkPage[] = [
       },
       {
         name: 'password',
-        label: 'A new password; if you have an account: its password',
+        label: 'Password: a new one, or the one of your existing account',
         attributes: NEW_PASSWORD,
       },
     ],
     action: 'Accept',
-    done: 'You are a member now. Log in to begin.',
+    done: 'You are now a member. Log in to start.',
   },
 ];
 
@@ -75,27 +75,27 @@ const LINK_PAGE_SCRIPT = `
 const form = document.querySelector('form'), say = document.querySelector('output'), button = form.querySelector('button');
 const token = new URLSearchParams(location.hash.slice(1)).get('token');
 history.replaceState(null, '', location.pathname);
-if (!token) { say.textContent = 'This link is incomplete: open it from the mail again.'; button.disabled = true; }
+if (!token) { say.textContent = 'This link is incomplete. Open it from the mail again.'; button.disabled = true; }
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
   const body = { token };
   for (const input of form.querySelectorAll('input')) if (input.value !== '') body[input.name] = input.value;
   button.disabled = true;
-  say.textContent = 'One moment …';
+  say.textContent = 'Please wait …';
   try {
     const options = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
-    const answer = await fetch(form.dataset.endpoint, options);
-    const { error } = await answer.json();
-    form.hidden = answer.ok;
-    say.textContent = answer.ok ? form.dataset.done : error;
+    const response = await fetch(form.dataset.endpoint, options);
+    const { error } = await response.json();
+    form.hidden = response.ok;
+    say.textContent = response.ok ? form.dataset.done : error;
   } catch {
-    say.textContent = 'The server cannot be reached: try again.';
+    say.textContent = 'The server cannot be reached. Try again.';
   }
   button.disabled = false;
 });
 `;
 
-/** Of every page with a form that this server makes itself. */
+/** The style of all pages with a form that this server renders itself. */
 export const FORM_PAGE_STYLE = `${BASE_PAGE_STYLE}
 body { min-height: 100vh; display: grid; align-content: center; justify-items: center; padding: 1rem; }
 main { width: 100%; max-width: 25rem; padding: 2rem; }
@@ -114,7 +114,7 @@ form ~ nav { margin-top: 1rem; font-size: .875rem; }
 form:not([hidden]) ~ nav { display: none; }
 `;
 
-/** A page runs its one script, has its one style, and talks to this server only. */
+/** Allows one script and one style, by hash, and connections to this server only. */
 export const buildPagePolicy = (script: string): string =>
   `default-src 'none'; script-src ${cspSourceHash(script)}; style-src ${cspSourceHash(FORM_PAGE_STYLE)}; connect-src 'self'; ` +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -134,8 +134,8 @@ ${PAGE_HEADER}
 <h1>${title}</h1>
 <form data-endpoint="${endpoint}" data-done="${done}">${fields.map(renderField).join('')}<button>${action}</button></form>
 <output role="status"></output>
-<nav><a href="./">To the dashboard</a></nav>
-<noscript>Without JavaScript: send the call that stands in the mail.</noscript>
+<nav><a href="./">Go to the dashboard</a></nav>
+<noscript>Without JavaScript, send the API call from the mail.</noscript>
 </main>
 <script>${LINK_PAGE_SCRIPT}</script>
 </html>

@@ -1,9 +1,11 @@
-/** The texts of all mails. The token stands behind `#`, so that it reaches no server log and no Referer. */
+/**
+ * The texts of all mails. Links carry their token after `#`, so that it appears in no server log and no Referer header.
+ */
 import type { Mail } from './mailer.js';
 
 const buildTokenLink = (publicUrl: string, page: string, token: string): string =>
   `${publicUrl}/${page}#token=${token}`;
-const FOOTER = '\n\nIf you did not expect this mail, you need not do anything.\n';
+const FOOTER = '\n\nIf you did not expect this mail, you can ignore it.\n';
 
 export const createVerificationMail = (publicUrl: string, to: string, token: string): Mail => ({
   to,
@@ -11,7 +13,7 @@ export const createVerificationMail = (publicUrl: string, to: string, token: str
   subject: 'Confirm your e-mail address',
   text: `Welcome to the Agent Credential Gateway.
 
-Confirm that this address is yours, within 24 hours:
+Confirm your address within 24 hours:
 
 ${buildTokenLink(publicUrl, 'verify-email', token)}
 
@@ -22,9 +24,9 @@ export const createPasswordResetMail = (publicUrl: string, to: string, token: st
   to,
   purpose: 'reset',
   subject: 'Set a new password',
-  text: `Somebody, probably you, asked for a new password for this address.
+  text: `A new password was requested for this address.
 
-Set it within one hour; all sessions that are open then will end:
+Set it within one hour. This revokes all existing sessions:
 
 ${buildTokenLink(publicUrl, 'reset-password', token)}
 
@@ -51,25 +53,25 @@ Accept within 7 days:
 ${buildInvitationLink(publicUrl, token)}
 
 Without a browser: POST ${publicUrl}/v1/invitations/accept {"token": "${token}", "name": "…", "password": "…"}
-(without an account: your name and a new password; with one: its password, or the header of one of its sessions)${FOOTER}`,
+(new users: your name and a new password; existing users: your password, or the Authorization header of a session)${FOOTER}`,
 });
 
 export const createSuspensionMail = (publicUrl: string, to: string, items: number): Mail => ({
   to,
   purpose: 'suspended',
-  subject: 'Review what was made before',
-  text: `Your account was used before this address was confirmed, maybe by somebody else. So ${items} items in your
+  subject: 'Review suspended items',
+  text: `Your account was used before this address was confirmed, maybe by another person. So ${items} items in your
 organizations are suspended: gateway tokens, management tokens, webhooks, members, invitations, provider credentials and
-custom providers that were made before. None of them works until you keep it.
+custom providers that were created before. None of them works until you keep it.
 
-Review them now, and keep or revoke each: ${publicUrl}/suspended
+Review them now and keep or revoke each: ${publicUrl}/suspended
 
-On the command line: acg suspended ls\n`,
+Command line: acg suspended ls\n`,
 });
 
 interface DeletionText {
   readonly name: string;
-  /** Address of the owner who did it. */
+  /** E-mail address of the owner who deleted or restored the organization. */
   readonly by: string;
   readonly ip: string;
 }
@@ -82,33 +84,33 @@ export const createDeletionMail = (
   to,
   purpose: 'deletion',
   subject: `${name} will be deleted`,
-  text: `${by} has deleted the organization ${name}, from the address ${ip}.
+  text: `${by} has deleted the organization ${name}, from the IP address ${ip}.
 
 Its gateway tokens and management tokens were revoked at once, and its calls have stopped. Everything else in it will be
 deleted at ${purgeAt.toISOString()}. Until then any owner can restore it: log in at ${publicUrl}/, or acg org restore.
 
-If this was not agreed, restore it and have ${by} change the password.\n`,
+If you did not agree to this, restore the organization and ask ${by} to change the password.\n`,
 });
 
 export const createRestorationMail = (publicUrl: string, to: string, { name, by, ip }: DeletionText): Mail => ({
   to,
   purpose: 'restored',
   subject: `${name} was restored`,
-  text: `${by} has restored the organization ${name}, from the address ${ip}.
+  text: `${by} has restored the organization ${name}, from the IP address ${ip}.
 
-Its gateway tokens and management tokens stay revoked: make new ones at ${publicUrl}/.\n`,
+Its gateway tokens and management tokens stay revoked. Create new ones at ${publicUrl}/.\n`,
 });
 
-/** Nothing of what the device says of itself: a stranger may have chosen it. */
+/** Leaves out the name and hostname that the device reports: an attacker may have chosen them. */
 export const createDeviceApprovalMail = (
   to: string,
   { ip, role }: { readonly ip: string; readonly role: string },
 ): Mail => ({
   to,
   purpose: 'device',
-  subject: 'A device was let in',
-  text: `You approved a device that asked from the address ${ip}: it may act for you with at most the role ${role}.
+  subject: 'A device was connected to your account',
+  text: `You approved a device at the IP address ${ip}. It can act for you with at most the role ${role}.
 
-If it was not you, change your password: that ends all sessions. You see and end them one by one with GET and DELETE
+If this was not you, change your password: this revokes all other sessions. List and revoke single sessions with GET and DELETE
 /v1/sessions.\n`,
 });

@@ -1,20 +1,21 @@
 /**
- * Sends mail in the background: a request never waits for it and never fails because of it. The queue is bounded and in
- * memory only, because the mails hold tokens that must not be written down in clear; what a crash loses, its user asks
- * for again. A failed mail is tried again after each of `retryDelaysMs`, then given up and logged, without its text.
+ * Sends mails in the background: a request never waits for a mail and never fails because of one. The queue is bounded
+ * and only in memory, because mails hold tokens that must not be stored in clear text. After a crash, users must
+ * request lost mails again. A failed mail is retried after each of `retryDelaysMs`, then dropped and logged without its
+ * text.
  */
 import type { Logger } from '@acg/base/log';
 
 export interface Mail {
   readonly to: string;
-  /** For the log: `reset`, `verify`, `invitation`. */
+  /** For the log, e.g. `reset`, `verify`, `invitation`. */
   readonly purpose: string;
   readonly subject: string;
   readonly text: string;
 }
 
 export interface MailTransport {
-  /** Rejects when the mail was not accepted. */
+  /** Rejects when the server did not accept the mail. */
   send(mail: Mail): Promise<void>;
   close(): void;
 }
@@ -40,12 +41,12 @@ export class Mailer {
     readonly retryDelaysMs: readonly number[] = MAIL_RETRY_DELAYS_MS,
   ) {}
 
-  /** Mails not sent yet: waiting, waiting for another try, and being sent. */
+  /** Mails not sent yet: queued, waiting for a retry, or being sent. */
   get pending(): number {
     return this.#ready.length + this.#retryTimers.size + this.#sending.size;
   }
 
-  /** Never throws. A full queue drops the mail and says so in the log. */
+  /** Never throws. When the queue is full or closed, the mail is dropped and an error is logged. */
   enqueue(mail: Mail): void {
     if (this.#stopped || this.pending >= QUEUED_MAILS_MAX) {
       this.log.error({ purpose: mail.purpose, queued: this.pending }, 'mail dropped: the queue is full or closed');
@@ -55,7 +56,9 @@ export class Mailer {
     this.#sendReady();
   }
 
-  /** Lets mails that wait for their first try leave, up to the deadline; says how many were left behind. */
+  /**
+   * Sends queued mails until the deadline, in ms, and logs how many were not sent. Drops mails that wait for a retry.
+   */
   async stop(deadlineMs: number): Promise<void> {
     const deadline = new Promise<void>((resolve) => setTimeout(resolve, deadlineMs).unref());
     const drained = (async () => {
@@ -63,7 +66,7 @@ export class Mailer {
     })();
     await Promise.race([drained, deadline]);
     this.#stopped = true;
-    if (this.pending > 0) this.log.warn({ unsent: this.pending }, 'mails left unsent at the stop');
+    if (this.pending > 0) this.log.warn({ unsent: this.pending }, 'mails not sent before shutdown');
     for (const timer of this.#retryTimers.keys()) clearTimeout(timer);
     this.#retryTimers.clear();
     this.#ready.length = 0;
@@ -88,7 +91,7 @@ export class Mailer {
       await this.transport.send(mail);
     } catch (error) {
       const delayMs = this.#stopped ? undefined : this.retryDelaysMs[queued.tries++];
-      // Neither the error's text (servers quote addresses and content) nor the mail's.
+      // Logs neither the text of the error (servers quote addresses and content) nor that of the mail.
       const { code, responseCode } = error as { code?: string; responseCode?: number };
       this.log.warn({ purpose: mail.purpose, code, responseCode, tries: queued.tries, delayMs }, 'mail not sent');
       if (delayMs === undefined) return;

@@ -1,4 +1,4 @@
-/** Where mail goes: an SMTP server, or .eml files in the outbox directory (docs/operations.md#one-node). */
+/** Mail transports: an SMTP server, or .eml files in the outbox directory (docs/operations.md#one-node). */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ export function createSmtpTransport(url: Secret, from: string): MailTransport {
   };
 }
 
-/** One file per mail, readable by this user only; the oldest go when there are more than 1000. */
+/** Writes one file per mail, readable by this user only. Deletes the oldest files beyond {@link OUTBOX_FILES_MAX}. */
 export function createOutboxTransport(directory: string, from: string): MailTransport {
   const composer = nodemailer.createTransport({ streamTransport: true, buffer: true, newline: 'unix' });
   return {
@@ -37,7 +37,7 @@ export function createOutboxTransport(directory: string, from: string): MailTran
       const { message } = await composer.sendMail({ from, to: { name: '', address: to }, subject, text });
       await mkdir(directory, { recursive: true, mode: 0o700 });
       const name = `${new Date().toISOString().replaceAll(':', '-')}-${randomBytes(4).toString('hex')}`;
-      // Renamed into place, so that a reader never sees half a mail.
+      // Renamed into place, so that a reader never sees an incomplete file.
       await writeFile(join(directory, `${name}.tmp`), message as Buffer, { mode: 0o600 });
       await rename(join(directory, `${name}.tmp`), join(directory, `${name}.eml`));
       await pruneOutbox(directory);

@@ -1,6 +1,7 @@
 /**
- * Limits against brute force. The counts are in Postgres, so all control-plane instances share them; an address found
- * over its limit is also remembered in memory until its window ends, so that a flood does not become a flood of queries.
+ * Rate limits against brute force. The counts are in Postgres, so that all control-plane instances share them. A client
+ * network over its limit is also remembered in memory until its window ends, so that a flood of requests does not
+ * become a flood of queries.
  */
 import { createHash } from 'node:crypto';
 import { toClientNetworkKey } from '@acg/base/client-network';
@@ -8,7 +9,7 @@ import { LRUCache } from 'lru-cache';
 import type { Sql, Tx } from '../db/sql.js';
 import { TooManyAttempts } from '../domain/errors.js';
 
-/** So many failures in a sliding window, then 429. */
+/** After `max` failures in a sliding window of `windowS` seconds, requests get 429. */
 interface FailureLimit {
   readonly max: number;
   readonly windowS: number;
@@ -21,9 +22,9 @@ const ADDRESS_FAILURE_LIMIT: FailureLimit = {
   subject: 'failed logins for this account from this address',
 };
 /**
- * Many addresses may guess together. The limit does not hold where the account has signed in or its mailbox was proven.
- * Requests of strangers count apart from requests that show a session or a mail's token, so that strangers cannot lock
- * the owner out of those.
+ * Limits guessing from many addresses together. It does not apply to addresses where the account has logged in or its
+ * mailbox was proven. Requests that prove a session or a mailed token are counted separately, so that strangers cannot
+ * lock the owner out of those.
  */
 const ACCOUNT_FAILURE_LIMIT: FailureLimit = { max: 100, windowS: 60 * 60, subject: 'failed logins for this account' };
 const KNOWN_ADDRESS_LIFETIME_S = 30 * 86_400;
@@ -32,7 +33,7 @@ const REQUEST_WINDOW_S = 60;
 const CACHED_BLOCKS_MAX = 10_000;
 const PRUNE_ROWS_MAX = 10_000;
 
-/** What a request shows beside a password: nothing, a live session of the account, or the token of a mail to it. */
+/** What a request proves beside a password: nothing, a live session of the account, or the token of a mail to it. */
 export type IdentityProof = 'none' | 'session' | 'mailbox';
 
 export class Throttle {
@@ -40,7 +41,9 @@ export class Throttle {
 
   constructor(readonly sql: Sql) {}
 
-  /** All auth endpoints together: 600 requests a minute per address (docs/contract.md#management-api). */
+  /**
+   * Limits all auth endpoints together to 600 requests a minute per client network (docs/contract.md#management-api).
+   */
   async throttleAuthRequest(ip: string): Promise<void> {
     const key = `address:${toClientNetworkKey(ip)}`;
     const blockedUntilMs = this.#blockedUntilMs.get(key) ?? 0;
@@ -56,7 +59,10 @@ export class Throttle {
     }
   }
 
-  /** Counts one of at most `max` in a window that begins with the first; throws {@link TooManyAttempts} past it. */
+  /**
+   * Counts one use, of at most `max` in a window that begins with the first use. Throws {@link TooManyAttempts} beyond
+   * that.
+   */
   async consume(key: string, max: number, windowS: number, subject: string): Promise<void> {
     const [row] = await this.sql<{ count: number; left: number }[]>`
       insert into throttle_windows as w (key, count, expires_at)
@@ -68,7 +74,7 @@ export class Throttle {
     if (row!.count > max) throw createTooManyAttempts(subject, row!.left);
   }
 
-  /** Throws {@link TooManyAttempts} while there are too many failed logins (docs/contract.md#management-api). */
+  /** Throws {@link TooManyAttempts} after too many failed logins (docs/contract.md#management-api). */
   async assertLoginAllowed(email: string, ip: string, proof: IdentityProof): Promise<void> {
     await this.#assertUnderLimit(addressLoginKey(email, ip), ADDRESS_FAILURE_LIMIT);
     const left = await this.#secondsUntilUnblocked(accountLoginKey(email, proof), ACCOUNT_FAILURE_LIMIT);
@@ -77,16 +83,20 @@ export class Throttle {
   }
 
   /**
-   * Books a failed login; throws {@link TooManyAttempts} when there were too many already. The caller answers 401 only
-   * after this returned, so guesses sent in parallel learn no more than guesses in a row.
+   * Records a failed login; throws {@link TooManyAttempts} when the limit was already reached. The caller answers 401
+   * only after this has returned, so that parallel guesses learn no more than sequential ones.
    */
   async recordFailedLogin(email: string, ip: string, proof: IdentityProof): Promise<void> {
-    const ofAddress = await this.#recordFailure(addressLoginKey(email, ip), ADDRESS_FAILURE_LIMIT);
-    const ofAccount = ofAddress && (await this.#recordFailure(accountLoginKey(email, proof), ACCOUNT_FAILURE_LIMIT));
-    if (!ofAccount) await this.assertLoginAllowed(email, ip, proof);
+    const addressRecorded = await this.#recordFailure(addressLoginKey(email, ip), ADDRESS_FAILURE_LIMIT);
+    const accountRecorded =
+      addressRecorded && (await this.#recordFailure(accountLoginKey(email, proof), ACCOUNT_FAILURE_LIMIT));
+    if (!accountRecorded) await this.assertLoginAllowed(email, ip, proof);
   }
 
-  /** The owner has proven who it is there: earlier failures from there count no more, and its place is known. */
+  /**
+   * Called after a successful login at that address. Deletes earlier failures from there and remembers the address as
+   * known.
+   */
   async clearFailuresAndTrustAddress(sql: Sql | Tx, email: string, ip: string): Promise<void> {
     await sql`delete from throttle_marks where key = ${addressLoginKey(email, ip)}`;
     await sql`
@@ -96,9 +106,9 @@ export class Throttle {
   }
 
   /**
-   * The owner has shown to read the mailbox, at that address: failures from before count no more, wherever they came
-   * from, and the address is known, so that strangers who go on guessing do not lock it. `strangers`: other people may
-   * have signed in to the account before, so no other address is known any more.
+   * Called when the user has proven to read the mailbox. Deletes earlier failures from all addresses and remembers this
+   * address as known, so that further guesses by strangers do not lock it. `forgetKnownAddresses`: other people may
+   * have logged in before, so forgets all other known addresses.
    */
   async recordMailboxProof(sql: Sql | Tx, email: string, ip: string, forgetKnownAddresses: boolean): Promise<void> {
     const keys = (['none', 'session', 'mailbox'] as const).map((proof) => accountLoginKey(email, proof));
@@ -108,7 +118,7 @@ export class Throttle {
     await this.clearFailuresAndTrustAddress(sql, email, ip);
   }
 
-  /** Removes what has expired. */
+  /** Deletes expired counts. */
   async prune(): Promise<void> {
     for (const table of ['throttle_windows', 'throttle_marks']) {
       await this.sql`
@@ -117,9 +127,9 @@ export class Throttle {
     }
   }
 
-  /** False: there are as many as may be. */
+  /** Returns false when the limit was already reached. */
   async #recordFailure(key: string, { max, windowS }: FailureLimit): Promise<boolean> {
-    const [booked] = await this.sql`
+    const [recorded] = await this.sql`
       insert into throttle_marks as m (key, marked_at, expires_at)
       values (${key}, array[now()], now() + make_interval(secs => ${windowS}))
       on conflict (key) do update set
@@ -127,7 +137,7 @@ export class Throttle {
         expires_at = excluded.expires_at
       where cardinality(live_marks(m.marked_at, ${windowS})) < ${max}
       returning 1`;
-    return booked !== undefined;
+    return recorded !== undefined;
   }
 
   async #assertUnderLimit(key: string, limit: FailureLimit): Promise<void> {
@@ -155,7 +165,7 @@ const createTooManyAttempts = (subject: string, leftS: number): TooManyAttempts 
   return new TooManyAttempts(`too many ${subject}: try again in ${retryAfterS} seconds`, retryAfterS);
 };
 
-/** Hashed, so that the table does not collect the addresses that people mistype. */
+/** Hashed, so that the table does not collect mistyped e-mail addresses. */
 const loginKey = (email: string): string => `login:${createHash('sha256').update(email).digest('base64url')}`;
 const accountLoginKey = (email: string, proof: IdentityProof): string =>
   proof === 'none' ? loginKey(email) : `${proof}-${loginKey(email)}`;

@@ -1,8 +1,8 @@
-/** Every table that holds ciphertexts of the vault, in one place: what is missing here would not be rotated. */
+/** All tables that hold ciphertexts of the vault. A table that is missing here is not re-encrypted. */
 import type { SecretIdentity } from './vault.js';
 
 export interface EncryptedTable {
-  /** With the columns id, org_id, key_id, nonce and ciphertext. */
+  /** Must have the columns id, org_id, key_id, nonce and ciphertext. */
   readonly name:
     | 'provider_accounts'
     | 'credentials'

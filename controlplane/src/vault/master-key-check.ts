@@ -1,6 +1,6 @@
 /**
- * Refuses a start whose MASTER_KEYS cannot decrypt what is stored, before anything is written with them. Of each key id
- * ever used one known text is kept: a different key under the same id fails on it.
+ * Stops the start when MASTER_KEYS cannot decrypt the stored secrets, before anything is written with them. For each
+ * key id ever used one known text is stored encrypted. A different key under the same id fails to decrypt it.
  */
 import type { Sql } from '../db/sql.js';
 import { ENCRYPTED_TABLES } from './encrypted-tables.js';
@@ -10,14 +10,14 @@ import { DecryptionError, type SecretIdentity, type Vault } from './vault.js';
 class MasterKeyError extends Error {
   constructor(problem: string) {
     super(`MASTER_KEYS: ${problem}`);
-    this.name = 'WrongMasterKeys';
+    this.name = 'MasterKeyError';
   }
 }
 
 const KNOWN_TEXT = 'agent credential gateway';
 const checkIdentity = (keyId: string): SecretIdentity => ({ purpose: 'check', orgId: '', id: keyId });
 
-/** Throws {@link MasterKeyError}. Safe when several instances start at once. */
+/** Throws {@link MasterKeyError}. Safe when several instances start at the same time. */
 export async function checkMasterKeys(sql: Sql, vault: Vault): Promise<void> {
   for (const { name } of ENCRYPTED_TABLES) {
     const [missing] = await sql<{ keyId: string; count: number }[]>`
@@ -25,7 +25,7 @@ export async function checkMasterKeys(sql: Sql, vault: Vault): Promise<void> {
        where key_id <> all(${[...vault.keyIds]}::text[]) group by key_id limit 1`;
     if (missing === undefined) continue;
     throw new MasterKeyError(
-      `the key ${missing.keyId} is missing, and ${missing.count} stored secrets need it: add it, after the others`,
+      `the key ${missing.keyId} is missing, and ${missing.count} stored secrets need it: add it after the other keys`,
     );
   }
   for (const keyId of vault.keyIds) await checkMasterKey(sql, vault, keyId);
@@ -42,6 +42,6 @@ async function checkMasterKey(sql: Sql, vault: Vault, keyId: string): Promise<vo
     vault.decrypt(checkIdentity(keyId), { keyId, ...row! });
   } catch (error) {
     if (!(error instanceof DecryptionError)) throw error;
-    throw new MasterKeyError(`${keyId} is not the key that was used under this id: set the right one`);
+    throw new MasterKeyError(`${keyId} is not the key that was used under this id: set the original key`);
   }
 }

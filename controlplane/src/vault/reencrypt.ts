@@ -1,13 +1,13 @@
 /**
- * Encrypts everything anew with the first key of the ring, while the gateway runs. Small transactions; a row that
- * somebody else is writing is left for the next round, so nobody waits for the rotation and it overwrites nothing.
+ * Re-encrypts all secrets with the first key of the ring, while the gateway runs. Uses small transactions. Rows locked
+ * by other writers are left for the next round, so the rotation delays no request and overwrites no change.
  */
 import type { Sql, Tx } from '../db/sql.js';
 import { ENCRYPTED_TABLES, type EncryptedTable } from './encrypted-tables.js';
 import { DecryptionError, type EncryptedSecret, type SecretIdentity, type Vault } from './vault.js';
 
 const ROWS_PER_BATCH = 200;
-/** Rounds that found only rows in use, one after the other; each waits a little. */
+/** Consecutive rounds that found only locked rows; each is followed by a wait of {@link BUSY_WAIT_MS}. */
 const BUSY_ROUNDS_MAX = 300;
 const BUSY_WAIT_MS = 100;
 
@@ -20,9 +20,9 @@ interface EncryptedRow {
 }
 
 interface ReencryptionResult {
-  /** Rows written anew, by table. */
+  /** Re-encrypted rows, by table. */
   readonly written: Readonly<Record<string, number>>;
-  /** `table id` of rows that no key opens: damaged or meddled with. They were left as they are. */
+  /** `table id` of rows that no key decrypts, because they are damaged or were altered. They are left unchanged. */
   readonly unreadable: readonly string[];
 }
 
@@ -37,7 +37,7 @@ export async function reencryptAll(sql: Sql, vault: Vault): Promise<Reencryption
   return { written, unreadable };
 }
 
-/** `skipped` collects the ids of rows that do not decrypt. */
+/** Returns the number of re-encrypted rows. Adds the ids of rows that do not decrypt to `skipped`. */
 async function reencryptTable(sql: Sql, vault: Vault, table: EncryptedTable, skipped: string[]): Promise<number> {
   let written = 0;
   for (let busyRounds = 0; ; ) {
@@ -50,7 +50,8 @@ async function reencryptTable(sql: Sql, vault: Vault, table: EncryptedTable, ski
     }
     const left = await countOutdatedRows(sql, vault, table, skipped);
     if (left === 0) return written;
-    if (++busyRounds > BUSY_ROUNDS_MAX) throw new Error(`${left} rows of ${table.name} stay in use: run it again`);
+    if (++busyRounds > BUSY_ROUNDS_MAX)
+      throw new Error(`${left} rows of ${table.name} stay locked by other writers: run the rotation again`);
     await new Promise((resolve) => setTimeout(resolve, BUSY_WAIT_MS));
   }
 }

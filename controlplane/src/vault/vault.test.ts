@@ -8,13 +8,13 @@ const k1 = key('k1');
 const k2 = key('k2');
 const row: SecretIdentity = { purpose: 'account', orgId: 'org-1', id: 'account-1' };
 
-test('vault: what was sealed opens again, with any key of the ring', () => {
+test('decrypts with any key of the ring', () => {
   const sealed = new Vault([k1]).encrypt(row, '{"apiKey":"sk-ü"}');
   expect(sealed.keyId).toBe('k1');
   expect(new Vault([k2, k1]).decrypt(row, sealed)).toBe('{"apiKey":"sk-ü"}');
 });
 
-test('vault: the same text twice gives different nonces and ciphertexts', () => {
+test('encrypts the same text with different nonces', () => {
   const vault = new Vault([k1]);
   const seen = new Set<string>();
   for (let i = 0; i < 1_000; i++) seen.add(vault.encrypt(row, 'same').nonce.toString('hex'));
@@ -25,12 +25,12 @@ test.each<[string, Partial<SecretIdentity>]>([
   ['another account', { id: 'account-2' }],
   ['another organization', { orgId: 'org-2' }],
   ['another table', { purpose: 'webhook' }],
-])('vault: a ciphertext copied onto %s does not decrypt', (_where, change) => {
+])('rejects a ciphertext copied to %s', (_where, change) => {
   const vault = new Vault([k1]);
   expect(() => vault.decrypt({ ...row, ...change }, vault.encrypt(row, 'secret-text'))).toThrow(DecryptionError);
 });
 
-test('vault: one changed bit anywhere is refused, and no error shows the text', () => {
+test('rejects every single changed bit and shows no plaintext in errors', () => {
   const vault = new Vault([k1]);
   const sealed = vault.encrypt(row, 'secret-text');
   for (const field of ['nonce', 'ciphertext'] as const) {
@@ -43,7 +43,7 @@ test('vault: one changed bit anywhere is refused, and no error shows the text', 
   expect(() => vault.decrypt(row, { ...sealed, ciphertext: sealed.ciphertext.subarray(0, 10) })).toThrow(/damaged/);
 });
 
-test('vault: a wrong key under the right id, or a missing key, is refused', () => {
+test('rejects a wrong key under the same id and a missing key', () => {
   const sealed = new Vault([k1]).encrypt(row, 'secret-text');
   expect(() => new Vault([key('k1')]).decrypt(row, sealed)).toThrow(DecryptionError);
   expect(() => new Vault([k2]).decrypt(row, sealed)).toThrow(/MASTER_KEYS lacks it/);

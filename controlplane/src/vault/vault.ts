@@ -1,9 +1,9 @@
 /**
- * Secrets at rest (docs/contract.md#credentials-stay-inside): AES-256-GCM with a fresh random 96-bit nonce. What a row
- * is for, its organization and its id are additional data, so a ciphertext copied onto another row does not decrypt.
- * The only importer of ciphers.
+ * Encrypts secrets at rest (docs/contract.md#credentials-stay-inside): AES-256-GCM with a random 96-bit nonce. The
+ * purpose of the row, its organization and its id are additional data, so a ciphertext copied to another row does not
+ * decrypt. This is the only module that imports ciphers.
  *
- * With random nonces one key is good for 2^32 encryptions (NIST SP 800-38D §8.3); rotation renews it long before.
+ * With random nonces one key is good for 2^32 encryptions (NIST SP 800-38D §8.3); rotation replaces it long before.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Secret } from '@acg/base/secret';
@@ -19,7 +19,7 @@ export interface MasterKey {
   readonly key: Secret<Buffer>;
 }
 
-/** The row that a ciphertext belongs to. */
+/** Identifies the row that holds a ciphertext. */
 export interface SecretIdentity {
   readonly purpose: 'account' | 'credential' | 'webhook' | 'check';
   readonly orgId: string;
@@ -27,10 +27,10 @@ export interface SecretIdentity {
 }
 
 export interface EncryptedSecret {
-  /** Which master key. */
+  /** Id of the master key. */
   readonly keyId: string;
   readonly nonce: Buffer;
-  /** With the 16-byte tag at its end. */
+  /** Ends with the 16-byte authentication tag. */
   readonly ciphertext: Buffer;
 }
 
@@ -38,7 +38,7 @@ export interface EncryptedSecret {
 export class DecryptionError extends Error {
   constructor(identity: SecretIdentity, keyId: string, cause: string) {
     super(`cannot decrypt the secret of ${identity.purpose} ${identity.id} with master key ${keyId}: ${cause}`);
-    this.name = 'CannotDecrypt';
+    this.name = 'DecryptionError';
   }
 }
 
@@ -46,7 +46,7 @@ export class Vault {
   readonly #keys: ReadonlyMap<string, MasterKey>;
   readonly #currentKey: MasterKey;
 
-  /** `keys`: the first encrypts, all decrypt. */
+  /** The first key encrypts, all keys decrypt. */
   constructor(keys: readonly MasterKey[]) {
     if (keys[0] === undefined) throw new Error('the key ring is empty');
     this.#currentKey = keys[0];
@@ -61,7 +61,7 @@ export class Vault {
     return [...this.#keys.keys()];
   }
 
-  /** `keyId` other than the current one serves the check of the ring only. */
+  /** A `keyId` other than the current one is used only to check the key ring. */
   encrypt(identity: SecretIdentity, plaintext: string, keyId = this.#currentKey.id): EncryptedSecret {
     const nonce = randomBytes(NONCE_BYTES);
     const key = this.#keys.get(keyId)!.key.reveal();

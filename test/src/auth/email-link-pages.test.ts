@@ -106,7 +106,7 @@ test('links: verification, reset and invitation succeed once and explain the fai
   await accept.submit({});
   expect(accept.said()).toContain('name is required');
   await accept.submit({ name: 'Guest', password: "the guest's password" });
-  expect([accept.said(), accept.formHidden()]).toEqual(['You are a member now. Log in to begin.', true]);
+  expect([accept.said(), accept.formHidden()]).toEqual(['You are now a member. Log in to start.', true]);
 });
 
 test('links: a link without its token is reported', async () => {

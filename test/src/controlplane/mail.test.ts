@@ -71,7 +71,7 @@ test('smtp: a server that is away fails no request; the log names neither token 
   await eventually(() => expect(plane.logLines.join('')).toContain('mail not sent'));
   await plane.stop();
   const log = plane.logLines.join('');
-  expect(log).toContain('mails left unsent at the stop');
+  expect(log).toContain('mails not sent before shutdown');
   for (const secret of ['smtp-pw', email, '#token=', body.password]) expect(log).not.toContain(secret);
 });
 

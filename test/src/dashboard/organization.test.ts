@@ -298,9 +298,9 @@ test('settings: whose address is not confirmed gets another link, and from its p
 
   await page.route('**/v1/auth/verify-email', (route) => route.fulfill({ json: { ok: true } }));
   await page.goto(`${visitor.url}/verify-email#token=x`);
-  const onward = page.getByRole('link', { name: 'To the dashboard' });
+  const onward = page.getByRole('link', { name: 'Go to the dashboard' });
   expect(await onward.isVisible()).toBe(false);
-  await page.getByLabel('The password of your account').fill('correct horse battery');
+  await page.getByLabel('Account password').fill('correct horse battery');
   await page.getByRole('button', { name: 'Confirm' }).click();
   await onward.click();
   await page.getByRole('heading', { name: 'Overview' }).waitFor();

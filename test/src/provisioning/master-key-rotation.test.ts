@@ -139,10 +139,10 @@ test('start: a key ring that cannot decrypt the stored secrets is rejected in on
     const start = (masterKeys: string) => startControlPlane({ MASTER_KEYS: masterKeys }, database);
     const other = randomBytes(32).toString('base64');
     await expect(start(`test:${other}`)).rejects.toThrow(
-      /^MASTER_KEYS: test is not the key that was used under this id: set the right one$/,
+      /^MASTER_KEYS: test is not the key that was used under this id: set the original key$/,
     );
     await expect(start(`new:${other}`)).rejects.toThrow(
-      /^MASTER_KEYS: the key test is missing, and 1 stored secrets need it: add it, after the others$/,
+      /^MASTER_KEYS: the key test is missing, and 1 stored secrets need it: add it after the other keys$/,
     );
     const known = await database.sql`select key_id from master_key_checks`;
     expect(known.map((row) => row.key_id)).toEqual(['test']);

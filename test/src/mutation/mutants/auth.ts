@@ -408,7 +408,7 @@ export const AUTH: Area = {
     },
     {
       file: 'controlplane/src/throttling/throttle.ts',
-      find: `    if (!ofAccount) await this.assertLoginAllowed(email, ip, proof);
+      find: `    if (!accountRecorded) await this.assertLoginAllowed(email, ip, proof);
 `,
       put: '',
       bug: 'parallel guesses learn more than guesses in a row',

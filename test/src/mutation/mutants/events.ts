@@ -96,8 +96,8 @@ export const EVENTS: Area = {
     },
     {
       file: MAIL,
-      find: '(r.last_mailed_at is null or r.last_mailed_at < now() - make_interval(secs => ${pauseS}))',
-      put: '(${pauseS}::integer is not null)',
+      find: `(r.last_mailed_at is null or r.last_mailed_at < now() - make_interval(secs => \${intervalS}))`,
+      put: `(\${intervalS}::integer is not null)`,
       bug: 'every event is a mail of its own',
       tests: MAIL_TESTS,
     },
