@@ -1,18 +1,18 @@
-/** How strictly an agent's limits are enforced: beside the limits themselves, which limits/limit-fields.ts lists. */
+/** How strictly an agent's limits are enforced. The limits themselves are in limits/agent-limit-fields.ts. */
 import { Type } from 'typebox';
 
 const BUDGET_MODES = ['soft', 'hard'] as const;
 const ON_STORE_LOSS = ['allow', 'refuse'] as const;
 
 const ON_STORE_LOSS_DESCRIPTION =
-  'Calls while limits cannot be checked: allow or refuse (503). By default hard budgets refuse, soft ones allow.';
+  'What happens to calls while limits cannot be checked: allow or refuse (503). The default is refuse for a hard budget and allow for a soft one.';
 type OnStoreLoss = (typeof ON_STORE_LOSS)[number];
 
-/** As it is stored. */
+/** The stored settings. */
 export interface Enforcement {
   readonly budgetMode: (typeof BUDGET_MODES)[number];
   readonly holdMaxOutputTokens: number;
-  /** Null: no choice of its own, see {@link effectiveOnStoreLoss}. */
+  /** Null: not set, see {@link effectiveOnStoreLoss}. */
   readonly onStoreLoss: OnStoreLoss | null;
 }
 
@@ -22,19 +22,20 @@ const DEFAULT_ENFORCEMENT: Enforcement = {
   onStoreLoss: null,
 };
 
-/** Fields that only an admin may set: limits of money, and how strictly they hold. */
+/** Fields that only an admin may set: money limits and how strictly they are enforced. */
 export const ADMIN_FIELDS = ['budgetCentsMonthly', 'budgetMode', 'holdMaxOutputTokens', 'onStoreLoss'] as const;
 
 export const EnforcementFields = {
   budgetMode: Type.Unsafe<Enforcement['budgetMode']>({
     type: 'string',
     enum: BUDGET_MODES,
-    description: 'soft: a call passes while the budget is not spent; hard: while what it may cost at most still fits.',
+    description:
+      'soft: calls pass until the budget is spent. hard: a call passes only if its maximum cost fits into the rest of the budget.',
   }),
   holdMaxOutputTokens: Type.Integer({
     minimum: 1,
     maximum: 1_000_000,
-    description: 'Output tokens that a hard budget reserves for a call that states no maximum; 4096 by default.',
+    description: 'Output tokens that a hard budget reserves for a call without a maximum of its own; 4096 by default.',
   }),
   onStoreLoss: Type.Unsafe<OnStoreLoss>({
     type: 'string',
@@ -43,14 +44,14 @@ export const EnforcementFields = {
   }),
 };
 
-/** Null takes the choice back. */
+/** Null resets the field to the default. */
 export const OnStoreLossInput = Type.Unsafe<OnStoreLoss | null>({
   type: ['string', 'null'],
   enum: [...ON_STORE_LOSS, null],
-  description: `${ON_STORE_LOSS_DESCRIPTION} Null: the default.`,
+  description: `${ON_STORE_LOSS_DESCRIPTION} Null resets it to the default.`,
 });
 
-/** A hard budget is meant to hold, so it refuses what cannot be checked, unless the agent says otherwise. */
+/** By default a hard budget rejects calls that cannot be checked, because it must never be exceeded. */
 export const effectiveOnStoreLoss = ({
   budgetMode,
   onStoreLoss,

@@ -15,7 +15,7 @@ const AGENT_STATUSES = ['active', 'paused', 'revoked'] as const;
 export type AgentStatus = (typeof AGENT_STATUSES)[number];
 const Status = Type.Unsafe<AgentStatus>({ type: 'string', enum: AGENT_STATUSES });
 
-/** An integer within bounds, or null: no limit of its own. */
+/** An integer within its bounds, or null for the default. */
 const limitInputs = mapLimits(({ minimum, maximum, description }) =>
   Type.Optional(Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum, maximum, description })),
 );
@@ -26,7 +26,7 @@ const Description = Type.String({ maxLength: 2_000, pattern: '^[^\\u0000-\\u0008
 const UsageThresholds = Type.Array(Type.Integer({ minimum: 1, maximum: 1_000 }), {
   maxItems: 10,
   uniqueItems: true,
-  description: 'Percentages of the budget at which usage.threshold is sent, once a month each.',
+  description: 'Percentages of the budget at which the event usage.threshold is sent, at most once a month each.',
 });
 
 const enforcementInputs = {
@@ -43,9 +43,9 @@ const summaryFields = {
   ...pickLimitsShownInLists(limitFields),
 };
 
-/** As lists show it. */
+/** An agent in lists. */
 const AgentSummary = Type.Object({ ...summaryFields, createdAt: Timestamp });
-/** As the answer of its creation shows it. */
+/** An agent in the response to its creation. */
 const AgentCreated = Type.Object({ ...summaryFields, projectId: Uuid });
 export const Agent = Type.Object({
   ...summaryFields,

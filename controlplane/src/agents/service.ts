@@ -17,7 +17,7 @@ import { validatePolicy } from './policy.js';
 import type { Agent, AgentInput, AgentPatch, AgentQuery, AgentStatus } from './schema.js';
 import * as store from './store.js';
 
-/** Percent of the budget. */
+/** Percentages of the budget. */
 const DEFAULT_THRESHOLDS = [80];
 
 export class AgentService {
@@ -56,17 +56,17 @@ export class AgentService {
         usageThresholds: input.usageThresholds ?? DEFAULT_THRESHOLDS,
         policy: input.policy ?? null,
       });
-      const created = Object.entries(input).map(([field, value]) => [field, [null, value as JSONValue]] as const);
-      await recordAudit(tx, actor, 'agent.create', { type: 'agent', id: row.id }, Object.fromEntries(created));
+      const changes = Object.entries(input).map(([field, value]) => [field, [null, value as JSONValue]] as const);
+      await recordAudit(tx, actor, 'agent.create', { type: 'agent', id: row.id }, Object.fromEntries(changes));
       await appendEvent(tx, orgId, 'agent.created', toEventData(orgId, row));
-      // Tokens of the organization named them by this slug, which is ambiguous from now on.
+      // Organization and project tokens may have used this slug, which may now be ambiguous.
       const namesakes = await store.listAgentsWithSameSlug(tx, orgId, row);
       await publishInvalidations(tx, namesakes?.map((id) => ({ kind: 'agent', id })) ?? [{ kind: 'org', id: orgId }]);
       return present(row);
     });
   }
 
-  /** Null takes a limit away: the default holds again. */
+  /** A limit of null is reset to its default. */
   async update(actor: Actor, id: string, patch: AgentPatch): Promise<Agent> {
     assertMayChangeFields(actor, patch);
     this.#assertPolicyAllowed(actor, patch);
@@ -77,7 +77,10 @@ export class AgentService {
     return this.#applyChange(actor, id, 'agent.set_status', { status });
   }
 
-  /** For good: its keys die at once, its credentials are gone; what it spent stays in the ledger. */
+  /**
+   * Deletes the agent permanently: its keys stop working at once and its credentials are deleted. Its spend stays in
+   * the ledger.
+   */
   async delete(actor: Actor, id: string): Promise<void> {
     const { orgId } = actor;
     await this.sql.begin(async (tx) => {
@@ -89,7 +92,9 @@ export class AgentService {
     });
   }
 
-  /** For features that add to an agent: it stays until the transaction ends. Throws {@link NotFound}. */
+  /**
+   * Locks the agent against deletion until the transaction ends, for features that add to it. Throws {@link NotFound}.
+   */
   async lock(tx: Tx, orgId: string, id: string): Promise<store.AgentRow> {
     const row = await store.lockAgent(tx, orgId, id);
     if (row === null) throw new NotFound('agent');
@@ -98,7 +103,7 @@ export class AgentService {
 
   #assertPolicyAllowed(actor: Actor, { policy }: Pick<AgentPatch, 'policy'>): void {
     if (policy === undefined) return;
-    if (!isRoleAtLeast(actor.role, 'admin')) throw new Forbidden('changing policy needs the role admin');
+    if (!isRoleAtLeast(actor.role, 'admin')) throw new Forbidden('changing policy requires the role admin');
     validatePolicy(policy, (slug) => {
       const provider = this.catalogue.get(slug);
       return provider === null ? null : provider.modelCalls.length > 0;
@@ -122,11 +127,11 @@ export class AgentService {
   }
 }
 
-/** Who may not be trusted with money may not loosen what guards it either. */
+/** Money limits, and the fields that decide how strictly they are enforced, require the role admin. */
 function assertMayChangeFields(actor: Actor, patch: AgentPatch): void {
   const field = ADMIN_FIELDS.find((name) => name in patch);
   if (field !== undefined && !isRoleAtLeast(actor.role, 'admin'))
-    throw new Forbidden(`changing ${field} needs the role admin`);
+    throw new Forbidden(`changing ${field} requires the role admin`);
 }
 
 function auditChanges(before: store.AgentRow, after: store.AgentRow, patch: object): AuditChanges {
@@ -141,7 +146,7 @@ const toEventData = (orgId: string, row: store.AgentRow) => ({
   orgId,
 });
 
-/** Shown limits, and what becomes of calls without them, are the effective ones (docs/contract.md#limits). */
+/** Returns the effective limits and the effective `onStoreLoss` (docs/contract.md#limits). */
 const present = (row: store.AgentRow): Agent => ({
   ...row,
   ...effectiveLimits(row),

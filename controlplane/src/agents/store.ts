@@ -15,7 +15,7 @@ export interface AgentRow extends ConfiguredLimits, Enforcement {
   readonly description: string;
   readonly status: AgentStatus;
   readonly usageThresholds: readonly number[];
-  /** Null: everything is allowed. */
+  /** Null: all calls are allowed. */
   readonly policy: AgentPolicy | null;
   readonly createdAt: Date;
 }
@@ -60,7 +60,10 @@ export async function loadAgent(sql: Sql | Tx, orgId: string, id: string): Promi
   return row ?? null;
 }
 
-/** Locks the row: two writers of one agent take turns, and nobody adds to an agent that is being deleted. */
+/**
+ * Locks the row, so that writers of one agent run one after the other and nothing is added to an agent that is being
+ * deleted.
+ */
 export async function lockAgent(tx: Tx, orgId: string, id: string): Promise<AgentRow | null> {
   const [row] = await tx<AgentRow[]>`
     select ${columns(tx)} from agents where org_id = ${orgId} and id = ${id} for update`;
@@ -72,13 +75,16 @@ export async function projectExists(sql: Sql, orgId: string, projectId: string):
   return rows.length > 0;
 }
 
-/** Writers of agents of one project take turns, so slugs do not collide; false when there is no such project. */
+/**
+ * Serializes writers of agents of one project, so that slugs do not collide. Returns false when there is no such
+ * project.
+ */
 export async function lockProject(tx: Tx, orgId: string, projectId: string): Promise<boolean> {
   const rows = await tx`select 1 from projects where org_id = ${orgId} and id = ${projectId} for no key update`;
   return rows.length > 0;
 }
 
-/** The slugs in the project that begin with `base`. */
+/** Lists the slugs in the project that are `base` or begin with `base-`. */
 export async function listTakenSlugs(tx: Tx, projectId: string, base: string): Promise<ReadonlySet<string>> {
   const rows = await tx<{ slug: string }[]>`
     select slug from agents where project_id = ${projectId} and (slug = ${base} or starts_with(slug, ${`${base}-`}))`;
@@ -88,8 +94,8 @@ export async function listTakenSlugs(tx: Tx, projectId: string, base: string): P
 const SAME_SLUG_AGENTS_MAX = 200;
 
 /**
- * Other agents of the organization with the same slug; each is in another project. Null: more than are worth being told
- * of one by one, to every data plane and while all other changes wait.
+ * Lists other agents of the organization with the same slug; each is in another project. Null: more than {@link
+ * SAME_SLUG_AGENTS_MAX}, too many to invalidate one by one on every data plane while all other changes wait.
  */
 export async function listAgentsWithSameSlug(
   tx: Tx,
@@ -151,7 +157,7 @@ const enforcementValues = ({ budgetMode, holdMaxOutputTokens, onStoreLoss }: Enf
 
 const policyValue = (tx: Tx, policy: AgentPolicy | null) => (policy === null ? null : tx.json(policy as JSONValue));
 
-/** Its keys and accounts go with it; the ledger keeps its id. */
+/** Deletes the agent with its keys and accounts. The ledger keeps its id. */
 export async function deleteAgent(tx: Tx, orgId: string, id: string): Promise<void> {
   await tx`delete from agents where org_id = ${orgId} and id = ${id}`;
 }

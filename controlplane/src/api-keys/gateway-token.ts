@@ -1,5 +1,6 @@
 /**
- * The gateway token (docs/contract.md#gateway-tokens): `acg_` and 64 hexadecimal digits. Only its SHA-256 is stored.
+ * The format of a gateway token (docs/contract.md#gateway-tokens): `acg_` and 64 hexadecimal digits. Only its SHA-256
+ * is stored.
  */
 import { createHash } from 'node:crypto';
 import { Secret } from '@acg/base/secret';

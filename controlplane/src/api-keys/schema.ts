@@ -12,7 +12,7 @@ const NullableTimestamp = Type.Unsafe<string | null>({ type: ['string', 'null'],
 const createdKeyFields = {
   id: Uuid,
   name: Type.String(),
-  keyPrefix: Type.String({ description: 'The beginning of the token, for recognising it.' }),
+  keyPrefix: Type.String({ description: 'The first characters of the token, to recognize it.' }),
   scope: Scope,
   createdAt: Timestamp,
 };
@@ -27,10 +27,10 @@ const nullableId = (description: string) =>
 export const ApiKey = Type.Object({
   ...createdKeyFields,
   status: KeyStatusField,
-  agentId: nullableId('Null: not of one agent.'),
+  agentId: nullableId('Null unless the scope is agent.'),
   agentName: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-  projectId: nullableId('Null: of the whole organization.'),
-  replacedBy: nullableId('The key that takes its place; this one ends at expiresAt.'),
+  projectId: nullableId('Null when the scope is org.'),
+  replacedBy: nullableId('Id of the key that replaces this one, which expires at expiresAt.'),
   lastUsedAt: NullableTimestamp,
   expiresAt: NullableTimestamp,
 });
@@ -51,7 +51,7 @@ export const ApiKeyPatch = Type.Object(
 );
 export type ApiKeyPatch = Static<typeof ApiKeyPatch>;
 
-/** 30 days. */
+/** Seconds: 30 days. */
 const ROTATION_GRACE_MAX_S = 2_592_000;
 export const RotationInput = Body({
   graceSeconds: Type.Optional(
@@ -59,13 +59,13 @@ export const RotationInput = Body({
       minimum: 0,
       maximum: ROTATION_GRACE_MAX_S,
       default: 86_400,
-      description: 'How long the old token works beside the new one; 0: it is revoked at once.',
+      description: 'How long the old token stays valid beside the new one, in seconds; 0 revokes it at once.',
     }),
   ),
   expiresAt: Type.Optional(
     Type.Unsafe<string | null>({
       ...NullableTimestamp,
-      description: 'Of the new key. Left out: it lives as long as the old one was made for.',
+      description: 'When the new key expires. By default it gets the same lifetime as the old key.',
     }),
   ),
 });
@@ -77,15 +77,19 @@ export const ApiKeyQuery = Type.Object({
   projectId: Type.Optional(Uuid),
   status: Type.Optional(KeyStatusField),
   search: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 200, description: 'Part of the name, of the agent’s, or of keyPrefix.' }),
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Part of the name of the key or its agent, or of keyPrefix.',
+    }),
   ),
   neverUsed: Type.Optional(
-    Type.Boolean({ description: 'true: only those that no call has used yet; false: the others.' }),
+    Type.Boolean({ description: 'true: only keys that were never used; false: only keys that were used.' }),
   ),
-  unusedSince: Type.Optional(TimestampParam('Only those made before then that no call has used from then on.')),
+  unusedSince: Type.Optional(TimestampParam('Only keys that were created before this time and not used since.')),
   ...SortQuery(['createdAt', 'name', 'lastUsedAt', 'expiresAt']),
 });
-const SecretKey = Type.String({ description: 'The gateway token. Shown only in this answer.' });
+const SecretKey = Type.String({ description: 'The gateway token. It is returned only once.' });
 export const ApiKeyCreatedReply = Type.Object({ key: ApiKeyCreated, secretKey: SecretKey });
 export const ApiKeyReply = Type.Object({ key: ApiKey });
 export const RotationReply = Type.Object({ key: ApiKey, secretKey: SecretKey, previous: ApiKey });

@@ -41,7 +41,7 @@ export class ApiKeyService {
     return { rows: rows.map(present), total };
   }
 
-  /** The only time that the token is shown. */
+  /** Returns the complete token, which is not stored and cannot be shown again. */
   async create(actor: Actor, input: ApiKeyInput): Promise<{ key: ApiKey; secretKey: Secret }> {
     const expiresAt = parseExpiry(input.expiresAt ?? null, Date.now());
     const { secretKey, keyPrefix, tokenHash } = createGatewayToken();
@@ -78,23 +78,23 @@ export class ApiKeyService {
     });
   }
 
-  /** Renames it, or moves the end of its time. */
+  /** Renames the key or changes its expiry. */
   async update(actor: Actor, id: string, patch: ApiKeyPatch): Promise<ApiKey> {
     const expiresAt = patch.expiresAt === undefined ? undefined : parseExpiry(patch.expiresAt, Date.now());
     return this.sql.begin(async (tx) => {
       const before = await lockActiveKey(tx, actor.orgId, id);
       if (expiresAt !== undefined && before.replacedBy !== null && !isEarlierExpiry(expiresAt, before.expiresAt)) {
-        throw new Conflict('this key was replaced: it may end earlier, but not later');
+        throw new Conflict('this key was replaced: its expiry can be moved earlier, but not later');
       }
-      const to = { ...before, name: patch.name ?? before.name, ...(expiresAt === undefined ? {} : { expiresAt }) };
-      const row = await store.updateKey(tx, id, to);
+      const updated = { ...before, name: patch.name ?? before.name, ...(expiresAt === undefined ? {} : { expiresAt }) };
+      const row = await store.updateKey(tx, id, updated);
       await recordAudit(tx, actor, 'api_key.update', { type: 'api_key', id }, auditChanges(before, row));
       if (expiresAt !== undefined) await publishInvalidations(tx, [{ kind: 'key', id }]);
       return present(row);
     });
   }
 
-  /** A new key of the same scope takes its place; the old one works on for the overlap. */
+  /** Creates a key of the same scope that replaces this one. The old key stays valid for `graceSeconds`. */
   async rotate(
     actor: Actor,
     id: string,
@@ -102,24 +102,24 @@ export class ApiKeyService {
   ): Promise<{ key: ApiKey; previous: ApiKey; secretKey: Secret }> {
     const { orgId } = actor;
     const nowMs = Date.now();
-    const given = expiresAt === undefined ? undefined : parseExpiry(expiresAt, nowMs);
+    const requestedExpiry = expiresAt === undefined ? undefined : parseExpiry(expiresAt, nowMs);
     const owner = await store.loadKey(this.sql, orgId, id);
     if (owner === null) throw new NotFound('API key');
     const { secretKey, keyPrefix, tokenHash } = createGatewayToken();
     const newId = uuidv7(nowMs);
     return this.sql.begin(async (tx) => {
-      // In the order in which a deletion takes them.
+      // Locks in the same order as a deletion.
       if (owner.agentId !== null) await this.agents.lock(tx, orgId, owner.agentId);
       else if (owner.projectId !== null) await store.lockProject(tx, orgId, owner.projectId);
       const old = await lockActiveKey(tx, orgId, id);
-      if (old.replacedBy !== null) throw new Conflict(`this key was replaced already, by ${old.replacedBy}`);
+      if (old.replacedBy !== null) throw new Conflict(`this key was already replaced by ${old.replacedBy}`);
       const { name, scope, agentId, projectId } = old;
-      const ends = given === undefined ? expiryWithSameLifetime(old, nowMs) : given;
-      const fresh = { id: newId, orgId, name, keyPrefix, tokenHash, scope, agentId, projectId, expiresAt: ends };
-      const key = await store.insertKey(tx, fresh);
+      const newExpiry = requestedExpiry === undefined ? expiryWithSameLifetime(old, nowMs) : requestedExpiry;
+      const newKey = { id: newId, orgId, name, keyPrefix, tokenHash, scope, agentId, projectId, expiresAt: newExpiry };
+      const key = await store.insertKey(tx, newKey);
       const graceEnd = new Date(nowMs + graceSeconds * 1_000);
-      const oldEnds = isEarlierExpiry(graceEnd, old.expiresAt) ? graceEnd : old.expiresAt;
-      const previous = await store.updateKey(tx, id, { name, expiresAt: oldEnds, replacedBy: newId });
+      const previousExpiry = isEarlierExpiry(graceEnd, old.expiresAt) ? graceEnd : old.expiresAt;
+      const previous = await store.updateKey(tx, id, { name, expiresAt: previousExpiry, replacedBy: newId });
       if (graceSeconds === 0) await store.revokeKey(tx, orgId, id);
       await recordAudit(
         tx,
@@ -137,7 +137,10 @@ export class ApiKeyService {
     });
   }
 
-  /** Ends what was opened with keys whose moved time is over: it does not know that the time was moved. */
+  /**
+   * Closes sessions that were opened with keys whose changed expiry has passed. Data planes know only the expiry at the
+   * time the session was opened.
+   */
   async expireRescheduledKeys(): Promise<void> {
     await this.sql.begin(async (tx) => {
       const ids = await store.claimExpiredRescheduledKeys(tx);
@@ -159,9 +162,9 @@ export class ApiKeyService {
       }
       return { scope, agentId: agent.id, projectId: agent.projectId };
     }
-    if (agentId !== undefined) throw new InvalidInput(`agentId does not go with the scope ${scope}: leave it out`);
+    if (agentId !== undefined) throw new InvalidInput(`agentId is not allowed with the scope ${scope}: leave it out`);
     if (scope === 'org') {
-      if (projectId !== undefined) throw new InvalidInput('projectId does not go with the scope org: leave it out');
+      if (projectId !== undefined) throw new InvalidInput('projectId is not allowed with the scope org: leave it out');
       return { scope, agentId: null, projectId: null };
     }
     if (projectId === undefined) throw new InvalidInput('projectId is required for the scope project');
@@ -170,15 +173,15 @@ export class ApiKeyService {
   }
 }
 
-/** A token that data planes know as unknown does not come back to life. */
+/** An expired key cannot be extended: data planes may have cached its token as unknown. */
 async function lockActiveKey(tx: Tx, orgId: string, id: string): Promise<store.ApiKeyRow> {
   const row = await store.lockKey(tx, orgId, id);
   if (row === null) throw new NotFound('API key');
-  if (row.status === 'expired') throw new Conflict('this key has expired: make a new one');
+  if (row.status === 'expired') throw new Conflict('this key has expired: create a new one');
   return row;
 }
 
-/** Null: never. */
+/** Null: never expires. */
 const isEarlierExpiry = (a: Date | null, b: Date | null): boolean => a !== null && (b === null || a < b);
 
 function expiryWithSameLifetime({ expiresAt, createdAt }: store.ApiKeyRow, nowMs: number): Date | null {
@@ -187,10 +190,13 @@ function expiryWithSameLifetime({ expiresAt, createdAt }: store.ApiKeyRow, nowMs
 }
 
 function auditChanges(before: store.ApiKeyRow, after: store.ApiKeyRow): AuditChanges {
-  const shown = ({ name, expiresAt }: store.ApiKeyRow) => ({ name, expiresAt: expiresAt?.toISOString() ?? null });
-  const [from, to] = [shown(before), shown(after)];
-  const fields = (['name', 'expiresAt'] as const).filter((field) => from[field] !== to[field]);
-  return Object.fromEntries(fields.map((field) => [field, [from[field], to[field]] as const]));
+  const toAuditFields = ({ name, expiresAt }: store.ApiKeyRow) => ({
+    name,
+    expiresAt: expiresAt?.toISOString() ?? null,
+  });
+  const [oldFields, newFields] = [toAuditFields(before), toAuditFields(after)];
+  const fields = (['name', 'expiresAt'] as const).filter((field) => oldFields[field] !== newFields[field]);
+  return Object.fromEntries(fields.map((field) => [field, [oldFields[field], newFields[field]] as const]));
 }
 
 const present = (row: store.ApiKeyRow): ApiKey => ({

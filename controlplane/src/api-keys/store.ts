@@ -13,7 +13,7 @@ export interface ApiKeyRow {
   readonly agentId: string | null;
   readonly agentName: string | null;
   readonly projectId: string | null;
-  /** It ends at `expiresAt`, which is not null then. */
+  /** Id of the key that replaces this one, which then always has an `expiresAt`. */
   readonly replacedBy: string | null;
   readonly lastUsedAt: Date | null;
   readonly expiresAt: Date | null;
@@ -32,23 +32,23 @@ export interface NewApiKey {
   readonly expiresAt: Date | null;
 }
 
-/** Only keys of these; null = whichever. */
+/** Null fields do not filter. */
 export interface ApiKeyFilter {
   readonly agentId: string | null;
   readonly projectId: string | null;
   readonly status: KeyStatus | null;
-  /** Part of a name or prefix, whatever its case. */
+  /** Part of the name, the prefix or the agent's name, case-insensitive. */
   readonly search: string | null;
   readonly neverUsed: boolean | null;
-  /** Made before then, and not used from then on. */
+  /** Created before this time and not used since. */
   readonly unusedSince: Date | null;
 }
 
-const status = (sql: Sql | Tx) => sql`case when expires_at <= now() then 'expired' else 'active' end`;
-const agentName = (sql: Sql | Tx) => sql`(select a.name from agents a where a.id = api_keys.agent_id)`;
+const statusColumn = (sql: Sql | Tx) => sql`case when expires_at <= now() then 'expired' else 'active' end`;
+const agentNameColumn = (sql: Sql | Tx) => sql`(select a.name from agents a where a.id = api_keys.agent_id)`;
 const columns = (sql: Sql | Tx) => sql`
-  id, name, key_prefix as "keyPrefix", scope, ${status(sql)} as status, agent_id as "agentId",
-  ${agentName(sql)} as "agentName", project_id as "projectId", replaced_by as "replacedBy",
+  id, name, key_prefix as "keyPrefix", scope, ${statusColumn(sql)} as status, agent_id as "agentId",
+  ${agentNameColumn(sql)} as "agentName", project_id as "projectId", replaced_by as "replacedBy",
   last_used_at as "lastUsedAt", expires_at as "expiresAt", created_at as "createdAt"`;
 
 const ORDER = {
@@ -72,8 +72,8 @@ export async function listUnrevokedKeys(
     and (${filter.projectId}::uuid is null or project_id = ${filter.projectId})
     ${filter.neverUsed === null ? sql`` : sql`and (last_used_at is null) = ${filter.neverUsed}`}
     ${filter.unusedSince === null ? sql`` : sql`and coalesce(last_used_at, created_at) < ${filter.unusedSince}`}
-    ${filter.status === null ? sql`` : sql`and ${status(sql)} = ${filter.status}`}
-    ${filter.search === null ? sql`` : sql`and strpos(lower(concat_ws(' ', name, key_prefix, ${agentName(sql)})), lower(${filter.search})) > 0`}`;
+    ${filter.status === null ? sql`` : sql`and ${statusColumn(sql)} = ${filter.status}`}
+    ${filter.search === null ? sql`` : sql`and strpos(lower(concat_ws(' ', name, key_prefix, ${agentNameColumn(sql)})), lower(${filter.search})) > 0`}`;
   const rows = await sql<ApiKeyRow[]>`
     select ${columns(sql)} from api_keys where ${where}
     ${orderBy(sql, ORDER, sorting)} limit ${page.limit} offset ${page.offset}`;
@@ -81,7 +81,10 @@ export async function listUnrevokedKeys(
   return { rows, total: count!.total };
 }
 
-/** Waits for a deletion of the organization that is under way, and throws where it came first: no key outlives it. */
+/**
+ * Waits for a running deletion of the organization and throws {@link Conflict} when it committed first, so that no key
+ * outlives its organization.
+ */
 export async function insertKey(tx: Tx, key: NewApiKey): Promise<ApiKeyRow> {
   const [row] = await tx<ApiKeyRow[]>`
     insert into api_keys (id, org_id, project_id, agent_id, name, key_prefix, token_hash, scope, expires_at)
@@ -89,7 +92,7 @@ export async function insertKey(tx: Tx, key: NewApiKey): Promise<ApiKeyRow> {
            ${key.scope}, ${key.expiresAt}
       from organizations where id = ${key.orgId} and purge_at is null for key share
     returning ${columns(tx)}`;
-  if (row === undefined) throw new Conflict('the organization is being deleted: it gets no keys any more');
+  if (row === undefined) throw new Conflict('the organization is being deleted: restore it before you create a key');
   return row;
 }
 
@@ -122,8 +125,8 @@ export async function updateKey(
 const EXPIRED_KEYS_PER_RUN = 1_000;
 
 /**
- * Keys whose moved time is over; each is returned once. What began before the move does not know of it and has to be
- * told. A replaced key is revoked: it is of no more use to anybody.
+ * Claims keys whose changed expiry has passed; each is returned once. Sessions that were opened before the change do
+ * not know the new expiry and must be closed. A replaced key is also revoked.
  */
 export async function claimExpiredRescheduledKeys(tx: Tx): Promise<readonly string[]> {
   const rows = await tx<{ id: string }[]>`
@@ -134,7 +137,7 @@ export async function claimExpiredRescheduledKeys(tx: Tx): Promise<readonly stri
   return rows.map((row) => row.id);
 }
 
-/** Null: no such key, or it was revoked before. */
+/** Null: no such key, or it was already revoked. */
 export async function revokeKey(tx: Tx, orgId: string, id: string): Promise<ApiKeyRow | null> {
   const [row] = await tx<ApiKeyRow[]>`
     update api_keys set revoked_at = now(), expiry_moved = false where org_id = ${orgId} and id = ${id} and revoked_at is null
@@ -142,13 +145,13 @@ export async function revokeKey(tx: Tx, orgId: string, id: string): Promise<ApiK
   return row ?? null;
 }
 
-/** Locks the project against deletion; false when there is none. */
+/** Locks the project against deletion; false when the organization has no such project. */
 export async function lockProject(tx: Tx, orgId: string, projectId: string): Promise<boolean> {
   const rows = await tx`select 1 from projects where org_id = ${orgId} and id = ${projectId} for key share`;
   return rows.length > 0;
 }
 
-/** For filters: ids of another organization are 404. */
+/** For filters: an id of another organization gives 404. */
 export async function projectExists(sql: Sql, orgId: string, projectId: string): Promise<boolean> {
   return (await sql`select 1 from projects where org_id = ${orgId} and id = ${projectId}`).length > 0;
 }

@@ -1,8 +1,8 @@
-/** Shapes of what needs somebody (docs/contract.md#attention). */
+/** Schemas of `GET /v1/attention`: items that need a user's action (docs/contract.md#attention). */
 import { type Static, type TSchema, Type } from 'typebox';
 import { Timestamp, Uuid } from '../http/schema.js';
 
-/** The most urgent first. */
+/** Most urgent first. */
 export const ATTENTION_KINDS = [
   'circuit_open',
   'budget',
@@ -18,23 +18,23 @@ const orNull = <T extends TSchema>(type: T, description: string) => Type.Union([
 
 const AttentionThing = Type.Object({
   id: Type.String({
-    description: 'Of the agent, account, shared credential, endpoint or key; the slug of a provider.',
+    description: 'Id of the agent, account, shared credential, endpoint or key; for a provider its slug.',
   }),
-  name: Type.String({ description: 'Of an endpoint, its URL.' }),
-  agentId: orNull(Uuid, 'Whose it is; null: not of one agent.'),
-  agentName: orNull(Type.String(), 'Of that agent.'),
-  providerSlug: orNull(Type.String(), 'Where it concerns one.'),
-  at: orNull(Timestamp, 'Since when; of an expiring key, when it ends. Null: not known.'),
-  monthCents: orNull(Type.Number(), 'Spend of the calendar month, US cents; of agents only.'),
-  budgetCents: orNull(Type.Integer(), 'Of the month; of agents only.'),
-  paused: Type.Boolean({ description: 'An endpoint that gets nothing any more.' }),
+  name: Type.String({ description: 'The name; for an endpoint its URL.' }),
+  agentId: orNull(Uuid, 'The agent to which the item belongs; null if it does not belong to one agent.'),
+  agentName: orNull(Type.String(), 'The name of that agent.'),
+  providerSlug: orNull(Type.String(), 'The provider, if the item concerns one.'),
+  at: orNull(Timestamp, 'Since when; for an expiring key, when it expires. Null if not known.'),
+  monthCents: orNull(Type.Number(), 'Spend of the calendar month in US cents; only for agents.'),
+  budgetCents: orNull(Type.Integer(), 'Monthly budget in US cents; only for agents.'),
+  paused: Type.Boolean({ description: 'True for an endpoint to which deliveries are paused.' }),
 });
 export type AttentionThing = Static<typeof AttentionThing>;
 
 const AttentionItem = Type.Object({
   kind: Type.Enum([...ATTENTION_KINDS]),
   total: Type.Integer(),
-  things: Type.Array(AttentionThing, { description: 'The five most urgent ones.' }),
+  things: Type.Array(AttentionThing, { description: 'The five most urgent items.' }),
 });
 export const AttentionReply = Type.Object({ attention: Type.Array(AttentionItem) });
 export type AttentionReply = Static<typeof AttentionReply>;

@@ -1,4 +1,4 @@
-/** What needs somebody, of all that the organization has; nothing is asked of anybody else. */
+/** Lists what needs a user's action in one organization, from the database alone. */
 import { NANOS_PER_CENT } from '@acg/base/units';
 import type { Sql } from '../db/sql.js';
 import { utcMonthOf } from '../ledger/usage-aggregation.js';
@@ -26,8 +26,8 @@ export async function listAttentionItems(
   return ATTENTION_KINDS.flatMap((kind): AttentionItems => {
     if (kind === 'circuit_open')
       return circuits.total === 0 ? [] : [{ kind, total: circuits.total, things: circuits.rows.map(presentCircuit) }];
-    const own = rows.filter((row) => row.kind === kind);
-    return own.length === 0 ? [] : [{ kind, total: own[0]!.total, things: own.map(presentRow) }];
+    const ofKind = rows.filter((row) => row.kind === kind);
+    return ofKind.length === 0 ? [] : [{ kind, total: ofKind[0]!.total, things: ofKind.map(presentRow) }];
   });
 }
 

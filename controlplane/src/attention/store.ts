@@ -1,16 +1,16 @@
 /**
- * SQL of what needs somebody but circuits. One statement, so that it costs one connection; each part goes by an index
- * that begins with the organization and shows {@link SHOWN_PER_KIND_MAX} rows with the number of all.
+ * SQL for the attention items other than circuits. One statement, so that it costs one connection. Each part uses an
+ * index that begins with the organization, and returns {@link SHOWN_PER_KIND_MAX} rows with the total.
  */
 import { NANOS_PER_CENT } from '@acg/base/units';
 import type { Sql } from '../db/sql.js';
 import type { AttentionKind } from './schema.js';
 
 export const SHOWN_PER_KIND_MAX = 5;
-/** Share of a budget from which on somebody should know. */
+/** Ratio of spend to budget from which an agent is listed. */
 const BUDGET_WARNING_RATIO = 0.8;
 const EXPIRES_SOON_DAYS = 7;
-/** A key that nobody has used for so long after it was made was probably never put anywhere. */
+/** A key that was not used within this time after its creation was probably never deployed. */
 const UNUSED_AFTER_DAYS = 1;
 
 export interface AttentionRow {
@@ -21,14 +21,14 @@ export interface AttentionRow {
   readonly agentName: string | null;
   readonly providerSlug: string | null;
   readonly at: Date | null;
-  /** As text: it may be above 2^53. */
+  /** As text: may exceed 2^53. */
   readonly monthNanos: string | null;
   readonly budgetCents: number | null;
   readonly paused: boolean;
   readonly total: number;
 }
 
-/** Of each kind the most urgent first. `month` is `YYYY-MM`, of the spend. */
+/** Most urgent first within each kind. `month` is `YYYY-MM`, for the spend. */
 export function loadAttentionRows(sql: Sql, orgId: string, month: string): Promise<AttentionRow[]> {
   const spent = sql`coalesce(m.spent_nanos, 0)`;
   const budgetNanos = sql`a.budget_cents_monthly * ${NANOS_PER_CENT}::float8`;

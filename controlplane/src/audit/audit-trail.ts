@@ -1,7 +1,7 @@
 /**
- * The trail of who did what (docs/contract.md#management-api), written in the transaction of the change. The entry of a
- * request's actor is also the last check of that actor: the change commits only while session or management token,
- * membership and role still hold.
+ * The audit trail (docs/contract.md#management-api), written in the transaction of the change. Recording an entry for
+ * the actor of a request also checks that actor a last time. The change commits only while the session or management
+ * token, the membership and the role are still valid.
  */
 import type { AuditAction } from '@acg/base/audit-actions';
 import { uuidv7 } from '@acg/base/uuidv7';
@@ -9,7 +9,7 @@ import type { JSONValue, Tx } from '../db/sql.js';
 import { Forbidden, Unauthenticated } from '../domain/errors.js';
 import { type Actor, rolesAtOrAbove } from '../http/route-access.js';
 
-/** Field → [before, after]. Secrets are never passed here; a changed one is `["[secret]", "[secret]"]`. */
+/** Field → [before, after]. Secrets are never passed; a changed one is `["[secret]", "[secret]"]`. */
 export type AuditChanges = Readonly<Record<string, readonly [before: JSONValue, after: JSONValue]>>;
 
 interface AuditTarget {
@@ -17,15 +17,15 @@ interface AuditTarget {
   readonly id: string;
 }
 
-/** A request's actor, or a person who proved the own identity in this transaction: such a person is not checked again. */
+/** The actor of a request, or a person who has proven their identity in this transaction and is not checked again. */
 type AuditActor = Pick<Actor, 'userId' | 'email' | 'orgId' | 'ip'> &
   (Pick<Actor, 'role' | 'session' | 'token'> | { readonly session?: never; readonly token?: never });
 
 /**
- * Throws {@link Unauthenticated} or {@link Forbidden}, which rolls the change back, when the actor lost its session, its
- * token, its membership or a part of its role since the request was authenticated. The rows that say so stay locked until
- * the commit: a revocation commits before this check, which then fails, or after the whole change. A change that takes
- * the actor's own rights away records its entry first.
+ * Throws {@link Unauthenticated} or {@link Forbidden}, which rolls the change back, when the actor lost its session,
+ * token, membership or part of its role since the request was authenticated. The rows that grant the authority stay
+ * locked until the commit. So a revocation commits either before this check, which then fails, or after the whole
+ * change. A change that removes the actor's own rights must record its entry first.
  */
 export async function recordAudit(
   tx: Tx,
@@ -47,7 +47,7 @@ export async function recordAudit(
   if (rows.length === 0) await rejectRevokedActor(tx, actor as Actor);
 }
 
-/** One row while the actor has one of the roles; locked against its revocation. */
+/** Selects one row while the actor has one of the roles, and locks it against revocation. */
 const lockActorAuthority = (
   tx: Tx,
   { userId, orgId, session, token }: Pick<Actor, 'userId' | 'orgId' | 'session' | 'token'>,
@@ -60,9 +60,10 @@ const lockActorAuthority = (
        where ${member} and t.id = ${token.id} and (t.expires_at is null or t.expires_at > now())
          for share of m for key share of t`;
   }
-  // A token from before sessions were rows: no row of its own to lock.
+  // A token issued before sessions were stored has no session row to lock.
   if (session === null) return tx`select 1 from memberships m where ${member} for share of m`;
-  // The session first, as in auth/takeover.ts, which ends sessions before memberships: the other order could deadlock.
+  // Locks the session first, like auth/recovery/reclaim-account.ts, which revokes sessions before memberships: the
+  // opposite order could deadlock.
   return tx`
     select 1 from memberships m join sessions s on s.user_id = m.user_id
      where ${member} and s.id = ${session.id} for key share of s for share of m`;
@@ -74,7 +75,7 @@ async function rejectRevokedActor(tx: Tx, actor: Actor): Promise<never> {
   throw new Unauthenticated('this session, token or membership ended while this call was running: log in again');
 }
 
-/** What a user does to the own account concerns each of the user's organizations: one entry in the trail of each. */
+/** A change of a user's own account concerns all organizations of the user: records one entry in the trail of each. */
 export async function recordUserAudit(
   tx: Tx,
   user: { readonly id: string; readonly email: string },

@@ -1,8 +1,8 @@
-/** The trail is kept for AUDIT_RETENTION_DAYS and no longer: it names people and their addresses. */
+/** Deletes audit entries after AUDIT_RETENTION_DAYS, because they contain names and IP addresses. */
 import { deleteInBatches, ROWS_PER_BATCH } from '../db/delete-in-batches.js';
 import type { Sql } from '../db/sql.js';
 
-/** Deletes entries that are older, at most some 100 000 a call. */
+/** Deletes older entries, at most about 100 000 per call. */
 export async function pruneAuditEntries(sql: Sql, retentionDays: number): Promise<void> {
   await deleteInBatches(async () => {
     const rows = await sql`

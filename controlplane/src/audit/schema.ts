@@ -4,13 +4,15 @@ import { Day, Timestamp, Uuid } from '../http/schema.js';
 import { SearchQuery, SortQuery } from '../http/sorting.js';
 
 export const AuditQuery = Type.Object({
-  actorId: Type.Optional(Type.String({ format: 'uuid', description: 'Of a user or of a management token.' })),
+  actorId: Type.Optional(Type.String({ format: 'uuid', description: 'Id of a user or of a management token.' })),
   action: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: '^[a-z_.]+$' })),
   start: Type.Optional(Day),
   end: Type.Optional(Day),
   targetType: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: '^[a-z_]+$' })),
   targetId: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-  ...SearchQuery('the actor’s address or name, the action, the id of its target or the client’s address'),
+  ...SearchQuery(
+    'the e-mail address or name of the actor, the action, the id of its target or the IP address of the client',
+  ),
   ...SortQuery(['at']),
   ...PageQuery,
 });
@@ -22,10 +24,10 @@ export const AuditEntry = Type.Object({
   at: Timestamp,
   actor: Type.Union([
     Type.Object({
-      userId: Type.Union([Uuid, Type.Null()], { description: 'Null: done by the service itself.' }),
+      userId: Type.Union([Uuid, Type.Null()], { description: 'Null when the service itself acted.' }),
       email: Type.String(),
     }),
-    Type.Object({ tokenId: Uuid, name: Type.String({ description: 'Of the management token.' }) }),
+    Type.Object({ tokenId: Uuid, name: Type.String({ description: 'Name of the management token.' }) }),
   ]),
   action: Type.String(),
   target: Type.Object({ type: Type.String(), id: Type.String() }),

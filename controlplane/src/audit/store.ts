@@ -17,7 +17,7 @@ export interface AuditRow {
   readonly changes: Record<string, unknown[]>;
 }
 
-/** Absent fields do not filter; `start` and `end` are UTC days, both included. */
+/** Absent fields do not filter; `start` and `end` are UTC days, both inclusive. */
 interface AuditFilter extends Sorting<'at'> {
   readonly actorId?: string;
   readonly action?: string;
@@ -25,7 +25,7 @@ interface AuditFilter extends Sorting<'at'> {
   readonly end?: string;
   readonly targetType?: string;
   readonly targetId?: string;
-  /** Part of who did it, of what was done, to what, from where. */
+  /** Part of the actor's e-mail address or name, the action, the target id or the IP address. */
   readonly search?: string;
 }
 

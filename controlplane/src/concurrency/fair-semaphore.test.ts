@@ -6,44 +6,43 @@ function startWork(semaphore: FairSemaphore) {
   const startedNames: string[] = [];
   const finishers: (() => void)[] = [];
   const rejected: string[] = [];
-  const start = (address: string, name = address) => {
+  const start = (key: string, name = key) => {
     const work = () => {
       startedNames.push(name);
       return new Promise<void>((end) => finishers.push(end));
     };
-    semaphore.run(address, work).catch(() => rejected.push(name));
+    semaphore.run(key, work).catch(() => rejected.push(name));
   };
   /** Finishes the oldest running work. Queued work that can run has started when this resolves. */
   const finishOldest = async () => {
     finishers.shift()!();
     for (let turn = 0; turn < 5; turn++) await Promise.resolve();
   };
-  return { began: startedNames, rejected, ask: start, endOne: finishOldest };
+  return { startedNames, rejected, start, finishOldest };
 }
 
 test('serves keys in turn, so that a key with a hundred requests does not delay the others', async () => {
-  const { began, ask, endOne } = startWork(new FairSemaphore({ runningMax: 1, waitingMax: 1_000, subject: 'tests' }));
-  for (let n = 0; n < 100; n++) ask('flood', `flood ${n}`);
-  ask('one');
-  ask('two');
-  for (let n = 0; n < 4; n++) await endOne();
-  expect(began).toEqual(['flood 0', 'flood 1', 'one', 'two', 'flood 2']);
+  const { startedNames, start, finishOldest } = startWork(
+    new FairSemaphore({ runningMax: 1, waitingMax: 1_000, subject: 'tests' }),
+  );
+  for (let n = 0; n < 100; n++) start('flood', `flood ${n}`);
+  start('one');
+  start('two');
+  for (let n = 0; n < 4; n++) await finishOldest();
+  expect(startedNames).toEqual(['flood 0', 'flood 1', 'one', 'two', 'flood 2']);
 });
 
 test('rejects the newest request of the key with the longest queue when the queue is full', async () => {
-  const {
-    began,
-    refused: rejected,
-    ask,
-    endOne,
-  } = startWork(new FairSemaphore({ runningMax: 1, waitingMax: 3, subject: 'tests' }));
-  for (let n = 0; n < 4; n++) ask('flood', `flood ${n}`);
-  ask('one');
-  ask('two');
-  await endOne();
+  const { startedNames, rejected, start, finishOldest } = startWork(
+    new FairSemaphore({ runningMax: 1, waitingMax: 3, subject: 'tests' }),
+  );
+  for (let n = 0; n < 4; n++) start('flood', `flood ${n}`);
+  start('one');
+  start('two');
+  await finishOldest();
   expect(rejected).toEqual(['flood 3', 'flood 2']);
-  for (let n = 0; n < 2; n++) await endOne();
-  expect(began).toEqual(['flood 0', 'flood 1', 'one', 'two']);
+  for (let n = 0; n < 2; n++) await finishOldest();
+  expect(startedNames).toEqual(['flood 0', 'flood 1', 'one', 'two']);
 });
 
 test('never runs more than the maximum at once and releases the slot of failed work', async () => {
@@ -62,16 +61,16 @@ test('never runs more than the maximum at once and releases the slot of failed w
 });
 
 test('limits hanging work to half of the free slots and always leaves one slot for the next key', async () => {
-  const { began, ask, endOne } = startWork(
+  const { startedNames, start, finishOldest } = startWork(
     new FairSemaphore({ runningMax: 8, waitingMax: 1_000, subject: 'tests', freeRatio: 1 }),
   );
-  for (let n = 0; n < 20; n++) ask('hanging');
-  expect(began.length).toBe(4);
-  for (let n = 0; n < 20; n++) ask('second');
-  ask('third');
-  expect(began).toEqual([...Array(4).fill('hanging'), 'second', 'second', 'third']);
-  await endOne(); // Finishes hanging work. That key still holds 3 slots while 2 are free, so it gets none.
-  expect(began.at(-1)).toBe('third');
-  ask('fourth');
-  expect(began.at(-1)).toBe('fourth');
+  for (let n = 0; n < 20; n++) start('hanging');
+  expect(startedNames.length).toBe(4);
+  for (let n = 0; n < 20; n++) start('second');
+  start('third');
+  expect(startedNames).toEqual([...Array(4).fill('hanging'), 'second', 'second', 'third']);
+  await finishOldest(); // Finishes hanging work. That key still holds 3 slots while 2 are free, so it gets none.
+  expect(startedNames.at(-1)).toBe('third');
+  start('fourth');
+  expect(startedNames.at(-1)).toBe('fourth');
 });

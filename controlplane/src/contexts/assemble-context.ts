@@ -1,4 +1,7 @@
-/** Rows of the database → the context of one agent, as the wire carries it. Pure but for the vault it is given. */
+/**
+ * Builds the context of one agent in its wire format from database rows. Pure, except for the decryption function that
+ * it gets.
+ */
 import type { IAgentContext, IUpstream } from '@acg/proto/messages';
 import { effectiveOnStoreLoss } from '../agents/enforcement.js';
 import { encodeCallPolicy } from '../agents/policy.js';
@@ -13,7 +16,7 @@ import type { Credentials } from '../providers/catalogue/built-in-provider.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import type { AccountRow, AgentRow, KeyRow } from './store.js';
 
-/** The credentials of an account, or null when they cannot be read. */
+/** Returns the credentials of an account, or null when they cannot be decrypted. */
 type DecryptCredentials = (account: AccountRow) => Credentials | null;
 
 export function assembleContext(
@@ -26,7 +29,7 @@ export function assembleContext(
     .map((account) => buildAccountUpstream(key.orgId, agent, account, catalogue, decrypt))
     .filter((upstream) => upstream !== null);
   const assigned = new Set(upstreams.map((upstream) => upstream.providerSlug));
-  const all = [...catalogue.providers.map((provider) => provider.slug), ...agent.customSlugs];
+  const knownSlugs = [...catalogue.providers.map((provider) => provider.slug), ...agent.customSlugs];
   return {
     keyId: key.id,
     keyScope: key.scope,
@@ -47,18 +50,18 @@ export function assembleContext(
     refuseUnchecked: effectiveOnStoreLoss(agent) === 'refuse',
     ...(key.expiresAtMs === null ? {} : { keyExpiresAtMs: key.expiresAtMs }),
     upstreams,
-    unassignedProviders: all.filter((slug) => !assigned.has(slug)),
+    unassignedProviders: knownSlugs.filter((slug) => !assigned.has(slug)),
   };
 }
 
-/** The same for data planes that do not read `limits` yet; gone with the next release. */
+/** The same limits for data planes that do not read `limits` yet. To be removed with the next release. */
 const legacyLimits = ({ rpmLimit, rpdLimit, budgetCentsMonthly }: EffectiveLimits) => ({
   rpmLimit,
   rpdLimit,
   ...(budgetCentsMonthly === null ? {} : { budgetCents: budgetCentsMonthly }),
 });
 
-/** Null: the account's provider is gone. */
+/** Null: the account's provider no longer exists. */
 function buildAccountUpstream(
   orgId: string,
   agent: AgentRow,

@@ -1,4 +1,4 @@
-/** ResolveToken and ResolveTokens. */
+/** gRPC handlers of ResolveToken and ResolveTokens. */
 import type { Logger } from '@acg/base/log';
 import type { GatewayHandlers } from '@acg/proto/gateway-service';
 import type { IResolveTokenRequest } from '@acg/proto/messages';
@@ -17,8 +17,8 @@ export function createResolveHandlers(
 ): Pick<GatewayHandlers, 'resolveToken' | 'resolveTokens'> {
   return {
     resolveToken: unaryHandler(log, 'ResolveToken', async (request) => {
-      const [answer] = await contexts.resolve([parseTokenQuery(request)]);
-      return answer!;
+      const [response] = await contexts.resolve([parseTokenQuery(request)]);
+      return response!;
     }),
     resolveTokens: unaryHandler(log, 'ResolveTokens', async ({ tokens }) => {
       const queries = (tokens ?? []).map(parseTokenQuery);

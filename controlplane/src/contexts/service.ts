@@ -1,4 +1,4 @@
-/** Answers which context serves a gateway token (docs/contract.md#gateway-tokens). */
+/** Resolves gateway tokens to the contexts of their agents (docs/contract.md#gateway-tokens). */
 
 import type { Logger } from '@acg/base/log';
 import { UUID_PATTERN_ANY_CASE } from '@acg/base/uuid';
@@ -26,14 +26,17 @@ export class ContextService {
     readonly log: Logger,
   ) {}
 
-  /** One answer for each of the first queries, in order, as many as fit; all from one snapshot of the database. */
+  /**
+   * Returns one response for each of the first queries, in order, as many as fit into one batch. All come from one
+   * snapshot of the database.
+   */
   async resolve(queries: readonly TokenQuery[]): Promise<IResolveTokenResponse[]> {
-    const named = queries.map((query) => ({
+    const parsedQueries = queries.map((query) => ({
       ...query,
       agentRefId: UUID_PATTERN_ANY_CASE.test(query.agentRef) ? query.agentRef.toLowerCase() : null,
     }));
-    const rows = await loadContextRows(this.sql, named);
-    return rows.map((row, i) => this.#toResponse(row, named[i]!));
+    const rows = await loadContextRows(this.sql, parsedQueries);
+    return rows.map((row, i) => this.#toResponse(row, parsedQueries[i]!));
   }
 
   #toResponse(
@@ -48,7 +51,7 @@ export class ContextService {
   }
 }
 
-/** The agent, or the outcome that refuses. */
+/** Returns the agent, or the outcome that rejects the token or agent reference. */
 function selectAgent(
   key: KeyRow,
   agents: readonly AgentRow[],
@@ -57,14 +60,14 @@ function selectAgent(
 ): AgentRow | number {
   const [first, second] = agents;
   if (key.scope === 'agent') {
-    // Keys go with their agent, so only a deletion in progress leaves one without.
+    // Keys are deleted with their agent, so only a running deletion leaves a key without one.
     if (first === undefined) return Outcome.UNKNOWN_TOKEN;
-    const itself = agentRef === '' || agentRefId === first.id || agentRef === first.slug;
-    return itself ? first : Outcome.AGENT_OUT_OF_SCOPE;
+    const isOwnAgent = agentRef === '' || agentRefId === first.id || agentRef === first.slug;
+    return isOwnAgent ? first : Outcome.AGENT_OUT_OF_SCOPE;
   }
   if (agentRef === '') return Outcome.AGENT_REQUIRED;
   if (first === undefined) return Outcome.AGENT_OUT_OF_SCOPE;
-  // An id names exactly one, even where another agent's slug happens to look like it.
+  // An id identifies exactly one agent, even if another agent's slug looks like that id.
   if (second !== undefined && first.id !== agentRefId) return Outcome.AGENT_AMBIGUOUS;
   return first;
 }

@@ -1,7 +1,8 @@
 /**
- * One statement reads all that serves a batch of gateway tokens: one snapshot, so rows and revision belong together.
- * Each step goes by an index that begins with the hash, the agent or the organization: a big tenant costs only itself.
- * What the accounts of each token come to is added up before they are read, and what is too much is left out.
+ * Reads everything for a batch of gateway tokens in one statement, so that rows and revision come from one snapshot.
+ * Each step uses an index that begins with the hash, the agent or the organization, so a large tenant costs only
+ * itself. The size of each token's accounts is summed up before they are read; tokens beyond {@link BATCH_BYTES_MAX}
+ * are left out.
  */
 
 import type { AgentPolicy } from '../agents/policy.js';
@@ -13,20 +14,20 @@ import type { AuthType } from '../providers/custom/custom-provider.js';
 export interface TokenQuery {
   /** 32 bytes. */
   readonly tokenHash: Uint8Array;
-  /** The value of x-gateway-agent, an id or slug; `''`: the token's own agent. */
+  /** The value of x-gateway-agent, an id or slug; `''` for the token's own agent. */
   readonly agentRef: string;
 }
 
 export interface ParsedTokenQuery extends TokenQuery {
-  /** The reference again where it has the form of an id. */
+  /** The agent reference, lower-case, if it has the form of an id. */
   readonly agentRefId: string | null;
 }
 
 export interface ContextRows {
-  /** Invalidations up to this one are visible in the rows. */
+  /** Invalidations up to this revision are visible in the rows. */
   readonly revision: number;
   readonly key: KeyRow | null;
-  /** Agents that the reference names within the key's scope; two are enough to know that it is ambiguous. */
+  /** Agents that match the reference within the key's scope; at most two, enough to detect ambiguity. */
   readonly agents: readonly AgentRow[];
 }
 
@@ -53,17 +54,17 @@ export interface AgentRow extends ConfiguredLimits, ScopeBudgets {
   readonly slug: string;
   readonly status: string;
   readonly spendMonth: string;
-  /** Text: a sum may be above 2^53. */
+  /** As text: a sum may exceed 2^53. */
   readonly spendNanos: string;
-  /** The part of it that only the ledger counts. */
+  /** The part of it that is counted only by the ledger, not by the data planes' counters, in nano-dollars. */
   readonly ledgerNanos: number;
   readonly budgetMode: 'soft' | 'hard';
   readonly holdMaxOutputTokens: number;
   readonly onStoreLoss: 'allow' | 'refuse' | null;
-  /** Null: everything. */
+  /** Null: all calls are allowed. */
   readonly policy: AgentPolicy | null;
   readonly accounts: readonly AccountRow[];
-  /** Live custom providers of the organization. */
+  /** Custom providers of the organization that are not deleted. */
   readonly customSlugs: readonly string[];
 }
 
@@ -71,10 +72,10 @@ export interface AccountRow {
   readonly id: string;
   readonly providerSlug: string;
   readonly status: 'active' | 'needs_credentials';
-  /** Null: the account has its own. */
+  /** Null when the account has its own credentials. */
   readonly credentialId: string | null;
   readonly keyId: string;
-  /** Base64, as the two bytea come out of JSON. */
+  /** Base64, because the two bytea columns are returned in JSON. */
   readonly nonce: string;
   readonly ciphertext: string;
   readonly allowSensitivePaths: boolean;
@@ -96,12 +97,16 @@ const limitJsonPairs = (sql: Sql) =>
   sql.unsafe(LIMIT_FIELDS.map((row) => `'${row.field}', agent.${row.column}`).join());
 
 /**
- * Stored credentials, addresses and patterns of one batch; the last token may go beyond it. An ordinary token has a few
- * hundred bytes, one of a tenant that has as much of everything as it may two million, which take a fifth of a second.
+ * Limit for the stored credentials, addresses and patterns of one batch, in bytes; its last token may exceed it. An
+ * ordinary token has a few hundred bytes. A token of a tenant that uses every limit fully has two million, which take a
+ * fifth of a second.
  */
 const BATCH_BYTES_MAX = 2_097_152;
 
-/** One row for each of the first queries, in order, and for the first one always: the others are to be asked again. */
+/**
+ * Returns one row for each of the first queries, in order, and always one for the first query. The caller must repeat
+ * the others.
+ */
 export async function loadContextRows(sql: Sql, queries: readonly ParsedTokenQuery[]): Promise<ContextRows[]> {
   const hashes = arrayLiteral(queries, ({ tokenHash }) => Buffer.from(tokenHash).toString('hex'));
   const refs = arrayLiteral(queries, ({ agentRef }) => agentRef);

@@ -1,6 +1,7 @@
 /**
- * Accepting an invitation. The link proves that somebody reads the mailbox, and nothing else: a verified account joins
- * only when its owner wants it, an unverified one passes to the mailbox, and the inviter must still be one who may.
+ * Acceptance of an invitation. The link proves access to the mailbox and nothing else. A verified account joins only
+ * with the consent of its owner (session or password). An unverified account passes to the reader of the mailbox. The
+ * inviter must still have the right to invite.
  */
 import { recordAudit } from '../audit/audit-trail.js';
 import type { PasswordHasher } from '../auth/passwords/password-hasher.js';
@@ -17,13 +18,13 @@ import * as store from './store.js';
 
 interface AcceptanceRequest {
   readonly token: string;
-  /** Needed by a new user. */
+  /** Required for a new user. */
   readonly name?: string;
-  /** A new user's, or that of the account with the invited address. */
+  /** The password of a new user, or of the existing account with the invited address. */
   readonly password?: string;
 }
 
-const UNKNOWN_INVITATION_MESSAGE = 'this invitation is unknown, used or expired: ask for a new one';
+const UNKNOWN_INVITATION_MESSAGE = 'this invitation is unknown, used or expired: ask for a new invitation';
 
 export class InvitationAcceptance {
   constructor(
@@ -32,21 +33,21 @@ export class InvitationAcceptance {
     readonly auth: AuthService,
   ) {}
 
-  /** `sessionOf`: the user whose session the caller happens to have. */
+  /** `sessionUserId`: the user of the caller's session, or null. */
   async accept(request: AcceptanceRequest, sessionUserId: string | null, client: ClientInfo): Promise<LoginReply> {
     const tokenHash = hashEmailToken(request.token);
-    const open = await store.findLiveInvitation(this.sql, tokenHash);
-    if (open === null) throw new InvalidInput(UNKNOWN_INVITATION_MESSAGE);
-    // Outside of the transaction: hashing waits its turn, and locks must not.
-    const person = await this.#verifyInvitee(open, request, sessionUserId, client.ip);
+    const invitationBefore = await store.findLiveInvitation(this.sql, tokenHash);
+    if (invitationBefore === null) throw new InvalidInput(UNKNOWN_INVITATION_MESSAGE);
+    // Outside the transaction: hashing may wait in a queue, and locks must not be held meanwhile.
+    const invitee = await this.#verifyInvitee(invitationBefore, request, sessionUserId, client.ip);
     const { reply, suspended } = await this.sql.begin(async (tx) => {
-      if ((await store.lockOrganizationMembers(tx, open.orgId)) === null)
+      if ((await store.lockOrganizationMembers(tx, invitationBefore.orgId)) === null)
         throw new InvalidInput(UNKNOWN_INVITATION_MESSAGE);
       const invitation = await store.findLiveInvitation(tx, tokenHash);
       if (invitation === null) throw new InvalidInput(UNKNOWN_INVITATION_MESSAGE);
       await assertInviterStillAllowed(tx, invitation);
       const { orgId, email, role } = invitation;
-      const { user, suspended } = await this.auth.addInvitedMember(tx, { email, orgId, role }, person, client.ip);
+      const { user, suspended } = await this.auth.addInvitedMember(tx, { email, orgId, role }, invitee, client.ip);
       await store.deleteInvitation(tx, invitation.id);
       const actor = { userId: user.id, email, orgId, ip: client.ip };
       await recordAudit(tx, actor, 'member.join', { type: 'user', id: user.id }, { role: [null, role] });
@@ -54,46 +55,51 @@ export class InvitationAcceptance {
       await invalidateSuspendedOrganizations(tx, suspended);
       return { reply, suspended };
     });
-    this.auth.recovery.notifySuspension(open.email, suspended);
+    this.auth.recovery.notifySuspension(invitationBefore.email, suspended);
     return reply;
   }
 
   async #verifyInvitee(
     { email, linkShown }: store.InvitationRow,
     { name, password }: AcceptanceRequest,
-    sessionOf: string | null,
+    sessionUserId: string | null,
     ip: string,
   ): Promise<VerifiedInvitee> {
     const user = await this.auth.findUserByEmail(email);
-    // A link that the inviter has seen shows nothing about the mailbox.
+    // A link that the inviter has seen does not prove access to the mailbox.
     if (user !== null && (linkShown || user.emailVerifiedAt !== null)) {
       const proof = linkShown ? 'none' : 'mailbox';
-      const proven = await this.auth.verifyAccountOwner(user, password, sessionOf, { ip, proof });
-      if (proven) return { kind: 'owner', userId: user.id, provesMailbox: !linkShown };
-      throw new AccountAlreadyExists('this address has an account already: log in to it first, or give its password');
+      const isOwner = await this.auth.verifyAccountOwner(user, password, sessionUserId, { ip, proof });
+      if (isOwner) return { kind: 'owner', userId: user.id, provesMailbox: !linkShown };
+      throw new AccountAlreadyExists(
+        'an account with this e-mail address exists already: log in first, or send its password',
+      );
     }
     if (user === null && name === undefined) {
       throw new InvalidInput('name is required: this e-mail has no account yet');
     }
     if (password === undefined) {
-      const why = user === null ? 'has no account yet' : 'was never confirmed: the password becomes its new one';
-      throw new InvalidInput(`password is required: this e-mail ${why}`);
+      const reason = user === null ? 'has no account yet' : 'was never confirmed, so its account needs a new password';
+      throw new InvalidInput(`password is required: this e-mail ${reason}`);
     }
     const passwordHash = await this.hasher.hash(password, ip);
     if (user === null) return { kind: 'new', name: name!, passwordHash, verified: !linkShown };
-    const founder = await this.#isAccountFounder(user, password, sessionOf, ip);
-    return { kind: 'mailbox', userId: user.id, passwordHash, name, isFounder: founder };
+    const isFounder = await this.#isAccountFounder(user, password, sessionUserId, ip);
+    return { kind: 'mailbox', userId: user.id, passwordHash, name, isFounder: isFounder };
   }
 
-  /** Whether the reader of the mailbox made the account, too. No failed login: any new password is welcome here. */
-  async #isAccountFounder(user: UserRow, password: string, sessionOf: string | null, ip: string): Promise<boolean> {
-    return sessionOf === user.id || (await this.hasher.verify(user.passwordHash, password, ip));
+  /**
+   * Whether the reader of the mailbox also created the account. A wrong password is not a failed login: the reader may
+   * set any new password.
+   */
+  async #isAccountFounder(user: UserRow, password: string, sessionUserId: string | null, ip: string): Promise<boolean> {
+    return sessionUserId === user.id || (await this.hasher.verify(user.passwordHash, password, ip));
   }
 }
 
 async function assertInviterStillAllowed(tx: Tx, { orgId, role, invitedBy }: store.InvitationRow): Promise<void> {
   const inviter = invitedBy === null ? null : await store.loadRole(tx, orgId, invitedBy);
   if (inviter === null || !mayAssignRole(inviter, role)) {
-    throw new Forbidden(`whoever invited you may not make anybody ${role} any more: ask for a new invitation`);
+    throw new Forbidden(`the person who invited you can no longer assign the role ${role}: ask for a new invitation`);
   }
 }

@@ -5,7 +5,10 @@ import { Body, Email, PublicName, Role, Timestamp, Uuid } from '../http/schema.j
 import { SearchQuery, SortQuery } from '../http/sorting.js';
 
 export const Member = Type.Object({
-  userId: Type.String({ format: 'uuid', description: 'While the status is invited: the id of the invitation.' }),
+  userId: Type.String({
+    format: 'uuid',
+    description: 'Id of the user, or of the invitation while the status is invited.',
+  }),
   email: Type.String(),
   name: Type.Union([Type.String(), Type.Null()], { description: 'Null while the status is invited.' }),
   role: Role,
@@ -16,7 +19,7 @@ export type Member = Static<typeof Member>;
 
 export const MemberQuery = Type.Object({
   ...PageQuery,
-  ...SearchQuery('the name or the address'),
+  ...SearchQuery('the name or the e-mail address'),
   role: Type.Optional(Role),
   status: Type.Optional(Type.Enum(['active', 'invited'])),
   ...SortQuery(['createdAt', 'name', 'email', 'role']),
@@ -27,13 +30,14 @@ export const MemberReply = Type.Object({ member: Member });
 export const InvitedReply = Type.Object({
   member: Member,
   invitationUrl: Type.Union([Type.String(), Type.Null()], {
-    description: 'The link, while mails stay as files on the server; else null: it is in the mail alone.',
+    description:
+      'The invitation link, if mails are stored as files on the server; otherwise null, because only the mail contains the link.',
   }),
 });
 export const MemberParams = Type.Object({ userId: Uuid });
 export const InviteInput = Body({ email: Email, role: Role });
 export const RoleInput = Body({ role: Role });
-/** `existing`: the address has an account, whose session or password is asked for. */
+/** `existing`: an account with the address exists; the caller must send its password or a session of it. */
 export const AcceptRefused = Type.Object({ error: Type.String(), existing: Type.Optional(Type.Literal(true)) });
 export const AcceptInput = Body({
   token: MailToken,

@@ -1,7 +1,7 @@
 /**
- * Members and invitations. Who may do what: an admin manages viewers, members and admins; only an owner
- * makes, changes or removes an owner; everybody may leave; nobody removes or demotes the last owner. The actor's own
- * role is read again under the lock, because it may have changed since the request was authenticated.
+ * Members and invitations. Admins manage viewers, members and admins. Only owners add, change or remove owners. Every
+ * member may leave. The last owner can neither be removed nor demoted. The actor's role is read again under the lock,
+ * because it may have changed since the request was authenticated.
  */
 import { createHash } from 'node:crypto';
 import type { AuditAction } from '@acg/base/audit-actions';
@@ -20,17 +20,17 @@ import type { Member, MemberQuery } from './schema.js';
 import * as store from './store.js';
 
 const INVITATION_LIFETIME_S = 7 * 86_400;
-/** Of one organization. */
+/** Invitations per organization and window. */
 const INVITATIONS_PER_ORG_MAX = 20;
 const INVITATIONS_WINDOW_S = 3_600;
-/** To one recipient, who did not ask for any: of one organization or inviter, and of all of them together. */
+/** Invitations to one recipient, who did not request any: from one organization or inviter, and from all together. */
 const INVITATIONS_PER_RECIPIENT_MAX = 3;
 const INVITATIONS_PER_RECIPIENT_TOTAL_MAX = 12;
 const RECIPIENT_WINDOW_S = 86_400;
 
 interface SentInvitation {
   readonly member: Member;
-  /** While mails stay on this machine: the link, for the inviter to pass on. */
+  /** The link, for the inviter to pass on; null when mails are delivered. */
   readonly invitationUrl: string | null;
 }
 
@@ -40,7 +40,7 @@ export class MemberService {
     readonly throttle: Throttle,
     readonly mailer: Mailer,
     readonly publicUrl: string,
-    /** Mails stay on this machine. */
+    /** Mails are stored as files on this machine and not delivered. */
     readonly usesOutbox: boolean,
   ) {}
 
@@ -49,26 +49,26 @@ export class MemberService {
     return { rows: rows.map(present), total };
   }
 
-  /** Mails an invitation; one that is still open is replaced. */
+  /** Mails an invitation; replaces an open one for the same address. */
   async invite(actor: Actor, rawEmail: string, role: Role): Promise<SentInvitation> {
     const email = normaliseEmail(rawEmail);
     await this.#throttleInvitation(actor, email);
     return this.#sendInvitation(actor, email, async (tx) => {
       const known = await store.loadMemberByEmail(tx, actor.orgId, email);
-      if (known?.status === 'active') throw new Conflict(`${email} is a member already`);
+      if (known?.status === 'active') throw new Conflict(`${email} is already a member`);
       await assertMayManageRoles(tx, actor, known === null ? [role] : [known.role, role]);
       return { role, action: 'member.invite' };
     });
   }
 
-  /** The same invitation with a new link, by whoever asks for it; the old link is dead. */
+  /** Sends the same invitation with a new link; the actor becomes its inviter. The old link stops working. */
   async resend(actor: Actor, id: string): Promise<SentInvitation> {
-    const open = await store.loadMember(this.sql, actor.orgId, id);
-    if (open === null || open.status === 'active') throw new NotFound('invitation');
-    await this.#throttleInvitation(actor, open.email);
-    return this.#sendInvitation(actor, open.email, async (tx) => {
+    const invitation = await store.loadMember(this.sql, actor.orgId, id);
+    if (invitation === null || invitation.status === 'active') throw new NotFound('invitation');
+    await this.#throttleInvitation(actor, invitation.email);
+    return this.#sendInvitation(actor, invitation.email, async (tx) => {
       const member = await store.loadMember(tx, actor.orgId, id);
-      if (member === null) throw new NotFound('invitation'); // accepted or revoked meanwhile
+      if (member === null) throw new NotFound('invitation'); // accepted or deleted meanwhile
       await assertMayManageRoles(tx, actor, [member.role]);
       return { role: member.role, action: 'member.resend' };
     });
@@ -85,8 +85,16 @@ export class MemberService {
     const { member, orgName } = await this.sql.begin(async (tx) => {
       const name = await lockOrganizationAsManager(tx, actor, []);
       const { role, action } = await decide(tx);
-      const sent = { linkShown: this.usesOutbox, lifetimeS: INVITATION_LIFETIME_S };
-      await store.replaceInvitation(tx, { id, orgId, email, role, tokenHash: hash, invitedBy: actor.userId, ...sent });
+      const delivery = { linkShown: this.usesOutbox, lifetimeS: INVITATION_LIFETIME_S };
+      await store.replaceInvitation(tx, {
+        id,
+        orgId,
+        email,
+        role,
+        tokenHash: hash,
+        invitedBy: actor.userId,
+        ...delivery,
+      });
       await recordAudit(tx, actor, action, { type: 'invitation', id }, { email: [null, email], role: [null, role] });
       return { member: (await store.loadMember(tx, orgId, id))!, orgName: name };
     });
@@ -102,25 +110,29 @@ export class MemberService {
     await this.#assertMaySendMail(actor);
     await this.throttle.consume(`invite:${actor.orgId}`, INVITATIONS_PER_ORG_MAX, INVITATIONS_WINDOW_S, 'invitations');
     const recipient = createHash('sha256').update(email).digest('base64url');
-    const what = 'invitations to this address';
-    // Their own first: what they are refused takes nothing from others.
-    for (const by of [actor.orgId, actor.userId]) {
+    const subject = 'invitations to this address';
+    // Checks the limits of organization and inviter first: an invitation rejected there does not count for the
+    // recipient's total.
+    for (const senderId of [actor.orgId, actor.userId]) {
       await this.throttle.consume(
-        `invited-by:${by}:${recipient}`,
+        `invited-by:${senderId}:${recipient}`,
         INVITATIONS_PER_RECIPIENT_MAX,
         RECIPIENT_WINDOW_S,
-        what,
+        subject,
       );
     }
-    await this.throttle.consume(`invited:${recipient}`, INVITATIONS_PER_RECIPIENT_TOTAL_MAX, RECIPIENT_WINDOW_S, what);
+    await this.throttle.consume(
+      `invited:${recipient}`,
+      INVITATIONS_PER_RECIPIENT_TOTAL_MAX,
+      RECIPIENT_WINDOW_S,
+      subject,
+    );
   }
 
-  /** Where mails really leave, only whoever has shown to be somebody may have them sent to strangers. */
+  /** Where mails are delivered, only users with a verified address may send invitations to strangers. */
   async #assertMaySendMail(actor: Actor): Promise<void> {
     if (this.usesOutbox || (await store.isEmailVerified(this.sql, actor.userId))) return;
-    throw new Forbidden(
-      'confirm your own e-mail address before you invite others: the link is in the mail of your signup',
-    );
+    throw new Forbidden('confirm your own e-mail address before you invite others: open the link in your sign-up mail');
   }
 
   async changeRole(actor: Actor, id: string, role: Role): Promise<Member> {
@@ -136,7 +148,7 @@ export class MemberService {
     });
   }
 
-  /** The member's sessions in this organization end at once: membership is read at each request. */
+  /** The member's sessions lose access to this organization at once, because membership is read at each request. */
   async remove(actor: Actor, id: string): Promise<void> {
     await this.sql.begin(async (tx) => {
       const before = await lockManageableMember(tx, actor, id, []);
@@ -146,27 +158,33 @@ export class MemberService {
     });
   }
 
-  /** Whatever the role; only the last owner has to stay. */
+  /** Every role may leave, except the last owner. */
   async leave(actor: Actor): Promise<void> {
     await this.sql.begin(async (tx) => {
       await lockOrganizationMembers(tx, actor.orgId);
-      const own = await store.loadMember(tx, actor.orgId, actor.userId);
-      if (own === null) throw new NotFound('member'); // removed since the request was authenticated
-      await assertNotLastOwner(tx, actor.orgId, own);
-      await recordAudit(tx, { ...actor, role: own.role }, 'member.leave', auditTarget(own), removalChanges(own));
-      await store.removeMember(tx, actor.orgId, own);
+      const self = await store.loadMember(tx, actor.orgId, actor.userId);
+      if (self === null) throw new NotFound('member'); // removed since the request was authenticated
+      await assertNotLastOwner(tx, actor.orgId, self);
+      await recordAudit(tx, { ...actor, role: self.role }, 'member.leave', auditTarget(self), removalChanges(self));
+      await store.removeMember(tx, actor.orgId, self);
     });
   }
 }
 
-/** Its name; throws when it was deleted since the request was authenticated. */
+/**
+ * Locks the organization for changes of its members and returns its name. Throws {@link NotFound} when it was deleted
+ * since the request was authenticated.
+ */
 async function lockOrganizationMembers(tx: Tx, orgId: string): Promise<string> {
   const name = await store.lockOrganizationMembers(tx, orgId);
   if (name === null) throw new NotFound('organization');
   return name;
 }
 
-/** The member, locked; throws when there is none or the actor may not manage it or give one of the roles. */
+/**
+ * Loads the member under the lock. Throws when there is no such member, or the actor may not manage it or assign one of
+ * the roles.
+ */
 async function lockManageableMember(
   tx: Tx,
   actor: Actor,
@@ -187,23 +205,24 @@ async function lockOrganizationAsManager(tx: Tx, actor: Actor, roles: readonly R
 }
 
 async function assertMayManageRoles(tx: Tx, actor: Actor, roles: readonly Role[]): Promise<void> {
-  const held = await store.loadRole(tx, actor.orgId, actor.userId);
+  const currentRole = await store.loadRole(tx, actor.orgId, actor.userId);
   const roleMax = actor.session?.roleMax ?? null;
-  const own = held === null || roleMax === null ? held : lowerRole(held, roleMax);
-  if (own === null || !isRoleAtLeast(own, 'admin')) throw new Forbidden('this needs the role admin or higher');
-  if (!roles.every((role) => mayAssignRole(own, role))) {
-    throw new Forbidden('only an owner can make, change or remove an owner');
+  const effectiveRole = currentRole === null || roleMax === null ? currentRole : lowerRole(currentRole, roleMax);
+  if (effectiveRole === null || !isRoleAtLeast(effectiveRole, 'admin'))
+    throw new Forbidden('this requires the role admin or higher');
+  if (!roles.every((role) => mayAssignRole(effectiveRole, role))) {
+    throw new Forbidden('only an owner can add, change or remove an owner');
   }
 }
 
-/** Whether a member of the first role may make somebody else a member of the second. */
-export const mayAssignRole = (own: Role, role: Role): boolean =>
-  isRoleAtLeast(own, 'admin') && isRoleAtLeast(own, role);
+/** Whether a member with `actorRole` may assign `role` to another member. */
+export const mayAssignRole = (actorRole: Role, role: Role): boolean =>
+  isRoleAtLeast(actorRole, 'admin') && isRoleAtLeast(actorRole, role);
 
 async function assertNotLastOwner(tx: Tx, orgId: string, member: store.MemberRow): Promise<void> {
   if (member.status !== 'active' || member.role !== 'owner') return;
   if ((await store.countOwners(tx, orgId)) === 1) {
-    throw new Conflict('this is the last owner: make another member an owner first');
+    throw new Conflict('this is the last owner: assign the role owner to another member first');
   }
 }
 

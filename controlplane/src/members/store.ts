@@ -6,7 +6,7 @@ import type { ListResult, Page } from '../http/pagination.js';
 import type { Role } from '../http/route-access.js';
 
 export interface MemberRow {
-  /** Of the user; of the invitation while it is not accepted. */
+  /** Id of the user, or of the invitation until it is accepted. */
   readonly id: string;
   readonly email: string;
   readonly name: string | null;
@@ -15,7 +15,7 @@ export interface MemberRow {
   readonly createdAt: Date;
 }
 
-/** Members and live invitations of an organization, as one relation. */
+/** Members and unexpired invitations of an organization, as one relation. */
 const membersAndInvitations = (sql: Sql | Tx, orgId: string) => sql`(
   select u.id, u.email, u.name, m.role, 'active' as status, m.created_at
     from memberships m join users u on u.id = m.user_id where m.org_id = ${orgId}
@@ -69,8 +69,8 @@ export async function loadMemberByEmail(tx: Tx, orgId: string, email: string): P
 }
 
 /**
- * All changes of one organization's members take turns, so that two of them cannot each remove the other's last owner.
- * `no key update` does not wait for the foreign keys of rows written meanwhile. Returns the organization's name; null: it
+ * Serializes all changes of an organization's members, so that two of them cannot remove each other's last owner. `no
+ * key update` does not wait for foreign-key locks of concurrent inserts. Returns the organization's name; null when it
  * was deleted meanwhile.
  */
 export async function lockOrganizationMembers(tx: Tx, orgId: string): Promise<string | null> {
@@ -91,7 +91,7 @@ export async function countOwners(tx: Tx, orgId: string): Promise<number> {
   return row!.total;
 }
 
-/** Whoever gives an invitation another role answers for it from then on, as its inviter. */
+/** A changed invitation gets the actor as its inviter. */
 export async function setRole(tx: Tx, orgId: string, member: MemberRow, role: Role, actorId: string): Promise<void> {
   if (member.status === 'active') {
     await tx`update memberships set role = ${role} where org_id = ${orgId} and user_id = ${member.id}`;
@@ -101,14 +101,18 @@ export async function setRole(tx: Tx, orgId: string, member: MemberRow, role: Ro
   }
 }
 
-/** Else somebody who is removed would come back by a second address. */
+/**
+ * Called when a member is removed or demoted, so that the member cannot return through an invitation to another
+ * address.
+ */
 export async function deleteInvitationsCreatedBy(tx: Tx, orgId: string, userId: string): Promise<void> {
   await tx`delete from invitations where org_id = ${orgId} and invited_by = ${userId}`;
 }
 
 export async function removeMember(tx: Tx, orgId: string, member: MemberRow): Promise<void> {
   if (member.status === 'active') {
-    // First: it waits for the member's changes under way (audit/trail.ts), whose tokens and invitations go next.
+    // The membership first: this waits for running changes of the member (audit/audit-trail.ts), which may still create
+    // tokens and invitations.
     await tx`delete from memberships where org_id = ${orgId} and user_id = ${member.id}`;
     await deleteInvitationsCreatedBy(tx, orgId, member.id);
     await tx`delete from management_tokens where org_id = ${orgId} and created_by = ${member.id}`;
@@ -128,8 +132,9 @@ export interface NewInvitation {
 }
 
 /**
- * A new invitation of the same address replaces the old one: only the newest mail works. Throws where the organization is
- * being deleted, which {@link lockOrganizationMembers} waited for: no invitation outlives that.
+ * Replaces an older invitation of the same address: only the newest mail works. Throws {@link Conflict} when the
+ * organization is being deleted. {@link lockOrganizationMembers} has waited for that deletion, so no invitation
+ * outlives it.
  */
 export async function replaceInvitation(tx: Tx, invitation: NewInvitation): Promise<void> {
   const { id, orgId, email, role, tokenHash, invitedBy, linkShown, lifetimeS } = invitation;
@@ -138,7 +143,8 @@ export async function replaceInvitation(tx: Tx, invitation: NewInvitation): Prom
     insert into invitations (id, org_id, email, role, token_hash, invited_by, link_shown, expires_at)
     select ${id}, ${orgId}, ${email}, ${role}, ${tokenHash}, ${invitedBy}, ${linkShown}, now() + make_interval(secs => ${lifetimeS})
       from organizations where id = ${orgId} and purge_at is null`;
-  if (inserted.count === 0) throw new Conflict('the organization is being deleted: it gets no invitations any more');
+  if (inserted.count === 0)
+    throw new Conflict('the organization is being deleted: restore it before you invite members');
 }
 
 export interface InvitationRow {
@@ -146,9 +152,9 @@ export interface InvitationRow {
   readonly orgId: string;
   readonly email: string;
   readonly role: Role;
-  /** Null: that user is gone. */
+  /** Null: that user was deleted. */
   readonly invitedBy: string | null;
-  /** The inviter has seen the link. */
+  /** The link was shown to the inviter. */
   readonly linkShown: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Deleting an organization, in two steps. At once: its gateway tokens are revoked, its management tokens and invitations
- * end, its calls stop, its members see nothing of it, and all owners get a mail. After seven days, in which an owner may
- * restore it, everything in it is deleted. The record of it (`organization_deletions`) outlives the organization.
+ * Deletes an organization in two steps. At once, its gateway tokens, management tokens and invitations are revoked, its
+ * calls end, its members lose access and all owners get a mail. After seven days, in which an owner can restore it,
+ * everything in it is deleted. The record in `organization_deletions` remains.
  */
 import type { Logger } from '@acg/base/log';
 import { uuidv7 } from '@acg/base/uuidv7';
@@ -21,7 +21,7 @@ import { ORGANIZATIONS_PER_USER_MAX } from './service.js';
 import * as store from './store.js';
 
 const DELETION_GRACE_S = 7 * 86_400;
-/** Organizations of one founder that are being deleted: what one user can have made and deleted in seven days. */
+/** Pending deletions per founder: limits what one user can create and delete in seven days. */
 const PENDING_DELETIONS_PER_FOUNDER_MAX = 20;
 const PURGES_PER_RUN = 20;
 
@@ -34,24 +34,24 @@ export class OrganizationDeletionService {
     readonly log: Logger,
   ) {}
 
-  /** Not the user's only one: nobody could log in to make another. */
+  /** Starts the deletion. Rejected for the user's only organization, because the user could then no longer log in. */
   async requestDeletion(actor: Actor, orgId: string, password: string): Promise<void> {
     if (orgId !== actor.orgId) throw new NotFound('organization');
     await this.auth.confirmPassword(actor, password);
-    const done = await this.sql.begin(async (tx) => {
-      await lockActiveSession(tx, actor); // before the organization is locked, as in a takeover: else they could deadlock
+    const result = await this.sql.begin(async (tx) => {
+      await lockActiveSession(tx, actor); // before the organization is locked, as in reclaimAccount: the opposite order could deadlock
       const org = await store.lockOrganization(tx, orgId);
       if (org === null) throw new NotFound('organization');
-      if (org.purgeAt !== null) throw new Conflict('this organization is being deleted already');
+      if (org.purgeAt !== null) throw new Conflict('this organization is already being deleted');
       const owners = await deletions.listOwners(tx, orgId);
       const requestedBy = owners.find(({ id }) => id === actor.userId);
-      if (requestedBy === undefined) throw new Forbidden('only an owner deletes an organization');
+      if (requestedBy === undefined) throw new Forbidden('only an owner can delete an organization');
       if (await store.isOnlyOrganization(tx, actor.userId)) {
-        throw new Conflict('this is your only organization: join or make another one first');
+        throw new Conflict('this is your only organization: join or create another one first');
       }
       if ((await store.countFoundedOrganizations(tx, orgId)).pending >= PENDING_DELETIONS_PER_FOUNDER_MAX) {
         throw new Conflict(
-          `${PENDING_DELETIONS_PER_FOUNDER_MAX} organizations of its founder are being deleted already: wait for the first`,
+          `${PENDING_DELETIONS_PER_FOUNDER_MAX} organizations of the same founder are already being deleted: wait until one is gone`,
         );
       }
       const revoked = await deletions.revokeAccess(tx, orgId);
@@ -63,55 +63,59 @@ export class OrganizationDeletionService {
       await publishInvalidations(tx, [{ kind: 'org', id: orgId, endsSessions: true }]);
       return { org, owners, requestedBy, purgeAt };
     });
-    const { org, owners, requestedBy, purgeAt } = done;
+    const { org, owners, requestedBy, purgeAt } = result;
     this.log.info({ orgId, userId: actor.userId, purgeAt }, 'organization will be deleted');
     const text = { name: org.name, by: requestedBy.email, ip: actor.ip, purgeAt };
     for (const { email } of owners) this.mailer.enqueue(createDeletionMail(this.publicUrl, email, text));
   }
 
-  /** By an owner, from whatever organization the session is in. Revoked tokens stay revoked. */
+  /** Called by an owner, from a session in any organization. Revoked tokens stay revoked. */
   async restore(actor: Actor, orgId: string): Promise<void> {
     const { org, owners, by } = await this.sql.begin(async (tx) => {
-      await lockActiveSession(tx, actor); // before the organization is locked, as in a takeover: else they could deadlock
-      const found = await store.lockOrganization(tx, orgId);
+      await lockActiveSession(tx, actor); // before the organization is locked, as in reclaimAccount: the opposite order could deadlock
+      const foundOrg = await store.lockOrganization(tx, orgId);
       const role = await store.lockRole(tx, orgId, actor.userId);
-      if (found === null || role === null) throw new NotFound('organization');
-      if (role !== 'owner') throw new Forbidden(`only an owner restores an organization; you are ${role} in it`);
-      if (found.purgeAt === null) throw new Conflict('this organization is not being deleted');
+      if (foundOrg === null || role === null) throw new NotFound('organization');
+      if (role !== 'owner')
+        throw new Forbidden(`only an owner can restore an organization; your role in it is ${role}`);
+      if (foundOrg.purgeAt === null) throw new Conflict('this organization is not being deleted');
       if ((await store.countFoundedOrganizations(tx, orgId)).live >= ORGANIZATIONS_PER_USER_MAX) {
         throw new Conflict(
-          `its founder has ${ORGANIZATIONS_PER_USER_MAX} other organizations: delete one of them first`,
+          `the founder has ${ORGANIZATIONS_PER_USER_MAX} other organizations: delete one of them first`,
         );
       }
-      const current = await deletions.listOwners(tx, orgId);
-      const restorer = current.find(({ id }) => id === actor.userId)!;
+      const currentOwners = await deletions.listOwners(tx, orgId);
+      const restorer = currentOwners.find(({ id }) => id === actor.userId)!;
       await deletions.markRestored(tx, orgId, restorer);
-      const changes = { purgeAt: [found.purgeAt.toISOString(), null] } as const;
+      const changes = { purgeAt: [foundOrg.purgeAt.toISOString(), null] } as const;
       await recordAudit(tx, { ...actor, orgId }, 'organization.restore', { type: 'organization', id: orgId }, changes);
       await publishInvalidations(tx, [{ kind: 'org', id: orgId }]);
-      return { org: found, owners: current, by: restorer.email };
+      return { org: foundOrg, owners: currentOwners, by: restorer.email };
     });
     this.log.info({ orgId, userId: actor.userId }, 'organization restored');
     const text = { name: org.name, by, ip: actor.ip };
     for (const { email } of owners) this.mailer.enqueue(createRestorationMail(this.publicUrl, email, text));
   }
 
-  /** Of organizations that the user owned, also of those that are gone. */
+  /** Lists the deletions of organizations that the user owned, including completed ones. */
   async list(actor: Actor, page: Page): Promise<ListResult<OrganizationDeletion>> {
     const { rows, total } = await deletions.listDeletions(this.sql, actor.userId, page);
     return { rows: rows.map(present), total };
   }
 }
 
-/** Deletes what is due, each organization in a transaction of its own: one that fails does not hold up the others. */
+/**
+ * Purges organizations that are due, each in its own transaction, so that a failure does not delay the others. Throws
+ * the first failure at the end.
+ */
 export async function purgeDueOrganizations(sql: Sql, log: Logger): Promise<void> {
   const failures: unknown[] = [];
   for (const orgId of await deletions.listDuePurges(sql, PURGES_PER_RUN)) {
     try {
       const purged = await sql.begin(async (tx) => {
-        const gone = await deletions.purgeOrganization(tx, orgId);
-        if (gone) await publishInvalidations(tx, [{ kind: 'org', id: orgId, endsSessions: true }]);
-        return gone;
+        const isPurged = await deletions.purgeOrganization(tx, orgId);
+        if (isPurged) await publishInvalidations(tx, [{ kind: 'org', id: orgId, endsSessions: true }]);
+        return isPurged;
       });
       if (purged) log.info({ orgId }, 'organization deleted');
     } catch (error) {

@@ -12,7 +12,10 @@ export async function listOwners(tx: Tx, orgId: string): Promise<OrganizationOwn
      where m.org_id = ${orgId} and m.role = 'owner' order by u.id`;
 }
 
-/** Gateway tokens, management tokens and invitations end, suspended ones too; answers the number of gateway tokens. */
+/**
+ * Revokes gateway tokens, management tokens and invitations, including suspended ones. Returns the number of revoked
+ * gateway tokens.
+ */
 export async function revokeAccess(tx: Tx, orgId: string): Promise<number> {
   const keys = await tx`update api_keys set revoked_at = now() where org_id = ${orgId} and revoked_at is null`;
   await tx`delete from management_tokens where org_id = ${orgId}`;
@@ -32,7 +35,7 @@ export interface NewDeletion {
   readonly graceS: number;
 }
 
-/** Marks the organization and records who did it; answers when it will be purged. */
+/** Marks the organization, records the deletion and returns when it will be purged. */
 export async function insertDeletion(tx: Tx, deletion: NewDeletion): Promise<Date> {
   const { id, orgId, requestedBy, ip, ownerIds, graceS } = deletion;
   const [row] = await tx<{ purgeAt: Date }[]>`
@@ -45,27 +48,28 @@ export async function insertDeletion(tx: Tx, deletion: NewDeletion): Promise<Dat
   return row!.purgeAt;
 }
 
-export async function markRestored(tx: Tx, orgId: string, by: OrganizationOwner): Promise<void> {
+export async function markRestored(tx: Tx, orgId: string, restorer: OrganizationOwner): Promise<void> {
   await tx`update organizations set purge_at = null where id = ${orgId}`;
   await tx`
     update organization_deletions
-       set restored_at = now(), restored_by = ${by.id}, restored_by_email = ${by.email}
+       set restored_at = now(), restored_by = ${restorer.id}, restored_by_email = ${restorer.email}
      where org_id = ${orgId} and restored_at is null and purged_at is null`;
 }
 
-/** Those whose time has come, the longest due first. */
+/** Lists the organizations whose purge is due, the longest overdue first. */
 export async function listDuePurges(sql: Sql, max: number): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from organizations where purge_at <= now() order by purge_at, id limit ${max}`;
   return rows.map(({ id }) => id);
 }
 
-/** False: another instance has it, or an owner has restored it meanwhile. */
+/** Returns false when another instance is purging it, or an owner has restored it meanwhile. */
 export async function purgeOrganization(tx: Tx, orgId: string): Promise<boolean> {
   const due = await tx`
     select 1 from organizations where id = ${orgId} and purge_at <= now() for update skip locked`;
   if (due.length === 0) return false;
-  // All its rows go with it, in one statement: a large one takes longer than the time of a statement, at each try.
+  // One statement deletes all rows of the organization. For a large one it takes longer than the statement timeout, on
+  // every attempt.
   await tx`set local statement_timeout = 0`;
   await tx`delete from organizations where id = ${orgId}`;
   await tx`
@@ -89,7 +93,7 @@ export interface DeletionRow {
   readonly purgedAt: Date | null;
 }
 
-/** Of organizations that the user owned at that time. */
+/** Lists deletions of organizations that the user owned at that time. */
 export async function listDeletions(sql: Sql, userId: string, page: Page): Promise<ListResult<DeletionRow>> {
   const where = sql`owner_ids @> array[${userId}]::uuid[]`;
   const rows = await sql<DeletionRow[]>`
@@ -103,7 +107,7 @@ export async function listDeletions(sql: Sql, userId: string, page: Page): Promi
   return { rows, total: count!.total };
 }
 
-/** Kept as long as audit entries are. */
+/** Kept as long as audit entries. */
 export async function pruneDeletions(sql: Sql, retentionDays: number): Promise<void> {
   await sql`
     delete from organization_deletions where id in (

@@ -45,7 +45,7 @@ export function organizationRoutes(app: App, orgs: OrganizationService, deletion
       config: { access: 'owner', tokens: false },
       schema: {
         description:
-          'Revokes its gateway tokens at once and deletes everything in it after seven days; until then an owner may ' +
+          'Revokes the gateway tokens of the organization at once and deletes everything in it after seven days. Until then an owner can ' +
           'restore it. All owners get a mail.',
         params: IdParams,
         body: DeletionInput,
@@ -62,7 +62,8 @@ export function organizationRoutes(app: App, orgs: OrganizationService, deletion
     {
       config: { access: 'session', account: true },
       schema: {
-        description: 'Within seven days of its deletion. Gateway tokens and management tokens stay revoked.',
+        description:
+          'Restores an organization within seven days of its deletion. Gateway tokens and management tokens stay revoked.',
         params: IdParams,
         response: { 201: Restored },
       },

@@ -22,7 +22,7 @@ export const OrganizationSettings = Type.Object({
 export type OrganizationSettings = Static<typeof OrganizationSettings>;
 
 export const DeletionInput = Body({
-  password: Type.String({ maxLength: 256, description: 'Of the user, asked for again.' }),
+  password: Type.String({ maxLength: 256, description: 'The password of the user, required again.' }),
 });
 export const Restored = Type.Object({ restored: Type.Literal(true) });
 
@@ -38,9 +38,9 @@ export const OrganizationDeletion = Type.Object({
   ip: Type.String(),
   requestedAt: Timestamp,
   purgeAt: Timestamp,
-  restoredAt: nullable(Timestamp, 'Null: it was not restored.'),
+  restoredAt: nullable(Timestamp, 'Null unless the organization was restored.'),
   restoredByEmail: Type.Union([Type.String(), Type.Null()]),
-  deletedAt: nullable(Timestamp, 'Null: everything in it is still there.'),
+  deletedAt: nullable(Timestamp, 'Null until everything in it is deleted.'),
 });
 export type OrganizationDeletion = Static<typeof OrganizationDeletion>;
 export const OrganizationDeletionList = Type.Object({ deletions: Type.Array(OrganizationDeletion), ...PageReply });

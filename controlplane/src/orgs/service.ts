@@ -1,4 +1,4 @@
-/** Organizations beside the one of a signup: made and changed; rules and transactions. */
+/** Creates and changes organizations other than the one created at sign-up; rules and transactions. */
 import { recordAudit } from '../audit/audit-trail.js';
 import { lockActiveSession } from '../auth/sessions/session-service.js';
 import { createOrganization } from '../auth/users/create-organization.js';
@@ -10,21 +10,22 @@ import { publishInvalidations } from '../watch/publish-invalidations.js';
 import type { OrganizationPatch, OrganizationSettings } from './schema.js';
 import * as store from './store.js';
 
-/** Of one user, besides those that are being deleted. */
+/** Organizations per founder, without those that are being deleted. */
 export const ORGANIZATIONS_PER_USER_MAX = 5;
 
 export class OrganizationService {
   constructor(
     readonly sql: Sql,
-    /** Anybody may make one. */
+    /** All users may create organizations. */
     readonly isCreationOpen: boolean,
   ) {}
 
   async create(actor: Actor, name: string): Promise<OrganizationWithRole> {
-    if (!this.isCreationOpen) throw new Forbidden('new organizations are closed here: the operator has set SIGNUP');
+    if (!this.isCreationOpen)
+      throw new Forbidden('creating organizations is disabled on this installation by the operator (SIGNUP)');
     return this.sql.begin(async (tx) => {
       if ((await store.lockAndCountCreatedBy(tx, actor.userId)) >= ORGANIZATIONS_PER_USER_MAX) {
-        throw new Conflict(`you have made ${ORGANIZATIONS_PER_USER_MAX} organizations already: delete one first`);
+        throw new Conflict(`you have already created ${ORGANIZATIONS_PER_USER_MAX} organizations: delete one first`);
       }
       await lockActiveSession(tx, actor);
       const founder = { id: actor.userId, email: actor.email };
@@ -32,14 +33,14 @@ export class OrganizationService {
     });
   }
 
-  /** Only the one that the session is in. */
+  /** Only the organization in which the session acts. */
   async get(actor: Actor, id: string): Promise<OrganizationSettings['org']> {
     const row = id === actor.orgId ? await store.loadOrganization(this.sql, id) : null;
     if (row === null) throw new NotFound('organization');
     return present(row, actor.role);
   }
 
-  /** Only the one that the session is in. */
+  /** Only the organization in which the session acts. */
   async update(actor: Actor, id: string, patch: OrganizationPatch): Promise<OrganizationSettings['org']> {
     if (id !== actor.orgId) throw new NotFound('organization');
     return this.sql.begin(async (tx) => {

@@ -5,13 +5,16 @@ export interface OrganizationRow {
   readonly id: string;
   readonly name: string;
   readonly slug: string;
-  /** Null: none. */
+  /** US cents; null: no budget. */
   readonly budgetCentsMonthly: number | null;
-  /** Null: it is not being deleted. */
+  /** Null unless the organization is being deleted. */
   readonly purgeAt: Date | null;
 }
 
-/** Of those that are not being deleted. The user's other attempts wait. */
+/**
+ * Counts the organizations created by the user, without those that are being deleted. Locks the user, so that
+ * concurrent attempts wait.
+ */
 export async function lockAndCountCreatedBy(tx: Tx, userId: string): Promise<number> {
   await tx`select 1 from users where id = ${userId} for no key update`;
   const [row] = await tx<{ total: number }[]>`
@@ -30,7 +33,7 @@ export async function lockOrganization(tx: Tx, id: string): Promise<Organization
   return row ?? null;
 }
 
-/** As {@link lockOrganization}, but other transactions go on to write rows that refer to the organization. */
+/** Like {@link lockOrganization}, but other transactions may still write rows that refer to the organization. */
 export async function lockOrganizationSettings(tx: Tx, id: string): Promise<OrganizationRow | null> {
   const [row] = await tx<OrganizationRow[]>`${selectOrganization(tx, id)} for no key update`;
   return row ?? null;
@@ -48,7 +51,7 @@ export async function updateOrganization(
     update organizations set name = ${name}, budget_cents_monthly = ${budgetCentsMonthly} where id = ${id}`;
 }
 
-/** Of the founder of that organization, beside it: those that live, and those that are being deleted. */
+/** Counts the other organizations of that organization's founder: live ones, and those that are being deleted. */
 export async function countFoundedOrganizations(tx: Tx, orgId: string): Promise<{ live: number; pending: number }> {
   const [row] = await tx<{ live: number; pending: number }[]>`
     select count(*) filter (where o.purge_at is null) as live, count(*) filter (where o.purge_at is not null) as pending
@@ -57,14 +60,14 @@ export async function countFoundedOrganizations(tx: Tx, orgId: string): Promise<
   return row!;
 }
 
-/** Held until the transaction ends. */
+/** Locks the membership until the transaction ends. */
 export async function lockRole(tx: Tx, orgId: string, userId: string): Promise<Role | null> {
   const [row] = await tx<{ role: Role }[]>`
     select role from memberships where org_id = ${orgId} and user_id = ${userId} for key share`;
   return row?.role ?? null;
 }
 
-/** Besides those that are being deleted. */
+/** Ignores organizations that are being deleted. */
 export async function isOnlyOrganization(tx: Tx, userId: string): Promise<boolean> {
   const rows = await tx`
     select 1 from memberships m join organizations o on o.id = m.org_id

@@ -57,14 +57,15 @@ export class ProjectService {
       const agents = await store.lockAndCountAgents(tx, actor.orgId, id);
       if (agents === null) throw new NotFound('project');
       if (agents > 0) throw new Conflict(`the project still has ${agents} agents: delete them first`);
-      // Before the deletion, which also deletes the management tokens of the project: the actor may be one of them.
+      // Recorded before the deletion, which also deletes the management tokens of the project: the actor may be one of
+      // them.
       await recordAudit(tx, actor, 'project.delete', { type: 'project', id }, {});
       await store.deleteProject(tx, actor.orgId, id);
     });
   }
 }
 
-/** Also used by signup for the first project. Writers of one organization take turns, so slugs do not collide. */
+/** Also used at sign-up for the first project. Serializes writers of one organization, so that slugs do not collide. */
 export async function insertProjectWithFreeSlug(tx: Tx, orgId: string, name: string): Promise<store.ProjectRow> {
   await tx`select pg_advisory_xact_lock(hashtext(${`projects:${orgId}`}))`;
   const base = slugify(name, 'project');

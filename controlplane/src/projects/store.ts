@@ -7,7 +7,7 @@ export interface ProjectRow {
   readonly id: string;
   readonly name: string;
   readonly slug: string;
-  /** Null: none. */
+  /** US cents; null: no budget. */
   readonly budgetCentsMonthly: number | null;
   readonly createdAt: Date;
 }
@@ -18,7 +18,7 @@ interface ProjectFilter extends Sorting<'createdAt' | 'name'> {
 
 const ORDER = { createdAt: { by: 'created_at' }, name: { by: 'lower(name)', text: true } } as const;
 
-/** `onlyId` null: all. */
+/** `onlyId` limits the list to one project; null lists all. */
 export async function listProjects(
   sql: Sql,
   orgId: string,
@@ -66,7 +66,7 @@ export async function updateProject(
   return row ?? null;
 }
 
-/** How many agents the project has; locks the project row against new ones. */
+/** Counts the agents of the project and locks the project row against new ones. Null: no such project. */
 export async function lockAndCountAgents(tx: Tx, orgId: string, id: string): Promise<number | null> {
   const [project] = await tx`select 1 from projects where org_id = ${orgId} and id = ${id} for update`;
   if (project === undefined) return null;
@@ -78,7 +78,7 @@ export async function deleteProject(tx: Tx, orgId: string, id: string): Promise<
   await tx`delete from projects where org_id = ${orgId} and id = ${id}`;
 }
 
-/** The slugs in the organization that begin with `base`. */
+/** Lists the slugs in the organization that are `base` or begin with `base-`. */
 export async function listTakenSlugs(tx: Tx, orgId: string, base: string): Promise<ReadonlySet<string>> {
   const rows = await tx<{ slug: string }[]>`
     select slug from projects where org_id = ${orgId} and (slug = ${base} or starts_with(slug, ${`${base}-`}))`;

@@ -1,9 +1,9 @@
-/** The credentials of an account between JSON and ciphertext. */
+/** Encrypts and decrypts the credentials of provider accounts and shared credentials. */
 import { type Logger, maskSecrets } from '@acg/base/log';
 import type { Credentials } from '../providers/catalogue/built-in-provider.js';
 import type { EncryptedSecret, Vault } from '../vault/vault.js';
 
-/** Whose they are: one account's, or shared. */
+/** The owner of the credentials: one account, or a shared credential. */
 interface CredentialsOwner {
   readonly purpose: 'account' | 'credential';
   readonly orgId: string;
@@ -13,18 +13,21 @@ interface CredentialsOwner {
 export const encryptCredentials = (vault: Vault, owner: CredentialsOwner, credentials: Credentials): EncryptedSecret =>
   vault.encrypt(owner, JSON.stringify(credentials));
 
-/** Base64, as the bytes come out of JSON rows. */
+/** Ciphertext and nonce are base64, because they come from JSON rows. */
 interface EncodedCredentials {
-  /** Of the account; null: of no account in particular. */
+  /** Id of the account; null when the shared credential is read on its own. */
   readonly id: string | null;
-  /** Of the shared credential; null: they are the account's own. */
+  /** Id of the shared credential; null when the account has its own credentials. */
   readonly credentialId: string | null;
   readonly keyId: string;
   readonly nonce: string;
   readonly ciphertext: string;
 }
 
-/** Null when they cannot be decrypted: logged, and one damaged account does not take the agent's others with it. */
+/**
+ * Returns null and logs an error when the credentials cannot be decrypted, so that one damaged account does not affect
+ * the agent's other accounts.
+ */
 export function decryptCredentials(
   vault: Vault,
   log: Logger,

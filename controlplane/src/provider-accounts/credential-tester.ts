@@ -1,7 +1,7 @@
 /**
- * Whether providers take the credentials of accounts: asked by a person, and asked again when agents' calls are refused
- * with 401 or 403. Only the provider's answer to a call of our own counts: an agent can provoke refusals of its calls. A
- * credential that is refused takes its account out of use; it is tested again every hour, and comes back when it is taken.
+ * Tests whether providers accept the credentials of accounts: on request, and after agents' calls got 401 or 403. Only
+ * the response to the gateway's own probe counts, because an agent can provoke such responses to its calls. A rejected
+ * credential disables its account. It is retested every hour and enabled again when the provider accepts it.
  */
 
 import type { Dialer } from '@acg/base/dialer/dialer';
@@ -28,12 +28,12 @@ import type { ProviderAccountService } from './service.js';
 import { listStaleContexts } from './shared-credential-service.js';
 import * as store from './store.js';
 
-/** At a time in this process; a provider of a tenant's own may keep each waiting. */
+/** Concurrent tests in this process. A tenant's custom provider may keep each of them waiting. */
 const RUNNING_TESTS_MAX = 8;
 const WAITING_TESTS_MAX = 64;
 const RETEST_AFTER_MS = 3_600_000;
 const RETESTS_PER_RUN = 20;
-/** As many as may be asked at once of one organization: a turn with providers that hang is as short as one question. */
+/** As many as one organization may run at once, so a run with hanging providers takes no longer than a single probe. */
 const RETESTS_PER_ORG = RUNNING_TESTS_MAX / 2;
 const CUSTOM_PROBE = { path: '', refused: isRejectedWith401 };
 
@@ -53,7 +53,7 @@ export class CredentialTester implements UsageObserver {
     readonly log: Logger,
   ) {}
 
-  /** Credentials that are not stored yet. */
+  /** Tests credentials that are not stored yet. */
   async testUnsavedCredentials(actor: Actor, input: TestInput): Promise<TestReply> {
     const { assignable, credentials } = await this.accounts.parseCredentialInput(
       actor,
@@ -64,21 +64,21 @@ export class CredentialTester implements UsageObserver {
     return this.#auditTest(actor, 'account.test', { type: 'provider', id: input.providerSlug }, reply);
   }
 
-  /** Also says to the account what came out. */
+  /** Tests a stored account and records the outcome in it. */
   async testAccount(actor: Actor, id: string): Promise<TestReply> {
     const result = await this.#testStoredAccount(actor.orgId, id);
     if (result === null) throw new NotFound('provider account');
     return this.#auditTest(actor, 'account.test', { type: 'account', id }, toTestReply(result));
   }
 
-  /** The same for a shared credential. */
+  /** Tests a stored shared credential and records the outcome in it. */
   async testSharedCredential(actor: Actor, id: string): Promise<TestReply> {
     const result = await this.#testStoredSharedCredential(actor.orgId, id);
     if (result === null) throw new NotFound('credential');
     return this.#auditTest(actor, 'credential.test', { type: 'credential', id }, toTestReply(result));
   }
 
-  /** In the trail: that a person or program had the credential tested, and what came out. */
+  /** Records in the audit trail that a user or program had the credential tested, with the outcome. */
   async #auditTest(
     actor: Actor,
     action: 'account.test' | 'credential.test',
@@ -90,21 +90,24 @@ export class CredentialTester implements UsageObserver {
     return reply;
   }
 
-  /** Calls that are booked: which accounts may be refused by their provider. In memory: the next such call says it again. */
+  /**
+   * Queues accounts whose calls got 401 or 403 for a retest. The queue is in memory: after a restart the next such call
+   * queues the account again.
+   */
   async onBooked(_tx: Tx, { entries }: BookedUsage): Promise<void> {
     const nowMs = Date.now();
-    for (const { upstreamStatus, dimensions: kind } of entries) {
-      if (upstreamStatus === 401 || upstreamStatus === 403) this.#retestQueue.enqueue(kind, nowMs);
+    for (const { upstreamStatus, dimensions } of entries) {
+      if (upstreamStatus === 401 || upstreamStatus === 403) this.#retestQueue.enqueue(dimensions, nowMs);
     }
   }
 
-  /** Tests what is suspected, and what was refused an hour ago. */
+  /** Tests queued accounts, and credentials that were rejected at least an hour ago. */
   async retestDue(nowMs: number): Promise<void> {
-    const suspects = this.#retestQueue.dequeue(RETESTS_PER_RUN, RETESTS_PER_ORG);
+    const candidates = this.#retestQueue.dequeue(RETESTS_PER_RUN, RETESTS_PER_ORG);
     const [own, shared] = await this.#claimDueRetests();
-    // Together: whoever's provider hangs keeps its own organization's tests waiting.
+    // In parallel: a hanging provider delays only the tests of its own organization.
     const outcomes = await Promise.allSettled([
-      ...suspects.map(({ accountId, orgId }) => this.#testQueuedAccount(orgId, accountId, nowMs)),
+      ...candidates.map(({ accountId, orgId }) => this.#testQueuedAccount(orgId, accountId, nowMs)),
       ...own!.map(({ id, orgId }) => this.#testStoredAccount(orgId, id)),
       ...shared!.map(({ id, orgId }) => this.#testStoredSharedCredential(orgId, id)),
     ]);
@@ -114,16 +117,16 @@ export class CredentialTester implements UsageObserver {
   }
 
   #claimDueRetests() {
-    const of = (table: 'provider_accounts' | 'credentials') =>
+    const claim = (table: 'provider_accounts' | 'credentials') =>
       store.claimDueRetests(this.sql, table, {
         olderThanMs: RETEST_AFTER_MS,
         limit: RETESTS_PER_RUN,
         perOrg: RETESTS_PER_ORG,
       });
-    return Promise.all([of('provider_accounts'), of('credentials')]);
+    return Promise.all([claim('provider_accounts'), claim('credentials')]);
   }
 
-  /** Many accounts' refused calls are one question about the credential that they share. */
+  /** Rejected calls of many accounts cause one test of the credential that they share. */
   #wasTestedRecently(credentialId: string | null, nowMs: number): boolean {
     return credentialId !== null && !this.#retestQueue.tryMark(credentialId, nowMs);
   }
@@ -147,13 +150,13 @@ export class CredentialTester implements UsageObserver {
   ): Promise<ProbeResult | null> {
     const known = await load(this.sql);
     if (known === null) return null;
-    // Read once more while the provider is held: where it has moved in between, what is stored says so by now.
+    // Read again while the provider is locked: if its address has changed meanwhile, the stored status shows it.
     const [assignable, sealed] = await this.sql.begin(async (tx) => {
-      const held = await this.accounts.lockProvider(tx, orgId, known.providerSlug);
-      return [held.assignable, await load(tx)] as const;
+      const locked = await this.accounts.lockProvider(tx, orgId, known.providerSlug);
+      return [locked.assignable, await load(tx)] as const;
     });
     if (sealed === null) return null;
-    // A credential never follows to another host, not even for a test.
+    // A credential is never sent to another host than the one it was stored for, not even in a test.
     if (!sealed.usable) return UNUSABLE_RESULT;
     const credentials = decryptCredentials(this.accounts.vault, this.log, orgId, sealed);
     if (credentials === null) return UNUSABLE_RESULT;
@@ -162,7 +165,10 @@ export class CredentialTester implements UsageObserver {
     return result;
   }
 
-  /** Only what the provider refused itself comes back by a test; a moved address needs its credential again. */
+  /**
+   * Only an account that was disabled by a rejection is enabled by a test. After a change of the provider's address the
+   * credential must be set again.
+   */
   async #recordOutcome(orgId: string, sealed: store.EncryptedCredential, refused: boolean): Promise<void> {
     await this.sql.begin(async (tx) => {
       const changed = await store.recordTestOutcome(tx, orgId, sealed, refused);
@@ -205,9 +211,9 @@ function toTestReply({ status, refused, latencyMs }: ProbeResult): TestReply {
 
 function describeResult(status: number | null, refused: boolean): string | null {
   if (refused && status === null) return 'The account needs its credentials set again.';
-  if (refused) return 'The provider does not take this credential: check that it is complete and still valid.';
+  if (refused) return 'The provider rejects this credential: check that it is complete and still valid.';
   if (status === null) return 'The provider could not be reached in time.';
-  if (status >= 500) return 'The provider is failing: try again later.';
-  if (status === 401 || status === 403) return 'The provider knows this credential, but it may not do everything.';
+  if (status >= 500) return 'The provider returned a server error: try again later.';
+  if (status === 401 || status === 403) return 'The provider accepts this credential, but it lacks some permissions.';
   return null;
 }

@@ -1,11 +1,11 @@
 /**
- * Accounts whose calls their provider refused lately, until their credentials are tested: organization by organization in
- * turn, so that one with thousands of them waits behind itself. None is suspected more often than once a minute.
+ * Accounts whose provider rejected calls recently, queued until their credentials are tested. Organizations are served
+ * in turn, so that one with thousands of accounts delays only its own. An account is queued at most once a minute.
  */
 const RETEST_INTERVAL_MS = 60_000;
-/** Of one organization; the next refused call says it again. */
+/** Queued accounts per organization. Further accounts are queued again by their next rejected call. */
 const QUEUED_PER_ORG_MAX = 50;
-/** Of all together. Beyond it the one suspected longest ago is forgotten. */
+/** Marks of all organizations together. Beyond this the oldest mark is dropped. */
 const MARKED_MAX = 20_000;
 
 interface RetestCandidate {
@@ -14,9 +14,9 @@ interface RetestCandidate {
 }
 
 export class RetestQueue {
-  /** Account, or credential that accounts share → when it was suspected last, ms; the oldest first. */
+  /** Account or shared credential → when it was last marked, ms; oldest first. */
   readonly #markedAtMs = new Map<string, number>();
-  /** Accounts by organization, the next to be served first. */
+  /** Queued accounts by organization, the one to be served next first. */
   readonly #queuedByOrg = new Map<string, string[]>();
 
   enqueue({ accountId, orgId }: RetestCandidate, nowMs: number): void {
@@ -26,10 +26,10 @@ export class RetestQueue {
     this.#queuedByOrg.set(orgId, waiting);
   }
 
-  /** False: it was marked within a minute. */
+  /** Marks the account or shared credential. Returns false when it was marked within the last minute. */
   tryMark(id: string, nowMs: number): boolean {
     if (nowMs - (this.#markedAtMs.get(id) ?? Number.NEGATIVE_INFINITY) < RETEST_INTERVAL_MS) return false;
-    this.#markedAtMs.delete(id); // to the end
+    this.#markedAtMs.delete(id); // moves it to the end
     this.#markedAtMs.set(id, nowMs);
     if (this.#markedAtMs.size > MARKED_MAX) this.#markedAtMs.delete(this.#markedAtMs.keys().next().value!);
     return true;
@@ -38,7 +38,7 @@ export class RetestQueue {
   dequeue(max: number, perOrg: number): readonly RetestCandidate[] {
     const taken: RetestCandidate[] = [];
     const served = new Map<string, number>();
-    // An organization that is set again goes to the end, where this loop meets it once more.
+    // An organization that is set again moves to the end, where this loop visits it once more.
     for (const [orgId, waiting] of this.#queuedByOrg) {
       if (taken.length === max) break;
       const before = served.get(orgId) ?? 0;

@@ -14,16 +14,16 @@ export const Account = Type.Object({
   credentialId: Type.Unsafe<string | null>({
     type: ['string', 'null'],
     format: 'uuid',
-    description: 'Of the shared credential that it uses; null: it has its own.',
+    description: 'Id of the shared credential that the account uses; null when it has its own credentials.',
   }),
-  isByok: Type.Literal('true', { description: 'The text true.' }),
+  isByok: Type.Literal('true', { description: 'Always the string "true".' }),
   mode: Type.Literal('byok'),
-  allowSensitivePaths: Type.Boolean({ description: 'Calls that hand out credentials pass.' }),
+  allowSensitivePaths: Type.Boolean({ description: 'Whether calls that return credentials are allowed.' }),
   createdAt: Timestamp,
 });
 export type Account = Static<typeof Account>;
 
-/** The fields depend on the provider, so they are checked by its own rules (providers/catalogue/credentials.ts). */
+/** The fields depend on the provider and are validated by its own rules (providers/catalogue/parse-credentials.ts). */
 export const CredentialsInput = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
   additionalProperties: true,
@@ -31,7 +31,7 @@ export const CredentialsInput = Type.Unsafe<Record<string, unknown>>({
 });
 
 const AllowSensitivePaths = Type.Boolean({
-  description: 'Let calls pass that hand out credentials or change who has access; false by default.',
+  description: 'Allow calls that return credentials or change access permissions; false by default.',
 });
 
 export const AccountInput = Body({
@@ -54,8 +54,11 @@ export const TestInput = Body({
 });
 export type TestInput = Static<typeof TestInput>;
 export const TestReply = Type.Object({
-  ok: Type.Boolean({ description: 'The provider takes the credential.' }),
-  status: Type.Unsafe<number | null>({ type: ['integer', 'null'], description: 'Null: the provider did not answer.' }),
+  ok: Type.Boolean({ description: 'Whether the provider accepts the credential.' }),
+  status: Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    description: 'HTTP status of the provider; null when it did not respond.',
+  }),
   latencyMs: Type.Integer(),
   hint: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
 });
@@ -68,7 +71,9 @@ export const AccountQuery = Type.Object({
   projectId: Type.Optional(Uuid),
   providerSlug: Type.Optional(ProviderSlug),
   status: Type.Optional(AccountStatus),
-  credentialId: Type.Optional(Type.String({ format: 'uuid', description: 'Those that use this shared credential.' })),
+  credentialId: Type.Optional(
+    Type.String({ format: 'uuid', description: 'Only accounts that use this shared credential.' }),
+  ),
 });
 const ListedAccount = Type.Object({ ...Account.properties, agentName: Type.String() });
 export type ListedAccount = Static<typeof ListedAccount>;

@@ -1,4 +1,7 @@
-/** Provider accounts: which credential an agent's calls to a provider carry (docs/contract.md#providers). */
+/**
+ * Provider accounts: the credentials that the gateway adds to an agent's calls to a provider
+ * (docs/contract.md#providers).
+ */
 
 import type { NameResolver } from '@acg/base/dns/name-resolver';
 import { checkTenantUrl } from '@acg/base/egress/check-url';
@@ -45,12 +48,12 @@ export class ProviderAccountService {
     return { rows: rows.map((row) => ({ ...present(row), agentName: row.agentName })), total };
   }
 
-  /** Throws {@link Conflict} when the agent has an account with the provider already. */
+  /** Throws {@link Conflict} when the agent already has an account with the provider. */
   async create(actor: Actor, input: AccountInput): Promise<Account> {
     const { orgId } = actor;
     const { agentId, providerSlug, credentials, credentialId = null } = input;
     if ((credentials === undefined) === (credentialId === null)) {
-      throw new InvalidInput('give either credentials or credentialId');
+      throw new InvalidInput('send either credentials or credentialId');
     }
     await this.agents.get(actor, agentId);
     if (credentials !== undefined) await this.assertAddressesAllowed(orgId, providerSlug, credentials);
@@ -59,12 +62,20 @@ export class ProviderAccountService {
         const { projectId } = await this.agents.lock(tx, orgId, agentId);
         const { assignable, customProviderId } = await this.lockProvider(tx, orgId, providerSlug);
         const id = uuidv7(Date.now());
-        const held =
+        const accountCredential =
           credentials === undefined
             ? await lockAssignableCredential(tx, orgId, credentialId!, providerSlug, projectId)
             : this.#encryptOwnCredential(orgId, id, assignable, credentials);
         const allowSensitivePaths = input.allowSensitivePaths ?? false;
-        const account = { id, orgId, agentId, providerSlug, customProviderId, allowSensitivePaths, ...held };
+        const account = {
+          id,
+          orgId,
+          agentId,
+          providerSlug,
+          customProviderId,
+          allowSensitivePaths,
+          ...accountCredential,
+        };
         const row = await store.insertAccount(tx, account);
         const changes = {
           agentId: [null, agentId],
@@ -86,26 +97,28 @@ export class ProviderAccountService {
     orgId: string,
     id: string,
     assignable: AssignableProvider,
-    given: CredentialFieldsInput,
+    fields: CredentialFieldsInput,
   ): AccountCredential {
-    const credentials = parseCredentials(credentialFieldsOf(assignable), given);
+    const credentials = parseCredentials(credentialFieldsOf(assignable), fields);
     const sealed = encryptCredentials(this.vault, { purpose: 'account', orgId, id }, credentials);
     return { sealed, credentialId: null, circuitKey: fixedOriginKey(assignable, credentials) };
   }
 
-  /** Replaces the credential; calls under way finish with the old one, the next ones carry the new one. */
-  async rotate(actor: Actor, id: string, given: CredentialFieldsInput): Promise<Account> {
+  /** Replaces the credentials. Calls in progress finish with the old ones, the next calls carry the new ones. */
+  async rotate(actor: Actor, id: string, fields: CredentialFieldsInput): Promise<Account> {
     const { orgId } = actor;
     const before = await store.loadAccount(this.sql, orgId, id);
     if (before === null) throw new NotFound('provider account');
     if (before.credentialId !== null) {
-      throw new Conflict(`this account uses the shared credential ${before.credentialId}: rotate that`);
+      throw new Conflict(
+        `this account uses the shared credential ${before.credentialId}: rotate the shared credential`,
+      );
     }
-    await this.assertAddressesAllowed(actor.orgId, before.providerSlug, given);
+    await this.assertAddressesAllowed(actor.orgId, before.providerSlug, fields);
     return this.sql.begin(async (tx) => {
       await this.agents.lock(tx, orgId, before.agentId);
       const { assignable } = await this.lockProvider(tx, orgId, before.providerSlug);
-      const credentials = parseCredentials(credentialFieldsOf(assignable), given);
+      const credentials = parseCredentials(credentialFieldsOf(assignable), fields);
       const sealed = encryptCredentials(this.vault, { purpose: 'account', orgId, id }, credentials);
       const row = await store.replaceCredentials(tx, orgId, id, sealed, fixedOriginKey(assignable, credentials));
       if (row === null) throw new NotFound('provider account');
@@ -126,7 +139,7 @@ export class ProviderAccountService {
     return this.sql.begin(async (tx) => {
       const before = await store.lockAccount(tx, orgId, id);
       if (before === null) throw new NotFound('provider account');
-      const row = await store.allowSensitivePaths(tx, orgId, id, patch.allowSensitivePaths);
+      const row = await store.setAllowSensitivePaths(tx, orgId, id, patch.allowSensitivePaths);
       const changes = { allowSensitivePaths: [before.allowSensitivePaths, row.allowSensitivePaths] } as const;
       await recordAudit(tx, actor, 'account.update', { type: 'account', id }, changes);
       await publishInvalidations(tx, [{ kind: 'agent', id: row.agentId }]);
@@ -144,18 +157,18 @@ export class ProviderAccountService {
     });
   }
 
-  /** Credentials as they would be stored, and whose they are. */
+  /** Validates credentials and returns them as they would be stored, with their provider. */
   async parseCredentialInput(
     actor: Actor,
     providerSlug: string,
-    given: CredentialFieldsInput,
+    fields: CredentialFieldsInput,
   ): Promise<{ readonly assignable: AssignableProvider; readonly credentials: Credentials }> {
-    await this.assertAddressesAllowed(actor.orgId, providerSlug, given);
+    await this.assertAddressesAllowed(actor.orgId, providerSlug, fields);
     const { assignable } = await this.sql.begin((tx) => this.lockProvider(tx, actor.orgId, providerSlug));
-    return { assignable, credentials: parseCredentials(credentialFieldsOf(assignable), given) };
+    return { assignable, credentials: parseCredentials(credentialFieldsOf(assignable), fields) };
   }
 
-  /** The provider stays as it is until the transaction ends. Throws {@link NotFound}. */
+  /** Locks the provider against changes until the transaction ends. Throws {@link NotFound}. */
   async lockProvider(tx: Tx, orgId: string, slug: string): Promise<LockedProvider> {
     const provider = this.catalogue.get(slug);
     if (provider !== null) return { assignable: { kind: 'built_in', provider }, customProviderId: null };
@@ -164,12 +177,15 @@ export class ProviderAccountService {
     return { assignable: { kind: 'custom', provider: custom }, customProviderId: custom.id };
   }
 
-  /** Addresses among the credentials of a built-in provider. Asks the DNS, so it runs outside the transaction. */
-  async assertAddressesAllowed(orgId: string, slug: string, given: CredentialFieldsInput): Promise<void> {
+  /**
+   * Checks the URLs among the credentials of a built-in provider. Resolves names, so it must run outside the
+   * transaction.
+   */
+  async assertAddressesAllowed(orgId: string, slug: string, fields: CredentialFieldsInput): Promise<void> {
     const provider = this.catalogue.get(slug);
     if (provider === null) return;
-    const credentials: Credentials = parseCredentials(provider.credentialFields, given);
-    // The operator's own address is used instead: the tenant's is kept, but nobody connects to it.
+    const credentials: Credentials = parseCredentials(provider.credentialFields, fields);
+    // The operator's address overrides the tenant's, which is stored but never connected to.
     if (!provider.address(credentials).tenantGiven) return;
     for (const { name, kind } of provider.credentialFields) {
       const value = credentials[name];
@@ -179,12 +195,12 @@ export class ProviderAccountService {
         checkTenantUrl(value, { allowCidrs: this.allowCidrs, httpsOnly: true, resolve }),
       );
       if (problem !== null) throw new InvalidInput(`credentials.${name} ${problem}`);
-      if (new URL(value).search !== '') throw new InvalidInput(`credentials.${name} must hold no query`);
+      if (new URL(value).search !== '') throw new InvalidInput(`credentials.${name} must not contain a query string`);
     }
   }
 }
 
-/** A shared credential, for an agent of that project. It stays until the transaction ends. */
+/** Locks a shared credential for an agent of that project until the transaction ends. */
 async function lockAssignableCredential(
   tx: Tx,
   orgId: string,

@@ -7,17 +7,17 @@ import { AccountStatus, CredentialsInput, ProviderSlug } from './schema.js';
 const Project = Type.Unsafe<string | null>({
   type: ['string', 'null'],
   format: 'uuid',
-  description: 'Only agents of that project may use it; null: all agents of the organization.',
+  description: 'Only agents of this project can use the credential; null for all agents of the organization.',
 });
 
-/** Never with a value: those go in and do not come back. */
+/** Never contains the secret values, which are write-only. */
 export const SharedCredential = Type.Object({
   id: Uuid,
   name: Type.String(),
   providerSlug: Type.String(),
   projectId: Project,
   status: AccountStatus,
-  accounts: Type.Integer({ description: 'How many accounts use it.' }),
+  accounts: Type.Integer({ description: 'Number of accounts that use the credential.' }),
   createdAt: Timestamp,
   rotatedAt: Type.Union([Timestamp, Type.Null()]),
 });

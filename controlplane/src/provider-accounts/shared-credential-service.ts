@@ -1,6 +1,6 @@
 /**
- * Credentials that many agents' accounts share: stored once, rotated once. Only agents of its project may use one that
- * has a project, and one that is in use cannot be deleted.
+ * Credentials that the accounts of many agents share: stored once, rotated once. A credential with a project can be
+ * used only by agents of that project. A credential in use cannot be deleted.
  */
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit } from '../audit/audit-trail.js';
@@ -58,8 +58,8 @@ export class SharedCredentialService {
       const id = uuidv7(Date.now());
       const sealed = encryptCredentials(this.accounts.vault, { purpose: TARGET_TYPE, orgId, id }, credentials);
       const circuitKey = fixedOriginKey(assignable, credentials);
-      const one = { id, orgId, projectId, name, providerSlug, customProviderId, sealed, circuitKey };
-      const row = await store.insertSharedCredential(tx, one);
+      const newCredential = { id, orgId, projectId, name, providerSlug, customProviderId, sealed, circuitKey };
+      const row = await store.insertSharedCredential(tx, newCredential);
       const changes = { name: [null, name], providerSlug: [null, providerSlug], projectId: [null, projectId] } as const;
       await recordAudit(tx, actor, 'credential.create', auditTarget(id), changes);
       return present(row);
@@ -75,16 +75,16 @@ export class SharedCredentialService {
     });
   }
 
-  /** For all its accounts at once; calls under way finish with the old one. */
-  async rotate(actor: Actor, id: string, given: Readonly<Record<string, unknown>>): Promise<SharedCredential> {
+  /** Replaces the credential for all its accounts at once. Calls in progress finish with the old one. */
+  async rotate(actor: Actor, id: string, fields: Readonly<Record<string, unknown>>): Promise<SharedCredential> {
     const { orgId } = actor;
     const before = await store.loadSharedCredential(this.sql, orgId, id);
     if (before === null) throw new NotFound(TARGET_TYPE);
-    await this.accounts.assertAddressesAllowed(orgId, before.providerSlug, given);
+    await this.accounts.assertAddressesAllowed(orgId, before.providerSlug, fields);
     return this.sql.begin(async (tx) => {
       const { assignable } = await this.accounts.lockProvider(tx, orgId, before.providerSlug);
       if ((await store.lockSharedCredential(tx, orgId, id, 'update')) === null) throw new NotFound(TARGET_TYPE);
-      const credentials = parseCredentials(credentialFieldsOf(assignable), given);
+      const credentials = parseCredentials(credentialFieldsOf(assignable), fields);
       const sealed = encryptCredentials(this.accounts.vault, { purpose: TARGET_TYPE, orgId, id }, credentials);
       const row = await store.replaceSharedCredential(tx, id, sealed, fixedOriginKey(assignable, credentials));
       const changes = { credentials: ['[secret]', '[secret]'], accounts: [row.accounts, row.accounts] } as const;
@@ -100,7 +100,7 @@ export class SharedCredentialService {
       if (before === null) throw new NotFound(TARGET_TYPE);
       if (before.accounts > 0) {
         const users = before.accounts === 1 ? 'an account uses' : `${before.accounts} accounts use`;
-        throw new Conflict(`${users} this credential: delete them first`);
+        throw new Conflict(`${users} this credential: delete these accounts first`);
       }
       await store.deleteSharedCredential(tx, id);
       await recordAudit(tx, actor, 'credential.delete', auditTarget(id), { name: [before.name, null] });
@@ -108,7 +108,7 @@ export class SharedCredentialService {
   }
 }
 
-/** What data planes have to forget when a shared credential changes. */
+/** The contexts that data planes must drop when a shared credential changes. */
 export async function listStaleContexts(tx: Tx, orgId: string, id: string): Promise<readonly Invalidation[]> {
   const agents = await store.listAgentsUsing(tx, id);
   return agents === null ? [{ kind: 'org', id: orgId }] : agents.map((agent) => ({ kind: 'agent', id: agent }));

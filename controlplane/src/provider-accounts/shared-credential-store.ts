@@ -7,7 +7,7 @@ export interface SharedCredentialRow {
   readonly id: string;
   readonly name: string;
   readonly providerSlug: string;
-  /** Null: for agents of every project. */
+  /** Null: for agents of all projects. */
   readonly projectId: string | null;
   readonly status: AccountStatus;
   readonly accounts: number;
@@ -20,12 +20,12 @@ const columns = (sql: Sql | Tx) => sql`
   (select count(*) from provider_accounts p where p.credential_id = credentials.id) as accounts,
   created_at as "createdAt", rotated_at as "rotatedAt"`;
 
-/** Only those of these; null = whichever. */
+/** Null fields do not filter. */
 export interface SharedCredentialFilter {
   readonly projectId: string | null;
   readonly providerSlug: string | null;
   readonly status: AccountStatus | null;
-  /** Part of the name, whatever its case. */
+  /** Part of the name, case-insensitive. */
   readonly search: string | null;
 }
 
@@ -57,7 +57,9 @@ export async function loadSharedCredential(
   return row ?? null;
 }
 
-/** `update` for writers; `share` for accounts that are made on it. Until the transaction ends. */
+/**
+ * Locks the credential until the transaction ends: `update` for writers, `share` for accounts that are created with it.
+ */
 export async function lockSharedCredential(
   tx: Tx,
   orgId: string,
@@ -70,14 +72,14 @@ export async function lockSharedCredential(
   return row ?? null;
 }
 
-/** Writers of one organization take turns, so that its credentials can be counted. */
+/** Serializes writers of one organization with an advisory lock, and counts its credentials. */
 export async function lockAndCountSharedCredentials(tx: Tx, orgId: string): Promise<number> {
   await tx`select pg_advisory_xact_lock(hashtext(${`credentials:${orgId}`}))`;
   const [row] = await tx<{ total: number }[]>`select count(*) as total from credentials where org_id = ${orgId}`;
   return row!.total;
 }
 
-/** Locks the project against deletion; false when there is none. */
+/** Locks the project against deletion; false when the organization has no such project. */
 export async function lockProject(tx: Tx, orgId: string, projectId: string): Promise<boolean> {
   return (await tx`select 1 from projects where org_id = ${orgId} and id = ${projectId} for key share`).length > 0;
 }
@@ -93,13 +95,13 @@ export interface NewSharedCredential {
   readonly circuitKey: string | null;
 }
 
-export async function insertSharedCredential(tx: Tx, one: NewSharedCredential): Promise<SharedCredentialRow> {
-  const { sealed } = one;
+export async function insertSharedCredential(tx: Tx, credential: NewSharedCredential): Promise<SharedCredentialRow> {
+  const { sealed } = credential;
   const [row] = await tx<SharedCredentialRow[]>`
     insert into credentials (id, org_id, project_id, name, provider_slug, custom_provider_id, key_id, nonce, ciphertext,
                              circuit_key)
-    values (${one.id}, ${one.orgId}, ${one.projectId}, ${one.name}, ${one.providerSlug}, ${one.customProviderId},
-            ${sealed.keyId}, ${sealed.nonce}, ${sealed.ciphertext}, ${one.circuitKey})
+    values (${credential.id}, ${credential.orgId}, ${credential.projectId}, ${credential.name}, ${credential.providerSlug}, ${credential.customProviderId},
+            ${sealed.keyId}, ${sealed.nonce}, ${sealed.ciphertext}, ${credential.circuitKey})
     returning ${columns(tx)}`;
   return row!;
 }
@@ -111,7 +113,10 @@ export async function renameSharedCredential(tx: Tx, id: string, name: string): 
   return row!;
 }
 
-/** Its accounts' calls belong to the new circuit from now on. */
+/**
+ * Also sets the circuit key of the accounts that use the credential, so that their next calls count for the new
+ * breaker.
+ */
 export async function replaceSharedCredential(
   tx: Tx,
   id: string,
@@ -133,7 +138,10 @@ export async function deleteSharedCredential(tx: Tx, id: string): Promise<void> 
 
 const LISTED_AGENTS_MAX = 200;
 
-/** The agents with an account on it; null: more than are worth being told of one by one. */
+/**
+ * Lists the agents with an account that uses the credential. Null: more than {@link LISTED_AGENTS_MAX}, too many to
+ * invalidate one by one.
+ */
 export async function listAgentsUsing(tx: Tx, id: string): Promise<readonly string[] | null> {
   const rows = await tx<{ agentId: string }[]>`
     select agent_id as "agentId" from provider_accounts where credential_id = ${id} limit ${LISTED_AGENTS_MAX + 1}`;

@@ -8,7 +8,7 @@ export interface AccountRow {
   readonly agentId: string;
   readonly providerSlug: string;
   readonly status: AccountStatus;
-  /** Null: it has its own. */
+  /** Null when the account has its own credentials. */
   readonly credentialId: string | null;
   readonly allowSensitivePaths: boolean;
   readonly createdAt: Date;
@@ -19,17 +19,17 @@ export interface NewAccount {
   readonly orgId: string;
   readonly agentId: string;
   readonly providerSlug: string;
-  /** Null: built in. */
+  /** Null for a built-in provider. */
   readonly customProviderId: string | null;
-  /** Null: it uses the shared credential. */
+  /** Null when the account uses the shared credential. */
   readonly sealed: EncryptedSecret | null;
   readonly credentialId: string | null;
-  /** Null: custom. Tells whom the events of a circuit concern. */
+  /** The breaker of the account's calls, which decides who gets its events; null for a custom provider. */
   readonly circuitKey: string | null;
   readonly allowSensitivePaths: boolean;
 }
 
-/** Of the shared credential where it uses one. */
+/** The status of the shared credential, if the account uses one. */
 const effectiveStatus = (sql: Sql | Tx) => sql`
   coalesce((select c.status from credentials c where c.id = provider_accounts.credential_id), status)`;
 
@@ -38,12 +38,12 @@ const columns = (sql: Sql | Tx) => sql`
   ${effectiveStatus(sql)} as status,
   allow_sensitive_paths as "allowSensitivePaths", created_at as "createdAt"`;
 
-/** Only accounts of these; null = whichever. */
+/** Null fields do not filter. */
 export interface AccountFilter {
   readonly agentId: string | null;
   readonly projectId: string | null;
   readonly status: AccountRow['status'] | null;
-  /** Of a shared credential. */
+  /** Id of a shared credential. */
   readonly credentialId: string | null;
   readonly providerSlug: string | null;
 }
@@ -78,7 +78,7 @@ export async function loadAccount(sql: Sql | Tx, orgId: string, id: string): Pro
   return row ?? null;
 }
 
-/** Violates `provider_accounts_agent_id_provider_slug_key` when the agent has one already. */
+/** Throws a violation of `provider_accounts_agent_id_provider_slug_key` when the agent already has such an account. */
 export async function insertAccount(tx: Tx, account: NewAccount): Promise<AccountRow> {
   const { sealed } = account;
   const [row] = await tx<AccountRow[]>`
@@ -112,25 +112,25 @@ export async function lockAccount(tx: Tx, orgId: string, id: string): Promise<Ac
   return row ?? null;
 }
 
-export async function allowSensitivePaths(tx: Tx, orgId: string, id: string, allowed: boolean): Promise<AccountRow> {
+export async function setAllowSensitivePaths(tx: Tx, orgId: string, id: string, allowed: boolean): Promise<AccountRow> {
   const [row] = await tx<AccountRow[]>`
     update provider_accounts set allow_sensitive_paths = ${allowed} where org_id = ${orgId} and id = ${id}
     returning ${columns(tx)}`;
   return row!;
 }
 
-/** Stored credentials, of an account or shared. */
+/** Encrypted credentials of an account or of a shared credential. */
 export interface EncryptedCredential {
-  /** The account; null where a shared credential is asked about by itself. */
+  /** Id of the account; null when the shared credential is read on its own. */
   readonly id: string | null;
   readonly credentialId: string | null;
   readonly agentId: string | null;
   readonly providerSlug: string;
   readonly keyId: string;
-  /** Base64, as {@link openCredentials} takes them. */
+  /** Base64, as `decryptCredentials` expects. */
   readonly nonce: string;
   readonly ciphertext: string;
-  /** False: they are another host's, or of another form. */
+  /** False: stored for another host or with other fields than the provider has now. */
   readonly usable: boolean;
 }
 
@@ -138,7 +138,7 @@ const encryptedColumns = (sql: Sql | Tx) => sql`
   key_id as "keyId", encode(nonce, 'base64') as nonce, encode(ciphertext, 'base64') as ciphertext,
   (status = 'active' or refused_at is not null) as usable`;
 
-/** With the shared credential, where the account uses one. */
+/** Loads the shared credential, if the account uses one. */
 export async function loadEncryptedCredential(
   sql: Sql | Tx,
   orgId: string,
@@ -165,7 +165,10 @@ export async function loadEncryptedSharedCredential(
   return row ?? null;
 }
 
-/** What of all organizations was refused, and tested, longest ago: accounts' own credentials, or shared ones. */
+/**
+ * Claims credentials of all organizations that were rejected and are due for a retest, oldest test first: credentials
+ * of accounts, or shared ones.
+ */
 export async function claimDueRetests(
   sql: Sql,
   table: 'provider_accounts' | 'credentials',
@@ -183,7 +186,7 @@ export async function claimDueRetests(
     returning id, org_id as "orgId"`;
 }
 
-/** False: nothing has changed, or the credential is another one by now. */
+/** Returns false when nothing has changed, or the credential was replaced meanwhile. */
 export async function recordTestOutcome(
   tx: Tx,
   orgId: string,

@@ -4,7 +4,7 @@ import { Deleted, IdParams } from '../http/schema.js';
 import { SuspendedList, SuspendedQuery, SuspendedReply } from './schema.js';
 import type { SuspensionService } from './service.js';
 
-/** A program may not decide about programs. */
+/** `tokens: false`: a management token cannot review suspended items, which may include management tokens. */
 const config = { access: 'owner', tokens: false } as const;
 
 export function suspensionRoutes(app: App, suspension: SuspensionService): void {

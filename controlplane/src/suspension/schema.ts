@@ -8,8 +8,10 @@ const Kind = Type.Enum([...SUSPENDABLE_KINDS]);
 export const SuspendedItem = Type.Object({
   id: Uuid,
   kind: Kind,
-  name: Type.String({ description: 'Of a member or an invitation the address, of a webhook the URL.' }),
-  detail: Type.String({ description: 'What else identifies it: role, prefix of the token, events, agent, address.' }),
+  name: Type.String({
+    description: 'The name; for a member or an invitation the e-mail address, for a webhook the URL.',
+  }),
+  detail: Type.String({ description: 'Further identification: role, token prefix, events, agent or address.' }),
   createdAt: Timestamp,
   suspendedAt: Timestamp,
 });

@@ -1,6 +1,7 @@
 /**
- * Suspension of what was made in an organization before its founder proved to read the mailbox of the account. A suspended
- * row is not in its table, so nothing of it works; an owner keeps it, which puts it back, or revokes it for good.
+ * Suspends everything that was created in an organization before its founder proved access to the mailbox of the
+ * account. A suspended row is moved out of its table, so it has no effect. An owner keeps it, which moves it back, or
+ * revokes it permanently.
  */
 import { recordAudit } from '../audit/audit-trail.js';
 import { isKeyViolation, type Sql, type Tx } from '../db/sql.js';
@@ -14,15 +15,15 @@ import type { SuspendableKind } from './suspendable-tables.js';
 
 export interface SuspensionResult {
   readonly items: number;
-  /** Organizations with at least one of them. */
+  /** Organizations with at least one suspended item. */
   readonly orgIds: readonly string[];
 }
 
 export const NOTHING_SUSPENDED: SuspensionResult = { items: 0, orgIds: [] };
 
 /**
- * Suspends everything in those organizations but the founder's membership. Call it after the founder's sessions have
- * ended, and {@link invalidateSuspendedOrganizations} last in the transaction.
+ * Suspends everything in those organizations except the founder's membership. The caller must revoke the founder's
+ * sessions before, and call {@link invalidateSuspendedOrganizations} last in the transaction.
  */
 export async function suspendItems(
   tx: Tx,
@@ -44,7 +45,7 @@ export async function suspendItems(
   return { items, orgIds };
 }
 
-/** Every data plane forgets those organizations and ends their calls. */
+/** Makes all data planes drop the contexts of those organizations and end their calls. */
 export const invalidateSuspendedOrganizations = (tx: Tx, { orgIds }: SuspensionResult): Promise<void> =>
   publishInvalidations(
     tx,
@@ -59,7 +60,7 @@ export class SuspensionService {
     return { rows: rows.map(present), total };
   }
 
-  /** It works again as before. A {@link Conflict} where it has no place any more. */
+  /** Restores the item. Throws {@link Conflict} when it conflicts with another row or what it belongs to is missing. */
   async keep(actor: Actor, id: string): Promise<SuspendedItem> {
     const { orgId } = actor;
     try {
@@ -68,7 +69,7 @@ export class SuspensionService {
         if (item === null) throw new NotFound('suspended item');
         if (item === false) {
           throw new Conflict(
-            'it has expired, or its creator is not a member any more: revoke it, or keep the member first',
+            'the item has expired, or its creator is no longer a member: revoke it, or keep the member first',
           );
         }
         await recordAudit(tx, actor, 'suspended_item.keep', { type: item.kind, id }, { name: [null, item.name] });
@@ -78,13 +79,13 @@ export class SuspensionService {
     } catch (error) {
       if (!isKeyViolation(error)) throw error;
       throw new Conflict(
-        'it has no place any more: something else has its name, or what it belongs to is suspended or gone. ' +
-          'Keep what it belongs to first, or revoke it',
+        'the item cannot be restored: its name is in use, or what it belongs to is suspended or deleted. ' +
+          'Keep what it belongs to first, or revoke the item',
       );
     }
   }
 
-  /** Deletes it for good. */
+  /** Deletes the item permanently. */
   async revoke(actor: Actor, id: string): Promise<void> {
     await this.sql.begin(async (tx) => {
       const item = await store.deleteSuspendedRow(tx, actor.orgId, id);

@@ -1,4 +1,4 @@
-/** Moves rows between their tables and `suspended_items`. No other code reads their contents there. */
+/** Moves rows between their tables and `suspended_items`. No other code reads the contents of suspended rows. */
 import type { Sql, Tx } from '../db/sql.js';
 import type { ListResult, Page } from '../http/pagination.js';
 import { SUSPENDABLE_TABLES, type SuspendableKind } from './suspendable-tables.js';
@@ -14,7 +14,7 @@ export interface SuspendedRow {
 
 const SECRET_COLUMNS = ['key_id', 'nonce', 'ciphertext'];
 
-/** Suspends everything of the organization but the founder's own membership; answers how many rows. */
+/** Suspends all rows of the organization except the founder's own membership. Returns the number of rows. */
 export async function suspendOrganizationRows(tx: Tx, orgId: string, founderId: string): Promise<number> {
   let total = 0;
   for (const {
@@ -74,8 +74,8 @@ export async function deleteSuspendedRow(tx: Tx, orgId: string, id: string): Pro
 }
 
 /**
- * Puts the row back as it was; null: the organization has no such item. False: its condition does not hold any more.
- * Throws a violation of a key where the row has no place any more.
+ * Moves the row back to its table unchanged. Null: the organization has no such item. False: its restore condition no
+ * longer holds. Throws a key violation when the row conflicts with another one or refers to a missing one.
  */
 export async function restoreRow(tx: Tx, orgId: string, id: string): Promise<SuspendedRow | false | null> {
   const [item] = await tx<(SuspendedRow & { columns: string[] })[]>`
@@ -83,8 +83,8 @@ export async function restoreRow(tx: Tx, orgId: string, id: string): Promise<Sus
            case when key_id is null then array[]::text[] else ${SECRET_COLUMNS}::text[] end as columns
       from suspended_items where org_id = ${orgId} and id = ${id} for update`;
   if (item === undefined) return null;
-  const { table, restoreCondition: keepIf } = SUSPENDABLE_TABLES.find(({ kind }) => kind === item.kind)!;
-  // Only what the row had: a column that a migration has added since gets its default.
+  const { table, restoreCondition } = SUSPENDABLE_TABLES.find(({ kind }) => kind === item.kind)!;
+  // Only the columns that the row had: a column that a migration has added since gets its default.
   const names = tx(item.columns);
   const [row] = await tx`
     insert into ${tx(table)} (${names})
@@ -93,7 +93,7 @@ export async function restoreRow(tx: Tx, orgId: string, id: string): Promise<Sus
         case when s.key_id is null then '{}'::jsonb
              else jsonb_build_object('key_id', s.key_id, 'nonce', s.nonce, 'ciphertext', s.ciphertext) end) r
        where s.org_id = ${orgId} and s.id = ${id}) t
-     where ${tx.unsafe(keepIf)} returning 1`;
+     where ${tx.unsafe(restoreCondition)} returning 1`;
   if (row === undefined) return false;
   await tx`set constraints all immediate`;
   await tx`delete from suspended_items where org_id = ${orgId} and id = ${id}`;

@@ -1,7 +1,7 @@
 /**
- * What is suspended when the mailbox of an unconfirmed account is proven for the first time: every kind of row that lets
- * somebody act in an organization, or that sends its data somewhere. `test/src/organizations/suspension-coverage.test.ts`
- * compares the list with the tables of the schema.
+ * The tables that are suspended when the mailbox of an unconfirmed account is proven for the first time: all rows that
+ * let a person or program act in an organization, or that send its data elsewhere.
+ * `test/src/organizations/suspension-coverage.test.ts` compares the list with the tables of the schema.
  */
 
 export type SuspendableKind =
@@ -17,22 +17,22 @@ export type SuspendableKind =
 /** SQL expressions over the row `t` of `table`. They are constants of this file, never input. */
 interface SuspendableTable {
   readonly kind: SuspendableKind;
-  /** With the columns org_id and created_at. */
+  /** Must have the columns org_id and created_at. */
   readonly table: string;
-  /** What the review shows of a row. */
+  /** What the review shows for a row. */
   readonly nameSql: string;
   readonly detailSql: string;
-  /** Which rows of the organization; `$founder` is the account whose mailbox was proven. */
+  /** Selects rows of the organization; `$founder` is the account whose mailbox was proven. */
   readonly suspendCondition: string;
-  /** The columns key_id, nonce and ciphertext hold a secret of the vault. */
+  /** Whether the columns key_id, nonce and ciphertext hold a secret of the vault. */
   readonly encrypted: boolean;
-  /** Must be true for a row that comes back, over its table's row type `t`. */
+  /** Must hold for a row to be restored; `t` has the row type of its table. */
   readonly restoreCondition: string;
 }
 
 /**
- * In the order in which they are suspended. Memberships first: a request that is under way holds its membership's row, so
- * what that request makes is there, and is suspended too. Rows that refer to others go before those.
+ * In the order of suspension. Memberships first: a request in progress locks the membership of its actor, so rows that
+ * it creates exist by then and are suspended, too. Rows that refer to others come before those.
  */
 export const SUSPENDABLE_TABLES: readonly SuspendableTable[] = [
   {
@@ -51,7 +51,7 @@ export const SUSPENDABLE_TABLES: readonly SuspendableTable[] = [
     detailSql: "t.token_prefix || '… ' || t.role",
     suspendCondition: 'true',
     encrypted: false,
-    // Else the token would come to life should its creator ever become a member again.
+    // Otherwise the token would become valid if its creator ever became a member again.
     restoreCondition: 'exists (select from memberships m where m.org_id = t.org_id and m.user_id = t.created_by)',
   },
   {

@@ -167,7 +167,7 @@ test('accounts of an unknown provider are 404, of a foreign agent 404, without c
   expect((await assign({ agentId, providerSlug: 'unknown', credentials: KEY })).status).toBe(404);
   expect((await assign({ agentId: foreign, providerSlug: 'openai', credentials: KEY })).status).toBe(404);
   expect((await assign({ agentId, providerSlug: 'openai' })).body).toEqual({
-    error: 'give either credentials or credentialId',
+    error: 'send either credentials or credentialId',
   });
 });
 

@@ -48,7 +48,7 @@ test('providers: a stored credential is tested, rotated and removed, and is nowh
   await page.getByRole('button', { name: 'Rotate Support bot at OpenAI' }).click();
   await page.getByLabel('API key').fill(BAD);
   await page.getByRole('button', { name: 'Test and store' }).click();
-  await page.getByText(/does not take this credential/).waitFor();
+  await page.getByText(/rejects this credential/).waitFor();
   await visitor.checkPage('providers-rotate');
   await page.getByLabel('API key').fill(BETTER);
   await page.getByRole('button', { name: 'Test and store' }).click();
@@ -126,7 +126,7 @@ test('providers: a shared credential is stored once, used by several agents and 
   await page.getByLabel('Name').fill('Team key');
   await page.getByLabel('API key').fill(BAD);
   await page.getByRole('button', { name: 'Test and store' }).click();
-  await page.getByText(/does not take this credential/).waitFor();
+  await page.getByText(/rejects this credential/).waitFor();
   await visitor.checkPage('providers-shared-new');
   await page.getByLabel('API key').fill(GOOD);
   await page.getByRole('button', { name: 'Test and store' }).click();

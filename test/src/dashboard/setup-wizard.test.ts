@@ -51,7 +51,7 @@ test('setup: from the sign-up to the green row of the first call in at most 12 c
 
   await page.getByLabel('API key').fill('sk-not-the-right-one');
   await click('Test and store');
-  await page.getByText(/does not take this credential/).waitFor();
+  await page.getByText(/rejects this credential/).waitFor();
   await visitor.checkPage('setup-provider');
   await page.getByLabel('API key').fill(PROVIDER_CREDENTIALS.openai);
   await click('Test and store');

@@ -448,16 +448,16 @@ export const AUTH: Area = {
     },
     {
       file: 'controlplane/src/members/service.ts',
-      find: `  const own = held === null || roleMax === null ? held : lowerRole(held, roleMax);`,
-      put: '  const own = held;',
+      find: `  const effectiveRole = currentRole === null || roleMax === null ? currentRole : lowerRole(currentRole, roleMax);`,
+      put: `  const effectiveRole = currentRole;`,
       bug: 'a device with a low role manages members',
       tests: ['test/src/organizations/members.test.ts', 'test/src/auth/device-login.test.ts'],
     },
     {
       file: 'controlplane/src/members/service.ts',
-      find: `export const mayAssignRole = (own: Role, role: Role): boolean =>
-  isRoleAtLeast(own, 'admin') && isRoleAtLeast(own, role);`,
-      put: `export const mayAssignRole = (own: Role, _role: Role): boolean => isRoleAtLeast(own, 'admin');`,
+      find: `export const mayAssignRole = (actorRole: Role, role: Role): boolean =>
+  isRoleAtLeast(actorRole, 'admin') && isRoleAtLeast(actorRole, role);`,
+      put: `export const mayAssignRole = (actorRole: Role, _role: Role): boolean => isRoleAtLeast(actorRole, 'admin');`,
       bug: 'an admin makes owners',
       tests: ['test/src/organizations/members.test.ts'],
     },
@@ -480,7 +480,7 @@ export const AUTH: Area = {
     },
     {
       file: 'controlplane/src/members/service.ts',
-      find: `    await this.throttle.consume(\`invited:\${recipient}\`, INVITATIONS_PER_RECIPIENT_TOTAL_MAX, RECIPIENT_WINDOW_S, what);
+      find: `    await this.throttle.consume(\`invited:\${recipient}\`, INVITATIONS_PER_RECIPIENT_TOTAL_MAX, RECIPIENT_WINDOW_S, subject);
 `,
       put: '',
       bug: 'many organizations flood one mailbox',

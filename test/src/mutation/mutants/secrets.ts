@@ -104,8 +104,8 @@ export const SECRETS: Area = {
     },
     {
       file: 'controlplane/src/contexts/service.ts',
-      find: `const itself = agentRef === '' || agentRefId === first.id || agentRef === first.slug;`,
-      put: `const itself = agentRef !== '!';`,
+      find: `const isOwnAgent = agentRef === '' || agentRefId === first.id || agentRef === first.slug;`,
+      put: `const isOwnAgent = agentRef !== '!';`,
       bug: 'an agent’s token names another agent',
       tests: [
         'test/src/plane-link/resolve-tokens.test.ts',
