@@ -1,5 +1,5 @@
 /**
- * Every setting of the control plane, read and checked once before any port opens
+ * The settings of the control plane. All are read and validated once, before any port opens
  * (docs/configuration.md#configuration).
  */
 
@@ -16,7 +16,7 @@ import { defaultConnectionLimits, descriptorsMax } from './http/file-descriptor-
 import { type OtlpSettings, readOtlpSettings } from './traces/otlp-settings.js';
 import type { MasterKey } from './vault/vault.js';
 
-/** Connections that a port takes: in total, and of one client network. */
+/** Connections that a port accepts: in total, and per client network. */
 interface PortConnectionBounds {
   readonly max: number;
   readonly perAddressMax: number;
@@ -31,23 +31,23 @@ export interface Config {
   readonly dataDir: string;
   readonly host: string;
   readonly port: number;
-  /** Null: `/metrics` is served on the API's port. */
+  /** Null: `/metrics` is served on the API port. */
   readonly metricsListen: { readonly host: string; readonly port: number } | null;
   readonly grpcListen: string;
   readonly connections: ConnectionBounds;
   readonly link: LinkSecurity;
   readonly databaseUrl: Secret;
-  /** The first encrypts, all decrypt. */
+  /** The first key encrypts, all keys decrypt. */
   readonly masterKeys: readonly MasterKey[];
-  /** One, or two while it is being replaced: the first signs, both verify. */
+  /** One secret, or two during a rotation: the first signs, both verify. */
   readonly jwtSecrets: readonly Secret[];
-  /** Without a trailing slash. */
+  /** Base URL without a trailing slash. */
   readonly publicUrl: string;
-  /** Where agents reach the data planes, without a trailing slash; null: not said. */
+  /** Base URL of the data planes for agents, without a trailing slash; null when not set. */
   readonly proxyUrl: string | null;
-  /** Who may sign up; `first`: only while there is no user. */
+  /** Who may sign up; `first`: only the first user. */
   readonly signup: 'open' | 'first' | 'closed';
-  /** Null: each mail becomes an .eml file in the outbox directory. */
+  /** Null: each mail is written as an .eml file into the outbox directory. */
   readonly smtpUrl: Secret | null;
   readonly mailFrom: string;
   readonly providersFile: string | null;
@@ -61,7 +61,7 @@ export interface Config {
   readonly usageLogRetentionDays: number;
   readonly rejectionRetentionDays: number;
   readonly auditRetentionDays: number;
-  /** Null: no traces are sent. */
+  /** Null: no traces are exported. */
   readonly otlp: OtlpSettings | null;
   readonly logLevel: LogLevel;
   readonly drainTimeoutMs: number;
@@ -94,7 +94,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
   const grpcListen = read.listenAddress('GRPC_LISTEN', '127.0.0.1:9090');
   const ms = (name: string, fallback: number) => readMs(read, name, fallback);
   const count = (name: string, fallback: number) => readPositiveInt(read, name, fallback);
-  const databaseUrl = read.required('DATABASE_URL', 'a postgres:// URL (npm start brings its own database)');
+  const databaseUrl = read.required('DATABASE_URL', 'a postgres:// URL (npm start includes its own database)');
   if (databaseUrl !== '') read.optionalUrl('DATABASE_URL', ['postgres', 'postgresql']);
   const jwtSecrets = read.secrets('JWT_SECRET');
   if (jwtSecrets.length === 0)
@@ -130,7 +130,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
       addresses: count('ABUSE_ADDRESSES', 20),
     },
     usageLogRetentionDays: read.int('USAGE_LOG_RETENTION_DAYS', { fallback: 90, min: 1, max: 36_500 }),
-    // Reports of rejections reach back 90 days.
+    // Reports of rejections cover up to 90 days.
     rejectionRetentionDays: read.int('REJECTION_RETENTION_DAYS', { fallback: 400, min: 92, max: 36_500 }),
     auditRetentionDays: read.int('AUDIT_RETENTION_DAYS', { fallback: 400, min: 1, max: 36_500 }),
     otlp: readOtlpSettings(read),
@@ -161,12 +161,11 @@ function readConnectionBounds(read: EnvReader): ConnectionBounds {
   return { api: bounds('CONTROLPLANE', defaults.api), grpc: bounds('GRPC', defaults.link) };
 }
 
-/** Directory of the mails that are not sent by SMTP. */
+/** The directory for mails that are not sent by SMTP. */
 export const outboxDirectory = (config: Config): string => join(config.dataDir, 'outbox');
 
 const MASTER_KEY = /^([A-Za-z0-9._-]{1,40}):([A-Za-z0-9+/]{43}=)$/;
 
-/** Also for the command that rotates them. */
 const readMs = (read: EnvReader, name: string, fallback: number): number =>
   read.int(name, { fallback, min: 1, max: DAY_MS });
 const readPositiveInt = (read: EnvReader, name: string, fallback: number): number =>
@@ -192,7 +191,8 @@ export function readMasterKeys(read: EnvReader): readonly MasterKey[] {
     }
     keys.push({ id: match[1]!, key: new Secret(Buffer.from(match[2]!, 'base64')) });
   }
-  if (new Set(keys.map((key) => key.id)).size !== keys.length) read.addProblem('MASTER_KEYS names a key id twice');
+  if (new Set(keys.map((key) => key.id)).size !== keys.length)
+    read.addProblem('MASTER_KEYS contains a key id twice: use each id once');
   return keys;
 }
 

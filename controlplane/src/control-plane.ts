@@ -1,6 +1,6 @@
 /**
- * Composition root of the control plane: builds what all parts share and the parts (parts/), starts and stops them in order. Throws
- * `ConfigError` when a file that the configuration names cannot be used.
+ * Composition root of the control plane: builds the shared services and the modules (composition/), and starts and
+ * stops them in order. Throws `ConfigError` when a configured file cannot be used.
  */
 
 import { TenantNameResolver } from '@acg/base/dns/tenant-name-resolver';
@@ -49,11 +49,11 @@ export interface ControlPlane {
   readonly app: App;
   readonly sql: Sql;
   readonly usage: UsageModule;
-  /** Migrates, opens the ports; resolves when everything is served. */
+  /** Migrates the database and opens the ports. Resolves when all ports are served. */
   start(): Promise<BoundPorts>;
-  /** Reads again the files that may change while it runs: PRICES_FILE. */
+  /** Reads the files that may change at run time again: PRICES_FILE. */
   reloadFiles(): void;
-  /** Stops accepting, lets requests finish, closes the pool. */
+  /** Stops accepting requests, lets running ones finish, then closes the pools. */
   stop(): Promise<void>;
 }
 
@@ -65,7 +65,7 @@ export function buildControlPlane(config: Config, log: Logger): ControlPlane {
   const authenticator = new Authenticator(sql, tokens, cookie);
   const health = new ReadinessCheck(sql);
   const metrics = new Metrics(config.version);
-  const site = loadDashboardBuild(config.publicUrl);
+  const dashboard = loadDashboardBuild(config.publicUrl);
   const app = createApp({
     log,
     authenticator,
@@ -73,14 +73,14 @@ export function buildControlPlane(config: Config, log: Logger): ControlPlane {
     trustedProxyCidrs: config.trustedProxyCidrs,
     publicUrl: config.publicUrl,
     handleUnrouted: (request, reply) =>
-      site !== null && isPageRequest(request)
-        ? sendDashboardPage(site, reply, cookie.readSecret(request) !== null)
+      dashboard !== null && isPageRequest(request)
+        ? sendDashboardPage(dashboard, reply, cookie.readSecret(request) !== null)
         : null,
   });
   const connections = buildConnectionLimits(config, log, metrics);
   connections.api.install(app.server);
   const closeApp = createGracefulClose(app);
-  if (site !== null) dashboardRoutes(app, site, cookie);
+  if (dashboard !== null) dashboardRoutes(app, dashboard, cookie);
   enforceProjectScope(app, sql);
   new Idempotency(
     pools.api,
@@ -88,8 +88,8 @@ export function buildControlPlane(config: Config, log: Logger): ControlPlane {
   ).install(app);
   new Tarpit().install(app);
   healthRoutes(app, health);
-  const metricsPort = config.metricsListen === null ? null : new MetricsServer(metrics);
-  if (metricsPort === null) metricsRoute(app, metrics);
+  const metricsServer = config.metricsListen === null ? null : new MetricsServer(metrics);
+  if (metricsServer === null) metricsRoute(app, metrics);
   const catalogue = loadCatalogue(config.providersFile);
   const { standIns } = catalogue;
   const prices = new OperatorPrices(config.pricesFile, catalogue, log, metrics);
@@ -124,7 +124,7 @@ export function buildControlPlane(config: Config, log: Logger): ControlPlane {
     usage,
     async start() {
       const ran = await migrate(sql);
-      if (ran.length > 0) log.info({ migrations: ran }, 'schema brought up to date');
+      if (ran.length > 0) log.info({ migrations: ran }, 'database schema migrated');
       await checkMasterKeys(sql, vault);
       await usage.start();
       await app.listen({ host: config.host, port: config.port });
@@ -133,8 +133,8 @@ export function buildControlPlane(config: Config, log: Logger): ControlPlane {
       prices.start();
       await events.start();
       const { port: grpcPort } = await link.start();
-      const { host = '', port: wanted = 0 } = config.metricsListen ?? {};
-      const boundMetricsPort = (await metricsPort?.listen(host, wanted)) ?? null;
+      const { host = '', port: requestedPort = 0 } = config.metricsListen ?? {};
+      const boundMetricsPort = (await metricsServer?.listen(host, requestedPort)) ?? null;
       health.started = true;
       const address = app.server.address();
       const port = typeof address === 'object' && address !== null ? address.port : config.port;
@@ -145,7 +145,7 @@ export function buildControlPlane(config: Config, log: Logger): ControlPlane {
       health.started = false;
       await link.stop();
       await closeApp(config.drainTimeoutMs / 2);
-      metricsPort?.close();
+      metricsServer?.close();
       await identity.stop();
       await agents.stop();
       await prices.stop();

@@ -1,4 +1,7 @@
-/** Starts the control plane: configuration first, then ports; stops on SIGTERM, SIGINT or the launcher's end; reads files again on SIGHUP. */
+/**
+ * Process entry of the control plane: loads the configuration, then opens the ports. Stops on SIGTERM, on SIGINT or
+ * when the launcher ends; reloads files on SIGHUP.
+ */
 import { ConfigError } from '@acg/base/env-reader';
 import { logInvariantFailures } from '@acg/base/invariant';
 import { createLogger } from '@acg/base/log';
@@ -10,7 +13,7 @@ import { describeStartupProblem } from './ops/startup-problem.js';
 const EXIT_CONFIG = 78;
 const EXIT_UNAVAILABLE = 69;
 
-/** Ends the process with one line per problem of the configuration. */
+/** Exits with one line per configuration problem. */
 function exitOnConfigError<T>(build: () => T): T {
   try {
     return build();

@@ -1,4 +1,4 @@
-/** The single node's own Postgres: where its files are, how it starts, and its restart when it dies. */
+/** The embedded Postgres of a single node: chooses its directory, starts it and restarts it when it dies. */
 import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { NodeSecrets } from './node-secrets.js';
@@ -20,11 +20,11 @@ export class EmbeddedDatabase {
   constructor(
     readonly dataDir: string,
     readonly secrets: NodeSecrets,
-    /** Called when the server died and was started again, or could not be. */
+    /** Called after a crash: with null when the server was restarted, else with the problem. */
     readonly onRestart: (problem: string | null) => void,
   ) {}
 
-  /** Starts the server and makes the database; returns its URL. */
+  /** Starts the server, creates the database and returns its URL. */
   async start(): Promise<string> {
     this.#cluster = await this.#startCluster(0);
     await this.#cluster.createDatabase(DATABASE);
@@ -53,7 +53,7 @@ export class EmbeddedDatabase {
   async #restart(port: number): Promise<void> {
     if (this.#stopping) return;
     try {
-      this.#cluster = await this.#startCluster(port); // same port: the control plane reconnects by itself
+      this.#cluster = await this.#startCluster(port); // the same port, so that the control plane reconnects without a restart
       this.onRestart(null);
     } catch (error) {
       this.onRestart((error as Error).message);
@@ -61,7 +61,7 @@ export class EmbeddedDatabase {
   }
 }
 
-/** Whether a database was made here before. */
+/** Whether the data directory belongs to an earlier start with an embedded database. */
 export const hasDatabase = (dataDir: string): boolean =>
   existsSync(join(dataDir, 'postgres')) || existsSync(join(dataDir, 'postgres.log'));
 
@@ -74,7 +74,7 @@ function chooseClusterDirectory(
   if (user === null || existsSync(inside)) return inside;
   const outside = sharedClusterDirectory(secrets.clusterName);
   if (existsSync(outside)) return outside;
-  chmodSync(dataDir, 0o711); // the files in it stay 0600; the user that runs Postgres must be able to pass through
+  chmodSync(dataDir, 0o711); // the files in it stay 0600; the user that runs Postgres must be able to traverse the directory
   if (isReachableBy(dataDir, user)) return inside;
   mkdirSync(dirname(outside), { recursive: true, mode: 0o755 });
   return outside;

@@ -1,7 +1,7 @@
 /**
  * `npm start`: everything on one node (docs/operations.md#one-node). Starts the embedded Postgres, the control plane
- * and one data plane with in-process counters; stops them in the opposite order, so that usage is flushed before the
- * database goes.
+ * and one data plane with in-process counters. Stops them in the opposite order, so that usage is flushed before the
+ * database stops.
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -28,7 +28,7 @@ let controlPlane: PlaneProcess | null = null;
 let dataPlane: PlaneProcess | null = null;
 let stopping: Promise<void> | null = null;
 
-/** Data plane, control plane, database: each needs the next one to finish its work. */
+/** Stops data plane, control plane and database in this order: each needs the next one to finish its work. */
 function stop(exitCode: number): Promise<void> {
   stopping ??= (async () => {
     await dataPlane?.stop();
@@ -47,7 +47,7 @@ process.on('SIGTERM', () => void stop(0));
 onSighup({ reload: () => controlPlane?.reloadFiles(), stop: () => void stop(0) });
 
 async function start(): Promise<void> {
-  // Before a database is made that nothing could serve.
+  // Checked before a database is created that could not be served.
   const problem = checkNativeServer();
   if (problem !== null) {
     logLine(problem);
@@ -61,16 +61,16 @@ async function start(): Promise<void> {
   let databaseUrl = env.DATABASE_URL;
   if (!databaseUrl) {
     database = new EmbeddedDatabase(dataDir, secrets, (problem) => {
-      if (problem === null) logLine('the database had ended and runs again');
+      if (problem === null) logLine('the database stopped unexpectedly and was restarted');
       else {
-        logLine(`the database ended and does not start again: ${problem}`);
+        logLine(`the database stopped unexpectedly and cannot be restarted: ${problem}`);
         void stop(EXIT.unavailable);
       }
     });
     databaseUrl = await database.start();
   }
   const shared = { ...env, GATEWAY_DATA_DIR: dataDir, LOG_LEVEL: env.LOG_LEVEL || 'warn' };
-  // Known before the data plane listens, unless it may take any port.
+  // Known before the data plane listens, unless it uses any free port.
   const ownProxy = env.DATAPLANE_PORT === '0' ? undefined : url(env.DATAPLANE_HOST, Number(env.DATAPLANE_PORT || 8081));
   const proxyUrl = env.DATAPLANE_PUBLIC_URL || ownProxy;
   const internalToken = env.INTERNAL_TOKEN || secrets.internalToken;
@@ -113,7 +113,7 @@ function url(host: string | undefined, port: number): string {
 }
 
 start().catch((error: unknown) => {
-  // A plane that failed has already said why.
+  // A plane that failed has already printed the reason.
   if (!(error instanceof PlaneStartError)) logLine((error as Error).message);
   void stop(exitCodeOf(error));
 });

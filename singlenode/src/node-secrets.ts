@@ -1,6 +1,6 @@
 /**
- * Keys and secrets of a single node that nobody configured: made once, kept in the data directory with mode 0600.
- * A damaged file is never replaced: without its master key the stored credentials are lost.
+ * Keys and secrets of a single node without configuration: created once and stored in the data directory with mode
+ * 0600. A damaged file is never replaced: without its master key the stored credentials are lost.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -11,14 +11,14 @@ export interface NodeSecrets {
   readonly jwtSecret: string;
   readonly internalToken: string;
   readonly databasePassword: string;
-  /** Name of the Postgres directory where it cannot live inside the data directory. */
+  /** Name of the Postgres directory when it cannot be inside the data directory. */
   readonly clusterName: string;
 }
 
 export class DamagedDataDirectoryError extends Error {
   constructor(message: string) {
     super(message);
-    this.name = 'DamagedDataDirectory';
+    this.name = 'DamagedDataDirectoryError';
   }
 }
 

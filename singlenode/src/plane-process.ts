@@ -1,4 +1,4 @@
-/** One plane as a child process: started, watched, restarted when it dies, stopped with a signal. */
+/** Runs one plane as a child process: starts it, restarts it when it dies, and stops it with a signal. */
 import { type ChildProcess, fork } from 'node:child_process';
 
 interface PlaneOptions {
@@ -6,25 +6,25 @@ interface PlaneOptions {
   /** Absolute path of its main.js. */
   readonly script: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Called with one line when the running plane died and is started again. */
+  /** Called with one line when the running plane died and will be restarted. */
   readonly onRestart: (line: string) => void;
 }
 
-/** The first message of a plane: it listens. */
+/** The first message of a plane, sent when it listens. */
 interface ReadyMessage {
   readonly ready: true;
   readonly port: number;
   readonly grpcPort?: number;
 }
 
-/** The plane ended before it listened; it has said why on stderr. */
+/** The plane ended before it listened. It has printed the reason on stderr. */
 export class PlaneStartError extends Error {
   constructor(
     readonly plane: string,
     readonly exitCode: number,
   ) {
     super(`${plane} did not start (exit code ${exitCode})`);
-    this.name = 'PlaneFailed';
+    this.name = 'PlaneStartError';
   }
 }
 
@@ -46,7 +46,7 @@ export class PlaneProcess {
   /** Resolves when the plane listens; throws {@link PlaneStartError} when it ends before that. */
   start(): Promise<ReadyMessage> {
     return new Promise((resolve, reject) => {
-      // A process group of its own: Ctrl-C reaches the launcher alone, which stops the planes in order.
+      // In a process group of its own, so that Ctrl-C reaches only the launcher, which stops the planes in order.
       const child = fork(this.options.script, [], {
         env: this.options.env,
         detached: true,
@@ -60,7 +60,7 @@ export class PlaneProcess {
         resolve(message as ReadyMessage);
       });
       child.once('exit', (code) => {
-        // Killed, or ended in a way that it has no code for: a bug.
+        // No exit code (killed) or a generic one is reported as a bug.
         const listened = this.#isListening;
         this.#isListening = false;
         if (!listened) reject(new PlaneStartError(this.options.name, code === null || code <= 1 ? EXIT_BUG : code));
@@ -69,26 +69,26 @@ export class PlaneProcess {
     });
   }
 
-  /** SIGTERM, then waits for the drain. */
+  /** Sends SIGTERM and waits until the plane has drained. */
   async stop(): Promise<void> {
     this.#stopping = true;
     const child = this.#child;
     if (child === null || child.exitCode !== null || child.signalCode !== null) return;
-    const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     child.kill('SIGTERM');
-    await gone;
+    await exited;
   }
 
-  /** SIGHUP: reads its files again. */
+  /** Sends SIGHUP, on which the plane reads its files again. */
   reloadFiles(): void {
-    // Before it listens it has no handler yet, and reads them anyway.
+    // Before it listens it has no handler yet, and will read the files anyway.
     if (this.#isListening) this.#child?.kill('SIGHUP');
   }
 
   async #restart(): Promise<void> {
     if (this.#stopping) return;
     const delayMs = RESTART_DELAYS_MS[Math.min(this.#restarts++, RESTART_DELAYS_MS.length - 1)]!;
-    this.options.onRestart(`${this.options.name} ended unexpectedly: starting it again in ${delayMs} ms`);
+    this.options.onRestart(`${this.options.name} stopped unexpectedly: restarting in ${delayMs} ms`);
     await new Promise((resolve) => setTimeout(resolve, delayMs));
     if (this.#stopping) return;
     try {

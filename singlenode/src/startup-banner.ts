@@ -1,4 +1,4 @@
-/** What `npm start` prints when everything runs: the URLs and the next commands. */
+/** The text that `npm start` prints when everything runs: the URLs and the next commands. */
 
 interface Addresses {
   readonly controlPlane: string;
@@ -14,10 +14,10 @@ Agent Credential Gateway is running.
   Agents' proxy    ${dataPlane}/v1/proxy/{provider}
   Data             ${dataDir}
 
-Next: open the dashboard and make an account; or without a browser (README, "Two-minute quickstart", has the rest):
+Next: open the dashboard and sign up. Without a browser (see README, "Two-minute quickstart"):
 
   curl -s ${controlPlane}/v1/auth/signup -H 'content-type: application/json' \\
     -d '{"email":"you@example.com","password":"correct horse battery","name":"You","orgName":"Acme"}'
 
-Ctrl-C stops everything; the next start finds all data again.
+Ctrl-C stops everything. All data is kept for the next start.
 `;

@@ -1,4 +1,6 @@
-/** Builds what agents are made of: agents, keys, providers, accounts; a part of the composition root. */
+/**
+ * Builds the module for agents: agents, keys, providers, provider accounts and prices. Part of the composition root.
+ */
 
 import { Dialer } from '@acg/base/dialer/dialer';
 import type { NameResolver } from '@acg/base/dns/name-resolver';
@@ -40,7 +42,7 @@ interface AgentsDependencies {
 }
 
 interface AgentsModule {
-  /** Sees which accounts' calls are refused; for the ingest. */
+  /** Detects accounts whose calls are rejected by their provider; for the usage ingest. */
   readonly usageObserver: UsageObserver;
   start(): void;
   stop(): Promise<void>;
@@ -85,7 +87,7 @@ export function buildAgents(
     usageObserver: tests,
     start() {
       background.runEvery('credential tests', RETEST_POLL_INTERVAL_MS, () => tests.retestDue(Date.now()));
-      background.runEvery('keys whose time was moved', RESCHEDULED_KEYS_INTERVAL_MS, () =>
+      background.runEvery('expiry of rescheduled keys', RESCHEDULED_KEYS_INTERVAL_MS, () =>
         keys.expireRescheduledKeys(),
       );
     },

@@ -1,4 +1,4 @@
-/** Builds the bounds on the connections of the two ports that strangers may reach; a part of the composition root. */
+/** Builds the connection limits of the two ports that strangers may reach. Part of the composition root. */
 
 import { toClientNetworkKey } from '@acg/base/client-network';
 import { CidrList } from '@acg/base/egress/cidr-list';
@@ -18,11 +18,11 @@ export function buildConnectionLimits(config: Config, log: Logger, metrics: Metr
   const exempt = new CidrList([...LOOPBACK, ...config.trustedProxyCidrs]);
   const rejected = metrics.addCounter(
     'gateway_control_connections_rejected_total',
-    'Connections that were closed: port full (api_total, grpc_total), client network full, no first byte in time.',
+    'Rejected connections by reason: limit of the port (total), limit of the client network (network), no first byte in time (idle).',
     'reason',
     ['api_total', 'api_network', 'api_idle', 'grpc_total', 'grpc_network', 'grpc_idle'] as const,
   );
-  const limits = (port: 'api' | 'grpc', name: string): ConnectionLimits =>
+  const createLimits = (port: 'api' | 'grpc', name: string): ConnectionLimits =>
     new ConnectionLimits({
       port: name,
       connectionsMax: config.connections[port].max,
@@ -33,7 +33,7 @@ export function buildConnectionLimits(config: Config, log: Logger, metrics: Metr
       onReject: (reason: ConnectionRejection) => rejected(`${port}_${reason}`),
       log,
     });
-  const ports = { api: limits('api', 'the API port'), grpc: limits('grpc', 'the gRPC port') };
+  const ports = { api: createLimits('api', 'the API port'), grpc: createLimits('grpc', 'the gRPC port') };
   metrics.addGauge('gateway_control_connections', 'Open connections to the API port.', () => ports.api.openConnections);
   metrics.addGauge(
     'gateway_control_grpc_connections',

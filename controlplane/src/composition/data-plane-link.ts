@@ -1,4 +1,4 @@
-/** Builds what data planes talk to: contexts, the watch and the gRPC server; a part of the composition root. */
+/** Builds the module that serves data planes: contexts, the watch and the gRPC server. Part of the composition root. */
 import type { Logger } from '@acg/base/log';
 import type { GatewayHandlers } from '@acg/proto/gateway-service';
 import type { Config } from '../config.js';
@@ -15,16 +15,16 @@ import { type InitialState, WatchHub } from '../watch/watch-hub.js';
 
 interface DataPlaneLinkDependencies {
   readonly config: Config;
-  /** Bounds the connections of the gRPC port. */
+  /** Limits the connections to the gRPC port. */
   readonly connections: ConnectionLimits;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly catalogue: Catalogue;
   readonly vault: Vault;
   readonly pools: Pick<Pools, 'feeds' | 'resolve'>;
-  /** What a data plane is told when it connects, beside the invalidations. */
+  /** The state that a data plane gets when it connects, beside the invalidations. */
   readonly greeting: InitialState;
-  /** The calls that other parts answer. */
+  /** gRPC handlers of other modules. */
   readonly handlers: Partial<GatewayHandlers>;
 }
 
@@ -32,7 +32,10 @@ interface DataPlaneLink {
   /** Broadcasts to the data planes of this instance. */
   readonly hub: WatchHub;
   start(): Promise<{ port: number }>;
-  /** Sends the data planes to other instances, lets calls under way finish. Called before what the handlers use stops. */
+  /**
+   * Sends the data planes to other instances and lets calls in progress finish. Must be called before the services that
+   * the handlers use are stopped.
+   */
   stop(): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** Builds what watches and tells: circuits, public status, events, webhooks; a part of the composition root. */
+/** Builds the module for circuits, public status, events and webhooks. Part of the composition root. */
 import { Dialer } from '@acg/base/dialer/dialer';
 import type { NameResolver } from '@acg/base/dns/name-resolver';
 import type { Logger } from '@acg/base/log';
@@ -41,7 +41,7 @@ interface EventsDependencies {
   readonly config: Config;
   readonly log: Logger;
   readonly sql: Sql;
-  /** Connections of their own for circuits. */
+  /** A separate connection pool for circuits. */
   readonly feeds: Sql;
   readonly metrics: Metrics;
   readonly catalogue: Catalogue;
@@ -50,42 +50,44 @@ interface EventsDependencies {
 }
 
 interface EventsModule {
-  /** Draws conclusions from booked usage; for the ingest. */
+  /** Runs the detectors on committed usage; for the usage ingest. */
   readonly usageObserver: UsageObserver;
   /** Changes of circuits, for the watch streams. */
   readonly circuitFeed: CircuitChangeFeed;
-  /** The calls of the link that are about circuits. */
+  /** The gRPC handlers that concern circuits. */
   readonly handlers: Pick<GatewayHandlers, 'acquireProbe' | 'releaseProbe' | 'reportContacts'>;
   start(): Promise<void>;
-  /** Called before the pool closes, when no usage comes in any more; gives the leases of unfinished deliveries back. */
+  /**
+   * Must be called before the pool closes, when no more usage arrives. Releases the leases of unfinished deliveries.
+   */
   stop(): Promise<void>;
 }
 
-export function buildEvents(app: App, parts: EventsDependencies): EventsModule {
-  const { config, log, sql, feeds, metrics, catalogue } = parts;
+export function buildEvents(app: App, dependencies: EventsDependencies): EventsModule {
+  const { config, log, sql, feeds, metrics, catalogue } = dependencies;
   const background = new BackgroundTasks(log);
   const transitions = new BreakerTransitions(config.circuit, log);
-  const board = new OrgBreakers(feeds, transitions);
-  const fleet = new FleetBreakers(feeds, transitions, listFleetOrigins(catalogue));
+  const orgBreakers = new OrgBreakers(feeds, transitions);
+  const fleetBreakers = new FleetBreakers(feeds, transitions, listFleetOrigins(catalogue));
   const circuitFeed = new CircuitChangeFeed(feeds, log);
   const probes = new ProbeLeases(feeds, config.circuit);
   const status = new StatusService(sql, catalogue.providers, config.circuit.windowMs);
   statusRoutes(app, status);
   addCircuitMetrics(metrics, status);
   eventRoutes(app, sql);
-  const webhooks = buildWebhooks(app, parts);
+  const webhooks = buildWebhooks(app, dependencies);
   return {
-    usageObserver: new UsageDetectors(board, config.abuse),
+    usageObserver: new UsageDetectors(orgBreakers, config.abuse),
     circuitFeed,
     handlers: {
       acquireProbe: unaryHandler(log, 'AcquireProbe', (request) => handleAcquireProbe(probes, request)),
-      releaseProbe: unaryHandler(log, 'ReleaseProbe', (request) => handleReleaseProbe(probes, board, request)),
-      reportContacts: unaryHandler(log, 'ReportContacts', (request) => handleReportContacts(fleet, request)),
+      releaseProbe: unaryHandler(log, 'ReleaseProbe', (request) => handleReleaseProbe(probes, orgBreakers, request)),
+      reportContacts: unaryHandler(log, 'ReportContacts', (request) => handleReportContacts(fleetBreakers, request)),
     },
     async start() {
       await circuitFeed.start();
-      board.start();
-      fleet.start();
+      orgBreakers.start();
+      fleetBreakers.start();
       await webhooks.dispatcher.start();
       background.runEvery('budget sweep', SWEEP_INTERVAL_MS, () => sweepBudgetAlerts(sql));
       background.runEvery('pruning abuse counts', SWEEP_INTERVAL_MS, () => deleteOldAbuseCounts(sql));
@@ -93,8 +95,8 @@ export function buildEvents(app: App, parts: EventsDependencies): EventsModule {
     },
     async stop() {
       const stopped = background.stop();
-      await board.stop();
-      await fleet.stop();
+      await orgBreakers.stop();
+      await fleetBreakers.stop();
       await circuitFeed.stop();
       await webhooks.dispatcher.stop();
       await webhooks.sender.close();
@@ -112,7 +114,7 @@ function buildWebhooks(app: App, { config, log, sql, metrics, vault, tenantNames
       allowCidrs: config.egressAllowCidrs,
       connectTimeoutMs: config.webhookTimeoutMs,
       tenantNames,
-      operatorNames: tenantNames, // a webhook's address is always a tenant's
+      operatorNames: tenantNames, // the address of a webhook is always set by a tenant
     }),
   });
   const dispatcher = new DeliveryDispatcher({

@@ -1,4 +1,7 @@
-/** Builds what concerns people: sessions, recovery, mail, members, audit; a part of the composition root. */
+/**
+ * Builds the module for users: sessions, recovery, mail, members, organizations and audit. Part of the composition
+ * root.
+ */
 import type { Logger } from '@acg/base/log';
 import { pruneAuditEntries } from '../audit/retention.js';
 import { auditRoutes } from '../audit/routes.js';
@@ -66,7 +69,7 @@ interface IdentityDependencies {
 
 interface IdentityModule {
   start(): void;
-  /** Called after the HTTP server has closed: finishes background work and sends the mails that wait. */
+  /** Called after the HTTP server has closed: finishes background work and sends queued mails. */
   stop(): Promise<void>;
 }
 
@@ -85,7 +88,7 @@ export function buildIdentity(
   const hasher = new PasswordHasher();
   const throttle = new Throttle(sql);
   const passwords = new PasswordVerifier(hasher, throttle, new FailedLoginAudit(sql, throttle, background));
-  const mailLeaves = config.smtpUrl !== null;
+  const deliversMail = config.smtpUrl !== null;
   const recovery = new AccountRecovery(
     sql,
     hasher,
@@ -94,7 +97,7 @@ export function buildIdentity(
     mailer,
     background,
     config.publicUrl,
-    mailLeaves,
+    deliversMail,
   );
   const signup = new SignupPolicy(sql, config.signup);
   const sessions = new SessionService(sql, tokens);
@@ -131,7 +134,7 @@ export function buildIdentity(
   return {
     start() {
       background.runEvery('pruning', PRUNE_INTERVAL_MS, prune);
-      background.runEvery('mails of events', EVENT_MAIL_INTERVAL_MS, () => eventMail.sendDue());
+      background.runEvery('event mails', EVENT_MAIL_INTERVAL_MS, () => eventMail.sendDue());
     },
     async stop() {
       await background.stop();

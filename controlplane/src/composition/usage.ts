@@ -1,4 +1,4 @@
-/** Builds the ledger: ingest, retention, usage answers; a part of the composition root. */
+/** Builds the usage module: ingest, retention, rollups, reports and span export. Part of the composition root. */
 
 import type { Logger } from '@acg/base/log';
 import { createMinorGcTrigger, MinorGcPacer } from '@acg/base/minor-gc-pacer';
@@ -27,27 +27,27 @@ import { scopeReportRoutes } from '../reports/routes/scope-report-routes.js';
 import { createSpanExporter } from '../traces/create-span-exporter.js';
 
 const MAINTAIN_INTERVAL_MS = HOUR_MS;
-/** How long a past day in which something was booked late is read from its hours. */
+/** A past day with late usage is read from its hourly rollups for at most this long. */
 const CLOSE_DAYS_INTERVAL_MS = 300_000;
 
 interface UsageDependencies {
   readonly config: Config;
   readonly log: Logger;
   readonly sql: Sql;
-  /** For reports, logs and exports. */
+  /** Connection pool for reports, logs and exports. */
   readonly reads: Sql;
-  /** Connections of their own for booking. */
+  /** Separate connection pool for the usage ingest. */
   readonly ingestSql: Sql;
   readonly metrics: Metrics;
-  /** Asked in this order, in the transaction that books. */
+  /** Called in this order, in the transaction that commits the usage. */
   readonly observers: readonly UsageObserver[];
 }
 
 export interface UsageModule {
   readonly ingest: UsageIngest;
-  /** Makes today's partition before anything is booked. */
+  /** Creates today's partition before usage is ingested. */
   start(): Promise<void>;
-  /** Called after the gRPC server has stopped and before the pool closes. */
+  /** Must be called after the gRPC server has stopped and before the pool closes. */
   stop(): Promise<void>;
 }
 
@@ -56,13 +56,18 @@ export function buildUsage(
   { config, log, sql, reads, ingestSql, metrics, observers }: UsageDependencies,
 ): UsageModule {
   const partitions = new UsagePartitions(sql, config.usageLogRetentionDays);
-  const figures = createIngestMetrics(metrics.registry, () => metrics.countDatabaseRewind('usage'));
-  const ingest = new UsageIngest(ingestSql, partitions, observers, figures, log);
-  const gate = new QueryConcurrencyLimiter(reads);
-  const sender = { gate, gcPacer: new MinorGcPacer(createMinorGcTrigger()) };
-  agentReportRoutes(app, new AgentReports(sql, gate), new AgentLogs(gate), sender);
-  scopeReportRoutes(app, new ScopeReports(gate), new AgentFiguresReport(gate), sender);
-  callRoutes(app, new CallLog(gate));
+  const ingestMetrics = createIngestMetrics(metrics.registry, () => metrics.countDatabaseRewind('usage'));
+  const ingest = new UsageIngest(ingestSql, partitions, observers, ingestMetrics, log);
+  const concurrencyLimiter = new QueryConcurrencyLimiter(reads);
+  const exportOptions = { gate: concurrencyLimiter, gcPacer: new MinorGcPacer(createMinorGcTrigger()) };
+  agentReportRoutes(app, new AgentReports(sql, concurrencyLimiter), new AgentLogs(concurrencyLimiter), exportOptions);
+  scopeReportRoutes(
+    app,
+    new ScopeReports(concurrencyLimiter),
+    new AgentFiguresReport(concurrencyLimiter),
+    exportOptions,
+  );
+  callRoutes(app, new CallLog(concurrencyLimiter));
   const spans = config.otlp === null ? null : createSpanExporter(config.otlp, config.version, log, metrics);
   if (spans !== null) ingest.onCommitted = (entries) => spans.enqueue(entries);
   const background = new BackgroundTasks(log);
@@ -71,19 +76,19 @@ export function buildUsage(
   const days = new DailyRollups(sql, log);
   const hours = new HourlyDimensionRollups(sql);
   const searches = new LogSearchIndexes(sql, log);
-  const closeDays = async (): Promise<void> => {
+  const updateRollups = async (): Promise<void> => {
     await hours.catchUp(Date.now());
-    await days.catchUp(Date.now()); // after an upgrade of a large ledger the first time takes a while
+    await days.catchUp(Date.now()); // the first run after an upgrade of a large ledger takes a while
     await searches.createMissing(Date.now());
   };
   return {
     ingest,
     async start() {
       await partitions.createAhead(Date.now());
-      background.runEvery('partitions of usage logs', MAINTAIN_INTERVAL_MS, () => partitions.createAhead(Date.now()));
-      const closeDaysNow = background.runEvery('usage of past days', CLOSE_DAYS_INTERVAL_MS, closeDays);
+      background.runEvery('usage log partitions', MAINTAIN_INTERVAL_MS, () => partitions.createAhead(Date.now()));
+      const updateRollupsNow = background.runEvery('usage rollups', CLOSE_DAYS_INTERVAL_MS, updateRollups);
       const sweepNow = background.runEvery('usage retention', MAINTAIN_INTERVAL_MS, () => retention.sweep(Date.now()));
-      closeDaysNow();
+      updateRollupsNow();
       sweepNow();
     },
     async stop() {

@@ -64,7 +64,7 @@ export class EventMailSender {
 
   async #isWithinMailLimit(orgId: string): Promise<boolean> {
     try {
-      await this.throttle.consume(`event-mail:${orgId}`, MAILS_PER_ORG_MAX, ORG_WINDOW_S, 'mails of events');
+      await this.throttle.consume(`event-mail:${orgId}`, MAILS_PER_ORG_MAX, ORG_WINDOW_S, 'event mails');
       return true;
     } catch (error) {
       if (error instanceof TooManyAttempts) return false;

@@ -1,6 +1,6 @@
 /**
- * `npm run rotate-master-key`: encrypts all stored secrets with the first key of MASTER_KEYS, while the gateway runs.
- * What to set before and afterwards, so that no control plane meets a key it lacks, is in docs/operations.md.
+ * `npm run rotate-master-key`: re-encrypts all stored secrets with the first key of MASTER_KEYS, while the gateway
+ * runs. docs/operations.md lists the settings before and after it, so that every control plane has the keys it needs.
  */
 import { ConfigError, EnvReader } from '@acg/base/env-reader';
 import { maskSecrets } from '@acg/base/log';
@@ -26,9 +26,9 @@ async function rotateMasterKey(): Promise<void> {
     await checkMasterKeys(sql, vault);
     const { written, unreadable } = await reencryptAll(sql, vault);
     const counts = Object.entries(written).map(([table, count]) => `${count} of ${table}`);
-    process.stdout.write(`encrypted anew with key ${vault.currentKeyId}: ${counts.join(', ')}\n`);
+    process.stdout.write(`re-encrypted with key ${vault.currentKeyId}: ${counts.join(', ')}\n`);
     for (const row of unreadable)
-      process.stderr.write(`rotate-master-key: no key opens ${row}: it was left as it is\n`);
+      process.stderr.write(`rotate-master-key: no key decrypts ${row}: it was left unchanged\n`);
     if (unreadable.length > 0) process.exitCode = EXIT_UNREADABLE;
     const old = vault.keyIds.filter((id) => id !== vault.currentKeyId);
     if (old.length > 0 && unreadable.length === 0)

@@ -1,14 +1,14 @@
 /**
- * The Postgres binaries that npm installed, and the system user that runs them. Postgres refuses to run as root, so
- * root hands it to the user `postgres` (made when missing); what that user cannot reach, such as a clone under root's
- * 0700 home, is placed under /var/lib instead (docs/operations.md#one-node).
+ * Finds the Postgres binaries that npm installed and the system user that runs them. Postgres does not run as root, so
+ * root starts it as the user `postgres`, which is created when missing. Directories that this user cannot reach, such
+ * as a clone below root's 0700 home, are replaced by one under /var/lib (docs/operations.md#one-node).
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 
-/** Where root's embedded Postgres lives when its own folder is closed to the user `postgres`. */
+/** Directory for root's embedded Postgres when the user `postgres` cannot reach the usual one. */
 const SHARED_DIRECTORY = '/var/lib/agent-credential-gateway';
 const USER = 'postgres';
 
@@ -60,7 +60,7 @@ function findInstalledPackage(): InstalledPackage {
   }
 }
 
-/** The package's own install step; run here for installations with `ignore-scripts`. It skips what exists. */
+/** Runs the package's own install step, for installations with `ignore-scripts`. Does nothing when the links exist. */
 function linkLibraries(root: string): void {
   const script = join(root, 'scripts/hydrate-symlinks.js');
   const { target } = (
@@ -75,7 +75,7 @@ function ensureSystemUser(): SystemUser {
       execFileSync('useradd', ['--system', '--user-group', '--no-create-home', '--shell', '/usr/sbin/nologin', USER]);
     } catch {
       throw new PostgresUnavailable(
-        `Postgres does not run as root and the user ${USER} could not be made: create it, or start as another user`,
+        `Postgres does not run as root, and the user ${USER} could not be created: create it, or start as another user`,
       );
     }
   }
@@ -90,7 +90,7 @@ function readUserId(flag: '-u' | '-g'): number | null {
   }
 }
 
-/** Whether the user may enter the directory, judged by the mode bits of it and all above it. */
+/** Whether the user may enter the directory, according to the mode bits of the directory and all its parents. */
 export function isReachableBy(directory: string, user: SystemUser): boolean {
   for (let path = resolve(directory); ; path = dirname(path)) {
     const { mode, uid, gid } = statSync(path);
@@ -108,7 +108,7 @@ function copyToSharedDirectory(native: InstalledPackage): string {
   cpSync(native.directory, partial, { recursive: true, verbatimSymlinks: true });
   chmodSync(partial, 0o755);
   try {
-    renameSync(partial, target); // atomic: a second start never sees half a copy
+    renameSync(partial, target); // atomic: a concurrent start never sees an incomplete copy
   } catch (error) {
     rmSync(partial, { recursive: true, force: true });
     if (!existsSync(target)) throw error;
@@ -116,7 +116,7 @@ function copyToSharedDirectory(native: InstalledPackage): string {
   return target;
 }
 
-/** A new directory for a cluster of a data directory that the user cannot reach. */
+/** Directory for the cluster of a data directory that the user cannot reach. */
 export function sharedClusterDirectory(name: string): string {
   return join(SHARED_DIRECTORY, name);
 }

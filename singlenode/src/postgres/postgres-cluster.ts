@@ -1,7 +1,7 @@
 /**
- * One embedded Postgres server on 127.0.0.1. It runs in a process group of its own, so that Ctrl-C on a terminal does
- * not reach it before the planes have stopped, under a small shell that stops it when our end of its standard input
- * closes: also when this process is killed, no server is left behind.
+ * One embedded Postgres server on 127.0.0.1. It runs in its own process group, so that Ctrl-C on a terminal does not
+ * stop it before the planes. A small supervising shell stops the server when its standard input closes. So no server is
+ * left behind, even when this process is killed.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import {
@@ -24,10 +24,13 @@ import { type PostgresBinaries, PostgresUnavailable } from './postgres-binaries.
 
 const execute = promisify(execFile);
 
-/** $1 = postgres binary, the rest its arguments. Standard input 3 is our life line. */
+/**
+ * $1 is the postgres binary, the rest are its arguments. The shell stops the server when its standard input (descriptor
+ * 3) closes.
+ */
 const SUPERVISOR_SCRIPT = 'exec 3<&0; "$@" 3<&- & pid=$!; (cat <&3 >/dev/null; kill -INT $pid 2>/dev/null) & wait $pid';
 const START_TIMEOUT_MS = 60_000;
-/** How long processes of a server that was killed are waited for. */
+/** How long to wait for leftover processes of a killed server. */
 const LEFTOVER_TIMEOUT_MS = 30_000;
 const MEMORY_IN_USE = /shared memory block .* is still in use/;
 const PORT_IN_USE = /could not bind .*: Address already in use/;
@@ -40,34 +43,34 @@ export interface ClusterOptions {
   /** Directory of the cluster; created when missing. */
   readonly directory: string;
   readonly password: string;
-  /** The server's own log. */
+  /** The log file of the server. */
   readonly logFile: string;
-  /** 0 = any free port. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Extra `name=value` settings. */
+  /** Additional `name=value` settings. */
   readonly settings: readonly string[];
 }
 
 export class PostgresCluster {
   readonly #supervisor: ChildProcess;
-  /** Resolves when the server is gone, whoever stopped it. */
+  /** Resolves when the server has ended, for whatever reason. */
   readonly exited: Promise<void>;
 
   private constructor(
     readonly options: ClusterOptions,
     readonly port: number,
-    keeper: ChildProcess,
+    supervisor: ChildProcess,
   ) {
-    this.#supervisor = keeper;
+    this.#supervisor = supervisor;
     this.exited = new Promise((resolve) =>
-      keeper.once('exit', () => {
-        keeper.stdin?.destroy(); // lets the keeper's watcher end when the server died by itself
+      supervisor.once('exit', () => {
+        supervisor.stdin?.destroy(); // lets the supervisor's watcher end when the server has ended by itself
         resolve();
       }),
     );
   }
 
-  /** Throws {@link PostgresUnavailable} with a line that says what to do. */
+  /** Throws {@link PostgresUnavailable} with one line that says what to do. */
   static async start(options: ClusterOptions): Promise<PostgresCluster> {
     if (!existsSync(join(options.directory, 'PG_VERSION'))) await initializeCluster(options);
     await stopOrphanedServer(options.directory);
@@ -80,11 +83,11 @@ export class PostgresCluster {
         await cluster.#waitUntilReady();
         return cluster;
       } catch (error) {
-        // Processes of a server that was killed hard hold its memory until they notice, at the end of their queries.
-        // And a free port is somebody else's when the system gave it out between our look and Postgres's.
+        // Two failures are worth a retry. Processes of a killed server hold its shared memory until the end of their
+        // queries. A port that was free may be taken by another process before Postgres binds it.
         const log = readLogFrom(options.logFile, logBytes);
-        const passes = MEMORY_IN_USE.test(log) || (options.port === 0 && PORT_IN_USE.test(log));
-        if (!passes || Date.now() > deadline) throw error;
+        const isRetryable = MEMORY_IN_USE.test(log) || (options.port === 0 && PORT_IN_USE.test(log));
+        if (!isRetryable || Date.now() > deadline) throw error;
       }
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
@@ -93,7 +96,7 @@ export class PostgresCluster {
   static #launch(options: ClusterOptions, port: number): PostgresCluster {
     const log = openSync(options.logFile, 'a', 0o600);
     const settings = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', ...options.settings];
-    const keeper = spawn(
+    const supervisor = spawn(
       '/bin/sh',
       [
         '-c',
@@ -107,7 +110,7 @@ export class PostgresCluster {
       { cwd: '/', detached: true, stdio: ['pipe', log, log], ...(options.binaries.user ?? {}) },
     );
     closeSync(log);
-    return new PostgresCluster(options, port, keeper);
+    return new PostgresCluster(options, port, supervisor);
   }
 
   url(database: string): string {
@@ -127,12 +130,12 @@ export class PostgresCluster {
     });
   }
 
-  /** Fast shutdown; connections are ended, nothing committed is lost. */
+  /** Fast shutdown: connections are closed, no committed data is lost. */
   async stop(): Promise<void> {
     this.#supervisor.stdin?.end();
     const timer = setTimeout(() => {
       const pid = this.pid;
-      if (pid > 0) process.kill(pid, 'SIGQUIT'); // immediate shutdown: recovers from the log at the next start
+      if (pid > 0) process.kill(pid, 'SIGQUIT'); // immediate shutdown: the next start recovers from the write-ahead log
     }, STOP_TIMEOUT_MS);
     await this.exited;
     clearTimeout(timer);
@@ -140,26 +143,26 @@ export class PostgresCluster {
 
   async #waitUntilReady(): Promise<void> {
     const deadline = Date.now() + START_TIMEOUT_MS;
-    let gone = false;
+    let hasExited = false;
     void this.exited.then(() => {
-      gone = true;
+      hasExited = true;
     });
-    let last: unknown = null;
-    while (Date.now() < deadline && !gone) {
+    let lastError: unknown = null;
+    while (Date.now() < deadline && !hasExited) {
       try {
         await this.#withAdminConnection((sql) => sql`select 1`);
         return;
       } catch (error) {
-        last = error;
-        if ((error as { code?: string }).code === '28P01') break; // wrong password will not heal
+        lastError = error;
+        if ((error as { code?: string }).code === '28P01') break; // a wrong password cannot succeed later
       }
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
     await this.stop();
     throw new PostgresUnavailable(
-      gone
+      hasExited
         ? `Postgres did not start on ${this.options.directory}: see ${this.options.logFile} (${lastLogLine(this.options.logFile)})`
-        : `Postgres on ${this.options.directory} does not let us in: ${(last as Error).message}`,
+        : `Postgres on ${this.options.directory} rejects the connection: ${(lastError as Error).message}`,
     );
   }
 
@@ -194,7 +197,7 @@ async function initializeCluster({ binaries, directory, password }: ClusterOptio
   }
 }
 
-/** A server whose owner was killed together with its keeper still holds the directory: end it first. */
+/** Stops a server that still uses the directory after its owner and its supervisor were killed. */
 async function stopOrphanedServer(directory: string): Promise<void> {
   const pid = readPid(directory);
   if (pid === null || !isPostgresProcess(pid)) return;
@@ -212,7 +215,7 @@ function readPid(directory: string): number | null {
   }
 }
 
-/** Whether that pid is a Postgres server: the number may have been given to another program since. */
+/** Whether the process is a Postgres server: the pid may have been reused by another program. */
 function isPostgresProcess(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -178,7 +178,7 @@ test('command: re-encrypts, names the keys that are no longer needed, and reject
     expect(runRotateMasterKeyCommand({ DATABASE_URL, MASTER_KEYS: `${fresh},${old}` })).toEqual({
       code: 0,
       out:
-        'encrypted anew with key new: 1 of provider_accounts, 0 of credentials, 0 of webhook_endpoints, ' +
+        're-encrypted with key new: 1 of provider_accounts, 0 of credentials, 0 of webhook_endpoints, ' +
         '0 of webhook_previous_secrets, 0 of suspended_accounts, 0 of suspended_credentials, ' +
         '0 of suspended_webhooks\nMASTER_KEYS no longer needs: test\n',
       err: '',

@@ -25,7 +25,7 @@ export class FailedLoginAudit {
 
   /** Returns at once. An e-mail address without an account leaves no entry. */
   record(email: string, ip: string): void {
-    this.background.run('entry of a failed login', async () => {
+    this.background.run('failed login audit', async () => {
       const user = await store.loadUserByEmail(this.sql, email);
       if (user === null || !(await this.#isWithinEntryLimits(user.id, ip))) return;
       await this.sql.begin((tx) => recordUserAudit(tx, user, ip, 'login.fail', {}));
