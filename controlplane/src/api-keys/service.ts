@@ -8,6 +8,7 @@ import { Conflict, InvalidInput, NotFound } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/pagination.js';
 import type { Actor } from '../http/route-access.js';
 import { LATEST_TIMESTAMP_MS, parseExpiry } from '../http/timestamp-params.js';
+import { lockProjectAgainstDeletion } from '../projects/store.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
 import { createGatewayToken } from './gateway-token.js';
 import type { ApiKey, ApiKeyInput, ApiKeyPatch, KeyScope, RotationInput } from './schema.js';
@@ -110,7 +111,7 @@ export class ApiKeyService {
     return this.sql.begin(async (tx) => {
       // Locks in the same order as a deletion.
       if (owner.agentId !== null) await this.agents.lock(tx, orgId, owner.agentId);
-      else if (owner.projectId !== null) await store.lockProject(tx, orgId, owner.projectId);
+      else if (owner.projectId !== null) await lockProjectAgainstDeletion(tx, orgId, owner.projectId);
       const old = await lockActiveKey(tx, orgId, id);
       if (old.replacedBy !== null) throw new Conflict(`this key was already replaced by ${old.replacedBy}`);
       const { name, scope, agentId, projectId } = old;
@@ -157,7 +158,7 @@ export class ApiKeyService {
       if (agentId === undefined) throw new InvalidInput('agentId is required for the scope agent');
       const agent = await this.agents.lock(tx, orgId, agentId);
       if (projectId !== undefined && projectId.toLowerCase() !== agent.projectId) {
-        if (!(await store.lockProject(tx, orgId, projectId))) throw new NotFound('project');
+        if (!(await lockProjectAgainstDeletion(tx, orgId, projectId))) throw new NotFound('project');
         throw new InvalidInput('projectId is not the project of that agent: leave it out');
       }
       return { scope, agentId: agent.id, projectId: agent.projectId };
@@ -168,7 +169,7 @@ export class ApiKeyService {
       return { scope, agentId: null, projectId: null };
     }
     if (projectId === undefined) throw new InvalidInput('projectId is required for the scope project');
-    if (!(await store.lockProject(tx, orgId, projectId))) throw new NotFound('project');
+    if (!(await lockProjectAgainstDeletion(tx, orgId, projectId))) throw new NotFound('project');
     return { scope, agentId: null, projectId };
   }
 }

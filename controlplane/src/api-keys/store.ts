@@ -145,12 +145,6 @@ export async function revokeKey(tx: Tx, orgId: string, id: string): Promise<ApiK
   return row ?? null;
 }
 
-/** Locks the project against deletion; false when the organization has no such project. */
-export async function lockProject(tx: Tx, orgId: string, projectId: string): Promise<boolean> {
-  const rows = await tx`select 1 from projects where org_id = ${orgId} and id = ${projectId} for key share`;
-  return rows.length > 0;
-}
-
 /** For filters: an id of another organization gives 404. */
 export async function projectExists(sql: Sql, orgId: string, projectId: string): Promise<boolean> {
   return (await sql`select 1 from projects where org_id = ${orgId} and id = ${projectId}`).length > 0;

@@ -1,3 +1,4 @@
+import { deleteInBatches, ROWS_PER_BATCH } from '../db/delete-in-batches.js';
 import { containsPattern } from '../db/like-pattern.js';
 import { orderBy, type Sorting } from '../db/order-by.js';
 import type { Sql } from '../db/sql.js';
@@ -57,4 +58,18 @@ export async function listAuditEntries(
       from audit_entries ${where} ${orderBy(sql, ORDER, sorting)} limit ${page.limit} offset ${page.offset}`;
   const [count] = await sql<{ total: number }[]>`select count(*) as total from audit_entries ${where}`;
   return { rows, total: count!.total };
+}
+
+/**
+ * Deletes entries older than AUDIT_RETENTION_DAYS, at most about 100 000 per call. Entries contain names and IP addresses,
+ * so they are not kept longer.
+ */
+export async function pruneAuditEntries(sql: Sql, retentionDays: number): Promise<void> {
+  await deleteInBatches(async () => {
+    const rows = await sql`
+      delete from audit_entries where id in (
+        select id from audit_entries where at < now() - ${retentionDays} * interval '1 day'
+         order by at limit ${ROWS_PER_BATCH} for update skip locked)`;
+    return rows.count;
+  });
 }

@@ -10,8 +10,7 @@ import { type Access, type Actor, isRoleAtLeast, lowerRole } from '../http/route
 import { hashManagementToken, isManagementToken } from './management-tokens/management-token.js';
 import * as tokenStore from './management-tokens/store.js';
 import { hashCookieSecret, type SessionCookie } from './sessions/session-cookie.js';
-import { revokeReusedSession } from './sessions/session-reuse.js';
-import { type ClientInfo, SESSION_ENDED_MESSAGE } from './sessions/session-service.js';
+import { type ClientInfo, revokeReusedSession, SESSION_ENDED_MESSAGE } from './sessions/session-service.js';
 import * as store from './sessions/session-store.js';
 import type { SessionTokens } from './sessions/session-token.js';
 

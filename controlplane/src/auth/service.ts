@@ -36,7 +36,8 @@ export type VerifiedInvitee =
   | { readonly kind: 'new'; readonly name: string; readonly passwordHash: string; readonly verified: boolean }
   | {
       readonly kind: 'owner';
-      readonly userId: string /** True when the link also proves access to the mailbox. */;
+      readonly userId: string;
+      /** True when the link also proves access to the mailbox. */
       readonly provesMailbox: boolean;
     }
   | {

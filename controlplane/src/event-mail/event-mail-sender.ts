@@ -6,7 +6,6 @@
  */
 
 import type { Sql } from '../db/sql.js';
-import { TooManyAttempts } from '../domain/errors.js';
 import type { Mailer } from '../mail/mailer.js';
 import type { Throttle } from '../throttling/throttle.js';
 import { createEventMail } from './event-mail-text.js';
@@ -62,13 +61,7 @@ export class EventMailSender {
     return due;
   }
 
-  async #isWithinMailLimit(orgId: string): Promise<boolean> {
-    try {
-      await this.throttle.consume(`event-mail:${orgId}`, MAILS_PER_ORG_MAX, ORG_WINDOW_S, 'event mails');
-      return true;
-    } catch (error) {
-      if (error instanceof TooManyAttempts) return false;
-      throw error;
-    }
+  #isWithinMailLimit(orgId: string): Promise<boolean> {
+    return this.throttle.tryConsume(`event-mail:${orgId}`, MAILS_PER_ORG_MAX, ORG_WINDOW_S, 'event mails');
   }
 }

@@ -66,6 +66,11 @@ export async function updateProject(
   return row ?? null;
 }
 
+/** Locks the project against deletion until the transaction ends; false when the organization has no such project. */
+export async function lockProjectAgainstDeletion(tx: Tx, orgId: string, projectId: string): Promise<boolean> {
+  return (await tx`select 1 from projects where org_id = ${orgId} and id = ${projectId} for key share`).length > 0;
+}
+
 /** Counts the agents of the project and locks the project row against new ones. Null: no such project. */
 export async function lockAndCountAgents(tx: Tx, orgId: string, id: string): Promise<number | null> {
   const [project] = await tx`select 1 from projects where org_id = ${orgId} and id = ${id} for update`;

@@ -8,6 +8,7 @@ import type { Sql, Tx } from '../db/sql.js';
 import { Conflict, NotFound } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/pagination.js';
 import type { Actor } from '../http/route-access.js';
+import { lockProjectAgainstDeletion } from '../projects/store.js';
 import { credentialFieldsOf, fixedOriginKey } from '../providers/build-upstream.js';
 import { parseCredentials } from '../providers/catalogue/parse-credentials.js';
 import { type Invalidation, publishInvalidations } from '../watch/publish-invalidations.js';
@@ -29,7 +30,7 @@ export class SharedCredentialService {
   async list(actor: Actor, filter: store.SharedCredentialFilter, page: Page): Promise<ListResult<SharedCredential>> {
     if (filter.projectId !== null) {
       const { projectId } = filter;
-      const known = await this.sql.begin((tx) => store.lockProject(tx, actor.orgId, projectId));
+      const known = await this.sql.begin((tx) => lockProjectAgainstDeletion(tx, actor.orgId, projectId));
       if (!known) throw new NotFound('project');
     }
     const { rows, total } = await store.listSharedCredentials(this.sql, actor.orgId, filter, page);
@@ -52,7 +53,8 @@ export class SharedCredentialService {
           `the organization already has ${CREDENTIALS_PER_ORG_MAX} shared credentials: delete one first`,
         );
       }
-      if (projectId !== null && !(await store.lockProject(tx, orgId, projectId))) throw new NotFound('project');
+      if (projectId !== null && !(await lockProjectAgainstDeletion(tx, orgId, projectId)))
+        throw new NotFound('project');
       const { assignable, customProviderId } = await this.accounts.lockProvider(tx, orgId, providerSlug);
       const credentials = parseCredentials(credentialFieldsOf(assignable), input.credentials);
       const id = uuidv7(Date.now());

@@ -79,11 +79,6 @@ export async function lockAndCountSharedCredentials(tx: Tx, orgId: string): Prom
   return row!.total;
 }
 
-/** Locks the project against deletion; false when the organization has no such project. */
-export async function lockProject(tx: Tx, orgId: string, projectId: string): Promise<boolean> {
-  return (await tx`select 1 from projects where org_id = ${orgId} and id = ${projectId} for key share`).length > 0;
-}
-
 export interface NewSharedCredential {
   readonly id: string;
   readonly orgId: string;

@@ -74,6 +74,17 @@ export class Throttle {
     if (row!.count > max) throw createTooManyAttempts(subject, row!.left);
   }
 
+  /** Like {@link consume}, but returns false instead of throwing. */
+  async tryConsume(key: string, max: number, windowS: number, subject: string): Promise<boolean> {
+    try {
+      await this.consume(key, max, windowS, subject);
+      return true;
+    } catch (error) {
+      if (error instanceof TooManyAttempts) return false;
+      throw error;
+    }
+  }
+
   /** Throws {@link TooManyAttempts} after too many failed logins (docs/contract.md#management-api). */
   async assertLoginAllowed(email: string, ip: string, proof: IdentityProof): Promise<void> {
     await this.#assertUnderLimit(addressLoginKey(email, ip), ADDRESS_FAILURE_LIMIT);

@@ -12,6 +12,7 @@ import type { ListResult, Page } from '../../http/pagination.js';
 import { type Actor, isRoleAtLeast } from '../../http/route-access.js';
 import { createSecretBytes } from '../../http/secret-bytes.js';
 import { parseExpiry } from '../../http/timestamp-params.js';
+import { lockProjectAgainstDeletion } from '../../projects/store.js';
 import { createManagementToken } from './management-token.js';
 import type { ManagementToken, ManagementTokenInput } from './schema.js';
 import * as store from './store.js';
@@ -42,7 +43,8 @@ export class ManagementTokenService {
       if ((await store.lockAndCountTokens(tx, orgId)) >= TOKENS_PER_ORG_MAX) {
         throw new Conflict(`the organization already has ${TOKENS_PER_ORG_MAX} management tokens: delete one first`);
       }
-      if (projectId !== null && !(await store.lockProject(tx, orgId, projectId))) throw new NotFound('project');
+      if (projectId !== null && !(await lockProjectAgainstDeletion(tx, orgId, projectId)))
+        throw new NotFound('project');
       const token = { id, orgId, projectId, name, role, tokenPrefix, tokenHash, createdBy: actor.userId, expiresAt };
       const inserted = await store.insertManagementToken(tx, token);
       await recordAudit(

@@ -77,11 +77,6 @@ export async function lockAndCountTokens(tx: Tx, orgId: string): Promise<number>
   return row!.total;
 }
 
-/** Locks the project against deletion; false when the organization has no such project. */
-export async function lockProject(tx: Tx, orgId: string, projectId: string): Promise<boolean> {
-  return (await tx`select 1 from projects where org_id = ${orgId} and id = ${projectId} for key share`).length > 0;
-}
-
 export async function deleteManagementToken(tx: Tx, orgId: string, id: string): Promise<ManagementTokenRow | null> {
   const [row] = await tx<ManagementTokenRow[]>`
     delete from management_tokens where org_id = ${orgId} and id = ${id} returning ${columns(tx)}`;

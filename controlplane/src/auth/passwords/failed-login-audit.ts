@@ -7,7 +7,6 @@
 import { toClientNetworkKey } from '@acg/base/client-network';
 import { recordUserAudit } from '../../audit/audit-trail.js';
 import type { Sql } from '../../db/sql.js';
-import { TooManyAttempts } from '../../domain/errors.js';
 import type { BackgroundTasks } from '../../ops/background-tasks.js';
 import type { Throttle } from '../../throttling/throttle.js';
 import * as store from '../users/user-store.js';
@@ -33,14 +32,11 @@ export class FailedLoginAudit {
   }
 
   async #isWithinEntryLimits(userId: string, ip: string): Promise<boolean> {
-    const what = 'audit entries of failed logins';
-    try {
-      await this.throttle.consume(`login-entry:${userId}:${toClientNetworkKey(ip)}`, 1, NETWORK_WINDOW_S, what);
-      await this.throttle.consume(`login-entries:${userId}`, ACCOUNT_ENTRIES_MAX, ACCOUNT_WINDOW_S, what);
-      return true;
-    } catch (error) {
-      if (error instanceof TooManyAttempts) return false;
-      throw error;
-    }
+    const { throttle } = this;
+    const subject = 'audit entries of failed logins';
+    return (
+      (await throttle.tryConsume(`login-entry:${userId}:${toClientNetworkKey(ip)}`, 1, NETWORK_WINDOW_S, subject)) &&
+      (await throttle.tryConsume(`login-entries:${userId}`, ACCOUNT_ENTRIES_MAX, ACCOUNT_WINDOW_S, subject))
+    );
   }
 }

@@ -4,7 +4,7 @@
  */
 import { recordUserAudit } from '../../audit/audit-trail.js';
 import type { Sql, Tx } from '../../db/sql.js';
-import { InvalidInput, TooManyAttempts, Unauthenticated } from '../../domain/errors.js';
+import { InvalidInput, Unauthenticated } from '../../domain/errors.js';
 import { normaliseEmail } from '../../http/schema.js';
 import { createPasswordResetMail, createSuspensionMail, createVerificationMail } from '../../mail/mail-texts.js';
 import type { Mailer } from '../../mail/mailer.js';
@@ -151,18 +151,12 @@ export class AccountRecovery {
     this.mailer.enqueue(createVerificationMail(this.publicUrl, user.email, token));
   }
 
-  async #isWithinMailLimit(purpose: store.EmailTokenPurpose, userId: string): Promise<boolean> {
-    try {
-      await this.throttle.consume(
-        `${purpose}-mail:${userId}`,
-        MAILS_PER_ADDRESS_MAX,
-        MAILS_WINDOW_S,
-        'mails to this address',
-      );
-      return true;
-    } catch (error) {
-      if (error instanceof TooManyAttempts) return false;
-      throw error;
-    }
+  #isWithinMailLimit(purpose: store.EmailTokenPurpose, userId: string): Promise<boolean> {
+    return this.throttle.tryConsume(
+      `${purpose}-mail:${userId}`,
+      MAILS_PER_ADDRESS_MAX,
+      MAILS_WINDOW_S,
+      'mails to this address',
+    );
   }
 }

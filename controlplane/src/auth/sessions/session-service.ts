@@ -13,7 +13,6 @@ import type { ListResult, Page } from '../../http/pagination.js';
 import type { Actor, Role } from '../../http/route-access.js';
 import type { SessionInfo } from '../users/session-schema.js';
 import { createCookieSecret } from './session-cookie.js';
-import { revokeReusedSession } from './session-reuse.js';
 import * as store from './session-store.js';
 import type { SessionTokens } from './session-token.js';
 
@@ -183,6 +182,24 @@ export class SessionService {
     if (!(await store.insertSession(tx, row))) throw new Unauthenticated(SESSION_ENDED_MESSAGE);
     return id;
   }
+}
+
+/**
+ * Revokes the session when a retired token is used again. Two clients hold the session then: the owner, and a thief who
+ * copied a token and refreshed it first, or exchanged it for a cookie. The gateway cannot tell them apart, so it revokes
+ * the session for both. `allowOverlap` spares the token before the newest one for 60 seconds, because a call with it may
+ * be in flight.
+ */
+export async function revokeReusedSession(
+  tx: Tx,
+  token: store.SessionTokenIdentity,
+  ip: string,
+  allowOverlap = true,
+): Promise<void> {
+  const ended = await store.deleteReusedSession(tx, token, allowOverlap);
+  if (ended === null) return;
+  const user = { id: token.userId, email: ended.email };
+  await recordUserAudit(tx, user, ip, 'session.end_reused', { session: [token.id, null] });
 }
 
 /**

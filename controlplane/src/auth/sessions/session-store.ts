@@ -155,7 +155,7 @@ export async function refreshSession(
   { id, userId, orgId, generation }: SessionTokenIdentity & { readonly orgId: string },
   network: string,
 ): Promise<SessionGeneration | 'reused' | null> {
-  const [row] = await tx<{ current: number; isWithinGrace: boolean; version: number }[]>`
+  const [row] = await tx<{ current: number; shared: boolean; version: number }[]>`
     select s.generation as current, u.session_version as version,
            coalesce(s.previous_until > now() and coalesce(s.refreshed_from = ${network}, true), false) as shared
       from sessions s join users u on u.id = s.user_id join memberships m on m.user_id = u.id and m.org_id = ${orgId}
@@ -163,7 +163,7 @@ export async function refreshSession(
        and (s.role_max is null or s.org_id = ${orgId}) and ${withinBearerLifetime(tx)}
        for update of s`;
   if (row === undefined) return null;
-  const { current, isWithinGrace: shared, version } = row;
+  const { current, shared, version } = row;
   const newest = generation === current;
   if (!newest && !(generation === current - 1 && shared)) return generation < current ? 'reused' : null;
   await tx`

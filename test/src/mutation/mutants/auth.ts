@@ -334,7 +334,8 @@ export const AUTH: Area = {
     },
     {
       file: 'controlplane/src/auth/device-login/device-login.ts',
-      find: `      if (!isRoleAtLeast(ownRole, role)) throw`,
+      find: `      if (!isRoleAtLeast(ownRole, role))
+        throw`,
       put: `      if (!isRoleAtLeast('owner', role)) throw`,
       bug: 'a device gets more than its user has',
       tests: ['test/src/auth/device-login.test.ts'],
@@ -480,7 +481,12 @@ export const AUTH: Area = {
     },
     {
       file: 'controlplane/src/members/service.ts',
-      find: `    await this.throttle.consume(\`invited:\${recipient}\`, INVITATIONS_PER_RECIPIENT_TOTAL_MAX, RECIPIENT_WINDOW_S, subject);
+      find: `    await this.throttle.consume(
+      \`invited:\${recipient}\`,
+      INVITATIONS_PER_RECIPIENT_TOTAL_MAX,
+      RECIPIENT_WINDOW_S,
+      subject,
+    );
 `,
       put: '',
       bug: 'many organizations flood one mailbox',
