@@ -3,21 +3,21 @@
  * one line. `statuses` are those that do not follow from the route itself (error-statuses.ts).
  */
 export const TAGS = {
-  Installation: 'What this installation is, and how its providers are.',
-  Authentication: 'Accounts, passwords, logging in; programs by device code.',
-  Sessions: 'Where the user is logged in.',
-  Organizations: 'The tenant that everything belongs to.',
-  Members: 'Who may do what in an organization.',
-  'Management tokens': 'For programs that call this API: CI, scripts, configuration as code.',
-  Projects: 'Groups of agents within an organization.',
-  Agents: 'Those that call providers through the gateway; with their limits.',
-  'API keys': 'Gateway tokens: what an agent holds instead of credentials.',
+  Installation: 'This installation and the health of its providers.',
+  Authentication: 'Accounts, passwords and login, including device login for programs.',
+  Sessions: 'The sessions of the user.',
+  Organizations: 'Organizations are the tenants; all other resources belong to one.',
+  Members: 'Members, roles and invitations of an organization.',
+  'Management tokens': 'Tokens for programs that call this API: CI, scripts, configuration as code.',
+  Projects: 'Groups of agents in an organization.',
+  Agents: 'Agents call providers through the gateway, within their limits.',
+  'API keys': 'Gateway tokens, which agents use instead of provider credentials.',
   Providers: 'Built-in ones and those of the organization.',
-  Accounts: 'The credentials of an agent at a provider.',
+  Accounts: 'Provider accounts: the credentials of agents for providers, own or shared.',
   Usage: 'Requests, tokens, cost, latency, refusals; from the ledger.',
   Webhooks: 'Endpoints, deliveries, and the events that are sent to them.',
-  Events: 'What happened, and who gets mail about it.',
-  Audit: 'Who changed what.',
+  Events: 'Events of an organization, and who gets them by mail.',
+  Audit: 'The audit trail: who changed what.',
 } as const;
 
 export interface Operation {
@@ -56,92 +56,108 @@ const audit = operations('Audit');
 
 /** By method and pattern as declared. */
 export const OPERATIONS: Readonly<Record<string, Operation>> = {
-  'GET /v1/config': installation('getConfig', 'What a client must know before anybody has logged in'),
+  'GET /v1/config': installation('getConfig', 'Get the public configuration'),
   'GET /v1/status': installation('getStatus', 'Health of the built-in providers, as the gateway sees them'),
 
-  'POST /v1/auth/signup': auth('signUp', 'Make an account and its organization', { statuses: [403, 409, 429] }),
+  'POST /v1/auth/signup': auth('signUp', 'Create an account and its organization', { statuses: [403, 409, 429] }),
   'POST /v1/auth/login': auth('logIn', 'Log in with e-mail and password', { statuses: [401, 429] }),
-  'POST /v1/auth/refresh': auth('refreshSession', 'A new token for the session', { statuses: [401, 403, 429] }),
-  'POST /v1/auth/logout': auth('logOut', 'End the session of this call'),
-  'POST /v1/auth/switch-org': auth('switchOrganization', 'A token for another organization', { statuses: [404, 429] }),
-  'POST /v1/auth/forgot-password': auth('forgotPassword', 'Mail a link for a new password', { statuses: [429] }),
-  'POST /v1/auth/reset-password': auth('resetPassword', 'Set a new password with the token of a mail', {
-    statuses: [429],
-  }),
-  'POST /v1/auth/change-password': auth('changePassword', 'Replace the password; ends the other sessions'),
-  'POST /v1/auth/verify-email': auth('verifyEmail', 'Confirm an address with the token of a mail', {
-    statuses: [401, 429],
-  }),
-  'POST /v1/auth/resend-verification': auth('resendVerification', 'Mail the link that confirms an address again', {
-    statuses: [429],
-  }),
-  'POST /v1/auth/device': auth('startDeviceLogin', 'Begin the login of a program', { statuses: [429] }),
-  'POST /v1/auth/device/token': auth('pollDeviceLogin', 'Ask whether a person has let the program in', {
-    statuses: [429],
-  }),
-  'POST /v1/auth/device/lookup': auth('lookUpDevice', 'Who asks to be let in, by the code that it shows', {
-    statuses: [404],
-  }),
-  'POST /v1/auth/device/approve': auth('approveDevice', 'Let the program in'),
-  'POST /v1/auth/device/deny': auth('denyDevice', 'Do not let the program in', { statuses: [404] }),
-
-  'GET /v1/me': session('getMe', 'Who is logged in, where, with which role'),
-  'PATCH /v1/me': session('updateMe', 'Change the name of the user'),
-  'GET /v1/sessions': session('listSessions', 'Sessions of the user'),
-  'DELETE /v1/sessions': session('endOtherSessions', 'End all sessions but this one'),
-  'DELETE /v1/sessions/:id': session('endSession', 'End a session'),
-  'POST /v1/session': session('openBrowserSession', 'Log a browser in: the session is a cookie', {
+  'POST /v1/auth/refresh': auth('refreshSession', 'Exchange a session token for a new one', {
     statuses: [401, 403, 429],
   }),
-  'PATCH /v1/session': session('switchBrowserSession', 'Go to another organization in this browser'),
-  'DELETE /v1/session': session('closeBrowserSession', 'Log this browser out'),
-
-  'POST /v1/orgs': org('createOrganization', 'Make another organization'),
-  'GET /v1/orgs/:id': org('getOrganization', 'The organization, with its budget'),
-  'PATCH /v1/orgs/:id': org('updateOrganization', 'Rename it, or set its budget'),
-  'DELETE /v1/orgs/:id': org('deleteOrganization', 'Delete it, after seven days in which it can be restored', {
-    statuses: [409, 429],
+  'POST /v1/auth/logout': auth('logOut', 'Log out: revoke the session of this call'),
+  'POST /v1/auth/switch-org': auth('switchOrganization', 'Get a token for another organization', {
+    statuses: [404, 429],
   }),
-  'POST /v1/orgs/:id/restore': org('restoreOrganization', 'Restore it within seven days of its deletion', {
+  'POST /v1/auth/forgot-password': auth('forgotPassword', 'Mail a link to set a new password', { statuses: [429] }),
+  'POST /v1/auth/reset-password': auth('resetPassword', 'Set a new password with the token from a mail', {
+    statuses: [429],
+  }),
+  'POST /v1/auth/change-password': auth('changePassword', 'Change the password and revoke all other sessions'),
+  'POST /v1/auth/verify-email': auth('verifyEmail', 'Confirm an e-mail address with the token from a mail', {
+    statuses: [401, 429],
+  }),
+  'POST /v1/auth/resend-verification': auth('resendVerification', 'Mail the confirmation link again', {
+    statuses: [429],
+  }),
+  'POST /v1/auth/device': auth('startDeviceLogin', 'Start a device login', { statuses: [429] }),
+  'POST /v1/auth/device/token': auth('pollDeviceLogin', 'Poll a device login for its session', {
+    statuses: [429],
+  }),
+  'POST /v1/auth/device/lookup': auth('lookUpDevice', 'Look up a device login by its user code', {
+    statuses: [404],
+  }),
+  'POST /v1/auth/device/approve': auth('approveDevice', 'Approve a device login'),
+  'POST /v1/auth/device/deny': auth('denyDevice', 'Deny a device login', { statuses: [404] }),
+
+  'GET /v1/me': session('getMe', 'Get the current user or management token, with organization and role'),
+  'PATCH /v1/me': session('updateMe', 'Change the user’s name'),
+  'GET /v1/sessions': session('listSessions', 'List the user’s sessions'),
+  'DELETE /v1/sessions': session('endOtherSessions', 'Revoke all other sessions'),
+  'DELETE /v1/sessions/:id': session('endSession', 'Revoke a session'),
+  'POST /v1/session': session('openBrowserSession', 'Open a browser session, which uses a cookie', {
+    statuses: [401, 403, 429],
+  }),
+  'PATCH /v1/session': session('switchBrowserSession', 'Switch the browser session to another organization'),
+  'DELETE /v1/session': session('closeBrowserSession', 'Close the browser session'),
+
+  'POST /v1/orgs': org('createOrganization', 'Create an organization'),
+  'GET /v1/orgs/:id': org('getOrganization', 'Get the organization with its budget'),
+  'PATCH /v1/orgs/:id': org('updateOrganization', 'Rename the organization or set its budget'),
+  'DELETE /v1/orgs/:id': org(
+    'deleteOrganization',
+    'Delete the organization after seven days, in which it can be restored',
+    {
+      statuses: [409, 429],
+    },
+  ),
+  'POST /v1/orgs/:id/restore': org('restoreOrganization', 'Restore an organization within seven days of its deletion', {
     statuses: [409],
   }),
-  'GET /v1/deleted-orgs': org('listDeletedOrganizations', 'Who deleted or restored which organization'),
-  'GET /v1/suspended-items': org('listSuspendedItems', 'What was made before the founder proved the mailbox'),
-  'POST /v1/suspended-items/:id/keep': org('keepSuspendedItem', 'Let a suspended item work again', { statuses: [409] }),
-  'DELETE /v1/suspended-items/:id': org('revokeSuspendedItem', 'Delete a suspended item for good'),
+  'GET /v1/deleted-orgs': org('listDeletedOrganizations', 'List deletions of the user’s organizations'),
+  'GET /v1/suspended-items': org(
+    'listSuspendedItems',
+    'List items that were suspended because they were created before the founder’s mailbox was proven',
+  ),
+  'POST /v1/suspended-items/:id/keep': org('keepSuspendedItem', 'Keep a suspended item: restore it', {
+    statuses: [409],
+  }),
+  'DELETE /v1/suspended-items/:id': org('revokeSuspendedItem', 'Revoke a suspended item: delete it permanently'),
 
-  'GET /v1/members': member('listMembers', 'Members and open invitations'),
-  'POST /v1/members': member('inviteMember', 'Invite an address'),
+  'GET /v1/members': member('listMembers', 'List members and open invitations'),
+  'POST /v1/members': member('inviteMember', 'Invite a member by e-mail'),
   'POST /v1/members/:userId/resend': member('resendInvitation', 'Mail the invitation again'),
-  'PATCH /v1/members/:userId': member('setMemberRole', 'Give a member another role'),
-  'DELETE /v1/members/:userId': member('removeMember', 'Remove a member, or take an invitation back'),
+  'PATCH /v1/members/:userId': member('setMemberRole', 'Change the role of a member'),
+  'DELETE /v1/members/:userId': member('removeMember', 'Remove a member or revoke an invitation'),
   'DELETE /v1/members/me': member('leaveOrganization', 'Leave the organization'),
-  'POST /v1/invitations/accept': member('acceptInvitation', 'Become a member with the token of a mail', {
+  'POST /v1/invitations/accept': member('acceptInvitation', 'Accept an invitation with the token from a mail', {
     statuses: [401, 403, 409, 429],
   }),
 
-  'GET /v1/management-tokens': token('listManagementTokens', 'Management tokens'),
-  'POST /v1/management-tokens': token('createManagementToken', 'Make a management token; it is shown once'),
+  'GET /v1/management-tokens': token('listManagementTokens', 'List management tokens'),
+  'POST /v1/management-tokens': token(
+    'createManagementToken',
+    'Create a management token, which is returned only once',
+  ),
   'DELETE /v1/management-tokens/:id': token('deleteManagementToken', 'Delete a management token'),
 
-  'GET /v1/projects': project('listProjects', 'Projects'),
-  'POST /v1/projects': project('createProject', 'Make a project'),
-  'GET /v1/projects/:id': project('getProject', 'A project'),
-  'PATCH /v1/projects/:id': project('updateProject', 'Rename it, or set its budget'),
+  'GET /v1/projects': project('listProjects', 'List projects'),
+  'POST /v1/projects': project('createProject', 'Create a project'),
+  'GET /v1/projects/:id': project('getProject', 'Get a project'),
+  'PATCH /v1/projects/:id': project('updateProject', 'Rename a project or set its budget'),
   'DELETE /v1/projects/:id': project('deleteProject', 'Delete an empty project'),
 
-  'GET /v1/agents': agent('listAgents', 'Agents of a project'),
-  'POST /v1/agents': agent('createAgent', 'Make an agent'),
-  'GET /v1/agents/:id': agent('getAgent', 'An agent with its limits'),
-  'PATCH /v1/agents/:id': agent('updateAgent', 'Change its name, limits, budget or policy'),
-  'PATCH /v1/agents/:id/status': agent('setAgentStatus', 'Pause, resume or revoke it'),
-  'DELETE /v1/agents/:id': agent('deleteAgent', 'Delete it with its keys and accounts'),
+  'GET /v1/agents': agent('listAgents', 'List the agents of a project'),
+  'POST /v1/agents': agent('createAgent', 'Create an agent'),
+  'GET /v1/agents/:id': agent('getAgent', 'Get an agent with its limits'),
+  'PATCH /v1/agents/:id': agent('updateAgent', 'Change the name, limits, budget or policy of an agent'),
+  'PATCH /v1/agents/:id/status': agent('setAgentStatus', 'Pause, resume or revoke an agent'),
+  'DELETE /v1/agents/:id': agent('deleteAgent', 'Delete an agent with its keys and provider accounts'),
 
-  'GET /v1/api-keys': key('listApiKeys', 'API keys'),
-  'POST /v1/api-keys': key('createApiKey', 'Make an API key; the gateway token is shown once'),
-  'PATCH /v1/api-keys/:id': key('updateApiKey', 'Rename it, or change when it ends'),
-  'POST /v1/api-keys/:id/rotate': key('rotateApiKey', 'Replace it; the old one works on for a while'),
-  'DELETE /v1/api-keys/:id': key('revokeApiKey', 'Revoke an API key at once'),
+  'GET /v1/api-keys': key('listApiKeys', 'List API keys'),
+  'POST /v1/api-keys': key('createApiKey', 'Create an API key; its gateway token is returned only once'),
+  'PATCH /v1/api-keys/:id': key('updateApiKey', 'Rename an API key or change its expiry'),
+  'POST /v1/api-keys/:id/rotate': key('rotateApiKey', 'Rotate an API key; the old one stays valid for a grace period'),
+  'DELETE /v1/api-keys/:id': key('revokeApiKey', 'Revoke an API key'),
 
   'GET /v1/providers': provider('listProviders', 'Built-in providers'),
   'GET /v1/custom-providers': provider('listCustomProviders', 'All providers, with those of the organization'),
@@ -149,22 +165,41 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'PUT /v1/custom-providers/:id': provider('updateCustomProvider', 'Change some of its fields'),
   'DELETE /v1/custom-providers/:id': provider('deleteCustomProvider', 'Delete it with its accounts'),
 
-  'GET /v1/credentials': account('listCredentials', 'Shared credentials'),
-  'POST /v1/credentials': account('createCredential', 'Store a credential for the accounts of many agents'),
-  'GET /v1/credentials/:id': account('getCredential', 'A shared credential, without its value'),
+  'GET /v1/credentials': account('listCredentials', 'List shared credentials'),
+  'POST /v1/credentials': account(
+    'createCredential',
+    'Create a credential that the provider accounts of many agents share',
+  ),
+  'GET /v1/credentials/:id': account('getCredential', 'Get a shared credential without its value'),
   'PATCH /v1/credentials/:id': account('renameCredential', 'Rename a shared credential'),
-  'POST /v1/credentials/:id/rotate': account('rotateCredential', 'Replace it for all accounts that use it'),
-  'POST /v1/credentials/:id/test': account('testCredential', 'Whether the provider takes the shared credential'),
+  'POST /v1/credentials/:id/rotate': account(
+    'rotateCredential',
+    'Rotate a shared credential for all accounts that use it',
+  ),
+  'POST /v1/credentials/:id/test': account('testCredential', 'Test whether the provider accepts a shared credential'),
   'DELETE /v1/credentials/:id': account('deleteCredential', 'Delete a shared credential that no account uses'),
-  'GET /v1/providers/accounts': account('listAccounts', 'Accounts of an agent, a project or the organization'),
-  'POST /v1/providers/accounts': account('createAccount', 'Give an agent credentials at a provider'),
-  'PATCH /v1/providers/accounts/:id': account('updateAccount', 'Open or close its sensitive paths'),
-  'POST /v1/providers/accounts/:id/rotate': account('rotateAccount', 'Replace its credentials'),
-  'POST /v1/providers/accounts/test': account('testCredentials', 'Whether a provider takes these credentials', {
-    statuses: [404],
-  }),
-  'POST /v1/providers/accounts/:id/test': account('testAccount', 'Whether the provider takes its credentials'),
-  'DELETE /v1/providers/accounts/:id': account('deleteAccount', 'Delete an account'),
+  'GET /v1/providers/accounts': account(
+    'listAccounts',
+    'List the provider accounts of an agent, a project or the organization',
+  ),
+  'POST /v1/providers/accounts': account('createAccount', 'Create a provider account for an agent'),
+  'PATCH /v1/providers/accounts/:id': account(
+    'updateAccount',
+    'Allow or forbid sensitive paths for a provider account',
+  ),
+  'POST /v1/providers/accounts/:id/rotate': account('rotateAccount', 'Rotate the credentials of a provider account'),
+  'POST /v1/providers/accounts/test': account(
+    'testCredentials',
+    'Test whether a provider accepts credentials, without storing them',
+    {
+      statuses: [404],
+    },
+  ),
+  'POST /v1/providers/accounts/:id/test': account(
+    'testAccount',
+    'Test whether the provider accepts the credentials of an account',
+  ),
+  'DELETE /v1/providers/accounts/:id': account('deleteAccount', 'Delete a provider account'),
 
   'GET /v1/usage/summary': usage('getUsageSummary', 'Sums of the organization, a project or an agent'),
   'GET /v1/usage/timeseries': usage('getUsageTimeseries', 'The same over time'),
@@ -205,13 +240,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     { statuses: [404] },
   ),
 
-  'GET /v1/attention': event(
-    'listAttention',
-    'What needs somebody now: budgets, credentials, keys, webhooks, circuits',
-  ),
+  'GET /v1/attention': event('listAttention', 'List what needs action: budgets, credentials, keys, webhooks, circuits'),
   'GET /v1/events': event('listEvents', 'What happened, newest first'),
-  'GET /v1/event-mail': event('listEventMail', 'Which members get mail about which events'),
-  'PUT /v1/event-mail/:userId': event('setEventMail', 'Choose the events that a member gets mail about'),
+  'GET /v1/event-mail': event('listEventMail', 'List which members get which events by mail'),
+  'PUT /v1/event-mail/:userId': event('setEventMail', 'Set the events that a member gets by mail'),
 
-  'GET /v1/audit': audit('listAuditEntries', 'Who changed what, newest first'),
+  'GET /v1/audit': audit('listAuditEntries', 'List the entries of the audit trail, newest first'),
 };
