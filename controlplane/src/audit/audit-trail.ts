@@ -22,9 +22,9 @@ type AuditActor = Pick<Actor, 'userId' | 'email' | 'orgId' | 'ip'> &
   (Pick<Actor, 'role' | 'session' | 'token'> | { readonly session?: never; readonly token?: never });
 
 /**
- * Throws {@link Unauthenticated} or {@link Forbidden}, which rolls the change back, when the actor lost its session,
- * token, membership or part of its role since the request was authenticated. The rows that grant the authority stay
- * locked until the commit. So a revocation commits either before this check, which then fails, or after the whole
+ * Checks the actor's authority again: throws {@link Unauthenticated} or {@link Forbidden}, which rolls the change back,
+ * when the actor has lost its session, token, membership or part of its role meanwhile. The rows that grant the authority
+ * stay locked until the commit. So a revocation commits either before this check, which then fails, or after the whole
  * change. A change that removes the actor's own rights must record its entry first.
  */
 export async function recordAudit(

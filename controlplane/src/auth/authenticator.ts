@@ -109,7 +109,7 @@ export class Authenticator {
     const token = await tokenStore.findLiveToken(this.sql, hashManagementToken(text));
     if (token === null)
       throw new Unauthenticated('this management token is unknown, deleted or expired: create a new one');
-    if (token.stale) await ignoreReadOnlyDatabase(tokenStore.markTokenUsed(this.sql, token.id));
+    if (token.shouldMarkUsed) await ignoreReadOnlyDatabase(tokenStore.markTokenUsed(this.sql, token.id));
     const { id, name, orgId, projectId, creatorId } = token;
     const role = lowerRole(token.role, token.creatorRole);
     return {
@@ -148,7 +148,7 @@ export class Authenticator {
   async #toActor({ ip }: FastifyRequest, row: store.LiveSession | null): Promise<ActorWithPurgeDate> {
     if (row === null) throw new Unauthenticated(SESSION_ENDED_MESSAGE);
     const { userId, orgId, email, id, kind, roleMax, recent, purgeAt } = row;
-    if (row.stale) await ignoreReadOnlyDatabase(store.markSessionSeen(this.sql, id));
+    if (row.shouldMarkUsed) await ignoreReadOnlyDatabase(store.markSessionSeen(this.sql, id));
     const role = roleMax === null ? row.role : lowerRole(row.role, roleMax);
     return { userId, orgId, email, role, ip, purgeAt, session: { id, kind, roleMax, recent }, token: null };
   }

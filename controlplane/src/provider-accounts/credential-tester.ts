@@ -157,7 +157,7 @@ export class CredentialTester implements UsageObserver {
     });
     if (sealed === null) return null;
     // A credential is never sent to another host than the one it was stored for, not even in a test.
-    if (!sealed.usable) return UNUSABLE_RESULT;
+    if (!sealed.isUsable) return UNUSABLE_RESULT;
     const credentials = decryptCredentials(this.accounts.vault, this.log, orgId, sealed);
     if (credentials === null) return UNUSABLE_RESULT;
     const result = await this.#probeWithSlot(orgId, assignable, credentials);

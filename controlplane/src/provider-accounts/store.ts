@@ -131,12 +131,12 @@ export interface EncryptedCredential {
   readonly nonce: string;
   readonly ciphertext: string;
   /** False: stored for another host or with other fields than the provider has now. */
-  readonly usable: boolean;
+  readonly isUsable: boolean;
 }
 
 const encryptedColumns = (sql: Sql | Tx) => sql`
   key_id as "keyId", encode(nonce, 'base64') as nonce, encode(ciphertext, 'base64') as ciphertext,
-  (status = 'active' or refused_at is not null) as usable`;
+  (status = 'active' or refused_at is not null) as "isUsable"`;
 
 /** Loads the shared credential, if the account uses one. */
 export async function loadEncryptedCredential(

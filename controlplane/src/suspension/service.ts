@@ -95,11 +95,11 @@ export class SuspensionService {
   }
 }
 
-const present = ({ id, kind, name, detail, madeAt, suspendedAt }: store.SuspendedRow): SuspendedItem => ({
+const present = ({ id, kind, name, detail, createdAt, suspendedAt }: store.SuspendedRow): SuspendedItem => ({
   id,
   kind,
   name,
   detail,
-  createdAt: madeAt.toISOString(),
+  createdAt: createdAt.toISOString(),
   suspendedAt: suspendedAt.toISOString(),
 });

@@ -8,7 +8,7 @@ export interface SuspendedRow {
   readonly kind: SuspendableKind;
   readonly name: string;
   readonly detail: string;
-  readonly madeAt: Date;
+  readonly createdAt: Date;
   readonly suspendedAt: Date;
 }
 
@@ -50,7 +50,7 @@ interface SuspendedFilter {
 }
 
 const columns = (sql: Sql | Tx) => sql`
-  id, kind, name, detail, made_at as "madeAt", suspended_at as "suspendedAt"`;
+  id, kind, name, detail, made_at as "createdAt", suspended_at as "suspendedAt"`;
 
 export async function listSuspended(
   sql: Sql,

@@ -1,7 +1,6 @@
 /**
  * Rate limits against brute force. The counts are in Postgres, so that all control-plane instances share them. A client
- * network over its limit is also remembered in memory until its window ends, so that a flood of requests does not
- * become a flood of queries.
+ * network over its limit is also cached in memory until its window ends: a flood of requests then causes no queries.
  */
 import { createHash } from 'node:crypto';
 import { toClientNetworkKey } from '@acg/base/client-network';

@@ -111,7 +111,7 @@ export class DeviceLogin {
   async pollForSession(deviceCode: string, client: ClientInfo): Promise<LoginReply> {
     const polled = await devices.pollDeviceLogin(this.sql, sha256(deviceCode));
     if (polled === null) throw new InvalidInput('expired_token');
-    if (polled.tooSoon) throw new InvalidInput('slow_down');
+    if (polled.polledTooSoon) throw new InvalidInput('slow_down');
     if (polled.status === 'pending') throw new InvalidInput('authorization_pending');
     if (polled.status === 'denied') throw new InvalidInput('access_denied');
     return this.sql.begin(async (tx) => {

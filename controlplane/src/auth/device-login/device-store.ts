@@ -66,17 +66,17 @@ export interface PolledDeviceLogin {
   readonly id: string;
   readonly status: 'pending' | 'approved' | 'denied';
   /** The program polled again before the interval was over. */
-  readonly tooSoon: boolean;
+  readonly polledTooSoon: boolean;
 }
 
 /** Records the poll. Null: unknown or expired. */
 export async function pollDeviceLogin(sql: Sql, deviceCodeHash: Buffer): Promise<PolledDeviceLogin | null> {
   const [row] = await sql<PolledDeviceLogin[]>`
     with before as (
-      select id, coalesce(polled_at > now() - make_interval(secs => ${POLL_INTERVAL_S}), false) as "tooSoon"
+      select id, coalesce(polled_at > now() - make_interval(secs => ${POLL_INTERVAL_S}), false) as "polledTooSoon"
         from device_logins where device_code_hash = ${deviceCodeHash} and expires_at > now() for update)
     update device_logins d set polled_at = now() from before where d.id = before.id
-    returning d.id, d.status, before."tooSoon"`;
+    returning d.id, d.status, before."polledTooSoon"`;
   return row ?? null;
 }
 

@@ -98,7 +98,7 @@ export interface LiveManagementToken {
   readonly creatorId: string;
   readonly creatorRole: Role;
   /** True when `last_used_at` is due for an update. */
-  readonly stale: boolean;
+  readonly shouldMarkUsed: boolean;
 }
 
 /** Null: unknown, expired, its creator is no longer a member, or its organization is being deleted. */
@@ -106,7 +106,7 @@ export async function findLiveToken(sql: Sql, tokenHash: Buffer): Promise<LiveMa
   const [row] = await sql<LiveManagementToken[]>`
     select t.id, t.name, t.org_id as "orgId", t.project_id as "projectId", t.role, t.created_by as "creatorId",
            m.role as "creatorRole",
-           coalesce(t.last_used_at < now() - make_interval(secs => ${MARK_USED_INTERVAL_S}), true) as stale
+           coalesce(t.last_used_at < now() - make_interval(secs => ${MARK_USED_INTERVAL_S}), true) as "shouldMarkUsed"
       from management_tokens t join memberships m on m.org_id = t.org_id and m.user_id = t.created_by
       join organizations o on o.id = t.org_id and o.purge_at is null
      where t.token_hash = ${tokenHash} and (t.expires_at is null or t.expires_at > now())`;

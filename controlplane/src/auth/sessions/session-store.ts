@@ -60,7 +60,7 @@ export interface LiveSession {
   /** The purge date of the organization; null when it is not being deleted. */
   readonly purgeAt: Date | null;
   /** True when `last_seen_at` is due for an update. */
-  readonly stale: boolean;
+  readonly shouldMarkUsed: boolean;
 }
 
 /** How long after entering the password the user counts as recently authenticated. */
@@ -72,7 +72,7 @@ const purgeAtColumn = (sql: Sql | Tx) => sql`
 const liveColumns = (sql: Sql | Tx) => sql`
   u.email, m.role, u.id as "userId", m.org_id as "orgId", ${purgeAtColumn(sql)}, s.id, s.kind, s.role_max as "roleMax",
   coalesce(s.authenticated_at > now() - make_interval(secs => ${RECENT_AUTHENTICATION_S}), false) as recent,
-  s.last_seen_at < now() - make_interval(secs => ${MARK_SEEN_INTERVAL_S}) as stale`;
+  s.last_seen_at < now() - make_interval(secs => ${MARK_SEEN_INTERVAL_S}) as "shouldMarkUsed"`;
 
 /** Whether the user logged in less than {@link BEARER_LIFETIME_S} ago. */
 const withinBearerLifetime = (sql: Sql | Tx) => sql`s.created_at > now() - make_interval(secs => ${BEARER_LIFETIME_S})`;

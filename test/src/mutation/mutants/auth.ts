@@ -357,7 +357,7 @@ export const AUTH: Area = {
     },
     {
       file: 'controlplane/src/auth/device-login/device-login.ts',
-      find: `    if (polled.tooSoon) throw new InvalidInput('slow_down');
+      find: `    if (polled.polledTooSoon) throw new InvalidInput('slow_down');
 `,
       put: '',
       bug: 'a device polls as fast as it likes',
