@@ -106,10 +106,10 @@ export class Authenticator {
 
   /** The actor gets the lower of the token's role and the current role of the token's creator. */
   async #authenticateManagementToken({ ip }: FastifyRequest, text: string): Promise<ActorWithPurgeDate> {
-    const token = await tokenStore.findLiveToken(this.sql, hashManagementToken(text));
+    const token = await tokenStore.findLiveManagementToken(this.sql, hashManagementToken(text));
     if (token === null)
       throw new Unauthenticated('this management token is unknown, deleted or expired: create a new one');
-    if (token.shouldMarkUsed) await ignoreReadOnlyDatabase(tokenStore.markTokenUsed(this.sql, token.id));
+    if (token.shouldMarkUsed) await ignoreReadOnlyDatabase(tokenStore.markManagementTokenUsed(this.sql, token.id));
     const { id, name, orgId, projectId, creatorId } = token;
     const role = lowerRole(token.role, token.creatorRole);
     return {
@@ -157,9 +157,9 @@ export class Authenticator {
 /**
  * Ignores the failure of a write on a read-only database: a missing last-used time is no reason to reject the request.
  */
-async function ignoreReadOnlyDatabase(mark: Promise<unknown>): Promise<void> {
+async function ignoreReadOnlyDatabase(write: Promise<unknown>): Promise<void> {
   try {
-    await mark;
+    await write;
   } catch (error) {
     if (!isDatabaseUnavailable(error)) throw error;
   }

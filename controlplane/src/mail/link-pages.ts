@@ -72,24 +72,24 @@ const LINK_PAGES: readonly LinkPage[] = [
 ];
 
 const LINK_PAGE_SCRIPT = `
-const form = document.querySelector('form'), say = document.querySelector('output'), button = form.querySelector('button');
+const form = document.querySelector('form'), message = document.querySelector('output'), button = form.querySelector('button');
 const token = new URLSearchParams(location.hash.slice(1)).get('token');
 history.replaceState(null, '', location.pathname);
-if (!token) { say.textContent = 'This link is incomplete. Open it from the mail again.'; button.disabled = true; }
+if (!token) { message.textContent = 'This link is incomplete. Open it from the mail again.'; button.disabled = true; }
 form.addEventListener('submit', async (event) => {
   event.preventDefault();
   const body = { token };
   for (const input of form.querySelectorAll('input')) if (input.value !== '') body[input.name] = input.value;
   button.disabled = true;
-  say.textContent = 'Please wait …';
+  message.textContent = 'Please wait …';
   try {
     const options = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
     const response = await fetch(form.dataset.endpoint, options);
     const { error } = await response.json();
     form.hidden = response.ok;
-    say.textContent = response.ok ? form.dataset.done : error;
+    message.textContent = response.ok ? form.dataset.done : error;
   } catch {
-    say.textContent = 'The server cannot be reached. Try again.';
+    message.textContent = 'The server cannot be reached. Try again.';
   }
   button.disabled = false;
 });

@@ -67,7 +67,7 @@ test('device: a code in lower case and without its hyphen is taken; approved in 
   expect(await poll()).toEqual({ error: 'authorization_pending' });
   await page.getByRole('button', { name: 'Approve' }).click();
   await says(page, 'Approved. Return to the program.');
-  expect(await focused(page)).toBe('say');
+  expect(await focused(page)).toBe('message');
   expect(await poll()).toMatchObject({ user: { email: owner.email }, orgs: [{ name: 'Second' }] });
   await visitor.goto('/agents');
   await visitor.page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();

@@ -115,7 +115,7 @@ export class DeviceLogin {
     if (polled.status === 'pending') throw new InvalidInput('authorization_pending');
     if (polled.status === 'denied') throw new InvalidInput('access_denied');
     return this.sql.begin(async (tx) => {
-      const approval = await devices.consumeApproval(tx, polled.id);
+      const approval = await devices.consumeDeviceApproval(tx, polled.id);
       if (approval === null) throw new InvalidInput('expired_token');
       const { userId, version, orgId, role } = approval;
       const user = await store.loadUser(tx, userId);

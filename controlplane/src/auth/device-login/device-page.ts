@@ -7,9 +7,9 @@ import { PAGE_HEADER } from '../../http/page-style.js';
 import { buildPagePolicy, FORM_PAGE_STYLE } from '../../mail/link-pages.js';
 
 const SCRIPT = `
-const $ = (id) => document.getElementById(id), say = $('say'), ROLES = ['viewer', 'member', 'admin', 'owner'];
+const $ = (id) => document.getElementById(id), message = $('message'), ROLES = ['viewer', 'member', 'admin', 'owner'];
 let token, userCode, orgs = [], busy = false;
-async function call(path, body) {
+async function callApi(path, body) {
   const headers = { 'content-type': 'application/json', ...(token ? { authorization: 'Bearer ' + token } : {}) };
   const response = await fetch('v1/auth/' + path, { method: 'POST', headers, body: JSON.stringify(body ?? {}) }).catch(() => null);
   const reply = await response?.json().catch(() => null);
@@ -17,65 +17,65 @@ async function call(path, body) {
   const rejection = response?.status < 500 && reply?.error;
   throw Object.assign(new Error(rejection || 'The gateway does not respond. Try again.'), { rejection });
 }
-function show(form, focused) {
+function showForm(form, focused) {
   $('login').hidden = form !== 'login';
   $('decide').hidden = form !== 'decide';
   $(focused).focus();
 }
-function leave(text) {
-  say.textContent = text;
+function logOutAndShow(text) {
+  message.textContent = text;
   // Not awaited: the user can continue at once.
-  if (token) call('logout').catch(() => {});
+  if (token) callApi('logout').catch(() => {});
   token = undefined;
 }
-function on(form, work) {
+function onSubmit(form, work) {
   $(form).addEventListener('submit', async (event) => {
     event.preventDefault();
     // Ignores a second submit while one is in flight: it would log in twice, or report the approved code as unknown.
     if (busy) return;
     busy = true;
-    say.textContent = 'Please wait …';
+    message.textContent = 'Please wait …';
     await work(event);
     busy = false;
   });
 }
-function options(select, values, chosen) {
+function fillSelect(select, values, chosen) {
   select.replaceChildren(...values.map(([value, text]) => new Option(text, value, false, value === chosen)));
 }
 function showRoles() {
   const { role } = orgs.find(({ id }) => id === $('org').value);
   const allowed = ROLES.slice(0, ROLES.indexOf(role) + 1);
-  options($('role'), allowed.map((name) => [name, name]), role);
+  fillSelect($('role'), allowed.map((name) => [name, name]), role);
 }
-on('login', async () => {
+onSubmit('login', async () => {
   userCode = $('code').value.trim();
   try {
-    ({ token } = await call('login', { email: $('email').value, password: $('password').value }));
-    const found = await call('device/lookup', { userCode });
+    ({ token } = await callApi('login', { email: $('email').value, password: $('password').value }));
+    const found = await callApi('device/lookup', { userCode });
     orgs = found.orgs;
     const { client, hostname, ip } = found.device;
     $('what').textContent = 'It calls itself ' + client + (hostname ? ' on ' + hostname : '') + ' (unverified), from ' + ip + '.';
-    options($('org'), orgs.map(({ id, name }) => [id, name]));
+    fillSelect($('org'), orgs.map(({ id, name }) => [id, name]));
     showRoles();
-    $('password').value = say.textContent = '';
-    show('decide', 'what');
+    $('password').value = message.textContent = '';
+    showForm('decide', 'what');
   } catch (error) {
-    leave(error.message);
+    logOutAndShow(error.message);
   }
 });
 $('org').addEventListener('change', showRoles);
-on('decide', async (event) => {
+onSubmit('decide', async (event) => {
   const deny = event.submitter.id === 'deny';
   try {
-    if (deny) await call('device/deny', { userCode });
-    else await call('device/approve', { userCode, orgId: $('org').value, role: $('role').value });
-    show('', 'say');
-    leave(deny ? 'Denied. The device has no access.' : 'Approved. Return to the program.');
+    if (deny) await callApi('device/deny', { userCode });
+    else await callApi('device/approve', { userCode, orgId: $('org').value, role: $('role').value });
+    showForm('', 'message');
+    logOutAndShow(deny ? 'Denied. The device has no access.' : 'Approved. Return to the program.');
   } catch (error) {
-    if (!error.rejection) return void (say.textContent = error.message);
+    if (!error.rejection) return void (message.textContent = error.message);
     // E.g. the code has expired or was decided in another window.
-    show('login', 'code');
-    leave(error.message);
+    showForm('login', 'code');
+    logOutAndShow(error.message);
   }
 });
 `;
@@ -103,7 +103,7 @@ ${PAGE_HEADER}
 <button id="approve">Approve</button>
 <button id="deny">Deny</button>
 </form>
-<output id="say" role="status" tabindex="-1"></output>
+<output id="message" role="status" tabindex="-1"></output>
 <noscript>This page needs JavaScript.</noscript>
 </main>
 <script>${SCRIPT}</script>

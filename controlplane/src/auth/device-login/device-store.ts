@@ -81,7 +81,7 @@ export async function pollDeviceLogin(sql: Sql, deviceCodeHash: Buffer): Promise
 }
 
 /** Deletes the approval and returns it, so that it works once; null when another poll has already consumed it. */
-export async function consumeApproval(tx: Tx, id: string): Promise<DeviceApproval | null> {
+export async function consumeDeviceApproval(tx: Tx, id: string): Promise<DeviceApproval | null> {
   const [row] = await tx<DeviceApproval[]>`
     delete from device_logins where id = ${id} and status = 'approved' and expires_at > now()
     returning user_id as "userId", session_version as version, org_id as "orgId", role`;

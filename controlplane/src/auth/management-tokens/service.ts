@@ -24,7 +24,7 @@ export class ManagementTokenService {
 
   async list(actor: Actor, page: Page): Promise<ListResult<ManagementToken>> {
     const { rows, total } = await store.listManagementTokens(this.sql, actor.orgId, page);
-    return { rows: rows.map(present), total };
+    return { rows: rows.map(presentManagementToken), total };
   }
 
   /** Returns the complete token, which is not stored and cannot be shown again. */
@@ -40,7 +40,7 @@ export class ManagementTokenService {
     const id = uuidv7(Date.now());
     const { orgId } = actor;
     const row = await this.sql.begin(async (tx) => {
-      if ((await store.lockAndCountTokens(tx, orgId)) >= TOKENS_PER_ORG_MAX) {
+      if ((await store.lockAndCountManagementTokens(tx, orgId)) >= TOKENS_PER_ORG_MAX) {
         throw new Conflict(`the organization already has ${TOKENS_PER_ORG_MAX} management tokens: delete one first`);
       }
       if (projectId !== null && !(await lockProjectAgainstDeletion(tx, orgId, projectId)))
@@ -62,7 +62,7 @@ export class ManagementTokenService {
       );
       return inserted;
     });
-    return { token: present(row), secretToken };
+    return { token: presentManagementToken(row), secretToken };
   }
 
   async delete(actor: Actor, id: string): Promise<void> {
@@ -75,7 +75,7 @@ export class ManagementTokenService {
   }
 }
 
-const present = (row: store.ManagementTokenRow): ManagementToken => ({
+const presentManagementToken = (row: store.ManagementTokenRow): ManagementToken => ({
   ...row,
   lastUsedAt: row.lastUsedAt?.toISOString() ?? null,
   expiresAt: row.expiresAt?.toISOString() ?? null,

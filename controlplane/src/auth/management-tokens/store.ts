@@ -30,7 +30,7 @@ export interface NewManagementToken {
 /** `last_used_at` is updated at most once per interval. */
 const MARK_USED_INTERVAL_S = 60;
 
-const columns = (sql: Sql | Tx) => sql`
+const managementTokenColumns = (sql: Sql | Tx) => sql`
   id, name, token_prefix as "tokenPrefix", role, project_id as "projectId", created_by as "createdBy",
   last_used_at as "lastUsedAt", expires_at as "expiresAt", created_at as "createdAt"`;
 
@@ -40,7 +40,7 @@ export async function listManagementTokens(
   page: Page,
 ): Promise<ListResult<ManagementTokenRow>> {
   const rows = await sql<ManagementTokenRow[]>`
-    select ${columns(sql)} from management_tokens where org_id = ${orgId}
+    select ${managementTokenColumns(sql)} from management_tokens where org_id = ${orgId}
      order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`;
   const [count] = await sql<{ total: number }[]>`
     select count(*) as total from management_tokens where org_id = ${orgId}`;
@@ -49,7 +49,7 @@ export async function listManagementTokens(
 
 export async function loadManagementToken(sql: Sql, orgId: string, id: string): Promise<ManagementTokenRow | null> {
   const [row] = await sql<ManagementTokenRow[]>`
-    select ${columns(sql)} from management_tokens where id = ${id} and org_id = ${orgId}`;
+    select ${managementTokenColumns(sql)} from management_tokens where id = ${id} and org_id = ${orgId}`;
   return row ?? null;
 }
 
@@ -63,14 +63,14 @@ export async function insertManagementToken(tx: Tx, token: NewManagementToken): 
     insert into management_tokens (id, org_id, project_id, name, role, token_prefix, token_hash, created_by, expires_at)
     select ${id}, ${orgId}, ${projectId}, ${name}, ${role}, ${tokenPrefix}, ${tokenHash}, ${createdBy}, ${expiresAt}
       from organizations where id = ${orgId} and purge_at is null for key share
-    returning ${columns(tx)}`;
+    returning ${managementTokenColumns(tx)}`;
   if (row === undefined)
     throw new Conflict('the organization is being deleted: restore it before you create a management token');
   return row;
 }
 
 /** Serializes writers of the organization's tokens with an advisory lock, and counts its tokens. */
-export async function lockAndCountTokens(tx: Tx, orgId: string): Promise<number> {
+export async function lockAndCountManagementTokens(tx: Tx, orgId: string): Promise<number> {
   await tx`select pg_advisory_xact_lock(hashtext(${`management-tokens:${orgId}`}))`;
   const [row] = await tx<{ total: number }[]>`
     select count(*) as total from management_tokens where org_id = ${orgId}`;
@@ -79,7 +79,7 @@ export async function lockAndCountTokens(tx: Tx, orgId: string): Promise<number>
 
 export async function deleteManagementToken(tx: Tx, orgId: string, id: string): Promise<ManagementTokenRow | null> {
   const [row] = await tx<ManagementTokenRow[]>`
-    delete from management_tokens where org_id = ${orgId} and id = ${id} returning ${columns(tx)}`;
+    delete from management_tokens where org_id = ${orgId} and id = ${id} returning ${managementTokenColumns(tx)}`;
   return row ?? null;
 }
 
@@ -102,7 +102,7 @@ export interface LiveManagementToken {
 }
 
 /** Null: unknown, expired, its creator is no longer a member, or its organization is being deleted. */
-export async function findLiveToken(sql: Sql, tokenHash: Buffer): Promise<LiveManagementToken | null> {
+export async function findLiveManagementToken(sql: Sql, tokenHash: Buffer): Promise<LiveManagementToken | null> {
   const [row] = await sql<LiveManagementToken[]>`
     select t.id, t.name, t.org_id as "orgId", t.project_id as "projectId", t.role, t.created_by as "creatorId",
            m.role as "creatorRole",
@@ -113,7 +113,7 @@ export async function findLiveToken(sql: Sql, tokenHash: Buffer): Promise<LiveMa
   return row ?? null;
 }
 
-export async function markTokenUsed(sql: Sql, id: string): Promise<void> {
+export async function markManagementTokenUsed(sql: Sql, id: string): Promise<void> {
   await sql`
     update management_tokens set last_used_at = now()
      where id = ${id} and (last_used_at is null or last_used_at < now() - make_interval(secs => ${MARK_USED_INTERVAL_S}))`;

@@ -69,7 +69,7 @@ const RECENT_AUTHENTICATION_S = 15 * 60;
 const purgeAtColumn = (sql: Sql | Tx) => sql`
   (select purge_at from organizations o where o.id = m.org_id) as "purgeAt"`;
 
-const liveColumns = (sql: Sql | Tx) => sql`
+const liveSessionColumns = (sql: Sql | Tx) => sql`
   u.email, m.role, u.id as "userId", m.org_id as "orgId", ${purgeAtColumn(sql)}, s.id, s.kind, s.role_max as "roleMax",
   coalesce(s.authenticated_at > now() - make_interval(secs => ${RECENT_AUTHENTICATION_S}), false) as recent,
   s.last_seen_at < now() - make_interval(secs => ${MARK_SEEN_INTERVAL_S}) as "shouldMarkUsed"`;
@@ -86,7 +86,7 @@ export async function loadBearerSession(
   generation: number,
 ): Promise<LiveSession | null> {
   const [row] = await sql<LiveSession[]>`
-    select ${liveColumns(sql)}
+    select ${liveSessionColumns(sql)}
       from sessions s join users u on u.id = s.user_id join memberships m on m.user_id = u.id and m.org_id = ${orgId}
      where s.id = ${id} and s.user_id = ${userId} and s.kind <> 'browser'
        and (s.role_max is null or s.org_id = ${orgId}) and ${withinBearerLifetime(sql)}
@@ -96,7 +96,7 @@ export async function loadBearerSession(
 
 export async function loadBrowserSession(sql: Sql, secretHash: Buffer): Promise<LiveSession | null> {
   const [row] = await sql<LiveSession[]>`
-    select ${liveColumns(sql)}
+    select ${liveSessionColumns(sql)}
       from sessions s join users u on u.id = s.user_id join memberships m on m.user_id = u.id and m.org_id = s.org_id
      where s.secret_hash = ${secretHash} and s.expires_at > now()
        and s.last_seen_at > now() - make_interval(secs => ${BROWSER_IDLE_S})`;
