@@ -9,13 +9,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Agents of a project
+         * List the agents of a project
          * @description Role: viewer or higher.
          */
         get: operations["listAgents"];
         put?: never;
         /**
-         * Make an agent
+         * Create an agent
          * @description Role: admin or owner.
          */
         post: operations["createAgent"];
@@ -33,21 +33,21 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * An agent with its limits
+         * Get an agent with its limits
          * @description Role: viewer or higher.
          */
         get: operations["getAgent"];
         put?: never;
         post?: never;
         /**
-         * Delete it with its keys and accounts
+         * Delete an agent with its keys and provider accounts
          * @description Role: admin or owner.
          */
         delete: operations["deleteAgent"];
         options?: never;
         head?: never;
         /**
-         * Change its name, limits, budget or policy
+         * Change the name, limits, budget or policy of an agent
          * @description Role: member or higher.
          */
         patch: operations["updateAgent"];
@@ -67,7 +67,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Pause, resume or revoke it
+         * Pause, resume or revoke an agent
          * @description Role: admin or owner.
          */
         patch: operations["setAgentStatus"];
@@ -81,13 +81,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * API keys
+         * List API keys
          * @description Role: viewer or higher.
          */
         get: operations["listApiKeys"];
         put?: never;
         /**
-         * Make an API key; the gateway token is shown once
+         * Create an API key; its gateway token is returned only once
          * @description Role: admin or owner.
          */
         post: operations["createApiKey"];
@@ -108,14 +108,14 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Revoke an API key at once
+         * Revoke an API key
          * @description Role: admin or owner.
          */
         delete: operations["revokeApiKey"];
         options?: never;
         head?: never;
         /**
-         * Rename it, or change when it ends
+         * Rename an API key or change its expiry
          * @description Role: admin or owner.
          */
         patch: operations["updateApiKey"];
@@ -131,7 +131,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replace it; the old one works on for a while
+         * Rotate an API key; the old one stays valid for a grace period
          * @description Role: admin or owner.
          */
         post: operations["rotateApiKey"];
@@ -149,7 +149,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What needs somebody now: budgets, credentials, keys, webhooks, circuits
+         * List what needs action: budgets, credentials, keys, webhooks, circuits
          * @description Role: viewer or higher.
          */
         get: operations["listAttention"];
@@ -169,7 +169,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who changed what, newest first
+         * List the entries of the audit trail, newest first
          * @description Role: admin or owner.
          */
         get: operations["listAuditEntries"];
@@ -191,7 +191,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replace the password; ends the other sessions
+         * Change the password and revoke all other sessions
          * @description Any session, whatever the role.
          */
         post: operations["changePassword"];
@@ -211,7 +211,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Begin the login of a program
+         * Start a device login
          * @description No session needed.
          */
         post: operations["startDeviceLogin"];
@@ -231,7 +231,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let the program in
+         * Approve a device login
          * @description Any session, whatever the role.
          */
         post: operations["approveDevice"];
@@ -251,7 +251,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Do not let the program in
+         * Deny a device login
          * @description Any session, whatever the role.
          */
         post: operations["denyDevice"];
@@ -271,7 +271,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Who asks to be let in, by the code that it shows
+         * Look up a device login by its user code
          * @description Any session, whatever the role.
          */
         post: operations["lookUpDevice"];
@@ -291,8 +291,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask whether a person has let the program in
-         * @description The session, once it is approved. Until then 400 with the error authorization_pending, slow_down, access_denied or expired_token. No session needed.
+         * Poll a device login for its session
+         * @description Returns the session after the user has approved it. Until then 400 with the error authorization_pending, slow_down, access_denied or expired_token. No session needed.
          */
         post: operations["pollDeviceLogin"];
         delete?: never;
@@ -311,7 +311,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Mail a link for a new password
+         * Mail a link to set a new password
          * @description No session needed.
          */
         post: operations["forgotPassword"];
@@ -351,7 +351,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End the session of this call
+         * Log out: revoke the session of this call
          * @description Any session, whatever the role.
          */
         post: operations["logOut"];
@@ -371,7 +371,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A new token for the session
+         * Exchange a session token for a new one
          * @description No session needed.
          */
         post: operations["refreshSession"];
@@ -391,7 +391,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Mail the link that confirms an address again
+         * Mail the confirmation link again
          * @description No session needed.
          */
         post: operations["resendVerification"];
@@ -411,7 +411,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Set a new password with the token of a mail
+         * Set a new password with the token from a mail
          * @description No session needed.
          */
         post: operations["resetPassword"];
@@ -431,7 +431,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make an account and its organization
+         * Create an account and its organization
          * @description No session needed.
          */
         post: operations["signUp"];
@@ -451,7 +451,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A token for another organization
+         * Get a token for another organization
          * @description Any session, whatever the role.
          */
         post: operations["switchOrganization"];
@@ -471,7 +471,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Confirm an address with the token of a mail
+         * Confirm an e-mail address with the token from a mail
          * @description No session needed.
          */
         post: operations["verifyEmail"];
@@ -513,7 +513,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a client must know before anybody has logged in
+         * Get the public configuration
          * @description No session needed.
          */
         get: operations["getConfig"];
@@ -533,13 +533,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shared credentials
+         * List shared credentials
          * @description Role: viewer or higher.
          */
         get: operations["listCredentials"];
         put?: never;
         /**
-         * Store a credential for the accounts of many agents
+         * Create a credential that the provider accounts of many agents share
          * @description Role: admin or owner.
          */
         post: operations["createCredential"];
@@ -557,7 +557,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A shared credential, without its value
+         * Get a shared credential without its value
          * @description Role: viewer or higher.
          */
         get: operations["getCredential"];
@@ -587,7 +587,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replace it for all accounts that use it
+         * Rotate a shared credential for all accounts that use it
          * @description Role: admin or owner.
          */
         post: operations["rotateCredential"];
@@ -607,7 +607,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Whether the provider takes the shared credential
+         * Test whether the provider accepts a shared credential
          * @description Role: admin or owner.
          */
         post: operations["testCredential"];
@@ -673,7 +673,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who deleted or restored which organization
+         * List deletions of the user’s organizations
          * @description Any session, whatever the role.
          */
         get: operations["listDeletedOrganizations"];
@@ -693,7 +693,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Which members get mail about which events
+         * List which members get which events by mail
          * @description Role: viewer or higher.
          */
         get: operations["listEventMail"];
@@ -714,7 +714,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Choose the events that a member gets mail about
+         * Set the events that a member gets by mail
          * @description Role: viewer or higher.
          */
         put: operations["setEventMail"];
@@ -755,7 +755,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Become a member with the token of a mail
+         * Accept an invitation with the token from a mail
          * @description No session needed.
          */
         post: operations["acceptInvitation"];
@@ -773,13 +773,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Management tokens
+         * List management tokens
          * @description Role: admin or owner.
          */
         get: operations["listManagementTokens"];
         put?: never;
         /**
-         * Make a management token; it is shown once
+         * Create a management token, which is returned only once
          * @description Role: admin or owner.
          */
         post: operations["createManagementToken"];
@@ -817,7 +817,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Who is logged in, where, with which role
+         * Get the current user or management token, with organization and role
          * @description Role: viewer or higher.
          */
         get: operations["getMe"];
@@ -827,7 +827,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change the name of the user
+         * Change the user’s name
          * @description Any session, whatever the role.
          */
         patch: operations["updateMe"];
@@ -841,13 +841,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Members and open invitations
+         * List members and open invitations
          * @description Role: viewer or higher.
          */
         get: operations["listMembers"];
         put?: never;
         /**
-         * Invite an address
+         * Invite a member by e-mail
          * @description Role: admin or owner.
          */
         post: operations["inviteMember"];
@@ -888,14 +888,14 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Remove a member, or take an invitation back
+         * Remove a member or revoke an invitation
          * @description Role: admin or owner.
          */
         delete: operations["removeMember"];
         options?: never;
         head?: never;
         /**
-         * Give a member another role
+         * Change the role of a member
          * @description Role: admin or owner.
          */
         patch: operations["setMemberRole"];
@@ -931,7 +931,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make another organization
+         * Create an organization
          * @description Any session, whatever the role.
          */
         post: operations["createOrganization"];
@@ -949,21 +949,21 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The organization, with its budget
+         * Get the organization with its budget
          * @description Role: viewer or higher.
          */
         get: operations["getOrganization"];
         put?: never;
         post?: never;
         /**
-         * Delete it, after seven days in which it can be restored
-         * @description Revokes its gateway tokens at once and deletes everything in it after seven days; until then an owner may restore it. All owners get a mail. Role: owner.
+         * Delete the organization after seven days, in which it can be restored
+         * @description Revokes the gateway tokens of the organization at once and deletes everything in it after seven days. Until then an owner can restore it. All owners get a mail. Role: owner.
          */
         delete: operations["deleteOrganization"];
         options?: never;
         head?: never;
         /**
-         * Rename it, or set its budget
+         * Rename the organization or set its budget
          * @description Role: admin or owner.
          */
         patch: operations["updateOrganization"];
@@ -979,8 +979,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Restore it within seven days of its deletion
-         * @description Within seven days of its deletion. Gateway tokens and management tokens stay revoked. Any session, whatever the role.
+         * Restore an organization within seven days of its deletion
+         * @description Restores an organization within seven days of its deletion. Gateway tokens and management tokens stay revoked. Any session, whatever the role.
          */
         post: operations["restoreOrganization"];
         delete?: never;
@@ -1017,13 +1017,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Projects
+         * List projects
          * @description Role: viewer or higher.
          */
         get: operations["listProjects"];
         put?: never;
         /**
-         * Make a project
+         * Create a project
          * @description Role: admin or owner.
          */
         post: operations["createProject"];
@@ -1041,7 +1041,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A project
+         * Get a project
          * @description Role: viewer or higher.
          */
         get: operations["getProject"];
@@ -1055,7 +1055,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Rename it, or set its budget
+         * Rename a project or set its budget
          * @description Role: admin or owner.
          */
         patch: operations["updateProject"];
@@ -1089,13 +1089,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Accounts of an agent, a project or the organization
+         * List the provider accounts of an agent, a project or the organization
          * @description Role: viewer or higher.
          */
         get: operations["listAccounts"];
         put?: never;
         /**
-         * Give an agent credentials at a provider
+         * Create a provider account for an agent
          * @description Role: admin or owner.
          */
         post: operations["createAccount"];
@@ -1115,7 +1115,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Whether a provider takes these credentials
+         * Test whether a provider accepts credentials, without storing them
          * @description Role: admin or owner.
          */
         post: operations["testCredentials"];
@@ -1136,14 +1136,14 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete an account
+         * Delete a provider account
          * @description Role: admin or owner.
          */
         delete: operations["deleteAccount"];
         options?: never;
         head?: never;
         /**
-         * Open or close its sensitive paths
+         * Allow or forbid sensitive paths for a provider account
          * @description Role: admin or owner.
          */
         patch: operations["updateAccount"];
@@ -1159,7 +1159,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replace its credentials
+         * Rotate the credentials of a provider account
          * @description Role: admin or owner.
          */
         post: operations["rotateAccount"];
@@ -1179,7 +1179,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Whether the provider takes its credentials
+         * Test whether the provider accepts the credentials of an account
          * @description Role: admin or owner.
          */
         post: operations["testAccount"];
@@ -1199,19 +1199,19 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Log a browser in: the session is a cookie
-         * @description Opens a session that the browser holds as a cookie: with e-mail and password, or with neither and a bearer token, which ends. Only for pages of this service. No session needed.
+         * Open a browser session, which uses a cookie
+         * @description Opens a session that the browser stores as a cookie: with e-mail and password, or with neither and a bearer token, which is revoked. Only for pages of this service. No session needed.
          */
         post: operations["openBrowserSession"];
         /**
-         * Log this browser out
+         * Close the browser session
          * @description Any session, whatever the role.
          */
         delete: operations["closeBrowserSession"];
         options?: never;
         head?: never;
         /**
-         * Go to another organization in this browser
+         * Switch the browser session to another organization
          * @description Any session, whatever the role.
          */
         patch: operations["switchBrowserSession"];
@@ -1225,15 +1225,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Sessions of the user
+         * List the user’s sessions
          * @description Any session, whatever the role.
          */
         get: operations["listSessions"];
         put?: never;
         post?: never;
         /**
-         * End all sessions but this one
-         * @description Ends all sessions of the user but the one of this call. Any session, whatever the role.
+         * Revoke all other sessions
+         * @description Revokes all sessions of the user except the one of this call. Any session, whatever the role.
          */
         delete: operations["endOtherSessions"];
         options?: never;
@@ -1252,7 +1252,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * End a session
+         * Revoke a session
          * @description Any session, whatever the role.
          */
         delete: operations["endSession"];
@@ -1289,7 +1289,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What was made before the founder proved the mailbox
+         * List items that were suspended because they were created before the founder’s mailbox was proven
          * @description Role: owner.
          */
         get: operations["listSuspendedItems"];
@@ -1312,7 +1312,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a suspended item for good
+         * Revoke a suspended item: delete it permanently
          * @description Role: owner.
          */
         delete: operations["revokeSuspendedItem"];
@@ -1331,7 +1331,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let a suspended item work again
+         * Keep a suspended item: restore it
          * @description Role: owner.
          */
         post: operations["keepSuspendedItem"];
@@ -2024,17 +2024,17 @@ export interface components {
             status: "active" | "needs_credentials";
             /**
              * Format: uuid
-             * @description Of the shared credential that it uses; null: it has its own.
+             * @description Id of the shared credential that the account uses; null when it has its own credentials.
              */
             credentialId: string | null;
             /**
-             * @description The text true.
+             * @description Always the string "true".
              * @constant
              */
             isByok: "true";
             /** @constant */
             mode: "byok";
-            /** @description Calls that hand out credentials pass. */
+            /** @description Whether calls that return credentials are allowed. */
             allowSensitivePaths: boolean;
             /** Format: date-time */
             createdAt: string;
@@ -2052,7 +2052,7 @@ export interface components {
              * @description A shared credential of that provider, instead of credentials.
              */
             credentialId?: string;
-            /** @description Let calls pass that hand out credentials or change who has access; false by default. */
+            /** @description Allow calls that return credentials or change access permissions; false by default. */
             allowSensitivePaths?: boolean;
         };
         AccountList: {
@@ -2066,17 +2066,17 @@ export interface components {
                 status: "active" | "needs_credentials";
                 /**
                  * Format: uuid
-                 * @description Of the shared credential that it uses; null: it has its own.
+                 * @description Id of the shared credential that the account uses; null when it has its own credentials.
                  */
                 credentialId: string | null;
                 /**
-                 * @description The text true.
+                 * @description Always the string "true".
                  * @constant
                  */
                 isByok: "true";
                 /** @constant */
                 mode: "byok";
-                /** @description Calls that hand out credentials pass. */
+                /** @description Whether calls that return credentials are allowed. */
                 allowSensitivePaths: boolean;
                 /** Format: date-time */
                 createdAt: string;
@@ -2087,7 +2087,7 @@ export interface components {
             offset: number;
         };
         AccountPatch: {
-            /** @description Let calls pass that hand out credentials or change who has access; false by default. */
+            /** @description Allow calls that return credentials or change access permissions; false by default. */
             allowSensitivePaths: boolean;
         };
         AccountReply: {
@@ -2112,28 +2112,28 @@ export interface components {
             projectId: string;
             description: string;
             usageThresholds: number[];
-            /** @description By provider slug; a provider that is not named is closed. Null: everything is allowed. */
+            /** @description By provider slug; a provider that is not listed is not allowed. Null: all calls are allowed. */
             policy: {
                 [key: string]: {
                     /** @description Each a method or *, a space, and a path of the provider’s own: * is any run of characters inside one segment, ** any number of segments, none too. Example: GET /v1/models/** */
                     calls?: string[];
                     models?: {
-                        /** @description Names of models; * is any run of characters, case does not matter. */
+                        /** @description Model names, case-insensitive; * matches any number of characters. */
                         allow?: string[];
-                        /** @description Names of models; * is any run of characters, case does not matter. */
+                        /** @description Model names, case-insensitive; * matches any number of characters. */
                         deny?: string[];
                     };
                 };
             } | null;
             /**
-             * @description soft: a call passes while the budget is not spent; hard: while what it may cost at most still fits.
+             * @description soft: calls pass until the budget is spent. hard: a call passes only if its maximum cost fits into the rest of the budget.
              * @enum {string}
              */
             budgetMode: "soft" | "hard";
-            /** @description Output tokens that a hard budget reserves for a call that states no maximum; 4096 by default. */
+            /** @description Output tokens that a hard budget reserves for a call without a maximum of its own; 4096 by default. */
             holdMaxOutputTokens: number;
             /**
-             * @description Calls while limits cannot be checked: allow or refuse (503). By default hard budgets refuse, soft ones allow.
+             * @description What happens to calls while limits cannot be checked: allow or refuse (503). The default is refuse for a hard budget and allow for a soft one.
              * @enum {string}
              */
             onStoreLoss: "allow" | "refuse";
@@ -2264,28 +2264,28 @@ export interface components {
             /** @description Tokens in and out of calls that ended in the last 60 seconds, per provider; null: no limit. */
             tpmLimit?: number | null;
             /**
-             * @description soft: a call passes while the budget is not spent; hard: while what it may cost at most still fits.
+             * @description soft: calls pass until the budget is spent. hard: a call passes only if its maximum cost fits into the rest of the budget.
              * @enum {string}
              */
             budgetMode?: "soft" | "hard";
-            /** @description Output tokens that a hard budget reserves for a call that states no maximum; 4096 by default. */
+            /** @description Output tokens that a hard budget reserves for a call without a maximum of its own; 4096 by default. */
             holdMaxOutputTokens?: number;
             /**
-             * @description Calls while limits cannot be checked: allow or refuse (503). By default hard budgets refuse, soft ones allow. Null: the default.
+             * @description What happens to calls while limits cannot be checked: allow or refuse (503). The default is refuse for a hard budget and allow for a soft one. Null resets it to the default.
              * @enum {string|null}
              */
             onStoreLoss?: "allow" | "refuse" | null;
-            /** @description Percentages of the budget at which usage.threshold is sent, once a month each. */
+            /** @description Percentages of the budget at which the event usage.threshold is sent, at most once a month each. */
             usageThresholds?: number[];
-            /** @description By provider slug; a provider that is not named is closed. Null: everything is allowed. */
+            /** @description By provider slug; a provider that is not listed is not allowed. Null: all calls are allowed. */
             policy?: {
                 [key: string]: {
                     /** @description Each a method or *, a space, and a path of the provider’s own: * is any run of characters inside one segment, ** any number of segments, none too. Example: GET /v1/models/** */
                     calls?: string[];
                     models?: {
-                        /** @description Names of models; * is any run of characters, case does not matter. */
+                        /** @description Model names, case-insensitive; * matches any number of characters. */
                         allow?: string[];
-                        /** @description Names of models; * is any run of characters, case does not matter. */
+                        /** @description Model names, case-insensitive; * matches any number of characters. */
                         deny?: string[];
                     };
                 };
@@ -2321,28 +2321,28 @@ export interface components {
             /** @description Tokens in and out of calls that ended in the last 60 seconds, per provider; null: no limit. */
             tpmLimit?: number | null;
             /**
-             * @description soft: a call passes while the budget is not spent; hard: while what it may cost at most still fits.
+             * @description soft: calls pass until the budget is spent. hard: a call passes only if its maximum cost fits into the rest of the budget.
              * @enum {string}
              */
             budgetMode?: "soft" | "hard";
-            /** @description Output tokens that a hard budget reserves for a call that states no maximum; 4096 by default. */
+            /** @description Output tokens that a hard budget reserves for a call without a maximum of its own; 4096 by default. */
             holdMaxOutputTokens?: number;
             /**
-             * @description Calls while limits cannot be checked: allow or refuse (503). By default hard budgets refuse, soft ones allow. Null: the default.
+             * @description What happens to calls while limits cannot be checked: allow or refuse (503). The default is refuse for a hard budget and allow for a soft one. Null resets it to the default.
              * @enum {string|null}
              */
             onStoreLoss?: "allow" | "refuse" | null;
-            /** @description Percentages of the budget at which usage.threshold is sent, once a month each. */
+            /** @description Percentages of the budget at which the event usage.threshold is sent, at most once a month each. */
             usageThresholds?: number[];
-            /** @description By provider slug; a provider that is not named is closed. Null: everything is allowed. */
+            /** @description By provider slug; a provider that is not listed is not allowed. Null: all calls are allowed. */
             policy?: {
                 [key: string]: {
                     /** @description Each a method or *, a space, and a path of the provider’s own: * is any run of characters inside one segment, ** any number of segments, none too. Example: GET /v1/models/** */
                     calls?: string[];
                     models?: {
-                        /** @description Names of models; * is any run of characters, case does not matter. */
+                        /** @description Model names, case-insensitive; * matches any number of characters. */
                         allow?: string[];
-                        /** @description Names of models; * is any run of characters, case does not matter. */
+                        /** @description Model names, case-insensitive; * matches any number of characters. */
                         deny?: string[];
                     };
                 };
@@ -2364,7 +2364,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             name: string;
-            /** @description The beginning of the token, for recognising it. */
+            /** @description The first characters of the token, to recognize it. */
             keyPrefix: string;
             /** @enum {string} */
             scope: "agent" | "project" | "org";
@@ -2374,18 +2374,18 @@ export interface components {
             status: "active" | "expired";
             /**
              * Format: uuid
-             * @description Null: not of one agent.
+             * @description Null unless the scope is agent.
              */
             agentId: string | null;
             agentName: string | null;
             /**
              * Format: uuid
-             * @description Null: of the whole organization.
+             * @description Null when the scope is org.
              */
             projectId: string | null;
             /**
              * Format: uuid
-             * @description The key that takes its place; this one ends at expiresAt.
+             * @description Id of the key that replaces this one, which expires at expiresAt.
              */
             replacedBy: string | null;
             /** Format: date-time */
@@ -2398,14 +2398,14 @@ export interface components {
                 /** Format: uuid */
                 id: string;
                 name: string;
-                /** @description The beginning of the token, for recognising it. */
+                /** @description The first characters of the token, to recognize it. */
                 keyPrefix: string;
                 /** @enum {string} */
                 scope: "agent" | "project" | "org";
                 /** Format: date-time */
                 createdAt: string;
             };
-            /** @description The gateway token. Shown only in this answer. */
+            /** @description The gateway token. It is returned only once. */
             secretKey: string;
         };
         ApiKeyInput: {
@@ -2441,7 +2441,7 @@ export interface components {
             revoked: true;
         };
         ApproveDeviceInput: {
-            /** @description As typed by hand: never put it into a link. */
+            /** @description The code that the user types. Never put it into a link. */
             userCode: string;
             /** Format: uuid */
             orgId: string;
@@ -2453,25 +2453,25 @@ export interface components {
                 /** @enum {string} */
                 kind: "circuit_open" | "budget" | "needs_credentials" | "webhook_failing" | "key_expiring" | "key_unused" | "no_budget";
                 total: number;
-                /** @description The five most urgent ones. */
+                /** @description The five most urgent items. */
                 things: {
-                    /** @description Of the agent, account, shared credential, endpoint or key; the slug of a provider. */
+                    /** @description Id of the agent, account, shared credential, endpoint or key; for a provider its slug. */
                     id: string;
-                    /** @description Of an endpoint, its URL. */
+                    /** @description The name; for an endpoint its URL. */
                     name: string;
-                    /** @description Whose it is; null: not of one agent. */
+                    /** @description The agent to which the item belongs; null if it does not belong to one agent. */
                     agentId: string | null;
-                    /** @description Of that agent. */
+                    /** @description The name of that agent. */
                     agentName: string | null;
-                    /** @description Where it concerns one. */
+                    /** @description The provider, if the item concerns one. */
                     providerSlug: string | null;
-                    /** @description Since when; of an expiring key, when it ends. Null: not known. */
+                    /** @description Since when; for an expiring key, when it expires. Null if not known. */
                     at: string | null;
-                    /** @description Spend of the calendar month, US cents; of agents only. */
+                    /** @description Spend of the calendar month in US cents; only for agents. */
                     monthCents: number | null;
-                    /** @description Of the month; of agents only. */
+                    /** @description Monthly budget in US cents; only for agents. */
                     budgetCents: number | null;
-                    /** @description An endpoint that gets nothing any more. */
+                    /** @description True for an endpoint to which deliveries are paused. */
                     paused: boolean;
                 }[];
             }[];
@@ -2482,13 +2482,13 @@ export interface components {
             /** Format: date-time */
             at: string;
             actor: {
-                /** @description Null: done by the service itself. */
+                /** @description Null when the service itself acted. */
                 userId: string | null;
                 email: string;
             } | {
                 /** Format: uuid */
                 tokenId: string;
-                /** @description Of the management token. */
+                /** @description Name of the management token. */
                 name: string;
             };
             action: string;
@@ -2737,7 +2737,7 @@ export interface components {
             deleted: true;
         };
         DeletionInput: {
-            /** @description Of the user, asked for again. */
+            /** @description The password of the user, required again. */
             password: string;
         };
         Delivery: {
@@ -2877,20 +2877,20 @@ export interface components {
         ExportAgentCallsReply: components["schemas"]["LogRecord"][];
         GetConfigReply: {
             version: string;
-            /** @description Where agents call; null: the operator did not say. */
+            /** @description The base URL for the calls of agents; null when the operator has not set it. */
             proxyUrl: string | null;
             publicUrl: string;
             /**
-             * @description first: nobody has signed up yet, and the first may.
+             * @description first: only the first user of this installation can sign up, and there is no user yet.
              * @enum {string}
              */
             signup: "open" | "first" | "closed";
             /**
-             * @description outbox: mails stay as files on the server.
+             * @description outbox: mails are stored as files on the server.
              * @enum {string}
              */
             mail: "smtp" | "outbox";
-            /** @description Providers that only stand in for trials, with what they take; from PROVIDERS_FILE. */
+            /** @description Stand-in providers for trials and the credentials that they accept, from PROVIDERS_FILE. */
             standIns: {
                 providerSlug: string;
                 credentials: {
@@ -2920,7 +2920,7 @@ export interface components {
         };
         InvitedReply: {
             member: components["schemas"]["Member"];
-            /** @description The link, while mails stay as files on the server; else null: it is in the mail alone. */
+            /** @description The invitation link, if mails are stored as files on the server; otherwise null, because only the mail contains the link. */
             invitationUrl: string | null;
         };
         ListCircuitsReply: {
@@ -3070,14 +3070,14 @@ export interface components {
             totalCapped: boolean;
         };
         LookUpDeviceInput: {
-            /** @description As typed by hand: never put it into a link. */
+            /** @description The code that the user types. Never put it into a link. */
             userCode: string;
         };
         LookUpDeviceReply: {
             device: {
-                /** @description What the program says of itself; nobody has checked it. */
+                /** @description The name that the program reports. Unverified. */
                 client: string;
-                /** @description Unchecked, too. */
+                /** @description The hostname that the program reports. Unverified. */
                 hostname: string;
                 ip: string;
                 /** Format: date-time */
@@ -3093,7 +3093,7 @@ export interface components {
             name: string;
             tokenPrefix: string;
             /**
-             * @description At most this, and never more than its creator may at the time of the call.
+             * @description The highest role of the token. Each call gets the lower of this role and the current role of its creator.
              * @enum {string}
              */
             role: "viewer" | "member" | "admin";
@@ -3108,13 +3108,13 @@ export interface components {
         };
         ManagementTokenCreated: {
             token: components["schemas"]["ManagementToken"];
-            /** @description Shown only here. */
+            /** @description The complete token. It is returned only once. */
             secretToken: string;
         };
         ManagementTokenInput: {
             name: string;
             /**
-             * @description At most this, and never more than its creator may at the time of the call.
+             * @description The highest role of the token. Each call gets the lower of this role and the current role of its creator.
              * @enum {string}
              */
             role: "viewer" | "member" | "admin";
@@ -3130,7 +3130,7 @@ export interface components {
             offset: number;
         };
         MeReply: {
-            /** @description Null with a management token: that is nobody. */
+            /** @description Null for a management token, which is not a user. */
             user: {
                 /** Format: uuid */
                 id: string;
@@ -3138,7 +3138,7 @@ export interface components {
                 name: string;
                 emailVerified: boolean;
             } | null;
-            /** @description The management token of the call; null in the session of a person. */
+            /** @description The management token of the call; null in the session of a user. */
             token: {
                 /** Format: uuid */
                 id: string;
@@ -3160,7 +3160,7 @@ export interface components {
         Member: {
             /**
              * Format: uuid
-             * @description While the status is invited: the id of the invitation.
+             * @description Id of the user, or of the invitation while the status is invited.
              */
             userId: string;
             email: string;
@@ -3205,10 +3205,10 @@ export interface components {
             requestedAt: string;
             /** Format: date-time */
             purgeAt: string;
-            /** @description Null: it was not restored. */
+            /** @description Null unless the organization was restored. */
             restoredAt: string | null;
             restoredByEmail: string | null;
-            /** @description Null: everything in it is still there. */
+            /** @description Null until everything in it is deleted. */
             deletedAt: string | null;
         };
         OrganizationDeletionList: {
@@ -3238,11 +3238,11 @@ export interface components {
                 role: "viewer" | "member" | "admin" | "owner";
                 /**
                  * Format: date-time
-                 * @description Only while the organization is being deleted: until then an owner may restore it.
+                 * @description Only while the organization is being deleted: an owner can restore it until this time.
                  */
                 purgeAt?: string;
                 /**
-                 * @description Only to an owner, and only while suspended items wait for a review.
+                 * @description Only for owners, while suspended items wait for a review.
                  * @constant
                  */
                 itemsSuspended?: true;
@@ -3259,11 +3259,11 @@ export interface components {
             role: "viewer" | "member" | "admin" | "owner";
             /**
              * Format: date-time
-             * @description Only while the organization is being deleted: until then an owner may restore it.
+             * @description Only while the organization is being deleted: an owner can restore it until this time.
              */
             purgeAt?: string;
             /**
-             * @description Only to an owner, and only while suspended items wait for a review.
+             * @description Only for owners, while suspended items wait for a review.
              * @constant
              */
             itemsSuspended?: true;
@@ -3313,7 +3313,7 @@ export interface components {
             userId: string;
             email: string;
             name: string;
-            /** @description Only confirmed addresses get mail. */
+            /** @description Event mails are sent only to confirmed addresses. */
             emailVerified: boolean;
             events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
         };
@@ -3619,19 +3619,19 @@ export interface components {
         };
         RotationInput: {
             /**
-             * @description How long the old token works beside the new one; 0: it is revoked at once.
+             * @description How long the old token stays valid beside the new one, in seconds; 0 revokes it at once.
              * @default 86400
              */
             graceSeconds?: number;
             /**
              * Format: date-time
-             * @description Of the new key. Left out: it lives as long as the old one was made for.
+             * @description When the new key expires. By default it gets the same lifetime as the old key.
              */
             expiresAt?: string | null;
         };
         RotationReply: {
             key: components["schemas"]["ApiKey"];
-            /** @description The gateway token. Shown only in this answer. */
+            /** @description The gateway token. It is returned only once. */
             secretKey: string;
             previous: components["schemas"]["ApiKey"];
         };
@@ -3741,11 +3741,11 @@ export interface components {
             id: string;
             /** @enum {string} */
             kind: "api" | "browser" | "cli";
-            /** @description The session of this very call. */
+            /** @description True for the session of this call. */
             current: boolean;
-            /** @description The organization it acts in, or acted in last. */
+            /** @description The organization in which the session acts, or acted last. */
             orgId: string | null;
-            /** @description Approved for a device: no more than this role. */
+            /** @description The highest role of a session that was approved for a device. */
             roleMax: ("viewer" | "member" | "admin" | "owner") | null;
             ip: string;
             userAgent: string;
@@ -3769,12 +3769,12 @@ export interface components {
             providerSlug: string;
             /**
              * Format: uuid
-             * @description Only agents of that project may use it; null: all agents of the organization.
+             * @description Only agents of this project can use the credential; null for all agents of the organization.
              */
             projectId: string | null;
             /** @enum {string} */
             status: "active" | "needs_credentials";
-            /** @description How many accounts use it. */
+            /** @description Number of accounts that use the credential. */
             accounts: number;
             /** Format: date-time */
             createdAt: string;
@@ -3839,9 +3839,9 @@ export interface components {
             id: string;
             /** @enum {string} */
             kind: "member" | "management_token" | "invitation" | "api_key" | "webhook" | "account" | "credential" | "custom_provider";
-            /** @description Of a member or an invitation the address, of a webhook the URL. */
+            /** @description The name; for a member or an invitation the e-mail address, for a webhook the URL. */
             name: string;
-            /** @description What else identifies it: role, prefix of the token, events, agent, address. */
+            /** @description Further identification: role, token prefix, events, agent or address. */
             detail: string;
             /** Format: date-time */
             createdAt: string;
@@ -3871,9 +3871,9 @@ export interface components {
             credentials: components["schemas"]["CredentialsInput"];
         };
         TestReply: {
-            /** @description The provider takes the credential. */
+            /** @description Whether the provider accepts the credential. */
             ok: boolean;
-            /** @description Null: the provider did not answer. */
+            /** @description HTTP status of the provider; null when it did not respond. */
             status: number | null;
             latencyMs: number;
             hint: string | null;
@@ -3934,7 +3934,7 @@ export interface components {
         };
         VerifyInput: {
             token: string;
-            /** @description The account's password; a wrong one confirms nothing. */
+            /** @description The password of the account. With a wrong password the address stays unverified. */
             password?: string;
         };
         WebhookPausedData: {
@@ -3998,7 +3998,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "error": "this needs the role admin or higher; you are viewer in this organization"
+                 *       "error": "this requires the role admin or higher; your role in this organization is viewer"
                  *     }
                  */
                 "application/json": components["schemas"]["ErrorReply"];
@@ -4306,7 +4306,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Agents of a project */
+            /** @description List the agents of a project */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4339,7 +4339,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Make an agent */
+            /** @description Create an agent */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4370,7 +4370,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description An agent with its limits */
+            /** @description Get an agent with its limits */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4398,7 +4398,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Delete it with its keys and accounts */
+            /** @description Delete an agent with its keys and provider accounts */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4431,7 +4431,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Change its name, limits, budget or policy */
+            /** @description Change the name, limits, budget or policy of an agent */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4466,7 +4466,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Pause, resume or revoke it */
+            /** @description Pause, resume or revoke an agent */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4494,11 +4494,11 @@ export interface operations {
                 agentId?: string;
                 projectId?: string;
                 status?: "active" | "expired";
-                /** @description Part of the name, of the agent’s, or of keyPrefix. */
+                /** @description Part of the name of the key or its agent, or of keyPrefix. */
                 search?: string;
-                /** @description true: only those that no call has used yet; false: the others. */
+                /** @description true: only keys that were never used; false: only keys that were used. */
                 neverUsed?: boolean;
-                /** @description Only those made before then that no call has used from then on. */
+                /** @description Only keys that were created before this time and not used since. */
                 unusedSince?: string;
                 sort?: "createdAt" | "name" | "lastUsedAt" | "expiresAt";
                 order?: "asc" | "desc";
@@ -4509,7 +4509,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description API keys */
+            /** @description List API keys */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4542,7 +4542,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Make an API key; the gateway token is shown once */
+            /** @description Create an API key; its gateway token is returned only once */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4573,7 +4573,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Revoke an API key at once */
+            /** @description Revoke an API key */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4606,7 +4606,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Rename it, or change when it ends */
+            /** @description Rename an API key or change its expiry */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4644,7 +4644,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Replace it; the old one works on for a while */
+            /** @description Rotate an API key; the old one stays valid for a grace period */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4673,7 +4673,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What needs somebody now: budgets, credentials, keys, webhooks, circuits */
+            /** @description List what needs action: budgets, credentials, keys, webhooks, circuits */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4692,14 +4692,14 @@ export interface operations {
     listAuditEntries: {
         parameters: {
             query?: {
-                /** @description Of a user or of a management token. */
+                /** @description Id of a user or of a management token. */
                 actorId?: string;
                 action?: string;
                 start?: string;
                 end?: string;
                 targetType?: string;
                 targetId?: string;
-                /** @description A part of the actor’s address or name, the action, the id of its target or the client’s address, in any case. */
+                /** @description A part of the e-mail address or name of the actor, the action, the id of its target or the IP address of the client, in any case. */
                 search?: string;
                 sort?: "at";
                 order?: "asc" | "desc";
@@ -4712,7 +4712,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Who changed what, newest first */
+            /** @description List the entries of the audit trail, newest first */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4742,7 +4742,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Replace the password; ends the other sessions */
+            /** @description Change the password and revoke all other sessions */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4774,7 +4774,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Begin the login of a program */
+            /** @description Start a device login */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4803,7 +4803,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Let the program in */
+            /** @description Approve a device login */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4836,7 +4836,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Do not let the program in */
+            /** @description Deny a device login */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4869,7 +4869,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Who asks to be let in, by the code that it shows */
+            /** @description Look up a device login by its user code */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4902,7 +4902,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Ask whether a person has let the program in */
+            /** @description Poll a device login for its session */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4931,7 +4931,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Mail a link for a new password */
+            /** @description Mail a link to set a new password */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4986,7 +4986,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description End the session of this call */
+            /** @description Log out: revoke the session of this call */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5013,7 +5013,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A new token for the session */
+            /** @description Exchange a session token for a new one */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5043,7 +5043,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Mail the link that confirms an address again */
+            /** @description Mail the confirmation link again */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5072,7 +5072,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Set a new password with the token of a mail */
+            /** @description Set a new password with the token from a mail */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5101,7 +5101,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Make an account and its organization */
+            /** @description Create an account and its organization */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5132,7 +5132,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description A token for another organization */
+            /** @description Get a token for another organization */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5165,7 +5165,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Confirm an address with the token of a mail */
+            /** @description Confirm an e-mail address with the token from a mail */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5253,7 +5253,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What a client must know before anybody has logged in */
+            /** @description Get the public configuration */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5284,7 +5284,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Shared credentials */
+            /** @description List shared credentials */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5317,7 +5317,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Store a credential for the accounts of many agents */
+            /** @description Create a credential that the provider accounts of many agents share */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5348,7 +5348,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A shared credential, without its value */
+            /** @description Get a shared credential without its value */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5447,7 +5447,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Replace it for all accounts that use it */
+            /** @description Rotate a shared credential for all accounts that use it */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5478,7 +5478,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Whether the provider takes the shared credential */
+            /** @description Test whether the provider accepts a shared credential */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5636,7 +5636,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Who deleted or restored which organization */
+            /** @description List deletions of the user’s organizations */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5664,7 +5664,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Which members get mail about which events */
+            /** @description List which members get which events by mail */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5695,7 +5695,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Choose the events that a member gets mail about */
+            /** @description Set the events that a member gets by mail */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5762,7 +5762,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Become a member with the token of a mail */
+            /** @description Accept an invitation with the token from a mail */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5801,7 +5801,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Management tokens */
+            /** @description List management tokens */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5833,7 +5833,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Make a management token; it is shown once */
+            /** @description Create a management token, which is returned only once */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5891,7 +5891,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Who is logged in, where, with which role */
+            /** @description Get the current user or management token, with organization and role */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5920,7 +5920,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Change the name of the user */
+            /** @description Change the user’s name */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5944,7 +5944,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 offset?: number;
-                /** @description A part of the name or the address, in any case. */
+                /** @description A part of the name or the e-mail address, in any case. */
                 search?: string;
                 role?: "viewer" | "member" | "admin" | "owner";
                 status?: "active" | "invited";
@@ -5957,7 +5957,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Members and open invitations */
+            /** @description List members and open invitations */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5986,7 +5986,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Invite an address */
+            /** @description Invite a member by e-mail */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6042,7 +6042,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Remove a member, or take an invitation back */
+            /** @description Remove a member or revoke an invitation */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6075,7 +6075,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Give a member another role */
+            /** @description Change the role of a member */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6141,7 +6141,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Make another organization */
+            /** @description Create an organization */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6171,7 +6171,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The organization, with its budget */
+            /** @description Get the organization with its budget */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6203,7 +6203,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Delete it, after seven days in which it can be restored */
+            /** @description Delete the organization after seven days, in which it can be restored */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6238,7 +6238,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Rename it, or set its budget */
+            /** @description Rename the organization or set its budget */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6272,7 +6272,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Restore it within seven days of its deletion */
+            /** @description Restore an organization within seven days of its deletion */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6342,7 +6342,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Projects */
+            /** @description List projects */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6374,7 +6374,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Make a project */
+            /** @description Create a project */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6404,7 +6404,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A project */
+            /** @description Get a project */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6465,7 +6465,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Rename it, or set its budget */
+            /** @description Rename a project or set its budget */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6522,7 +6522,7 @@ export interface operations {
                 projectId?: string;
                 providerSlug?: string;
                 status?: "active" | "needs_credentials";
-                /** @description Those that use this shared credential. */
+                /** @description Only accounts that use this shared credential. */
                 credentialId?: string;
             };
             header?: never;
@@ -6531,7 +6531,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Accounts of an agent, a project or the organization */
+            /** @description List the provider accounts of an agent, a project or the organization */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6564,7 +6564,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Give an agent credentials at a provider */
+            /** @description Create a provider account for an agent */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6597,7 +6597,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Whether a provider takes these credentials */
+            /** @description Test whether a provider accepts credentials, without storing them */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6628,7 +6628,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Delete an account */
+            /** @description Delete a provider account */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6661,7 +6661,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Open or close its sensitive paths */
+            /** @description Allow or forbid sensitive paths for a provider account */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6699,7 +6699,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Replace its credentials */
+            /** @description Rotate the credentials of a provider account */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6730,7 +6730,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Whether the provider takes its credentials */
+            /** @description Test whether the provider accepts the credentials of an account */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6762,7 +6762,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Log a browser in: the session is a cookie */
+            /** @description Open a browser session, which uses a cookie */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6789,7 +6789,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Log this browser out */
+            /** @description Close the browser session */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6819,7 +6819,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Go to another organization in this browser */
+            /** @description Switch the browser session to another organization */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6851,7 +6851,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Sessions of the user */
+            /** @description List the user’s sessions */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6876,7 +6876,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description End all sessions but this one */
+            /** @description Revoke all other sessions */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6904,7 +6904,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description End a session */
+            /** @description Revoke a session */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6958,7 +6958,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was made before the founder proved the mailbox */
+            /** @description List items that were suspended because they were created before the founder’s mailbox was proven */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6985,7 +6985,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Delete a suspended item for good */
+            /** @description Revoke a suspended item: delete it permanently */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7017,7 +7017,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Let a suspended item work again */
+            /** @description Keep a suspended item: restore it */
             201: {
                 headers: {
                     [name: string]: unknown;
