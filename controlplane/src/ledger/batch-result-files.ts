@@ -1,22 +1,26 @@
 /**
- * Result files as the ledger remembers them. A line of one is in `booked_lines` for ever while its file is open, and in
- * `booked_files` there is one row for the file. {@link FILE_OPEN_DAYS} after the last new line the file is closed: its lines
- * are deleted, and whatever is fetched of it later books nothing. Anthropic keeps results for 29 days
- * (https://docs.anthropic.com/en/docs/build-with-claude/batch-processing), so nothing is booked for the first time then.
+ * Batch result files in the ledger. `booked_lines` keeps each entry of an open file, so that an entry is booked once
+ * however often it is fetched. `booked_files` has one row per file.
  *
- * A booking holds the file's row until its commit, and so does closing: no line is claimed while its file is being closed.
+ * A file is closed {@link FILE_OPEN_DAYS} after its last new entry: its entries are deleted, and usage fetched from it
+ * later is not booked. Anthropic keeps results for 29 days
+ * (https://docs.anthropic.com/en/docs/build-with-claude/batch-processing), so later fetches repeat entries that are
+ * booked already.
+ *
+ * Booking and closing both lock the file's row until their commit, so no entry is claimed while its file is being
+ * closed.
  */
 import { arrayLiteral } from '../db/array-literal.js';
 import type { ReservedConnection } from '../db/reserved-connection.js';
 import type { Sql, Tx } from '../db/sql.js';
 
 const FILE_OPEN_DAYS = 60;
-/** `last_at` is at most so much too old, which saves a write for each batch of lines. */
+/** `last_at` may be up to this much too old. That saves a write for each batch of entries. */
 const LAST_AT_LAG = '1 hour';
 const FILES_PER_SWEEP = 1_000;
 const INDEX = 'booked_lines_source';
 
-/** A file of an organization. */
+/** A batch result file of one organization. */
 export interface ResultFile {
   readonly orgId: string;
   /** Digest of provider and file, hex. */
@@ -25,13 +29,16 @@ export interface ResultFile {
 
 export const resultFileKey = ({ orgId, source }: ResultFile): string => `${orgId} ${source}`;
 
-const keyArrays = (files: readonly ResultFile[]) =>
+const resultFileKeyArrays = (files: readonly ResultFile[]) =>
   [arrayLiteral(files, ({ orgId }) => orgId), arrayLiteral(files, ({ source }) => `\\x${source}`)] as const;
 
-/** Locks the rows of these files (each once) until the transaction ends; returns the keys of those that are closed. */
-export async function lockResultFiles(tx: Tx, files: readonly ResultFile[]): Promise<ReadonlySet<string>> {
+/**
+ * Locks the rows of these distinct files until the transaction ends, and creates missing ones. Returns the keys of the
+ * closed files.
+ */
+export async function lockAndFindClosedResultFiles(tx: Tx, files: readonly ResultFile[]): Promise<ReadonlySet<string>> {
   if (files.length === 0) return new Set();
-  const [orgs, sources] = keyArrays(files);
+  const [orgs, sources] = resultFileKeyArrays(files);
   await tx`
     insert into booked_files (org_id, source)
     select * from unnest(${orgs}::text::uuid[], ${sources}::text::bytea[]) as r(org_id, source) order by org_id, source
@@ -43,10 +50,10 @@ export async function lockResultFiles(tx: Tx, files: readonly ResultFile[]): Pro
   return new Set(rows.filter(({ closed }) => closed).map(resultFileKey));
 }
 
-/** New lines of these files, whose rows the transaction holds, were booked. */
+/** Records that new entries of these files were booked. The transaction must hold the locks of their rows. */
 export async function touchResultFiles(tx: Tx, files: readonly ResultFile[]): Promise<void> {
   if (files.length === 0) return;
-  const [orgs, sources] = keyArrays(files);
+  const [orgs, sources] = resultFileKeyArrays(files);
   await tx`
     update booked_files f set last_at = now()
       from unnest(${orgs}::text::uuid[], ${sources}::text::bytea[]) as r(org_id, source)
@@ -54,8 +61,8 @@ export async function touchResultFiles(tx: Tx, files: readonly ResultFile[]): Pr
 }
 
 /**
- * Makes the index by which a file's lines are found, where it is missing. Bookings go on meanwhile. `run` waits for a
- * statement that may take long, so that the end of the process can cancel it.
+ * Creates the index that finds the entries of a file, if it is missing or invalid. Bookings continue meanwhile. `run`
+ * awaits a statement that may take long, so that the shutdown of the process can cancel it.
  */
 export async function createDeferredUsageIndex(
   connection: ReservedConnection,
@@ -64,18 +71,21 @@ export async function createDeferredUsageIndex(
   const [found] = await connection<{ valid: boolean }[]>`
     select indisvalid as valid from pg_index where indexrelid = to_regclass(${INDEX})`;
   if (found?.valid === true) return;
-  if (found !== undefined) await connection.unsafe(`drop index concurrently ${INDEX}`); // of an interrupted attempt
+  if (found !== undefined) await connection.unsafe(`drop index concurrently ${INDEX}`); // left by an interrupted attempt
   await run(
     connection.unsafe(`create index concurrently ${INDEX} on booked_lines (org_id, source) where source is not null`),
   );
 }
 
-/** Closes files whose last new line is old enough, each in a transaction of its own; the rest at the next sweep. */
+/**
+ * Closes files whose last new entry is old enough, each in its own transaction. Stops after {@link FILES_PER_SWEEP}
+ * files; the next sweep continues.
+ */
 export async function closeOldResultFiles(sql: Sql, isStopped: () => boolean): Promise<void> {
   for (let i = 0; i < FILES_PER_SWEEP && !isStopped(); i++) if (!(await sql.begin(closeOldestResultFile))) return;
 }
 
-/** False: none is old enough, or a booking holds those that are. */
+/** Returns false if no file is old enough, or if bookings hold the locks of all that are. */
 async function closeOldestResultFile(tx: Tx): Promise<boolean> {
   const [file] = await tx<ResultFile[]>`
     update booked_files set closed = true where (org_id, source) = (

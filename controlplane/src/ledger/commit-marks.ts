@@ -1,7 +1,7 @@
 /**
- * Marks of the ledger's commits. Each transaction that books usage inserts one, and the data plane names it in its next
- * reports. A mark that is gone shows that the database lost that commit, and perhaps others before it, in a failover
- * to a standby that lagged behind. Numbers are issued again after such a failover; the random ids are not.
+ * Commit marks of the ledger. Each transaction that books usage inserts one mark, and the data plane sends the latest
+ * mark with its next reports. A missing mark shows that a failover to a lagging standby lost that commit, and perhaps
+ * earlier ones. After such a failover Postgres issues the same numbers again; the random ids tell the marks apart.
  */
 import { arrayLiteral } from '../db/array-literal.js';
 import type { Sql, Tx } from '../db/sql.js';
@@ -12,13 +12,16 @@ export interface LedgerMark {
   readonly id: string;
 }
 
-/** In the transaction that books: the mark is there exactly if its usage is. */
+/** Inserts a mark in the transaction that books, so the mark exists exactly if the usage exists. */
 export async function insertCommitMark(tx: Tx | Sql): Promise<LedgerMark> {
   const [mark] = await tx<LedgerMark[]>`insert into ledger_marks default values returning number, mark as id`;
   return mark!;
 }
 
-/** The ids of those that the database has lost. One older than all that are kept was pruned, and counts as there. */
+/**
+ * Returns the ids of the marks that the database has lost. A mark older than the oldest stored one was pruned and
+ * counts as present.
+ */
 export async function selectLostCommitMarks(sql: Sql, marks: readonly LedgerMark[]): Promise<ReadonlySet<string>> {
   if (marks.length === 0) return new Set();
   const rows = await sql<{ id: string }[]>`
@@ -30,7 +33,7 @@ export async function selectLostCommitMarks(sql: Sql, marks: readonly LedgerMark
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Deletes marks of that age; the newest one stays, however old. */
+/** Deletes marks older than `keptMs` (ms). The newest mark always stays. */
 export async function deleteOldCommitMarks(sql: Sql, keptMs: number): Promise<void> {
   await sql`
     delete from ledger_marks

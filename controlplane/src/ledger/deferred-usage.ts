@@ -1,41 +1,46 @@
 /**
- * Usage that can be fetched again and again: lines of a batch's results, background answers. Each line is booked once
- * for ever by (organization, provider, source, line), whoever fetches it, how often and through whichever data plane:
- * its claim and its booking are one transaction. Its cost reaches budgets from here alone. Of old result files one row is
- * left (booked-files.ts).
+ * Deferred usage: usage that an agent fetches after the call that caused it, and can fetch repeatedly (entries of batch
+ * results, background answers). Each entry is booked once by (organization, provider, source, entry), for any number of
+ * fetches through any data plane: the claim and the booking are one transaction. Only this file adds its cost to
+ * budgets. A closed result file keeps one row (batch-result-files.ts).
  *
- * Of an answer that was cut off what was seen is booked, and remembered: when it comes whole, the rest is. Seen again in
- * parts, it counts as its largest part.
+ * A truncated answer is booked as far as it was seen, and the seen amounts are stored. When the complete answer
+ * arrives, the remainder is booked. Several truncated reads count as their maximum.
  */
 import { createHash } from 'node:crypto';
 import { type ILine, type ILineUsage, LineUsage } from '@acg/proto/messages';
 import { arrayLiteral } from '../db/array-literal.js';
 import type { Tx } from '../db/sql.js';
-import { lockResultFiles, type ResultFile, resultFileKey, touchResultFiles } from './batch-result-files.js';
+import {
+  lockAndFindClosedResultFiles,
+  type ResultFile,
+  resultFileKey,
+  touchResultFiles,
+} from './batch-result-files.js';
 import type { BookableRange, UsageEntry } from './usage-entry.js';
 import { COUNT_MAX, isUuid, NANOS_SUM_MAX, slugOrEmpty, truncateText } from './usage-field-validation.js';
 
-/** The call that fetched some lines. */
+/** The call that fetched deferred usage. */
 interface DeferredUsageFetch {
   readonly recordId: string;
   readonly orgId: string;
-  /** `''`: not known. */
+  /** `''`: unknown. */
   readonly projectId: string;
   readonly agentId: string;
   readonly keyId: string;
   readonly providerSlug: string;
   readonly startedAtMs: number;
-  /** Of the admission; `''`: that of the start. */
+  /** `YYYY-MM` (UTC) of the admission; `''`: the month of `startedAtMs`. */
   readonly month: string;
 }
 
 export interface DeferredUsageEntry {
   readonly fetch: DeferredUsageFetch;
-  /** Hex. */
+  /** Digest of provider, source and entry id, hex. */
   readonly digest: string;
-  /** Digest of the result file that it is a line of, hex; null: a background answer, which is no line of anything. */
+  /** Digest of provider and result file, hex. Null: a background answer, which belongs to no file. */
   readonly fileDigest: string | null;
-  /** False: it was cut off, and may come whole. */
+  /** False: the answer was truncated; the complete one may follow. */
   readonly isComplete: boolean;
   readonly model: string;
   readonly tokensInUncached: number;
@@ -50,16 +55,16 @@ const ENTRIES_PER_MESSAGE_MAX = 1_000;
 const DIGEST_BYTES = 16;
 const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/;
 
-/** The lines of one message; what makes no sense in it is left out. */
-export function decodeDeferredUsage(bytes: Buffer, span: BookableRange): readonly DeferredUsageEntry[] {
+/** Decodes the entries of one message. Leaves out entries with invalid values. */
+export function decodeDeferredUsage(bytes: Buffer, bookableRange: BookableRange): readonly DeferredUsageEntry[] {
   const usage = LineUsage.decode(bytes);
-  const fetch = parseFetch(usage, span);
+  const fetch = parseFetch(usage, bookableRange);
   if (fetch === null) return [];
-  const read = (lines: readonly ILine[], whole: boolean): DeferredUsageEntry[] =>
+  const parseEntries = (lines: readonly ILine[], isComplete: boolean): DeferredUsageEntry[] =>
     lines
       .slice(0, ENTRIES_PER_MESSAGE_MAX)
-      .flatMap((line) => parseDeferredEntry(fetch, usage.sourceId ?? '', line, whole) ?? []);
-  return [...read(usage.lines ?? [], true), ...read(usage.seen ?? [], false)];
+      .flatMap((line) => parseDeferredEntry(fetch, usage.sourceId ?? '', line, isComplete) ?? []);
+  return [...parseEntries(usage.lines ?? [], true), ...parseEntries(usage.seen ?? [], false)];
 }
 
 function parseFetch(usage: ILineUsage, { fromMs, toMs }: BookableRange): DeferredUsageFetch | null {
@@ -84,9 +89,9 @@ function parseDeferredEntry(
   fetch: DeferredUsageFetch,
   sourceId: string,
   line: ILine,
-  whole: boolean,
+  isComplete: boolean,
 ): DeferredUsageEntry | null {
-  const figures = {
+  const amounts = {
     tokensInUncached: line.tokensInUncached ?? 0,
     tokensCacheRead: line.tokensCacheRead ?? 0,
     tokensCacheWrite: line.tokensCacheWrite ?? 0,
@@ -94,41 +99,43 @@ function parseDeferredEntry(
     tokensReasoning: line.tokensReasoning ?? 0,
     costNanos: line.costNanos ?? 0,
   };
-  if (!Object.values(figures).every((value) => value >= 0 && value <= COUNT_MAX)) return null;
+  if (!Object.values(amounts).every((value) => value >= 0 && value <= COUNT_MAX)) return null;
   const lineId = line.id ?? '';
   return {
     fetch,
-    digest: digestParts(fetch.providerSlug, sourceId, lineId),
-    fileDigest: lineId === '' ? null : digestParts(fetch.providerSlug, sourceId),
-    isComplete: whole,
+    digest: shortDigest(fetch.providerSlug, sourceId, lineId),
+    fileDigest: lineId === '' ? null : shortDigest(fetch.providerSlug, sourceId),
+    isComplete,
     model: truncateText(line.model, 200),
-    ...figures,
+    ...amounts,
   };
 }
 
-const digestParts = (...parts: readonly string[]): string =>
+const shortDigest = (...parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest().subarray(0, DIGEST_BYTES).toString('hex');
 
 /**
- * Claims the lines; returns those that nobody had claimed before, each once, and of those that were seen in part the rest.
- * Lines of a file that is closed are none of these.
+ * Claims the entries. Returns those that are new, each once, and the remainders of those seen only in part before.
+ * Skips entries of closed files.
  */
 export async function claimDeferredUsage(
   tx: Tx,
-  lines: readonly DeferredUsageEntry[],
+  entries: readonly DeferredUsageEntry[],
 ): Promise<readonly DeferredUsageEntry[]> {
-  if (lines.length === 0) return [];
-  const closed = await lockResultFiles(tx, resultFilesOf(lines));
-  const open = lines.filter((line) => !resultFilesOf([line]).some((file) => closed.has(resultFileKey(file))));
-  const claimed = await claimEntries(tx, open);
+  if (entries.length === 0) return [];
+  const closedFileKeys = await lockAndFindClosedResultFiles(tx, resultFilesOf(entries));
+  const openEntries = entries.filter(
+    (line) => !resultFilesOf([line]).some((file) => closedFileKeys.has(resultFileKey(file))),
+  );
+  const claimed = await claimEntries(tx, openEntries);
   await touchResultFiles(tx, resultFilesOf(claimed));
   return claimed;
 }
 
-/** Each once. */
-function resultFilesOf(lines: readonly DeferredUsageEntry[]): readonly ResultFile[] {
+/** The distinct result files of the entries. */
+function resultFilesOf(entries: readonly DeferredUsageEntry[]): readonly ResultFile[] {
   const files = new Map<string, ResultFile>();
-  for (const { fetch, fileDigest: source } of lines) {
+  for (const { fetch, fileDigest: source } of entries) {
     if (source === null) continue;
     const file = { orgId: fetch.orgId, source };
     files.set(resultFileKey(file), file);
@@ -136,59 +143,59 @@ function resultFilesOf(lines: readonly DeferredUsageEntry[]): readonly ResultFil
   return [...files.values()];
 }
 
-async function claimEntries(tx: Tx, lines: readonly DeferredUsageEntry[]): Promise<readonly DeferredUsageEntry[]> {
-  if (lines.length === 0) return [];
-  const wanted = new Map<string, DeferredUsageEntry>();
-  for (const line of lines) {
+async function claimEntries(tx: Tx, entries: readonly DeferredUsageEntry[]): Promise<readonly DeferredUsageEntry[]> {
+  if (entries.length === 0) return [];
+  const entriesByKey = new Map<string, DeferredUsageEntry>();
+  for (const line of entries) {
     const key = deferredEntryKey(line.fetch.orgId, line.digest);
-    const known = wanted.get(key);
-    if (known === undefined || !known.isComplete) wanted.set(key, line);
+    const known = entriesByKey.get(key);
+    if (known === undefined || !known.isComplete) entriesByKey.set(key, line);
   }
-  const all = [...wanted.values()];
+  const uniqueEntries = [...entriesByKey.values()];
   const rows = await tx<{ orgId: string; digest: string }[]>`
     insert into booked_lines (org_id, digest, source, seen)
     select org_id, digest, source, seen::bigint[] from unnest(
-      ${arrayLiteral(all, ({ fetch }) => fetch.orgId)}::text::uuid[],
-      ${arrayLiteral(all, ({ digest }) => `\\x${digest}`)}::text::bytea[],
-      ${arrayLiteral(all, ({ fileDigest: source }) => (source === null ? null : `\\x${source}`))}::text::bytea[],
-      ${arrayLiteral(all, (line) => (line.isComplete ? null : amountsArrayLiteral(line)))}::text::text[]) as r(org_id, digest, source, seen)
+      ${arrayLiteral(uniqueEntries, ({ fetch }) => fetch.orgId)}::text::uuid[],
+      ${arrayLiteral(uniqueEntries, ({ digest }) => `\\x${digest}`)}::text::bytea[],
+      ${arrayLiteral(uniqueEntries, ({ fileDigest: source }) => (source === null ? null : `\\x${source}`))}::text::bytea[],
+      ${arrayLiteral(uniqueEntries, (line) => (line.isComplete ? null : amountsArrayLiteral(line)))}::text::text[]) as r(org_id, digest, source, seen)
      order by org_id, digest
     on conflict do nothing
     returning org_id as "orgId", encode(digest, 'hex') as digest`;
-  const fresh = rows.map(({ orgId, digest }) => {
-    const line = wanted.get(deferredEntryKey(orgId, digest))!;
-    wanted.delete(deferredEntryKey(orgId, digest));
+  const newEntries = rows.map(({ orgId, digest }) => {
+    const line = entriesByKey.get(deferredEntryKey(orgId, digest))!;
+    entriesByKey.delete(deferredEntryKey(orgId, digest));
     return line;
   });
-  return wanted.size === 0 ? fresh : [...fresh, ...(await claimRemainders(tx, wanted))];
+  return entriesByKey.size === 0 ? newEntries : [...newEntries, ...(await claimRemainders(tx, entriesByKey))];
 }
 
-/** Of lines that were claimed before: what is new of those that had been seen in part. */
+/** For entries that were claimed before: returns what exceeds the amounts seen so far, and stores the new maximum. */
 async function claimRemainders(
   tx: Tx,
-  wanted: ReadonlyMap<string, DeferredUsageEntry>,
+  entriesByKey: ReadonlyMap<string, DeferredUsageEntry>,
 ): Promise<readonly DeferredUsageEntry[]> {
-  const all = [...wanted.values()];
+  const claimedEntries = [...entriesByKey.values()];
   const rows = await tx<{ orgId: string; digest: string; seen: number[] }[]>`
     select org_id as "orgId", encode(digest, 'hex') as digest, to_json(seen) as seen from booked_lines join unnest(
-      ${arrayLiteral(all, ({ fetch }) => fetch.orgId)}::text::uuid[],
-      ${arrayLiteral(all, ({ digest }) => `\\x${digest}`)}::text::bytea[]) as r(org_id, digest) using (org_id, digest)
+      ${arrayLiteral(claimedEntries, ({ fetch }) => fetch.orgId)}::text::uuid[],
+      ${arrayLiteral(claimedEntries, ({ digest }) => `\\x${digest}`)}::text::bytea[]) as r(org_id, digest) using (org_id, digest)
      where seen is not null order by org_id, digest for update of booked_lines`;
   if (rows.length === 0) return [];
-  const rests: DeferredUsageEntry[] = [];
-  const known: DeferredUsageEntry[] = [];
+  const remainders: DeferredUsageEntry[] = [];
+  const maxima: DeferredUsageEntry[] = [];
   for (const { orgId, digest, seen } of rows) {
-    const line = wanted.get(deferredEntryKey(orgId, digest))!;
-    rests.push(mapAmounts(line, (name, i) => Math.max(0, line[name] - seen[i]!)));
-    known.push(mapAmounts(line, (name, i) => Math.max(line[name], seen[i]!)));
+    const line = entriesByKey.get(deferredEntryKey(orgId, digest))!;
+    remainders.push(mapAmounts(line, (name, i) => Math.max(0, line[name] - seen[i]!)));
+    maxima.push(mapAmounts(line, (name, i) => Math.max(line[name], seen[i]!)));
   }
   await tx`
     update booked_lines b set seen = r.seen::bigint[] from unnest(
-      ${arrayLiteral(known, ({ fetch }) => fetch.orgId)}::text::uuid[],
-      ${arrayLiteral(known, ({ digest }) => `\\x${digest}`)}::text::bytea[],
-      ${arrayLiteral(known, (line) => (line.isComplete ? null : amountsArrayLiteral(line)))}::text::text[]) as r(org_id, digest, seen)
+      ${arrayLiteral(maxima, ({ fetch }) => fetch.orgId)}::text::uuid[],
+      ${arrayLiteral(maxima, ({ digest }) => `\\x${digest}`)}::text::bytea[],
+      ${arrayLiteral(maxima, (line) => (line.isComplete ? null : amountsArrayLiteral(line)))}::text::text[]) as r(org_id, digest, seen)
      where b.org_id = r.org_id and b.digest = r.digest`;
-  return rests;
+  return remainders;
 }
 
 const deferredEntryKey = (orgId: string, digest: string): string => `${orgId} ${digest}`;
@@ -202,25 +209,25 @@ const AMOUNT_FIELDS = [
   'costNanos',
 ] as const;
 
-/** As an array of Postgres. */
+/** A Postgres array literal. */
 const amountsArrayLiteral = (line: DeferredUsageEntry): string => `{${AMOUNT_FIELDS.map((name) => line[name]).join()}}`;
 
 function mapAmounts(
   line: DeferredUsageEntry,
-  figure: (name: (typeof AMOUNT_FIELDS)[number], i: number) => number,
+  amountOf: (name: (typeof AMOUNT_FIELDS)[number], i: number) => number,
 ): DeferredUsageEntry {
   const changed = { ...line };
   AMOUNT_FIELDS.forEach((name, i) => {
-    changed[name] = figure(name, i);
+    changed[name] = amountOf(name, i);
   });
   return changed;
 }
 
-/** Keeps what the new lines of each call come to, for its record. */
-export async function storeDeferredSums(tx: Tx, fresh: readonly DeferredUsageEntry[]): Promise<void> {
-  if (fresh.length === 0) return;
+/** Stores the sum of the new entries per fetching call, until that call's usage record is booked. */
+export async function storeDeferredSums(tx: Tx, newEntries: readonly DeferredUsageEntry[]): Promise<void> {
+  if (newEntries.length === 0) return;
   const sums = new Map<string, Record<(typeof AMOUNT_FIELDS)[number], number>>();
-  for (const line of fresh) {
+  for (const line of newEntries) {
     const sum = sums.get(line.fetch.recordId);
     if (sum === undefined) sums.set(line.fetch.recordId, { ...line });
     else for (const name of AMOUNT_FIELDS) sum[name] += line[name];
@@ -243,22 +250,25 @@ export async function storeDeferredSums(tx: Tx, fresh: readonly DeferredUsageEnt
       cost_nanos = least(s.cost_nanos, ${NANOS_SUM_MAX}) + excluded.cost_nanos`;
 }
 
-/** What the lines of one call came to. */
+/** Sum of the deferred usage that one call fetched: tokens, and cost in nano-dollars. */
 export type DeferredUsageSum = Readonly<Record<(typeof AMOUNT_FIELDS)[number], number>>;
 
-/** Adds to calls that were booked just now what their lines came to; returns that by the calls' ids. */
+/**
+ * Adds the stored sums to usage records that this transaction has inserted, and deletes the sums. Returns them by
+ * record id.
+ */
 export async function moveDeferredSumsToRecords(
   tx: Tx,
   entries: readonly UsageEntry[],
 ): Promise<ReadonlyMap<string, DeferredUsageSum>> {
-  const lined = entries.filter(({ dimensions: kind }) => kind.lined);
-  if (lined.length === 0) return new Map();
+  const entriesWithDeferredUsage = entries.filter(({ dimensions: kind }) => kind.lined);
+  if (entriesWithDeferredUsage.length === 0) return new Map();
   const rows = await tx<(DeferredUsageSum & { readonly id: string })[]>`
     with calls as (
       select * from unnest(
-        ${arrayLiteral(lined, ({ id }) => id)}::text::uuid[],
-        ${arrayLiteral(lined, ({ dimensions: kind }) => kind.orgId)}::text::uuid[],
-        ${arrayLiteral(lined, ({ startedAtMs }) => startedAtMs)}::text::bigint[]) as r(id, org_id, started_ms)),
+        ${arrayLiteral(entriesWithDeferredUsage, ({ id }) => id)}::text::uuid[],
+        ${arrayLiteral(entriesWithDeferredUsage, ({ dimensions: kind }) => kind.orgId)}::text::uuid[],
+        ${arrayLiteral(entriesWithDeferredUsage, ({ startedAtMs }) => startedAtMs)}::text::bigint[]) as r(id, org_id, started_ms)),
     sums as (delete from line_sums s using calls c where s.record_id = c.id returning s.*, c.org_id, c.started_ms)
     update usage_records u set
       tokens_in_uncached = u.tokens_in_uncached + s.tokens_in_uncached,
@@ -272,7 +282,10 @@ export async function moveDeferredSumsToRecords(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** The entries as the database has them now. Only after the commit: booked again they would count their lines twice. */
+/**
+ * Adds the sums to the entries in memory, as the database has them now. Call it only after the commit: an entry that is
+ * booked again would count its sum twice.
+ */
 export function addDeferredSumsToEntries(
   entries: readonly UsageEntry[],
   sums: ReadonlyMap<string, DeferredUsageSum>,

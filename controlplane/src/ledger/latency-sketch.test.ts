@@ -9,7 +9,7 @@ const sketchOf = (values: readonly number[]) => {
   return sketch;
 };
 
-test('sketch: quantiles are within 2 % of the exact ones, for any durations', () => {
+test('quantiles are within 2 % of the exact ones for any durations', () => {
   const durations = fc.array(
     fc.oneof(fc.nat(50), fc.nat(5_000), fc.nat(4_000_000), fc.integer({ min: 0, max: 4_294_967_295 })),
     { minLength: 1, maxLength: 500 },
@@ -25,7 +25,7 @@ test('sketch: quantiles are within 2 % of the exact ones, for any durations', ()
   );
 });
 
-test('sketch: however durations are split, the stored parts put together say the same', () => {
+test('concatenated sketches equal one sketch of all durations, for any split', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(1_000_000), { maxLength: 200 }), fc.nat(200), (values, at) => {
       const parts = Buffer.concat([sketchOf(values.slice(0, at)).encode(), sketchOf(values.slice(at)).encode()]);
@@ -35,21 +35,21 @@ test('sketch: however durations are split, the stored parts put together say the
   );
 });
 
-test('sketch: counts beyond one pair survive', () => {
+test('a count larger than one pair can hold survives encoding', () => {
   const sketch = new LatencySketch();
   for (let i = 0; i < 200_000; i++) sketch.addLatency(7);
   expect(sketch.encode()).toHaveLength(4 * 4);
   expect(LatencySketch.decode(sketch.encode()).total).toBe(200_000);
 });
 
-test('sketch: empty says 0; what one hour can hold stays small', () => {
+test('an empty sketch returns 0, and a sketch of one hour stays below 2,400 bytes', () => {
   expect(new LatencySketch().quantile(0.5)).toBe(0);
   const sketch = new LatencySketch();
   for (let ms = 0; ms <= 3_600_000; ms += 13) sketch.addLatency(ms);
   expect(sketch.encode().length).toBeLessThan(2_400);
 });
 
-test('sketch: statuses are counted beside durations and change nothing about them', () => {
+test('statuses are counted separately and do not change quantiles', () => {
   const sketch = sketchOf([10, 20, 30]);
   for (const status of [200, 200, 0, 999]) sketch.addStatus(status);
   const parts = LatencySketch.decode(Buffer.concat([sketch.encode(), sketch.encode()]));
@@ -62,7 +62,7 @@ test('sketch: statuses are counted beside durations and change nothing about the
   expect([...sketchOf([4_294_967_295]).statusCounts()]).toEqual([]); // the longest duration is no status
 });
 
-test('sketch: a run of many sketches says what its parts say one by one, twice as well as once', () => {
+test('decoding many concatenated sketches equals merging them one by one, also when repeated', () => {
   const values = Array.from({ length: 20_000 }, (_, i) => (i * 7_919) % 90_000);
   const parts = Array.from({ length: 400 }, (_, i) => {
     const part = sketchOf(values.slice(50 * i, 50 * i + 50));
@@ -71,7 +71,7 @@ test('sketch: a run of many sketches says what its parts say one by one, twice a
   });
   const one = LatencySketch.decode(new Uint8Array(0));
   for (const part of parts) one.merge(part);
-  const run = Buffer.concat([...parts, Buffer.from([1, 2, 3])]); // what is no whole pair is left out
+  const run = Buffer.concat([...parts, Buffer.from([1, 2, 3])]); // an incomplete pair at the end is ignored
   const text = run.toString('base64').replace(/.{76}/g, '$&\n'); // as Postgres writes it
   for (const sketch of [LatencySketch.decode(run), LatencySketch.fromBase64(text), LatencySketch.decode(run)]) {
     expect(sketch.encode()).toEqual(one.encode());
@@ -81,7 +81,7 @@ test('sketch: a run of many sketches says what its parts say one by one, twice a
   expect(LatencySketch.fromBase64('').encode()).toHaveLength(0);
 });
 
-test('sketch: a bucket that no writer makes is kept, in a short run and in a long one', () => {
+test('keeps an unknown bucket in short and in long input', () => {
   const odd = Buffer.from([0xff, 0xfe, 0, 3]);
   for (const times of [1, 1_000]) {
     const sketch = LatencySketch.decode(Buffer.concat(Array.from({ length: times }, () => odd)));

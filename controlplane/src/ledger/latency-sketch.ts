@@ -1,11 +1,12 @@
 /**
  * Histogram of calls by latency and by status that merges by concatenation.
  *
- * A duration falls into a bucket: up to 100 ms each millisecond has its own, above that bucket borders grow by
- * 2.5 %, so a quantile in whole milliseconds is off by less than 2 % (DDSketch's scheme with fixed borders). The stored form is a run of 4-byte
- * pairs (bucket u16, count u16, big endian). A bucket may occur several times and counts add up; therefore SQL merges
- * two sketches with `a || b` and a sum over many rows is `string_agg`. Writers compact a sketch that has grown long.
- * Buckets from {@link STATUS_FIRST} on count answers by status instead.
+ * Up to 100 ms each millisecond has its own bucket. Above that, bucket borders grow by 2.5 %, so a quantile in whole
+ * milliseconds is off by less than 2 % (DDSketch's scheme with fixed borders).
+ *
+ * The stored form is a sequence of 4-byte pairs (bucket u16, count u16, big endian). A bucket may occur several times
+ * and its counts add up. Therefore SQL merges two sketches with `a || b`, and many rows with `string_agg`. Writers
+ * compact a sketch that has grown long. Buckets from {@link STATUS_FIRST} on count statuses.
  */
 const LINEAR_MAX_MS = 100;
 const GAMMA = 1.025;
@@ -17,19 +18,19 @@ const STATUS_FIRST = 1_024;
 const PAIR_BYTES = 4;
 const COUNT_MAX = 0xffff;
 
-/** Every bucket that there is: of durations, then of statuses, which have three digits. */
+/** Number of all buckets: those of durations, then those of three-digit statuses. */
 const BUCKETS_ALL = 2_048;
-/** From so many bytes on, {@link mergedCounts} pays. */
+/** Input size from which {@link mergedCounts} is faster than the map. */
 const ARRAY_MERGE_BYTES_MIN = 2_048;
 /**
- * Counts of a long run of sketches by bucket, zero between two merges. A report over many agents merges megabytes: in a
- * map each pair costs ten to twenty times as much, and nothing else runs meanwhile.
+ * Counts by bucket while a long input is merged; all zero between two merges. A report over many agents merges
+ * megabytes synchronously, and a map costs ten to twenty times as much per pair.
  */
 const mergedCounts = new Float64Array(BUCKETS_ALL);
-/** What is read from base64, until it is merged: a buffer for each would be garbage by the megabyte. */
+/** Decoded base64 until it is merged. A new buffer for each sketch would create megabytes of garbage. */
 let base64Scratch = Buffer.allocUnsafe(64 * 1_024);
 
-/** Longer than any useful compacted sketch of one hour: worth compacting. */
+/** A sketch above this size is compacted. No compacted sketch of one hour is that long. */
 export const SKETCH_COMPACTION_BYTES = 2_400;
 
 function bucketOf(durationMs: number): number {
@@ -37,7 +38,7 @@ function bucketOf(durationMs: number): number {
   return LINEAR_MAX_MS + Math.ceil(Math.log(Math.min(durationMs, DURATION_MS_MAX) / LINEAR_MAX_MS) / LOG_GAMMA);
 }
 
-/** The value whose relative distance to both borders of the bucket is the same. */
+/** The value with the same relative distance to both borders of the bucket, ms. */
 function bucketValueMs(bucket: number): number {
   if (bucket <= LINEAR_MAX_MS) return bucket;
   return (LINEAR_MAX_MS * GAMMA ** (bucket - LINEAR_MAX_MS) * 2) / (1 + GAMMA);
@@ -49,14 +50,14 @@ export class LatencySketch {
   readonly #counts = new Map<number, number>();
   #total = 0;
 
-  /** Reads one stored sketch or any number of them behind each other. */
+  /** Reads one stored sketch, or several concatenated ones. */
   static decode(bytes: Uint8Array): LatencySketch {
     const sketch = new LatencySketch();
     sketch.merge(bytes);
     return sketch;
   }
 
-  /** The same, written in base64. */
+  /** Reads base64 of one or several concatenated stored sketches. */
   static fromBase64(text: string): LatencySketch {
     const sketch = new LatencySketch();
     sketch.mergeBase64(text);
@@ -76,7 +77,7 @@ export class LatencySketch {
     this.#addToBucket(STATUS_FIRST + status, 1);
   }
 
-  /** Status and how many had it. */
+  /** Pairs of status and number of calls. */
   *statusCounts(): Generator<readonly [number, number]> {
     for (const [bucket, count] of this.#counts) if (bucket >= STATUS_FIRST) yield [bucket - STATUS_FIRST, count];
   }
@@ -97,7 +98,7 @@ export class LatencySketch {
       const bucket = (bytes[at]! << 8) | bytes[at + 1]!;
       const count = (bytes[at + 2]! << 8) | bytes[at + 3]!;
       if (bucket < BUCKETS_ALL) mergedCounts[bucket]! += count;
-      else this.#addToBucket(bucket, count); // no writer makes one
+      else this.#addToBucket(bucket, count); // no current writer produces such a bucket
     }
     for (let bucket = 0; bucket < BUCKETS_ALL; bucket++) {
       const count = mergedCounts[bucket]!;
@@ -124,7 +125,10 @@ export class LatencySketch {
     return bytes;
   }
 
-  /** The value of nearest rank: at least `quantile` of all durations are not above it. 0 when there are none. */
+  /**
+   * The nearest-rank quantile in ms: at least this fraction (0 to 1) of all durations are not above it. 0 when the
+   * sketch is empty.
+   */
   quantile(quantile: number): number {
     let left = Math.max(1, Math.ceil(quantile * this.#total));
     for (const bucket of [...this.#counts.keys()].filter(isLatencyBucket).sort((a, b) => a - b)) {

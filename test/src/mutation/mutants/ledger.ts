@@ -227,8 +227,8 @@ export const LEDGER: Area = {
     },
     {
       file: 'controlplane/src/ledger/deferred-usage.ts',
-      find: `digest: digestParts(fetch.providerSlug, sourceId, lineId),`,
-      put: `digest: digestParts(fetch.providerSlug, lineId),`,
+      find: `digest: shortDigest(fetch.providerSlug, sourceId, lineId),`,
+      put: `digest: shortDigest(fetch.providerSlug, lineId),`,
       bug: 'lines of two batches with one name are one',
       tests: ['test/src/ledger/ledger.test.ts', 'test/src/metering'],
     },
@@ -243,7 +243,7 @@ export const LEDGER: Area = {
     },
     {
       file: 'controlplane/src/ledger/deferred-usage.ts',
-      find: `  if (!Object.values(figures).every((value) => value >= 0 && value <= COUNT_MAX)) return null;
+      find: `  if (!Object.values(amounts).every((value) => value >= 0 && value <= COUNT_MAX)) return null;
 `,
       put: '',
       bug: 'a line with odd figures is booked',
@@ -348,7 +348,7 @@ export const LEDGER: Area = {
     },
     {
       file: 'controlplane/src/ledger/daily-rollups.ts',
-      find: `  await tx.unsafe(\`delete from usage_daily_by where day = '\${day}' \${ofOrg}\`);
+      find: `  await tx.unsafe(\`delete from usage_daily_by where day = '\${day}' \${orgCondition}\`);
 `,
       put: '',
       bug: 'a day that is added up anew is there twice',
@@ -388,7 +388,7 @@ export const LEDGER: Area = {
     {
       file: 'controlplane/src/ledger/usage-ingest.ts',
       find: `    ipObservations: uniqueById(all(({ ipObservations: sightings }) => sightings)),`,
-      put: `    ipObservations: ipObservations: all(({ ipObservations: ipObservations }) => ipObservations: ipObservations),`,
+      put: `    ipObservations: ipObservations: all(({ ipObservations }) => ipObservations: ipObservations),`,
       bug: 'a sighting twice in one transaction counts twice',
       tests: ['test/src/ledger/exactly-once-ingest.test.ts'],
     },
