@@ -1,7 +1,7 @@
 /**
- * SQL of the ledger's write side: one statement per table for any batch size. All of them run in one transaction, in
- * the order in which they stand here and then in month-spend.ts, and each takes its rows in key order, so that several
- * control planes that book at once wait for each other but never in a circle.
+ * SQL of the ledger's write side: one statement per table for any batch size. All statements run in one transaction, in
+ * the order in which this file and then month-spend-store.ts list them. Each locks its rows in key order, so control
+ * planes that book at the same time wait for each other but cannot deadlock.
  */
 import { NIL_UUID } from '@acg/base/uuid';
 import { arrayLiteral } from '../db/array-literal.js';
@@ -18,70 +18,78 @@ const storedColumns = <Part>(columns: readonly UsageRecordColumn<Part>[]) =>
 const STORED_MEASURE_COLUMNS = storedColumns(MEASURE_COLUMNS);
 const STORED_DIMENSION_COLUMNS = storedColumns(DIMENSION_COLUMNS);
 
-/** Parameters: the columns of figures, those of kinds, the kind of each record. */
-const INSERT_RECORDS = buildInsertStatement();
+/**
+ * Parameters: arrays of the measure columns, arrays of the dimension columns, and for each record the index of its
+ * dimensions.
+ */
+const INSERT_RECORDS = buildUsageRecordInsert();
 const INSERT_NEW_RECORDS = `${INSERT_RECORDS} on conflict do nothing returning id`;
 
-function buildInsertStatement(): string {
+function buildUsageRecordInsert(): string {
   const names = (columns: readonly { readonly column: string | null }[]) => columns.map(({ column }) => column).join();
   const values = (columns: readonly { readonly sqlType: string }[], first: number) =>
     columns.map(({ sqlType: type }, i) => `$${first + i}::text::${type}[]`).join();
-  const figures = STORED_MEASURE_COLUMNS.map(({ column, storedSql: stored }) => stored ?? `r.${column}`).join();
-  const kindsAt = STORED_MEASURE_COLUMNS.length + 1;
-  const kindAt = kindsAt + STORED_DIMENSION_COLUMNS.length;
+  const measureExpressions = STORED_MEASURE_COLUMNS.map(
+    ({ column, storedSql: stored }) => stored ?? `r.${column}`,
+  ).join();
+  const firstDimensionParameter = STORED_MEASURE_COLUMNS.length + 1;
+  const dimensionIndexParameter = firstDimensionParameter + STORED_DIMENSION_COLUMNS.length;
   return `
     insert into usage_records (${names(STORED_MEASURE_COLUMNS)}, ${names(STORED_DIMENSION_COLUMNS)})
-    select ${figures}, ${names(STORED_DIMENSION_COLUMNS)}
-      from unnest(${values(STORED_MEASURE_COLUMNS, 1)}, $${kindAt}::text::integer[]) as r(${names(STORED_MEASURE_COLUMNS)}, kind)
-      join unnest(${values(STORED_DIMENSION_COLUMNS, kindsAt)}) with ordinality as kinds(${names(STORED_DIMENSION_COLUMNS)}, kind) using (kind)
+    select ${measureExpressions}, ${names(STORED_DIMENSION_COLUMNS)}
+      from unnest(${values(STORED_MEASURE_COLUMNS, 1)}, $${dimensionIndexParameter}::text::integer[]) as r(${names(STORED_MEASURE_COLUMNS)}, kind)
+      join unnest(${values(STORED_DIMENSION_COLUMNS, firstDimensionParameter)}) with ordinality as kinds(${names(STORED_DIMENSION_COLUMNS)}, kind) using (kind)
      order by 1, 2`;
 }
 
 /**
- * Whether some of a batch may be booked already. Nearly never: an ordinary batch is inserted as it is, which saves a
- * look into the index for each record, and one that fails for a record that is there is booked again with the look.
+ * Whether some records of a batch may be booked already. That is rare, so a batch is first inserted as `all_new`, which
+ * saves an index lookup per record. If that fails with a duplicate key, the batch is inserted again as `some_new`.
  */
 export type InsertMode = 'all_new' | 'some_new';
 
-/** Of `some_new`: inserts what is not there yet; returns the entries that were new, each record once. */
+/** Inserts the records and returns the new ones, each once. `all_new` fails if a record exists; `some_new` skips it. */
 export async function insertUsageRecords(
   tx: Tx,
   entries: readonly UsageEntry[],
   insertMode: InsertMode,
 ): Promise<readonly UsageEntry[]> {
-  const { each, all } = uniqueDimensions(entries);
+  const { dimensionIndexes, distinctDimensions } = uniqueDimensions(entries);
   const parameters = [
     ...STORED_MEASURE_COLUMNS.map(({ value }) => arrayLiteral(entries, value)),
-    ...STORED_DIMENSION_COLUMNS.map(({ value }) => arrayLiteral(all, value)),
-    `{${each.join()}}`,
+    ...STORED_DIMENSION_COLUMNS.map(({ value }) => arrayLiteral(distinctDimensions, value)),
+    `{${dimensionIndexes.join()}}`,
   ];
   if (insertMode === 'all_new') {
     await tx.unsafe(INSERT_RECORDS, parameters, { prepare: true });
     return entries;
   }
   const rows = await tx.unsafe<{ id: string }[]>(INSERT_NEW_RECORDS, parameters, { prepare: true });
-  const fresh = new Set(rows.map(({ id }) => id));
-  return entries.filter(({ id }) => fresh.delete(id));
+  const newIds = new Set(rows.map(({ id }) => id));
+  return entries.filter(({ id }) => newIds.delete(id));
 }
 
-/** What the entries share, each kind once, and which of them (from 1) each entry has. */
+/** Returns the distinct dimensions of the entries, and for each entry the index (from 1) of its dimensions. */
 function uniqueDimensions(entries: readonly UsageEntry[]): {
-  readonly each: readonly number[];
-  readonly all: readonly UsageDimensions[];
+  readonly dimensionIndexes: readonly number[];
+  readonly distinctDimensions: readonly UsageDimensions[];
 } {
   const numbers = new Map<UsageDimensions, number>();
-  const each = entries.map(({ dimensions: kind }) => {
-    let number = numbers.get(kind);
+  const dimensionIndexes = entries.map(({ dimensions }) => {
+    let number = numbers.get(dimensions);
     if (number === undefined) {
       number = numbers.size + 1;
-      numbers.set(kind, number);
+      numbers.set(dimensions, number);
     }
     return number;
   });
-  return { each, all: [...numbers.keys()] };
+  return { dimensionIndexes, distinctDimensions: [...numbers.keys()] };
 }
 
-/** Notes when keys were last used. Best effort: a key that somebody else is writing is left to the next batch. */
+/**
+ * Stores when keys were last used (Unix ms by key id). Best effort: skips a key that another transaction is writing;
+ * the next batch updates it.
+ */
 export async function updateKeysLastUsed(tx: Tx, lastUsed: ReadonlyMap<string, number>): Promise<void> {
   const keys = [...lastUsed].sort(([a], [b]) => (a < b ? -1 : 1));
   if (keys.length === 0) return;
@@ -97,7 +105,7 @@ export async function updateKeysLastUsed(tx: Tx, lastUsed: ReadonlyMap<string, n
     update api_keys set last_used_at = free.at from free where api_keys.id = free.id`;
 }
 
-/** Adds to the hourly rollups; returns the rows whose sketch has grown long, still locked. */
+/** Adds to the hourly rollups. Returns the rows whose sketch exceeds `sketchBytesMax`, still locked. */
 export async function addHourlyRollups(
   tx: Tx,
   sums: readonly HourlyRollup[],
@@ -155,7 +163,7 @@ export interface OversizedSketch {
   readonly sketch: Buffer;
 }
 
-/** Stores shorter forms of sketches whose rows this transaction holds. */
+/** Stores compacted sketches. The transaction must hold the locks of their rows. */
 export async function storeCompactedSketches(tx: Tx, sketches: readonly OversizedSketch[]): Promise<void> {
   if (sketches.length === 0) return;
   const column = (value: (sketch: OversizedSketch) => string) => arrayLiteral(sketches, value);
@@ -173,7 +181,7 @@ export async function storeCompactedSketches(tx: Tx, sketches: readonly Oversize
        and h.key_id = r.key_id and h.hour = r.hour`;
 }
 
-/** Notes that something was booked in past days and closed hours, so that they are added up anew. */
+/** Records which past days and closed hours got bookings, so that the rollup jobs rebuild them. */
 export async function insertLatePeriods(tx: Tx, sums: readonly HourlyRollup[], nowMs: number): Promise<void> {
   const todayMs = startOfUtcDay(nowMs);
   const late = new Map<string, { readonly orgId: string; readonly dayMs: number }>();

@@ -1,10 +1,11 @@
 /**
- * Indexes for the search in logs, one per day partition, made when the day is over: three-letter pieces of the searched
- * text (pg_trgm). An open day has none, because each record would touch some fifty places of it; a search reads the
- * agent's records of that day. A term of fewer than three letters finds no help in an index either.
+ * Search indexes for the logs: one trigram index (pg_trgm) per day partition, created when the day is over. The open
+ * day has none, because each record would change about fifty places of the index; a search reads the agent's records of
+ * that day. An index does not help with a term of fewer than three letters either.
  *
- * Made without stopping writers, newest day first, by one control plane at a time; what an interrupted attempt left is
- * made anew. On a server without pg_trgm there are none, and a search reads all of the agent's records.
+ * Indexes are built concurrently with writes, newest day first, by one control plane at a time. An index that an
+ * interrupted attempt left is rebuilt. On a server without pg_trgm there are none, and a search reads all of the
+ * agent's records.
  */
 
 import type { Logger } from '@acg/base/log';
@@ -13,7 +14,9 @@ import { type ReservedConnection, withReservedConnection } from '../db/reserved-
 import type { Sql } from '../db/sql.js';
 import { partitionName, startOfUtcDay } from './usage-day-partitions.js';
 
-/** The text of a record that a search looks at. The index serves only queries that spell it the same. */
+/**
+ * The text of a record that a search matches. Postgres uses the index only for queries with exactly this expression.
+ */
 export const SEARCH_EXPRESSION = `(path || E'\\n' || model || E'\\n' || error || E'\\n' || id::text)`;
 
 const LOCK_TIMEOUT_MS = 60_000;
@@ -27,7 +30,10 @@ export class LogSearchIndexes {
     readonly log: Logger,
   ) {}
 
-  /** Makes what is missing for days that have been over for an hour. Does nothing while another control plane does. */
+  /**
+   * Creates missing indexes of days that ended at least an hour ago. Does nothing while another control plane does
+   * this.
+   */
   async createMissing(nowMs: number): Promise<void> {
     await withReservedConnection(this.sql, async (connection) => {
       const [lock] = await connection<{ ours: boolean }[]>`
@@ -39,7 +45,7 @@ export class LogSearchIndexes {
     });
   }
 
-  /** Gives up the index under way; the next start makes it anew. */
+  /** Cancels the index build under way; the next start repeats it. */
   stop(): void {
     this.#stopped = true;
     this.#running?.cancel();
@@ -51,12 +57,12 @@ export class LogSearchIndexes {
       for (const { name, broken } of days) {
         if (this.#stopped) return;
         if (broken) await connection.unsafe(`drop index concurrently ${name}_search`);
-        const make = connection.unsafe(
+        const createIndex = connection.unsafe(
           `create index concurrently ${name}_search on ${name} using gin (${SEARCH_EXPRESSION} gin_trgm_ops) with (fastupdate = off)`,
         );
-        this.#running = make;
-        await make;
-        await connection.unsafe(`analyze ${name}`); // how common a text is decides whether the index is worth it
+        this.#running = createIndex;
+        await createIndex;
+        await connection.unsafe(`analyze ${name}`); // the planner needs the statistics of the expression to choose the index
       }
       if (days.length > 0) this.log.info({ days: days.length }, 'days of usage logs indexed for search');
     } catch (error) {
@@ -68,13 +74,13 @@ export class LogSearchIndexes {
 }
 
 interface UnindexedPartition {
-  /** Of the partition. */
+  /** Name of the partition. */
   readonly name: string;
-  /** There is an index that an interrupted attempt left unfinished. */
+  /** True: an interrupted attempt left an invalid index. */
   readonly broken: boolean;
 }
 
-/** Partitions of days that have been over for an hour and have no index for search, newest first. */
+/** Partitions of days that ended at least an hour ago and have no valid search index, newest first. */
 export function partitionsWithoutSearchIndex(sql: Sql, nowMs: number): Promise<UnindexedPartition[]> {
   return sql<UnindexedPartition[]>`
     select p.relname as name, x.indexrelid is not null as broken

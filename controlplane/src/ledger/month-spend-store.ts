@@ -1,4 +1,4 @@
-/** SQL of what agents, projects and organizations have spent in a month. */
+/** SQL of the monthly spend of agents, projects and organizations, in nano-dollars. */
 import { arrayLiteral } from '../db/array-literal.js';
 import type { Sql, Tx } from '../db/sql.js';
 import type { AgentMonth, MonthSpendSum } from './usage-aggregation.js';
@@ -6,7 +6,7 @@ import { NANOS_SUM_MAX } from './usage-field-validation.js';
 
 export interface AgentMonthSpend extends AgentMonth {
   readonly spentNanos: number;
-  /** The part that only the ledger counts. */
+  /** The part that only the ledger counts: deferred usage, which data planes do not add to their spend counters. */
   readonly ledgerNanos: number;
 }
 
@@ -19,7 +19,7 @@ const monthSumRows = (tx: Tx, sums: readonly MonthSpendSum[]) => tx`
     ${arrayLiteral(sums, (s) => s.ledgerNanos)}::text::bigint[]
   ) as r(agent_id, month, org_id, spent_nanos, ledger_nanos)`;
 
-/** Adds to the months' spend; returns the new totals. */
+/** Adds to the spend of agents and months. Returns the new totals. */
 export async function addAgentMonthSpend(tx: Tx, sums: readonly MonthSpendSum[]): Promise<readonly AgentMonthSpend[]> {
   if (sums.length === 0) return [];
   return tx<AgentMonthSpend[]>`
@@ -31,13 +31,16 @@ export async function addAgentMonthSpend(tx: Tx, sums: readonly MonthSpendSum[])
     returning agent_id as "agentId", month, spent_nanos as "spentNanos", ledger_nanos as "ledgerNanos"`;
 }
 
-/** Rows of one scope's month. More bookings at once than that, over all control planes, wait for each other. */
+/**
+ * Rows per scope and month. If more transactions than this run at once, over all control planes, some wait for each
+ * other.
+ */
 const SPEND_ROWS_PER_SCOPE = 16;
 
 /**
- * Adds the same to the months of their projects and organizations, in key order, too. Each transaction has a slot, and so
- * rows, of its own until its commit: all bookings of one organization would wait for one row otherwise. The first free slot
- * is taken, so that there are as many rows as bookings at once.
+ * Adds the same sums to the agents' projects and organizations, in key order. Each transaction locks its own slot until
+ * its commit, and so writes its own rows: with one row per scope, all bookings of an organization would wait for each
+ * other. A transaction takes the first free slot, so there are only as many rows as concurrent bookings.
  */
 export async function addProjectAndOrgMonthSpend(tx: Tx, sums: readonly MonthSpendSum[]): Promise<void> {
   if (sums.length === 0) return;
@@ -58,7 +61,7 @@ export async function addProjectAndOrgMonthSpend(tx: Tx, sums: readonly MonthSpe
       ledger_nanos = least(s.ledger_nanos, ${NANOS_SUM_MAX}) + excluded.ledger_nanos`;
 }
 
-/** The totals of months that have some. */
+/** The totals of those months that have spend. */
 export async function selectAgentMonthSpend(
   sql: Sql,
   months: readonly AgentMonth[],
@@ -71,13 +74,13 @@ export async function selectAgentMonthSpend(
         ${arrayLiteral(months, (s) => s.month)}::text::text[]) as r(agent_id, month) using (agent_id, month)`;
 }
 
-/** The month of a project or an organization that has a budget. */
+/** Spend of a project or an organization with a budget in one month. */
 export interface ScopeMonthSpend extends Omit<AgentMonthSpend, 'agentId'> {
   readonly scope: 'project' | 'org';
   readonly id: string;
 }
 
-/** Those of the agents' projects and organizations. */
+/** The spend of those of the agents' projects and organizations that have a budget. */
 export async function selectProjectAndOrgMonthSpend(
   sql: Sql,
   months: readonly AgentMonth[],

@@ -1,27 +1,30 @@
-/** SQL for what is not a forwarded call: counts of refusals, ids of counts already booked, records set aside. */
+/**
+ * SQL for everything in a usage batch that is not a forwarded call: rejection counts, ids of counts booked before,
+ * quarantined records.
+ */
 import { HOUR_MS } from '@acg/base/units';
 import { arrayLiteral } from '../db/array-literal.js';
 import type { Sql, Tx } from '../db/sql.js';
 
-/** Refused calls of one agent, provider and reason in one minute. */
+/** Rejected calls of one agent, provider and reason in one minute. */
 export interface RejectionEntry {
   readonly id: string;
   readonly orgId: string;
   readonly agentId: string;
-  /** "" when refused before the provider was known. */
+  /** `''`: rejected before the provider was known. */
   readonly providerSlug: string;
   readonly reason: string;
   readonly minuteMs: number;
   readonly count: number;
 }
 
-/** A record that cannot be booked, as it is kept for the operator. */
+/** A record that cannot be booked, as it is stored for the operator. */
 export interface QuarantinedRecord {
-  /** The record's own id, or a digest of the record where that is no UUID. */
+  /** The record's own id, or a digest of the record if that id is not a UUID. */
   readonly id: string;
-  /** The id as it was sent, for the answer. */
+  /** The id as the data plane sent it, for the response. */
   readonly reportedId: string;
-  /** The nil UUID: not known. */
+  /** The nil UUID: unknown. */
   readonly orgId: string;
   readonly dataPlaneId: string;
   readonly reason: string;
@@ -31,7 +34,7 @@ export interface QuarantinedRecord {
 
 const QUARANTINED_ROWS_PER_ORG = 1_000;
 
-/** Of these ids of rejection counts and sightings, the ones that were not booked before. */
+/** Returns those ids of rejection counts and IP observations that were not booked before, and marks them as booked. */
 export async function claimNewCountIds(tx: Tx, ids: readonly string[]): Promise<ReadonlySet<string>> {
   if (ids.length === 0) return new Set();
   const rows = await tx<{ id: string }[]>`
@@ -60,7 +63,10 @@ export async function addHourlyRejections(tx: Tx, entries: readonly RejectionEnt
     on conflict (agent_id, hour, provider_slug, reason) do update set count = h.count + excluded.count`;
 }
 
-/** Keeps records for the operator, of each organization the first ones: what comes later is only counted. */
+/**
+ * Stores the first {@link QUARANTINED_ROWS_PER_ORG} records of each organization for the operator. Further ones only
+ * count in the metrics.
+ */
 export async function insertQuarantinedRecords(sql: Sql, entries: readonly QuarantinedRecord[]): Promise<void> {
   if (entries.length === 0) return;
   await sql`

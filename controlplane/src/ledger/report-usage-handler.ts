@@ -1,4 +1,4 @@
-/** ReportUsage: answers after the ledger has committed. */
+/** The ReportUsage RPC: responds after the ledger has committed. */
 import type { Logger } from '@acg/base/log';
 import type { GatewayHandlers } from '@acg/proto/gateway-service';
 import { status } from '@grpc/grpc-js';
@@ -6,7 +6,9 @@ import { GrpcError, unaryHandler } from '../grpc/grpc-handler.js';
 import { InvalidUsageBatch } from './usage-batch.js';
 import { IngestOverloaded, type UsageIngest } from './usage-ingest.js';
 
-/** INVALID_ARGUMENT tells the data plane that these bytes will never be taken; anything else, to come again. */
+/**
+ * INVALID_ARGUMENT means that these bytes can never be booked. After any other error the data plane sends them again.
+ */
 export function createReportUsageHandler(ingest: UsageIngest, log: Logger): GatewayHandlers['reportUsage'] {
   return unaryHandler(log, 'ReportUsage', async (body) => {
     try {

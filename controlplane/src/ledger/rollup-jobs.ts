@@ -1,4 +1,6 @@
-/** What jobs that add up rollups share: one of a kind at a time, each step in a snapshot, sketches in their short form. */
+/**
+ * Shared by the rollup jobs: one job of a kind runs at a time, each step sees one snapshot, and sketches are compacted.
+ */
 import { arrayLiteral } from '../db/array-literal.js';
 import type { Sql, Tx } from '../db/sql.js';
 import { LatencySketch } from './latency-sketch.js';
@@ -9,9 +11,11 @@ const ROWS_PER_FETCH = 500;
 const SERIALIZATION_FAILURE = '40001';
 
 /**
- * Runs one step in a snapshot; false where another control plane is at it. The statement that asks for the lock has its
- * snapshot first: who had the lock may have committed in between, and then the step comes to nothing and there is more
- * to do.
+ * Runs one step of the job in one snapshot. Returns whether there may be more to do: false also if another control
+ * plane runs the job.
+ *
+ * The statement that asks for the lock takes its snapshot first. The previous holder may commit in between. The step
+ * then fails with a serialization failure, and the next step sees the new state.
  */
 export async function runStepExclusively(sql: Sql, job: string, step: (tx: Tx) => Promise<boolean>): Promise<boolean> {
   try {
@@ -31,8 +35,8 @@ export const SUM_EXPRESSIONS = `sum(requests) as requests, sum(errors) as errors
 export const SUM_COLUMNS = 'requests, errors, tokens_in, tokens_out, cost_nanos, duration_ms_sum';
 
 /**
- * Inserts the rows of the query, whose last column is a run of sketches, with the short form of it. By a cursor, because
- * a day may have more rows than this process should hold.
+ * Inserts the rows of the query, whose last column is a concatenation of sketches, with that column compacted. Reads
+ * through a cursor, because a day may have more rows than fit into this process.
  */
 export async function insertWithCompactedSketches(
   tx: Tx,

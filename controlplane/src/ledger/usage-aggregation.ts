@@ -1,10 +1,10 @@
-/** What a batch of new records adds up to. Pure: the ledger stores the result. */
+/** Sums up a batch of new records by hour and by month. Pure: the ledger stores the result. */
 import { DAY_MS, HOUR_MS } from '@acg/base/units';
 import type { DeferredUsageEntry } from './deferred-usage.js';
 import { LatencySketch } from './latency-sketch.js';
 import { isFailedCall, type UsageDimensions, type UsageEntry } from './usage-entry.js';
 
-/** What is added up of calls. */
+/** The summed measures of calls. Cost in nano-dollars, durations in ms. */
 interface UsageSums {
   requests: number;
   errors: number;
@@ -18,14 +18,14 @@ interface UsageSums {
 export interface HourlyRollup extends UsageSums {
   readonly agentId: string;
   readonly orgId: string;
-  /** `''`: not known. */
+  /** `''`: unknown. */
   readonly projectId: string;
   readonly providerSlug: string;
-  /** `''`: the call has none. */
+  /** `''`: the calls have none. */
   readonly model: string;
   readonly keyId: string;
   readonly hourMs: number;
-  /** Beginning of the last call, Unix ms; 0: there are lines alone. */
+  /** Start of the last call, Unix ms; 0: the sum holds deferred usage only. */
   lastMs: number;
 }
 
@@ -38,15 +38,15 @@ export interface AgentMonth {
 export interface MonthSpendSum extends AgentMonth {
   readonly orgId: string;
   costNanos: number;
-  /** The part of it that only the ledger counts. */
+  /** The part of `costNanos` that only the ledger counts: deferred usage. */
   ledgerNanos: number;
 }
 
 interface AggregatedUsage {
   readonly hourlyRollups: readonly HourlyRollup[];
-  /** Only agents that spent something. */
+  /** Only agents with a cost above 0. */
   readonly monthSums: readonly MonthSpendSum[];
-  /** Key id → Unix ms of its last call. */
+  /** Key id → start of its last call, Unix ms. */
   readonly lastUsedMsByKey: ReadonlyMap<string, number>;
 }
 
@@ -56,9 +56,9 @@ const startOfUtcHour = (ms: number): number => ms - (ms % HOUR_MS);
 export const utcMonthOf = (ms: number): string => new Date(ms).toISOString().slice(0, 7);
 
 /**
- * The hour to which a call is counted: that of its start, but never outside the month of its admission. Where the two
- * differ (a call that waited at the turn of a month, two clocks), it is the hour of that month that is nearest. A month
- * further away than a day is a mistake and does not count.
+ * Start of the hour to which a call counts, Unix ms: the hour of its start, but always in the month of its admission
+ * (`YYYY-MM`). The two differ when a call waits at the turn of a month, or with two clocks; then the nearest hour of
+ * that month counts. A month more than a day away is an error and is ignored.
  */
 function billingHourMs(startedAtMs: number, month: string): number {
   if (month === '' || month === utcMonthOf(startedAtMs)) return startOfUtcHour(startedAtMs);
@@ -70,54 +70,54 @@ function billingHourMs(startedAtMs: number, month: string): number {
 
 export function aggregateUsage(
   entries: readonly UsageEntry[],
-  lines: readonly DeferredUsageEntry[] = [],
+  deferredUsage: readonly DeferredUsageEntry[] = [],
 ): AggregatedUsage {
   const hourly = new Map<string, HourlyRollup>();
   const months = new Map<string, MonthSpendSum>();
   const lastUsed = new Map<string, number>();
-  // Entries of one kind and hour add to the same sums: their names are put together once.
-  const found = new Map<UsageDimensions, CachedSums>();
+  // Entries with the same dimensions and hour add to the same sums, so their keys are built once.
+  const sumsByDimensions = new Map<UsageDimensions, CachedSums>();
   for (const entry of entries) {
-    const { dimensions: kind } = entry;
+    const { dimensions } = entry;
     const startedHourMs = startOfUtcHour(entry.startedAtMs);
-    let sums = found.get(kind);
+    let sums = sumsByDimensions.get(dimensions);
     if (sums === undefined || sums.startedHourMs !== startedHourMs) {
-      const hourMs = billingHourMs(entry.startedAtMs, kind.month);
+      const hourMs = billingHourMs(entry.startedAtMs, dimensions.month);
       sums = {
         startedHourMs,
-        hourly: findOrCreateHourlyRollup(hourly, kind, hourMs),
+        hourly: findOrCreateHourlyRollup(hourly, dimensions, hourMs),
         month: null,
-        failed: isFailedCall(kind),
+        failed: isFailedCall(dimensions),
         lastUsedMs: 0,
       };
-      found.set(kind, sums);
+      sumsByDimensions.set(dimensions, sums);
     }
     addCall(sums.hourly, entry, sums.failed);
     if (entry.startedAtMs > sums.hourly.lastMs) sums.hourly.lastMs = entry.startedAtMs;
     if (entry.costNanos > 0) {
-      sums.month ??= findOrCreateMonthSum(months, kind, sums.hourly.hourMs);
+      sums.month ??= findOrCreateMonthSum(months, dimensions, sums.hourly.hourMs);
       sums.month.costNanos += entry.costNanos;
     }
     if (entry.startedAtMs > sums.lastUsedMs) {
-      sums.lastUsedMs = Math.max(lastUsed.get(kind.keyId) ?? 0, entry.startedAtMs);
-      lastUsed.set(kind.keyId, sums.lastUsedMs);
+      sums.lastUsedMs = Math.max(lastUsed.get(dimensions.keyId) ?? 0, entry.startedAtMs);
+      lastUsed.set(dimensions.keyId, sums.lastUsedMs);
     }
   }
-  for (const line of lines) addDeferredEntry(hourly, months, line);
+  for (const line of deferredUsage) addDeferredEntry(hourly, months, line);
   return { hourlyRollups: [...hourly.values()], monthSums: [...months.values()], lastUsedMsByKey: lastUsed };
 }
 
-/** The call that fetched the line counts by itself: of the line there are tokens and cost. */
+/** Adds tokens and cost only: the call that fetched the entry counts itself as a request. */
 function addDeferredEntry(
   hourly: Map<string, HourlyRollup>,
   months: Map<string, MonthSpendSum>,
-  line: DeferredUsageEntry,
+  deferredEntry: DeferredUsageEntry,
 ): void {
-  const { fetch, costNanos } = line;
+  const { fetch, costNanos } = deferredEntry;
   const hourMs = billingHourMs(fetch.startedAtMs, fetch.month);
-  const sum = findOrCreateHourlyRollup(hourly, { ...fetch, model: line.model }, hourMs);
-  sum.tokensIn += line.tokensInUncached + line.tokensCacheRead + line.tokensCacheWrite;
-  sum.tokensOut += line.tokensOut;
+  const sum = findOrCreateHourlyRollup(hourly, { ...fetch, model: deferredEntry.model }, hourMs);
+  sum.tokensIn += deferredEntry.tokensInUncached + deferredEntry.tokensCacheRead + deferredEntry.tokensCacheWrite;
+  sum.tokensOut += deferredEntry.tokensOut;
   sum.costNanos += costNanos;
   if (costNanos === 0) return;
   const month = findOrCreateMonthSum(months, fetch, hourMs);
@@ -125,22 +125,22 @@ function addDeferredEntry(
   month.ledgerNanos += costNanos;
 }
 
-/** The months to which these add, each once. */
+/** The distinct agents and months to which these entries add a cost. */
 export function monthsWithSpend(
   entries: readonly UsageEntry[],
-  lines: readonly DeferredUsageEntry[],
+  deferredUsage: readonly DeferredUsageEntry[],
 ): readonly AgentMonth[] {
   const months = new Map<string, AgentMonth>();
   const seen = new Map<UsageDimensions, number>();
-  for (const { dimensions: kind, startedAtMs, costNanos } of entries) {
+  for (const { dimensions, startedAtMs, costNanos } of entries) {
     const startedHourMs = startOfUtcHour(startedAtMs);
-    if (costNanos === 0 || seen.get(kind) === startedHourMs) continue;
-    seen.set(kind, startedHourMs);
-    const { agentId } = kind;
-    const month = utcMonthOf(billingHourMs(startedAtMs, kind.month));
+    if (costNanos === 0 || seen.get(dimensions) === startedHourMs) continue;
+    seen.set(dimensions, startedHourMs);
+    const { agentId } = dimensions;
+    const month = utcMonthOf(billingHourMs(startedAtMs, dimensions.month));
     months.set(`${agentId} ${month}`, { agentId, month });
   }
-  for (const { fetch, costNanos } of lines) {
+  for (const { fetch, costNanos } of deferredUsage) {
     if (costNanos === 0) continue;
     const month = utcMonthOf(billingHourMs(fetch.startedAtMs, fetch.month));
     months.set(`${fetch.agentId} ${month}`, { agentId: fetch.agentId, month });
@@ -151,7 +151,7 @@ export function monthsWithSpend(
 interface CachedSums {
   readonly startedHourMs: number;
   readonly hourly: HourlyRollup;
-  /** Null until something was spent. */
+  /** Null until an entry has a cost. */
   month: MonthSpendSum | null;
   readonly failed: boolean;
   lastUsedMs: number;
@@ -161,10 +161,10 @@ type RollupDimensions = Pick<HourlyRollup, 'agentId' | 'orgId' | 'projectId' | '
 
 function findOrCreateHourlyRollup(
   hourly: Map<string, HourlyRollup>,
-  kind: RollupDimensions,
+  dimensions: RollupDimensions,
   hourMs: number,
 ): HourlyRollup {
-  const { agentId, orgId, projectId, providerSlug, model, keyId } = kind;
+  const { agentId, orgId, projectId, providerSlug, model, keyId } = dimensions;
   const key = `${agentId} ${hourMs} ${providerSlug} ${keyId} ${model}`;
   let sum = hourly.get(key);
   if (sum === undefined) {

@@ -10,7 +10,7 @@ const span = { fromMs: 0, toMs: 2 ** 50 };
 const body = (request: Parameters<typeof ReportUsageRequest.encode>[0]): Buffer =>
   Buffer.from(ReportUsageRequest.encode(request).finish());
 
-test('every field of a record has its place among the columns', () => {
+test('every field of a usage record has a column entry', () => {
   const names = (shared: boolean) => USAGE_RECORD_FIELDS.filter((f) => f.shared === shared).map((f) => f.name);
   expect(MEASURE_COLUMNS.map(({ field }) => field).sort()).toEqual(names(false).sort());
   expect(DIMENSION_COLUMNS.map(({ field }) => field).sort()).toEqual([...names(true), 'dataPlaneId'].sort());
@@ -28,7 +28,7 @@ const record = (changes: IUsageRecord = {}): IUsageRecord => ({
   ...changes,
 });
 
-test('records that differ in anything they could share are not mixed up', () => {
+test('keeps records apart that differ in any shared dimension', () => {
   const other = ID.replace('1', '2');
   const variants: IUsageRecord[] = [
     {},
@@ -51,18 +51,18 @@ test('records that differ in anything they could share are not mixed up', () => 
     { circuitOutcome: 2 },
   ];
   const sent = [...variants, ...variants].map(record);
-  const { entries, quarantined: poison } = decodeUsageBatch(body({ dataPlaneId: 'd', records: sent }), span);
-  expect(poison).toEqual([]);
-  expect(new Set(entries.map(({ dimensions: kind }) => kind)).size).toBeLessThan(sent.length); // some are shared
-  entries.forEach(({ dimensions: kind }, i) => {
+  const { entries, quarantined } = decodeUsageBatch(body({ dataPlaneId: 'd', records: sent }), span);
+  expect(quarantined).toEqual([]);
+  expect(new Set(entries.map(({ dimensions }) => dimensions)).size).toBeLessThan(sent.length); // some records share one object
+  entries.forEach(({ dimensions }, i) => {
     const { usageSource = 'none', priceSource = 'none', ...rest } = record(variants[i % variants.length]);
     const { id: _id, startedAtMs: _at, ...shared } = rest;
-    expect(kind).toMatchObject({ ...shared, usageSource, priceSource });
-    expect(kind.dataPlaneId).toBe('d');
+    expect(dimensions).toMatchObject({ ...shared, usageSource, priceSource });
+    expect(dimensions.dataPlaneId).toBe('d');
   });
 });
 
-test('fields of a later version are skipped', () => {
+test('skips fields of a later protocol version', () => {
   const extra = Buffer.from([
     0x98, 0x06, 0x05, 0xa2, 0x06, 0x02, 0x68, 0x69, 0xa9, 0x06, 1, 2, 3, 4, 5, 6, 7, 8, 0xad, 0x06, 1, 2, 3, 4,
   ]);
@@ -71,13 +71,13 @@ test('fields of a later version are skipped', () => {
   expect(decodeUsageBatch(framed, span).entries.map(({ id }) => id)).toEqual([ID]);
 });
 
-test('bytes that are no report are refused as a whole, wherever they are cut', () => {
+test('rejects a truncated or invalid report as a whole', () => {
   const whole = body({ dataPlaneId: 'd', records: [record(), record({ model: 'x'.repeat(200) })] });
   let read = 0;
   for (let length = 0; length < whole.length; length++) {
     try {
       decodeUsageBatch(whole.subarray(0, length), span);
-      read++; // cut between two parts
+      read++; // cut between two fields
     } catch (error) {
       expect(error).toBeInstanceOf(InvalidUsageBatch);
     }
@@ -91,7 +91,7 @@ test('bytes that are no report are refused as a whole, wherever they are cut', (
     expect(() => decodeUsageBatch(Buffer.from(bytes), span)).toThrow(InvalidUsageBatch);
 });
 
-test('random bytes never do more than be refused or set aside', () => {
+test('random bytes are rejected or quarantined, and never booked', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 400 }), (bytes) => {
       try {
@@ -104,7 +104,7 @@ test('random bytes never do more than be refused or set aside', () => {
   );
 });
 
-test('more items than a report may have are refused', () => {
+test('rejects a report with too many items', () => {
   const rejections = Array.from({ length: 20_001 }, () => ({}));
   expect(() => decodeUsageBatch(body({ rejections }), span)).toThrow(InvalidUsageBatch);
   expect(decodeUsageBatch(body({ rejections: rejections.slice(1) }), span).rejections).toEqual([]);

@@ -1,6 +1,6 @@
 /**
- * Takes the body of a ReportUsage call apart into what the ledger can book and what it cannot. Usage records, which
- * come with every call of an agent, have a reader of their own; the rare rest is read by the ordinary codec. Pure.
+ * Decodes the body of a ReportUsage call into what the ledger can book and what it must quarantine. Usage records, one
+ * per agent call, have a decoder of their own; the protobuf codec reads everything else. Pure.
  */
 import { createHash } from 'node:crypto';
 import { NIL_UUID } from '@acg/base/uuid';
@@ -21,13 +21,13 @@ import type { QuarantinedRecord, RejectionEntry } from './rejection-and-quaranti
 import { type BookableRange, UsageDimensions, UsageEntry } from './usage-entry.js';
 import { COUNT_MAX, InvalidUsageRecord, isUuid, slugOrEmpty, truncateText } from './usage-field-validation.js';
 
-/** A gateway token seen at an address for the first time in a while. */
+/** The first use of a gateway token from an IP address in a while. */
 export interface IpObservation {
   readonly id: string;
   readonly orgId: string;
   readonly agentId: string;
   readonly keyId: string;
-  /** Hex; salted with the key id. */
+  /** Hash of the IP address, hex; salted with the key id. */
   readonly addressHash: string;
   readonly seenAtMs: number;
 }
@@ -39,24 +39,27 @@ export interface UsageBatchItems {
   readonly deferredUsage: readonly DeferredUsageEntry[];
 }
 
-/** What one ReportUsage call of a data plane brought, read. */
+/** One decoded ReportUsage call of a data plane. */
 export interface UsageBatch extends UsageBatchItems {
   readonly quarantined: readonly QuarantinedRecord[];
-  /** Of the last batch that the data plane knows to be in the ledger; null: it names none. */
+  /** Mark of the last commit that the data plane knows; null: the report has none. */
   readonly lastMark: LedgerMark | null;
 }
 
-/** These bytes will never be taken, however often they come. */
+/** These bytes can never be booked, however often they are sent. */
 export class InvalidUsageBatch extends Error {
   constructor(reason: string) {
     super(reason);
-    this.name = 'UnusableShipment';
+    this.name = 'InvalidUsageBatch';
   }
 }
 
-/** Records, counts and sightings of one call; a data plane sends far fewer. */
+/**
+ * Limit for records, rejection counts, IP observations and deferred usage of one call together; a data plane sends far
+ * fewer.
+ */
 const ITEMS_MAX = 20_000;
-/** Kinds of one agent that are remembered; beyond, the oldest gives way. */
+/** Validated dimensions cached per agent. When the cache is full, the oldest are evicted. */
 const DIMENSIONS_CACHED_PER_AGENT = 16;
 
 /** Fields of `ReportUsageRequest`. */
@@ -67,14 +70,14 @@ const SIGHTINGS = 4;
 const LINES = 5;
 const LAST_MARK = 50;
 
-/** Statistics that make no sense are left out silently. Throws {@link InvalidUsageBatch}. */
+/** Silently leaves out invalid statistics. Throws {@link InvalidUsageBatch} if the body cannot be decoded. */
 export function decodeUsageBatch(body: Buffer, bookableRange: BookableRange): UsageBatch {
   try {
     return new UsageBatchDecoder(bookableRange).decode(body);
   } catch (error) {
     if (error instanceof InvalidUsageBatch) throw error;
-    // Whatever the decoders say of bytes that are no message.
-    throw new InvalidUsageBatch(`the report cannot be read: ${(error as Error).message}`);
+    // The decoders throw various errors for bytes that are not a message.
+    throw new InvalidUsageBatch(`the usage report cannot be decoded: ${(error as Error).message}`);
   }
 }
 
@@ -85,14 +88,14 @@ interface KnownDimensions {
 
 class UsageBatchDecoder {
   readonly #strings = new StringMemo();
-  /** By agent id, as it came. */
+  /** By agent id as sent. */
   readonly #dimensionsByAgent = new Map<string, KnownDimensions[]>();
   readonly #entries: UsageEntry[] = [];
   readonly #rejections: RejectionEntry[] = [];
   readonly #ipObservations: IpObservation[] = [];
   readonly #deferredUsage: DeferredUsageEntry[] = [];
   readonly #quarantined: QuarantinedRecord[] = [];
-  /** Of the record that is being read. */
+  /** Scratch object for the record that is being decoded. */
   #sentDimensions = new UsageRecordKind();
   #dataPlaneId = '';
   #lastMark: LedgerMark | null = null;
@@ -124,7 +127,7 @@ class UsageBatchDecoder {
 
   #decodeField(field: number, reader: WireReader, end: number): void {
     if (field !== DATA_PLANE_ID && ++this.#items > ITEMS_MAX) {
-      throw new InvalidUsageBatch(`more than ${ITEMS_MAX} items in one report`);
+      throw new InvalidUsageBatch(`more than ${ITEMS_MAX} items in one usage report`);
     }
     const bytes = (): Buffer => reader.bytes.subarray(reader.at, end);
     if (field === RECORDS) this.#decodeRecord(reader, end);
@@ -151,9 +154,9 @@ class UsageBatchDecoder {
     this.#sentDimensions.reset();
     readUsageRecord(reader, end, this.#strings, this.#sentDimensions, entry);
     try {
-      const kind = this.#validatedDimensions(this.#sentDimensions);
-      if (kind instanceof InvalidUsageRecord) throw kind;
-      entry.validate(kind, this.bookableRange);
+      const dimensions = this.#validatedDimensions(this.#sentDimensions);
+      if (dimensions instanceof InvalidUsageRecord) throw dimensions;
+      entry.validate(dimensions, this.bookableRange);
       this.#entries.push(entry);
     } catch (error) {
       if (!(error instanceof InvalidUsageRecord)) throw error;
@@ -163,20 +166,20 @@ class UsageBatchDecoder {
   }
 
   #validatedDimensions(sent: UsageRecordKind): UsageDimensions | InvalidUsageRecord {
-    let known = this.#dimensionsByAgent.get(sent.agentId);
-    if (known === undefined) {
-      known = [];
-      this.#dimensionsByAgent.set(sent.agentId, known);
+    let cached = this.#dimensionsByAgent.get(sent.agentId);
+    if (cached === undefined) {
+      cached = [];
+      this.#dimensionsByAgent.set(sent.agentId, cached);
     }
-    for (let i = 0; i < known.length; i++) {
-      const { sent: seen, dimensions: kind } = known[i]!;
-      if (sent.sameAs(seen)) return kind;
+    for (let i = 0; i < cached.length; i++) {
+      const { sent: cachedSent, dimensions } = cached[i]!;
+      if (sent.sameAs(cachedSent)) return dimensions;
     }
-    const kind = validateDimensions(sent, this.#dataPlaneId);
-    if (known.length >= DIMENSIONS_CACHED_PER_AGENT) known.shift();
-    known.push({ sent, dimensions: kind });
+    const dimensions = validateDimensions(sent, this.#dataPlaneId);
+    if (cached.length >= DIMENSIONS_CACHED_PER_AGENT) cached.shift();
+    cached.push({ sent, dimensions });
     this.#sentDimensions = new UsageRecordKind();
-    return kind;
+    return dimensions;
   }
 }
 
@@ -189,16 +192,24 @@ function validateDimensions(sent: UsageRecordKind, dataPlaneId: string): UsageDi
   }
 }
 
-/** What JSON can say and jsonb cannot hold: NUL and halves of surrogate pairs. */
+/** Escapes that JSON allows but `jsonb` cannot store: NUL and unpaired surrogates. */
 const UNSTORABLE_IN_JSONB = /\\u(?:0000|d[89a-f][0-9a-f]{2})/gi;
 
 const storableJson = (value: object): string => JSON.stringify(value).replace(UNSTORABLE_IN_JSONB, '\\ufffd');
 
-/** A record that made sense, but not to the database. */
+/** Quarantines a valid record that the database rejected. */
 export function quarantineEntry(entry: UsageEntry, message: string): QuarantinedRecord {
-  const { id, dimensions: kind } = entry;
-  const reason = `the database refuses it: ${message}`;
-  return { id, reportedId: id, orgId: kind.orgId, dataPlaneId: kind.dataPlaneId, reason, record: storableJson(entry) };
+  const { dimensions, ...measures } = entry;
+  const { id } = measures;
+  const record = storableJson({ ...measures, kind: dimensions }); // `kind` is the stored name of the dimensions
+  return {
+    id,
+    reportedId: id,
+    orgId: dimensions.orgId,
+    dataPlaneId: dimensions.dataPlaneId,
+    reason: `the database rejects the record: ${message}`,
+    record,
+  };
 }
 
 function quarantineRecord(record: IUsageRecord, dataPlaneId: string, reason: string): QuarantinedRecord {
@@ -209,12 +220,12 @@ function quarantineRecord(record: IUsageRecord, dataPlaneId: string, reason: str
   return { id, reportedId: given, orgId, dataPlaneId: truncateText(dataPlaneId, 80), reason, record: json };
 }
 
-function parseRejectionCount(count: IRejectionCount, span: BookableRange): RejectionEntry | null {
+function parseRejectionCount(count: IRejectionCount, bookableRange: BookableRange): RejectionEntry | null {
   const { id = '', orgId = '', agentId = '', minuteMs, count: times } = count;
   const minute = minuteMs ?? 0;
   const known = [id, orgId, agentId].every((value) => isUuid(value ?? ''));
-  if (!known || !isCount(times) || !Number.isSafeInteger(minute)) return null;
-  if (minute < span.fromMs || minute >= span.toMs) return null;
+  if (!known || !isPositiveCount(times) || !Number.isSafeInteger(minute)) return null;
+  if (minute < bookableRange.fromMs || minute >= bookableRange.toMs) return null;
   return {
     id: id!,
     orgId: orgId!,
@@ -234,5 +245,5 @@ function parseIpObservation(sighting: IAddressSighting): IpObservation | null {
   return { id: id!, orgId: orgId!, agentId: agentId!, keyId: keyId!, addressHash: hash, seenAtMs: seenAtMs ?? 0 };
 }
 
-const isCount = (value: number | null | undefined): value is number =>
+const isPositiveCount = (value: number | null | undefined): value is number =>
   Number.isSafeInteger(value) && value! > 0 && value! <= COUNT_MAX;

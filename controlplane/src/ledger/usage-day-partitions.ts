@@ -1,4 +1,4 @@
-/** Day partitions of usage_records: made ahead, and on demand for records that waited in a spool. */
+/** Day partitions of `usage_records`: created some days ahead, and on demand for records that waited in a spool. */
 import { DAY_MS } from '@acg/base/units';
 import type { Sql, Tx } from '../db/sql.js';
 import type { BookableRange } from './usage-entry.js';
@@ -9,7 +9,7 @@ const LOCK_TIMEOUT_MS = 5_000;
 export class UsagePartitions {
   readonly #sql: Sql;
   readonly #retentionDays: number;
-  /** Days that are known to have their partition, Unix ms of midnight. */
+  /** Days whose partition is known to exist, Unix ms of UTC midnight. */
   readonly #created = new Set<number>();
 
   constructor(sql: Sql, retentionDays: number) {
@@ -17,20 +17,23 @@ export class UsagePartitions {
     this.#retentionDays = retentionDays;
   }
 
-  /** What may be booked: a record older than the kept days could not be told from one booked before. */
+  /**
+   * The times that may be booked. For a record older than the retained days, the ledger could not tell whether it was
+   * booked before.
+   */
   bookableRange(nowMs: number): BookableRange {
     const today = startOfUtcDay(nowMs);
     return { fromMs: today - this.#retentionDays * DAY_MS, toMs: today + 2 * DAY_MS };
   }
 
-  /** Makes the partitions of the days on which these lie. */
+  /** Creates the missing partitions of the days of these times. */
   async ensureFor(instants: Iterable<{ readonly startedAtMs: number }>): Promise<void> {
     const missing = new Set<number>();
-    let known = Number.NaN;
+    let lastKnownDay = Number.NaN;
     for (const { startedAtMs } of instants) {
       const day = startOfUtcDay(startedAtMs);
-      if (day === known) continue; // nearly always
-      if (this.#created.has(day)) known = day;
+      if (day === lastKnownDay) continue; // nearly always
+      if (this.#created.has(day)) lastKnownDay = day;
       else missing.add(day);
     }
     for (const day of [...missing].sort()) {
@@ -39,12 +42,12 @@ export class UsagePartitions {
     }
   }
 
-  /** Looks at the database again before the next day is taken to have its partition. */
+  /** Forgets which partitions exist; the next call asks the database again. */
   clearKnownPartitions(): void {
     this.#created.clear();
   }
 
-  /** Makes those of the coming days. */
+  /** Creates the partitions of the coming days. */
   async createAhead(nowMs: number): Promise<void> {
     await this.ensureFor(Array.from({ length: DAYS_AHEAD + 1 }, (_, i) => ({ startedAtMs: nowMs + i * DAY_MS })));
     const { fromMs } = this.bookableRange(nowMs);
@@ -54,7 +57,7 @@ export class UsagePartitions {
 
 export const startOfUtcDay = (ms: number): number => ms - (ms % DAY_MS);
 
-/** Name of the partition of the day that begins at that midnight. */
+/** Name of the partition of the day that begins at this UTC midnight (Unix ms). */
 export const partitionName = (day: number): string =>
   `usage_records_${new Date(day).toISOString().slice(0, 10).replaceAll('-', '')}`;
 
@@ -66,7 +69,7 @@ async function createPartition(tx: Tx, day: number): Promise<void> {
   const from = new Date(day).toISOString();
   const to = new Date(day + DAY_MS).toISOString();
   await tx.unsafe(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
-  // Attaching asks for a lock on the parent that lets others read and write it; `partition of` would stop them all.
+  // `attach partition` takes a lock on the parent that allows reads and writes; `partition of` would block both.
   await tx.unsafe(`
     create table ${name} (like usage_records including all);
     alter table usage_records attach partition ${name} for values from ('${from}') to ('${to}');`);

@@ -1,35 +1,36 @@
 /**
- * A usage record as the ledger takes it: what a data plane sent, checked field by field (`columns.ts`).
+ * A usage record in the ledger: what a data plane sent, validated field by field (usage-record-columns.ts).
  *
- * Many records of a batch share whose call it was and how it went. That part is a {@link UsageDimensions}: checked once, and
- * one object for all of them, so that a batch that waits for its commit is small for the garbage collector.
+ * Many records of a batch share their dimensions: whose call it was and how it ended. These share one {@link
+ * UsageDimensions} object that is validated once, which keeps a batch that waits for its commit cheap for the garbage
+ * collector.
  */
 import { UsageRecordFigures, UsageRecordKind } from '@acg/proto/generated/usage-record';
 import { InvalidUsageRecord } from './usage-field-validation.js';
 import { DIMENSION_COLUMNS, MEASURE_COLUMNS, type UsageRecordColumn } from './usage-record-columns.js';
 
-/** What records share; once checked it does not change. */
+/** Dimensions that many records share. Immutable after validation. */
 export class UsageDimensions extends UsageRecordKind {
   dataPlaneId = '';
 
-  /** A checked copy of what was sent. Throws {@link InvalidUsageRecord}. */
+  /** Returns a validated copy. Throws {@link InvalidUsageRecord}. */
   static createValidated(sent: UsageRecordKind, dataPlaneId: string): UsageDimensions {
-    const kind = new UsageDimensions();
-    sent.copyTo(kind);
-    kind.dataPlaneId = dataPlaneId;
-    validateColumns(DIMENSION_COLUMNS, kind);
-    return kind;
+    const dimensions = new UsageDimensions();
+    sent.copyTo(dimensions);
+    dimensions.dataPlaneId = dataPlaneId;
+    validateColumns(DIMENSION_COLUMNS, dimensions);
+    return dimensions;
   }
 }
 
-/** A record; it can be booked once {@link validate} has passed. */
+/** One usage record. It can be booked after {@link validate} has passed. */
 export class UsageEntry extends UsageRecordFigures {
   dimensions!: UsageDimensions;
 
   /** Throws {@link InvalidUsageRecord}. */
-  validate(kind: UsageDimensions, span: BookableRange): void {
-    this.dimensions = kind;
-    assertBookableTime(this.startedAtMs, span);
+  validate(dimensions: UsageDimensions, bookableRange: BookableRange): void {
+    this.dimensions = dimensions;
+    assertBookableTime(this.startedAtMs, bookableRange);
     for (let i = 0; i < MEASURE_VALIDATORS.length; i++) MEASURE_VALIDATORS[i]!(this);
   }
 
@@ -53,7 +54,10 @@ export class UsageEntry extends UsageRecordFigures {
   }
 }
 
-/** Days that the ledger has or makes partitions for: [oldest kept day, tomorrow]. */
+/**
+ * Times for which the ledger has or creates partitions, Unix ms: from the oldest retained day to the end of tomorrow
+ * (`toMs` exclusive).
+ */
 export interface BookableRange {
   readonly fromMs: number;
   readonly toMs: number;
@@ -65,9 +69,9 @@ function validateColumns<Part>(columns: readonly UsageRecordColumn<Part>[], part
   for (const { validate: check } of columns) check?.(part);
 }
 
-/** An error is an answer of 400 or above, or a transport failure; a client that leaves on purpose is none. */
-export const isFailedCall = (kind: UsageDimensions): boolean =>
-  kind.responseStatus >= 400 || (kind.error !== '' && kind.error !== 'client_aborted');
+/** A call failed if its status is 400 or above or the transport failed. An abort by the client is not a failure. */
+export const isFailedCall = (dimensions: UsageDimensions): boolean =>
+  dimensions.responseStatus >= 400 || (dimensions.error !== '' && dimensions.error !== 'client_aborted');
 
 function assertBookableTime(ms: number, { fromMs, toMs }: BookableRange): void {
   if (!(ms <= Number.MAX_SAFE_INTEGER)) throw new InvalidUsageRecord('started_at_ms is out of range');

@@ -1,6 +1,6 @@
 /**
- * Whether a value that a data plane sent can be booked. Texts are cut to size and cleaned, because a model's odd name
- * must not cost the record; numbers or ids that make no sense make it {@link InvalidUsageRecord}.
+ * Validates values that a data plane sent. Texts are truncated and cleaned, because a model's odd name must not cost
+ * the record. Invalid numbers or ids throw {@link InvalidUsageRecord}.
  */
 
 import { UUID_PATTERN } from '@acg/base/uuid';
@@ -10,11 +10,11 @@ export class InvalidUsageRecord extends Error {}
 const SLUG = /^[a-z0-9-]{1,40}$/;
 
 export const INT4_MAX = 2 ** 31 - 1;
-/** 2 199 USD, 2 TB, 2 × 10¹² tokens: sums over a batch of 4 096 stay exact in a JS number. */
+/** 2,199 USD, 2 TB, 2 × 10¹² tokens: sums over a batch of 4,096 stay exact in a JS number. */
 export const COUNT_MAX = 2 ** 41;
 /**
- * Sums of nano-dollars stop growing about here, 4.6 billion USD: a tenant whose own provider invents what it used gets
- * there, and a sum that no bigint holds would undo a booking, or the adding up of a day, for everybody.
+ * Sums of nano-dollars stop growing near this value, 4.6 billion USD. A tenant whose own provider reports invented
+ * usage can reach it. A sum beyond `bigint` would fail a booking or a daily rollup for all tenants.
  */
 export const NANOS_SUM_MAX = 2 ** 62;
 export const HTTP_STATUS_MAX = 999;
@@ -23,19 +23,19 @@ export function isUuid(value: string): boolean {
   return UUID_PATTERN.test(value);
 }
 
-/** A provider slug, or "" for anything else. */
+/** Returns the value if it is a provider slug, else `''`. */
 export function slugOrEmpty(value: string | null | undefined): string {
   return value != null && SLUG.test(value) ? value : '';
 }
 
-/** At most `charsMax` characters, without what Postgres cannot hold. */
+/** Truncates to `charsMax` characters and replaces NUL, which Postgres cannot store. */
 export function truncateText(value: string | null | undefined, charsMax: number): string {
   const raw = value ?? '';
   const cut = raw.length > charsMax ? raw.slice(0, charsMax) : raw;
-  return cut.includes('\0') ? cut.replaceAll('\0', '\ufffd') : cut; // a replacement costs even where there is nothing to do
+  return cut.includes('\0') ? cut.replaceAll('\0', '\ufffd') : cut; // the check is cheaper than a replacement without a match
 }
 
-/** In lower case. */
+/** Returns the UUID in lower case. Throws {@link InvalidUsageRecord}. */
 export function parseUuid(field: string, value: string): string {
   if (UUID_PATTERN.test(value)) return value;
   const lower = value.toLowerCase();

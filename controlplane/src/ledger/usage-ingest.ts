@@ -1,11 +1,10 @@
 /**
- * Books what data planes report (docs/contract.md#usage): everything of a report is committed before it is answered,
- * and booking it again changes nothing. Reports that arrive while others are being booked share the next transaction,
- * so many small reports cost as little as one large one.
+ * Books what data planes report (docs/contract.md#usage). A report is committed before it is answered, and booking it
+ * again changes nothing. Reports that arrive while others are being booked share the next transaction, so many small
+ * reports cost as little as one large one.
  *
- * Rollups, spend and observers see only records that were new. A record that makes no sense is set aside by itself
- * and answered in `rejected`; one that only the database finds fault with, or a line or count, is found by halving the
- * batch, so that it takes nothing of other organizations along.
+ * Rollups, spend and observers see only new records. Each invalid record is quarantined and listed in `rejected`. If
+ * the database rejects a batch, halving it finds the faulty item, so that no other organization's usage is lost.
  */
 import type { Logger } from '@acg/base/log';
 import type { IReportUsageResponse } from '@acg/proto/messages';
@@ -48,7 +47,7 @@ import {
 import type { UsagePartitions } from './usage-day-partitions.js';
 import type { UsageEntry } from './usage-entry.js';
 
-/** An agent's month before and after a batch. */
+/** Spend of an agent in one month before and after a batch. */
 export interface SpendChange {
   readonly agentId: string;
   readonly orgId: string;
@@ -58,7 +57,7 @@ export interface SpendChange {
   readonly afterNanos: number;
 }
 
-/** What a transaction added to the ledger; nothing of it was there before. */
+/** What one transaction added to the ledger; none of it was booked before. */
 export interface BookedUsage {
   readonly entries: readonly UsageEntry[];
   readonly spendChanges: readonly SpendChange[];
@@ -66,26 +65,29 @@ export interface BookedUsage {
   readonly ipObservations: readonly IpObservation[];
 }
 
-/** Draws conclusions in the transaction that books: budget events, circuit outcomes, abuse. */
+/** Reacts within the transaction that books: budget alerts, breaker outcomes, abuse detection. */
 export interface UsageObserver {
-  /** Takes its row locks in a fixed order. A failure undoes the booking, and the data plane sends it again. */
+  /** Must lock rows in a fixed order. An error rolls the booking back, and the data plane sends it again. */
   onBooked(tx: Tx, booked: BookedUsage): Promise<void>;
 }
 
-/** Hears of records that were booked for the first time, after the commit, lines of batches included. Must neither throw nor take long. */
+/**
+ * Called after the commit with the new records, including the deferred usage that was added to them. Must neither throw
+ * nor take long.
+ */
 type CommitListener = (entries: readonly UsageEntry[]) => void;
 
-/** More reports wait than the ledger can book: the data plane keeps its records and comes again. */
+/** More reports wait than the ledger can book. The data plane keeps its records and retries. */
 export class IngestOverloaded extends Error {
   constructor() {
-    super('too many usage reports are waiting');
-    this.name = 'IngestBusy';
+    super('too many usage reports are waiting to be booked; retry later');
+    this.name = 'IngestOverloaded';
   }
 }
 
 export interface IngestMetrics {
   recordBatch(records: number, duplicates: number, setAside: number, seconds: number, oldestEndMs: number): void;
-  /** A data plane named a commit that the database has lost. */
+  /** A data plane sent the mark of a commit that the database has lost. */
   recordLostCommit(): void;
 }
 
@@ -96,22 +98,22 @@ interface PendingReport {
 }
 
 interface BookingResult {
-  /** Why the database refused records, by id. */
+  /** Why the database rejected records, by record id. */
   readonly rejectReasons: ReadonlyMap<string, string>;
   readonly totals: ReadonlyMap<string, AgentMonthSpend>;
-  /** Of all reports together. */
+  /** For all reports together. */
   readonly scopeTotals: readonly ScopeMonthSpend[];
-  /** Of the last commit; null: there was nothing to book. */
+  /** Mark of the last commit; null: there was nothing to book. */
   readonly mark: LedgerMark | null;
-  /** Ids of the marks that reports named and the database has lost. */
+  /** Ids of the marks that reports contained and the database has lost. */
   readonly lostMarks: ReadonlySet<string>;
 }
 
-/** One transaction, committed. */
+/** One committed transaction. */
 interface CommittedBatch {
-  /** Records that were new. */
+  /** The new records. */
   readonly entries: readonly UsageEntry[];
-  /** What lines added to some of them, by id. */
+  /** Deferred usage that was added to some of them, by record id. */
   readonly deferredSums: ReadonlyMap<string, DeferredUsageSum>;
   readonly mark: LedgerMark;
 }
@@ -147,14 +149,14 @@ export class UsageIngest {
   }
 
   /**
-   * `body`: a `ReportUsageRequest`. Resolves after the commit. Rejects with `UnusableShipment`, which is final, or with
-   * {@link IngestOverloaded} or what the database says; then send it again.
+   * `body`: an encoded `ReportUsageRequest`. Resolves after the commit. Rejects with {@link InvalidUsageBatch}, which
+   * is final. After {@link IngestOverloaded} or a database error the caller retries.
    */
   async ingestReport(body: Buffer): Promise<IReportUsageResponse> {
     if (this.#waiting.length >= WAITING_REPORTS_MAX) throw new IngestOverloaded();
-    const report = decodeUsageBatch(body, this.#partitions.bookableRange(Date.now()));
+    const batch = decodeUsageBatch(body, this.#partitions.bookableRange(Date.now()));
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ batch: report, resolve, reject });
+      this.#waiting.push({ batch, resolve, reject });
       this.#startTransactions();
     });
   }
@@ -162,31 +164,27 @@ export class UsageIngest {
   #startTransactions(): void {
     while (this.#running < CONCURRENT_TRANSACTIONS_MAX && this.#waiting.length > 0) {
       let records = 0;
-      let taken = 0;
-      while (taken < this.#waiting.length && (taken === 0 || records < RECORDS_PER_TRANSACTION)) {
-        records += this.#waiting[taken++]!.batch.entries.length;
+      let reportCount = 0;
+      while (reportCount < this.#waiting.length && (reportCount === 0 || records < RECORDS_PER_TRANSACTION)) {
+        records += this.#waiting[reportCount++]!.batch.entries.length;
       }
       this.#running++;
-      void this.#bookAndRespond(this.#waiting.splice(0, taken));
+      void this.#bookAndRespond(this.#waiting.splice(0, reportCount));
     }
   }
 
   async #bookAndRespond(reports: readonly PendingReport[]): Promise<void> {
     try {
-      const {
-        rejectReasons: refused,
-        totals,
-        scopeTotals: scopes,
-        mark,
-        lostMarks,
-      } = await this.#bookBatches(reports.map(({ batch: report }) => report));
-      for (const { batch: report, resolve } of reports) {
-        const spend = monthsWithSpend(report.entries, report.deferredUsage).flatMap(
+      const { rejectReasons, totals, scopeTotals, mark, lostMarks } = await this.#bookBatches(
+        reports.map(({ batch }) => batch),
+      );
+      for (const { batch, resolve } of reports) {
+        const spend = monthsWithSpend(batch.entries, batch.deferredUsage).flatMap(
           (month) => totals.get(agentMonthKey(month)) ?? [],
         );
-        const wentBack = report.lastMark !== null && lostMarks.has(report.lastMark.id);
+        const wentBack = batch.lastMark !== null && lostMarks.has(batch.lastMark.id);
         if (wentBack) this.#metrics.recordLostCommit();
-        resolve({ rejected: rejectedRecords(report, refused), spend, scopes: [...scopes], mark, wentBack });
+        resolve({ rejected: rejectedRecords(batch, rejectReasons), spend, scopes: [...scopeTotals], mark, wentBack });
       }
     } catch (error) {
       for (const { reject } of reports) reject(error);
@@ -199,109 +197,111 @@ export class UsageIngest {
   async #bookBatches(reports: readonly UsageBatch[]): Promise<BookingResult> {
     const startMs = performance.now();
     const batch = mergeBatches(reports);
-    const refused: QuarantinedRecord[] = [];
+    const rejectedByDatabase: QuarantinedRecord[] = [];
     await this.#partitions.ensureFor(batch.entries);
-    const commits = await this.#bookOrSplit(batch, refused);
-    const poison = [...reports.flatMap((report) => report.quarantined), ...refused];
+    const commits = await this.#bookOrSplit(batch, rejectedByDatabase);
+    const quarantined = [...reports.flatMap((report) => report.quarantined), ...rejectedByDatabase];
     let mark = commits.at(-1)?.mark ?? null;
-    if (poison.length > 0) {
-      await insertQuarantinedRecords(this.#sql, poison);
-      mark = await insertCommitMark(this.#sql); // after the commit that it names, so that it is there only if that is
-      this.#log.error({ count: poison.length, first: poison[0]!.reason }, 'usage records set aside');
+    if (quarantined.length > 0) {
+      await insertQuarantinedRecords(this.#sql, quarantined);
+      mark = await insertCommitMark(this.#sql); // committed after the usage, so the mark exists only if the usage does
+      this.#log.error({ count: quarantined.length, first: quarantined[0]!.reason }, 'usage records quarantined');
     }
-    const fresh = commits.reduce((sum, { entries }) => sum + entries.length, 0);
+    const newRecords = commits.reduce((sum, { entries }) => sum + entries.length, 0);
     let oldestMs = Date.now();
     for (const entry of batch.entries) oldestMs = Math.min(oldestMs, entry.startedAtMs + entry.durationMs);
     const seconds = (performance.now() - startMs) / 1_000;
-    this.#metrics.recordBatch(fresh, batch.entries.length - fresh, poison.length, seconds, oldestMs);
-    // Also of what was booked before: the answer to the first attempt may have been lost.
-    const paid = monthsWithSpend(batch.entries, batch.deferredUsage);
-    // After the commit: a failover before it would show the marks of a database that it was not booked in.
-    const [totals, scopes, lostMarks] = await Promise.all([
-      selectAgentMonthSpend(this.#sql, paid),
-      selectProjectAndOrgMonthSpend(this.#sql, paid),
+    this.#metrics.recordBatch(newRecords, batch.entries.length - newRecords, quarantined.length, seconds, oldestMs);
+    // Includes months of usage booked before: the response to the first attempt may have been lost.
+    const months = monthsWithSpend(batch.entries, batch.deferredUsage);
+    // Read after the commit. A failover before it would otherwise compare the marks with a database that does not hold
+    // this booking.
+    const [totals, scopeTotals, lostMarks] = await Promise.all([
+      selectAgentMonthSpend(this.#sql, months),
+      selectProjectAndOrgMonthSpend(this.#sql, months),
       selectLostCommitMarks(
         this.#sql,
         reports.flatMap(({ lastMark }) => lastMark ?? []),
       ),
     ]);
     if (lostMarks.size > 0)
-      this.#log.error('the database has lost booked usage: data planes send what they still have of it again');
+      this.#log.error('the database has lost booked usage; data planes send the usage again that they still have');
     return {
-      rejectReasons: new Map(refused.map(({ reportedId: sentId, reason }) => [sentId, reason])),
+      rejectReasons: new Map(rejectedByDatabase.map(({ reportedId, reason }) => [reportedId, reason])),
       totals: new Map(totals.map((total) => [agentMonthKey(total), total])),
-      scopeTotals: scopes,
+      scopeTotals,
       mark,
       lostMarks,
     };
   }
 
-  /** One commit as a rule, none where there is nothing to book. Adds what the database refuses to `poison`. */
+  /** Usually one commit, none for an empty batch. Adds records that the database rejects to `quarantined`. */
   async #bookOrSplit(
     batch: UsageBatchItems,
-    poison: QuarantinedRecord[],
-    newness: InsertMode = 'all_new',
+    quarantined: QuarantinedRecord[],
+    insertMode: InsertMode = 'all_new',
   ): Promise<readonly CommittedBatch[]> {
-    const { entries, rejections, ipObservations: sightings, deferredUsage: lines } = batch;
-    if (entries.length + rejections.length + sightings.length + lines.length === 0) return [];
+    const { entries, rejections, ipObservations, deferredUsage } = batch;
+    if (entries.length + rejections.length + ipObservations.length + deferredUsage.length === 0) return [];
     try {
-      const commit = await this.#sql.begin((tx) => this.#bookInTransaction(tx, batch, newness));
+      const commit = await this.#sql.begin((tx) => this.#bookInTransaction(tx, batch, insertMode));
       addDeferredSumsToEntries(commit.entries, commit.deferredSums);
       this.onCommitted?.(commit.entries);
       return [commit];
     } catch (error) {
-      if (isDuplicateKeyError(error) && newness === 'all_new') return this.#bookOrSplit(batch, poison, 'some_new');
-      if (isMissingPartitionError(error)) this.#partitions.clearKnownPartitions(); // the next attempt makes it
+      if (isDuplicateKeyError(error) && insertMode === 'all_new')
+        return this.#bookOrSplit(batch, quarantined, 'some_new');
+      if (isMissingPartitionError(error)) this.#partitions.clearKnownPartitions(); // the next attempt creates the partition
       if (!isDataError(error)) throw error;
       const halves = splitBatch(batch);
       if (halves !== null) {
-        const [first, rest] = halves;
-        return [...(await this.#bookOrSplit(first, poison)), ...(await this.#bookOrSplit(rest, poison))];
+        const [first, second] = halves;
+        return [...(await this.#bookOrSplit(first, quarantined)), ...(await this.#bookOrSplit(second, quarantined))];
       }
-      this.#log.error({ err: error }, 'the ledger refuses a usage record');
-      for (const entry of entries) poison.push(quarantineEntry(entry, error.message));
+      this.#log.error({ err: error }, 'the database rejects a usage record');
+      for (const entry of entries) quarantined.push(quarantineEntry(entry, error.message));
       return [];
     }
   }
 
-  async #bookInTransaction(tx: Tx, batch: UsageBatchItems, newness: InsertMode): Promise<CommittedBatch> {
-    const lines = await claimDeferredUsage(tx, batch.deferredUsage);
-    await storeDeferredSums(tx, lines);
-    const entries = await ledger.insertUsageRecords(tx, batch.entries, newness);
-    const lineSums = await moveDeferredSumsToRecords(tx, entries);
-    const { hourlyRollups: hourly, monthSums: months, lastUsedMsByKey: lastUsed } = aggregateUsage(entries, lines);
-    await ledger.updateKeysLastUsed(tx, lastUsed);
-    const counts = await claimNewCountIds(
+  async #bookInTransaction(tx: Tx, batch: UsageBatchItems, insertMode: InsertMode): Promise<CommittedBatch> {
+    const newDeferredUsage = await claimDeferredUsage(tx, batch.deferredUsage);
+    await storeDeferredSums(tx, newDeferredUsage);
+    const entries = await ledger.insertUsageRecords(tx, batch.entries, insertMode);
+    const deferredSums = await moveDeferredSumsToRecords(tx, entries);
+    const { hourlyRollups, monthSums, lastUsedMsByKey } = aggregateUsage(entries, newDeferredUsage);
+    await ledger.updateKeysLastUsed(tx, lastUsedMsByKey);
+    const newCountIds = await claimNewCountIds(
       tx,
       [...batch.rejections, ...batch.ipObservations].map(({ id }) => id),
     );
-    const rejections = batch.rejections.filter(({ id }) => counts.has(id));
+    const rejections = batch.rejections.filter(({ id }) => newCountIds.has(id));
     await addHourlyRejections(tx, rejections);
-    // One behind the other on the connection, in this order, without a wait in between: their rows are locked.
-    const [grown, , totals, , mark] = await Promise.all([
-      ledger.addHourlyRollups(tx, hourly, SKETCH_COMPACTION_BYTES),
-      ledger.insertLatePeriods(tx, hourly, Date.now()),
-      addAgentMonthSpend(tx, months),
-      addProjectAndOrgMonthSpend(tx, months),
+    // Pipelined on one connection in this order: the rows are locked, so no round trip may lie in between.
+    const [oversized, , totals, , mark] = await Promise.all([
+      ledger.addHourlyRollups(tx, hourlyRollups, SKETCH_COMPACTION_BYTES),
+      ledger.insertLatePeriods(tx, hourlyRollups, Date.now()),
+      addAgentMonthSpend(tx, monthSums),
+      addProjectAndOrgMonthSpend(tx, monthSums),
       insertCommitMark(tx),
     ]);
     await ledger.storeCompactedSketches(
       tx,
-      grown.map((row) => ({ ...row, sketch: LatencySketch.decode(row.sketch).encode() })),
+      oversized.map((row) => ({ ...row, sketch: LatencySketch.decode(row.sketch).encode() })),
     );
-    const sums = new Map(months.map((sum) => [agentMonthKey(sum), sum]));
+    const sums = new Map(monthSums.map((sum) => [agentMonthKey(sum), sum]));
     const spend = totals.map(({ agentId, month, spentNanos }): SpendChange => {
       const added = sums.get(agentMonthKey({ agentId, month }))!;
       return { agentId, month, orgId: added.orgId, beforeNanos: spentNanos - added.costNanos, afterNanos: spentNanos };
     });
-    const sightings = batch.ipObservations.filter(({ id }) => counts.has(id));
-    await this.#notifyObservers(tx, { entries, spendChanges: spend, rejections, ipObservations: sightings });
-    return { entries, deferredSums: lineSums, mark };
+    const ipObservations = batch.ipObservations.filter(({ id }) => newCountIds.has(id));
+    await this.#notifyObservers(tx, { entries, spendChanges: spend, rejections, ipObservations });
+    return { entries, deferredSums, mark };
   }
 
   async #notifyObservers(tx: Tx, booked: BookedUsage): Promise<void> {
     for (const observer of this.#observers) {
-      // An observer's own trouble with the database must not look like a bad record.
+      // A database error of an observer must not be treated as an invalid record.
       await observer.onBooked(tx, booked).catch((cause: unknown) => {
         throw new Error('a usage observer failed', { cause });
       });
@@ -310,16 +310,16 @@ export class UsageIngest {
 }
 
 /**
- * By the number of all items together. Null: there is only one. Lines first: a call takes what its lines came to when it is
- * booked, so they are booked with it or before.
+ * Splits in half by the number of all items. Null: there is only one item. Deferred usage comes first: a record takes
+ * its deferred sums when it is booked, so they must be booked with it or before.
  */
 function splitBatch({
   entries,
   rejections,
-  ipObservations: sightings,
-  deferredUsage: lines,
+  ipObservations,
+  deferredUsage,
 }: UsageBatchItems): readonly [UsageBatchItems, UsageBatchItems] | null {
-  const size = entries.length + rejections.length + sightings.length + lines.length;
+  const size = entries.length + rejections.length + ipObservations.length + deferredUsage.length;
   if (size <= 1) return null;
   let left = size >> 1;
   const cut = <T>(items: readonly T[]): readonly [readonly T[], readonly T[]] => {
@@ -327,26 +327,33 @@ function splitBatch({
     left -= at;
     return [items.slice(0, at), items.slice(at)];
   };
-  const [l, e, r, s] = [cut(lines), cut(entries), cut(rejections), cut(sightings)];
+  const [l, e, r, s] = [cut(deferredUsage), cut(entries), cut(rejections), cut(ipObservations)];
   return [
     { entries: e[0], rejections: r[0], ipObservations: s[0], deferredUsage: l[0] },
     { entries: e[1], rejections: r[1], ipObservations: s[1], deferredUsage: l[1] },
   ];
 }
 
-/** Another control plane, with a shorter retention, has dropped the day. Reported as a check without a name. */
+/**
+ * Another control plane with a shorter retention has dropped the partition. Postgres reports that as a check violation
+ * without a constraint name.
+ */
 const isMissingPartitionError = (error: unknown): error is postgres.PostgresError =>
   error instanceof postgres.PostgresError && error.code === '23514' && error.constraint_name === undefined;
 
-/** A record of the batch is in the ledger, twice in the batch, or was booked by somebody else meanwhile. */
+/**
+ * A record of the batch is booked already, occurs twice in the batch, or another transaction has booked it meanwhile.
+ */
 const isDuplicateKeyError = (error: unknown): boolean =>
   error instanceof postgres.PostgresError && error.code === '23505';
 
-/** Classes 22 (data exception) and 23 (integrity constraint): the data is at fault, not the moment. */
+/**
+ * Classes 22 (data exception) and 23 (integrity constraint violation): the data is at fault, so a retry cannot help.
+ */
 const isDataError = (error: unknown): error is postgres.PostgresError =>
   error instanceof postgres.PostgresError && /^2[23]/.test(error.code) && !isMissingPartitionError(error);
 
-/** Counts and sightings once each, whatever the reports repeat; of records and lines the ledger sees to that. */
+/** Removes repeated counts and observations. Repeated records and deferred usage are found by the database. */
 function mergeBatches(reports: readonly UsageBatch[]): UsageBatchItems {
   const all = <T>(of: (report: UsageBatch) => readonly T[]): readonly T[] =>
     reports.length === 1 ? of(reports[0]!) : reports.flatMap(of);
@@ -361,11 +368,11 @@ function mergeBatches(reports: readonly UsageBatch[]): UsageBatchItems {
 const uniqueById = <T extends { readonly id: string }>(items: readonly T[]): readonly T[] =>
   items.length < 2 ? items : [...new Map(items.map((item) => [item.id, item])).values()];
 
-function rejectedRecords({ quarantined: poison, entries }: UsageBatch, refused: ReadonlyMap<string, string>) {
-  const rejected = poison.map(({ reportedId: sentId, reason }) => ({ id: sentId, reason }));
-  if (refused.size === 0) return rejected;
+function rejectedRecords({ quarantined, entries }: UsageBatch, rejectReasons: ReadonlyMap<string, string>) {
+  const rejected = quarantined.map(({ reportedId, reason }) => ({ id: reportedId, reason }));
+  if (rejectReasons.size === 0) return rejected;
   const byDatabase = entries.flatMap(({ id }) => {
-    const reason = refused.get(id);
+    const reason = rejectReasons.get(id);
     return reason === undefined ? [] : [{ id, reason }];
   });
   return [...rejected, ...byDatabase];

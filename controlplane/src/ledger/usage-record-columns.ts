@@ -1,6 +1,6 @@
 /**
- * What the ledger does with each field of a usage record: how it is checked, and in which column of `usage_records` it
- * stands. The insert is made of these lists. What logs and exports show of a record: reports/log-schema.ts.
+ * For each field of a usage record: how it is validated, and in which column of `usage_records` it is stored. The
+ * insert statement is built from these lists. Fields in logs and exports: reports/log-record/log-schema.ts.
  */
 import type { UsageRecordFigures, UsageRecordKind } from '@acg/proto/generated/usage-record';
 import {
@@ -17,23 +17,23 @@ const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/;
 
 export interface UsageRecordColumn<Part> {
   readonly field: keyof Part;
-  /** Null: checked but not stored. */
+  /** Null: validated but not stored. */
   readonly column: string | null;
-  /** In which the values are sent. */
+  /** The type in which the values are sent. */
   readonly sqlType: 'uuid' | 'text' | 'bigint' | 'integer' | 'smallint' | 'boolean';
   readonly value: (part: Part) => string | number | boolean | null;
-  /** Puts the value right in place, or throws `Poison`. */
+  /** Normalizes the value in place, or throws `InvalidUsageRecord`. */
   readonly validate?: (part: Part) => unknown;
-  /** The stored value as SQL over the sent one, where they differ. */
+  /** SQL that turns the sent value into the stored one, if they differ. */
   readonly storedSql?: string;
 }
 
-/** What records share. */
+/** Dimensions that many records share. */
 type DimensionFields = UsageRecordKind & { dataPlaneId: string };
 
-/** What each record has for itself. */
+/** Measures: fields that differ from record to record. */
 export const MEASURE_COLUMNS: readonly UsageRecordColumn<UsageRecordFigures>[] = [
-  // First, so that what lies outside the ledger's days says so; checked against them in UsageEntry.
+  // First, so that a record outside the retained days fails for that reason; UsageEntry checks the time.
   {
     field: 'startedAtMs',
     column: 'started_at',
@@ -127,7 +127,7 @@ export const MEASURE_COLUMNS: readonly UsageRecordColumn<UsageRecordFigures>[] =
     validate: (r) => (r.probeLease = truncateText(r.probeLease, 80)),
   },
   {
-    field: 'traceparent', // for the span of the call, which is sent once it is booked
+    field: 'traceparent', // for the span of the call, which is exported after the booking
     column: null,
     sqlType: 'text',
     value: (r) => r.traceparent,
@@ -135,27 +135,27 @@ export const MEASURE_COLUMNS: readonly UsageRecordColumn<UsageRecordFigures>[] =
   },
 ];
 
-/** What records of one kind share. */
+/** Dimensions: fields that many records share. */
 export const DIMENSION_COLUMNS: readonly UsageRecordColumn<DimensionFields>[] = [
-  id(
+  uuidColumn(
     'orgId',
     'org_id',
     (k) => k.orgId,
     (k, value) => (k.orgId = value),
   ),
-  id(
+  uuidColumn(
     'agentId',
     'agent_id',
     (k) => k.agentId,
     (k, value) => (k.agentId = value),
   ),
-  id(
+  uuidColumn(
     'keyId',
     'key_id',
     (k) => k.keyId,
     (k, value) => (k.keyId = value),
   ),
-  id(
+  uuidColumn(
     'accountId',
     'account_id',
     (k) => k.accountId,
@@ -225,7 +225,7 @@ export const DIMENSION_COLUMNS: readonly UsageRecordColumn<DimensionFields>[] = 
     (k, value) => (k.dataPlaneId = value),
   ),
   {
-    field: 'status', // of the upstream
+    field: 'status', // status of the provider's response
     column: 'upstream_status',
     sqlType: 'smallint',
     value: (k) => k.status,
@@ -233,7 +233,7 @@ export const DIMENSION_COLUMNS: readonly UsageRecordColumn<DimensionFields>[] = 
   },
   {
     field: 'responseStatus',
-    column: 'status', // what the agent got
+    column: 'status', // status that the agent received
     sqlType: 'smallint',
     value: (k) => k.responseStatus,
     validate: (k) =>
@@ -257,7 +257,7 @@ export const DIMENSION_COLUMNS: readonly UsageRecordColumn<DimensionFields>[] = 
     validate: (k) => parseCount('circuit_epoch', k.circuitEpoch),
   },
   {
-    field: 'circuitOutcome', // of the proto: 0 neutral, 1 success, 2 failure
+    field: 'circuitOutcome', // values of the proto: 0 neutral, 1 success, 2 failure
     column: null,
     sqlType: 'smallint',
     value: (k) => k.circuitOutcome,
@@ -265,21 +265,33 @@ export const DIMENSION_COLUMNS: readonly UsageRecordColumn<DimensionFields>[] = 
   },
 ];
 
-function id(
+function uuidColumn(
   field: keyof DimensionFields,
   column: string,
-  value: (kind: DimensionFields) => string,
-  set: (kind: DimensionFields, value: string) => unknown,
+  value: (dimensions: DimensionFields) => string,
+  set: (dimensions: DimensionFields, value: string) => unknown,
 ): UsageRecordColumn<DimensionFields> {
-  return { field, column, sqlType: 'uuid', value, validate: (kind) => set(kind, parseUuid(column, value(kind))) };
+  return {
+    field,
+    column,
+    sqlType: 'uuid',
+    value,
+    validate: (dimensions) => set(dimensions, parseUuid(column, value(dimensions))),
+  };
 }
 
 function textColumn(
   field: keyof DimensionFields,
   column: string | null,
   charsMax: number,
-  value: (kind: DimensionFields) => string,
-  set: (kind: DimensionFields, value: string) => unknown,
+  value: (dimensions: DimensionFields) => string,
+  set: (dimensions: DimensionFields, value: string) => unknown,
 ): UsageRecordColumn<DimensionFields> {
-  return { field, column, sqlType: 'text', value, validate: (kind) => set(kind, truncateText(value(kind), charsMax)) };
+  return {
+    field,
+    column,
+    sqlType: 'text',
+    value,
+    validate: (dimensions) => set(dimensions, truncateText(value(dimensions), charsMax)),
+  };
 }

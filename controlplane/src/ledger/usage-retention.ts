@@ -1,9 +1,9 @@
 /**
- * What the ledger forgets: day partitions of the logs, hours of usage that days stand for, hours of rejections, lines of
- * old result files, ids that are remembered for a while. In the background, by one control plane at a time.
+ * Retention of the ledger. Deletes day partitions of the logs, hours that daily rollups replace, hours of rejections,
+ * entries of old result files, and ids kept for deduplication. Runs in the background on one control plane at a time.
  *
- * A partition is detached without stopping anybody who reads or books: Postgres waits until all transactions that know
- * it have ended, and only then it is dropped. What an interrupted attempt left is finished first.
+ * Detaching a partition does not block readers or bookings: Postgres waits until all transactions that use it have
+ * ended; only then the partition is dropped. A sweep first finishes what an interrupted one left.
  */
 
 import type { Logger } from '@acg/base/log';
@@ -15,14 +15,14 @@ import { closeOldResultFiles, createDeferredUsageIndex } from './batch-result-fi
 import { deleteOldCommitMarks } from './commit-marks.js';
 import { partitionName, startOfUtcDay } from './usage-day-partitions.js';
 
-/** Reports by the hour reach back 90 days; a late record is added up anew with all hours of its day. */
+/** Hourly reports reach back 90 days. A late record rebuilds its day from all hours of that day. */
 export const HOURLY_ROLLUP_RETENTION_DAYS = 92;
-/** A record of the oldest day that is kept may be on its way into the ledger at midnight. */
+/** A record of the oldest retained day may be on its way into the ledger at midnight. */
 const GRACE_DAYS = 1;
 const COUNT_ID_RETENTION_DAYS = 2;
-/** For records that wait in a spool; without them a log shows less, reports and budgets do not. */
+/** For records that wait in a spool. Without the sums a log entry shows less; reports and budgets stay correct. */
 const DEFERRED_SUM_RETENTION_DAYS = 7;
-/** Twice the longest SPOOL_KEEP_MS: no data plane has usage of an older commit. */
+/** Twice the longest SPOOL_KEEP_MS: no data plane keeps usage of an older commit. */
 const COMMIT_MARK_RETENTION_MS = 2 * HOUR_MS;
 const ID_ROWS_PER_DELETE = 10_000;
 
@@ -41,7 +41,7 @@ export class UsageRetention {
     readonly log: Logger,
   ) {}
 
-  /** Does nothing while another control plane does. */
+  /** Does nothing while another control plane sweeps. */
   async sweep(nowMs: number): Promise<void> {
     const isOurs = await withReservedConnection(this.sql, async (connection) => {
       const [lock] = await connection<{ ours: boolean }[]>`
@@ -52,7 +52,7 @@ export class UsageRetention {
         connection,
         startOfUtcDay(nowMs) - (this.retentionDays.logs + GRACE_DAYS) * DAY_MS,
       );
-      if (dropped > 0) this.log.info({ dropped }, 'days of usage logs dropped by retention');
+      if (dropped > 0) this.log.info({ dropped }, 'daily log partitions dropped by retention');
       await createDeferredUsageIndex(connection, (query) => this.#runCancellable(query));
       return true;
     });
@@ -63,25 +63,25 @@ export class UsageRetention {
     await this.#deleteOldRejections(new Date(startOfUtcDay(nowMs) - this.retentionDays.rejections * DAY_MS));
     await closeOldResultFiles(this.sql, () => this.#stopped);
     await this.#deleteUntilDone(async () => {
-      const gone = await this.sql`
+      const deleted = await this.sql`
         delete from booked_counts where id in (
           select id from booked_counts where booked_at < now() - ${`${COUNT_ID_RETENTION_DAYS} days`}::text::interval
            limit ${ID_ROWS_PER_DELETE})`;
-      return gone.count;
+      return deleted.count;
     });
     await this.#deleteUntilDone(async () => {
-      const gone = await this.sql`
+      const deleted = await this.sql`
         delete from line_sums where record_id in (
           select record_id from line_sums where at < now() - ${`${DEFERRED_SUM_RETENTION_DAYS} days`}::text::interval
            limit ${ID_ROWS_PER_DELETE})`;
-      return gone.count;
+      return deleted.count;
     });
   }
 
-  /** Organization by organization, which is what the table has an index for. */
+  /** Deletes organization by organization, to use the index of the table. */
   async #deleteOldRejections(before: Date): Promise<void> {
     await deleteInBatches(async () => {
-      const gone = await this.sql`
+      const deleted = await this.sql`
         with recursive orgs as (
           (select org_id from rejections_hourly order by org_id limit 1)
           union all
@@ -92,29 +92,29 @@ export class UsageRetention {
             select r.ctid from rejections_hourly r where r.org_id = orgs.org_id and r.hour < ${before}
              limit ${ROWS_PER_BATCH}) old
            limit ${ROWS_PER_BATCH}))`;
-      return gone.count;
+      return deleted.count;
     });
   }
 
-  /** Gives up the partition under way; the next sweep goes on with it. */
+  /** Cancels the statement under way; the next sweep repeats it. */
   stop(): void {
     this.#stopped = true;
     this.#running?.cancel();
   }
 
-  /** However many there are: what one statement did not delete in its time would be more an hour later, for ever. */
+  /** Repeats until nothing is left. With one batch per sweep, the backlog could grow without bound. */
   async #deleteUntilDone(step: () => Promise<number>): Promise<void> {
-    for (let gone = ID_ROWS_PER_DELETE; gone === ID_ROWS_PER_DELETE && !this.#stopped; ) gone = await step();
+    for (let deleted = ID_ROWS_PER_DELETE; deleted === ID_ROWS_PER_DELETE && !this.#stopped; ) deleted = await step();
   }
 
-  /** Returns how many partitions went. */
+  /** Returns the number of dropped partitions. */
   async #dropPartitionsBefore(connection: ReservedConnection, beforeMs: number): Promise<number> {
     const partitions = await connection<{ name: string; pending: boolean }[]>`
       select c.relname as name, i.inhdetachpending as pending from pg_inherits i join pg_class c on c.oid = i.inhrelid
        where i.inhparent = 'usage_records'::regclass and c.relname ~ '^usage_records_\\d{8}$'
          and (c.relname < ${partitionName(beforeMs)} or i.inhdetachpending) order by i.inhdetachpending desc, 1`;
-    // Detached by an attempt that did not come to drop them.
-    const loose = await connection<{ name: string }[]>`
+    // Partitions that an interrupted attempt detached but did not drop.
+    const detached = await connection<{ name: string }[]>`
       select relname as name from pg_class c
        where relname ~ '^usage_records_\\d{8}$' and relkind = 'r' and relname < ${partitionName(beforeMs)}
          and not exists (select from pg_inherits i where i.inhrelid = c.oid)`;
@@ -123,8 +123,8 @@ export class UsageRetention {
       const how = pending ? 'finalize' : 'concurrently';
       await this.#runCancellable(connection.unsafe(`alter table usage_records detach partition ${name} ${how}`));
     }
-    for (const { name } of [...partitions, ...loose]) await connection.unsafe(`drop table ${name}`);
-    return partitions.length + loose.length;
+    for (const { name } of [...partitions, ...detached]) await connection.unsafe(`drop table ${name}`);
+    return partitions.length + detached.length;
   }
 
   async #runCancellable(query: Promise<unknown> & { cancel(): void }): Promise<void> {
@@ -138,21 +138,21 @@ export class UsageRetention {
 
   async #deleteOldHourlyRollups(before: Date): Promise<void> {
     await deleteInBatches(async () => {
-      // Only hours that days stand for; the block ranges of old hours are found by their own index.
-      const gone = await this.sql`
+      // Only hours that daily rollups replace. A BRIN index on the hour finds the blocks of old hours.
+      const deleted = await this.sql`
         delete from usage_hourly where ctid = any(array(
           select ctid from usage_hourly
            where hour < least(${before}::timestamptz, (select rolled_until from usage_daily_progress))
              and not exists (select from usage_late l where l.org_id = usage_hourly.org_id
                and l.day = date_trunc('day', usage_hourly.hour))
            limit ${ROWS_PER_BATCH}))`;
-      return gone.count;
+      return deleted.count;
     });
     await deleteInBatches(async () => {
-      const gone = await this.sql`
+      const deleted = await this.sql`
         delete from usage_hourly_by where ctid = any(array(
           select ctid from usage_hourly_by where hour < ${before} limit ${ROWS_PER_BATCH}))`;
-      return gone.count;
+      return deleted.count;
     });
   }
 }

@@ -7,15 +7,15 @@ export const LEDGER: Area = {
   mutants: [
     {
       file: 'controlplane/src/ledger/ledger-store.ts',
-      find: '  const fresh = new Set(rows.map(({ id }) => id));',
-      put: '  const fresh = new Set(entries.map(({ id }) => id));',
+      find: `  const newIds = new Set(rows.map(({ id }) => id));`,
+      put: `  const newIds = new Set(entries.map(({ id }) => id));`,
       bug: 'a record that was there is counted again',
       tests: ['test/src/ledger/ledger.test.ts'],
     },
     {
       file: 'controlplane/src/ledger/ledger-store.ts',
-      find: '  return entries.filter(({ id }) => fresh.delete(id));',
-      put: '  return entries.filter(({ id }) => fresh.has(id));',
+      find: `  return entries.filter(({ id }) => newIds.delete(id));`,
+      put: `  return entries.filter(({ id }) => newIds.has(id));`,
       bug: 'a record twice in one batch counts twice',
       tests: ['test/src/ledger/ledger.test.ts'],
     },
@@ -130,14 +130,14 @@ export const LEDGER: Area = {
     },
     {
       file: 'controlplane/src/ledger/usage-aggregation.ts',
-      find: 'sums.lastUsedMs = Math.max(lastUsed.get(kind.keyId) ?? 0, entry.startedAtMs);',
+      find: `sums.lastUsedMs = Math.max(lastUsed.get(dimensions.keyId) ?? 0, entry.startedAtMs);`,
       put: 'sums.lastUsedMs = entry.startedAtMs;',
       bug: 'records of two hours in one batch move the last use of a key back',
       tests: ['test/src/ledger/ledger.test.ts', 'test/src/reports/usage-reports.test.ts'],
     },
     {
       file: 'controlplane/src/ledger/usage-ingest.ts',
-      find: `    await storeDeferredSums(tx, lines);
+      find: `    await storeDeferredSums(tx, newDeferredUsage);
 `,
       put: '',
       bug: 'lines are missing in the log',
@@ -145,14 +145,14 @@ export const LEDGER: Area = {
     },
     {
       file: 'controlplane/src/ledger/usage-ingest.ts',
-      find: '    const rejections = batch.rejections.filter(({ id }) => counts.has(id));',
+      find: `    const rejections = batch.rejections.filter(({ id }) => newCountIds.has(id));`,
       put: '    const { rejections } = batch;',
       bug: 'counts of refusals that come again count again',
       tests: ['test/src/ledger/ledger.test.ts'],
     },
     {
       file: 'controlplane/src/ledger/usage-ingest.ts',
-      find: `    const sightings = batch.ipObservations.filter(({ id }) => counts.has(id));`,
+      find: `    const ipObservations = batch.ipObservations.filter(({ id }) => newCountIds.has(id));`,
       put: `    const { ipObservations } = batch;`,
       bug: 'sightings that come again count again',
       tests: ['test/src/ledger/ledger.test.ts', 'test/src/usage-detectors.test.ts'],
@@ -166,14 +166,14 @@ export const LEDGER: Area = {
     },
     {
       file: 'controlplane/src/ledger/usage-ingest.ts',
-      find: `      ledger.insertLatePeriods(tx, hourly, Date.now()),`,
+      find: `      ledger.insertLatePeriods(tx, hourlyRollups, Date.now()),`,
       put: '      null,',
       bug: 'late records are missing in reports of past days',
       tests: ['test/src/ledger/daily-rollups.test.ts'],
     },
     {
       file: 'controlplane/src/ledger/usage-ingest.ts',
-      find: `      if (isDuplicateKeyError(error) && newness === 'all_new') return this.#bookOrSplit(batch, poison, 'some_new');
+      find: `      if (isDuplicateKeyError(error) && insertMode === 'all_new') return this.#bookOrSplit(batch, quarantined, 'some_new');
 `,
       put: '',
       bug: 'a batch that comes again is set aside',
@@ -189,7 +189,7 @@ export const LEDGER: Area = {
     },
     {
       file: 'controlplane/src/ledger/usage-ingest.ts',
-      find: `      if (isMissingPartitionError(error)) this.#partitions.clearKnownPartitions(); // the next attempt makes it
+      find: `      if (isMissingPartitionError(error)) this.#partitions.clearKnownPartitions(); // the next attempt creates the partition
 `,
       put: '',
       bug: 'a dropped day stops ingest for ever',
@@ -212,7 +212,7 @@ export const LEDGER: Area = {
     },
     {
       file: 'controlplane/src/ledger/usage-ingest.ts',
-      find: `    await insertQuarantinedRecords(this.#sql, poison);
+      find: `    await insertQuarantinedRecords(this.#sql, quarantined);
 `,
       put: '',
       bug: 'records that were set aside are gone',
@@ -302,7 +302,7 @@ export const LEDGER: Area = {
     },
     {
       file: 'controlplane/src/ledger/usage-batch.ts',
-      find: `  if (minute < span.fromMs || minute >= span.toMs) return null;
+      find: `  if (minute < bookableRange.fromMs || minute >= bookableRange.toMs) return null;
 `,
       put: '',
       bug: 'refusals of any year are booked',
