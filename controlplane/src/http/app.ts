@@ -1,4 +1,6 @@
-/** The HTTP server of /v1: limits, validation, authentication, errors, headers. Features add their routes to it. */
+/**
+ * The HTTP server of /v1: limits, validation, authentication, errors, headers. Features register their routes on it.
+ */
 import type { Logger } from '@acg/base/log';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
@@ -25,15 +27,17 @@ export type App = ReturnType<typeof createApp>;
 
 const BODY_BYTES_MAX = 1_048_576;
 const REQUEST_TIMEOUT_MS = 60_000;
-/** For the whole head of a request; the first byte of a connection has a shorter time (http/connection-limits.ts). */
+/**
+ * For the whole head of a request. The first byte of a connection has a shorter timeout (http/connection-limits.ts).
+ */
 const HEAD_TIMEOUT_MS = 20_000;
-/** Without a byte in either direction: longer than any answer is waited for, and the end of clients that do not read. */
+/** Timeout without a byte in either direction. Longer than any response takes; ends clients that stop reading. */
 const IDLE_TIMEOUT_MS = 300_000;
 const DATABASE_UNAVAILABLE_RETRY_AFTER_S = 2;
 const CONFLICT_RETRY_AFTER_S = 1;
 const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
-/** Who sends the request, and whether they may call the route. */
+/** Authenticates a request and checks its access to the route. Throws an `AppError` if it has none. */
 interface Authenticator {
   authenticate(request: FastifyRequest, access: Exclude<Access, 'public'>): Promise<Actor>;
 }
@@ -47,10 +51,10 @@ interface AppOptions {
   readonly log: Logger;
   readonly authenticator: Authenticator;
   readonly metrics: RequestMetrics;
-  /** Peers whose X-Forwarded-For is believed. */
+  /** CIDRs of proxies whose X-Forwarded-For header is trusted. */
   readonly trustedProxyCidrs: readonly string[];
   readonly publicUrl: string;
-  /** Answers a request of no route, or returns null; what it leaves is 404. */
+  /** Handles a request without a matching route, or returns null for a 404 response. */
   readonly handleUnrouted: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | null;
 }
 
@@ -62,7 +66,7 @@ export function createApp(options: AppOptions) {
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionTimeout: IDLE_TIMEOUT_MS,
     http: { headersTimeout: HEAD_TIMEOUT_MS, connectionsCheckingInterval: HEAD_TIMEOUT_MS / 4 },
-    // While it stops, what still comes over an open connection is served, and the connection ends with the answer.
+    // During shutdown, requests on open connections are still served; the connection closes after the response.
     return503OnClosing: false,
     genReqId: () => uuidv7(Date.now()),
     trustProxy: options.trustedProxyCidrs.length === 0 ? false : [...options.trustedProxyCidrs],
@@ -76,7 +80,7 @@ export function createApp(options: AppOptions) {
   recordRoutes(app);
   addSecurityHeaders(app, options.publicUrl.startsWith('https:'));
   addJsonBodyParsing(app);
-  // Before a body is read: what is wrong with it does not matter where nobody takes it.
+  // Runs before the body is read, because a body for an unknown route must not be validated.
   app.addHook('onRequest', async (request, reply) =>
     request.is404 ? (options.handleUnrouted(request, reply) ?? sendUnknownEndpoint(request, reply)) : undefined,
   );
@@ -84,7 +88,7 @@ export function createApp(options: AppOptions) {
     const access = request.routeOptions.config.access ?? 'public';
     if (access === 'public') return;
     request.actor = await options.authenticator.authenticate(request, access);
-    // Complete by now: the rights were read while the body was here, so its sender cannot have held it back since.
+    // A complete request needs no second check: its sender cannot have delayed the body after the rights were read.
     request.actorStale = !request.raw.complete;
   });
   addWriteRateLimit(app);
@@ -94,14 +98,15 @@ export function createApp(options: AppOptions) {
     if (access === 'public' || !request.actorStale || READ_METHODS.has(request.method)) return;
     const { orgId } = request.actor;
     request.actor = await options.authenticator.authenticate(request, access);
-    if (request.actor.orgId !== orgId) throw new Conflict('this session moved to another organization: send it again');
+    if (request.actor.orgId !== orgId)
+      throw new Conflict('the session switched to another organization during the request. Retry the request.');
   });
   app.addHook('onResponse', async (request, reply) => {
     options.metrics.observeRequest(request, reply);
-    // The pattern, not the address: a query may hold what somebody pasted there by mistake.
+    // Logs the route pattern, not the URL: a query string may contain secrets that were pasted by mistake.
     const { method, routeOptions } = request;
-    const line = { requestId: request.id, method, route: routeOptions.url, status: reply.statusCode };
-    request.log.debug({ ...line, durationMs: Math.round(reply.elapsedTime) }, 'request');
+    const fields = { requestId: request.id, method, route: routeOptions.url, status: reply.statusCode };
+    request.log.debug({ ...fields, durationMs: Math.round(reply.elapsedTime) }, 'request');
   });
   app.setErrorHandler((error: FastifyError | AppError, request, reply) => sendError(error, request, reply));
   app.setNotFoundHandler(sendUnknownEndpoint);
@@ -111,15 +116,16 @@ export function createApp(options: AppOptions) {
 const sendUnknownEndpoint = (request: FastifyRequest, reply: FastifyReply): FastifyReply =>
   reply.code(404).send({ error: `no such endpoint: ${request.method} ${request.url.split('?')[0]}` });
 
-/** What Fastify says for these in its own words, in words that name the way out. */
+/** Our messages for errors of Fastify; they say how to correct the request. */
 const FASTIFY_MESSAGES: Readonly<Record<string, string>> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'send the body as JSON, with the header Content-Type: application/json',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'the body must be JSON. Send the header Content-Type: application/json.',
   FST_ERR_CTP_BODY_TOO_LARGE: `the body is larger than ${BODY_BYTES_MAX} bytes`,
-  FST_ERR_BAD_URL: 'the path holds a percent sign that is not followed by two hexadecimal digits of UTF-8 text',
-  FST_ERR_MAX_PARAM_LENGTH: 'an id in the path is too long: ids are UUIDs',
+  FST_ERR_BAD_URL:
+    'the path contains an invalid percent-encoding. Use % followed by two hexadecimal digits of UTF-8 text.',
+  FST_ERR_MAX_PARAM_LENGTH: 'an id in the path is too long. Ids are UUIDs.',
 };
 
-/** One status for whatever is wrong with a request (docs/contract.md#management-api). */
+/** These statuses become 400, the one status for invalid requests (docs/contract.md#management-api). */
 const VALIDATION_STATUSES: ReadonlySet<number> = new Set([414, 415]);
 
 function sendAppError(error: AppError, reply: FastifyReply): void {
@@ -140,21 +146,24 @@ function sendError(error: FastifyError | AppError, request: FastifyRequest, repl
     return;
   }
   if (isDatabaseUnavailable(error)) {
-    request.log.warn({ err: error, requestId: request.id, route: request.routeOptions.url }, 'the database is away');
+    request.log.warn(
+      { err: error, requestId: request.id, route: request.routeOptions.url },
+      'the database is unavailable',
+    );
     void reply.code(503).header('retry-after', String(DATABASE_UNAVAILABLE_RETRY_AFTER_S));
-    void reply.send({ error: 'the database is away: try again shortly' });
+    void reply.send({ error: 'the database is unavailable. Retry in a few seconds.' });
     return;
   }
   const route = { requestId: request.id, route: request.routeOptions.url };
   if (isTransactionConflict(error)) {
-    request.log.warn({ err: error, ...route }, 'a call lost to another transaction');
+    request.log.warn({ err: error, ...route }, 'request rolled back by a conflicting transaction');
     void reply.code(503).header('retry-after', String(CONFLICT_RETRY_AFTER_S));
-    void reply.send({ error: 'another change of the same things was under way: try again' });
+    void reply.send({ error: 'the request conflicted with a concurrent change. Retry the request.' });
     return;
   }
   if (isForeignKeyViolation(error)) {
-    request.log.warn({ err: error, ...route }, 'a call refers to what was deleted meanwhile');
-    void reply.code(409).send({ error: 'something that this call refers to was deleted at the same moment' });
+    request.log.warn({ err: error, ...route }, 'request refers to an object that was deleted meanwhile');
+    void reply.code(409).send({ error: 'an object that this request refers to was deleted at the same time' });
     return;
   }
   const status = error.statusCode ?? 500;

@@ -14,20 +14,22 @@ afterEach(async () => {
   }
 });
 
-interface Bounds {
+interface TestLimits {
   readonly connectionsMax?: number;
   readonly perNetworkMax?: number;
   readonly firstByteTimeoutMs?: number;
   readonly exempt?: string;
 }
 
-/** A server with these bounds; clients connect from any address of 127.0.0.0/8, each /24 of which is a network. */
-async function bounded({
+/**
+ * Starts a server with these limits. Clients connect from any address of 127.0.0.0/8; each /24 counts as one network.
+ */
+async function startLimitedServer({
   connectionsMax = 100,
   perNetworkMax = 100,
   firstByteTimeoutMs = 60_000,
   exempt = '',
-}: Bounds) {
+}: TestLimits) {
   const rejections: ConnectionRejection[] = [];
   const warnings: string[] = [];
   const limits = new ConnectionLimits({
@@ -49,7 +51,7 @@ async function bounded({
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
-  /** Null: closed at once. */
+  /** Opens a connection. Null: the server closed it at once. */
   const open = async (localAddress = '127.0.0.1'): Promise<Socket | null> => {
     const client = connect({ port, host: '127.0.0.1', localAddress });
     clients.push(client);
@@ -60,22 +62,22 @@ async function bounded({
   return { limits, rejections, warnings, open };
 }
 
-test('connections beyond the total are closed, and one that ends makes room', async () => {
-  const { limits, rejections, warnings, open } = await bounded({ connectionsMax: 3 });
+test('closes connections above the total limit, and accepts new ones when others have closed', async () => {
+  const { limits, rejections, warnings, open } = await startLimitedServer({ connectionsMax: 3 });
   const first = await open();
   await open();
   await open();
   expect(await open()).toBeNull();
   expect(await open('127.0.1.1')).toBeNull();
   expect(rejections).toEqual(['total', 'total']);
-  expect(warnings).toEqual(['connection to the test port closed: the port has all connections that it may have']);
+  expect(warnings).toEqual(['connection to the test port closed: the port has reached its connection limit']);
   first!.destroy();
   await expect.poll(() => limits.openConnections).toBe(2);
   expect(await open()).not.toBeNull();
 });
 
-test('connections of one network beyond its bound are closed, those of others and of exempt addresses are not', async () => {
-  const { limits, rejections, open } = await bounded({ perNetworkMax: 2, exempt: '127.0.2.1' });
+test('closes connections above the limit of a network, but not those of other networks or exempt addresses', async () => {
+  const { limits, rejections, open } = await startLimitedServer({ perNetworkMax: 2, exempt: '127.0.2.1' });
   const first = await open('127.0.1.1');
   await open('127.0.1.2');
   expect(await open('127.0.1.3')).toBeNull();
@@ -87,8 +89,8 @@ test('connections of one network beyond its bound are closed, those of others an
   expect(await open('127.0.1.3')).not.toBeNull();
 });
 
-test('a connection without a first byte is closed after its time; one with a byte stays', async () => {
-  const { limits, rejections, open } = await bounded({ firstByteTimeoutMs: 300 });
+test('closes a connection without a first byte after the timeout, and keeps one that sent a byte', async () => {
+  const { limits, rejections, open } = await startLimitedServer({ firstByteTimeoutMs: 300 });
   const speaking = await open();
   speaking!.write('a byte');
   const silent = await open();
@@ -104,10 +106,10 @@ test.each([
   [1_024, { api: 384, link: 128 }],
   [20_000, { api: 8_192, link: 1_024 }],
   [Number.POSITIVE_INFINITY, { api: 8_192, link: 1_024 }],
-])('defaults under a limit of %s descriptors', (descriptors, expected) => {
+])('default connection limits with %s file descriptors', (descriptors, expected) => {
   expect(defaultConnectionLimits(descriptors)).toEqual(expected);
 });
 
-test('the limit of this process is known, or there is none', () => {
+test('reads the descriptor limit of this process, or Infinity', () => {
   expect(descriptorsMax()).toBeGreaterThan(200);
 });

@@ -1,7 +1,7 @@
 /**
- * Bounds the connections of one listening port: in total, of one client network, and the time until the first byte. A
- * connection beyond a bound is closed at once and counted. The bounds keep file descriptors free for Postgres, whatever
- * strangers open (docs/configuration.md#connections-of-the-control-plane).
+ * Limits the connections of one listening port: in total, per client network, and the time until the first byte. A
+ * connection above a limit is closed at once and counted. The limits keep file descriptors free for Postgres, however
+ * many connections clients open (docs/configuration.md#connections-of-the-control-plane).
  */
 import type { Server, Socket } from 'node:net';
 import type { Logger } from '@acg/base/log';
@@ -13,11 +13,11 @@ interface ConnectionLimitsOptions {
   readonly port: string;
   readonly connectionsMax: number;
   readonly perNetworkMax: number;
-  /** A connection without a byte after so long is closed. */
+  /** Time until the first byte (ms), after which a silent connection is closed. */
   readonly firstByteTimeoutMs: number;
   /** The key under which a client's addresses are counted together. */
   readonly networkOf: (address: string) => string;
-  /** This machine and trusted proxies, which connect for many clients: not bounded by network. */
+  /** Exempt from the limit per network: this machine and trusted proxies, which connect for many clients. */
   readonly isExempt: (address: string) => boolean;
   readonly onReject: (reason: ConnectionRejection) => void;
   readonly log: Pick<Logger, 'warn'>;
@@ -28,7 +28,7 @@ const LOG_INTERVAL_MS = 60_000;
 
 export class ConnectionLimits {
   readonly #options: ConnectionLimitsOptions;
-  /** Open connections by client network; only of networks that have one. */
+  /** Open connections by client network; networks without connections have no entry. */
   readonly #byNetwork = new Map<string, number>();
   #open = 0;
   #lastLoggedAtMs = Number.NEGATIVE_INFINITY;
@@ -37,12 +37,12 @@ export class ConnectionLimits {
     this.#options = options;
   }
 
-  /** Connections that are open now. */
+  /** Number of connections that are open now. */
   get openConnections(): number {
     return this.#open;
   }
 
-  /** Called once for each server of the port, before it listens. */
+  /** Call once for each server of the port, before it listens. */
   install(server: Server): void {
     server.on('connection', (socket: Socket) => this.#onConnection(socket));
   }
@@ -51,7 +51,7 @@ export class ConnectionLimits {
     const { connectionsMax, perNetworkMax, firstByteTimeoutMs, networkOf, isExempt, onReject } = this.#options;
     const address = socket.remoteAddress;
     if (address === undefined) {
-      socket.destroy(); // the client has gone already
+      socket.destroy(); // the client has already disconnected
       return;
     }
     const network = isExempt(address) ? null : networkOf(address);
@@ -91,7 +91,8 @@ export class ConnectionLimits {
     const nowMs = performance.now();
     if (nowMs - this.#lastLoggedAtMs < LOG_INTERVAL_MS) return;
     this.#lastLoggedAtMs = nowMs;
-    const bound = reason === 'total' ? 'the port has all connections that it may have' : 'its network has too many';
-    log.warn({ address, reason, open: this.#open }, `connection to ${port} closed: ${bound}`);
+    const limit =
+      reason === 'total' ? 'the port has reached its connection limit' : 'its network has too many connections';
+    log.warn({ address, reason, open: this.#open }, `connection to ${port} closed: ${limit}`);
   }
 }

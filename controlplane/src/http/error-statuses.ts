@@ -1,4 +1,4 @@
-/** The only pairing of domain error codes with HTTP statuses (docs/contract.md#management-api). */
+/** HTTP status of each domain error code, defined only here (docs/contract.md#management-api). */
 import type { ErrorCode } from '../domain/errors.js';
 
 export const HTTP_STATUS_BY_ERROR_CODE: Readonly<Record<ErrorCode, number>> = {

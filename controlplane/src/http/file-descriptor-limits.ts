@@ -1,8 +1,8 @@
-/** How many connections the control plane's ports may take, by the limit of file descriptors of its process. */
+/** Connection limits of the control plane's ports, derived from the file descriptor limit of its process. */
 
 /**
- * Never given to clients: 27 connections to Postgres (db/pools.ts), 256 webhook attempts at once, and files, listeners,
- * name lookups, mails and calls to providers.
+ * Reserved for the process itself: 27 connections to Postgres (db/pools.ts), 256 concurrent webhook attempts, files,
+ * listeners, DNS lookups, mails and calls to providers.
  */
 const RESERVED_DESCRIPTORS = 512;
 const API_CONNECTIONS_MAX = 8_192;
@@ -14,15 +14,18 @@ interface PortConnectionLimits {
   readonly link: number;
 }
 
-/** Three quarters of what is not reserved for the API port, a quarter for the gRPC port. */
+/** The API port gets three quarters of the unreserved descriptors, the gRPC port one quarter. */
 export function defaultConnectionLimits(descriptorsMax: number): PortConnectionLimits {
-  const room = descriptorsMax - RESERVED_DESCRIPTORS;
-  const part = (share: number, max: number): number =>
-    Math.max(CONNECTIONS_MIN, Math.min(max, Math.floor(room * share)));
-  return { api: part(3 / 4, API_CONNECTIONS_MAX), link: part(1 / 4, LINK_CONNECTIONS_MAX) };
+  const available = descriptorsMax - RESERVED_DESCRIPTORS;
+  const portLimit = (fraction: number, max: number): number =>
+    Math.max(CONNECTIONS_MIN, Math.min(max, Math.floor(available * fraction)));
+  return { api: portLimit(3 / 4, API_CONNECTIONS_MAX), link: portLimit(1 / 4, LINK_CONNECTIONS_MAX) };
 }
 
-/** The soft limit, which Node raises to the hard one when it starts; Infinity without a limit, or where the system does not report it. */
+/**
+ * The soft limit, which Node raises to the hard limit at start. Infinity if there is no limit or the system does not
+ * report it.
+ */
 export function descriptorsMax(): number {
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
   const soft = userLimits?.open_files?.soft;

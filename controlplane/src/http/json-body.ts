@@ -1,7 +1,7 @@
 /**
- * Which bodies are read (docs/contract.md#management-api): JSON only. A route that takes no body accepts none, an empty
- * one or `{}`, because many clients send `Content-Type: application/json` with every call; anything else there is
- * refused, not ignored.
+ * Parses request bodies (docs/contract.md#management-api): JSON only. A route without a body accepts no body, an empty
+ * one or `{}`, because many clients send `Content-Type: application/json` with every request. Any other body there is
+ * rejected, not ignored.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { InvalidInput } from '../domain/errors.js';
@@ -16,7 +16,7 @@ export function addJsonBodyParsing(app: FastifyInstance): void {
         if (error !== null)
           done(new InvalidInput('the body is not valid JSON, or has a field __proto__ or constructor'));
         else if (hasUnstorableText(body)) {
-          done(new InvalidInput('text must not contain NUL characters or halves of surrogate pairs'));
+          done(new InvalidInput('text must not contain NUL characters or unpaired surrogates'));
         } else done(null, body);
       });
     }
@@ -26,14 +26,14 @@ export function addJsonBodyParsing(app: FastifyInstance): void {
     if (request.routeOptions.schema?.body !== undefined) {
       if (request.body !== undefined) return;
       if (request.routeOptions.config.bodyOptional !== true) {
-        throw new InvalidInput('the body is empty: send a JSON object');
+        throw new InvalidInput('the body is empty. Send a JSON object.');
       }
       request.body = {};
-    } else if (!isBodyEmpty(request)) throw new InvalidInput('this endpoint takes no body');
+    } else if (!isBodyEmpty(request)) throw new InvalidInput('this endpoint does not accept a body');
   });
 }
 
-/** A filter that is misspelt must not answer with everything. */
+/** A misspelled filter must fail, not return everything. */
 function assertKnownQuery({ query, routeOptions }: FastifyRequest): void {
   if (!routeOptions.url?.startsWith('/v1/')) return;
   const known = (routeOptions.schema?.querystring as { properties?: object } | undefined)?.properties ?? {};
@@ -47,7 +47,10 @@ const isBodyEmpty = ({ body }: FastifyRequest): boolean =>
 
 const UNSTORABLE = /\u0000|\p{Surrogate}/u;
 
-/** JSON can carry characters that Postgres and UTF-8 cannot. Walks without recursion: a body may nest very deep. */
+/**
+ * JSON can contain characters that Postgres and UTF-8 cannot represent. Iterative, because a body may be nested very
+ * deeply.
+ */
 function hasUnstorableText(body: unknown): boolean {
   const left: unknown[] = [body];
   while (left.length > 0) {

@@ -1,5 +1,5 @@
 /**
- * Answers what never became a request, because its head could not be read: `{ error }` like everywhere else
+ * Responds to input that is not a readable HTTP request, with `{ error }` as everywhere
  * (docs/contract.md#management-api).
  */
 import type { Socket } from 'node:net';
@@ -18,7 +18,7 @@ const BY_CODE: Readonly<Record<string, Buffer>> = {
   ERR_HTTP_REQUEST_TIMEOUT: buildResponse('408 Request Timeout', 'the request did not arrive in time'),
 };
 
-/** Node's `clientError`: answers when the socket still takes bytes, and closes it. */
+/** Handler of Node's `clientError`: responds if the socket is still writable, and closes it. */
 export function rejectMalformedRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
   if (socket.writable) socket.write(BY_CODE[error.code ?? ''] ?? MALFORMED);

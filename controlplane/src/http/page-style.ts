@@ -1,9 +1,9 @@
 /**
- * The look of the dashboard for the pages that this server makes itself, which have none of its files: its colours in both
- * themes, its type, the product's sign.
+ * Style of the HTML pages that this server generates itself: the dashboard's colors in both themes, its font and the
+ * product logo. These pages load no files of the dashboard.
  */
 
-/** Begins the one style of such a page. */
+/** Start of the page's only style element. */
 export const BASE_PAGE_STYLE = `
 :root { color-scheme: light dark; font: 16px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
   --page: #f8f9fa; --surface: #fff; --line: #dee2e6; --ink: #000; --quiet: #495057; --field: #fff; --edge: #868e96;
@@ -20,7 +20,7 @@ a { color: inherit; }
 [hidden] { display: none; }
 `;
 
-/** First in the body. */
+/** First element of the body. */
 export const PAGE_HEADER =
   '<header><svg viewBox="0 0 32 32" width="32" height="32" aria-hidden="true"><rect width="32" height="32" rx="8" ' +
   'fill="#3b5bdb"/><path d="M9 21V14a7 7 0 0 1 14 0v7M16 14v8M9 25h14" fill="none" stroke="#fff" stroke-width="2.6" ' +

@@ -1,5 +1,6 @@
 /**
- * limit and offset of every list (docs/contract.md#management-api): default 50 and 0, limit 1–100; out of range is 400.
+ * `limit` and `offset` of every list (docs/contract.md#management-api): default 50 and 0, limit 1–100. Values out of
+ * range return 400.
  */
 import { Type } from 'typebox';
 
@@ -20,7 +21,7 @@ export const parsePage = (query: { limit?: number; offset?: number }): Page => (
   offset: query.offset ?? 0,
 });
 
-/** The rows of a page and the count of all rows. */
+/** The rows of a page and the number of all rows. */
 export interface ListResult<T> {
   readonly rows: readonly T[];
   readonly total: number;

@@ -1,22 +1,25 @@
 /**
- * Requests to the management API that run at the same time, divided by organization: whatever one session asks for, and
- * however many times at once, the connections to Postgres are not all its own. Further ones wait behind those of their
- * organization. Usage reports have places of their own (reports/query-gate.ts), which are few and may be waited for long.
+ * Limits the concurrent requests to the management API per organization, so that no session can use all Postgres
+ * connections. Further requests of the organization wait in order. Usage reports have separate slots
+ * (reports/query/query-concurrency-limiter.ts): there are few, and the wait may be long.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { FairSemaphore } from '../concurrency/fair-semaphore.js';
 import { runOutsideTransaction } from '../db/ambient-transaction.js';
 
-/** A little above the connections: one organization alone has half of these. */
+/** Slightly more than the connections of the pool; one organization alone gets half. */
 const SLOTS = 12;
 const WAITING_REQUESTS_MAX = 2_000;
 const REPORT_ROUTES_PREFIX = '/v1/usage/';
 
 interface RequestSlot {
   readonly orgId: string;
-  /** `over`: it was answered, or its client has left; it takes no place any more. */
-  state: 'held' | 'outside' | 'over';
+  /**
+   * `released`: released while waiting for another system. `ended`: the response was sent or the client has left; the
+   * request holds no slot any more.
+   */
+  state: 'held' | 'released' | 'ended';
   release(): void;
   acquire(): Promise<void> | null;
 }
@@ -24,51 +27,53 @@ interface RequestSlot {
 const currentSlot = new AsyncLocalStorage<RequestSlot>();
 
 /**
- * Does what somebody else's machine may draw out without the place of the request, which is taken again afterwards: else
- * a few organizations whose providers or name servers hang would hold all places. A transaction that stands open for the
- * call (auth/idempotency.ts) ends before and is begun anew after the place is taken: whoever holds one never waits for a
- * place, as those with a place wait for it. So nothing may be written before this.
+ * Releases the request's slot while `work` waits for a system that a tenant controls, and acquires a slot again
+ * afterwards. Otherwise a few organizations with unresponsive providers or name servers would hold all slots.
+ *
+ * An open transaction of the request (idempotency/idempotency.ts) is ended first and begun again after the slot is
+ * acquired: requests with a slot may wait for the transaction, so its holder must never wait for a slot. So call it
+ * before anything is written.
  */
 export function runWithoutRequestSlot<T>(work: () => Promise<T>): Promise<T> {
   return runOutsideTransaction(() => releaseSlotDuring(work));
 }
 
 async function releaseSlotDuring<T>(work: () => Promise<T>): Promise<T> {
-  const turn = currentSlot.getStore();
-  if (turn?.state !== 'held') return work();
-  turn.state = 'outside';
-  turn.release();
+  const slot = currentSlot.getStore();
+  if (slot?.state !== 'held') return work();
+  slot.state = 'released';
+  slot.release();
   try {
     return await work();
   } finally {
-    await reacquireSlot(turn);
+    await reacquireSlot(slot);
   }
 }
 
-async function reacquireSlot(turn: RequestSlot): Promise<void> {
-  const isOver = (): boolean => turn.state === 'over';
-  if (isOver()) return;
-  await turn.acquire();
-  if (isOver()) turn.release();
-  else turn.state = 'held';
+async function reacquireSlot(slot: RequestSlot): Promise<void> {
+  const hasEnded = (): boolean => slot.state === 'ended';
+  if (hasEnded()) return;
+  await slot.acquire();
+  if (hasEnded()) slot.release();
+  else slot.state = 'held';
 }
 
 export function addRequestSlots(app: FastifyInstance): void {
-  const places = new FairSemaphore({
+  const slots = new FairSemaphore({
     runningMax: SLOTS,
     waitingMax: WAITING_REQUESTS_MAX,
     subject: 'requests of this organization',
     freeRatio: 1,
   });
-  const held = new WeakMap<FastifyRequest, RequestSlot>();
-  const leave = (request: FastifyRequest): void => {
-    const turn = held.get(request);
-    if (turn === undefined) return;
-    held.delete(request);
-    if (turn.state === 'held') turn.release();
-    turn.state = 'over';
+  const slotByRequest = new WeakMap<FastifyRequest, RequestSlot>();
+  const endSlot = (request: FastifyRequest): void => {
+    const slot = slotByRequest.get(request);
+    if (slot === undefined) return;
+    slotByRequest.delete(request);
+    if (slot.state === 'held') slot.release();
+    slot.state = 'ended';
   };
-  // After the body has come: who sends it slowly holds no place.
+  // Runs after the body has arrived, so that a slow sender holds no slot.
   app.addHook('preHandler', (request, _reply, done) => {
     const { access = 'public' } = request.routeOptions.config;
     if (access === 'public' || request.routeOptions.url?.startsWith(REPORT_ROUTES_PREFIX)) {
@@ -76,24 +81,24 @@ export function addRequestSlots(app: FastifyInstance): void {
       return;
     }
     const { orgId } = request.actor;
-    const turn: RequestSlot = {
+    const slot: RequestSlot = {
       orgId,
       state: 'held',
-      release: () => places.release(orgId),
-      acquire: () => places.acquire(orgId),
+      release: () => slots.release(orgId),
+      acquire: () => slots.acquire(orgId),
     };
-    const goOn = (): void => {
-      held.set(request, turn);
-      currentSlot.run(turn, done);
+    const proceed = (): void => {
+      slotByRequest.set(request, slot);
+      currentSlot.run(slot, done);
     };
-    const wait = turn.acquire();
-    if (wait === null) goOn();
+    const wait = slot.acquire();
+    if (wait === null) proceed();
     else {
       request.actorStale = true;
-      wait.then(goOn, done);
+      wait.then(proceed, done);
     }
   });
-  // Its work is done; how long the client takes to read is its own matter.
-  app.addHook('onSend', async (request) => leave(request));
-  app.addHook('onResponse', async (request) => leave(request));
+  // The work is done; a client that reads slowly must not hold the slot.
+  app.addHook('onSend', async (request) => endSlot(request));
+  app.addHook('onResponse', async (request) => endSlot(request));
 }

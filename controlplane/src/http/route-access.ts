@@ -1,82 +1,90 @@
-/** Who may call a route. Each route declares it in `config.access`; one that does not stops the start. */
+/** Access rules of routes. Each route declares them in `config.access`; a route without them fails the start. */
 
 const ROLES = ['viewer', 'member', 'admin', 'owner'] as const;
 export type Role = (typeof ROLES)[number];
-/** `public`: no session; `session`: any member, whatever the role. */
+/** `public`: no authentication; `session`: any member, whatever the role. */
 export type Access = 'public' | 'session' | Role;
 
-/** Roles are ordered: each may do all that the one before it may. */
+/** Roles are ordered: each includes the rights of the previous one. */
 export const isRoleAtLeast = (role: Role, needed: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(needed);
 
-/** The role and all above it. */
+/** The role and all higher ones. */
 export const rolesAtOrAbove = (role: Role): readonly Role[] => ROLES.slice(ROLES.indexOf(role));
 
 export const lowerRole = (a: Role, b: Role): Role => (isRoleAtLeast(a, b) ? b : a);
 
-/** The session that a request was made in. */
+/** The session of a request. */
 interface ActorSession {
   readonly id: string;
   readonly kind: 'api' | 'browser' | 'cli';
-  /** Approved for a device: no more than this role, in this organization alone. Null: all that the user may. */
+  /**
+   * Set for a session that was approved for a device: at most this role, and only in this organization. Null: all
+   * rights of the user.
+   */
   readonly roleMax: Role | null;
-  /** The password was given in it within the last 15 minutes. */
+  /** True if the password was entered in this session within the last 15 minutes. */
   readonly recent: boolean;
 }
 
-/** The management token that a request was made with. */
+/** The management token of a request. */
 interface ActorToken {
   readonly id: string;
   readonly name: string;
-  /** Only rows of this project; null: of the whole organization. */
+  /** Only objects of this project; null: of the whole organization. */
   readonly projectId: string | null;
 }
 
 export type ProjectIdKind = 'project' | 'agent' | 'agents' | 'key' | 'account' | 'credential';
 type ProjectIds = Readonly<Record<string, ProjectIdKind>>;
 
-/** How a token of one project may use a route: of what the ids in its fields are. None: it shows nothing of tenants. */
+/**
+ * How a project's management token may use a route: which of the route's fields hold ids that must belong to the
+ * project. Without fields: the route returns no tenant data.
+ */
 export interface ProjectScope {
   readonly params?: ProjectIds;
   readonly query?: ProjectIds;
-  /** At least one of them must be given. */
+  /** At least one of these fields must be set. */
   readonly body?: ProjectIds;
-  /** The query field that is set to the project where no id is given, so that a list shows its rows only. */
+  /**
+   * Query field that is set to the token's project if the request gives no id, so that a list returns only its rows.
+   */
   readonly listBy?: string;
 }
 
-/** Who does a thing, read from the database at each request. */
+/** The authenticated caller, read from the database for each request. */
 export interface Actor {
-  /** With a management token: its creator. */
+  /** With a management token: the user who created it. */
   readonly userId: string;
   readonly email: string;
   readonly orgId: string;
   readonly role: Role;
-  /** Client address, through trusted proxies. */
+  /** Client IP address, resolved through trusted proxies. */
   readonly ip: string;
-  /** Null: by a token from before sessions were rows. */
+  /** Null: a token issued before sessions were stored. */
   readonly session: ActorSession | null;
-  /** Null: a person. */
+  /** Null: the caller is a person. */
   readonly token: ActorToken | null;
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access;
-    /** Concerns the user's account as a whole: a session that is bound to one organization is refused. */
+    /** Concerns the whole user account: rejects a session that is bound to one organization. */
     account?: true;
-    /** Also in an organization that is being deleted, as every route whose access is `session`. */
+    /** Allowed in an organization that is being deleted, like every route with access `session`. */
     whileDeleted?: true;
-    /** Not for management tokens. Routes whose access is `session` are not either. */
+    /** Rejects management tokens. Routes with access `session` reject them, too. */
     tokens?: false;
-    /** Absent: closed to management tokens of one project. */
+    /** Missing: rejects management tokens of a project. */
     project?: ProjectScope;
-    /** No body is the same as `{}`. */
+    /** A missing body means `{}`. */
     bodyOptional?: true;
   }
   interface FastifyRequest {
     /** Set by auth/authenticate.ts on every route that is not public. */
     actor: Actor;
-    /** The request waited for its body or for a place since `actor` was read: a write reads it again. */
+    /** The request waited for its body or for a slot since `actor` was read, so a write reads it again. */
     actorStale: boolean;
   }
 }

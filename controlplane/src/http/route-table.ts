@@ -1,6 +1,6 @@
 /**
- * Every route as it was declared: who may call it, with what, for what. The matrices of access and tenancy, and the
- * checks that no route lacks a schema or an audit entry, are generated from it, so a new route cannot be forgotten.
+ * All declared routes with their access rules and schemas. The access and tenancy tests, and the checks for missing
+ * schemas and audit entries, are generated from this table, so no new route can escape them.
  */
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import type { Access, ProjectScope } from './route-access.js';
@@ -10,9 +10,9 @@ export interface RouteEntry {
   /** The pattern, e.g. `/v1/projects/:id`. */
   readonly url: string;
   readonly access: Access;
-  /** False: not for management tokens. */
+  /** False: rejects management tokens. */
   readonly tokens: boolean;
-  /** Undefined: closed to management tokens of one project. */
+  /** Undefined: rejects management tokens of a project. */
   readonly project: ProjectScope | undefined;
   readonly bodyOptional: boolean;
   readonly schema: RouteOptions['schema'];
@@ -25,7 +25,7 @@ declare module 'fastify' {
   }
 }
 
-/** Refuses a /v1 route that does not say who may call it. */
+/** Throws at start for a /v1 route that declares no access. */
 export function recordRoutes(app: FastifyInstance): void {
   const table: RouteEntry[] = [];
   app.decorate('routeTable', table);
@@ -35,7 +35,7 @@ export function recordRoutes(app: FastifyInstance): void {
     const { access, tokens = true, project, bodyOptional = false } = route.config ?? {};
     if (access === undefined) throw new Error(`${methods.join()} ${route.url} declares no access`);
     for (const method of methods) {
-      // Fastify adds HEAD beside each GET; it is the same route.
+      // Fastify adds HEAD to each GET; it is the same route.
       if (method === 'HEAD') continue;
       table.push({ method, url: route.url, access, tokens, project, bodyOptional, schema: route.schema });
     }

@@ -1,14 +1,14 @@
 /**
- * Where the bytes of a new token come from: random ones, unless the call runs under an Idempotency-Key, which must be
- * able to give the same token again without it being stored.
+ * Source of the bytes of new tokens. They are random, except for a request with an Idempotency-Key: a retry must return
+ * the same token, which is not stored.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 
 const secretByteSource = new AsyncLocalStorage<() => Buffer>();
 
-export function withSecretByteSource(next: () => Buffer, work: () => void): void {
-  secretByteSource.run(next, work);
+export function withSecretByteSource(source: () => Buffer, work: () => void): void {
+  secretByteSource.run(source, work);
 }
 
 /** 32 bytes. */

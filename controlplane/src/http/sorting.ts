@@ -1,8 +1,8 @@
-/** `search` of lists, and `sort` and `order` that can be sorted. */
+/** Query parameters of lists: `search`, and `sort` and `order`. */
 import { Type } from 'typebox';
 
-export const SearchQuery = (what: string) => ({
-  search: Type.Optional(Type.String({ maxLength: 200, description: `A part of ${what}, in any case.` })),
+export const SearchQuery = (fields: string) => ({
+  search: Type.Optional(Type.String({ maxLength: 200, description: `Part of ${fields}. Case-insensitive.` })),
 });
 
 export type Order = 'asc' | 'desc';

@@ -1,6 +1,7 @@
 /**
- * Who asks for too much is told so late: who comes back at once waits with each of its connections. Nothing else waits: it
- * is installed after all that holds something for a call until its answer, such as places and transactions.
+ * Tarpit: delays each 429 of an authenticated request by 1 s, so that clients that retry at once occupy their own
+ * connections. Nothing else waits: install it after everything that holds a resource of the request until its response,
+ * such as slots and transactions.
  */
 import type { FastifyInstance } from 'fastify';
 import { HTTP_STATUS_BY_ERROR_CODE } from './error-statuses.js';

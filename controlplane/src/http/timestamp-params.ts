@@ -1,4 +1,4 @@
-/** Instants in queries: ISO 8601 with its offset. */
+/** Timestamps in queries: ISO 8601 with offset. */
 import { Type } from 'typebox';
 import { InvalidInput } from '../domain/errors.js';
 
@@ -10,21 +10,21 @@ export const TimestampParam = (description?: string) =>
     ...(description === undefined ? {} : { description }),
   });
 
-/** The first and the last one that a database and `toISOString` write alike. */
+/** The first and last timestamps that Postgres and `toISOString` format alike. */
 export const EARLIEST_TIMESTAMP_MS = Date.parse('0001-01-01T00:00:00.000Z');
 export const LATEST_TIMESTAMP_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
 export function parseTimestamp(field: string, text: string): number {
   const ms = Date.parse(text);
-  if (Number.isNaN(ms)) throw new InvalidInput(`${field} is no instant of the calendar`); // 23:59:60
+  if (Number.isNaN(ms)) throw new InvalidInput(`${field} is not a valid time`); // 23:59:60
   return Math.min(LATEST_TIMESTAMP_MS, Math.max(EARLIEST_TIMESTAMP_MS, ms));
 }
 
-/** Null: not given. */
+/** Null: not set. */
 export const parseOptionalTimestamp = (field: string, text: string | undefined): Date | null =>
   text === undefined ? null : new Date(parseTimestamp(field, text));
 
-/** When something is to end; null: never. Throws {@link InvalidInput} where that is over. */
+/** Expiry time; null: never. Throws {@link InvalidInput} if it is in the past. */
 export function parseExpiry(text: string | null, nowMs: number): Date | null {
   if (text === null) return null;
   const ms = parseTimestamp('expiresAt', text);

@@ -1,6 +1,6 @@
 /**
- * Request validation (docs/contract.md#management-api): bodies are never coerced and unknown fields are refused; query
- * strings and path parameters are parsed to their types. Messages name the field and say what would be right.
+ * Request validation (docs/contract.md#management-api). Bodies are never coerced, and unknown fields are rejected.
+ * Query strings and path parameters are parsed to their types. Messages name the field and the valid values.
  */
 import { UUID_PATTERN_ANY_CASE } from '@acg/base/uuid';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
@@ -23,17 +23,17 @@ const coercingAjv = new Ajv({
   allErrors: false,
   verbose: true,
 });
-/** The plain form only: the formats' own `uuid` takes `urn:uuid:…` too, which Postgres does not. */
+/** Accepts only the plain form: ajv's own format `uuid` also accepts `urn:uuid:…`, which Postgres rejects. */
 for (const ajv of [strictAjv, coercingAjv]) {
   addFormats(ajv);
   ajv.addFormat('uuid', UUID_PATTERN_ANY_CASE);
-  // What a pattern asks for, in words; in the document of the API too.
+  // Says in words what a pattern requires; also part of the API document.
   ajv.addKeyword('x-refused');
 }
 
 const compiledValidators = new WeakMap<object, Validator>();
 
-/** What Fastify asks: whether the data is valid; `errors` says why not. */
+/** Fastify's interface: returns whether the data is valid; `errors` gives the reasons. */
 interface Validator {
   (data: unknown): boolean;
   errors?: ErrorObject[] | null;
@@ -51,8 +51,8 @@ export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpP
 };
 
 /**
- * Ids go on in lower case, as they are stored: what compares them as text (invalidations, memberships) must not miss one
- * that was written in capitals.
+ * Converts ids to lower case, as they are stored. Otherwise text comparisons (invalidations, memberships) would miss an
+ * id in upper case.
  */
 function withLowerCaseIds(validate: ValidateFunction, schema: object): Validator {
   const properties = (schema as { properties?: Record<string, { format?: string }> }).properties ?? {};
@@ -74,8 +74,8 @@ function withLowerCaseIds(validate: ValidateFunction, schema: object): Validator
 }
 
 /**
- * Text such as `1e400` is parsed to an infinite number, of which ajv checks no bound; JSON cannot hold one, so bodies need
- * no such check.
+ * Text such as `1e400` is parsed to Infinity, for which ajv checks no bounds. JSON cannot contain Infinity, so bodies
+ * need no such check.
  */
 function withFiniteNumbers(validate: Validator, schema: object): Validator {
   const properties = (schema as { properties?: Record<string, object> }).properties ?? {};
@@ -101,15 +101,15 @@ const notFiniteError = (name: string, parentSchema: object): ErrorObject => ({
   parentSchema,
 });
 
-/** The 400 for a failed validation. */
+/** Builds the 400 error of a failed validation. */
 export function schemaErrorFormatter(errors: FastifySchemaValidationError[], httpPart: string): Error {
   const error = mostSpecificError(errors as unknown as ErrorObject[]);
   return new InvalidInput(error === undefined ? `${httpPart} is invalid` : describeError(error, httpPart));
 }
 
 /**
- * Of a choice that nothing fitted, the choice itself; but where the value was of the right type for one of the options
- * and broke its rule, that rule.
+ * If no option of an `anyOf` matched, returns the `anyOf` error. But if the value has the right type for one option and
+ * violates its rule, returns the error of that rule.
  */
 function mostSpecificError(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const choice = errors.at(-1);
@@ -131,7 +131,7 @@ function describeError(error: ErrorObject, httpPart: string): string {
     case 'anyOf':
       return `${field ?? httpPart} must be ${describeAllowedValues(error)}`;
     case 'pattern':
-      return `${field ?? httpPart} ${rejectionText(error) ?? 'has characters that are not allowed, or is blank'}`;
+      return `${field ?? httpPart} ${rejectionText(error) ?? 'is blank or has characters that are not allowed'}`;
     case 'type':
       return field === null
         ? `the ${httpPart} must be a JSON ${String(error.params.type)}`

@@ -1,19 +1,20 @@
 /**
- * How much an organization may write through the management API. What a call writes stays: its rows, its entry in the
- * audit trail, its events, what is remembered for its Idempotency-Key. So each call that adds or changes something takes
- * its body, and a fixed part for those rows, from an allowance that grows again with time, in each control plane by
- * itself; without it one tenant fills the disk of all within a day. One member alone, or one management token, leaves the
- * others of the organization some of it: a viewer's program must not keep an owner from pausing an agent.
+ * Rate limit for writes to the management API, per organization and control plane. What a request writes stays: its
+ * rows, its audit entry, its events, its stored response. So each write consumes its body size plus a fixed amount from
+ * a token bucket; without it one tenant could fill the disk within a day. A single member or management token cannot
+ * empty the bucket: a viewer's program must not keep an owner from pausing an agent.
  *
- * Deletions take nothing: there are no more of them than of what was made, and a key must be revocable while a program of
- * the same organization runs wild. Neither does what concerns the account, which has limits of its own.
+ * Deletions consume nothing: there cannot be more of them than of creations, and a key must be revocable while a
+ * program of the same organization misbehaves. Neither do account requests, which have their own limits.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { TooManyAttempts } from '../domain/errors.js';
 
 const BUCKET_BYTES = 40 * 1024 * 1024;
-/** Of what is left one may have taken so many times as much: alone 32 MiB, 16 000 small calls. */
+/**
+ * An actor may have taken at most this many times what is left in the bucket: alone 32 MiB or 16,384 small requests.
+ */
 const ACTOR_SHARE_RATIO = 4;
 const REFILL_BYTES_PER_S = 32 * 1024;
 const CALL_BYTES = 2 * 1024;
@@ -22,23 +23,23 @@ const ACTORS_MAX = 50_000;
 const FREE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE']);
 
 export class WriteRateLimiter {
-  /** Organization → ms of a clock that nobody sets, at which its allowance is whole again. */
+  /** Organization → time at which its bucket is full again, ms of the monotonic clock. */
   readonly #fullAtMs = new LRUCache<string, number>({ max: ORGS_MAX });
-  /** Organization and who acts for it → the same, had nobody else taken anything. */
+  /** Organization and actor → the same time, as if only this actor had consumed. */
   readonly #actorFullAtMs = new LRUCache<string, number>({ max: ACTORS_MAX });
 
-  /** Throws {@link TooManyAttempts}, and takes nothing, when there is not enough left. */
+  /** Throws {@link TooManyAttempts}, and consumes nothing, if the bucket holds too little. */
   consume(orgId: string, actorId: string, bodyBytes: number, nowMs: number): void {
     const actor = `${orgId} ${actorId}`;
     const costMs = refillMs(CALL_BYTES + bodyBytes);
     const takenMs = costMs + Math.max(0, (this.#fullAtMs.get(orgId) ?? 0) - nowMs);
     const ownMs = costMs + Math.max(0, (this.#actorFullAtMs.get(actor) ?? 0) - nowMs);
     const excessMs = ownMs - ACTOR_SHARE_RATIO * (refillMs(BUCKET_BYTES) - takenMs);
-    // While what is left grows, its own part shrinks, until it is nothing.
+    // While the bucket refills, the actor's own consumption shrinks, until it is 0.
     const waitMs = Math.max(excessMs / (ACTOR_SHARE_RATIO + 1), (excessMs - (ownMs - costMs)) / ACTOR_SHARE_RATIO);
     if (waitMs > 0) {
       const waitS = Math.ceil(waitMs / 1_000);
-      throw new TooManyAttempts(`the organization changes too much at once: try again in ${waitS} seconds`, waitS);
+      throw new TooManyAttempts(`the organization sends too many changes. Retry in ${waitS} seconds.`, waitS);
     }
     this.#fullAtMs.set(orgId, nowMs + takenMs);
     this.#actorFullAtMs.set(actor, nowMs + ownMs);
@@ -46,16 +47,16 @@ export class WriteRateLimiter {
 }
 
 export function addWriteRateLimit(app: FastifyInstance): void {
-  const allowance = new WriteRateLimiter();
+  const limiter = new WriteRateLimiter();
   app.addHook('preHandler', async (request) => {
     const { access = 'public' } = request.routeOptions.config;
     if (access === 'public' || access === 'session' || FREE_METHODS.has(request.method)) return;
     const { orgId, userId, token } = request.actor;
-    allowance.consume(orgId, token?.id ?? userId, bodyBytesOf(request), performance.now());
+    limiter.consume(orgId, token?.id ?? userId, bodyBytesOf(request), performance.now());
   });
 }
 
-/** How long so much takes to grow again. */
+/** Time in which this many bytes are refilled, ms. */
 const refillMs = (bytes: number): number => (bytes * 1_000) / REFILL_BYTES_PER_S;
 
 const bodyBytesOf = ({ headers, body }: FastifyRequest): number =>

@@ -76,12 +76,12 @@ test.each([
   [
     'blank name',
     { name: '   ' },
-    'name must not be blank, and must hold no addresses of web pages and no control characters',
+    'name must not be blank, and must not contain web addresses or control characters',
   ],
   [
     'tab in the name',
     { name: 'a\tb' },
-    'name must not be blank, and must hold no addresses of web pages and no control characters',
+    'name must not be blank, and must not contain web addresses or control characters',
   ],
   ['no orgName', { orgName: undefined }, 'orgName is required'],
   ['unknown field', { plan: 'pro' }, 'unknown field "plan"'],

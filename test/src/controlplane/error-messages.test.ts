@@ -137,7 +137,10 @@ test('while the database is away everything that needs it is 503 with Retry-Afte
   await proxy.stop();
   const login = { email: 'a@example.com', password: 'correct horse battery' };
   for (const answer of [await ask(), await ask(), await away.call('POST', '/v1/auth/login', { body: login })]) {
-    expect([answer.status, answer.body]).toEqual([503, { error: 'the database is away: try again shortly' }]);
+    expect([answer.status, answer.body]).toEqual([
+      503,
+      { error: 'the database is unavailable. Retry in a few seconds.' },
+    ]);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
   }
   proxy = await TcpProxy.start(Number(port), listening);
@@ -162,7 +165,10 @@ test('a database that accepts no connections counts as unavailable', async () =>
   });
   for (let i = 0; i < 3; i++) {
     const answer = await member.call('GET', '/v1/projects');
-    expect([answer.status, answer.body]).toEqual([503, { error: 'the database is away: try again shortly' }]);
+    expect([answer.status, answer.body]).toEqual([
+      503,
+      { error: 'the database is unavailable. Retry in a few seconds.' },
+    ]);
   }
   await server`alter database ${server(name)} allow_connections true`;
   await waitUntil('it takes some', async () => (await member.call('GET', '/v1/projects')).status === 200);

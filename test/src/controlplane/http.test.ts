@@ -22,7 +22,7 @@ test.each([
     400,
     /^the body is not valid JSON, or has a field __proto__ or constructor$/,
   ],
-  ['an empty body', '', JSON_TYPE, 400, /^the body is empty: send a JSON object$/],
+  ['an empty body', '', JSON_TYPE, 400, /^the body is empty\. Send a JSON object\.$/],
   ['an array', '[]', JSON_TYPE, 400, /^the body must be a JSON object$/],
   ['null', 'null', JSON_TYPE, 400, /^the body must be a JSON object$/],
   ['a poisoned prototype', '{"__proto__":{}}', JSON_TYPE, 400, /^the body is not valid JSON, or /],
@@ -173,7 +173,10 @@ test('http: a read-only database is 503 like an unavailable one, and reads still
     const answer = await owner.call('POST', '/v1/projects', { name: 'not now' });
     return answer.status !== 201 && answer;
   });
-  expect(refused).toMatchObject({ status: 503, body: { error: 'the database is away: try again shortly' } });
+  expect(refused).toMatchObject({
+    status: 503,
+    body: { error: 'the database is unavailable. Retry in a few seconds.' },
+  });
   expect(refused.headers.get('retry-after')).toBe('2');
   const asStale = () => stale.call('GET', '/v1/projects');
   const asProgram = () => plane().call('GET', '/v1/projects', { token });

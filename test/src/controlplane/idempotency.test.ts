@@ -275,7 +275,10 @@ test('a connection that is lost in the middle of a call is 503 in the words of t
   await expect.poll(async () => (await cut()).count).toBe(1);
   const { status, headers, body } = await lost;
   await release();
-  expect({ status, body }).toEqual({ status: 503, body: { error: 'the database is away: try again shortly' } });
+  expect({ status, body }).toEqual({
+    status: 503,
+    body: { error: 'the database is unavailable. Retry in a few seconds.' },
+  });
   expect(headers.get('retry-after')).toBe('2');
 });
 
@@ -290,7 +293,10 @@ test('a connection that breaks during an unprepared statement is 503 as well, an
   way.resetOnText = 'insert into projects';
   const key = randomUUID();
   const { status, body } = await post(owner, key, '/v1/projects', { name: 'Lost' });
-  expect({ status, body }).toEqual({ status: 503, body: { error: 'the database is away: try again shortly' } });
+  expect({ status, body }).toEqual({
+    status: 503,
+    body: { error: 'the database is unavailable. Retry in a few seconds.' },
+  });
   way.resetOnText = null;
   expect((await retryPost(owner, key, '/v1/projects', { name: 'Lost' })).status).toBe(201);
   expect(await count(owner)).toBe(1);

@@ -20,7 +20,7 @@ test('a member that writes endlessly gets 429 but can read, delete and leave; co
   for (; answer.status === 201; answer = await write(greedy)) await answer.arrayBuffer();
   expect(answer.status).toBe(429);
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-  expect(await answer.json()).toEqual({ error: expect.stringMatching(/changes too much at once: try again in \d+ s/) });
+  expect(await answer.json()).toEqual({ error: expect.stringMatching(/sends too many changes\. Retry in \d+ s/) });
   expect((await write(colleague)).status).toBe(201);
   expect((await write(other)).status).toBe(201);
   expect((await greedy.call('GET', '/v1/projects')).status).toBe(200);

@@ -9,7 +9,7 @@ import { TcpProxy } from '../fixtures/tcp-proxy.js';
 import { callExample, exampleOf, routesWithExample } from './examples/index.js';
 
 const plane = useControlPlane();
-const AWAY = { error: 'the database is away: try again shortly' };
+const AWAY = { error: 'the database is unavailable. Retry in a few seconds.' };
 
 test('a call whose connection breaks succeeds or is 503, and after a retry it has taken effect once', async () => {
   const url = new URL(plane().database.url.reveal());

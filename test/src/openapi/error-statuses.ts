@@ -47,7 +47,7 @@ export const ERRORS: Readonly<
   503: {
     name: 'Unavailable',
     description: 'The database is away; see Retry-After.',
-    example: 'the database is away: try again shortly',
+    example: 'the database is unavailable. Retry in a few seconds.',
   },
 };
 

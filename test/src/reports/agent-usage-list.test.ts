@@ -252,7 +252,7 @@ test('agents with usage: the last call keeps its day when its hour has been dele
 });
 
 test.each([
-  ['period=24h&start=2026-01-01', 'give period, or start and end, not both'],
+  ['period=24h&start=2026-01-01', 'give either period, or start and end, not both'],
   ['start=2026-01-02&end=2026-01-01', 'start must not be after end (2026-01-02 is after 2026-01-01)'],
   ['sort=p95', expect.stringContaining('sort must be one of name, createdAt')],
   ['order=up', 'order must be one of asc, desc'],

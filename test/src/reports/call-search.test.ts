@@ -149,15 +149,15 @@ const actor = () => ({
   token: null,
 });
 
-const UNBOUNDED_SEARCH = { scanMs: Number.POSITIVE_INFINITY, findMs: 60_000 };
+const UNBOUNDED_SEARCH = { scanTimeMaxMs: Number.POSITIVE_INFINITY, indexTimeoutMs: 60_000 };
 
 test.each([
   [
     'for its number of records',
-    { scannedMax: 91, countedMax: 40, firstPiece: 10, pieceMax: 30, ...UNBOUNDED_SEARCH },
+    { scannedRowsMax: 91, countedRowsMax: 40, firstChunkRows: 10, chunkRowsMax: 30, ...UNBOUNDED_SEARCH },
     6,
   ],
-  ['for its time', { scannedMax: 900, countedMax: 900, firstPiece: 20, pieceMax: 900, scanMs: 0, findMs: 1 }, 20],
+  ['for its time', { scannedRowsMax: 900, countedRowsMax: 900, firstChunkRows: 20, chunkRowsMax: 900, scanTimeMaxMs: 0, indexTimeoutMs: 1 }, 20],
 ])(
   'calls: a search that is given up %s says from where on, and goes on from there without losing one',
   async (_, bounds, roundsMin) => {
@@ -194,7 +194,7 @@ test.each([
 );
 
 test('calls: a client that continues where responses end gets the same pages as one unbounded response', async () => {
-  const bounds = { scannedMax: 60, countedMax: 40, firstPiece: 10, pieceMax: 30, ...UNBOUNDED_SEARCH };
+  const bounds = { scannedRowsMax: 60, countedRowsMax: 40, firstChunkRows: 10, chunkRowsMax: 30, ...UNBOUNDED_SEARCH };
   const calls = new CallLog(new QueryConcurrencyLimiter(plane().database.sql), () => now, bounds);
   const filter = { status: '5xx', model: 'gpt-5-mini' };
   const matching = filterRecords([(r) => r.responseStatus! >= 500, ({ model }) => model === 'gpt-5-mini']);
@@ -226,7 +226,7 @@ test('calls: a client that continues where responses end gets the same pages as 
 });
 
 test('calls: a full page ends the search, and the total is the count so far', async () => {
-  const bounds = { scannedMax: 500, countedMax: 40, firstPiece: 10, pieceMax: 30, ...UNBOUNDED_SEARCH };
+  const bounds = { scannedRowsMax: 500, countedRowsMax: 40, firstChunkRows: 10, chunkRowsMax: 30, ...UNBOUNDED_SEARCH };
   const calls = new CallLog(new QueryConcurrencyLimiter(plane().database.sql), () => now, bounds);
   const reply = await calls.list(actor(), { status: '2xx' }, { limit: 5, offset: 0 });
   const expected = filterRecords([(r) => r.responseStatus! < 300]);
@@ -315,9 +315,9 @@ test.each([
   ['status=200,', 'status must be statuses or classes of them, such as 404 or 4xx,5xx'],
   ['minCost=-1', 'minCost must be >= 0'],
   ['startTime=yesterday', expect.stringContaining('startTime must match format')],
-  ['startTime=2026-06-30T23:59:60Z', 'startTime is no instant of the calendar'],
+  ['startTime=2026-06-30T23:59:60Z', 'startTime is not a valid time'],
   ['startTime=2026-01-02T00:00:00Z&endTime=2026-01-01T00:00:00Z', 'startTime must not be after endTime'],
-  ['offset=100001', 'offset must be at most 100000: give an endTime'],
+  ['offset=100001', 'offset must be at most 100000. Set endTime to read older calls.'],
   ['day=today', 'unknown query parameter "day"'],
 ])('calls: %s is 400', async (query, error) => {
   const { status, body } = await owner.call('GET', `/v1/usage/logs?${query}`);

@@ -330,18 +330,18 @@ test('usage of one agent: days instead of a period, in summary, series, provider
 test.each([
   [
     'timeseries?start=2000-01-01&end=2026-01-01&interval=hour',
-    'a series has at most 10000 points: ask for less time, or interval=day',
+    'a series has at most 10000 points. Request a shorter time range, or interval=day.',
   ],
   [
     'timeseries?start=0001-01-01&end=9999-12-31&interval=day',
-    'a series has at most 10000 points: ask for less time, or interval=day',
+    'a series has at most 10000 points. Request a shorter time range, or interval=day.',
   ],
   [
     'timeseries?period=90d&interval=hour&groupBy=model',
-    'a series has at most 800 points: ask for less time, or interval=day',
+    'a series has at most 800 points. Request a shorter time range, or interval=day.',
   ],
-  ['summary?period=7d&end=2026-01-01', 'give period, or start and end, not both'],
-  ['export?period=7d&end=2026-01-01', 'give period, or start and end, not both'],
+  ['summary?period=7d&end=2026-01-01', 'give either period, or start and end, not both'],
+  ['export?period=7d&end=2026-01-01', 'give either period, or start and end, not both'],
   ['breakdown?by=error', 'by must be one of project, agent, provider, model, key, status, reason'],
 ])('usage of a scope: %s is 400', async (path, error) => {
   const { status, body } = await owner.call('GET', `/v1/usage/${path}`);

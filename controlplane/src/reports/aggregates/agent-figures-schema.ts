@@ -1,4 +1,4 @@
-/** Shapes of the list of agents with their figures (docs/contract.md#usage). */
+/** Schemas of the list of agents with their usage figures (docs/contract.md#usage). */
 import { type Static, Type } from 'typebox';
 import { PageQuery, PageReply } from '../../http/pagination.js';
 import { Timestamp, Uuid } from '../../http/schema.js';
@@ -33,7 +33,7 @@ export const AgentFiguresQuery = Type.Object({
   ...rangeFields,
   projectId: Type.Optional(Uuid),
   search: Type.Optional(
-    Type.String({ maxLength: 200, description: 'A part of the name, the slug or the id, in any case.' }),
+    Type.String({ maxLength: 200, description: 'Part of the name, slug or id. Case-insensitive.' }),
   ),
   status: Type.Optional(Status),
   series: SeriesOf,
@@ -54,7 +54,7 @@ export const AgentFigures = Type.Object({
   projectId: Uuid,
   projectName: Type.String(),
   ...limits,
-  usageThresholds: Type.Array(Count, { description: 'Percent of the budget at which somebody is told.' }),
+  usageThresholds: Type.Array(Count, { description: 'Percentages of the monthly budget at which alerts are sent.' }),
   createdAt: Timestamp,
   requests: Count,
   errors: Count,
@@ -68,10 +68,10 @@ export const AgentFigures = Type.Object({
   p95Latency: Type.Number(),
   monthCents: Cents,
   budgetUsedPercent: Type.Union([Type.Number(), Type.Null()], {
-    description: "Of this month's budget; null without one, and where it is 0.",
+    description: "Percentage of this month's budget. Null if there is no budget or the budget is 0.",
   }),
   lastCallAt: Type.Union([Timestamp, Type.Null()], {
-    description: 'Of the last forwarded call; of one from long ago, the day.',
+    description: 'Start of the last forwarded call. For calls older than the hourly rollups, the day.',
   }),
   series: AgentSeries,
 });

@@ -1,6 +1,6 @@
 /**
- * SQL of the list of agents with their figures: which agents stand on the page, for which all of them are looked at as
- * far as the order needs it, and the figures of those on the page.
+ * SQL of the list of agents with their usage figures. One query sorts all matching agents by one figure and returns the
+ * page; the other figures are read only for the agents of the page.
  */
 import { containsPattern } from '../../db/like-pattern.js';
 import type { Tx } from '../../db/sql.js';
@@ -11,14 +11,14 @@ import { rollupsByDimension, type UsageScope } from '../query/rollup-selection.j
 import type { TimeRange } from '../query/time-range.js';
 import type { AgentFigures, AgentSort } from './agent-figures-schema.js';
 
-/** What is asked about the agents. */
+/** Filter and order of the list of agents. */
 export interface AgentListQuery {
-  /** Whose agents; `agentIds` is null. */
+  /** The organization or project; `agentIds` is null. */
   readonly scope: UsageScope;
   readonly range: TimeRange;
-  /** `YYYY-MM`, of the spend. */
+  /** Month of the spend, `YYYY-MM` (UTC). */
   readonly month: string;
-  /** Part of the name, the slug or the id; `''`: any. */
+  /** Part of the name, slug or id; `''`: any. */
   readonly search: string;
   readonly status: AgentFigures['status'] | null;
   readonly sort: AgentSort;
@@ -34,37 +34,40 @@ export interface ListedAgent extends ConfiguredLimits {
   readonly projectName: string;
   readonly usageThresholds: readonly number[];
   readonly createdAt: Date;
-  /** Of the month, as text: it may be above 2^53. */
+  /** Spend of the month as decimal text, because it may exceed 2^53. */
   readonly monthNanos: string;
-  /** Of hours from before calls left their time there, the hour; of older ones, the day. */
+  /**
+   * Start of the last call. For hours written before call times were stored, the hour; for calls older than the hourly
+   * rollups, the day.
+   */
   readonly lastCallAt: Date | null;
 }
 
-/** The page's agents in their order. */
+/** The agents of the page in the requested order, and the number of all matching agents. */
 export async function listAgentsByFigure(
   tx: Tx,
-  asked: AgentListQuery,
+  query: AgentListQuery,
   { limit, offset }: Page,
 ): Promise<ListResult<ListedAgent>> {
-  const where = agentListCondition(tx, asked);
-  const direction = asked.order === 'asc' ? tx`asc` : tx`desc`;
+  const where = agentListCondition(tx, query);
+  const direction = query.order === 'asc' ? tx`asc` : tx`desc`;
   const rows = await tx<ListedAgent[]>`
     select a.*, p.name as "projectName", coalesce(m.spent_nanos, 0)::text as "monthNanos", l.at as "lastCallAt"
       from (select a.id, a.name, a.slug, a.status, a.project_id as "projectId", a.created_at as "createdAt",
                    a.usage_thresholds as "usageThresholds",
-                   ${limitColumns(tx)}, ${ZERO_WHEN_MISSING.has(asked.sort) ? tx`coalesce(k.key, 0)` : tx`k.key`} as key
-              from agents a ${sortKeyJoin(tx, asked)} where ${where}
+                   ${limitColumns(tx)}, ${ZERO_WHEN_MISSING.has(query.sort) ? tx`coalesce(k.key, 0)` : tx`k.key`} as key
+              from agents a ${sortKeyJoin(tx, query)} where ${where}
              order by key ${direction} nulls last, a.created_at desc, a.id desc
              limit ${limit} offset ${offset}) a
       join projects p on p.id = a."projectId"
-      left join month_spend m on m.agent_id = a.id and m.month = ${asked.month}
+      left join month_spend m on m.agent_id = a.id and m.month = ${query.month}
       left join lateral (${lastCallQuery(tx)}) l on true
      order by a.key ${direction} nulls last, a."createdAt" desc, a.id desc`;
   const [count] = await tx<{ total: number }[]>`select count(*) as total from agents a where ${where}`;
   return { rows, total: count!.total };
 }
 
-/** Of these, nothing is zero. */
+/** Sort keys that are 0 for an agent without data. The others are null, and sort last. */
 const ZERO_WHEN_MISSING: ReadonlySet<AgentSort> = new Set(['costCents', 'monthCents', 'requests', 'rejectedRequests']);
 
 function agentListCondition(tx: Tx, { scope: { orgId, projectId }, search, status }: AgentListQuery) {
@@ -75,7 +78,7 @@ function agentListCondition(tx: Tx, { scope: { orgId, projectId }, search, statu
     ${search === '' ? tx`` : tx`and (a.name ilike ${like} or a.slug ilike ${like} or a.id::text ilike ${like})`}`;
 }
 
-/** Joins to each agent `k.key`, by which they are sorted. */
+/** Joins the sort key of each agent as `k.key`. */
 function sortKeyJoin(tx: Tx, { scope, range, month, sort }: AgentListQuery) {
   const lateral = (query: ReturnType<Tx>) => tx`cross join lateral (${query}) k`;
   const joined = (query: ReturnType<Tx>) => tx`left join (${query}) k on k.agent_id = a.id`;
@@ -110,7 +113,7 @@ function sortKeyJoin(tx: Tx, { scope, range, month, sort }: AgentListQuery) {
   }
 }
 
-/** When the last call of the agent `a` began; of one whose hours are trimmed, the day. */
+/** Start of the last call of agent `a`; the day if its hourly rollups are deleted. */
 const lastCallQuery = (tx: Tx) => tx`
   select coalesce(
     (select coalesce(max(h.last_at), max(h.hour)) from usage_hourly h

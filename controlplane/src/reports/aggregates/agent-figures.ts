@@ -1,4 +1,4 @@
-/** Agents of an organization or one of its projects, each with what it did and spent. */
+/** Report of the agents of an organization or project, each with its usage and spend. */
 
 import type { Page } from '../../http/pagination.js';
 import type { Actor } from '../../http/route-access.js';
@@ -15,12 +15,12 @@ import { type AgentListQuery, type ListedAgent, listAgentsByFigure } from './age
 import { loadAgentSeries } from './agent-series.js';
 import { presentRange, runInScope } from './scope-reports.js';
 
-/** Sorted by these, the first is where the alphabet begins; by all others, the newest, dearest or busiest. */
+/** Sort fields with ascending default order. All others start with the newest, most expensive or busiest agent. */
 const ASCENDING_BY_DEFAULT = new Set(['name']);
 
 export class AgentFiguresReport {
   constructor(
-    readonly gate: QueryConcurrencyLimiter,
+    readonly queryLimiter: QueryConcurrencyLimiter,
     readonly now: () => number = Date.now,
   ) {}
 
@@ -33,17 +33,17 @@ export class AgentFiguresReport {
     } = query;
     const range = resolveRange(query, this.now());
     const scope = { orgId: actor.orgId, projectId: query.projectId ?? null, agentIds: null };
-    const asked: AgentListQuery = { scope, range, month: utcMonthOf(this.now()), search, status, sort, order };
-    return runInScope(this.gate, scope, async (tx) => {
-      const { rows, total } = await listAgentsByFigure(tx, asked, page);
-      const ofPage = { ...scope, agentIds: rows.map(({ id }) => id) };
-      const [sums, refused, series] = await Promise.all([
-        store.sumByAgent(tx, ofPage, range),
-        store.sumRejectionsByAgent(tx, ofPage, range),
-        query.series === undefined ? null : loadAgentSeries(tx, ofPage, range, query.series),
+    const listQuery: AgentListQuery = { scope, range, month: utcMonthOf(this.now()), search, status, sort, order };
+    return runInScope(this.queryLimiter, scope, async (tx) => {
+      const { rows, total } = await listAgentsByFigure(tx, listQuery, page);
+      const pageScope = { ...scope, agentIds: rows.map(({ id }) => id) };
+      const [sums, rejections, series] = await Promise.all([
+        store.sumByAgent(tx, pageScope, range),
+        store.sumRejectionsByAgent(tx, pageScope, range),
+        query.series === undefined ? null : loadAgentSeries(tx, pageScope, range, query.series),
       ]);
       const agents = rows.map((row) => ({
-        ...presentAgentFigures(row, sums.get(row.id), refused.get(row.id)),
+        ...presentAgentFigures(row, sums.get(row.id), rejections.get(row.id)),
         ...(series === null ? {} : { series: series.of(row.id) }),
       }));
       return {

@@ -1,6 +1,6 @@
 /**
- * Answers of the usage endpoints but logs and export (docs/contract.md#usage): tenancy, then rollups, then
- * presentation.
+ * Reports on single agents, all except logs and export (docs/contract.md#usage). Each checks that the agent belongs to
+ * the actor's organization, reads rollups and formats the response.
  */
 import type { Sql } from '../../db/sql.js';
 import { NotFound } from '../../domain/errors.js';
@@ -35,7 +35,7 @@ import type { CompareReply, ProviderBreakdown, ProviderUsage, TimePoint, UsageSu
 export class AgentReports {
   constructor(
     readonly sql: Sql,
-    readonly gate: QueryConcurrencyLimiter,
+    readonly queryLimiter: QueryConcurrencyLimiter,
     readonly now: () => number = Date.now,
   ) {}
 
@@ -55,13 +55,15 @@ export class AgentReports {
     }));
   }
 
-  async summary(actor: Actor, agentId: string, asked: RequestedRange): Promise<UsageSummary> {
+  async summary(actor: Actor, agentId: string, requested: RequestedRange): Promise<UsageSummary> {
     const agent = await this.loadAgentOrThrow(actor, agentId);
-    const summaries = await this.#summaries(actor, [agent], asked);
+    const summaries = await this.#summaries(actor, [agent], requested);
     return summaries.get(agent.id)!;
   }
 
-  /** In the order of the ids. Any agent that is not of the organization makes the whole answer 404. */
+  /**
+   * Compares agents in the order of the ids. Throws {@link NotFound} if any agent is not of the actor's organization.
+   */
   async compare(
     actor: Actor,
     agentIds: readonly string[],
@@ -75,7 +77,7 @@ export class AgentReports {
     const series =
       interval === undefined
         ? null
-        : await this.gate.runInSnapshot(actor.orgId, (tx) =>
+        : await this.queryLimiter.runInSnapshot(actor.orgId, (tx) =>
             loadAgentSeries(tx, agentScope(actor, agentIds), resolveRange(asked, this.now()), interval),
           );
     return {
@@ -99,11 +101,11 @@ export class AgentReports {
     const interval = asked.interval ?? defaultInterval(range);
     const starts = bucketStarts(range, interval);
     const scope = agentScope(actor, [agentId]);
-    const [sums, refusals] = await this.gate.runInSnapshot(actor.orgId, (tx) =>
+    const [sums, rejections] = await this.queryLimiter.runInSnapshot(actor.orgId, (tx) =>
       Promise.all([store.sumByBucket(tx, scope, range, interval), store.sumRejections(tx, scope, range, interval)]),
     );
     const byBucket = new Map(sums.map((row) => [row.bucket.getTime(), row]));
-    const rejected = sumCountsBy(refusals, (row) => row.bucket.getTime());
+    const rejected = sumCountsBy(rejections, (row) => row.bucket.getTime());
     const timeseries = starts.map((ms) => {
       const row = byBucket.get(ms);
       return {
@@ -137,7 +139,7 @@ export class AgentReports {
     }));
   }
 
-  /** The agent, or 404: also for one of another organization. */
+  /** Throws {@link NotFound} also for an agent of another organization. */
   async loadAgentOrThrow(actor: Actor, agentId: string): Promise<store.ReportedAgent> {
     const [agent] = await store.loadReportedAgents(this.sql, actor.orgId, [agentId]);
     if (agent === undefined) throw new NotFound('agent');
@@ -147,35 +149,35 @@ export class AgentReports {
   async #summaries(
     actor: Actor,
     agents: readonly store.ReportedAgent[],
-    asked: RequestedRange,
+    requested: RequestedRange,
   ): Promise<ReadonlyMap<string, UsageSummary>> {
     const nowMs = this.now();
-    const range = resolveRange(asked, nowMs);
+    const range = resolveRange(requested, nowMs);
     const ids = agents.map((agent) => agent.id);
-    const [sums, refusals, spend] = await this.gate.runInSnapshot(actor.orgId, (tx) =>
+    const [sums, rejections, spend] = await this.queryLimiter.runInSnapshot(actor.orgId, (tx) =>
       Promise.all([
         store.sumByProvider(tx, agentScope(actor, ids), range, true),
         store.sumRejections(tx, agentScope(actor, ids), range, 'day'),
         store.sumAgentSpend(tx, ids, utcMonthOf(nowMs), nowMs),
       ]),
     );
-    const rejected = sumCountsBy(refusals, (row) => row.agentId);
-    const spendOf = new Map(spend.map((row) => [row.agentId, row]));
+    const rejected = sumCountsBy(rejections, (row) => row.agentId);
+    const spendByAgent = new Map(spend.map((row) => [row.agentId, row]));
     return new Map(
       agents.map((agent) => {
         const rows = sums.filter((row) => row.agentId === agent.id);
-        const money = spendOf.get(agent.id)!;
+        const money = spendByAgent.get(agent.id)!;
         const { budgetCents } = agent;
         const { monthNanos, recentNanos, firstHour } = money;
         const firstSpendMs = firstHour?.getTime() ?? null;
-        const outlook = forecastSpend({ monthNanos, recentNanos, firstSpendMs, budgetCents, nowMs });
+        const forecast = forecastSpend({ monthNanos, recentNanos, firstSpendMs, budgetCents, nowMs });
         return [
           agent.id,
           {
-            ...summarizeLatencyAndCost(rows, requestedPeriod(asked)),
+            ...summarizeLatencyAndCost(rows, requestedPeriod(requested)),
             budgetCents,
             budgetUsd: budgetCents === null ? null : budgetCents / 100,
-            ...outlook,
+            ...forecast,
             rejectedRequests: rejected.get(agent.id) ?? 0,
           },
         ];
@@ -185,12 +187,12 @@ export class AgentReports {
 
   #byProvider(actor: Actor, agentId: string, range: TimeRange, withSketches: boolean) {
     const scope = agentScope(actor, [agentId]);
-    return this.gate.runInSnapshot(actor.orgId, async (tx) => {
-      const [sums, refusals] = await Promise.all([
+    return this.queryLimiter.runInSnapshot(actor.orgId, async (tx) => {
+      const [sums, rejections] = await Promise.all([
         store.sumByProvider(tx, scope, range, withSketches),
         store.sumRejections(tx, scope, range, 'day'),
       ]);
-      return [sums, sumCountsBy(refusals, (row) => row.providerSlug)] as const;
+      return [sums, sumCountsBy(rejections, (row) => row.providerSlug)] as const;
     });
   }
 }
@@ -226,7 +228,7 @@ function sumCountsBy<K>(rows: readonly store.RejectionSum[], key: (row: store.Re
   return totals;
 }
 
-/** Adds rows for providers that have nothing but refused calls. */
+/** Adds zero rows for providers that have only rejected calls. */
 function addProvidersWithRejectionsOnly(sums: readonly store.ProviderSums[], rejected: ReadonlyMap<string, number>) {
   const seen = new Set(sums.map((row) => row.providerSlug));
   const missing = [...rejected.keys()].filter((slug) => slug !== '' && !seen.has(slug)).sort();

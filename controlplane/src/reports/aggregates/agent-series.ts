@@ -1,4 +1,4 @@
-/** What several agents did over time, in figures small enough to stand beside each of them. */
+/** Time series of several agents, compact enough to be returned with each agent of a list. */
 import type { Tx } from '../../db/sql.js';
 import { usdFromNanos } from '../query/money-and-forecast.js';
 import type { UsageScope } from '../query/rollup-selection.js';
@@ -6,17 +6,17 @@ import { sumByAgentAndBucket } from '../query/rollup-store.js';
 import { bucketStarts, formatBucket, type Interval, type TimeRange } from '../query/time-range.js';
 import type { AgentSeries } from './schema.js';
 
-/** Of each agent; a month by the hour. */
+/** Per agent; covers a month by the hour. */
 const BUCKETS_MAX = 800;
 
 interface AgentSeriesResult {
-  /** Names of the buckets, oldest first. */
+  /** Formatted starts of the buckets, oldest first. */
   readonly buckets: string[];
-  /** Zeros for one without calls. */
+  /** All zeros for an agent without calls. */
   of(agentId: string): AgentSeries;
 }
 
-/** Throws `InvalidInput` where that would be too many points. */
+/** Throws `InvalidInput` if the range has too many buckets. */
 export async function loadAgentSeries(
   tx: Tx,
   scope: UsageScope,
@@ -24,16 +24,16 @@ export async function loadAgentSeries(
   interval: Interval,
 ): Promise<AgentSeriesResult> {
   const starts = bucketStarts(range, interval, BUCKETS_MAX);
-  const place = new Map(starts.map((ms, i) => [ms, i]));
-  const nothing = (): AgentSeries => ({ requests: starts.map(() => 0), costUsd: starts.map(() => 0) });
-  const all = new Map<string, AgentSeries>();
+  const indexByStart = new Map(starts.map((ms, i) => [ms, i]));
+  const zeroSeries = (): AgentSeries => ({ requests: starts.map(() => 0), costUsd: starts.map(() => 0) });
+  const seriesByAgent = new Map<string, AgentSeries>();
   for (const { agentId, bucket, requests, costNanos } of await sumByAgentAndBucket(tx, scope, range, interval)) {
-    const at = place.get(bucket.getTime());
-    if (at === undefined) continue;
-    const own = all.get(agentId) ?? nothing();
-    own.requests[at] = requests;
-    own.costUsd[at] = usdFromNanos(costNanos);
-    all.set(agentId, own);
+    const index = indexByStart.get(bucket.getTime());
+    if (index === undefined) continue;
+    const series = seriesByAgent.get(agentId) ?? zeroSeries();
+    series.requests[index] = requests;
+    series.costUsd[index] = usdFromNanos(costNanos);
+    seriesByAgent.set(agentId, series);
   }
-  return { buckets: starts.map(formatBucket), of: (agentId) => all.get(agentId) ?? nothing() };
+  return { buckets: starts.map(formatBucket), of: (agentId) => seriesByAgent.get(agentId) ?? zeroSeries() };
 }

@@ -1,12 +1,12 @@
 /**
- * What is known of a group of calls. Sums are by project, agent, provider, model and key; of a status there is how many
- * calls had it, of a reason how many were refused for it. Pure.
+ * Usage figures of a group of calls. Groups by project, agent, provider, model and key have sums. Groups by status have
+ * only the number of calls, groups by rejection reason only the number of rejected calls. Pure.
  */
 import type { LatencySketch } from '../../ledger/latency-sketch.js';
 import { presentSums, type UsageSums } from '../query/usage-sums.js';
 import type { GroupFigures } from './schema.js';
 
-/** Calls from before statuses were counted. */
+/** Calls booked before statuses were counted. */
 const UNKNOWN_STATUS = '';
 
 const UNKNOWN_FIGURES: GroupFigures = {
@@ -27,14 +27,14 @@ export const figuresOfRejections = (rejectedRequests: number): GroupFigures => (
 });
 export const figuresOfCallCount = (requests: number): GroupFigures => ({ ...UNKNOWN_FIGURES, requests });
 
-/** Calls by status, of `requests` calls in all. */
+/** Number of calls by status. Of `requests` calls in total, those without a counted status get the empty status. */
 export function callCountsByStatus(sketch: LatencySketch, requests: number): ReadonlyMap<string, number> {
   const calls = new Map<string, number>();
-  let known = 0;
+  let counted = 0;
   for (const [status, count] of sketch.statusCounts()) {
     calls.set(String(status), count);
-    known += count;
+    counted += count;
   }
-  if (requests > known) calls.set(UNKNOWN_STATUS, requests - known);
+  if (requests > counted) calls.set(UNKNOWN_STATUS, requests - counted);
   return calls;
 }

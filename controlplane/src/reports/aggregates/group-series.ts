@@ -1,4 +1,4 @@
-/** Usage over time, by groups: the largest ones each, all others together. */
+/** Time series of usage by group: one series for each of the largest groups, and one for all others together. */
 import type { Tx } from '../../db/sql.js';
 import { LatencySketch } from '../../ledger/latency-sketch.js';
 import type { UsageScope } from '../query/rollup-selection.js';
@@ -8,7 +8,7 @@ import { callCountsByStatus, figuresOfCallCount, figuresOfRejections, figuresOfS
 import { countRejectionsByBucket, loadSketchesByBucket, sumByGroupAndBucket } from './group-store.js';
 import type { GroupBy, GroupFigures, SeriesGroup } from './schema.js';
 
-/** More lines than people can tell apart in a chart help nobody. */
+/** More lines cannot be told apart in a chart. */
 export const GROUPS_MAX = 10;
 
 export async function loadGroupSeries(
@@ -56,7 +56,7 @@ export async function loadGroupSeries(
   }));
 }
 
-/** Of a bucket, with its name: every group has it. */
+/** Start of a bucket, with the name that all groups share. */
 interface BucketStart {
   readonly ms: number;
   readonly bucket: string;
@@ -69,7 +69,7 @@ interface SumGroup {
   readonly points: Map<number, UsageSums>;
 }
 
-/** All others last. */
+/** Sorts the group of all others last. */
 function byCostDescending(a: SumGroup, b: SumGroup): number {
   if (a.value === null || b.value === null) return a.value === null ? 1 : -1;
   if (a.total.costNanos !== b.total.costNanos) return a.total.costNanos > b.total.costNanos ? -1 : 1;
@@ -82,11 +82,11 @@ interface CountCell {
   readonly count: number;
 }
 
-/** Most first. */
+/** Series of groups that only have a count, the largest first. */
 function countedGroups(
   cells: readonly CountCell[],
   starts: readonly BucketStart[],
-  show: (count: number) => GroupFigures,
+  toFigures: (count: number) => GroupFigures,
 ): SeriesGroup[] {
   const totals = new Map<string, number>();
   for (const { value, count } of cells) totals.set(value, (totals.get(value) ?? 0) + count);
@@ -96,11 +96,15 @@ function countedGroups(
   const points = new Map<string | null, Map<number, number>>(largest.map((value) => [value, new Map()]));
   for (const { ms, value, count } of cells) {
     const group = points.has(value) ? value : null;
-    const own = points.get(group) ?? new Map<number, number>();
-    own.set(ms, (own.get(ms) ?? 0) + count);
-    points.set(group, own);
+    const counts = points.get(group) ?? new Map<number, number>();
+    counts.set(ms, (counts.get(ms) ?? 0) + count);
+    points.set(group, counts);
   }
-  return [...points].map(([value, own]) => ({ value, name: null, timeseries: presentSeries(starts, own, show, 0) }));
+  return [...points].map(([value, counts]) => ({
+    value,
+    name: null,
+    timeseries: presentSeries(starts, counts, toFigures, 0),
+  }));
 }
 
 export const sortByCountDescending = (counts: ReadonlyMap<string, number>): [string, number][] =>
@@ -109,6 +113,6 @@ export const sortByCountDescending = (counts: ReadonlyMap<string, number>): [str
 const presentSeries = <T>(
   starts: readonly BucketStart[],
   points: ReadonlyMap<number, T>,
-  show: (value: T) => GroupFigures,
+  toFigures: (value: T) => GroupFigures,
   zero: T,
-) => starts.map(({ ms, bucket }) => ({ bucket, ...show(points.get(ms) ?? zero) }));
+) => starts.map(({ ms, bucket }) => ({ bucket, ...toFigures(points.get(ms) ?? zero) }));

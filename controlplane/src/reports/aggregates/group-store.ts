@@ -1,4 +1,4 @@
-/** SQL of usage by groups over time. Reads rollups only. */
+/** SQL of usage by group over time. Reads rollups only. */
 import type { Tx } from '../../db/sql.js';
 import { type Dimension, rollupsByBucket, scopeCondition, type UsageScope } from '../query/rollup-selection.js';
 import {
@@ -14,12 +14,15 @@ import type { UsageSums } from '../query/usage-sums.js';
 
 interface GroupBucketSums extends UsageSums {
   readonly bucket: Date;
-  /** Null: all but the dearest ones. */
+  /** Null: all groups except the most expensive ones, together. */
   readonly value: string | null;
   readonly name: string | null;
 }
 
-/** Sums of each bucket by the dearest values of the dimension, at most `groupsMax`, and of all others together. */
+/**
+ * Sums per bucket: one row for each of the `groupsMax` most expensive values of the dimension, and one for all others
+ * together.
+ */
 export async function sumByGroupAndBucket(
   tx: Tx,
   scope: UsageScope,
@@ -67,7 +70,7 @@ interface RejectionReasonCount {
   readonly count: number;
 }
 
-/** Refused calls. */
+/** Rejected calls per bucket and reason. */
 export function countRejectionsByBucket(
   tx: Tx,
   scope: UsageScope,

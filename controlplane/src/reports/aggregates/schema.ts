@@ -1,4 +1,4 @@
-/** Shapes of the usage endpoints (docs/contract.md#usage). */
+/** Schemas of the usage endpoints (docs/contract.md#usage). */
 import { type Static, type TSchema, Type } from 'typebox';
 import { PageQuery, PageReply } from '../../http/pagination.js';
 import { Day, Uuid } from '../../http/schema.js';
@@ -10,15 +10,15 @@ export const AgentParams = Type.Object({ agentId: Uuid });
 
 const AnyPeriod = Type.Enum([...PERIODS]);
 const AnyInterval = Type.Enum([...INTERVALS]);
-const PeriodOrNull = Type.Union([AnyPeriod, Type.Null()], { description: 'Null: the days that were asked for.' });
+const PeriodOrNull = Type.Union([AnyPeriod, Type.Null()], { description: 'Null if the request gave start or end.' });
 const OptionalPeriod = Type.Optional(AnyPeriod);
 const Count = Type.Integer();
-export const Usd = Type.Number({ description: 'US dollars to six decimals.' });
+export const Usd = Type.Number({ description: 'US dollars, rounded to six decimals.' });
 
 const orNull = <T extends TSchema>(type: T) => Type.Union([type, Type.Null()]);
-/** Cents with their fraction. */
-export const Cents = Type.Number({ description: 'US cents with their fraction.' });
-/** A period, or days instead. */
+/** US cents, not rounded. */
+export const Cents = Type.Number({ description: 'US cents, not rounded.' });
+/** A period, or a range of days instead. */
 export const rangeFields = { period: OptionalPeriod, start: Type.Optional(Day), end: Type.Optional(Day) };
 
 export const DaysQuery = Type.Object({ start: Type.Optional(Day), end: Type.Optional(Day) });
@@ -27,18 +27,20 @@ export const TimeseriesQuery = Type.Object({ ...rangeFields, interval: Type.Opti
 const exportFields = { ...rangeFields, format: Type.Optional(Type.Enum(['json', 'csv'])) };
 export const ExportQuery = Type.Object(exportFields);
 export type ExportQuery = Static<typeof ExportQuery>;
-/** Several agents over time, small enough to come with a list of them. */
+/** Adds the series of each agent to a list of agents. */
 export const SeriesOf = Type.Optional(
-  Type.Enum([...INTERVALS], { description: 'Adds the series of each agent, by the hour or the day.' }),
+  Type.Enum([...INTERVALS], { description: 'Adds a time series to each agent, by hour or by day.' }),
 );
 const Series = Type.Object(
   { requests: Type.Array(Count), costUsd: Type.Array(Usd) },
-  { description: 'With series: one figure for each of buckets.' },
+  { description: 'Present if series was requested: one value per entry of buckets.' },
 );
 export const AgentSeries = Type.Optional(Series);
 export type AgentSeries = Static<typeof Series>;
 export const seriesReply = {
-  buckets: Type.Optional(Type.Array(Type.String(), { description: 'With series: their starts, oldest first.' })),
+  buckets: Type.Optional(
+    Type.Array(Type.String(), { description: 'Present if series was requested: starts of the buckets, oldest first.' }),
+  ),
 };
 export const CompareQuery = Type.Object({
   agentIds: Type.String({ minLength: 36, maxLength: 2_000 }),
@@ -132,7 +134,7 @@ export const ProvidersReply = Type.Object({ period: PeriodOrNull, providers: Typ
 const OptionalText = Type.Union([Type.String(), Type.Null()]);
 export const LogsReply = Type.Object({ logs: Type.Array(LogRecord), ...PageReply, totalCapped: Type.Boolean() });
 
-/** A scope of usage: the organization's, that of one of its projects, of one agent, also of those that are gone. */
+/** Scope of usage: the organization, one of its projects or one agent, including deleted ones. */
 const scopeFields = { projectId: Type.Optional(Uuid), agentId: Type.Optional(Uuid), ...rangeFields };
 export const ScopeQuery = Type.Object(scopeFields);
 export type ScopeQuery = Static<typeof ScopeQuery>;
@@ -157,7 +159,7 @@ const sums = {
   costUsd: Usd,
   avgLatency: Type.Number(),
 };
-const Hour = Type.String({ format: 'date-time', description: 'Whole hours, UTC.' });
+const Hour = Type.String({ format: 'date-time', description: 'Start of an hour, UTC.' });
 export const span = { from: Hour, to: Hour };
 const Forecast = Type.Object({
   burnRateCentsPerHour: Type.Number(),
@@ -171,11 +173,11 @@ export const ScopeSummary = Type.Object({
   p50Latency: Type.Number(),
   p95Latency: Type.Number(),
   rejectedRequests: Count,
-  monthCents: Type.Number({ description: 'Spend of the calendar month, US cents.' }),
+  monthCents: Type.Number({ description: 'Spend of the current calendar month in US cents.' }),
   budgetCents: orNull(Count),
   budgetUsedPercent: orNull(Type.Number()),
   forecast: Type.Union([Forecast, Type.Null()], {
-    description: 'Null until what is asked about is 24 hours old, and when it is gone.',
+    description: 'Null if the organization, project or agent is less than 24 hours old or deleted.',
   }),
 });
 export type ScopeSummary = Static<typeof ScopeSummary>;
@@ -189,11 +191,15 @@ const groupFigures = {
   avgLatency: orNull(Type.Number()),
   rejectedRequests: orNull(Count),
 };
-const GroupFigures = Type.Object(groupFigures, { description: 'Null: not known of such a group.' });
+const GroupFigures = Type.Object(groupFigures, {
+  description: 'Null if the figure does not exist for this kind of group.',
+});
 export type GroupFigures = Static<typeof GroupFigures>;
 const Bucket = Type.Object({ bucket: Type.String(), ...sums, rejectedRequests: Count });
 const SeriesGroup = Type.Object({
-  value: Type.Union([Type.String(), Type.Null()], { description: 'As in a breakdown; null: all others together.' }),
+  value: Type.Union([Type.String(), Type.Null()], {
+    description: 'As in a breakdown. Null: all other groups together.',
+  }),
   name: OptionalText,
   timeseries: Type.Array(Type.Object({ bucket: Type.String(), ...groupFigures })),
 });
@@ -202,12 +208,16 @@ export const ScopeSeries = Type.Object({
   ...span,
   interval: AnyInterval,
   timeseries: Type.Array(Bucket),
-  groups: Type.Optional(Type.Array(SeriesGroup, { description: 'With groupBy: the ten largest, and all others.' })),
+  groups: Type.Optional(
+    Type.Array(SeriesGroup, {
+      description: 'Present if groupBy was requested: the ten largest groups, then all others together.',
+    }),
+  ),
 });
 export type ScopeSeries = Static<typeof ScopeSeries>;
 const BreakdownRow = Type.Object({
   value: Type.String({
-    description: 'A slug, a model, an id, a status or a reason; empty, or the nil UUID, where it is not known.',
+    description: 'Slug, model, id, status or rejection reason. Empty or the nil UUID if unknown.',
   }),
   name: OptionalText,
   ...groupFigures,

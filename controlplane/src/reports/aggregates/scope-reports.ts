@@ -1,4 +1,7 @@
-/** Usage of an organization, of a project or of one agent, those that are gone included: it outlives what it is about. */
+/**
+ * Usage reports of an organization, a project or an agent, including deleted ones: usage is kept after its owner is
+ * deleted.
+ */
 import { DAY_MS } from '@acg/base/units';
 import type { Tx } from '../../db/sql.js';
 import { NotFound } from '../../domain/errors.js';
@@ -26,12 +29,12 @@ import type {
 } from './schema.js';
 import { loadScopeSpend, type ScopeSpend } from './scope-spend-store.js';
 
-/** Of each group; a month by the hour. */
+/** Per group; covers a month by the hour. */
 const GROUPED_BUCKETS_MAX = 800;
 
 export class ScopeReports {
   constructor(
-    readonly gate: QueryConcurrencyLimiter,
+    readonly queryLimiter: QueryConcurrencyLimiter,
     readonly now: () => number = Date.now,
   ) {}
 
@@ -65,7 +68,7 @@ export class ScopeReports {
     const interval = query.interval ?? defaultInterval(range);
     const starts =
       groupBy === undefined ? bucketStarts(range, interval) : bucketStarts(range, interval, GROUPED_BUCKETS_MAX);
-    const [sums, refusals, groups] = await this.#runInScope(scope, (tx) =>
+    const [sums, rejections, groups] = await this.#runInScope(scope, (tx) =>
       Promise.all([
         store.sumByBucket(tx, scope, range, interval),
         countRejectionsByBucket(tx, scope, range, interval),
@@ -73,14 +76,14 @@ export class ScopeReports {
       ]),
     );
     const byBucket = new Map(sums.map((row) => [row.bucket.getTime(), row]));
-    const refused = new Map<number, number>();
-    for (const { bucket, count } of refusals) {
-      refused.set(bucket.getTime(), (refused.get(bucket.getTime()) ?? 0) + count);
+    const rejectedByBucket = new Map<number, number>();
+    for (const { bucket, count } of rejections) {
+      rejectedByBucket.set(bucket.getTime(), (rejectedByBucket.get(bucket.getTime()) ?? 0) + count);
     }
     const timeseries = starts.map((ms) => ({
       bucket: formatBucket(ms),
       ...presentSums(byBucket.get(ms) ?? ZERO_SUMS),
-      rejectedRequests: refused.get(ms) ?? 0,
+      rejectedRequests: rejectedByBucket.get(ms) ?? 0,
     }));
     return { ...presentRange(range), interval, timeseries, ...(groups === null ? {} : { groups }) };
   }
@@ -91,14 +94,14 @@ export class ScopeReports {
     return { ...presentRange(range), by, rows: [...rows], total, ...page };
   }
 
-  /** What an export is of, once it is known that there is, or was, such a thing. */
+  /** The scope and range of an export. Throws {@link NotFound} if the project or agent never existed. */
   async resolveExport(
     actor: Actor,
     query: ScopeQuery,
   ): Promise<{ readonly scope: UsageScope; readonly range: TimeRange }> {
-    const asked = this.#resolveQuery(actor, query);
-    await this.#runInScope(asked.scope, async () => {});
-    return asked;
+    const resolved = this.#resolveQuery(actor, query);
+    await this.#runInScope(resolved.scope, async () => {});
+    return resolved;
   }
 
   async refusals(actor: Actor, query: ScopeQuery): Promise<Refusals> {
@@ -107,8 +110,8 @@ export class ScopeReports {
     return { ...presentRange(range), refusals: [...refusals] };
   }
 
-  #runInScope<T>(scope: UsageScope, question: (tx: Tx) => Promise<T>): Promise<T> {
-    return runInScope(this.gate, scope, question);
+  #runInScope<T>(scope: UsageScope, query: (tx: Tx) => Promise<T>): Promise<T> {
+    return runInScope(this.queryLimiter, scope, query);
   }
 
   #resolveQuery(actor: Actor, query: ScopeQuery): { readonly scope: UsageScope; readonly range: TimeRange } {
@@ -127,19 +130,19 @@ export class ScopeReports {
 function presentSpend({ monthNanos, recentNanos, firstHour, budgetCents, createdAt }: ScopeSpend, nowMs: number) {
   const monthCents = centsFromNanos(monthNanos);
   const ageMs = nowMs - (createdAt?.getTime() ?? nowMs);
-  const outlook = projectSpend({
+  const projection = projectSpend({
     monthNanos,
     recentNanos,
     firstSpendMs: firstHour?.getTime() ?? null,
     budgetCents,
     nowMs,
   });
-  const { burnRateCentsPerHour, projectedCents: projectedMonthlyCents, daysUntilBudget } = outlook;
+  const { burnRateCentsPerHour, projectedCents: projectedMonthlyCents, daysUntilBudget } = projection;
   return {
     monthCents,
     budgetCents,
     budgetUsedPercent: budgetCents ? percentage(monthCents, budgetCents) : null,
-    // Of the first day nothing is said about the rest of the month.
+    // A forecast from less than one day of usage would be misleading.
     forecast: ageMs < DAY_MS ? null : { burnRateCentsPerHour, projectedMonthlyCents, daysUntilBudget },
   };
 }
@@ -173,19 +176,22 @@ async function countCallsByStatus(tx: Tx, scope: UsageScope, range: TimeRange) {
   return calls.map(([status, count]) => [status, figuresOfCallCount(count)] as const);
 }
 
-/** Asks about a scope that the organization has or had. Throws {@link NotFound}. */
+/**
+ * Runs a query in one snapshot. Throws {@link NotFound} if the scope's project or agent never existed in the
+ * organization.
+ */
 export function runInScope<T>(
-  gate: QueryConcurrencyLimiter,
+  queryLimiter: QueryConcurrencyLimiter,
   scope: UsageScope,
-  question: (tx: Tx) => Promise<T>,
+  query: (tx: Tx) => Promise<T>,
 ): Promise<T> {
-  return gate.runInSnapshot(scope.orgId, async (tx) => {
+  return queryLimiter.runInSnapshot(scope.orgId, async (tx) => {
     if (!(await store.scopeExists(tx, scope))) throw new NotFound(scope.agentIds === null ? 'project' : 'agent');
-    return question(tx);
+    return query(tx);
   });
 }
 
-/** As answers say it. */
+/** The range as ISO 8601 timestamps. */
 export const presentRange = ({ fromMs, toMs }: TimeRange) => ({
   from: new Date(fromMs).toISOString(),
   to: new Date(toMs).toISOString(),

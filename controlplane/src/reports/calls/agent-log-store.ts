@@ -1,4 +1,4 @@
-/** SQL that reads the pages of /logs. */
+/** SQL of the pages of an agent's logs. */
 import { containsPattern } from '../../db/like-pattern.js';
 import type { Sql, Tx } from '../../db/sql.js';
 import type { Page } from '../../http/pagination.js';
@@ -14,11 +14,11 @@ export interface AgentLogFilter {
   readonly provider: string | null;
   readonly statusMin: number | null;
   readonly statusMax: number | null;
-  /** Substring, any case, of path, model, error or request id. */
+  /** Case-insensitive substring of path, model, error or request id. */
   readonly search: string | null;
 }
 
-/** A page of matching rows, newest first, and how many match, counted to `countMax` and no further: one scan for both. */
+/** One page of matching rows, newest first, and the number of matches, counted up to `countMax`. One scan for both. */
 export async function selectAgentLogPage(
   sql: Tx,
   filter: AgentLogFilter,

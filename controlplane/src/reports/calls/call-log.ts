@@ -1,4 +1,4 @@
-/** The calls of an organization, one of its projects or agents: in filtered pages, and one by one (docs/contract.md#usage). */
+/** The calls of an organization, a project or an agent: filtered pages and single calls (docs/contract.md#usage). */
 import { NANOS_PER_CENT } from '@acg/base/units';
 import { InvalidInput, NotFound } from '../../domain/errors.js';
 import type { Page } from '../../http/pagination.js';
@@ -15,32 +15,36 @@ const SCAN_STATEMENT_TIMEOUT_MS = 5_000;
 
 export class CallLog {
   constructor(
-    readonly gate: QueryConcurrencyLimiter,
+    readonly queryLimiter: QueryConcurrencyLimiter,
     readonly now: () => number = Date.now,
     readonly searchLimits: SearchLimits = SEARCH_LIMITS,
   ) {}
 
   async list(actor: Actor, query: CallsQuery, page: Page): Promise<CallsReply> {
-    if (page.offset > OFFSET_MAX) throw new InvalidInput(`offset must be at most ${OFFSET_MAX}: give an endTime`);
+    if (page.offset > OFFSET_MAX)
+      throw new InvalidInput(`offset must be at most ${OFFSET_MAX}. Set endTime to read older calls.`);
     const range = parseTimeRange(query.startTime, query.endTime);
     const filter = parseFilter(actor, query);
     const { orgId, projectId, agentId } = filter;
     const scope = { orgId, projectId, agentIds: agentId === null ? null : [agentId] };
-    return runInScope(this.gate, scope, async (tx) => {
-      // Which plan is right for a search depends on how rare it is: never one plan for all. Others save the planning.
-      const plans = filter.search === null ? 'auto' : 'force_custom_plan';
+    return runInScope(this.queryLimiter, scope, async (tx) => {
+      // The right plan of a search depends on how rare the term is, so a search is planned each time. Other queries
+      // reuse a generic plan.
+      const planCacheMode = filter.search === null ? 'auto' : 'force_custom_plan';
       await tx`select set_config('statement_timeout', ${String(SCAN_STATEMENT_TIMEOUT_MS)}, true),
-        set_config('plan_cache_mode', ${plans}, true)`;
-      const {
-        positions: places,
-        matchCount: counted,
-        isComplete: complete,
-        searchedFrom,
-      } = await searchCalls(tx, filter, range, page, this.now(), this.searchLimits);
+        set_config('plan_cache_mode', ${planCacheMode}, true)`;
+      const { positions, matchCount, isComplete, searchedFrom } = await searchCalls(
+        tx,
+        filter,
+        range,
+        page,
+        this.now(),
+        this.searchLimits,
+      );
       return {
-        logs: await loadCallsAt(tx, orgId, places),
-        total: Math.min(counted, TOTAL_MAX),
-        totalCapped: !complete || counted > TOTAL_MAX,
+        logs: await loadCallsAt(tx, orgId, positions),
+        total: Math.min(matchCount, TOTAL_MAX),
+        totalCapped: !isComplete || matchCount > TOTAL_MAX,
         searchedFrom: searchedFrom?.toISOString() ?? null,
         ...page,
       };
@@ -48,17 +52,18 @@ export class CallLog {
   }
 
   async get({ orgId, token }: Actor, id: string): Promise<Call> {
-    return this.gate.runInSnapshot(orgId, async (tx) => {
-      const place = await findCallPosition(tx, orgId, id, startMsOfId(id));
-      const [call] = place === null ? [] : await loadCallsAt(tx, orgId, [place]);
-      const ofProject = token?.projectId ?? null;
-      if (call === undefined || (ofProject !== null && call.projectId !== ofProject)) throw new NotFound('call');
+    return this.queryLimiter.runInSnapshot(orgId, async (tx) => {
+      const position = await findCallPosition(tx, orgId, id, startMsOfId(id));
+      const [call] = position === null ? [] : await loadCallsAt(tx, orgId, [position]);
+      const tokenProjectId = token?.projectId ?? null;
+      if (call === undefined || (tokenProjectId !== null && call.projectId !== tokenProjectId))
+        throw new NotFound('call');
       return call;
     });
   }
 }
 
-/** Data planes give a call its id when it begins, and an id carries its time. */
+/** Unix ms from a call id. Data planes create the id (UUIDv7) when the call starts. */
 const startMsOfId = (id: string): number => clampToLatest(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));
 
 function parseFilter({ orgId, token }: Actor, query: CallsQuery): CallFilter {

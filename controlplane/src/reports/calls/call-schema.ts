@@ -1,4 +1,4 @@
-/** Shapes of the calls of an organization (docs/contract.md#usage). */
+/** Schemas of the calls of an organization (docs/contract.md#usage). */
 import { type Static, Type } from 'typebox';
 import { PageQuery, PageReply } from '../../http/pagination.js';
 import { Timestamp, Uuid } from '../../http/schema.js';
@@ -14,20 +14,22 @@ export const CallsQuery = Type.Object({
   projectId: Type.Optional(Uuid),
   keyId: Type.Optional(Uuid),
   provider: Type.Optional(Type.String({ minLength: 1, maxLength: 40 })),
-  model: Type.Optional(Type.String({ maxLength: 200, description: 'As records have it; empty: calls without one.' })),
+  model: Type.Optional(
+    Type.String({ maxLength: 200, description: 'Model name as in the log records. Empty: calls without a model.' }),
+  ),
   status: Type.Optional(
     Type.String({
       pattern: `^${STATUS}(?:,${STATUS}){0,9}$`,
-      description: 'What the agent got: statuses and classes, separated by commas.',
+      description: 'Statuses that the agent received, or classes of statuses, separated by commas.',
       examples: ['404', '4xx,5xx'],
       'x-refused': 'must be statuses or classes of them, such as 404 or 4xx,5xx',
     }),
   ),
   minCost: Type.Optional(
-    Type.Number({ minimum: 0, maximum: 1e9, description: 'Calls that cost at least so many US cents.' }),
+    Type.Number({ minimum: 0, maximum: 1e9, description: 'Only calls that cost at least this many US cents.' }),
   ),
   search: Type.Optional(
-    Type.String({ maxLength: 200, description: 'A part of path, model, error or request id, in any case.' }),
+    Type.String({ maxLength: 200, description: 'Part of the path, model, error or request id. Case-insensitive.' }),
   ),
   startTime: Type.Optional(TimestampParam()),
   endTime: Type.Optional(TimestampParam()),
@@ -36,7 +38,7 @@ export type CallsQuery = Static<typeof CallsQuery>;
 
 export const Call = Type.Object({
   ...LogRecord.properties,
-  upstreamStatus: Type.Integer({ description: 'Of the provider; 0: it gave no answer.' }),
+  upstreamStatus: Type.Integer({ description: 'Status of the provider response. 0: the provider sent none.' }),
   websocket: Type.Boolean(),
   projectId: Type.Union([Uuid, Type.Null()]),
   projectName: TextOrNull,
@@ -49,9 +51,10 @@ export const CallReply = Type.Object({ log: Call });
 export const CallsReply = Type.Object({
   logs: Type.Array(Call),
   ...PageReply,
-  totalCapped: Type.Boolean({ description: 'There may be more than `total`.' }),
+  totalCapped: Type.Boolean({ description: 'True if there may be more matches than `total`.' }),
   searchedFrom: Type.Union([Timestamp, Type.Null()], {
-    description: 'Older calls were not looked at: ask again with it as endTime. Null: all of the time asked for was.',
+    description:
+      'Calls before this time were not searched; use it as endTime of the next request. Null: the whole range was searched.',
   }),
 });
 export type CallsReply = Static<typeof CallsReply>;

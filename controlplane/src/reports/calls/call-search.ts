@@ -1,10 +1,10 @@
 /**
- * Goes back through the records of an organization until a page is full, a bounded piece at a time: whatever is asked,
- * an answer looks at so many records and takes so long and no more, and says from where on it did not look. So a filter
- * that nothing matches costs no more than one that matches all, and the newest calls cost next to nothing.
+ * Searches the records of an organization, newest first, in bounded chunks until a page is full. Every search reads a
+ * bounded number of records in a bounded time, and returns the time before which it did not search. So a filter without
+ * matches costs no more than one that matches everything, and the newest calls are cheap.
  *
- * A search by text finds days that are over by their index (ledger/search-index.ts) instead; where that takes too long,
- * as for words that are neither rare nor everywhere, it looks at their records, too.
+ * A text search uses the trigram index for days that are over (ledger/log-search-index.ts). If that takes too long, as
+ * for terms of medium frequency, the records of those days are scanned, too.
  */
 import { DAY_MS, HOUR_MS } from '@acg/base/units';
 import type { Tx } from '../../db/sql.js';
@@ -20,43 +20,43 @@ import {
   scanChunk,
 } from './call-store.js';
 
-/** Matches that are counted. */
+/** Up to this many matches are counted. */
 export const TOTAL_MAX = 10_000;
 export interface SearchLimits {
-  /** Records that are looked at to fill the page. */
-  readonly scannedMax: number;
-  /** With a full page, to count what follows. */
-  readonly countedMax: number;
-  /** Always looked at, whatever time it takes. */
-  readonly firstPiece: number;
-  readonly pieceMax: number;
-  /** No piece begins later, and none that would end later at the pace of those before. */
-  readonly scanMs: number;
-  /** For what the index finds. */
-  readonly findMs: number;
+  /** Records scanned to fill the page. */
+  readonly scannedRowsMax: number;
+  /** Records scanned with a full page, to count further matches. */
+  readonly countedRowsMax: number;
+  /** Records of the first chunk, which is always scanned. */
+  readonly firstChunkRows: number;
+  readonly chunkRowsMax: number;
+  /** No chunk starts after this time, or would end after it at the pace so far. */
+  readonly scanTimeMaxMs: number;
+  /** Time limit of the index lookup. */
+  readonly indexTimeoutMs: number;
 }
 export const SEARCH_LIMITS: SearchLimits = {
-  scannedMax: 200_000,
-  countedMax: 20_000,
-  firstPiece: 2_000,
-  pieceMax: 50_000,
-  scanMs: 100,
-  findMs: 100,
+  scannedRowsMax: 200_000,
+  countedRowsMax: 20_000,
+  firstChunkRows: 2_000,
+  chunkRowsMax: 50_000,
+  scanTimeMaxMs: 100,
+  indexTimeoutMs: 100,
 };
-/** Each piece is at most so many times the one before. */
+/** Each chunk is at most this many times the size of the previous one. */
 const CHUNK_GROWTH = 5;
-/** An index of three letters serves no shorter term. */
+/** A trigram index does not help with shorter terms. */
 const INDEXED_TERM_CHARS_MIN = 3;
-/** A piece that takes far longer than those before it did. */
+/** Aborts a chunk that takes far longer than the previous ones. */
 const CHUNK_TIMEOUT_MS = 1_000;
 
 interface CallSearchResult {
   readonly positions: readonly RecordPosition[];
-  /** Counted up to {@link TOTAL_MAX} and one. */
+  /** Counted up to {@link TOTAL_MAX} plus one. */
   readonly matchCount: number;
-  /** All of the range was looked at, or all that is counted was found. */
+  /** True: the whole range was searched, or all matches that are counted were found. */
   readonly isComplete: boolean;
-  /** Older ones were not looked at for the page. */
+  /** Records before this time were not searched. Null: the page is complete. */
   readonly searchedFrom: Date | null;
 }
 
@@ -66,9 +66,9 @@ export async function searchCalls(
   range: TimeRange,
   page: Page,
   nowMs: number,
-  bounds: SearchLimits,
+  limits: SearchLimits,
 ): Promise<CallSearchResult> {
-  const search = new CallSearch(tx, filter, page, bounds);
+  const search = new CallSearch(tx, filter, page, limits);
   const openMs = indexedBeforeMs(filter, nowMs);
   const open = { fromMs: Math.max(range.fromMs, openMs), toMs: range.toMs };
   if (open.fromMs < open.toMs && !(await search.scan(open))) return search.result(false);
@@ -77,7 +77,9 @@ export async function searchCalls(
   return search.result((await search.findByIndex(closed)) ?? (await search.scan(closed)));
 }
 
-/** Days before it have an index of the text; nothing has where the text is too short for it. */
+/**
+ * Days before this time (Unix ms) have a usable text index; negative infinity if the term is too short for the index.
+ */
 function indexedBeforeMs({ search }: CallFilter, nowMs: number): number {
   if (search === null || search.length < INDEXED_TERM_CHARS_MIN) return Number.NEGATIVE_INFINITY;
   const closedMs = nowMs - HOUR_MS;
@@ -95,82 +97,94 @@ class CallSearch {
   #scanTimeMs = 0;
   #searchedFrom: Date | null = null;
 
-  constructor(tx: Tx, filter: CallFilter, page: Page, bounds: SearchLimits) {
+  constructor(tx: Tx, filter: CallFilter, page: Page, limits: SearchLimits) {
     this.#tx = tx;
     this.#filter = filter;
     this.#page = page;
-    this.#limits = bounds;
+    this.#limits = limits;
   }
 
-  /** Piece by piece; false: it ended before the range did. */
+  /** Scans chunk by chunk. Returns false if a limit ended the scan before the end of the range. */
   async scan(range: TimeRange): Promise<boolean> {
     let last: CallChunk | null = null;
-    for (let most = this.#firstChunkRows(); ; most = Math.min(most * CHUNK_GROWTH, this.#limits.pieceMax)) {
-      const size = Math.min(most, this.#rowsLeft(last === null));
+    for (
+      let rowsMax = this.#firstChunkRows();
+      ;
+      rowsMax = Math.min(rowsMax * CHUNK_GROWTH, this.#limits.chunkRowsMax)
+    ) {
+      const size = Math.min(rowsMax, this.#rowsLeft(last === null));
       const startMs = performance.now();
-      const piece: CallChunk | null = size === 0 ? null : await this.#scanChunk(range, last, size);
-      if (piece === null) {
+      const chunk: CallChunk | null = size === 0 ? null : await this.#scanChunk(range, last, size);
+      if (chunk === null) {
         if (last !== null && !this.#isPageFull()) await this.#finishLastMillisecond(last);
         return false;
       }
       this.#scanTimeMs += performance.now() - startMs;
-      this.#scannedRows += piece.scanned;
-      if (piece.scanned < size) return true;
-      last = piece;
+      this.#scannedRows += chunk.scanned;
+      if (chunk.scanned < size) return true;
+      last = chunk;
     }
   }
 
-  /** Null: it took too long; the first one may. */
+  /** Returns null after a timeout. The first chunk has no timeout of its own. */
   async #scanChunk(range: TimeRange, before: CallChunk | null, size: number): Promise<CallChunk | null> {
-    const asked = { range, after: before === null ? null : before.last, size, ...this.#pageWindow() };
-    const look = (tx: Tx): Promise<CallChunk> => scanChunk(tx, this.#filter, asked);
-    const piece = before === null ? await look(this.#tx) : await this.#withTimeout(look, CHUNK_TIMEOUT_MS);
-    if (piece !== null) this.#collect(piece);
-    return piece;
+    const chunkQuery = { range, after: before === null ? null : before.last, size, ...this.#pageWindow() };
+    const scan = (tx: Tx): Promise<CallChunk> => scanChunk(tx, this.#filter, chunkQuery);
+    const chunk = before === null ? await scan(this.#tx) : await this.#withTimeout(scan, CHUNK_TIMEOUT_MS);
+    if (chunk !== null) this.#collect(chunk);
+    return chunk;
   }
 
-  /** The others of the same millisecond are still looked at: what goes on there finds none of them again. */
+  /**
+   * Scans the remaining records of the same millisecond: the next request, which starts at that time, would skip them.
+   */
   async #finishLastMillisecond(last: CallChunk): Promise<void> {
-    const { firstPiece } = this.#limits;
+    const { firstChunkRows } = this.#limits;
     const [fromMs, toMs] = [last.lastMs!, last.lastMs! + 1];
-    const rest = await this.#scanChunk({ fromMs, toMs }, last, firstPiece);
-    const isWhole = rest !== null && rest.scanned < firstPiece;
-    if (!this.#isPageFull()) this.#searchedFrom = new Date(isWhole ? fromMs : toMs);
+    const chunk = await this.#scanChunk({ fromMs, toMs }, last, firstChunkRows);
+    const isMillisecondDone = chunk !== null && chunk.scanned < firstChunkRows;
+    if (!this.#isPageFull()) this.#searchedFrom = new Date(isMillisecondDone ? fromMs : toMs);
   }
 
-  /** Records that rows and time are left for; the first piece is always looked at. */
+  /** Records that the row and time limits still allow; the first chunk is always allowed. */
   #rowsLeft(isFirst: boolean): number {
-    const { scannedMax, countedMax, firstPiece, scanMs } = this.#limits;
+    const { scannedRowsMax, countedRowsMax, firstChunkRows, scanTimeMaxMs } = this.#limits;
     if (this.#isPageFull() && this.#matchCount > TOTAL_MAX) return 0;
     if (isFirst && !this.#isPageFull()) return this.#firstChunkRows();
-    const rows = (this.#isPageFull() ? countedMax : scannedMax) - this.#scannedRows;
-    const inTime = ((scanMs - this.#scanTimeMs) * this.#scannedRows) / Math.max(this.#scanTimeMs, 1);
-    if (rows <= 0 || inTime < firstPiece / CHUNK_GROWTH) return 0;
-    return Math.ceil(Math.min(Math.max(rows, firstPiece), inTime));
+    const rows = (this.#isPageFull() ? countedRowsMax : scannedRowsMax) - this.#scannedRows;
+    const rowsWithinTime = ((scanTimeMaxMs - this.#scanTimeMs) * this.#scannedRows) / Math.max(this.#scanTimeMs, 1);
+    if (rows <= 0 || rowsWithinTime < firstChunkRows / CHUNK_GROWTH) return 0;
+    return Math.ceil(Math.min(Math.max(rows, firstChunkRows), rowsWithinTime));
   }
 
-  /** By the index, as far as matches are counted; false: they were more. Null: it took too long. */
+  /**
+   * Searches with the index up to the number of matches that are counted. Returns false if there were more, null after
+   * a timeout.
+   */
   async findByIndex(range: TimeRange): Promise<boolean | null> {
     if (this.#isPageFull()) return false;
     const { offset, limit } = this.#page;
     const size = Math.max(TOTAL_MAX + 1, offset + limit) - this.#matchCount;
-    const asked = { range, after: null, size, ...this.#pageWindow() };
-    const piece = await this.#withTimeout((tx) => findChunkByIndex(tx, this.#filter, asked), this.#limits.findMs);
-    if (piece === null) return null;
-    this.#collect(piece);
-    return piece.scanned < size;
+    const chunkQuery = { range, after: null, size, ...this.#pageWindow() };
+    const chunk = await this.#withTimeout(
+      (tx) => findChunkByIndex(tx, this.#filter, chunkQuery),
+      this.#limits.indexTimeoutMs,
+    );
+    if (chunk === null) return null;
+    this.#collect(chunk);
+    return chunk.scanned < size;
   }
 
-  /** Null: it took too long, and what was found before is an answer. */
-  async #withTimeout(look: (tx: Tx) => Promise<CallChunk>, timeoutMs: number): Promise<CallChunk | null> {
+  /** Returns null after a timeout; what earlier chunks found stays valid. */
+  async #withTimeout(query: (tx: Tx) => Promise<CallChunk>, timeoutMs: number): Promise<CallChunk | null> {
     try {
       return await this.#tx.savepoint(async (step) => {
         const [before] = await step<[{ timeout: string }]>`
           select current_setting('statement_timeout') as timeout,
                  set_config('statement_timeout', ${String(timeoutMs)}, true)`;
-        const piece = await look(step);
+        const chunk = await query(step);
         await step`select set_config('statement_timeout', ${before.timeout}, true)`;
-        return piece;
+        return chunk;
       });
     } catch (error) {
       if (!isStatementTimeout(error)) throw error;
@@ -178,19 +192,19 @@ class CallSearch {
     }
   }
 
-  result(complete: boolean): CallSearchResult {
+  result(isComplete: boolean): CallSearchResult {
     return {
       positions: this.#positions,
       matchCount: this.#matchCount,
-      isComplete: complete,
+      isComplete,
       searchedFrom: this.#searchedFrom,
     };
   }
 
-  /** Where each record matches, one piece fills the page and counts. */
+  /** Without a filter every record matches, so one chunk fills the page and completes the count. */
   #firstChunkRows(): number {
     const { offset, limit } = this.#page;
-    return isUnfiltered(this.#filter) ? Math.max(TOTAL_MAX + 1, offset + limit) : this.#limits.firstPiece;
+    return isUnfiltered(this.#filter) ? Math.max(TOTAL_MAX + 1, offset + limit) : this.#limits.firstChunkRows;
   }
 
   #pageWindow(): { skip: number; take: number } {

@@ -1,4 +1,4 @@
-/** SQL of the calls of an organization: a bounded piece of its records at a time, newest first. */
+/** SQL of the calls of an organization: one bounded chunk of its records at a time, newest first. */
 import { containsPattern } from '../../db/like-pattern.js';
 import type { Sql, Tx } from '../../db/sql.js';
 import { SEARCH_EXPRESSION } from '../../ledger/log-search-index.js';
@@ -13,15 +13,15 @@ export interface CallFilter {
   readonly keyId: string | null;
   readonly provider: string | null;
   readonly model: string | null;
-  /** Any of these; empty: any at all. */
+  /** Any of these statuses or classes; both empty: any status. */
   readonly statuses: readonly number[];
-  /** Hundreds: 4 is 4xx. */
+  /** First digit: 4 means 4xx. */
   readonly statusClasses: readonly number[];
   readonly minCostNanos: number | null;
   readonly search: string | null;
 }
 
-/** Whether each record of the organization, or of the agent, matches. */
+/** True if every record of the organization or agent matches. */
 export const isUnfiltered = (filter: CallFilter): boolean =>
   filter.projectId === null &&
   filter.keyId === null &&
@@ -31,53 +31,53 @@ export const isUnfiltered = (filter: CallFilter): boolean =>
   filter.minCostNanos === null &&
   filter.search === null;
 
-/** Where a record stands in the order: texts of Postgres. */
+/** Position of a record in the sort order, as text in Postgres format. */
 export interface RecordPosition {
   readonly startedAt: string;
   readonly id: string;
 }
 
 export interface CallChunk {
-  /** Matching records, newest first, from the `skip`-th on, `take` at most. */
+  /** Matching records, newest first: up to `take`, after skipping `skip`. */
   readonly found: readonly RecordPosition[];
   readonly matching: number;
-  /** Records looked at. */
+  /** Number of records read. */
   readonly scanned: number;
-  /** The oldest of them, and its Unix ms; null: none. */
+  /** Position of the oldest record read, and its Unix ms; null: none. */
   readonly last: RecordPosition | null;
   readonly lastMs: number | null;
 }
 
 interface ChunkQuery {
   readonly range: TimeRange;
-  /** Records behind this one; null: from the newest on. */
+  /** Only records older than this one; null: start with the newest. */
   readonly after: RecordPosition | null;
-  /** Records to look at, at most. */
+  /** Maximum number of records to read. */
   readonly size: number;
   readonly skip: number;
   readonly take: number;
 }
 
-/** Looks at the next `size` records, whether they match or not: what it costs does not depend on the filter. */
-export function scanChunk(tx: Tx, filter: CallFilter, asked: ChunkQuery): Promise<CallChunk> {
+/** Reads the next `size` records whether they match or not, so the cost does not depend on the filter. */
+export function scanChunk(tx: Tx, filter: CallFilter, chunkQuery: ChunkQuery): Promise<CallChunk> {
   return selectChunk(
     tx,
-    asked,
+    chunkQuery,
     tx`
-    select started_at, id, ${matching(tx, filter)} as hit from usage_records
-     where ${rangeCondition(tx, filter, asked)} order by started_at desc, id desc limit ${asked.size}`,
+    select started_at, id, ${filterCondition(tx, filter)} as hit from usage_records
+     where ${rangeCondition(tx, filter, chunkQuery)} order by started_at desc, id desc limit ${chunkQuery.size}`,
   );
 }
 
-/** Looks for the next `size` records that match, by whatever index helps. */
-export function findChunkByIndex(tx: Tx, filter: CallFilter, asked: ChunkQuery): Promise<CallChunk> {
+/** Reads the next `size` matching records with any index that helps. */
+export function findChunkByIndex(tx: Tx, filter: CallFilter, chunkQuery: ChunkQuery): Promise<CallChunk> {
   return selectChunk(
     tx,
-    asked,
+    chunkQuery,
     tx`
     select started_at, id, true as hit from usage_records
-     where ${rangeCondition(tx, filter, asked)} and ${matching(tx, filter)}
-     order by started_at desc, id desc limit ${asked.size}`,
+     where ${rangeCondition(tx, filter, chunkQuery)} and ${filterCondition(tx, filter)}
+     order by started_at desc, id desc limit ${chunkQuery.size}`,
   );
 }
 
@@ -105,7 +105,7 @@ function rangeCondition(tx: Tx, { orgId, agentId }: CallFilter, { range, after }
     }`;
 }
 
-function matching(tx: Tx, filter: CallFilter) {
+function filterCondition(tx: Tx, filter: CallFilter) {
   const { projectId, keyId, provider, model, statuses, statusClasses, minCostNanos, search } = filter;
   return tx`true
     ${projectId === null ? tx`` : tx`and ${projectCondition(tx, projectId)}`}
@@ -122,7 +122,7 @@ function matching(tx: Tx, filter: CallFilter) {
     ${search === null ? tx`` : tx`and ${tx.unsafe(SEARCH_EXPRESSION)} ilike ${containsPattern(search)}`}`;
 }
 
-/** Records that came without their project are their agent's. */
+/** Records sent without a project belong to the current project of their agent. */
 export const projectCondition = (
   sql: Sql | Tx,
   projectId: string,
@@ -135,15 +135,15 @@ type CallRowExtras = Pick<
   'upstreamStatus' | 'websocket' | 'projectId' | 'projectName' | 'agentName' | 'keyName' | 'keyPrefix'
 >;
 
-/** What people call the agent, the key and the project now; null for what is gone. */
-export async function loadCallsAt(tx: Tx, orgId: string, places: readonly RecordPosition[]): Promise<Call[]> {
-  if (places.length === 0) return [];
+/** Loads calls with the current names of agent, key and project; null for deleted ones. */
+export async function loadCallsAt(tx: Tx, orgId: string, positions: readonly RecordPosition[]): Promise<Call[]> {
+  if (positions.length === 0) return [];
   const rows = await tx<LoadedCallRow[]>`
     select u.log, u.upstream_status as "upstreamStatus", u.websocket,
            coalesce(u.project_id, a.project_id) as "projectId", p.name as "projectName", a.name as "agentName",
            k.name as "keyName", k.key_prefix as "keyPrefix"
-      from unnest(${places.map(({ startedAt }) => startedAt)}::text[]::timestamptz[],
-                  ${places.map(({ id }) => id)}::uuid[]) with ordinality as f(started_at, id, n)
+      from unnest(${positions.map(({ startedAt }) => startedAt)}::text[]::timestamptz[],
+                  ${positions.map(({ id }) => id)}::uuid[]) with ordinality as f(started_at, id, n)
      cross join lateral (
        select r.*, ${tx.unsafe(JSON_ROW_SQL)}::json as log
          from usage_records r where r.org_id = ${orgId} and r.started_at = f.started_at and r.id = f.id limit 1) u
@@ -155,7 +155,7 @@ export async function loadCallsAt(tx: Tx, orgId: string, places: readonly Record
   return rows.map(({ log, ...more }) => ({ ...log, ...more }));
 }
 
-/** The record with that id that began in that millisecond. */
+/** Finds the record with this id and start (Unix ms). */
 export async function findCallPosition(
   tx: Tx,
   orgId: string,

@@ -1,4 +1,4 @@
-/** SQL that reads runs of the export. */
+/** SQL that reads the batches of an export. */
 import type { Sql } from '../../db/sql.js';
 import { projectCondition } from '../calls/call-store.js';
 import { CSV_ROW_SQL, JSON_ROW_SQL } from '../log-record/row-formats.js';
@@ -8,11 +8,11 @@ import type { TimeRange } from '../query/time-range.js';
 export type ExportFormat = 'json' | 'csv';
 
 export interface ExportBatch {
-  /** Lines of CSV, each with its end; or JSON objects with `,` and a line break between them. Null: none in this run. */
+  /** CSV lines, each with its line end, or JSON objects separated by `,` and a line break. Null: the batch has none. */
   readonly bytes: Uint8Array | null;
-  /** Records that were looked at. */
+  /** Number of records read. */
   readonly records: number;
-  /** The oldest record of the run, as texts of Postgres. */
+  /** Position of the oldest record of the batch, as text in Postgres format. */
   readonly startedAt: string;
   readonly id: string;
 }
@@ -21,7 +21,7 @@ export interface ExportBatchQuery {
   readonly scope: UsageScope;
   readonly range: TimeRange;
   readonly format: ExportFormat;
-  /** Null: from the newest record on. */
+  /** Only records older than this one; null: start with the newest. */
   readonly before: Pick<ExportBatch, 'startedAt' | 'id'> | null;
   readonly limit: number;
 }
@@ -29,16 +29,16 @@ export interface ExportBatchQuery {
 const ROW_FORMATS = { csv: { line: CSV_ROW_SQL, separator: '' }, json: { line: JSON_ROW_SQL, separator: ',\n' } };
 
 /**
- * The newest `limit` records of the range before the given one, newest first; null when there are none. Those of other
- * projects are looked at and left out, so a run costs the same whichever the project.
+ * Reads the next `limit` records of the range, newest first. Returns null if there are none. Records of other projects
+ * are read but left out, so a batch costs the same for every project.
  */
 export async function selectExportBatch(
   sql: Sql,
   { scope, range, format, before, limit }: ExportBatchQuery,
 ): Promise<ExportBatch | null> {
   const { line, separator } = ROW_FORMATS[format];
-  const wanted = scope.projectId === null ? sql`true` : projectCondition(sql, scope.projectId);
-  const end =
+  const inProject = scope.projectId === null ? sql`true` : projectCondition(sql, scope.projectId);
+  const upperBound =
     before === null
       ? sql`started_at < ${new Date(range.toMs)}`
       : sql`started_at <= ${before.startedAt}::text::timestamptz
@@ -46,8 +46,8 @@ export async function selectExportBatch(
   const [row] = await sql`
     select count(*)::text, min(started_at)::text, (array_agg(id order by started_at, id))[1]::text,
            string_agg(line, ${separator} order by started_at desc, id desc)
-      from (select started_at, id, case when ${wanted} then ${sql.unsafe(line)} end as line from usage_records
-             where ${scopeCondition(sql, { ...scope, projectId: null })} and started_at >= ${new Date(range.fromMs)} and ${end}
+      from (select started_at, id, case when ${inProject} then ${sql.unsafe(line)} end as line from usage_records
+             where ${scopeCondition(sql, { ...scope, projectId: null })} and started_at >= ${new Date(range.fromMs)} and ${upperBound}
              order by started_at desc, id desc limit ${limit}) run`.raw();
   const [records, startedAt, id, lines] = row as unknown as readonly (Uint8Array | null)[];
   if (startedAt == null) return null;

@@ -1,8 +1,8 @@
 /**
- * Streams the log records of a period as JSON or CSV, newest first, in flat memory. Each run of records is one
- * statement that goes on behind the last record: nothing is held in the database while a slow client reads, and the
- * next run is only fetched when the client has taken the one before. A run comes from Postgres as one text, and its
- * bytes go to the client as they are.
+ * Streams the log records of a range as JSON or CSV, newest first, with constant memory. Each batch is one statement
+ * that continues after the last record, so the database holds nothing open while a slow client reads. The next batch is
+ * fetched only after the client has read the current one. Postgres returns a batch as one text, and its bytes are sent
+ * unchanged.
  */
 import { Readable } from 'node:stream';
 import type { MinorGcPacer } from '@acg/base/minor-gc-pacer';
@@ -14,24 +14,24 @@ import { type ExportBatch, type ExportBatchQuery, type ExportFormat, selectExpor
 
 /** About 330 KB of CSV or 650 KB of JSON. */
 const BATCH_ROWS = 1_000;
-/** Where most of them may be of other projects. */
+/** Used with a project filter, when most records may belong to other projects. */
 const SPARSE_BATCH_ROWS = 4_000;
 const DELIMITERS = {
   csv: { before: CSV_HEADER, between: '', after: '' },
   json: { before: '[\n', between: ',\n', after: '\n]\n' },
 };
 
-/** Bytes of the whole document. A failure in the middle destroys the stream, so that a cut file never looks whole. */
+/** Stream of the whole document. An error destroys the stream, so that a truncated file never looks complete. */
 export function createExportStream(
-  gate: QueryConcurrencyLimiter,
-  garbage: MinorGcPacer,
-  what: ExportRequest,
+  queryLimiter: QueryConcurrencyLimiter,
+  gcPacer: MinorGcPacer,
+  exportRequest: ExportRequest,
 ): Readable {
-  const { orgId } = what.scope;
+  const { orgId } = exportRequest.scope;
   const chunks = exportChunks(
-    (query) => gate.run(orgId, () => selectExportBatch(gate.sql, query), true),
-    garbage,
-    what,
+    (query) => queryLimiter.run(orgId, () => selectExportBatch(queryLimiter.sql, query), true),
+    gcPacer,
+    exportRequest,
   );
   return Readable.from(chunks, { objectMode: false, highWaterMark: 1 });
 }
@@ -44,7 +44,7 @@ export interface ExportRequest {
 
 async function* exportChunks(
   select: (query: ExportBatchQuery) => Promise<ExportBatch | null>,
-  garbage: MinorGcPacer,
+  gcPacer: MinorGcPacer,
   { scope, range, format }: ExportRequest,
 ): AsyncGenerator<Uint8Array | string> {
   const { before, between, after } = DELIMITERS[format];
@@ -53,14 +53,14 @@ async function* exportChunks(
   let last: ExportBatch | null = null;
   let isFirst = true;
   do {
-    const run: ExportBatch | null = await select({ scope, range, format, before: last, limit });
-    if (run === null) break;
-    last = run;
-    if (run.bytes === null) continue;
+    const batch: ExportBatch | null = await select({ scope, range, format, before: last, limit });
+    if (batch === null) break;
+    last = batch;
+    if (batch.bytes === null) continue;
     if (!isFirst && between !== '') yield between;
     isFirst = false;
-    yield run.bytes;
-    garbage.onBytesAllocated(2 * run.bytes.length); // as it came off the socket, and put together
+    yield batch.bytes;
+    gcPacer.onBytesAllocated(2 * batch.bytes.length); // counted twice: received from the socket in pieces, then joined
   } while (last.records === limit);
   if (after !== '') yield after;
 }

@@ -1,4 +1,4 @@
-/** How long an export counts as open: its client decides when it goes, and the database when it answers. */
+/** Tests how long an export counts as open: until the client has left and the database has answered. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { MinorGcPacer } from '@acg/base/minor-gc-pacer';
@@ -11,36 +11,36 @@ import type { Actor } from '../../http/route-access.js';
 import { QueryConcurrencyLimiter } from '../query/query-concurrency-limiter.js';
 import { sendExport } from './send-export.js';
 
-/** Never connects: each query fails, when it is its turn. */
+/** Never connects: each query fails when it runs. */
 const sql = openPool(new Secret('postgres://127.0.0.1:1/none'), { connectionsMax: 1, applicationName: 'test' });
 const ACTOR = { orgId: 'org', userId: 'viewer' } as Actor;
 const OWN_MAX = 5;
 
-class CountingGate extends QueryConcurrencyLimiter {
-  /** Runs of exports, those that wait among them. */
-  asked = 0;
+class CountingLimiter extends QueryConcurrencyLimiter {
+  /** Number of export queries requested, including waiting ones. */
+  requestedBatches = 0;
 
   override run<T>(orgId: string, query: () => Promise<T>, isPatient = false): Promise<T> {
-    if (isPatient) this.asked++;
+    if (isPatient) this.requestedBatches++;
     return super.run(orgId, query, isPatient);
   }
 }
 
-let gate: CountingGate;
+let queryLimiter: CountingLimiter;
 let app: FastifyInstance;
 let port: number;
-/** Lets the runs of exports, which wait for it, be asked. */
+/** Releases the slot for which the export queries wait. */
 let release: () => void;
 let received: number;
-/** Connections that the server has not seen the end of. */
+/** Connections whose end the server has not seen. */
 let connected: number;
 
 beforeEach(async () => {
-  gate = new CountingGate(sql);
-  const held = new Promise<void>((go) => {
+  queryLimiter = new CountingLimiter(sql);
+  const occupied = new Promise<void>((go) => {
     release = go;
   });
-  void gate.run('org', () => held);
+  void queryLimiter.run('org', () => occupied);
   received = 0;
   connected = 0;
   app = Fastify();
@@ -55,7 +55,11 @@ beforeEach(async () => {
   app.get('/export', async (_request, reply) => {
     received++;
     const scope = { orgId: 'org', projectId: null, agentIds: [] };
-    return sendExport(reply, { gate, gcPacer: new MinorGcPacer(() => {}) }, 'x', { scope, range, format: 'csv' });
+    return sendExport(reply, { queryLimiter, gcPacer: new MinorGcPacer(() => {}) }, 'x', {
+      scope,
+      range,
+      format: 'csv',
+    });
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   port = (app.server.address() as AddressInfo).port;
@@ -66,11 +70,11 @@ afterEach(async () => {
   await app.close();
 });
 
-/** How many more of them may be open. */
-function free(): number {
+/** How many more exports may be opened. */
+function freeExportSlots(): number {
   const ends: (() => void)[] = [];
   try {
-    for (;;) ends.push(gate.openExport(ACTOR.orgId, ACTOR.userId));
+    for (;;) ends.push(queryLimiter.openExport(ACTOR.orgId, ACTOR.userId));
   } catch (error) {
     if (!(error instanceof TooManyAttempts)) throw error;
     return ends.length;
@@ -79,7 +83,7 @@ function free(): number {
   }
 }
 
-async function ask(method: 'GET' | 'HEAD', times: number): Promise<Socket> {
+async function sendRequests(method: 'GET' | 'HEAD', times: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
   const before = received;
@@ -88,32 +92,32 @@ async function ask(method: 'GET' | 'HEAD', times: number): Promise<Socket> {
   return socket;
 }
 
-test('export: one whose reader has left counts until its run is not waited for any more', async () => {
+test('an export whose client has left counts as open until its waiting query ends', async () => {
   for (let n = 1; n <= OWN_MAX; n++) {
-    const socket = await ask('GET', 1);
-    await expect.poll(() => gate.asked).toBe(n);
+    const socket = await sendRequests('GET', 1);
+    await expect.poll(() => queryLimiter.requestedBatches).toBe(n);
     socket.destroy();
     await expect.poll(() => connected).toBe(0);
-    expect(free()).toBe(OWN_MAX - n);
+    expect(freeExportSlots()).toBe(OWN_MAX - n);
   }
   release();
-  await expect.poll(free).toBe(OWN_MAX);
+  await expect.poll(freeExportSlots).toBe(OWN_MAX);
 });
 
-test('export: whoever asks for its head alone is answered, and nothing is read', async () => {
+test('a HEAD request is answered without reading records', async () => {
   for (let n = 1; n <= 2 * OWN_MAX; n++) {
-    const socket = await ask('HEAD', 1);
+    const socket = await sendRequests('HEAD', 1);
     const [head] = (await once(socket, 'data')) as [Buffer];
     expect(head.toString()).toMatch(/^HTTP\/1\.1 200 .*text\/csv/s);
-    await expect.poll(free).toBe(OWN_MAX);
+    await expect.poll(freeExportSlots).toBe(OWN_MAX);
   }
-  expect(gate.asked).toBe(0);
+  expect(queryLimiter.requestedBatches).toBe(0);
 });
 
-test('export: answers that wait behind others on a connection end with it', async () => {
-  const socket = await ask('GET', OWN_MAX);
-  expect(free()).toBe(0);
+test('pipelined exports are released when their connection closes', async () => {
+  const socket = await sendRequests('GET', OWN_MAX);
+  expect(freeExportSlots()).toBe(0);
   socket.destroy();
   release();
-  await expect.poll(free).toBe(OWN_MAX);
+  await expect.poll(freeExportSlots).toBe(OWN_MAX);
 });

@@ -1,4 +1,4 @@
-/** Answers with an export: a file that streams. */
+/** Responds with an export as a streamed file. */
 import type { MinorGcPacer } from '@acg/base/minor-gc-pacer';
 import type { FastifyReply } from 'fastify';
 import type { QueryConcurrencyLimiter } from '../query/query-concurrency-limiter.js';
@@ -11,32 +11,39 @@ const CONTENT_TYPE = {
 } as const;
 
 export interface ExportContext {
-  readonly gate: QueryConcurrencyLimiter;
+  readonly queryLimiter: QueryConcurrencyLimiter;
   readonly gcPacer: MinorGcPacer;
 }
 
-/** `name`: of the file, between `usage-` and its ending. Throws when too many are open. */
+/**
+ * `name`: part of the file name between `usage-` and the extension. Throws `TooManyAttempts` if too many exports are
+ * open.
+ */
 export function sendExport(
   reply: FastifyReply,
-  { gate, gcPacer: garbage }: ExportContext,
+  { queryLimiter, gcPacer }: ExportContext,
   name: string,
-  what: Omit<ExportRequest, 'format'> & { readonly format: ExportFormat | undefined },
+  request: Omit<ExportRequest, 'format'> & { readonly format: ExportFormat | undefined },
 ): FastifyReply {
   const { actor } = reply.request;
-  const done = gate.openExport(actor.orgId, actor.userId);
-  const format = what.format ?? 'json';
-  const stream = createExportStream(gate, garbage, { ...what, format });
-  if (reply.request.method === 'HEAD') stream.destroy(); // it would be read for nobody, however long it is
-  const asked = new Promise<void>((ended) => stream.once('close', ended));
-  // What was read and is not taken yet lies in memory, and a run that waits to be asked for is work, whoever still reads.
-  void Promise.all([asked, waitForResponseClose(reply).then(() => stream.destroy())]).then(done);
+  const closeExport = queryLimiter.openExport(actor.orgId, actor.userId);
+  const format = request.format ?? 'json';
+  const stream = createExportStream(queryLimiter, gcPacer, { ...request, format });
+  if (reply.request.method === 'HEAD') stream.destroy(); // nothing reads the body of a HEAD response
+  const streamClosed = new Promise<void>((ended) => stream.once('close', ended));
+  // Counts as open until both have ended: unread data occupies memory, and a waiting batch query is work even after the
+  // client has left.
+  void Promise.all([streamClosed, waitForResponseClose(reply).then(() => stream.destroy())]).then(closeExport);
   return reply
     .header('content-type', CONTENT_TYPE[format])
     .header('content-disposition', `attachment; filename="usage-${name}.${format}"`)
     .send(stream);
 }
 
-/** The client has all of it, or is gone. An answer that waits behind others of its connection is not told of its end. */
+/**
+ * Resolves when the client has received the response or has disconnected. A response that waits behind others on its
+ * connection emits no `close` event, so this listens on the socket, too.
+ */
 function waitForResponseClose({ raw, request }: FastifyReply): Promise<void> {
   const { socket } = request.raw;
   return new Promise((resolve) => {

@@ -1,16 +1,16 @@
 /**
- * What logs and exports show of a usage record: each field once, with its SQL and its type. The pages of /logs, exports
- * in JSON and CSV, and the API document are made of this list, so none of them can lack a field.
+ * The fields of a log record: each field once, with its SQL and its type. The pages of /logs, exports in JSON and CSV,
+ * and the API document are built from this list, so all of them have the same fields.
  */
 import { type Static, type TSchema, Type } from 'typebox';
 import { Timestamp, Uuid } from '../../http/schema.js';
 
-/** `text` is anything a caller or a provider could have chosen. */
+/** `text`: may contain anything that a caller or provider chose. */
 type FieldKind = 'plain' | 'text' | 'textOrNull' | 'flag';
 
 export interface LogField<Shown extends TSchema = TSchema> {
   readonly kind: FieldKind;
-  /** Over a row of `usage_records`. */
+  /** Expression over a row of `usage_records`. */
   readonly sql: string;
   readonly type: Shown;
 }
@@ -21,7 +21,7 @@ const textOrNull = (sql: string) =>
   ({ kind: 'textOrNull', sql, type: Type.Union([Type.String(), Type.Null()]) }) as const;
 const count = (sql: string) => plain(sql, Type.Integer());
 
-/** In the order in which exports have them: new ones go to the end. */
+/** In the order of the exports: append new fields at the end. */
 export const LOG_FIELDS = {
   id: plain('id', Uuid),
   requestId: plain('id', Uuid),

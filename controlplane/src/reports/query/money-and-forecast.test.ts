@@ -13,11 +13,11 @@ test.each([
   [14_999_999n, 1],
   [15_000_000n, 2],
   [9_007_199_254_740_993_000n, 900_719_925_474],
-])('cents: %s nano-dollars are %s cents, rounded half up from the exact sum', (nanos, cents) => {
+])('%s nano-dollars are %s cents, rounded half up from the exact sum', (nanos, cents) => {
   expect(wholeCentsFromNanos(nanos)).toBe(cents);
 });
 
-test('percentages and averages: two decimals, 0 of nothing is 0', () => {
+test('percentages and averages have two decimals, and 0 of 0 is 0', () => {
   expect([percentage(1, 3), percentage(2, 3), percentage(0, 0), percentage(5, 5)]).toEqual([33.33, 66.67, 0, 100]);
   expect([averageMs(301, 2), averageMs(100, 3), averageMs(0, 0)]).toEqual([150.5, 33.33, 0]);
 });
@@ -27,13 +27,13 @@ test.each([
   ['7d', '2026-11-14T11:00:00.000Z', 168],
   ['30d', '2026-10-22T11:00:00.000Z', 720],
   ['90d', '2026-08-23T11:00:00.000Z', 2_160],
-] as const)('period %s: whole hours up to and with the current one', (period, from, hours) => {
+] as const)('period %s covers whole hours including the current one', (period, from, hours) => {
   const range = periodRange(period, NOW);
   expect(iso(range)).toEqual([from, '2026-11-21T11:00:00.000Z']);
   expect(bucketStarts(range, 'hour')).toHaveLength(hours);
 });
 
-test('buckets: days are UTC days, the first one is the day in which the period begins', () => {
+test('daily buckets are UTC days, starting with the day in which the period begins', () => {
   const names = bucketStarts(periodRange('7d', NOW), 'day').map(formatBucket);
   expect(names).toHaveLength(8);
   expect([names[0], names[7]]).toEqual(['2026-11-14 00:00:00', '2026-11-21 00:00:00']);
@@ -46,17 +46,17 @@ test.each([
   ['2024-02-28', '2024-02-29', '2024-02-28', '2024-03-01'],
   ['2026-11-21', '2026-11-21', '2026-11-21', '2026-11-22'],
   ['2026-12-24', undefined, '2026-12-24', '2026-12-25'],
-])('days from %s to %s: inclusive, default the current month', (start, end, from, to) => {
+])('days from %s to %s are inclusive and default to the current month', (start, end, from, to) => {
   expect(iso(resolveDayRange(start, end, NOW))).toEqual([`${from}T00:00:00.000Z`, `${to}T00:00:00.000Z`]);
 });
 
-test('days: a start after the end is refused', () => {
+test('rejects a start after the end', () => {
   expect(() => resolveDayRange('2026-11-02', '2026-11-01', NOW)).toThrow('start must not be after end');
 });
 
 const CENT = 10_000_000;
 const HOUR = 3_600_000;
-test('forecast: burn per hour since the first spend of the last day, month so far plus burn for the hours left, days to budget', () => {
+test('the forecast extrapolates the burn rate since the first spend of the last 24 hours', () => {
   const firstSpendMs = NOW - 24 * HOUR;
   const input = {
     recentNanos: 240 * CENT,
@@ -75,7 +75,7 @@ test('forecast: burn per hour since the first spend of the last day, month so fa
   expect(forecastSpend({ ...input, budgetCents: 900 }).daysUntilBudget).toBe(0);
   expect(forecastSpend({ ...input, budgetCents: 1_000 }).daysUntilBudget).toBe(0);
   expect(forecastSpend({ ...input, budgetCents: null }).daysUntilBudget).toBeNull();
-  // The month has 229 hours and a third left: 2 293 cents more at this rate.
+  // The month has 229 1/3 hours left: 2,293 more cents at this rate.
   expect(forecastSpend({ ...input, budgetCents: 3_290 }).daysUntilBudget).toBe(9.54);
   expect(forecastSpend({ ...input, budgetCents: 3_295 }).daysUntilBudget).toBeNull();
   expect(forecastSpend({ ...input, recentNanos: 0, firstSpendMs: null })).toMatchObject({
@@ -86,7 +86,7 @@ test('forecast: burn per hour since the first spend of the last day, month so fa
   expect(forecastSpend({ ...input, firstSpendMs: NOW - 6 * HOUR }).burnRateCentsPerHour).toBe(40);
 });
 
-test('forecast: what was spent within less than an hour counts as spent in one', () => {
+test('spend within less than an hour counts as spent in one hour', () => {
   const spent = { recentNanos: 300_000, firstSpendMs: NOW - 4_000, monthNanos: 300_000, budgetCents: 1, nowMs: NOW };
   expect(forecastSpend(spent)).toEqual({
     burnRateCentsPerHour: 0.03,
@@ -94,10 +94,10 @@ test('forecast: what was spent within less than an hour counts as spent in one',
     projectedMonthlyUsd: 0.0691,
     daysUntilBudget: 1.35,
   });
-  expect(forecastSpend({ ...spent, monthNanos: CENT }).daysUntilBudget).toBe(0); // spent is spent
+  expect(forecastSpend({ ...spent, monthNanos: CENT }).daysUntilBudget).toBe(0); // the budget is already used up
 });
 
-test('dollars: six decimals of an exact sum, rounded half up', () => {
+test('dollars have six decimals, rounded half up from the exact sum', () => {
   expect([0n, 499n, 500n, 1_499n, 123_456_789_500n, 9_007_199_254_740_992_000n].map(usdFromNanos)).toEqual([
     0, 0, 0.000001, 0.000001, 123.45679, 9_007_199_254.740992,
   ]);

@@ -1,4 +1,7 @@
-/** How figures are shown: cents from nano-dollars, percentages, averages, forecasts (docs/contract.md#usage). Pure. */
+/**
+ * Formats the figures of reports: cents from nano-dollars, percentages, averages, forecasts (docs/contract.md#usage).
+ * Pure.
+ */
 import { HOUR_MS, NANOS_PER_CENT } from '@acg/base/units';
 import { startOfNextUtcMonth } from './time-range.js';
 
@@ -8,10 +11,10 @@ const NANOS_PER_CENT_BIG = BigInt(NANOS_PER_CENT);
 export const wholeCentsFromNanos = (nanos: bigint): number =>
   Number((nanos + NANOS_PER_CENT_BIG / 2n) / NANOS_PER_CENT_BIG);
 
-/** Dollars of an exact sum to six decimals, rounded half up: what whole cents do not show. */
+/** Dollars of an exact sum, rounded half up to six decimals; finer than whole cents. */
 export const usdFromNanos = (nanos: bigint): number => Number((nanos + 500n) / 1_000n) / 1e6;
 
-/** Cents with their fraction. */
+/** US cents, not rounded. */
 export const centsFromNanos = (nanos: bigint | number): number => Number(nanos) / NANOS_PER_CENT;
 
 export const percentage = (part: number, whole: number): number => (whole === 0 ? 0 : rounded((100 * part) / whole, 2));
@@ -27,7 +30,7 @@ const rounded = (value: number, digits: number): number => {
 interface ForecastInput {
   /** Spend of the last 24 hours. */
   readonly recentNanos: number;
-  /** When the first of it was spent, Unix ms; null: nothing was. */
+  /** Time of the first of that spend, Unix ms; null: none. */
   readonly firstSpendMs: number | null;
   /** Spend of the calendar month. */
   readonly monthNanos: number;
@@ -39,11 +42,11 @@ interface Forecast {
   readonly burnRateCentsPerHour: number;
   readonly projectedMonthlyCents: number;
   readonly projectedMonthlyUsd: number;
-  /** 0 when the budget is used up; null without one, and where the month ends first. */
+  /** 0 when the budget is used up. Null without a budget, or if it lasts until the end of the month. */
   readonly daysUntilBudget: number | null;
 }
 
-/** As summaries of agents say it. */
+/** The forecast in the format of agent summaries. */
 export function forecastSpend(input: ForecastInput): Forecast {
   const { burnRateCentsPerHour, projectedCents, daysUntilBudget } = projectSpend(input);
   return {
@@ -56,7 +59,7 @@ export function forecastSpend(input: ForecastInput): Forecast {
 
 export function projectSpend(input: ForecastInput) {
   const { recentNanos, firstSpendMs, monthNanos, budgetCents, nowMs } = input;
-  // Over the time in which it was spent, so that a young agent's rate is no accident of when it was made.
+  // The rate counts from the first spend, so that a new agent's rate does not depend on when it was created.
   const hours = Math.max(1, Math.min(24, (nowMs - (firstSpendMs ?? nowMs)) / HOUR_MS));
   const burn = centsFromNanos(recentNanos) / hours;
   const monthCents = centsFromNanos(monthNanos);
@@ -70,6 +73,6 @@ export function projectSpend(input: ForecastInput) {
 
 function daysUntilSpent(centsLeft: number, burn: number, hoursLeft: number): number | null {
   if (centsLeft <= 0) return 0;
-  const hours = centsLeft / burn; // infinite without spending
+  const hours = centsLeft / burn; // infinite without spend
   return hours > hoursLeft ? null : rounded(hours / 24, 2);
 }

@@ -4,63 +4,63 @@ import { openPool } from '../../db/sql.js';
 import { TooManyAttempts } from '../../domain/errors.js';
 import { QueryConcurrencyLimiter } from './query-concurrency-limiter.js';
 
-/** Never asked: connects to nothing. */
+/** Never connects. */
 const sql = openPool(new Secret('postgres://127.0.0.1:1/none'), { connectionsMax: 1, applicationName: 'test' });
 
-test('gate: two run, eight wait, the next is refused; another organization is not held up', async () => {
-  const gate = new QueryConcurrencyLimiter(sql);
+test('runs two queries, queues eight, rejects the next, and does not delay another organization', async () => {
+  const limiter = new QueryConcurrencyLimiter(sql);
   const started: number[] = [];
   const ends: (() => void)[] = [];
   const query = (i: number) => () => {
     started.push(i);
     return new Promise<number>((resolve) => ends.push(() => resolve(i)));
   };
-  const queries = Array.from({ length: 10 }, (_, i) => gate.run('busy', query(i)));
-  await expect(gate.run('busy', query(10))).rejects.toThrow(TooManyAttempts);
+  const queries = Array.from({ length: 10 }, (_, i) => limiter.run('busy', query(i)));
+  await expect(limiter.run('busy', query(10))).rejects.toThrow(TooManyAttempts);
   expect(started).toEqual([0, 1]);
-  await expect(gate.run('other', async () => 'served')).resolves.toBe('served');
+  await expect(limiter.run('other', async () => 'served')).resolves.toBe('served');
   for (let i = 0; i < 10; i++) {
     ends[i]!();
     await expect(queries[i]).resolves.toBe(i);
   }
   expect(started).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
-  await expect(gate.run('busy', async () => 'free again')).resolves.toBe('free again');
+  await expect(limiter.run('busy', async () => 'free again')).resolves.toBe('free again');
 });
 
-test('gate: a query that fails gives its place back', async () => {
-  const gate = new QueryConcurrencyLimiter(sql);
-  const fail = () => gate.run('org', () => Promise.reject(new Error('gone')));
+test('a failed query releases its slot', async () => {
+  const limiter = new QueryConcurrencyLimiter(sql);
+  const fail = () => limiter.run('org', () => Promise.reject(new Error('gone')));
   for (let i = 0; i < 3; i++) await expect(fail()).rejects.toThrow('gone');
-  await expect(gate.run('org', async () => 1)).resolves.toBe(1);
+  await expect(limiter.run('org', async () => 1)).resolves.toBe(1);
 });
 
-test('gate: ten exports are open at once, and their runs wait where questions would be refused', async () => {
-  const gate = new QueryConcurrencyLimiter(sql);
-  const closes = Array.from({ length: 10 }, (_, n) => gate.openExport('org', `member ${n}`));
-  expect(() => gate.openExport('org', 'another')).toThrow(TooManyAttempts);
-  gate.openExport('other', 'member 0')();
+test('allows ten open exports, whose queries wait when report queries would be rejected', async () => {
+  const limiter = new QueryConcurrencyLimiter(sql);
+  const closes = Array.from({ length: 10 }, (_, n) => limiter.openExport('org', `member ${n}`));
+  expect(() => limiter.openExport('org', 'another')).toThrow(TooManyAttempts);
+  limiter.openExport('other', 'member 0')();
   closes[0]!();
-  closes[0]!(); // counts once
-  gate.openExport('org', 'member 0');
-  expect(() => gate.openExport('org', 'another')).toThrow(TooManyAttempts);
+  closes[0]!(); // the second call has no effect
+  limiter.openExport('org', 'member 0');
+  expect(() => limiter.openExport('org', 'another')).toThrow(TooManyAttempts);
 
   const ends: (() => void)[] = [];
   const query = () => new Promise<void>((resolve) => ends.push(resolve));
-  const questions = Array.from({ length: 10 }, () => gate.run('org', query));
-  await expect(gate.run('org', query)).rejects.toThrow(TooManyAttempts);
-  const run = gate.run('org', async () => 'a run', true);
+  const reportQueries = Array.from({ length: 10 }, () => limiter.run('org', query));
+  await expect(limiter.run('org', query)).rejects.toThrow(TooManyAttempts);
+  const run = limiter.run('org', async () => 'a run', true);
   for (let i = 0; i < 10; i++) {
     ends[i]!();
-    await questions[i];
+    await reportQueries[i];
   }
   await expect(run).resolves.toBe('a run');
 });
 
-test('gate: one member alone has half of the exports, and leaves the others theirs', () => {
-  const gate = new QueryConcurrencyLimiter(sql);
+test('one member can open only half of the exports', () => {
+  const limiter = new QueryConcurrencyLimiter(sql);
   const open = (member: string): boolean => {
     try {
-      gate.openExport('org', member);
+      limiter.openExport('org', member);
       return true;
     } catch (error) {
       if (!(error instanceof TooManyAttempts)) throw error;
@@ -71,8 +71,8 @@ test('gate: one member alone has half of the exports, and leaves the others thei
   expect([opened('viewer'), opened('owner'), opened('admin')]).toEqual([5, 3, 1]);
 });
 
-test('gate: runs of exports go one at a time, and a question does not wait for them', async () => {
-  const gate = new QueryConcurrencyLimiter(sql);
+test('runs export queries one at a time without delaying a report query', async () => {
+  const limiter = new QueryConcurrencyLimiter(sql);
   const started: string[] = [];
   const ends: (() => void)[] = [];
   const run = (name: string, isPatient: boolean) => {
@@ -80,7 +80,7 @@ test('gate: runs of exports go one at a time, and a question does not wait for t
       started.push(name);
       return new Promise<void>((resolve) => ends.push(resolve));
     };
-    return gate.run('org', query, isPatient);
+    return limiter.run('org', query, isPatient);
   };
   const all = [run('export 1', true), run('export 2', true), run('export 3', true), run('question', false)];
   expect(started).toEqual(['export 1', 'question']);
@@ -94,5 +94,5 @@ test('gate: runs of exports go one at a time, and a question does not wait for t
   await all[1];
   ends[3]!();
   await all[2];
-  await expect(gate.run('org', async () => 'free', true)).resolves.toBe('free');
+  await expect(limiter.run('org', async () => 'free', true)).resolves.toBe('free');
 });

@@ -1,8 +1,10 @@
 /**
- * Which rollups answer for a span of whole hours: whole days from the days' rollups as far as they are made, what is
- * left at both ends from the hours'. A past day in which something was booked late is read from its hours until it has
- * been added up anew (ledger/daily-rollups.ts). Of organizations and projects hours that are over are added up, too, in
- * the same way (ledger/hour-rollups.ts); only the last one or two are read as they are booked.
+ * Selects the rollups that cover a range of whole hours: daily rollups for whole days that are rolled up, hourly ones
+ * for the rest at both ends. A past day with late bookings is read from its hours until its rollup is rebuilt
+ * (ledger/daily-rollups.ts).
+ *
+ * For organizations and projects, finished hours come from hourly rollups by dimension in the same way
+ * (ledger/hourly-dimension-rollups.ts). Only the last one or two hours are read directly.
  */
 import { DAY_MS } from '@acg/base/units';
 import type { Sql, Tx } from '../../db/sql.js';
@@ -11,11 +13,11 @@ import type { Interval, TimeRange } from './time-range.js';
 export const DIMENSIONS = ['project', 'agent', 'provider', 'model', 'key'] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
-/** Whose usage: an organization's, one of its projects', or that of some of its agents. */
+/** Scope of a report: an organization, one of its projects, or some of its agents. */
 export interface UsageScope {
   readonly orgId: string;
   readonly projectId: string | null;
-  /** Null: all, those that are gone, too. */
+  /** Null: all agents, including deleted ones. */
   readonly agentIds: readonly string[] | null;
 }
 
@@ -28,29 +30,29 @@ const DIMENSION_EXPRESSIONS: Readonly<Record<Dimension, string>> = {
 };
 const SUM_COLUMNS = 'requests, errors, tokens_in, tokens_out, cost_nanos, duration_ms_sum, latency_sketch';
 
-/** Rows of (hour, value, sums, sketch); a project's and a provider's have sketches, and all of those of agents. */
+/** Rows of (hour, value, sums, sketch). Only projects and providers have sketches, unless the scope names agents. */
 export function rollupsByDimension(sql: Sql | Tx, scope: UsageScope, range: TimeRange, dimension: Dimension) {
   const columns = sql.unsafe(`${DIMENSION_EXPRESSIONS[dimension]} as value, ${SUM_COLUMNS}`);
-  const added = dimensionRollups(sql, scope, dimension);
-  if (added === null) return rollupsInRange(sql, scope, range, sql`usage_daily d where`, columns, null);
-  return rollupsInRange(sql, scope, range, sql`usage_daily_by d where ${added.of}`, columns, added);
+  const byDimension = dimensionRollups(sql, scope, dimension);
+  if (byDimension === null) return rollupsInRange(sql, scope, range, sql`usage_daily d where`, columns, null);
+  return rollupsInRange(sql, scope, range, sql`usage_daily_by d where ${byDimension.of}`, columns, byDimension);
 }
 
-/** Rows by one dimension, of days and of hours that are over. */
+/** Rollups by one dimension, for days and finished hours. */
 interface DimensionRollups {
   readonly columns: Fragment;
-  /** Begins their condition. */
+  /** First part of the condition on their rows. */
   readonly of: Fragment;
 }
 
-/** Null: there are none of some agents. */
+/** Null if the scope names agents: there are no such rollups for them. */
 function dimensionRollups(sql: Sql | Tx, { agentIds }: UsageScope, dimension: Dimension): DimensionRollups | null {
   if (agentIds !== null) return null;
   const [stored, value] = dimension === 'project' ? ['provider', 'project_id::text'] : [dimension, 'value'];
   return { columns: sql.unsafe(`${value} as value, ${SUM_COLUMNS}`), of: sql`dimension = ${stored} and` };
 }
 
-/** The same, of days as a whole or of each hour. */
+/** As {@link rollupsByDimension}, with one row set per day or per hour. */
 export function rollupsByBucket(
   sql: Sql | Tx,
   scope: UsageScope,
@@ -78,32 +80,32 @@ function rollupsInRange(
   { fromMs, toMs }: TimeRange,
   days: Fragment,
   hourColumns: Fragment,
-  added: DimensionRollups | null,
+  dimension: DimensionRollups | null,
 ) {
   const { orgId } = scope;
   const [from, to] = [sql`${new Date(fromMs)}::timestamptz`, sql`${new Date(toMs)}::timestamptz`];
   const firstDay = sql`${new Date(Math.ceil(fromMs / DAY_MS) * DAY_MS)}::timestamptz`;
   const lastDay = new Date(Math.floor(toMs / DAY_MS) * DAY_MS);
   const rolledUntil = sql`least(${lastDay}::timestamptz, (select rolled_until from usage_daily_progress))`;
-  const of = scopeCondition(sql, scope);
+  const inScope = scopeCondition(sql, scope);
   return sql`(
-    select day as hour, ${added?.columns ?? hourColumns} from ${days} ${of} and day >= ${firstDay} and day < ${rolledUntil}
+    select day as hour, ${dimension?.columns ?? hourColumns} from ${days} ${inScope} and day >= ${firstDay} and day < ${rolledUntil}
        and d.day not in (select l.day from usage_late l where l.org_id = ${orgId})
     union all
     select h.* from (select distinct day from usage_late
              where org_id = ${orgId} and day >= ${firstDay} and day < ${rolledUntil}) late
      cross join lateral ( -- offset 0: looked up day by day: never all hours joined with no days
        select hour, ${hourColumns} from usage_hourly
-        where ${of} and hour >= late.day and hour < late.day + interval '1 day' offset 0) h
+        where ${inScope} and hour >= late.day and hour < late.day + interval '1 day' offset 0) h
     union all
-    ${hourlyRollupsInRange(sql, scope, from, sql`least(${firstDay}, ${to})`, hourColumns, added)}
+    ${hourlyRollupsInRange(sql, scope, from, sql`least(${firstDay}, ${to})`, hourColumns, dimension)}
     union all
-    ${hourlyRollupsInRange(sql, scope, sql`greatest(${firstDay}, ${rolledUntil})`, to, hourColumns, added)})`;
+    ${hourlyRollupsInRange(sql, scope, sql`greatest(${firstDay}, ${rolledUntil})`, to, hourColumns, dimension)})`;
 }
 
 /**
- * The hours from one instant to another: those that are over from what is added up of them, if there is any, unless
- * something was booked late in them; the last ones as they are.
+ * The hours between two times. With dimension rollups, finished hours come from them, except hours with late bookings;
+ * the last hours come from the hourly rollups.
  */
 function hourlyRollupsInRange(
   sql: Sql | Tx,
@@ -111,28 +113,28 @@ function hourlyRollupsInRange(
   from: Fragment,
   to: Fragment,
   columns: Fragment,
-  added: DimensionRollups | null,
+  dimension: DimensionRollups | null,
 ) {
-  const of = scopeCondition(sql, scope);
-  if (added === null)
-    return sql`select hour, ${columns} from usage_hourly where ${of} and hour >= ${from} and hour < ${to}`;
+  const inScope = scopeCondition(sql, scope);
+  if (dimension === null)
+    return sql`select hour, ${columns} from usage_hourly where ${inScope} and hour >= ${from} and hour < ${to}`;
   const { orgId } = scope;
   const rolledUntil = sql`(select rolled_until from usage_hourly_progress)`;
   const isRolled = sql`hour >= ${from} and hour < least(${to}, ${rolledUntil})`;
   return sql`
-    select hour, ${added.columns} from usage_hourly_by d where ${added.of} ${of} and ${isRolled}
+    select hour, ${dimension.columns} from usage_hourly_by d where ${dimension.of} ${inScope} and ${isRolled}
        and d.hour not in (select l.hour from usage_late_hours l where l.org_id = ${orgId})
     union all
     select h.* from (select distinct hour from usage_late_hours where org_id = ${orgId} and ${isRolled}) late
-     cross join lateral (select hour, ${columns} from usage_hourly where ${of} and hour = late.hour offset 0) h
+     cross join lateral (select hour, ${columns} from usage_hourly where ${inScope} and hour = late.hour offset 0) h
     union all
     select hour, ${columns} from usage_hourly
-     where ${of} and hour >= greatest(${from}, ${rolledUntil}) and hour < ${to}`;
+     where ${inScope} and hour >= greatest(${from}, ${rolledUntil}) and hour < ${to}`;
 }
 
-/** The rows of the scope. */
+/** Condition that selects the rows of the scope. */
 export function scopeCondition(sql: Sql | Tx, { orgId, projectId, agentIds }: UsageScope) {
-  const ofProject = projectId === null ? sql`` : sql`and project_id = ${projectId}`;
-  const ofAgents = agentIds === null ? sql`` : sql`and agent_id = any(${[...agentIds]}::uuid[])`;
-  return sql`org_id = ${orgId} ${ofAgents} ${ofProject}`;
+  const projectFilter = projectId === null ? sql`` : sql`and project_id = ${projectId}`;
+  const agentFilter = agentIds === null ? sql`` : sql`and agent_id = any(${[...agentIds]}::uuid[])`;
+  return sql`org_id = ${orgId} ${agentFilter} ${projectFilter}`;
 }

@@ -1,4 +1,4 @@
-/** SQL of the usage reports. Reads rollups only, whatever the period; log rows are `log-store.ts`'s. */
+/** SQL of the usage reports. Reads rollups only, for any period. Log records: reports/calls. */
 import { DAY_MS } from '@acg/base/units';
 import type { Sql, Tx } from '../../db/sql.js';
 import type { ListResult, Page } from '../../http/pagination.js';
@@ -19,7 +19,7 @@ export interface ReportedAgent {
   readonly budgetCents: number | null;
 }
 
-/** Those of the agents that belong to the organization. */
+/** The given agents that belong to the organization. */
 export function loadReportedAgents(sql: Sql | Tx, orgId: string, ids: readonly string[]): Promise<ReportedAgent[]> {
   return sql<ReportedAgent[]>`
     select id, name, budget_cents_monthly as "budgetCents" from agents
@@ -34,7 +34,7 @@ export interface ProviderSums extends UsageSums {
   readonly sketches: string;
 }
 
-/** Money as text: a sum may be above 2^53. */
+/** Sums as Postgres returns them: nano-dollars as text, because a sum may exceed 2^53. */
 export type RawSums<T extends { readonly costNanos: bigint }> = Omit<T, 'costNanos'> & { readonly costNanos: string };
 export const parseExactSums = <T extends { readonly costNanos: string }>(rows: readonly T[]) =>
   rows.map((row) => ({ ...row, costNanos: BigInt(row.costNanos) }));
@@ -44,8 +44,8 @@ export const SUM_EXPRESSIONS = `sum(requests)::bigint as requests, sum(errors)::
   sum(duration_ms_sum)::bigint as "durationMsSum"`;
 
 /**
- * All sketches of a group behind each other, for {@link Sketch.fromBase64}: two thirds of the hexadecimal digits that
- * Postgres makes of bytes, and read twenty times as fast here.
+ * All sketches of a group concatenated, for {@link LatencySketch.fromBase64}. Base64 is a third shorter than the
+ * hexadecimal text of `bytea` and is decoded twenty times as fast.
  */
 export const SKETCHES_EXPRESSION = `encode(string_agg(latency_sketch, ''::bytea), 'base64')`;
 export async function sumByProvider(
@@ -67,7 +67,7 @@ export interface AgentSums extends UsageSums {
   readonly sketches: string;
 }
 
-/** By the ids of agents; those without calls are not in it. */
+/** Sums by agent id; agents without calls are missing. */
 export async function sumByAgent(tx: Tx, scope: UsageScope, range: TimeRange): Promise<ReadonlyMap<string, AgentSums>> {
   const rows = await tx<(RawSums<AgentSums> & { readonly agentId: string })[]>`
     select agent_id as "agentId", ${tx.unsafe(SUM_EXPRESSIONS)}, ${tx.unsafe(SKETCHES_EXPRESSION)} as sketches
@@ -82,7 +82,7 @@ interface AgentBucketSums {
   readonly costNanos: bigint;
 }
 
-/** Of the scope's agents; only buckets with calls. */
+/** Sums of the scope's agents by bucket; buckets without calls are missing. */
 export async function sumByAgentAndBucket(
   tx: Tx,
   scope: UsageScope,
@@ -98,11 +98,14 @@ export async function sumByAgentAndBucket(
 
 export interface NamedSums extends UsageSums {
   readonly name: string | null;
-  /** Of the dimension: a slug, a model's name, an id; `''` or the nil UUID where it is not known. */
+  /** Value of the dimension: slug, model or id. `''` or the nil UUID if unknown. */
   readonly value: string;
 }
 
-/** The dearest first. `name` is what people call it now, null for what is gone and for what has no other name. */
+/**
+ * Sums per value of the dimension, the most expensive first. `name` is the current name; null for deleted objects and
+ * for values without a name.
+ */
 export async function sumByDimension(
   sql: Sql | Tx,
   scope: UsageScope,
@@ -134,7 +137,7 @@ export interface BucketSums extends UsageSums {
   readonly bucket: Date;
 }
 
-/** Only buckets with calls. */
+/** Buckets without calls are missing. */
 export async function sumByBucket(
   sql: Sql | Tx,
   scope: UsageScope,
@@ -151,7 +154,7 @@ export async function sumByBucket(
 
 export interface RejectionSum {
   readonly agentId: string;
-  /** "" where the provider was not known yet. */
+  /** `''`: rejected before the provider was known. */
   readonly providerSlug: string;
   readonly bucket: Date;
   readonly count: number;
@@ -171,7 +174,7 @@ export function sumRejections(
      group by agent_id, provider_slug, bucket`;
 }
 
-/** Refused calls by the ids of agents. */
+/** Number of rejected calls by agent id. */
 export async function sumRejectionsByAgent(
   tx: Tx,
   scope: UsageScope,
@@ -186,11 +189,11 @@ export async function sumRejectionsByAgent(
 
 export interface SpendSums {
   readonly agentId: string;
-  /** Of the calendar month. */
+  /** Spend of the calendar month, nano-dollars. */
   readonly monthNanos: number;
-  /** Of the last 24 hours; of the hour in which they begin, the part that lies in them. */
+  /** Spend of the last 24 hours, nano-dollars. The first, partial hour counts proportionally. */
   readonly recentNanos: number;
-  /** Beginning of the first hour of it in which something was spent. */
+  /** Start of the first hour with spend within the last 24 hours. */
   readonly firstHour: Date | null;
 }
 
@@ -214,7 +217,7 @@ export function sumAgentSpend(
           from usage_hourly where agent_id = a.id and hour >= date_trunc('hour', ${since}::timestamptz)) r on true`;
 }
 
-/** All calls of the scope: how many, and {@link SKETCHES_EXPRESSION}. */
+/** Number of calls of the scope, and {@link SKETCHES_EXPRESSION}. */
 export async function loadSketches(
   sql: Sql | Tx,
   scope: UsageScope,
@@ -231,7 +234,7 @@ export interface RejectionReasonSum {
   readonly count: number;
 }
 
-/** Refused calls by reason, most first. */
+/** Rejected calls by reason, the most frequent first. */
 export function sumRejectionsByReason(
   sql: Sql | Tx,
   scope: UsageScope,
@@ -244,12 +247,12 @@ export function sumRejectionsByReason(
      group by reason order by sum(count) desc, reason`;
 }
 
-/** Refusals know no project: they count while there is their agent. */
+/** Rejections are stored without a project, so they count as long as their agent exists. */
 export function projectCondition(sql: Sql | Tx, { projectId }: UsageScope) {
   return projectId === null ? sql`` : sql`and agent_id in (select id from agents where project_id = ${projectId})`;
 }
 
-/** Whether the organization has, or had, the project and the agent that the scope names. */
+/** Whether the organization has or had the project and the agent that the scope names. */
 export async function scopeExists(sql: Sql | Tx, { orgId, projectId, agentIds }: UsageScope): Promise<boolean> {
   const [agentId = null] = agentIds ?? [];
   const [row] = await sql<{ known: boolean }[]>`

@@ -1,4 +1,4 @@
-/** Spans of time that usage questions are about, in whole hours of UTC, because rollups are hourly. Pure. */
+/** Time ranges of usage reports, in whole hours of UTC, because rollups are hourly. Pure. */
 import { DAY_MS, HOUR_MS } from '@acg/base/units';
 import { InvalidInput } from '../../domain/errors.js';
 import { EARLIEST_TIMESTAMP_MS, LATEST_TIMESTAMP_MS, parseTimestamp } from '../../http/timestamp-params.js';
@@ -21,15 +21,16 @@ export function periodRange(period: Period, nowMs: number): TimeRange {
   return { fromMs: toMs - PERIOD_HOURS[period] * HOUR_MS, toMs };
 }
 
-/** Up to so long a series is by the hour, unless another interval is asked for. */
+/** Up to this length a series is hourly by default. */
 const HOURLY_MS_MAX = 7 * DAY_MS;
 
 export const defaultInterval = ({ fromMs, toMs }: TimeRange): Interval =>
   toMs - fromMs <= HOURLY_MS_MAX ? 'hour' : 'day';
 
 /**
- * Inclusive UTC days `YYYY-MM-DD`. Without a start: the first of the current month (or of the end's month, where that
- * is earlier); without an end: today, or the start where that is later.
+ * Range of inclusive UTC days `YYYY-MM-DD`. Default start: the first of the current month, or of the end's month if
+ * that is earlier. Default end: today, or the start if that is later. Throws {@link InvalidInput} if the start is after
+ * the end.
  */
 export function resolveDayRange(start: string | undefined, end: string | undefined, nowMs: number): TimeRange {
   const today = new Date(nowMs).toISOString().slice(0, 10);
@@ -39,28 +40,31 @@ export function resolveDayRange(start: string | undefined, end: string | undefin
   return { fromMs: clampToLatest(Date.parse(first)), toMs: clampToLatest(Date.parse(last) + DAY_MS) };
 }
 
-/** A period, days, or without both the last 24 hours. */
+/** A period or a range of days; the last 24 hours if both are missing. */
 export interface RequestedRange {
   readonly period?: Period;
   readonly start?: string;
   readonly end?: string;
 }
 
-/** Null: days. */
+/** Null: the request gave days. */
 export const requestedPeriod = ({ period = '24h', start, end }: RequestedRange): Period | null =>
   start === undefined && end === undefined ? period : null;
 
-/** For the names of files. */
-export const rangeFileName = (asked: RequestedRange): string =>
-  requestedPeriod(asked) ?? [asked.start ?? 'until', asked.end ?? 'today'].join('-');
+/** Part of the file name of an export. */
+export const rangeFileName = (requested: RequestedRange): string =>
+  requestedPeriod(requested) ?? [requested.start ?? 'until', requested.end ?? 'today'].join('-');
 
 export function resolveRange({ period, start, end }: RequestedRange, nowMs: number): TimeRange {
   if (start === undefined && end === undefined) return periodRange(period ?? '24h', nowMs);
-  if (period !== undefined) throw new InvalidInput('give period, or start and end, not both');
+  if (period !== undefined) throw new InvalidInput('give either period, or start and end, not both');
   return resolveDayRange(start, end, nowMs);
 }
 
-/** From `startTime` to before `endTime`, ISO 8601; what is not given is open. */
+/**
+ * Range from `startTime` (inclusive) to `endTime` (exclusive), both ISO 8601; a missing bound is open. Throws {@link
+ * InvalidInput}.
+ */
 export function parseTimeRange(startTime: string | undefined, endTime: string | undefined): TimeRange {
   const fromMs = startTime === undefined ? EARLIEST_TIMESTAMP_MS : parseTimestamp('startTime', startTime);
   const toMs = endTime === undefined ? LATEST_TIMESTAMP_MS : parseTimestamp('endTime', endTime);
@@ -73,17 +77,17 @@ export const clampToLatest = (ms: number): number => Math.min(ms, LATEST_TIMESTA
 
 const firstOfMonth = (day: string): string => `${day.slice(0, 7)}-01`;
 
-/** A series of so many points is a year by the hour, or some thirty years by the day. */
+/** Enough for a year by the hour, or about 30 years by the day. */
 const BUCKETS_MAX = 10_000;
 
 /**
- * Starts of all buckets of a range, oldest first; the first one may begin before the range does. Throws
- * {@link InvalidInput} where they are too many.
+ * Starts of all buckets of a range, oldest first. The first one may begin before the range does. Throws {@link
+ * InvalidInput} if there are more than `bucketsMax`.
  */
-export function bucketStarts(range: TimeRange, interval: Interval, most = BUCKETS_MAX): readonly number[] {
+export function bucketStarts(range: TimeRange, interval: Interval, bucketsMax = BUCKETS_MAX): readonly number[] {
   const width = interval === 'hour' ? HOUR_MS : DAY_MS;
-  if ((range.toMs - range.fromMs) / width > most) {
-    throw new InvalidInput(`a series has at most ${most} points: ask for less time, or interval=day`);
+  if ((range.toMs - range.fromMs) / width > bucketsMax) {
+    throw new InvalidInput(`a series has at most ${bucketsMax} points. Request a shorter time range, or interval=day.`);
   }
   const starts: number[] = [];
   for (let ms = floorTo(range.fromMs, width); ms < range.toMs; ms += width) starts.push(ms);

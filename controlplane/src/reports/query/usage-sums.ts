@@ -1,4 +1,4 @@
-/** Sums of calls, and how answers show them. Pure. */
+/** Sums of usage, and their format in responses. Pure. */
 import { averageMs, centsFromNanos, usdFromNanos } from './money-and-forecast.js';
 
 export interface UsageSums {

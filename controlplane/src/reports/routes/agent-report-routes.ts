@@ -13,7 +13,12 @@ import { rangeFileName, requestedPeriod, resolveRange } from '../query/time-rang
 const COMPARED_AGENTS_MAX = 20;
 const access = { access: 'viewer', project: { params: { agentId: 'agent' } } } as const;
 
-export function agentReportRoutes(app: App, reports: AgentReports, logs: AgentLogs, sender: ExportContext): void {
+export function agentReportRoutes(
+  app: App,
+  reports: AgentReports,
+  logs: AgentLogs,
+  exportContext: ExportContext,
+): void {
   const params = schema.AgentParams;
   app.get(
     '/v1/usage/agents/compare',
@@ -55,10 +60,10 @@ export function agentReportRoutes(app: App, reports: AgentReports, logs: AgentLo
       providers: await reports.providers(actor, params.agentId, query),
     }),
   );
-  agentLogRoutes(app, reports, logs, sender);
+  agentLogRoutes(app, reports, logs, exportContext);
 }
 
-function agentLogRoutes(app: App, reports: AgentReports, logs: AgentLogs, sender: ExportContext): void {
+function agentLogRoutes(app: App, reports: AgentReports, logs: AgentLogs, exportContext: ExportContext): void {
   const params = schema.AgentParams;
   app.get(
     '/v1/usage/agents/:agentId/logs',
@@ -78,7 +83,7 @@ function agentLogRoutes(app: App, reports: AgentReports, logs: AgentLogs, sender
     async ({ actor, params: { agentId }, query }, reply) => {
       await reports.loadAgentOrThrow(actor, agentId);
       const name = `${agentId}-${rangeFileName(query)}`;
-      return sendExport(reply, sender, name, {
+      return sendExport(reply, exportContext, name, {
         scope: { orgId: actor.orgId, projectId: null, agentIds: [agentId] },
         range: resolveRange(query, reports.now()),
         format: query.format,
@@ -87,13 +92,13 @@ function agentLogRoutes(app: App, reports: AgentReports, logs: AgentLogs, sender
   );
 }
 
-/** Each id once, in their order. */
+/** The distinct ids in their order. Throws {@link InvalidInput}. */
 function parseAgentIds(text: string): readonly string[] {
   const ids = [...new Set(text.split(',').map((id) => id.trim().toLowerCase()))];
   if (ids.length > COMPARED_AGENTS_MAX)
     throw new InvalidInput(`agentIds must name at most ${COMPARED_AGENTS_MAX} agents`);
   const bad = ids.find((id) => !isUuid(id));
   if (bad !== undefined)
-    throw new InvalidInput(`agentIds must be UUIDs, separated by commas; not ${JSON.stringify(bad)}`);
+    throw new InvalidInput(`agentIds must be UUIDs separated by commas (got ${JSON.stringify(bad)})`);
   return ids;
 }

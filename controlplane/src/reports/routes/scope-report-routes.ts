@@ -1,4 +1,4 @@
-/** Usage of an organization, its projects and agents. */
+/** Routes of the usage reports of an organization, its projects and agents. */
 import { Type } from 'typebox';
 import type { App } from '../../http/app.js';
 import { parsePage } from '../../http/pagination.js';
@@ -19,16 +19,16 @@ export function scopeReportRoutes(
   app: App,
   reports: ScopeReports,
   agents: AgentFiguresReport,
-  sender: ExportContext,
+  exportContext: ExportContext,
 ): void {
   app.get(
     '/v1/usage/export',
     { config, schema: { querystring: schema.ScopeExportQuery, response: { 200: Type.Array(LogRecord) } } },
     async ({ actor, query }, reply) => {
       const { scope, range } = await reports.resolveExport(actor, query);
-      const of = query.agentId ?? scope.projectId ?? 'organization';
-      const name = `${of}-${rangeFileName(query)}`;
-      return sendExport(reply, sender, name, { scope, range, format: query.format });
+      const scopeName = query.agentId ?? scope.projectId ?? 'organization';
+      const name = `${scopeName}-${rangeFileName(query)}`;
+      return sendExport(reply, exportContext, name, { scope, range, format: query.format });
     },
   );
   app.get(

@@ -136,8 +136,8 @@ export const MASKING: Area = {
     },
     {
       file: 'controlplane/src/http/app.ts',
-      find: 'request.log.debug({ ...line, durationMs',
-      put: 'request.log.debug({ ...line, asked: JSON.stringify(request.body), durationMs',
+      find: `request.log.debug({ ...fields, durationMs`,
+      put: `request.log.debug({ ...fields, asked: JSON.stringify(request.body), durationMs`,
       bug: 'bodies are in the log of requests',
       tests: ['test/src/auth/browser-sessions.test.ts'],
     },

@@ -17,14 +17,14 @@ export const REPORTS: Area = {
   mutants: [
     {
       file: SOURCE,
-      find: `\${hourlyRollupsInRange(sql, scope, sql\`greatest(\${firstDay}, \${rolledUntil})\`, to, hourColumns, added)}`,
-      put: `\${hourlyRollupsInRange(sql, scope, sql\`\${firstDay}\`, to, hourColumns, added)}`,
+      find: `\${hourlyRollupsInRange(sql, scope, sql\`greatest(\${firstDay}, \${rolledUntil})\`, to, hourColumns, dimension)}`,
+      put: `\${hourlyRollupsInRange(sql, scope, sql\`\${firstDay}\`, to, hourColumns, dimension)}`,
       bug: 'an hour counts twice at the border of days and hours',
     },
     {
       file: SOURCE,
-      find: `\${hourlyRollupsInRange(sql, scope, from, sql\`least(\${firstDay}, \${to})\`, hourColumns, added)}`,
-      put: `\${hourlyRollupsInRange(sql, scope, from, sql\`\${firstDay}\`, hourColumns, added)}`,
+      find: `\${hourlyRollupsInRange(sql, scope, from, sql\`least(\${firstDay}, \${to})\`, hourColumns, dimension)}`,
+      put: `\${hourlyRollupsInRange(sql, scope, from, sql\`\${firstDay}\`, hourColumns, dimension)}`,
       bug: 'a range within one day counts what comes after it',
     },
     {
