@@ -1,7 +1,7 @@
 /**
- * Lets what a call does commit together with something that stands around it: inside `runJoined`, every query on a pool
- * made `joinable` goes to the one transaction, and a transaction begun there is a savepoint of it. Outside, and once the
- * transaction is over, nothing changes.
+ * Lets all queries of a call commit in one transaction. Within `runInAmbientTransaction`, queries on a pool wrapped by
+ * `bindToAmbientTransaction` join that transaction, and a transaction begun there becomes a savepoint. Outside, and
+ * after the transaction has ended, queries use the pool.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Sql, Tx } from './sql.js';
@@ -9,45 +9,48 @@ import type { Sql, Tx } from './sql.js';
 export interface AmbientTransaction {
   readonly tx: Tx;
   /**
-   * `paused`: there is none, until the call comes back from what it waits for. `over`: it commits, and what still runs
-   * then, in the background, uses the pool.
+   * `paused`: there is no transaction until the call has finished waiting. `ended`: the transaction commits; later
+   * queries, in the background, use the pool.
    */
-  readonly state: 'open' | 'paused' | 'over';
-  /** Its connection is gone. Every further query fails with this: on the pool it would be half of the work. */
+  readonly state: 'open' | 'paused' | 'ended';
+  /**
+   * The connection is lost. Every further query fails with this error: on the pool it would commit only part of the
+   * work.
+   */
   readonly failure: Error | null;
-  /** Rejects with the failure once there is one. */
+  /** Rejects with the failure when the connection is lost. */
   readonly connectionLost: Promise<never>;
-  /** Ends the transaction, in which nothing may be written yet. */
+  /** Ends the transaction, in which nothing may have been written yet. */
   pause(): Promise<void>;
-  /** Begins another one in its place; may throw. */
+  /** Begins a new transaction; may throw. */
   resume(): Promise<void>;
 }
 
 const ambientTransaction = new AsyncLocalStorage<AmbientTransaction>();
 
-/** Null: queries go to the pool. */
+/** Null: queries use the pool. Throws if the connection is lost or the transaction is paused. */
 const openAmbientTransaction = (): AmbientTransaction | null => {
   const transaction = ambientTransaction.getStore();
   if (transaction === undefined) return null;
   if (transaction.failure !== null) throw transaction.failure;
-  if (transaction.state === 'paused') throw new Error('a query while the transaction of the call is paused');
+  if (transaction.state === 'paused') throw new Error('query while the transaction of this call is paused');
   return transaction.state === 'open' ? transaction : null;
 };
 
 /**
- * What is asked between the failure of a statement and the end of its connection may be answered by nobody, and the way
- * back to a savepoint is asked just then: its end is not waited for any longer than there is a connection.
+ * Runs the work in a savepoint, until the connection is lost. A rollback to a savepoint that is sent while the
+ * connection ends may never be answered.
  */
 const runInSavepoint = <T>(
-  { tx, connectionLost: lost }: AmbientTransaction,
+  { tx, connectionLost }: AmbientTransaction,
   work: (inner: Tx) => Promise<T>,
-): Promise<unknown> => Promise.race([tx.savepoint(work), lost]);
+): Promise<unknown> => Promise.race([tx.savepoint(work), connectionLost]);
 
 export function runInAmbientTransaction(transaction: AmbientTransaction, work: () => void): void {
   ambientTransaction.run(transaction, work);
 }
 
-/** Does what may take long, and asks nothing of the database, while no transaction stands open for it. */
+/** Runs work that may take long and uses no database, without an open transaction meanwhile. */
 export async function runOutsideTransaction<T>(work: () => Promise<T>): Promise<T> {
   const transaction = ambientTransaction.getStore();
   if (transaction?.state !== 'open') return work();

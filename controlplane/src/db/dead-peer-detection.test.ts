@@ -1,14 +1,14 @@
-/** How a server is asked whether it is there. */
+/** Tests the detection of a dead Postgres server. */
 import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createSocketFactory } from './dead-peer-detection.js';
 
-const TIMEOUTS = { idleMs: 10, probeTimeoutMs: 600_000 };
+const TEST_TIMEOUTS = { idleMs: 10, probeTimeoutMs: 600_000 };
 let server: Server;
 let accepted: Socket[];
-let watched: Socket;
+let monitored: Socket;
 
 beforeEach(async () => {
   accepted = [];
@@ -16,71 +16,71 @@ beforeEach(async () => {
   await once(server.listen(0, '127.0.0.1'), 'listening');
 });
 afterEach(() => {
-  watched.destroy();
+  monitored.destroy();
   for (const socket of accepted) socket.destroy();
   server.close();
 });
 
-async function watch(): Promise<void> {
+async function connectMonitoredSocket(): Promise<void> {
   const { port } = server.address() as AddressInfo;
-  watched = createSocketFactory(TIMEOUTS)({ host: ['127.0.0.1'], port: [port] });
-  watched.on('error', () => {});
-  await once(watched, 'connect');
+  monitored = createSocketFactory(TEST_TIMEOUTS)({ host: ['127.0.0.1'], port: [port] });
+  monitored.on('error', () => {});
+  await once(monitored, 'connect');
 }
 
-test('database: a process that cannot ask, having no descriptor left, does not take the server for gone', async () => {
-  let asked = 0;
+test('a process without free descriptors does not declare the server dead', async () => {
+  let probes = 0;
   const opened = channel('net.client.socket');
   const fail = (message: unknown): void => {
     const { socket } = message as { socket: Socket };
-    if (socket === watched) return; // Node 24 tells of it, too
-    asked++;
+    if (socket === monitored) return; // Node 24 reports this socket, too
+    probes++;
     process.nextTick(() => socket.destroy(Object.assign(new Error('no descriptor'), { code: 'EMFILE' })));
   };
   opened.subscribe(fail);
   try {
-    await watch(); // it begins to ask by itself
-    await expect.poll(() => asked).toBeGreaterThan(3);
-    expect(watched.destroyed).toBe(false);
+    await connectMonitoredSocket(); // probes start by themselves
+    await expect.poll(() => probes).toBeGreaterThan(3);
+    expect(monitored.destroyed).toBe(false);
   } finally {
     opened.unsubscribe(fail);
   }
 });
 
-test('database: a server that speaks TLS is left when it does, as it logs whoever goes before', async () => {
-  await watch();
+test('a probe of a TLS server completes the handshake, because the server logs aborted ones', async () => {
+  await connectMonitoredSocket();
   await expect.poll(() => accepted.length).toBe(2);
-  const asking = accepted[1]!;
-  await once(asking, 'data');
-  asking.write('S');
-  const [hello] = (await once(asking, 'data')) as [Buffer];
+  const probe = accepted[1]!;
+  await once(probe, 'data');
+  probe.write('S');
+  const [hello] = (await once(probe, 'data')) as [Buffer];
   expect(hello[0]).toBe(22);
-  asking.destroy();
+  probe.destroy();
   await expect.poll(() => accepted.length).toBeGreaterThan(2);
-  expect(watched.destroyed).toBe(false);
+  expect(monitored.destroyed).toBe(false);
 });
 
-test('database: of several hosts the first that can be reached is kept to; which one takes writes is looked for in turn', async () => {
+test('keeps to the first reachable host, and tries hosts in turn when a writable one is required', async () => {
   const { port } = server.address() as AddressInfo;
-  const nobody = 1;
-  const to = { host: ['127.0.0.1', '127.0.0.1', '127.0.0.1'], port: [nobody, port, nobody] };
+  const closedPort = 1;
+  const address = { host: ['127.0.0.1', '127.0.0.1', '127.0.0.1'], port: [closedPort, port, closedPort] };
   const portOf = (socket: Socket): number => {
-    watched = socket.on('error', () => {});
+    monitored = socket.on('error', () => {});
     return (socket as Socket & { port: number }).port;
   };
-  const first = createSocketFactory(TIMEOUTS);
-  expect(portOf(first(to))).toBe(nobody);
-  await new Promise((closed) => watched.once('close', closed));
+  const keepFirstReachable = createSocketFactory(TEST_TIMEOUTS);
+  expect(portOf(keepFirstReachable(address))).toBe(closedPort);
+  await new Promise((closed) => monitored.once('close', closed));
   for (let n = 0; n < 3; n++) {
-    expect(portOf(first(to))).toBe(port);
-    await once(watched, 'connect');
-    watched.destroy();
+    expect(portOf(keepFirstReachable(address))).toBe(port);
+    await once(monitored, 'connect');
+    monitored.destroy();
   }
-  const inTurn = createSocketFactory(TIMEOUTS);
-  const asked = Array.from({ length: 4 }, () => {
-    const at = portOf(inTurn({ ...to, target_session_attrs: 'read-write' }));
-    watched.destroy();
-    return at;
+  const tryInTurn = createSocketFactory(TEST_TIMEOUTS);
+  const ports = Array.from({ length: 4 }, () => {
+    const triedPort = portOf(tryInTurn({ ...address, target_session_attrs: 'read-write' }));
+    monitored.destroy();
+    return triedPort;
   });
-  expect(asked).toEqual([nobody, port, nobody, nobody]);
+  expect(ports).toEqual([closedPort, port, closedPort, closedPort]);
 });

@@ -1,10 +1,10 @@
 /**
- * Connections to Postgres that end when its machine does not answer any more: one that has lost its power, or its way,
- * sends nothing, and the kernel waits up to a quarter of an hour for it; a process that is stopped is waited for as long
- * as it likes. Meanwhile every connection of a pool would be waited on.
+ * Destroys connections to a Postgres server that no longer responds. A dead or unreachable host sends no FIN, and TCP
+ * retransmission alone would take up to 15 minutes to detect it; a stopped process is never detected. Until then every
+ * connection of a pool could hang.
  *
- * A long statement is as silent, so the server is asked on a connection beside: Postgres, and the proxies before it, say
- * at once whether they speak TLS.
+ * A long statement is silent, too, so a separate connection probes the server: Postgres, and proxies in front of it,
+ * answer at once whether they support TLS.
  */
 import { connect, Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -13,7 +13,9 @@ import { noop } from '@acg/base/noop';
 const DEFAULT_TIMEOUTS: DeadPeerTimeouts = { idleMs: 10_000, probeTimeoutMs: 10_000 };
 const SSL_REQUEST = Buffer.from('0000000804d2162f', 'hex');
 const SSL_ACCEPTED = 0x53;
-/** There is no way to the machine. All else that may fail says that it is there, or is about this process. */
+/**
+ * Errors that mean that the host is unreachable. Any other error shows that it is up, or concerns only this process.
+ */
 const UNREACHABLE_CODES: ReadonlySet<string | undefined> = new Set([
   'ETIMEDOUT',
   'EHOSTUNREACH',
@@ -22,106 +24,109 @@ const UNREACHABLE_CODES: ReadonlySet<string | undefined> = new Set([
   'ENETDOWN',
 ]);
 
-/** Those of the client's options that say where to connect. */
+/** The Postgres client's options that say where to connect. */
 export interface PostgresAddress {
   /** In order of preference. */
   readonly host: readonly string[];
   readonly port: readonly number[];
-  /** Which of the hosts is wanted is known only when it has been asked. */
+  /** If set, a host must be queried to know whether it is the required one. */
   readonly target_session_attrs?: string | null;
-  /** Of a Unix socket; these are not watched. */
+  /** Path of a Unix socket; such connections are not monitored. */
   readonly path?: string | false;
 }
 
 export interface DeadPeerTimeouts {
-  /** Nothing received for so long, and it is asked whether the server is there. */
+  /** Time without received bytes after which the server is probed, ms. */
   readonly idleMs: number;
-  /** So long it has time to answer. */
+  /** Time limit for the answer to a probe, ms. */
   readonly probeTimeoutMs: number;
 }
 
-/** Makes the sockets of one pool. Those of the usual patience ask together. */
+/** Returns the socket factory of one pool. All pools with default timeouts share their probes. */
 export function createSocketFactory(timeouts = DEFAULT_TIMEOUTS): (to: PostgresAddress) => Socket {
-  const machines = timeouts === DEFAULT_TIMEOUTS ? DEFAULT_PEER_PROBES : new PeerProbes(timeouts);
-  let current = 0;
-  return ({ host: hosts, port: ports, path, target_session_attrs: wanted }) => {
+  const peerProbes = timeouts === DEFAULT_TIMEOUTS ? DEFAULT_PEER_PROBES : new SharedPeerProbes(timeouts);
+  let currentHost = 0;
+  return ({ host: hosts, port: ports, path, target_session_attrs: sessionAttrs }) => {
     if (typeof path === 'string') return connect(path);
-    const at = current;
-    const [host, port] = [hosts[at]!, ports[at]!];
-    const goOn = (): void => {
-      if (current === at) current = (at + 1) % hosts.length;
+    const hostIndex = currentHost;
+    const [host, port] = [hosts[hostIndex]!, ports[hostIndex]!];
+    const useNextHost = (): void => {
+      if (currentHost === hostIndex) currentHost = (hostIndex + 1) % hosts.length;
     };
     const socket = new Socket();
-    if (typeof wanted === 'string') goOn();
-    else socket.once('close', goOn).once('connect', () => socket.off('close', goOn));
-    // Not at once: where there is no way to an address it fails in this turn, and nobody listens yet.
+    if (typeof sessionAttrs === 'string') useNextHost();
+    else socket.once('close', useNextHost).once('connect', () => socket.off('close', useNextHost));
+    // Deferred: without a route, `connect` fails synchronously, before the caller has added its listeners.
     queueMicrotask(() => socket.destroyed || socket.connect(port, host));
-    destroyWhenPeerIsDead(socket, machines, timeouts.idleMs);
-    return Object.assign(socket, { host, port }); // the client names them in its errors, and to TLS
+    destroyWhenPeerIsDead(socket, peerProbes, timeouts.idleMs);
+    return Object.assign(socket, { host, port }); // the client uses them in errors and for TLS
   };
 }
 
-function destroyWhenPeerIsDead(socket: Socket, machines: PeerProbes, silenceMs: number): void {
+function destroyWhenPeerIsDead(socket: Socket, peerProbes: SharedPeerProbes, idleMs: number): void {
   let bytesRead = 0;
-  const look = async (): Promise<void> => {
+  const checkPeer = async (): Promise<void> => {
     const isSilent = socket.bytesRead === bytesRead && !socket.connecting;
     bytesRead = socket.bytesRead;
-    if (isSilent && !socket.destroyed && !(await machines.isPeerAlive(socket)) && socket.bytesRead === bytesRead) {
+    if (isSilent && !socket.destroyed && !(await peerProbes.isPeerAlive(socket)) && socket.bytesRead === bytesRead) {
       socket.destroy();
     }
-    if (!socket.destroyed) later();
+    if (!socket.destroyed) scheduleCheck();
   };
-  const later = (): void => void setTimeout(look, silenceMs).unref();
-  later();
+  const scheduleCheck = (): void => void setTimeout(checkPeer, idleMs).unref();
+  scheduleCheck();
 }
 
-/** Of all connections to one machine one asks, and what it hears is known to the others for a while. */
-class PeerProbes {
+/** Shares probes: one probe per host serves all connections to it, and its result is cached for a while. */
+class SharedPeerProbes {
   readonly #probes = new Map<string, Promise<boolean>>();
 
   constructor(readonly timeouts: DeadPeerTimeouts) {}
 
   isPeerAlive({ remoteAddress: host = '', remotePort: port = 0 }: Socket): Promise<boolean> {
     const key = `${host} ${port}`;
-    let answer = this.#probes.get(key);
-    if (answer === undefined) {
-      answer = probePeer(host, port, this.timeouts.probeTimeoutMs);
-      this.#probes.set(key, answer);
-      void answer.then((isThere) => {
-        setTimeout(() => this.#probes.delete(key), isThere ? this.timeouts.idleMs / 2 : 0).unref();
+    let result = this.#probes.get(key);
+    if (result === undefined) {
+      result = probePeer(host, port, this.timeouts.probeTimeoutMs);
+      this.#probes.set(key, result);
+      void result.then((isAlive) => {
+        setTimeout(() => this.#probes.delete(key), isAlive ? this.timeouts.idleMs / 2 : 0).unref();
       });
     }
-    return answer;
+    return result;
   }
 }
 
-const DEFAULT_PEER_PROBES = new PeerProbes(DEFAULT_TIMEOUTS);
+const DEFAULT_PEER_PROBES = new SharedPeerProbes(DEFAULT_TIMEOUTS);
 
-/** False where nothing at all comes back; a refusal is an answer, too. */
+/** Resolves with false if nothing at all comes back. A refused connection counts as alive. */
 function probePeer(host: string, port: number, timeoutMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, host);
-    const end = (isThere: boolean): void => {
+    const finish = (isAlive: boolean): void => {
       socket.destroy();
-      resolve(isThere);
+      resolve(isAlive);
     };
-    // What has arrived is read before that, however busy this process was.
-    const timer = setTimeout(() => setImmediate(end, false), timeoutMs);
+    // setImmediate: a busy process first reads what has arrived.
+    const timer = setTimeout(() => setImmediate(finish, false), timeoutMs);
     socket.once('close', () => clearTimeout(timer));
     socket.once('connect', () => socket.write(SSL_REQUEST));
     socket.once('data', ([answer]) => {
-      if (answer !== SSL_ACCEPTED) return end(true);
+      if (answer !== SSL_ACCEPTED) return finish(true);
       resolve(true);
       closeGracefully(socket);
     });
-    socket.once('end', () => end(true));
-    socket.once('error', ({ code }: NodeJS.ErrnoException) => end(!UNREACHABLE_CODES.has(code)));
+    socket.once('end', () => finish(true));
+    socket.once('error', ({ code }: NodeJS.ErrnoException) => finish(!UNREACHABLE_CODES.has(code)));
   });
 }
 
-/** Postgres logs whoever asks for TLS and goes, and not whoever goes when it speaks. Nothing is said to it. */
+/**
+ * Completes the TLS handshake before it closes, without sending a query: Postgres logs a client that disconnects after
+ * SSLRequest, but not one that disconnects after the handshake.
+ */
 function closeGracefully(socket: Socket): void {
-  const secure = connectTls({ socket, rejectUnauthorized: false });
-  secure.on('error', noop).once('secureConnect', () => secure.end());
-  secure.resume();
+  const tlsSocket = connectTls({ socket, rejectUnauthorized: false });
+  tlsSocket.on('error', noop).once('secureConnect', () => tlsSocket.end());
+  tlsSocket.resume();
 }

@@ -1,6 +1,6 @@
 /**
- * Numbered, forward-only migrations, run at start by whoever is first: an advisory lock makes the others wait and then
- * find nothing to do. Each file runs in one transaction with its own entry in `schema_migrations`.
+ * Numbered, forward-only migrations. The first instance to start runs them under an advisory lock; the others wait and
+ * then find nothing to do. Each file runs in one transaction, together with its row in `schema_migrations`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { waitForConnectionClose, withReservedConnection } from './reserved-connection.js';
@@ -10,11 +10,13 @@ const MIGRATIONS_DIRECTORY = new URL('./migrations/', import.meta.url);
 const DEADLOCK = '40P01';
 const MIGRATION_FILE = /^(\d{4})_[a-z0-9_]+\.sql$/;
 
-/** The database was written by a newer version of this program. */
+/** The schema was created by a newer version of this program. */
 class NewerSchemaError extends Error {
   constructor(readonly version: number) {
-    super(`the database has schema ${version}, which this version does not know: start the newer version again`);
-    this.name = 'NewerSchema';
+    super(
+      `the database has schema version ${version}, which this release does not support. Start the newer release again.`,
+    );
+    this.name = 'NewerSchemaError';
   }
 }
 
@@ -32,8 +34,8 @@ function listMigrations(): readonly Migration[] {
 }
 
 /**
- * In one transaction. Instances of the release before may be at work and lock the same tables in another order; where
- * Postgres ends the migration for that, nothing of it has happened, and it runs again.
+ * Runs one migration in one transaction. Instances of the previous release may lock the same tables in another order.
+ * If Postgres aborts the migration because of a deadlock, nothing has changed, and it runs again.
  */
 async function runMigration(connection: Sql, version: number, name: string): Promise<void> {
   const text = readFileSync(new URL(name, MIGRATIONS_DIRECTORY), 'utf8');
@@ -50,10 +52,12 @@ async function runMigration(connection: Sql, version: number, name: string): Pro
   }
 }
 
-/** Brings the schema up to date; returns the names of the files that ran. */
+/**
+ * Migrates the schema to the newest version. Returns the names of the files that ran. Throws {@link NewerSchemaError}.
+ */
 export function migrate(sql: Sql): Promise<readonly string[]> {
   return withReservedConnection(sql, async (connection) => {
-    // Waiting for whoever migrates now, and a large migration, take as long as they take.
+    // No timeout: waiting for another instance and a large migration may both take long.
     await connection`set statement_timeout = 0`;
     await connection`set idle_in_transaction_session_timeout = 0`;
     await connection`select pg_advisory_lock(hashtext('schema_migrations'))`;

@@ -1,4 +1,4 @@
-/** `order by` of lists that can be sorted. */
+/** `order by` clause of sortable lists. */
 import type { Sql, Tx } from './sql.js';
 
 export interface Sorting<T extends string> {
@@ -6,16 +6,16 @@ export interface Sorting<T extends string> {
   readonly order?: 'asc' | 'desc';
 }
 
-/** How a list is sorted by one of its fields. */
+/** A column by which a list can be sorted. */
 interface SortColumn {
   readonly by: string;
-  /** What has no value comes last. */
+  /** Rows without a value come last. */
   readonly nullable?: true;
-  /** Without an order: from the beginning of the alphabet. Others: the newest or largest first. */
+  /** Text is sorted ascending by default, all other columns descending. */
   readonly text?: true;
 }
 
-/** The first of the columns holds where none is asked for; `id` decides between equals. */
+/** Sorts by the first column if the request names none; `id` breaks ties. */
 export function orderBy<T extends string>(
   sql: Sql | Tx,
   columns: Readonly<Record<T, SortColumn>>,

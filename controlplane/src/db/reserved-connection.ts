@@ -1,10 +1,13 @@
-/** One connection of the pool for itself, for what a transaction cannot hold: locks and settings of a session. */
+/** A connection reserved for one task, for what a transaction cannot hold: locks and settings of a session. */
 import postgres, { type ReservedSql } from 'postgres';
 import type { Sql } from './sql.js';
 
 export type ReservedConnection = ReservedSql<{ bigint: number }>;
 
-/** Returned to the pool as it was: without locks, with the settings that it was opened with. */
+/**
+ * Runs the work on a reserved connection. Before the connection returns to the pool, its locks are released and its
+ * settings reset.
+ */
 export async function withReservedConnection<T>(
   sql: Sql,
   work: (connection: ReservedConnection) => Promise<T>,
@@ -18,7 +21,7 @@ export async function withReservedConnection<T>(
   }
 }
 
-/** False: it is gone, and the pool has opened or will open another in its place. */
+/** Returns false if the connection is lost; the pool replaces it. */
 async function resetSession(connection: ReservedConnection): Promise<boolean> {
   try {
     await connection`select pg_advisory_unlock_all()`;
@@ -30,9 +33,8 @@ async function resetSession(connection: ReservedConnection): Promise<boolean> {
 }
 
 /**
- * To be awaited before anything is asked on a connection whose statement has failed. Where the connection itself broke,
- * the statement fails up to a turn of the event loop before the client of Postgres knows the connection's end, and what is
- * asked in between is never answered.
+ * Await this before any query on a connection whose statement has failed. If the connection itself broke, the statement
+ * fails up to one event-loop turn before the Postgres client knows that, and a query sent in between is never answered.
  */
 export async function waitForConnectionClose(): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise((next) => setImmediate(next));

@@ -1,10 +1,10 @@
-/** The Postgres connection pool and its types. */
+/** The Postgres connection pool, its types and its error classes. */
 import type { Socket } from 'node:net';
 import type { Secret } from '@acg/base/secret';
 import postgres from 'postgres';
 import { createSocketFactory, type DeadPeerTimeouts, type PostgresAddress } from './dead-peer-detection.js';
 
-/** int8 arrives as a number: exact below 2^53. Sums of nano-dollars are read as `::text` where they may be larger. */
+/** int8 is parsed as a number, exact below 2^53. Sums of nano-dollars that may be larger are read as `::text`. */
 type Types = { bigint: number };
 export type Sql = postgres.Sql<Types>;
 /** Functions that must run inside a transaction take this type. */
@@ -15,7 +15,7 @@ export interface SqlOptions {
   readonly connectionsMax: number;
   readonly applicationName: string;
   readonly statementTimeoutMs?: number;
-  /** With a server that says nothing; ten seconds of both unless given. */
+  /** Limits for a silent server; 10 s each by default. */
   readonly deadPeerTimeouts?: DeadPeerTimeouts;
 }
 
@@ -29,10 +29,10 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 60_000;
 export function openPool(url: Secret, options: SqlOptions): Sql {
   const socket: (to: PostgresAddress) => Socket = createSocketFactory(options.deadPeerTimeouts);
   return postgres<{ bigint: postgres.PostgresType<number> }>(url.reveal(), {
-    ...({ socket } as object), // known to the client, not to its types
+    ...({ socket } as object), // supported by the client, but missing in its types
     max: options.connectionsMax,
     connect_timeout: CONNECT_TIMEOUT_S,
-    // The library's own schedule reaches 20 s, which is how long a database that is back would go unused.
+    // The library's default backoff reaches 20 s, and a recovered database would stay unused that long.
     backoff: (retries) => Math.min(RECONNECT_FIRST_S * 2 ** retries, RECONNECT_MAX_S) * (0.5 + Math.random() / 2),
     idle_timeout: 300,
     max_lifetime: 3_600,
@@ -57,7 +57,7 @@ export function openPool(url: Secret, options: SqlOptions): Sql {
 
 const UNIQUE_VIOLATION = '23505';
 
-/** Whether the error is a violation of that unique constraint or index. */
+/** Whether the error is a violation of this unique constraint or index. */
 export function isUniqueViolation(error: unknown, constraint: string): boolean {
   return (
     error instanceof postgres.PostgresError && error.code === UNIQUE_VIOLATION && error.constraint_name === constraint
@@ -67,30 +67,30 @@ export function isUniqueViolation(error: unknown, constraint: string): boolean {
 const FOREIGN_KEY_VIOLATION = '23503';
 const KEY_VIOLATIONS = new Set([UNIQUE_VIOLATION, FOREIGN_KEY_VIOLATION]);
 
-/** A row that this one refers to was deleted by another transaction meanwhile. */
+/** Another transaction has deleted a row that this one refers to. */
 export const isForeignKeyViolation = (error: unknown): boolean =>
   error instanceof postgres.PostgresError && error.code === FOREIGN_KEY_VIOLATION;
 
 const TRANSACTION_CONFLICTS = new Set(['40001', '40P01']);
 
-/** A deadlock or a serialization failure: the transaction was rolled back for another one, and may be tried again. */
+/** A deadlock or serialization failure: the transaction was rolled back and may be retried. */
 export const isTransactionConflict = (error: unknown): boolean =>
   error instanceof postgres.PostgresError && TRANSACTION_CONFLICTS.has(error.code);
 
-/** Whether the error is a violation of any unique or foreign key. */
+/** Whether the error violates any unique or foreign key. */
 export const isKeyViolation = (error: unknown): boolean =>
   error instanceof postgres.PostgresError && KEY_VIOLATIONS.has(error.code);
 
 const UNSTORABLE_TEXT = new Set(['22021', '22P05']);
 
-/** Postgres stores every character but NUL, which JSON and URLs can carry. */
+/** Postgres cannot store NUL, which JSON and URLs can contain. */
 export const isUnstorableText = (error: unknown): boolean =>
   error instanceof postgres.PostgresError && UNSTORABLE_TEXT.has(error.code);
 
 /**
- * The client's own words for a connection that is not there, the operating system's, and the server's. Among these: read
- * only (a standby after a failover), no room on its disk, in its memory or its tables of locks and connections, and a
- * statement that waited too long, for a lock that somebody else holds.
+ * Codes of the client library for a lost connection, of the operating system, and of the server. The server's include:
+ * read-only (a standby after a failover), out of disk space, memory, locks or connections, and a statement that timed
+ * out, perhaps while waiting for a lock.
  */
 const UNAVAILABLE_CODES = new Set(
   (
@@ -100,17 +100,17 @@ const UNAVAILABLE_CODES = new Set(
   ).split(' '),
 );
 
-/** Postgres cannot be reached, is starting or stopping, or does not take this now: it may in a moment. */
+/** Postgres is unreachable, starting, stopping or out of resources. A retry may succeed. */
 export const isDatabaseUnavailable = (error: unknown): boolean =>
   isFatalServerError(error) ||
   (error instanceof Error &&
     UNAVAILABLE_CODES.has((error as { code?: string }).code ?? '') &&
     isPostgresConnectionError(error));
 
-/** The server ends this connection or does not open it, for whatever reason: no query's fault. */
+/** The server closed this connection or rejected it; the query is not at fault. */
 const isFatalServerError = (error: unknown): boolean =>
   error instanceof postgres.PostgresError && error.severity === 'FATAL';
 
-/** A refused connection to something else is not the database's. */
+/** A refused connection to another service is not a database error. */
 const isPostgresConnectionError = (error: Error): boolean =>
   error instanceof postgres.PostgresError || 'query' in error || /postgres/.test(error.stack ?? '');

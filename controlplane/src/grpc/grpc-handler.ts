@@ -1,26 +1,26 @@
-/** Turns async functions into gRPC handlers, with one rule for errors. */
+/** Adapts async functions to gRPC handlers, with common error handling. */
 import type { Logger } from '@acg/base/log';
 import { type handleUnaryCall, status } from '@grpc/grpc-js';
 
-/** An answer other than OK; `details` is meant for the other side. */
+/** A gRPC status other than OK; `details` is sent to the caller. */
 export class GrpcError extends Error {
   constructor(
     readonly code: number,
     readonly details: string,
   ) {
     super(details);
-    this.name = 'GrpcFault';
+    this.name = 'GrpcError';
   }
 }
 
-/** Any error but {@link GrpcError} is logged and becomes UNAVAILABLE: another instance may fare better. */
-export function unaryHandler<Q, A>(
+/** Logs any error except {@link GrpcError} and responds UNAVAILABLE: the caller may retry with another instance. */
+export function unaryHandler<Request, Response>(
   log: Logger,
   name: string,
-  answer: (request: Q) => Promise<A>,
-): handleUnaryCall<Q, A> {
+  handle: (request: Request) => Promise<Response>,
+): handleUnaryCall<Request, Response> {
   return (call, done) => {
-    answer(call.request).then(
+    handle(call.request).then(
       (response) => done(null, response),
       (error: unknown) => done(toGrpcError(log, name, error)),
     );
@@ -30,5 +30,5 @@ export function unaryHandler<Q, A>(
 export function toGrpcError(log: Logger, name: string, error: unknown): { code: number; details: string } {
   if (error instanceof GrpcError) return { code: error.code, details: error.details };
   log.error({ err: error }, `${name} failed`);
-  return { code: status.UNAVAILABLE, details: 'internal error, see the log of the control plane' };
+  return { code: status.UNAVAILABLE, details: 'internal error; see the log of the control plane' };
 }

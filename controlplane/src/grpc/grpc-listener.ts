@@ -1,6 +1,7 @@
 /**
- * The TCP listeners of the gRPC port. The gRPC library bounds no connections and shows none of its sockets, so the port is
- * opened here and each connection handed over. A host name listens on all of its addresses, as the library does.
+ * TCP listeners of the gRPC port. The gRPC library has no connection limits and does not expose its sockets, so this
+ * class opens the port and passes each connection to the library. A host name listens on all of its addresses, as with
+ * the library.
  */
 
 import { once } from 'node:events';
@@ -8,8 +9,8 @@ import { type AddressInfo, createServer, isIP, type Server, type Socket } from '
 import { OperatorNameResolver } from '@acg/base/dns/operator-name-resolver';
 import { noop } from '@acg/base/noop';
 
-/** Installed on each server before it listens. */
-interface ConnectionBounds {
+/** Connection limits, installed on each server before it listens. */
+interface ConnectionLimiter {
   install(server: Server): void;
 }
 
@@ -17,15 +18,15 @@ const HOST_AND_PORT = /^\[?(?<host>.*?)\]?:(?<port>\d+)$/;
 
 export class GrpcListener {
   readonly #servers: Server[] = [];
-  readonly #bounds: ConnectionBounds;
+  readonly #connectionLimits: ConnectionLimiter;
   readonly #onConnection: (socket: Socket) => void;
 
-  constructor(bounds: ConnectionBounds, onConnection: (socket: Socket) => void) {
-    this.#bounds = bounds;
+  constructor(connectionLimits: ConnectionLimiter, onConnection: (socket: Socket) => void) {
+    this.#connectionLimits = connectionLimits;
     this.#onConnection = onConnection;
   }
 
-  /** `listen`: `host:port`, port 0 for any. Resolves with the port; rejects when none of the addresses can be had. */
+  /** `listen`: `host:port`; port 0 picks a free port. Resolves with the port. Rejects if no address can be bound. */
   async listen(listen: string): Promise<number> {
     const { host = '', port = '0' } = HOST_AND_PORT.exec(listen)?.groups ?? {};
     const addresses = isIP(host) === 0 ? await resolveAddresses(host) : [host];
@@ -42,20 +43,20 @@ export class GrpcListener {
     return bound;
   }
 
-  /** Takes no new connections; those that are open stay. */
+  /** Stops accepting connections; open ones stay. */
   close(): void {
     for (const server of this.#servers) server.close();
   }
 
   async #listenOn(host: string, port: number): Promise<number> {
     const server = createServer({ noDelay: true });
-    this.#bounds.install(server);
+    this.#connectionLimits.install(server);
     server.on('connection', (socket) => {
       if (!socket.destroyed) this.#onConnection(socket);
     });
     server.listen(port, host);
     await once(server, 'listening');
-    server.on('error', noop); // of one accept: the next connection is accepted again
+    server.on('error', noop); // an error of one accept; the next connection is accepted again
     this.#servers.push(server);
     return (server.address() as AddressInfo).port;
   }
@@ -65,6 +66,6 @@ async function resolveAddresses(hostname: string): Promise<readonly string[]> {
   try {
     return (await new OperatorNameResolver().resolve(hostname)).map(({ address }) => address);
   } catch (error) {
-    throw Object.assign(error as Error, { hostname }); // for the message of a start that fails
+    throw Object.assign(error as Error, { hostname }); // named in the message of the failed start
   }
 }

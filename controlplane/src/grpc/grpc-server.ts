@@ -1,5 +1,5 @@
 /**
- * The gRPC server for data planes. Every call is authorized before its handler runs; the link is mutual TLS or, on
+ * The gRPC server for data planes. Authorizes every call before its handler runs. The link uses mutual TLS or, on
  * loopback, the shared INTERNAL_TOKEN (proto/src/link-security.ts).
  */
 import type { Logger } from '@acg/base/log';
@@ -17,7 +17,7 @@ import {
 import { GrpcListener } from './grpc-listener.js';
 
 const SERVER_OPTIONS = {
-  // A data plane that vanished without a word is noticed within 15 s.
+  // Detects a data plane that disappeared without closing its connection within 15 s.
   'grpc.keepalive_time_ms': 10_000,
   'grpc.keepalive_timeout_ms': 5_000,
   'grpc.max_receive_message_length': LINK_MESSAGE_BYTES_MAX,
@@ -31,32 +31,33 @@ export class GrpcServer {
   readonly #server = new Server(SERVER_OPTIONS);
   readonly #listener: GrpcListener;
 
-  /** A method without a handler answers UNIMPLEMENTED. `bounds`: on the connections of the port. */
+  /** A method without a handler responds UNIMPLEMENTED. `connectionLimits`: limits of the port. */
   constructor(
     security: LinkSecurity,
     handlers: Partial<GatewayHandlers>,
     log: Logger,
-    bounds: ConstructorParameters<typeof GrpcListener>[0],
+    connectionLimits: ConstructorParameters<typeof GrpcListener>[0],
   ) {
     const injector = this.#server.createConnectionInjector(createServerCredentials(security));
-    this.#listener = new GrpcListener(bounds, (socket) => injector.injectConnection(socket));
+    this.#listener = new GrpcListener(connectionLimits, (socket) => injector.injectConnection(socket));
     const guarded: UntypedServiceImplementation = {};
-    const refuse = (peer: string): void => log.warn({ peer }, 'gRPC call refused: INTERNAL_TOKEN does not match');
+    const logRejection = (peer: string): void =>
+      log.warn({ peer }, 'gRPC call rejected: INTERNAL_TOKEN does not match');
     for (const [name, handler] of Object.entries(handlers)) {
       guarded[name] =
         name === 'watch'
-          ? authorizeStream(security, handler as GatewayHandlers['watch'], refuse)
-          : authorizeUnary(security, handler as handleUnaryCall<unknown, unknown>, refuse);
+          ? authorizeStream(security, handler as GatewayHandlers['watch'], logRejection)
+          : authorizeUnary(security, handler as handleUnaryCall<unknown, unknown>, logRejection);
     }
     this.#server.addService(gatewayServerService as unknown as ServiceDefinition, guarded);
   }
 
-  /** `listen`: `host:port`, port 0 for any. Rejects when the address cannot be had. */
+  /** `listen`: `host:port`; port 0 picks a free port. Rejects if the address cannot be bound. */
   async start(listen: string): Promise<{ port: number }> {
     return { port: await this.#listener.listen(listen) };
   }
 
-  /** Lets calls under way finish, but no longer than that. End the watches first. */
+  /** Lets running calls finish for at most `graceMs`. End the watch streams first. */
   async stop(graceMs: number): Promise<void> {
     this.#listener.close();
     await new Promise<void>((resolve) => {
@@ -74,26 +75,26 @@ export class GrpcServer {
 
 type LogRejection = (peer: string) => void;
 
-function authorizeUnary<Q, A>(
+function authorizeUnary<Request, Response>(
   security: LinkSecurity,
-  handler: handleUnaryCall<Q, A>,
-  refuse: LogRejection,
-): handleUnaryCall<Q, A> {
+  handler: handleUnaryCall<Request, Response>,
+  logRejection: LogRejection,
+): handleUnaryCall<Request, Response> {
   return (call, done) => {
     if (isLinkAuthorized(security, call.metadata)) return handler(call, done);
-    refuse(call.getPeer());
+    logRejection(call.getPeer());
     done(UNAUTHENTICATED_ERROR);
   };
 }
 
-function authorizeStream<Q, A>(
+function authorizeStream<Request, Response>(
   security: LinkSecurity,
-  handler: handleServerStreamingCall<Q, A>,
-  refuse: LogRejection,
-): handleServerStreamingCall<Q, A> {
+  handler: handleServerStreamingCall<Request, Response>,
+  logRejection: LogRejection,
+): handleServerStreamingCall<Request, Response> {
   return (call) => {
     if (isLinkAuthorized(security, call.metadata)) return handler(call);
-    refuse(call.getPeer());
+    logRejection(call.getPeer());
     call.emit('error', Object.assign(new Error(UNAUTHENTICATED_ERROR.details), UNAUTHENTICATED_ERROR));
   };
 }

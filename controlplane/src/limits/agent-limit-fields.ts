@@ -1,4 +1,7 @@
-/** The limits that an agent can be given, as the API, the database and contexts have them; their one list is base's. */
+/**
+ * The limits of an agent, as fields of the API, columns of the database and limits of a context. The list itself is in
+ * base.
+ */
 import { AGENT_LIMITS, type AgentLimit, LIMITS, type Limit } from '@acg/base/limits';
 import type { ILimit } from '@acg/proto/messages';
 import type { Sql, Tx } from '../db/sql.js';
@@ -12,12 +15,12 @@ const columnOf = (field: string): string => field.replace(/[A-Z]/g, (letter) => 
 
 export const LIMIT_FIELDS = AGENT_LIMITS.map((row) => ({ ...row, column: columnOf(row.field) }));
 
-/** As an agent has them; null: the default holds. */
+/** Limits as configured for an agent; null: the default applies. */
 export type ConfiguredLimits = { readonly [name in LimitName]: number | null };
-/** As they are in force and as answers show them. */
+/** Limits in force, as responses show them. */
 export type EffectiveLimits = { [name in LimitName]: name extends DefaultedLimitName ? number : number | null };
 
-/** `{field: make(row)}` over the list. */
+/** Maps each limit to a value, keyed by field name. */
 export function mapLimits<T>(make: (row: AgentLimit) => T): { [name in LimitName]: T } {
   return Object.fromEntries(AGENT_LIMITS.map((row) => [row.field, make(row)])) as { [name in LimitName]: T };
 }
@@ -35,26 +38,26 @@ export const effectiveLimits = (own: ConfiguredLimits): EffectiveLimits =>
 
 type LimitNameInLists = Extract<AgentLimit, { inLists: true }>['field'];
 
-/** The limits that lists show. */
+/** The limits that lists of agents contain. */
 export const pickLimitsShownInLists = <T extends { readonly [name in LimitNameInLists]: unknown }>(
-  of: T,
+  limits: T,
 ): Pick<T, LimitNameInLists> =>
-  Object.fromEntries(AGENT_LIMITS.flatMap((row) => (row.inLists ? [[row.field, of[row.field]]] : []))) as Pick<
+  Object.fromEntries(AGENT_LIMITS.flatMap((row) => (row.inLists ? [[row.field, limits[row.field]]] : []))) as Pick<
     T,
     LimitNameInLists
   >;
 
-/** As a context carries them; what has no limit is left out. */
+/** Encodes an agent's limits for a context. Leaves out those without a value. */
 export const encodeAgentLimits = (own: ConfiguredLimits): ILimit[] =>
   AGENT_LIMITS.flatMap((row) => encodeLimit(row, own[row.field] ?? row.default));
 
-/** Budgets of an agent's project and organization; null = none. */
+/** Monthly budgets of an agent's project and organization, US cents; null: none. */
 export interface ScopeBudgets {
   readonly projectBudgetCents: number | null;
   readonly orgBudgetCents: number | null;
 }
 
-/** As a context carries them. */
+/** Encodes the budgets for a context. */
 export const encodeScopeBudgets = ({ projectBudgetCents, orgBudgetCents }: ScopeBudgets): ILimit[] => [
   ...encodeLimit(scopeBudgetLimit('project'), projectBudgetCents),
   ...encodeLimit(scopeBudgetLimit('org'), orgBudgetCents),
@@ -65,8 +68,8 @@ const scopeBudgetLimit = (scope: 'project' | 'org') => LIMITS.find((row) => row.
 const encodeLimit = ({ type, window, unit, scope }: Limit, value: number | null): ILimit[] =>
   value === null ? [] : [{ type, window, unit, scope, value }];
 
-/** What the API's document says of the budget of a project or an organization. */
-export function scopeBudgetFieldSchema(of: 'project' | 'org') {
-  const { minimum, maximum, description } = scopeBudgetLimit(of);
+/** Bounds and description of a scope's budget field in the API document. */
+export function scopeBudgetFieldSchema(scope: 'project' | 'org') {
+  const { minimum, maximum, description } = scopeBudgetLimit(scope);
   return { minimum, maximum, description };
 }
