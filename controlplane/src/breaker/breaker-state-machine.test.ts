@@ -16,8 +16,8 @@ import {
 
 const RULES: CircuitRules = { requestsMin: 20, errorRate: 0.5, cooldownMs: 1_000, probes: 3 };
 const halfOpen: Circuit = { state: 'HALF_OPEN', epoch: 3, openUntilMs: 0, probesGood: 0 };
-/** Of one agent, the failures last. */
-const saw = (requests: number, failures: number, more: Partial<WindowEvidence> = {}): WindowEvidence => ({
+/** Evidence of one agent, whose failures come last. */
+const evidenceOf = (requests: number, failures: number, more: Partial<WindowEvidence> = {}): WindowEvidence => ({
   requests,
   failures,
   failuresInRow: failures,
@@ -25,27 +25,32 @@ const saw = (requests: number, failures: number, more: Partial<WindowEvidence> =
   failingAgents: failures > 0 ? 1 : 0,
   ...more,
 });
-const input = (evidence: WindowEvidence, othersFail = false): CircuitInput => ({
+const evidenceInput = (evidence: WindowEvidence, othersFail = false): CircuitInput => ({
   kind: 'evidence',
   evidence,
   othersFail,
 });
 
 test.each([
-  ['too few requests', saw(19, 19), false, false],
-  ['the rate just reached', saw(20, 10), false, true],
-  ['the rate just not reached', saw(20, 9), false, false],
-  ['nothing', saw(0, 0), true, false],
-  ['three in a row while nobody else fails', saw(3, 3), false, false],
-  ['three in a row while others fail', saw(3, 3), true, true],
-  ['two in a row while others fail', saw(2, 2), true, false],
-  ['good calls only, whoever else fails', saw(1_000, 0), true, false],
-  ['few failures, and a good call after them', saw(10, 5, { failuresInRow: 0, failingAgents: 0 }), true, false],
-  ['one of two agents fails', saw(9, 3, { activeAgents: 2 }), true, false],
-  ['both of two agents fail', saw(9, 3, { activeAgents: 2, failingAgents: 2 }), true, true],
-  ['agents are not known', saw(3, 3, { activeAgents: 0, failingAgents: 0 }), true, true],
-])('circuit: %s', (_name, evidence, othersFail, due) => {
-  expect(shouldOpen(evidence, RULES, othersFail)).toBe(due);
+  ['does not open with too few requests', evidenceOf(19, 19), false, false],
+  ['opens when the error rate is just reached', evidenceOf(20, 10), false, true],
+  ['does not open just below the error rate', evidenceOf(20, 9), false, false],
+  ['does not open without requests', evidenceOf(0, 0), true, false],
+  ['does not open after three failures in a row while no other organization fails', evidenceOf(3, 3), false, false],
+  ['opens after three failures in a row while others fail', evidenceOf(3, 3), true, true],
+  ['does not open after two failures in a row while others fail', evidenceOf(2, 2), true, false],
+  ['does not open with successes only while others fail', evidenceOf(1_000, 0), true, false],
+  [
+    'does not open if a success follows few failures',
+    evidenceOf(10, 5, { failuresInRow: 0, failingAgents: 0 }),
+    true,
+    false,
+  ],
+  ['does not open if one of two agents fails', evidenceOf(9, 3, { activeAgents: 2 }), true, false],
+  ['opens if both of two agents fail', evidenceOf(9, 3, { activeAgents: 2, failingAgents: 2 }), true, true],
+  ['opens if the agents are unknown', evidenceOf(3, 3, { activeAgents: 0, failingAgents: 0 }), true, true],
+])('breaker: %s', (_name, evidence, othersFail, opens) => {
+  expect(shouldOpen(evidence, RULES, othersFail)).toBe(opens);
 });
 
 const second = (secondMs: number, requests: number, failures: number, ...agents: string[]) => ({
@@ -55,7 +60,7 @@ const second = (secondMs: number, requests: number, failures: number, ...agents:
   agents,
 });
 
-test('circuit: evidence is the window’s sum, and the failures after the last second with a success', () => {
+test('breaker: the evidence is the sum of the window and the failures since the last second with a success', () => {
   const counts = [second(3_000, 2, 2, 'b'), second(1_000, 4, 1, 'a'), second(2_000, 1, 1, 'a'), second(0, 9, 9, 'a')];
   expect(summarizeWindow(counts)).toEqual({
     requests: 16,
@@ -68,7 +73,7 @@ test('circuit: evidence is the window’s sum, and the failures after the last s
   expect(hasFailuresInRow(summarizeWindow([...counts, second(3_000, 1, 0, 'c')]))).toBe(false);
 });
 
-test('circuit: without a good call among them, whatever others do, a breaker needs three failures of its own', () => {
+test('breaker: opening always needs three own failures, whatever other organizations see', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.nat(30), fc.nat(5), fc.nat(5), fc.constantFrom('a', 'b')), { maxLength: 20 }),
@@ -86,15 +91,15 @@ test('circuit: without a good call among them, whatever others do, a breaker nee
   );
 });
 
-test('circuit: opens for the cooldown and up to half of it more, then lets probes in without waiting for a request', () => {
-  const open = nextCircuit(NEW_CIRCUIT, input(saw(20, 20)), 5_000, RULES, () => 0);
+test('breaker: opens for 1 to 1.5 cooldowns, then becomes half-open without waiting for a request', () => {
+  const open = nextCircuit(NEW_CIRCUIT, evidenceInput(evidenceOf(20, 20)), 5_000, RULES, () => 0);
   expect(open).toEqual({ state: 'OPEN', epoch: 2, openUntilMs: 6_000, probesGood: 0 });
-  expect(nextCircuit(NEW_CIRCUIT, input(saw(20, 20)), 5_000, RULES, () => 1).openUntilMs).toBe(6_500);
+  expect(nextCircuit(NEW_CIRCUIT, evidenceInput(evidenceOf(20, 20)), 5_000, RULES, () => 1).openUntilMs).toBe(6_500);
   expect(nextCircuit(open, { kind: 'clock' }, 5_999, RULES)).toBe(open);
   expect(nextCircuit(open, { kind: 'clock' }, 6_000, RULES)).toEqual(halfOpen);
 });
 
-test('circuit: closes when all probes are good, opens again at one bad, ignores other epochs', () => {
+test('breaker: closes after all probes succeeded, reopens after one failed, and ignores other epochs', () => {
   const good: CircuitInput = { kind: 'probe', epoch: 3, good: true };
   const one = nextCircuit(halfOpen, good, 0, RULES);
   const two = nextCircuit(one, good, 0, RULES);
@@ -106,7 +111,7 @@ test('circuit: closes when all probes are good, opens again at one bad, ignores 
   expect(nextCircuit(two, { kind: 'probe', epoch: 4, good: true }, 100, RULES)).toBe(two);
 });
 
-test('circuit: an administrator closes it in any state, or holds it open until then', () => {
+test('breaker: an administrator can close it in any state or hold it open until a time', () => {
   const held = nextCircuit(NEW_CIRCUIT, { kind: 'hold', untilMs: 90_000 }, 5, RULES);
   expect(held).toEqual({ state: 'OPEN', epoch: 2, openUntilMs: 90_000, probesGood: 0 });
   expect(nextCircuit(held, { kind: 'clock' }, 89_999, RULES)).toBe(held);
@@ -126,14 +131,14 @@ test.each([
   [{ ...NEW_CIRCUIT, epoch: 4 }, 0, 999, false],
   [{ ...NEW_CIRCUIT, epoch: 4 }, 0, 1_000, true],
   [halfOpen, 3, 9_000, false],
-])('circuit: at %o an outcome of epoch %i begun at %i counts: %s', (circuit, epoch, startedAtMs, counts) => {
+])('breaker: in %o an outcome of epoch %i that began at %i counts: %s', (circuit, epoch, startedAtMs, counts) => {
   expect(isOfCurrentEpoch(circuit, 1_000, { epoch, startedAtMs })).toBe(counts);
 });
 
 const anyInput: fc.Arbitrary<CircuitInput | { kind: 'wait'; ms: number }> = fc.oneof(
   fc.record({
     kind: fc.constant('evidence' as const),
-    evidence: fc.tuple(fc.nat(60), fc.nat(60)).map(([a, b]) => saw(Math.max(a, b), Math.min(a, b))),
+    evidence: fc.tuple(fc.nat(60), fc.nat(60)).map(([a, b]) => evidenceOf(Math.max(a, b), Math.min(a, b))),
     othersFail: fc.boolean(),
   }),
   fc.record({ kind: fc.constant('clock' as const) }),
@@ -142,21 +147,21 @@ const anyInput: fc.Arbitrary<CircuitInput | { kind: 'wait'; ms: number }> = fc.o
 );
 const ALLOWED = new Set(['CLOSED>OPEN', 'OPEN>HALF_OPEN', 'HALF_OPEN>OPEN', 'HALF_OPEN>CLOSED']);
 
-test('circuit: any history keeps to the arrows, one epoch per transition, whole cooldowns, all probes', () => {
+test('breaker: any history uses only allowed transitions, one epoch each, full cooldowns and all probes', () => {
   fc.assert(
     fc.property(fc.array(anyInput, { maxLength: 80 }), fc.double({ min: 0, max: 1, noNaN: true }), (inputs, jitter) => {
       let circuit = NEW_CIRCUIT;
       let nowMs = 0;
       let enteredAtMs = 0;
       let good = 0;
-      for (const one of inputs) {
-        if (one.kind === 'wait') {
-          nowMs += one.ms;
+      for (const step of inputs) {
+        if (step.kind === 'wait') {
+          nowMs += step.ms;
           continue;
         }
-        const next = nextCircuit(circuit, one, nowMs, RULES, () => jitter);
-        const counted = one.kind === 'probe' && one.epoch === circuit.epoch && circuit.state === 'HALF_OPEN';
-        if (counted && one.good) good++;
+        const next = nextCircuit(circuit, step, nowMs, RULES, () => jitter);
+        const counted = step.kind === 'probe' && step.epoch === circuit.epoch && circuit.state === 'HALF_OPEN';
+        if (counted && step.good) good++;
         if (next.state === circuit.state) {
           expect(next.epoch).toBe(circuit.epoch);
           if (!counted) expect(next).toBe(circuit);
@@ -180,11 +185,11 @@ test('circuit: any history keeps to the arrows, one epoch per transition, whole 
   );
 });
 
-test('circuit: places never exceed the probes, and only HALF_OPEN has any', () => {
+test('breaker: available probes never exceed the limit, and only HALF_OPEN has any', () => {
   fc.assert(
     fc.property(fc.nat(3), fc.nat(10), (probesGood, leased) => {
-      const places = availableProbes({ ...halfOpen, probesGood }, leased, RULES);
-      expect(places).toBe(Math.max(0, RULES.probes - probesGood - leased));
+      const available = availableProbes({ ...halfOpen, probesGood }, leased, RULES);
+      expect(available).toBe(Math.max(0, RULES.probes - probesGood - leased));
       expect(availableProbes(NEW_CIRCUIT, 0, RULES)).toBe(0);
     }),
   );

@@ -1,15 +1,15 @@
 /**
- * The circuit breaker's rules, without time, storage or network of their own (docs/contract.md#circuits).
+ * The rules of the circuit breakers, as pure functions without clock, storage or network (docs/contract.md#circuits).
  *
  *            its own calls fail              cooldown over
  *   CLOSED ─────────────────────▶ OPEN ─────────────────────▶ HALF_OPEN
- *      ▲                           ▲        one bad probe         │
+ *      ▲                           ▲        a probe fails         │
  *      │                           └──────────────────────────────┤
  *      └──────────────────────────────────────────────────────────┘
- *                              all probes good
+ *                              all probes succeed
  *
- * Every transition raises the epoch by one. A result carries the epoch it was admitted under; one of an older epoch says
- * nothing about the present and changes nothing. An administrator can close a breaker or hold it open at any time.
+ * Every transition raises the epoch by one. A result carries the epoch of its admission; a result of an older
+ * epoch changes nothing. An administrator can close a breaker or hold it open at any time.
  */
 
 export type CircuitStateName = 'CLOSED' | 'HALF_OPEN' | 'OPEN';
@@ -17,15 +17,15 @@ export type CircuitStateName = 'CLOSED' | 'HALF_OPEN' | 'OPEN';
 export interface Circuit {
   readonly state: CircuitStateName;
   readonly epoch: number;
-  /** Unix ms; 0 unless OPEN. */
+  /** End of the cooldown or of the administrator's hold, Unix ms; 0 unless OPEN. */
   readonly openUntilMs: number;
-  /** Good probes of this epoch; 0 unless HALF_OPEN. */
+  /** Successful probes of this epoch; 0 unless HALF_OPEN. */
   readonly probesGood: number;
 }
 
 export interface CircuitRules {
   readonly requestsMin: number;
-  /** 0…1 */
+  /** Fraction, 0 to 1. */
   readonly errorRate: number;
   readonly cooldownMs: number;
   readonly probes: number;
@@ -36,42 +36,48 @@ export interface OutcomeSum {
   readonly failures: number;
 }
 
-/** Outcomes of one organization at one origin in one second, as one control plane counted them. */
+/** Outcomes of one organization at one origin in one second, as counted by one control plane. */
 export interface SecondCount extends OutcomeSum {
   /** Unix ms of the whole second. */
   readonly secondMs: number;
-  /** Up to two of the agents that made the requests; none: not known. */
+  /** Up to two of the agents that made the requests; empty: unknown. */
   readonly agents: readonly string[];
 }
 
-/** What an organization's own calls have shown in the window. */
+/** Sum of an organization's own calls in the window. */
 export interface WindowEvidence extends OutcomeSum {
   /** Failures since the last second with a success. */
   readonly failuresInRow: number;
-  /** Distinct agents: in the whole window, and of those failures in a row. At most counted to two. */
+  /**
+   * Number of distinct agents in the window, and among the failures in a row. Stored counts name at most two agents per
+   * second.
+   */
   readonly activeAgents: number;
   readonly failingAgents: number;
 }
 
 export type CircuitInput =
-  /** The window's outcomes were summed up. `othersFail`: the breakers of other organizations at this origin are open. */
+  /** The outcomes of the window were summed. `othersFail`: breakers of other organizations at this origin are open. */
   | { readonly kind: 'evidence'; readonly evidence: WindowEvidence; readonly othersFail: boolean }
   /** Time has passed. */
   | { readonly kind: 'clock' }
-  /** A leased probe came to its end. */
+  /** A leased probe has ended. */
   | { readonly kind: 'probe'; readonly epoch: number; readonly good: boolean }
-  /** An administrator closes it, or holds it open until then (Unix ms). */
+  /** An administrator closes the breaker, or holds it open until a time (Unix ms). */
   | { readonly kind: 'close' }
   | { readonly kind: 'hold'; readonly untilMs: number };
 
 export const NEW_CIRCUIT: Circuit = { state: 'CLOSED', epoch: 1, openUntilMs: 0, probesGood: 0 };
 
-/** A cooldown is up to this much longer, so that the probes of many organizations come one after another. */
+/** A cooldown is up to this fraction longer, so that the probes of many organizations do not start together. */
 const COOLDOWN_JITTER = 0.5;
-/** Own failures in a row that open a breaker while others' are open. */
+/** Own failures in a row that open a breaker while breakers of others are open. */
 const FAILURES_IN_ROW = 3;
 
-/** The circuit after the input; the same object when nothing changes. `random`: 0…1, of the cooldown's jitter. */
+/**
+ * Returns the circuit after the input; the same object if nothing changes. `random` returns 0 to 1, for the jitter of
+ * the cooldown.
+ */
 export function nextCircuit(
   circuit: Circuit,
   input: CircuitInput,
@@ -111,19 +117,22 @@ const enterState = (circuit: Circuit, state: CircuitStateName): Circuit => ({
 });
 
 /**
- * Whether an organization's own calls open its breaker. What others see lowers the evidence that is asked for and never
- * replaces it: signups are free, so their failures alone must stop nobody.
+ * Whether an organization's own calls open its breaker. Failures of other organizations only lower the required
+ * evidence. They never replace it: signups are free, so other organizations' failures alone must not block calls.
  */
 export function shouldOpen(evidence: WindowEvidence, rules: CircuitRules, othersFail: boolean): boolean {
   if (evidence.requests >= rules.requestsMin && failureRateOf(evidence) >= rules.errorRate) return true;
   return othersFail && hasFailuresInRow(evidence);
 }
 
-/** The last {@link FAILURES_IN_ROW} calls failed; of two agents, where two are active: one may fail by what it sends. */
+/**
+ * True if the last {@link FAILURES_IN_ROW} calls failed. If two agents are active, both must fail, because one agent
+ * may cause failures by what it sends.
+ */
 export const hasFailuresInRow = ({ failuresInRow, activeAgents, failingAgents }: WindowEvidence): boolean =>
   failuresInRow >= FAILURES_IN_ROW && (activeAgents < 2 || failingAgents >= 2);
 
-/** Sums the window up. A failure of the same second as a success is not taken for one after it. */
+/** Sums the window. A failure in the same second as a success does not count as after it. */
 export function summarizeWindow(counts: readonly SecondCount[]): WindowEvidence {
   const sum = sumOutcomes(counts);
   let goodAtMs = Number.NEGATIVE_INFINITY;
@@ -149,16 +158,16 @@ export function sumOutcomes(counts: readonly OutcomeSum[]): OutcomeSum {
   return { requests, failures };
 }
 
-/** 0…1; 0 without requests. */
+/** Fraction, 0 to 1; 0 without requests. */
 export const failureRateOf = ({ requests, failures }: OutcomeSum): number => (requests === 0 ? 0 : failures / requests);
 
-/** How many more probes may be admitted: good ones have used their place up, leased ones hold theirs. */
+/** Number of probes that may still be leased: successful and leased probes each occupy a slot. */
 export const availableProbes = (circuit: Circuit, leased: number, rules: CircuitRules): number =>
   circuit.state === 'HALF_OPEN' ? Math.max(0, rules.probes - circuit.probesGood - leased) : 0;
 
 /**
- * Whether the outcome of an ordinary request counts now. Epoch 0 comes from a data plane that has seen no transition of
- * this circuit: such a request counts when it began after the last one.
+ * Whether the outcome of an ordinary request still counts. Epoch 0 means that the data plane has seen no transition of
+ * this breaker; such a request counts if it began after the last transition.
  */
 export function isOfCurrentEpoch(
   circuit: Circuit,

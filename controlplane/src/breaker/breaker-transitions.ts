@@ -1,7 +1,7 @@
 /**
- * Moves breakers: reads their rows under a lock, asks the state machine, writes what changed and tells the
- * organizations whose calls are refused now, or pass again. Many breakers move in one transaction, because an outage
- * moves those of all organizations.
+ * Applies inputs to breakers: runs the state machine on rows that the caller has locked, writes the changes, and emits
+ * events to the organizations whose calls are now rejected or pass again. One transaction changes many breakers,
+ * because an outage affects those of all organizations.
  */
 import type { Logger } from '@acg/base/log';
 import type { Tx } from '../db/sql.js';
@@ -20,7 +20,7 @@ export interface CircuitConfig extends CircuitRules {
   readonly windowMs: number;
 }
 
-/** What an event says. */
+/** Content of an event. */
 interface CircuitEvent {
   readonly orgIds: readonly string[];
   readonly providerSlug: string;
@@ -36,7 +36,7 @@ export class BreakerTransitions {
     readonly random: () => number = Math.random,
   ) {}
 
-  /** Puts each row through its inputs, in their order. The rows are locked by {@link store.lockCircuits}. */
+  /** Applies the inputs of each row in order. {@link store.lockCircuits} must have locked the rows. */
   async applyInputs(
     tx: Tx,
     rows: readonly store.CircuitRow[],
@@ -54,8 +54,14 @@ export class BreakerTransitions {
       const { change, seen } = this.#describeChange(row, next, input);
       changes.push(change);
       if (seen !== null && row.orgId !== null) {
-        const state = next.state === 'OPEN' ? 'OPEN' : 'CLOSED';
-        announcements.push({ orgIds: [row.orgId], providerSlug: row.providerSlug, scope: 'organization', state, seen });
+        const eventState = next.state === 'OPEN' ? 'OPEN' : 'CLOSED';
+        announcements.push({
+          orgIds: [row.orgId],
+          providerSlug: row.providerSlug,
+          scope: 'organization',
+          state: eventState,
+          seen,
+        });
       }
     }
     await this.writeChanges(tx, changes);
@@ -69,17 +75,17 @@ export class BreakerTransitions {
     }
   }
 
-  /** One statement for all that are told the same. */
+  /** Groups events with the same content, one statement per group. */
   async appendCircuitEvents(tx: Tx, announcements: readonly CircuitEvent[]): Promise<void> {
-    const together = new Map<string, { readonly first: CircuitEvent; readonly orgIds: string[] }>();
-    for (const one of announcements) {
-      const { orgIds, ...said } = one;
-      const name = JSON.stringify(said);
-      const same = together.get(name) ?? { first: one, orgIds: [] };
-      same.orgIds.push(...orgIds);
-      together.set(name, same);
+    const eventsByContent = new Map<string, { readonly first: CircuitEvent; readonly orgIds: string[] }>();
+    for (const announcement of announcements) {
+      const { orgIds, ...content } = announcement;
+      const key = JSON.stringify(content);
+      const group = eventsByContent.get(key) ?? { first: announcement, orgIds: [] };
+      group.orgIds.push(...orgIds);
+      eventsByContent.set(key, group);
     }
-    for (const { first, orgIds } of together.values()) {
+    for (const { first, orgIds } of eventsByContent.values()) {
       const { providerSlug, scope, state, seen } = first;
       await appendEvents(tx, orgIds, state === 'OPEN' ? 'provider.circuit_opened' : 'provider.circuit_closed', {
         providerSlug,
@@ -92,7 +98,7 @@ export class BreakerTransitions {
     }
   }
 
-  /** `input`: the one that changed the circuit last; null when none did. */
+  /** `input`: the last input that changed the circuit; null: none did. */
   #runInputs(row: store.CircuitRow, inputs: readonly CircuitInput[]): { next: Circuit; input: CircuitInput | null } {
     let next: Circuit = row;
     let last: CircuitInput | null = null;
@@ -105,8 +111,8 @@ export class BreakerTransitions {
   }
 
   /**
-   * `seen`: what an event says; null: none is due. A bad probe goes on with the outage that was told already, unless an
-   * administrator had begun it; what administrators do is no event.
+   * `seen`: figures of the event; null: no event. A failed probe continues an outage that was announced, unless an
+   * administrator opened the breaker. Actions of administrators cause no event.
    */
   #describeChange(
     row: store.CircuitRow,

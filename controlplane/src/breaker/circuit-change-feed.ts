@@ -1,6 +1,6 @@
 /**
- * Every change of a circuit, from whichever control plane made it, for the watch streams of this one's data planes.
- * NOTIFY brings it at once; a re-read at a steady pace brings what a broken connection lost.
+ * Delivers every change of a breaker, made by any control plane, to the watch streams of this one's data planes. NOTIFY
+ * delivers a change at once. A poll every {@link POLL_MS} finds changes that were lost with a broken connection.
  */
 
 import type { Logger } from '@acg/base/log';
@@ -12,20 +12,23 @@ import { BackgroundTasks } from '../ops/background-tasks.js';
 import { CIRCUIT_CHANNEL, type CircuitNotice } from './circuit-store.js';
 
 const POLL_MS = 2_000;
-/** A re-read looks this much further back than the last that succeeded: changes commit later than their time says. */
+/**
+ * A poll reads this much further back than the start of the last successful one: changes commit later than their
+ * timestamp.
+ */
 const REREAD_OVERLAP_S = 30;
 const CIRCUITS_MAX = 50_000;
-/** A circuit that closed so long ago may be deleted and begin anew at its first epoch: see `pruneCircuits`. */
+/** A closed circuit may be pruned after this time and start again at epoch 1: see `pruneCircuits`. */
 const CLOSED_MEMORY_MS = DAY_MS;
 
 export class CircuitChangeFeed {
   readonly #sql: Sql;
   readonly #log: Logger;
-  /** Called once per transition seen, in the order of epochs. Set before the start. */
+  /** Called once per observed transition, in order of epochs. Set it before the start. */
   onChange: (circuit: CircuitNotice) => void = () => {};
-  /** The newest state seen of each circuit that ever left CLOSED. */
+  /** The newest observed state of each circuit that ever left CLOSED. */
   readonly #latest = new LRUCache<string, CircuitNotice>({ max: CIRCUITS_MAX });
-  /** When the last re-read that succeeded began, epoch ms: an outage of any length loses nothing. */
+  /** Start of the last successful poll, Unix ms; so an outage of any length loses nothing. */
   #readAtMs = Date.now();
   readonly #background: BackgroundTasks;
   #unlisten: (() => Promise<void>) | null = null;
@@ -37,11 +40,14 @@ export class CircuitChangeFeed {
   }
 
   async start(): Promise<void> {
-    const heard = (payload: string) => this.#apply(JSON.parse(payload) as CircuitNotice);
-    const read = () => this.#reread().catch((error: unknown) => this.#log.warn({ err: error }, 'circuits not read'));
-    this.#unlisten = (await this.#sql.listen(CIRCUIT_CHANNEL, heard, () => void read())).unlisten;
+    const onNotify = (payload: string) => this.#apply(JSON.parse(payload) as CircuitNotice);
+    const poll = () =>
+      this.#reread().catch((error: unknown) =>
+        this.#log.warn({ err: error }, 'circuit changes cannot be read; retrying'),
+      );
+    this.#unlisten = (await this.#sql.listen(CIRCUIT_CHANNEL, onNotify, () => void poll())).unlisten;
     for (const circuit of await loadNotClosed(this.#sql)) this.#apply(circuit);
-    this.#background.runEvery('circuits', POLL_MS, read);
+    this.#background.runEvery('circuits', POLL_MS, poll);
   }
 
   async stop(): Promise<void> {
@@ -49,7 +55,7 @@ export class CircuitChangeFeed {
     await this.#background.stop();
   }
 
-  /** What a data plane must know that connects now; every other circuit is CLOSED and not held so. */
+  /** The circuits that a newly connected data plane must know; all others are CLOSED and not held closed. */
   listNotClosed(): readonly CircuitNotice[] {
     return [...this.#latest.values()].filter(
       ({ state, openUntilMs }) => state !== 'CLOSED' || openUntilMs > Date.now(),
@@ -77,7 +83,7 @@ export class CircuitChangeFeed {
   }
 }
 
-/** All circuits that are not CLOSED, or held so by an operator, newest change first. */
+/** All circuits that are not CLOSED or that an operator holds closed, newest change first. */
 function loadNotClosed(sql: Sql): Promise<CircuitNotice[]> {
   return sql<CircuitNotice[]>`
     select circuit_key as "circuitKey", state, epoch,

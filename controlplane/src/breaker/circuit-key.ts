@@ -1,11 +1,9 @@
 /**
- * The name of a breaker: provider, upstream origin and organization, so that nothing one organization does stops
- * another one's calls (docs/contract.md#circuits). Without an organization it is the fleet's breaker of that origin.
+ * Key of a breaker: provider, upstream origin and organization, so that no organization can block another one's calls
+ * (docs/contract.md#circuits). Without an organization it is the fleet breaker of that origin. Example of an
+ * organization's breaker: `openai|https://api.openai.com|{orgId}`; of a fleet breaker: `openai|https://api.openai.com`.
  *
- *   openai|https://api.openai.com|{orgId}    an organization's
- *   openai|https://api.openai.com            the fleet's
- *
- * Neither slugs nor origins can contain `|` (an origin comes out of `new URL`, which encodes or refuses it).
+ * Neither slugs nor origins can contain `|`: `new URL` encodes or rejects it in an origin.
  */
 import { UUID_PATTERN } from '@acg/base/uuid';
 
@@ -15,7 +13,7 @@ interface CircuitKeyParts {
   readonly providerSlug: string;
   /** scheme://host[:port] */
   readonly origin: string;
-  /** Null: the fleet's. */
+  /** Null: fleet breaker. */
   readonly orgId: string | null;
 }
 
@@ -26,7 +24,7 @@ export function formatCircuitKey(name: CircuitKeyParts): string {
 
 const CIRCUIT_KEY_LENGTH_MAX = 512;
 
-/** Null when the text is no circuit key. */
+/** Null if the text is not a circuit key. */
 export function parseCircuitKey(key: string): CircuitKeyParts | null {
   if (key.length > CIRCUIT_KEY_LENGTH_MAX) return null;
   const [providerSlug = '', origin = '', orgId, ...rest] = key.split(SEPARATOR);
@@ -35,6 +33,6 @@ export function parseCircuitKey(key: string): CircuitKeyParts | null {
   return { providerSlug, origin, orgId: orgId ?? null };
 }
 
-/** Of a breaker's name without its organization: `circuits.origin_key`. */
+/** Key without the organization, as in `circuits.origin_key`. */
 export const formatOriginKey = ({ providerSlug, origin }: Pick<CircuitKeyParts, 'providerSlug' | 'origin'>): string =>
   formatCircuitKey({ providerSlug, origin, orgId: null });

@@ -4,28 +4,28 @@ import type { Circuit, CircuitStateName, SecondCount } from './breaker-state-mac
 /** Channel of LISTEN/NOTIFY; the payload is a {@link CircuitNotice} as JSON. */
 export const CIRCUIT_CHANNEL = 'circuits';
 
-/** What data planes are told of a circuit. */
+/** State of a circuit as sent to control planes and data planes. */
 export interface CircuitNotice {
   readonly circuitKey: string;
   readonly state: CircuitStateName;
   readonly epoch: number;
-  /** Unix ms by the database's clock. OPEN: the cooldown's end. CLOSED, of the fleet: until when an operator holds it. */
+  /** Unix ms by the database clock. OPEN: end of the cooldown. CLOSED fleet breaker: end of an operator's hold. */
   readonly openUntilMs: number;
 }
 
-/** Why it is open; `held`: an administrator, or for the fleet's breaker an operator, has decided. */
+/** Why the breaker is in its state. `held`: an administrator or, for a fleet breaker, an operator has set it. */
 export type CircuitReason = 'error_rate' | 'probe_failed' | 'connect' | 'held';
 
 export interface CircuitRow extends Circuit {
   readonly circuitKey: string;
   readonly providerSlug: string;
-  /** Null: the fleet's. */
+  /** Null: fleet breaker. */
   readonly orgId: string | null;
   readonly reason: CircuitReason | null;
-  /** Open because of calls, which an event has told. */
+  /** True: open because of calls, and an event has announced it. */
   readonly announced: boolean;
   readonly changedAtMs: number;
-  /** The database's clock when the row was read. */
+  /** The database clock when the row was read, Unix ms. */
   readonly nowMs: number;
 }
 
@@ -40,8 +40,8 @@ export function loadCircuits(sql: Sql, keys: readonly string[]): Promise<Circuit
 }
 
 /**
- * Locks the rows until the transaction ends, in one order for all: `no key`, so that writers of outcomes, whose foreign
- * keys point at them, go on.
+ * Locks the rows in key order until the transaction ends. `no key update` does not block inserts of outcomes, whose
+ * foreign keys refer to these rows.
  */
 export function lockCircuits(tx: Tx, keys: readonly string[]): Promise<CircuitRow[]> {
   return tx<CircuitRow[]>`
@@ -49,7 +49,7 @@ export function lockCircuits(tx: Tx, keys: readonly string[]): Promise<CircuitRo
      order by circuit_key for no key update`;
 }
 
-/** Adds circuits that were not used before. Those of an organization that is gone are left out. */
+/** Inserts circuits that do not exist yet. Leaves out those of deleted organizations. */
 export async function insertCircuits(
   sql: Sql | Tx,
   circuits: readonly { circuitKey: string; providerSlug: string; orgId: string | null }[],
@@ -70,7 +70,7 @@ export interface OutcomeCount extends SecondCount {
   readonly orgId: string;
 }
 
-/** Adds counts to the writer's own rows. */
+/** Adds counts to the rows of this writer. */
 export async function addOutcomes(sql: Sql, writer: string, counts: readonly OutcomeCount[]): Promise<void> {
   await sql`
     insert into circuit_outcomes as o (circuit_key, epoch, second, org_id, writer, requests, failures, agents)
@@ -87,7 +87,7 @@ export async function addOutcomes(sql: Sql, writer: string, counts: readonly Out
 const USED_STEP_MS = 10_000;
 const SUCCEEDED_STEP = '10 minutes';
 
-/** Keeps `last_used_at` right to ten seconds, or a third of a short window, without a write per request. */
+/** Updates `last_used_at` with a precision of 10 s, or a third of a shorter window, to avoid a write per request. */
 export async function updateLastUsed(sql: Sql, keys: readonly string[], windowMs: number): Promise<void> {
   const stepMs = Math.min(USED_STEP_MS, windowMs / 3);
   await sql`
@@ -98,7 +98,10 @@ export async function updateLastUsed(sql: Sql, keys: readonly string[], windowMs
        order by circuit_key for no key update skip locked)`;
 }
 
-/** Notes a success of now: right to ten minutes, so that one from before the window is remembered beside it. */
+/**
+ * Stores the time of a success with a precision of ten minutes. The previous time is kept beside it, so that a success
+ * before the window stays known.
+ */
 export async function recordSuccesses(sql: Sql, keys: readonly string[]): Promise<void> {
   await sql`
     update circuits set succeeded_before_at = succeeded_at, succeeded_at = now() where circuit_key in (
@@ -108,7 +111,7 @@ export async function recordSuccesses(sql: Sql, keys: readonly string[]): Promis
        order by circuit_key for no key update skip locked)`;
 }
 
-/** The outcomes of the circuits' present epoch in the window, by circuit. */
+/** The outcomes of each circuit's current epoch within the window, by circuit key. */
 export async function loadWindowOutcomes(
   sql: Sql | Tx,
   keys: readonly string[],
@@ -129,10 +132,13 @@ export async function loadWindowOutcomes(
   return byCircuit;
 }
 
-/** Organizations whose breakers must be open at an origin, before another one needs less evidence. */
+/** Number of organizations whose breakers must be open at an origin before another organization needs less evidence. */
 const OTHERS_MIN = 2;
 
-/** Of the origins, those at which calls of several organizations fail that had a success in the day before. */
+/**
+ * Returns those origins at which the breakers of several organizations are open that had a success within the day
+ * before.
+ */
 export async function listFailingOrigins(sql: Sql, originKeys: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await sql<{ key: string }[]>`
     select origin_key as key from circuits
@@ -149,8 +155,8 @@ export interface CircuitChange extends Circuit {
 }
 
 /**
- * Writes the circuits and tells every control plane at commit. Counts of an old epoch stay until they are pruned: they
- * mean nothing any more, and deleting them here could deadlock with those who are adding to them.
+ * Writes the circuits and notifies every control plane at commit. Counts of older epochs stay until they are pruned:
+ * they are ignored, and deleting them here could deadlock with transactions that add to them.
  */
 export async function writeCircuits(tx: Tx, changes: readonly CircuitChange[]): Promise<void> {
   if (changes.length === 0) return;
@@ -170,14 +176,17 @@ export async function writeCircuits(tx: Tx, changes: readonly CircuitChange[]): 
   await tx`select pg_notify(${CIRCUIT_CHANNEL}, notice) from unnest(${notices}::text[]) as notice`;
 }
 
-/** Of a probe that changed no state: it is a use, too. */
+/** Records a successful probe that does not change the state. It also counts as a use. */
 export async function writeProbesGood(tx: Tx, key: string, probesGood: number): Promise<void> {
   await tx`update circuits set probes_good = ${probesGood}, last_used_at = now() where circuit_key = ${key}`;
 }
 
 const DUE_MAX = 500;
 
-/** Circuits whose cooldown has ended: organizations in turn, so that one with thousands of origins delays no other. */
+/**
+ * Circuits whose cooldown has ended, interleaved by organization, so that one with thousands of origins delays no
+ * other.
+ */
 export async function listCooledDownCircuits(sql: Sql): Promise<string[]> {
   const rows = await sql<{ circuitKey: string }[]>`
     select circuit_key as "circuitKey" from (
@@ -197,26 +206,26 @@ export async function listOrgIdsWithProvider(tx: Tx, providerSlug: string): Prom
 
 const ROWS_MAX = 10_000;
 const UNUSED_DAYS = 30;
-/** Outcomes come by the second, circuit, organization and control plane: one sweep takes all that is old. */
+/** There is one row per second, circuit, organization and control plane, so one sweep deletes many batches. */
 const SWEEP_STEPS_MAX = 200;
 
 /**
- * Drops what the window has passed, and CLOSED circuits that are not used any more. One that has tripped goes only when
- * its last transition is as long ago: by then no data plane remembers its epoch (theirs is a day), and a new row of its
- * name may begin at the first one.
+ * Deletes outcomes older than the window, and unused CLOSED circuits. A circuit that ever tripped is deleted only if
+ * its last transition is as long ago. By then no data plane remembers its epoch (they forget after a day), so a new row
+ * may start at epoch 1.
  */
 export async function pruneCircuits(sql: Sql, windowMs: number): Promise<void> {
-  for (let step = 0, gone = ROWS_MAX; gone === ROWS_MAX && step < SWEEP_STEPS_MAX; step++) {
+  for (let step = 0, deletedRows = ROWS_MAX; deletedRows === ROWS_MAX && step < SWEEP_STEPS_MAX; step++) {
     const deleted = await sql`
       delete from circuit_outcomes where ctid = any(array(
         select ctid from circuit_outcomes where second < now() - ${windowMs} * interval '2 milliseconds'
          limit ${ROWS_MAX}))`;
-    gone = deleted.count;
+    deletedRows = deleted.count;
   }
   await sql`delete from circuit_probes where expires_at < now() - interval '1 hour'`;
   const isUnused = sql`state = 'CLOSED' and last_used_at < now() - ${UNUSED_DAYS} * interval '1 day'
     and (epoch = 1 or changed_at < now() - ${UNUSED_DAYS} * interval '1 day')`;
-  // Asked twice: a row that is used or moves meanwhile stays.
+  // The condition is repeated, so that a row that is used or changed meanwhile stays.
   await sql`
     delete from circuits where circuit_key in (select circuit_key from circuits where ${isUnused} limit ${ROWS_MAX})
        and ${isUnused}`;

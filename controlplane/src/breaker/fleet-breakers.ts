@@ -1,8 +1,10 @@
 /**
- * The fleet's breakers: one per built-in provider with a fixed origin (docs/contract.md#circuits). Data planes say which
- * of these origins they have been in contact with and whether they cannot connect; where none of them can, all refuse
- * calls at once. What organizations' calls come back with plays no part here: no tenant can open or close these breakers.
- * On failure: without a database they stay as they are; without a control plane each data plane goes by its own.
+ * Fleet breakers: one per built-in provider with a fixed origin (docs/contract.md#circuits). Data planes report which
+ * of these origins they contacted and whether they cannot connect. If none of them can connect, the breaker opens and
+ * all data planes reject calls at once. Outcomes of calls play no role here, so no tenant can open or close these
+ * breakers.
+ *
+ * Without the database the breakers keep their state. Without a control plane each data plane uses its own state.
  */
 
 import type { JSONValue, Sql, Tx } from '../db/sql.js';
@@ -12,7 +14,7 @@ import { formatCircuitKey } from './circuit-key.js';
 import * as store from './circuit-store.js';
 
 const EVALUATE_INTERVAL_MS = 1_000;
-/** What a data plane said counts for so long after its last contact. */
+/** Reports of a data plane count for this long after its last contact with the origin. */
 const CONTACT_TTL_MS = 30_000;
 const PRUNE_INTERVAL_MS = 600_000;
 
@@ -25,19 +27,22 @@ export interface FleetOrigin {
 
 interface OriginContact {
   readonly origin: string;
-  /** How long ago it was dialled or has answered, ms. */
+  /** Time since the data plane dialed the origin or received a response, ms. */
   readonly ageMs: number;
   readonly unreachable: boolean;
 }
 
-/** Data planes: connected to the control plane; in contact with an origin lately; of those, unable to connect to it. */
+/**
+ * Numbers of data planes: connected to the control plane; recently in contact with an origin; of these, unable to
+ * connect.
+ */
 export interface OriginReachability {
   readonly connected: number;
   readonly inContact: number;
   readonly unreachable: number;
 }
 
-/** No data plane that has tried lately can connect: at least two, or the only one there is. */
+/** True if no data plane that tried recently can connect: at least two, or the only one that exists. */
 export const isOriginUnreachable = ({ connected, inContact, unreachable }: OriginReachability): boolean =>
   unreachable > 0 && unreachable === inContact && (unreachable >= 2 || connected <= 1);
 
@@ -65,7 +70,7 @@ export class FleetBreakers {
     return this.#background.stop();
   }
 
-  /** What a data plane says of the origins; those that are no built-in provider's are left out. */
+  /** Stores a data plane's reports. Leaves out origins that do not belong to a built-in provider. */
   async recordContacts(dataPlaneId: string, contacts: readonly OriginContact[]): Promise<void> {
     const known = contacts.filter(({ origin, ageMs }) => this.#knownOrigins.has(origin) && ageMs <= CONTACT_TTL_MS);
     if (known.length === 0) return;
@@ -79,30 +84,33 @@ export class FleetBreakers {
       do update set contact_at = excluded.contact_at, unreachable = excluded.unreachable`;
   }
 
-  /** Opens and closes what the reports of all data planes say; what an operator holds stays. */
+  /** Opens and closes the breakers by the reports of all data planes, except those that an operator holds. */
   async evaluate(): Promise<void> {
-    const reach = await this.#loadReachability();
+    const reachability = await this.#loadReachability();
     const keys = this.#origins.map(fleetCircuitKey);
     const open = new Set((await store.loadCircuits(this.#sql, keys)).flatMap(keyIfNotClosed));
-    const moving = this.#origins.filter(
-      (one) => open.has(fleetCircuitKey(one)) !== isOriginUnreachable(reachabilityOf(reach, one)),
+    const changing = this.#origins.filter(
+      (one) => open.has(fleetCircuitKey(one)) !== isOriginUnreachable(reachabilityOf(reachability, one)),
     );
-    if (moving.length === 0) return;
-    await this.#insertMissing(moving);
-    await this.#sql.begin((tx) => this.#applyReachability(tx, moving, reach));
+    if (changing.length === 0) return;
+    await this.#insertMissing(changing);
+    await this.#sql.begin((tx) => this.#applyReachability(tx, changing, reachability));
   }
 
   async #applyReachability(
     tx: Tx,
     origins: readonly FleetOrigin[],
-    reach: ReadonlyMap<string, OriginReachability>,
+    reachability: ReadonlyMap<string, OriginReachability>,
   ): Promise<void> {
     for (const row of await store.lockCircuits(tx, origins.map(fleetCircuitKey))) {
       if (row.reason === 'held' && row.openUntilMs > row.nowMs) continue;
-      const seen = reachabilityOf(reach, origins.find((one) => fleetCircuitKey(one) === row.circuitKey)!);
-      const state = isOriginUnreachable(seen) ? 'OPEN' : 'CLOSED';
+      const reachabilityOfOrigin = reachabilityOf(
+        reachability,
+        origins.find((one) => fleetCircuitKey(one) === row.circuitKey)!,
+      );
+      const state = isOriginUnreachable(reachabilityOfOrigin) ? 'OPEN' : 'CLOSED';
       if (state === row.state) continue;
-      const told = row.reason !== 'held';
+      const wasAnnounced = row.reason !== 'held';
       await this.#transitions.writeChanges(tx, [
         {
           circuitKey: row.circuitKey,
@@ -114,22 +122,22 @@ export class FleetBreakers {
           announced: state === 'OPEN',
         },
       ]);
-      if (state === 'CLOSED' && !told) continue; // the operator's doing was no event
+      if (state === 'CLOSED' && !wasAnnounced) continue; // the operator's action caused no event
       await this.#transitions.appendCircuitEvents(tx, [
         {
           orgIds: await store.listOrgIdsWithProvider(tx, row.providerSlug),
           providerSlug: row.providerSlug,
           scope: 'fleet',
           state,
-          seen: { requests: seen.inContact, failures: seen.unreachable },
+          seen: { requests: reachabilityOfOrigin.inContact, failures: reachabilityOfOrigin.unreachable },
         },
       ]);
     }
   }
 
   /**
-   * An operator's decision for `holdMs`: OPEN refuses every call, CLOSED lets calls pass whatever data planes can reach;
-   * with 0 the hold ends. Returns false where no built-in provider with a fixed origin has that name.
+   * An operator's override for `holdMs`: OPEN rejects every call, CLOSED lets calls pass whatever the reports say. 0
+   * ends the hold. Returns false if no built-in provider with a fixed origin has this slug.
    */
   async override(providerSlug: string, state: 'OPEN' | 'CLOSED', holdMs: number): Promise<boolean> {
     const origins = this.#origins.filter((one) => one.providerSlug === providerSlug);
@@ -161,7 +169,7 @@ export class FleetBreakers {
     await store.insertCircuits(this.#sql, rows);
   }
 
-  /** By origin. */
+  /** Reachability by origin. */
   async #loadReachability(): Promise<ReadonlyMap<string, OriginReachability>> {
     const rows = await this.#sql<(OriginReachability & { origin: string })[]>`
       select origin, count(*)::integer as "inContact", (count(*) filter (where unreachable))::integer as unreachable,
@@ -172,7 +180,7 @@ export class FleetBreakers {
   }
 }
 
-/** Of data planes that are gone. */
+/** Deletes reports of data planes that no longer exist. */
 export async function pruneOriginContacts(sql: Sql): Promise<void> {
   await sql`delete from origin_contacts where contact_at < now() - interval '1 hour'`;
 }
@@ -183,5 +191,7 @@ const fleetCircuitKey = ({ providerSlug, origin }: FleetOrigin): string =>
 const keyIfNotClosed = ({ circuitKey: key, state }: store.CircuitRow): string[] => (state === 'CLOSED' ? [] : [key]);
 
 const NO_CONTACTS: OriginReachability = { connected: 0, inContact: 0, unreachable: 0 };
-const reachabilityOf = (reach: ReadonlyMap<string, OriginReachability>, { origin }: FleetOrigin): OriginReachability =>
-  reach.get(origin) ?? NO_CONTACTS;
+const reachabilityOf = (
+  reachability: ReadonlyMap<string, OriginReachability>,
+  { origin }: FleetOrigin,
+): OriginReachability => reachability.get(origin) ?? NO_CONTACTS;

@@ -1,4 +1,7 @@
-/** What owners and admins decide about their organization's breaker. It is no event: who decides knows it. */
+/**
+ * Override of an organization's breaker by its owners and admins. Causes no event, because the person who decides knows
+ * it.
+ */
 import type { Tx } from '../db/sql.js';
 import type { CircuitInput } from './breaker-state-machine.js';
 import type { BreakerTransitions } from './breaker-transitions.js';
@@ -10,7 +13,7 @@ interface OrgBreaker {
   readonly orgId: string;
 }
 
-/** Closes the breaker now, or holds it open for `holdMs`. In the caller's transaction. */
+/** Closes the breaker (null) or holds it open for `holdMs`, in the caller's transaction. */
 export async function overrideOrgBreaker(
   tx: Tx,
   transitions: BreakerTransitions,

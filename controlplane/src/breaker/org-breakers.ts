@@ -1,11 +1,11 @@
 /**
- * The breakers of all organizations. Outcomes are added up in memory and written to rows of this process's own: those of
- * a circuit with failures every {@link FLUSH_MS}, the others twice a second. Only where failures came in are the window's
- * counts looked at, and only where they are due is the circuit's row locked, counted again and moved. So ingesting usage
- * takes no lock here and pays one addition per record.
+ * The breakers of all organizations. Outcomes are counted in memory and written to rows of this process: every {@link
+ * FLUSH_MS} for breakers with failures, every {@link FLUSH_ALL_MS} for others. Only after failures the window is
+ * evaluated, and only if it may open the breaker is its row locked and evaluated again. So the usage ingest takes no
+ * lock here and pays one addition per record.
  *
- * What is lost when a process dies are the counts of one flush interval; a lost probe result frees its place when the
- * lease ends. States, epochs and leases are in Postgres, so any number of control planes and restarts agree.
+ * A crash loses the counts of one flush interval; a lost probe result frees its slot when the lease expires. States,
+ * epochs and leases are stored in Postgres, so any number of control planes and restarts agree.
  */
 import { randomUUID } from 'node:crypto';
 import { noop } from '@acg/base/noop';
@@ -32,36 +32,36 @@ import { isLeaseId } from './probe-leases.js';
 
 const FLUSH_MS = 100;
 const NO_REQUESTS: OutcomeSum = { requests: 0, failures: 0 };
-/** Counts of circuits without failures gather this long. */
+/** Flush interval for counts of breakers without failures. */
 const FLUSH_ALL_MS = 500;
-/** A circuit whose newest outcomes are mostly good is looked at this rarely. */
+/** Minimum interval between evaluations of a breaker whose newest outcomes are mostly successes. */
 const CHECK_INTERVAL_MS = 1_000;
 const CHECKED_MAX = 10_000;
-/** A success is written again after so long. */
+/** The time of a success is written again after this interval. */
 const SUCCESS_WRITE_INTERVAL_MS = 600_000;
 const SUCCESSES_MAX = 100_000;
-/** For so long it is remembered whether other organizations fail at an origin. */
+/** Cache time of whether other organizations fail at an origin. */
 const OTHERS_CACHE_MS = 1_000;
 const OTHERS_MAX = 10_000;
 const CLOCK_INTERVAL_MS = 250;
 const PRUNE_INTERVAL_MS = 30_000;
-/** Circuits that one transaction moves. */
+/** Breakers changed in one transaction. */
 const TRANSITIONS_PER_TRANSACTION = 500;
 
 export class OrgBreakers {
   readonly #sql: Sql;
   readonly #background: BackgroundTasks;
   readonly #transitions: BreakerTransitions;
-  /** Names this process's rows of counts. */
+  /** Identifies this process's rows of counts. */
   readonly #writerId = randomUUID();
   readonly #pending = new PendingOutcomes();
-  /** When the window of a circuit was looked at last, steady ms. */
+  /** Last evaluation of each breaker's window, ms of the monotonic clock. */
   readonly #checkedAtMs = new LRUCache<string, number>({ max: CHECKED_MAX });
-  /** Successes that were written lately. */
+  /** Breakers whose success was written recently. */
   readonly #succeeded = new LRUCache<string, true>({ max: SUCCESSES_MAX, ttl: SUCCESS_WRITE_INTERVAL_MS });
   /** By origin key. */
   readonly #othersFail = new LRUCache<string, boolean>({ max: OTHERS_MAX, ttl: OTHERS_CACHE_MS });
-  #gatheredAtMs = 0;
+  #flushedAllAtMs = 0;
   #flushing: Promise<void> = Promise.resolve();
 
   constructor(sql: Sql, transitions: BreakerTransitions) {
@@ -84,26 +84,32 @@ export class OrgBreakers {
   }
 
   /**
-   * Takes the outcomes of records that were booked just now for the first time. In memory only, so it may be called before
-   * the commit: should that fail, a few outcomes count twice, which a rate can bear.
+   * Counts the outcomes of newly booked records, in memory only. May be called before the commit: if that fails, a few
+   * outcomes count twice, which hardly changes an error rate.
    */
   recordOutcomes(records: readonly ObservedOutcome[]): void {
     this.#pending.add(records, Date.now());
   }
 
-  /** Writes what was observed so far; resolves when its consequences are committed. One at a time. */
+  /**
+   * Writes the outcomes counted so far. Resolves when the resulting transitions are committed. Flushes run one at a
+   * time.
+   */
   flush(which: 'all' | 'failing' = 'all'): Promise<void> {
     const flush = () => this.#flush(which);
     this.#flushing = this.#flushing.then(flush, flush);
     return this.#flushing;
   }
 
-  /** Counts the result of a probe that a data plane reports by itself, which it may repeat. */
+  /** Counts the result of a probe that a data plane reports directly. A repeated report counts once. */
   async recordProbeResult(probe: ProbeOutcome): Promise<void> {
     if (isLeaseId(probe.lease)) await this.#applyProbeResults([probe], true);
   }
 
-  /** OPEN → HALF_OPEN where the cooldown has ended, without waiting for a request (docs/contract.md#circuits). */
+  /**
+   * Moves breakers from OPEN to HALF_OPEN after their cooldown, without waiting for a request
+   * (docs/contract.md#circuits).
+   */
   async halfOpenAfterCooldown(): Promise<void> {
     const clock: CircuitInput = { kind: 'clock' };
     await this.#applyInputs(await store.listCooledDownCircuits(this.#sql), async () => () => [clock]);
@@ -111,8 +117,8 @@ export class OrgBreakers {
 
   #flushDue(): Promise<void> {
     const nowMs = performance.now();
-    const all = nowMs - this.#gatheredAtMs >= FLUSH_ALL_MS;
-    if (all) this.#gatheredAtMs = nowMs;
+    const all = nowMs - this.#flushedAllAtMs >= FLUSH_ALL_MS;
+    if (all) this.#flushedAllAtMs = nowMs;
     return this.flush(all ? 'all' : 'failing');
   }
 
@@ -121,11 +127,11 @@ export class OrgBreakers {
     const counts = this.#pending.drainCounts(which);
     const probes = this.#pending.drainProbes();
     if (counts.length > 0) await this.#writeCounts(counts);
-    for (let at = 0; at < probes.length; at += TRANSITIONS_PER_TRANSACTION) {
+    for (let offset = 0; offset < probes.length; offset += TRANSITIONS_PER_TRANSACTION) {
       try {
-        await this.#applyProbeResults(probes.slice(at, at + TRANSITIONS_PER_TRANSACTION), false);
+        await this.#applyProbeResults(probes.slice(offset, offset + TRANSITIONS_PER_TRANSACTION), false);
       } catch (error) {
-        this.#pending.requeueProbes(probes.slice(at));
+        this.#pending.requeueProbes(probes.slice(offset));
         throw error;
       }
     }
@@ -140,7 +146,7 @@ export class OrgBreakers {
       if (circuit === undefined || count.secondMs < windowStartMs) return false;
       return isOfCurrentEpoch(circuit, circuit.changedAtMs, count);
     });
-    // Epoch 0 ("no transition seen") is booked under the epoch it counts for.
+    // Counts with epoch 0 (the data plane has seen no transition) are stored under the current epoch.
     const rows = mergeIntoCurrentEpoch(current, circuits);
     if (rows.length === 0) return;
     await store.addOutcomes(this.#sql, this.#writerId, rows);
@@ -150,18 +156,18 @@ export class OrgBreakers {
   }
 
   async #recordSuccesses(rows: readonly store.OutcomeCount[]): Promise<void> {
-    const fresh = new Set<string>();
+    const newSuccesses = new Set<string>();
     for (const { circuitKey, requests, failures } of rows) {
-      if (requests > failures && !this.#succeeded.has(circuitKey)) fresh.add(circuitKey);
+      if (requests > failures && !this.#succeeded.has(circuitKey)) newSuccesses.add(circuitKey);
     }
-    if (fresh.size === 0) return;
-    await store.recordSuccesses(this.#sql, [...fresh]);
-    for (const key of fresh) this.#succeeded.set(key, true);
+    if (newSuccesses.size === 0) return;
+    await store.recordSuccesses(this.#sql, [...newSuccesses]);
+    for (const key of newSuccesses) this.#succeeded.set(key, true);
   }
 
   /**
-   * Circuits whose window is worth a look: the newest outcomes are bad (a window's rate rises above a rate by outcomes
-   * above it), or there was some failure and the last look is a while ago.
+   * Breakers whose window must be evaluated: the newest outcomes are mostly failures (only these can raise the window's
+   * error rate), or there was a failure and the last evaluation is a while ago.
    */
   #breakersToCheck(rows: readonly store.OutcomeCount[]): readonly string[] {
     const sums = new Map<string, OutcomeSum>();
@@ -169,8 +175,9 @@ export class OrgBreakers {
     const nowMs = performance.now();
     const suspects: string[] = [];
     for (const [key, sum] of sums) {
-      const quiet = nowMs - (this.#checkedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < CHECK_INTERVAL_MS;
-      if (sum.failures === 0 || (quiet && failureRateOf(sum) < this.#transitions.rules.errorRate / 2)) continue;
+      const checkedRecently = nowMs - (this.#checkedAtMs.get(key) ?? Number.NEGATIVE_INFINITY) < CHECK_INTERVAL_MS;
+      if (sum.failures === 0 || (checkedRecently && failureRateOf(sum) < this.#transitions.rules.errorRate / 2))
+        continue;
       this.#checkedAtMs.set(key, nowMs);
       suspects.push(key);
     }
@@ -181,24 +188,24 @@ export class OrgBreakers {
     const found = new Map((await store.loadCircuits(this.#sql, keys)).map((row) => [row.circuitKey, row]));
     const missing = keys.filter((key) => !found.has(key));
     if (missing.length === 0) return found;
-    const named = missing.flatMap((circuitKey) => {
-      const name = parseCircuitKey(circuitKey);
-      return name === null ? [] : [{ circuitKey, providerSlug: name.providerSlug, orgId: name.orgId }];
+    const parsed = missing.flatMap((circuitKey) => {
+      const keyParts = parseCircuitKey(circuitKey);
+      return keyParts === null ? [] : [{ circuitKey, providerSlug: keyParts.providerSlug, orgId: keyParts.orgId }];
     });
-    await store.insertCircuits(this.#sql, named);
+    await store.insertCircuits(this.#sql, parsed);
     for (const row of await store.loadCircuits(this.#sql, missing)) found.set(row.circuitKey, row);
     return found;
   }
 
-  /** Opens those of the circuits whose evidence says so. */
+  /** Opens those breakers whose evidence requires it. */
   async #openFailing(suspects: readonly string[]): Promise<void> {
     if (suspects.length === 0) return;
     const { rules } = this.#transitions;
     const evidence = windowEvidenceByCircuit(await store.loadWindowOutcomes(this.#sql, suspects, rules.windowMs));
     const othersFail = await this.#loadOthersFail(evidence);
-    const due = [...evidence].filter(([key, own]) => shouldOpen(own, rules, othersFail(key))).map(([key]) => key);
-    // Counted again under the rows' locks: another control plane may have been faster.
-    await this.#applyInputs(due, async (tx, keys) => {
+    const dueKeys = [...evidence].filter(([key, own]) => shouldOpen(own, rules, othersFail(key))).map(([key]) => key);
+    // Evaluated again under the row locks: another control plane may have been faster.
+    await this.#applyInputs(dueKeys, async (tx, keys) => {
       const counts = windowEvidenceByCircuit(await store.loadWindowOutcomes(tx, keys, rules.windowMs));
       return ({ circuitKey }) => {
         const own = counts.get(circuitKey);
@@ -207,7 +214,10 @@ export class OrgBreakers {
     });
   }
 
-  /** Asked only where it matters, and at most once a second per origin. */
+  /**
+   * Returns whether other organizations fail at a breaker's origin. Queries only where it matters, at most once a
+   * second per origin.
+   */
   async #loadOthersFail(evidence: ReadonlyMap<string, WindowEvidence>): Promise<(circuitKey: string) => boolean> {
     const origins = new Map<string, string>();
     for (const [key, own] of evidence)
@@ -220,14 +230,14 @@ export class OrgBreakers {
     return (key) => this.#othersFail.get(origins.get(key) ?? '') ?? false;
   }
 
-  /** `onlyLeased`: a result whose lease is gone was counted before, or came an hour late. */
+  /** `onlyLeased`: ignores results without a lease, which were counted before or arrived an hour late. */
   async #applyProbeResults(probes: readonly ProbeOutcome[], onlyLeased: boolean): Promise<void> {
     await this.#applyInputs([...new Set(probes.map((probe) => probe.circuitKey))], async (tx) => {
-      const ended = await tx<{ lease: string }[]>`
+      const endedLeases = await tx<{ lease: string }[]>`
         delete from circuit_probes p using unnest(${probes.map((probe) => probe.lease)}::uuid[],
                                                   ${probes.map((probe) => probe.circuitKey)}::text[]) as e(lease, key)
          where p.lease = e.lease and p.circuit_key = e.key returning p.lease`;
-      const leases = new Set(ended.map(({ lease }) => lease));
+      const leases = new Set(endedLeases.map(({ lease }) => lease));
       return ({ circuitKey }) =>
         probes.flatMap(({ circuitKey: key, epoch, lease, good }): CircuitInput[] =>
           key !== circuitKey || good === null || (onlyLeased && !leases.has(lease))
@@ -237,13 +247,13 @@ export class OrgBreakers {
     });
   }
 
-  /** Locks the circuits, a batch per transaction, and puts each through its inputs. */
+  /** Locks the breakers, one batch per transaction, and applies the inputs of each. */
   async #applyInputs(
     keys: readonly string[],
     inputs: (tx: Tx, keys: readonly string[]) => Promise<(row: store.CircuitRow) => readonly CircuitInput[]>,
   ): Promise<void> {
-    for (let at = 0; at < keys.length; at += TRANSITIONS_PER_TRANSACTION) {
-      const batch = keys.slice(at, at + TRANSITIONS_PER_TRANSACTION);
+    for (let offset = 0; offset < keys.length; offset += TRANSITIONS_PER_TRANSACTION) {
+      const batch = keys.slice(offset, offset + TRANSITIONS_PER_TRANSACTION);
       await this.#sql.begin(async (tx) => {
         const rows = await store.lockCircuits(tx, batch);
         await this.#transitions.applyInputs(tx, rows, await inputs(tx, batch));
@@ -262,9 +272,9 @@ function mergeIntoCurrentEpoch(
   const merged = new Map<string, store.OutcomeCount>();
   for (const { circuitKey, orgId, secondMs, requests, failures, agents } of counts) {
     const { epoch } = circuits.get(circuitKey)!;
-    const name = `${circuitKey}\n${secondMs}`;
-    const before = merged.get(name);
-    merged.set(name, {
+    const key = `${circuitKey}\n${secondMs}`;
+    const before = merged.get(key);
+    merged.set(key, {
       circuitKey,
       epoch,
       orgId,

@@ -18,23 +18,23 @@ const outcome = (changes: Partial<ObservedOutcome> = {}): ObservedOutcome => ({
   ...changes,
 });
 
-/** What comes of the outcomes, seen at {@link NOW_MS}, in one call. */
+/** Counts of these outcomes after one call at {@link NOW_MS}. */
 function countsOf(records: readonly ObservedOutcome[]) {
   const pending = new PendingOutcomes();
   pending.add(records, NOW_MS);
   return pending.drainCounts('all').map(({ startedAtMs: _, ...count }) => count);
 }
 
-test('pending outcomes: those of one breaker, epoch and second add up, whatever came between', () => {
-  const of = (changes: Partial<ObservedOutcome>) => outcome(changes);
+test('pending outcomes: sums outcomes of the same breaker, epoch and second in any order', () => {
+  const changed = (changes: Partial<ObservedOutcome>) => outcome(changes);
   const records = [
-    of({}),
-    of({ circuitEpoch: 2, circuitOutcome: FAILURE }),
-    of({ circuitEpoch: 2 }),
-    of({ orgId: OTHER, circuitKey: `openai|https://api.openai.com|${OTHER}` }),
-    of({ circuitKey: `anthropic|https://api.anthropic.com|${ORG}` }),
-    of({ startedAtMs: NOW_MS - 1_020 }),
-    of({ circuitOutcome: FAILURE }),
+    changed({}),
+    changed({ circuitEpoch: 2, circuitOutcome: FAILURE }),
+    changed({ circuitEpoch: 2 }),
+    changed({ orgId: OTHER, circuitKey: `openai|https://api.openai.com|${OTHER}` }),
+    changed({ circuitKey: `anthropic|https://api.anthropic.com|${ORG}` }),
+    changed({ startedAtMs: NOW_MS - 1_020 }),
+    changed({ circuitOutcome: FAILURE }),
   ];
   const one = {
     circuitKey: `openai|https://api.openai.com|${ORG}`,
@@ -54,7 +54,7 @@ test('pending outcomes: those of one breaker, epoch and second add up, whatever 
   ]);
 });
 
-test('pending outcomes: a record of a shared breaker counts for its organization, one of another’s breaker for none', () => {
+test('pending outcomes: a record with the shared breaker counts for its own organization, one with the breaker of another organization is ignored', () => {
   const [count, ...others] = countsOf([
     outcome({ circuitKey: 'openai|https://api.openai.com', circuitEpoch: 7, circuitOutcome: FAILURE }),
     outcome({ circuitKey: `openai|https://api.openai.com|${OTHER}` }),
@@ -64,12 +64,12 @@ test('pending outcomes: a record of a shared breaker counts for its organization
   expect(others).toEqual([]);
 });
 
-test('pending outcomes: the agents of a second are named, two at most', () => {
+test('pending outcomes: names at most two agents of a second', () => {
   const [count] = countsOf(['a', 'a', 'b', 'c'].map((agentId) => outcome({ agentId })));
   expect(count!.agents).toEqual(['a', 'b']);
 });
 
-test('pending outcomes: a clock that runs ahead does not reach into the future', () => {
+test('pending outcomes: a data plane clock that runs ahead counts no outcome in the future', () => {
   const [count] = countsOf([outcome({ startedAtMs: NOW_MS + 3_600_000 })]);
   expect(count!.secondMs).toBe(NOW_MS - 500);
 });

@@ -1,9 +1,9 @@
-/** Outcomes of usage records, added up in memory until the next flush: one row per breaker, epoch and second. */
+/** Counts outcomes of usage records in memory until the next flush: one group per breaker, epoch and second. */
 import { formatCircuitKey, parseCircuitKey } from './circuit-key.js';
 import type { OutcomeCount } from './circuit-store.js';
 import { isLeaseId } from './probe-leases.js';
 
-/** What the circuits need of a usage record. */
+/** The fields of a usage record that breakers need. */
 export interface ObservedOutcome {
   readonly circuitKey: string;
   readonly circuitEpoch: number;
@@ -21,21 +21,24 @@ export interface ProbeOutcome {
   readonly circuitKey: string;
   readonly epoch: number;
   readonly lease: string;
-  /** Null: says nothing of the provider; only the place comes back. */
+  /** Null: neutral, says nothing about the provider; only the slot is released. */
   readonly good: boolean | null;
 }
 
 export interface PendingCount extends OutcomeCount {
-  /** When the earliest of the requests began. */
+  /** Start of the earliest of the requests, Unix ms. */
   readonly startedAtMs: number;
 }
 
 const OUTCOME_NEUTRAL = 0;
 const OUTCOME_FAILURE = 2;
-/** Beyond this new groups are dropped until the flush; the counts are a sample then, which is what a rate needs. */
+/**
+ * With this many groups, further ones are dropped until the flush. The counts are then a sample, which is enough for a
+ * rate.
+ */
 const GROUPS_MAX = 20_000;
 const PROBES_MAX = 10_000;
-/** More than two agents make no difference. */
+/** The rules only distinguish one agent from several. */
 const AGENTS_MAX = 2;
 
 interface OutcomeGroup {
@@ -51,12 +54,12 @@ interface OutcomeGroup {
 
 export class PendingOutcomes {
   #groups = new Map<string, OutcomeGroup>();
-  /** Circuits that failed since the last time counts were taken. */
+  /** Breakers with a failure since the last drain. */
   #failing = new Set<string>();
   #probes: ProbeOutcome[] = [];
-  /** Where the last outcome was counted, nearly always the place of the next one too; null once counts were taken. */
+  /** The group of the last outcome, nearly always also that of the next one; null after a drain. */
   #last: OutcomeGroup | null = null;
-  /** What the last outcome's record said, which its group was found by. */
+  /** Key and epoch of the last outcome's record, by which its group was found. */
   #lastKey = '';
   #lastEpoch = 0;
 
@@ -72,7 +75,7 @@ export class PendingOutcomes {
     }
   }
 
-  /** All counts, or those of circuits with a failure only: nothing hangs on the others, so they can gather. */
+  /** Removes and returns all counts, or only those of breakers with a failure; the others are not urgent. */
   drainCounts(which: 'all' | 'failing'): readonly PendingCount[] {
     this.#last = null;
     const groups = [...this.#groups.values()];
@@ -93,7 +96,7 @@ export class PendingOutcomes {
     return probes;
   }
 
-  /** Probe results that could not be written: each is worth more than a count. */
+  /** Puts back probe results that could not be written: each one matters more than a count. */
   requeueProbes(probes: readonly ProbeOutcome[]): void {
     for (const probe of probes) if (this.#probes.length < PROBES_MAX) this.#probes.push(probe);
   }
@@ -109,7 +112,8 @@ export class PendingOutcomes {
   }
 
   #addCount(record: ObservedOutcome, nowMs: number): void {
-    // An outcome belongs to the second in which it was known; a clock that runs ahead does not reach into the future.
+    // An outcome counts in the second in which the call ended. A data plane clock that runs ahead must not create
+    // seconds in the future.
     const endedAtMs = Math.min(record.startedAtMs + record.durationMs, nowMs);
     const secondMs = endedAtMs - (endedAtMs % 1_000);
     const group = this.#findOrCreateGroup(record, secondMs);
@@ -124,7 +128,7 @@ export class PendingOutcomes {
     if (agents.length < AGENTS_MAX && !agents.includes(record.agentId)) agents.push(record.agentId);
   }
 
-  /** Null when there are too many already, or the record names no breaker of its organization. */
+  /** Null if there are too many groups, or the record's breaker does not belong to its organization. */
   #findOrCreateGroup(record: ObservedOutcome, secondMs: number): OutcomeGroup | null {
     const { circuitKey: recordKey, circuitEpoch: recordEpoch, orgId, startedAtMs } = record;
     const last = this.#last;
@@ -137,13 +141,13 @@ export class PendingOutcomes {
     ) {
       return last;
     }
-    const name = `${recordKey}\n${recordEpoch}\n${orgId}\n${secondMs}`;
-    let group = this.#groups.get(name);
+    const groupKey = `${recordKey}\n${recordEpoch}\n${orgId}\n${secondMs}`;
+    let group = this.#groups.get(groupKey);
     if (group === undefined) {
       const breaker = resolveBreaker(record);
       if (this.#groups.size >= GROUPS_MAX || breaker === null) return null;
       group = { requests: 0, failures: 0, startedAtMs, orgId, secondMs, agents: [], ...breaker };
-      this.#groups.set(name, group);
+      this.#groups.set(groupKey, group);
     }
     this.#last = group;
     this.#lastKey = recordKey;
@@ -153,8 +157,8 @@ export class PendingOutcomes {
 }
 
 /**
- * A data plane that serves a context of the release before names the origin's shared breaker: the outcome counts for
- * the organization's, of which that data plane has seen no transition (epoch 0).
+ * A data plane with a context of an earlier release names the origin's shared breaker. Its outcome counts for the
+ * organization's breaker, with epoch 0, because that data plane has seen no transition of it.
  */
 function resolveBreaker({
   circuitKey: key,

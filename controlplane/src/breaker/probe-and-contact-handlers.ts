@@ -1,4 +1,6 @@
-/** The calls of the link between the planes that are about circuits: probe places, and contacts with origins. */
+/**
+ * Breaker RPCs of the link between the planes: acquiring and releasing probe leases, reporting contacts with origins.
+ */
 import {
   CircuitOutcome,
   type IAcquireProbeRequest,
@@ -29,14 +31,14 @@ export async function handleAcquireProbe(
 
 export async function handleReleaseProbe(
   probes: ProbeLeases,
-  board: Pick<OrgBreakers, 'recordProbeResult'>,
+  orgBreakers: Pick<OrgBreakers, 'recordProbeResult'>,
   request: IReleaseProbeRequest,
 ): Promise<IReleaseProbeResponse> {
   const [circuitKey, lease] = [truncate(request.circuitKey), truncate(request.lease)];
   const outcome = request.outcome ?? CircuitOutcome.NEUTRAL;
   if (outcome === CircuitOutcome.NEUTRAL) await probes.release(circuitKey, lease);
   else
-    await board.recordProbeResult({
+    await orgBreakers.recordProbeResult({
       circuitKey,
       lease,
       epoch: request.epoch ?? 0,
@@ -45,7 +47,7 @@ export async function handleReleaseProbe(
   return {};
 }
 
-/** More origins than built-in providers have; the rest is left out. */
+/** More than the number of built-in origins; further ones are left out. */
 const CONTACTS_MAX = 100;
 
 export async function handleReportContacts(

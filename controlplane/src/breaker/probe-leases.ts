@@ -1,20 +1,20 @@
 /**
- * The probe places of HALF_OPEN circuits, leased to data planes: exactly as many as the rules say over the whole fleet.
- * A good probe uses its place up; a bad one ends the epoch; one that was not sent, or whose data plane died, leaves its
- * place to another (`release`, or the lease's end).
+ * Leases of the probe slots of HALF_OPEN breakers: data planes of the whole fleet together get exactly as many as the
+ * rules allow. A successful probe keeps its slot, a failed one ends the epoch. A probe that was not sent, or whose data
+ * plane died, frees its slot by `release` or when the lease expires.
  */
 import { randomUUID } from 'node:crypto';
 import type { Sql, Tx } from '../db/sql.js';
 import { availableProbes, type CircuitRules, NEW_CIRCUIT } from './breaker-state-machine.js';
 import { type CircuitNotice, type CircuitRow, loadCircuits, lockCircuits } from './circuit-store.js';
 
-/** After this a probe without a result leaves its place. Its result, should it come, still counts. */
+/** After this time a probe without a result frees its slot. A later result still counts. */
 const LEASE_MS = 60_000;
 
 interface ProbeGrant {
-  /** Null: no place. */
+  /** Null: no free slot. */
   readonly lease: string | null;
-  /** The present truth, for a data plane that has missed something. */
+  /** The current state, for a data plane that has missed a change. */
   readonly circuit: CircuitNotice;
 }
 
@@ -26,7 +26,7 @@ export class ProbeLeases {
   ) {}
 
   async acquire(circuitKey: string, epoch: number, dataPlaneId: string): Promise<ProbeGrant> {
-    // Looked at without a lock first: while all places are taken, refused requests must not queue for the row.
+    // Read without a lock first: while all slots are taken, rejected requests must not queue for the row.
     const [seen] = await loadCircuits(this.sql, [circuitKey]);
     if (seen === undefined) return { lease: null, circuit: circuitNotice(circuitKey, NEW_CIRCUIT) };
     if (seen.state !== 'HALF_OPEN' || seen.epoch !== epoch || (await this.#availableProbes(this.sql, seen)) === 0) {
@@ -41,7 +41,7 @@ export class ProbeLeases {
     });
   }
 
-  /** Gives an unused place back; an unknown lease is none of our business any more. */
+  /** Frees an unused slot. Ignores an unknown lease. */
   async release(circuitKey: string, lease: string): Promise<void> {
     if (!isLeaseId(lease)) return;
     await this.sql`delete from circuit_probes where lease = ${lease} and circuit_key = ${circuitKey}`;

@@ -1,20 +1,21 @@
 /**
- * `abuse.detected`, at most once per agent and hour (docs/contract.md#events): sustained refusals, a burst of upstream
- * 401/403, one gateway token from many addresses. Counted per minute in Postgres, so the fleet counts together; old
- * minutes and addresses are pruned, and a token's addresses are counted no further than needed.
+ * Emits `abuse.detected` at most once per agent and hour (docs/contract.md#events): for sustained rejections, many
+ * upstream 401/403, or one gateway token used from many addresses. Counts per minute are stored in Postgres, so all
+ * control planes count together. Old minutes and addresses are pruned, and no more addresses of a token are stored than
+ * needed.
  */
 import { MINUTE_MS } from '@acg/base/units';
 import type { Sql, Tx } from '../db/sql.js';
 import type { AbuseReason } from '../events/event-catalogue.js';
 import { appendEvent } from '../events/event-outbox.js';
 
-/** From how many on it is abuse. */
+/** Counts from which on usage is reported as abuse. */
 export interface AbuseThresholds {
-  /** Refusals in five minutes. */
+  /** Rejections in five minutes. */
   readonly rejections: number;
-  /** Upstream 401 and 403 in five minutes. */
+  /** Responses 401 and 403 of providers in five minutes. */
   readonly authFailures: number;
-  /** Of one gateway token in ten minutes. */
+  /** Distinct IP addresses of one gateway token in ten minutes. */
   readonly addresses: number;
 }
 
@@ -27,7 +28,7 @@ interface AbuseRejection {
 
 interface AbuseCall {
   readonly agentId: string;
-  /** 0 = no answer. */
+  /** 0: no response. */
   readonly upstreamStatus: number;
   readonly startedAtMs: number;
 }
@@ -35,22 +36,22 @@ interface AbuseCall {
 interface AbuseIpObservation {
   readonly agentId: string;
   readonly keyId: string;
-  /** Hex. */
+  /** Hash of the IP address, hex. */
   readonly addressHash: string;
   readonly seenAtMs: number;
 }
 
-/** What one transaction of the ingest booked for the first time. */
+/** Usage that one transaction of the ingest booked for the first time. */
 export interface AbuseSignals {
   readonly entries: readonly AbuseCall[];
   readonly rejections: readonly AbuseRejection[];
   readonly ipObservations: readonly AbuseIpObservation[];
 }
 
-/** Whole minutes, the running one included, so never more than five minutes are counted as five. */
+/** Whole minutes including the current one, so at most five minutes are counted. */
 const COUNT_MINUTES = 5;
 const ADDRESS_MINUTES = 10;
-/** Refusals that are the gateway's or the provider's doing, not the agent's. */
+/** Rejections that the gateway or the provider caused, not the agent. */
 const REASONS_NOT_CAUSED_BY_AGENT: ReadonlySet<string> = new Set([
   'circuit_open',
   'contexts_unavailable',
@@ -76,13 +77,14 @@ interface AbuseFinding {
   readonly count: number;
 }
 
-/** Called by the ingest, in its transaction. */
-export async function detectAbuse(tx: Tx, config: AbuseThresholds, signs: AbuseSignals): Promise<void> {
+/** Called by the ingest within its transaction. */
+export async function detectAbuse(tx: Tx, config: AbuseThresholds, signals: AbuseSignals): Promise<void> {
   const findings: AbuseFinding[] = [];
-  const minutes = countByMinute(signs);
+  const minutes = countByMinute(signals);
   if (minutes.length > 0) findings.push(...(await addMinuteCounts(tx, config, minutes)));
-  if (signs.ipObservations.length > 0) findings.push(...(await addTokenAddresses(tx, config, signs.ipObservations)));
-  findings.sort((a, b) => (a.agentId < b.agentId ? -1 : 1)); // one lock order for all writers
+  if (signals.ipObservations.length > 0)
+    findings.push(...(await addTokenAddresses(tx, config, signals.ipObservations)));
+  findings.sort((a, b) => (a.agentId < b.agentId ? -1 : 1)); // the same lock order in all transactions
   for (const finding of findings) await appendAbuseEvent(tx, finding);
 }
 
@@ -90,9 +92,9 @@ function countByMinute({ entries, rejections }: AbuseSignals): MinuteCount[] {
   const counts = new Map<string, MinuteCount>();
   const add = (agentId: string, reason: MinuteCount['reason'], atMs: number, count: number): void => {
     const minuteMs = atMs - (atMs % MINUTE_MS);
-    const name = `${agentId} ${reason} ${minuteMs}`;
-    const known = counts.get(name);
-    if (known === undefined) counts.set(name, { agentId, reason, minuteMs, count });
+    const key = `${agentId} ${reason} ${minuteMs}`;
+    const known = counts.get(key);
+    if (known === undefined) counts.set(key, { agentId, reason, minuteMs, count });
     else known.count += count;
   };
   for (const { agentId, reason, minuteMs, count } of rejections) {
@@ -129,15 +131,15 @@ async function addMinuteCounts(
                                          else ${config.authFailures}::bigint end`;
 }
 
-/** How many more addresses of a token are kept than are needed. */
+/** Addresses stored per token beyond the threshold. */
 const ADDRESSES_SPARE = 5;
 
 async function addTokenAddresses(
   tx: Tx,
   config: AbuseThresholds,
-  sightings: readonly AbuseIpObservation[],
+  ipObservations: readonly AbuseIpObservation[],
 ): Promise<AbuseFinding[]> {
-  const rows = [...new Map(sightings.map((s) => [`${s.keyId} ${s.addressHash}`, s])).entries()]
+  const rows = [...new Map(ipObservations.map((s) => [`${s.keyId} ${s.addressHash}`, s])).entries()]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([, { keyId, addressHash, seenAtMs }]) => ({ keyId, addressHash, seenAtMs }));
   const windowStart = tx`now() - ${ADDRESS_MINUTES} * interval '1 minute'`;
@@ -160,11 +162,11 @@ async function addTokenAddresses(
     select key_id as "keyId", count(*) as count from abuse_addresses
      where key_id = any(${[...new Set(rows.map((row) => row.keyId))]}::uuid[]) and seen_at > ${windowStart}
      group by key_id having count(*) >= ${config.addresses}`;
-  const agentOf = new Map(sightings.map((sighting) => [sighting.keyId, sighting.agentId]));
-  return counts.map(({ keyId, count }) => ({ agentId: agentOf.get(keyId)!, reason: 'addresses', count }));
+  const agentIdByKey = new Map(ipObservations.map((sighting) => [sighting.keyId, sighting.agentId]));
+  return counts.map(({ keyId, count }) => ({ agentId: agentIdByKey.get(keyId)!, reason: 'addresses', count }));
 }
 
-/** Fires unless the agent's last event is less than an hour old; an agent that is gone fires none. */
+/** Appends the event unless the agent had one within the last hour. A deleted agent gets none. */
 async function appendAbuseEvent(tx: Tx, { agentId, reason, count }: AbuseFinding): Promise<void> {
   const [agent] = await tx<{ orgId: string; name: string }[]>`
     select org_id as "orgId", name from agents where id = ${agentId}`;
@@ -185,7 +187,7 @@ async function appendAbuseEvent(tx: Tx, { agentId, reason, count }: AbuseFinding
   });
 }
 
-/** Drops minutes and addresses that no window reaches any more. */
+/** Deletes minutes and addresses outside every window. */
 export async function deleteOldAbuseCounts(sql: Sql): Promise<void> {
   await sql`delete from abuse_counts where minute < now() - ${COUNT_MINUTES * 3} * interval '1 minute'`;
   await sql`delete from abuse_addresses where seen_at < now() - ${ADDRESS_MINUTES} * interval '1 minute'`;

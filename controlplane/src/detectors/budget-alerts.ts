@@ -1,12 +1,13 @@
 /**
- * Budget events, once per fact (docs/contract.md#events): `agent.budget_exceeded` once per agent and month,
- * `usage.threshold` once per agent, month and threshold. The fact is a row, inserted in the transaction that makes it
- * true; of two that insert the same one waits for the other and then does nothing, so concurrent bookings and control
- * planes fire it once.
+ * Budget events, each at most once (docs/contract.md#events): `agent.budget_exceeded` once per agent and month,
+ * `usage.threshold` once per agent, month and threshold. Each alert is a unique row (a fact) that is inserted in the
+ * transaction in which it becomes true. Of two concurrent inserts one waits and then does nothing, so concurrent
+ * bookings and control planes emit an event once.
  *
- * A fact becomes true in three ways: spend grows past a limit (the ingest), a limit is lowered to the spend
- * ({@link recheckBudgetOfAgent}, in the transaction of the PATCH), or both at once without seeing each other (the sweep, which
- * runs every half minute). A budget that is raised and reached again, or lowered again, fires nothing new that month.
+ * A fact can become true in three ways: the ingest raises the spend past a limit; a PATCH lowers a limit to the spend
+ * ({@link recheckBudgetOfAgent}, in its transaction); or both happen concurrently without seeing each other, which the
+ * sweep every 30 s detects. A budget that is raised and reached again, or lowered again, causes no second event in that
+ * month.
  */
 import { NANOS_PER_CENT } from '@acg/base/units';
 import type { Sql, Tx } from '../db/sql.js';
@@ -25,14 +26,14 @@ interface BudgetAlert {
   readonly name: string;
   readonly agent: BudgetedAgent;
   readonly spentNanos: number;
-  /** Null: the budget itself. */
+  /** Null: the alert is about the budget itself. */
   readonly thresholdPercent: number | null;
 }
 
-/** Below any spend: every limit that is reached counts as reached just now. */
+/** Less than any spend, so every reached limit counts as newly reached. */
 const BELOW_ANY_SPEND = -1;
 
-/** Called by the ingest, in its transaction, with the spend rows that it holds. */
+/** Called by the ingest within its transaction, with the spend rows that it has locked. */
 export async function detectReachedBudgets(tx: Tx, changes: readonly SpendChange[]): Promise<void> {
   if (changes.length === 0) return;
   const agents = await loadBudgetedAgents(
@@ -47,15 +48,15 @@ export async function detectReachedBudgets(tx: Tx, changes: readonly SpendChange
 }
 
 /**
- * Called by the ingest with agents that were refused because their budget is spent. A hard budget is spent when the next
- * call does not fit any more, though the ledger may never reach it.
+ * Called by the ingest with rejections because of an exhausted budget. A hard budget is exhausted when the next call
+ * does not fit any more, even if the ledger never reaches the limit.
  */
 export async function detectExhaustedHardBudgets(
   tx: Tx,
-  refused: readonly { agentId: string; minuteMs: number }[],
+  rejections: readonly { agentId: string; minuteMs: number }[],
 ): Promise<void> {
-  if (refused.length === 0) return;
-  const ids = refused.map(({ agentId }) => agentId);
+  if (rejections.length === 0) return;
+  const ids = rejections.map(({ agentId }) => agentId);
   const hard = await tx<{ id: string }[]>`
     select id from agents where id = any(${ids}::uuid[]) and budget_mode = 'hard'`;
   if (hard.length === 0) return;
@@ -68,17 +69,17 @@ export async function detectExhaustedHardBudgets(
      where agent_id = any(${[...agents.keys()]}::uuid[])`;
   await emitNewAlerts(
     tx,
-    refused.flatMap(({ agentId, minuteMs }): BudgetAlert[] => {
+    rejections.flatMap(({ agentId, minuteMs }): BudgetAlert[] => {
       const agent = agents.get(agentId);
       if (agent === undefined) return [];
       const month = new Date(minuteMs).toISOString().slice(0, 7);
-      const spentNanos = months.find((one) => one.agentId === agentId && one.month === month)?.spentNanos ?? 0;
+      const spentNanos = months.find((row) => row.agentId === agentId && row.month === month)?.spentNanos ?? 0;
       return [{ name: `budget_exceeded:${agentId}:${month}`, agent, spentNanos, thresholdPercent: null }];
     }),
   );
 }
 
-/** Called after a budget or its thresholds were changed, in the same transaction. */
+/** Called after a change of a budget or its thresholds, in the same transaction. */
 export async function recheckBudgetOfAgent(tx: Tx, agentId: string): Promise<void> {
   const agents = await loadBudgetedAgents(tx, [agentId]);
   const agent = agents.get(agentId);
@@ -95,11 +96,13 @@ export async function recheckBudgetOfAgent(tx: Tx, agentId: string): Promise<voi
 
 const SWEEP_MAX = 500;
 
-/** Fires what has become true without anybody noticing; returns how many agents were looked at. */
+/** Emits alerts that became true unnoticed. Returns the number of agents checked. */
 export async function sweepBudgetAlerts(sql: Sql): Promise<number> {
   return sql.begin(async (tx) => {
-    const [lock] = await tx<{ mine: boolean }[]>`select pg_try_advisory_xact_lock(hashtext('budget sweep')) as mine`;
-    if (!lock!.mine) return 0;
+    const [lock] = await tx<
+      { acquired: boolean }[]
+    >`select pg_try_advisory_xact_lock(hashtext('budget sweep')) as mine`;
+    if (!lock!.acquired) return 0;
     const rows = await tx<{ agentId: string; month: string; spentNanos: number }[]>`
       select distinct s.agent_id as "agentId", s.month, s.spent_nanos as "spentNanos"
         from month_spend s
@@ -132,36 +135,36 @@ async function loadBudgetedAgents(tx: Tx, ids: readonly string[]): Promise<Reado
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** The limits of the agent that the spend has passed. */
+/** Alerts for the agent's limits that the spend has passed. */
 function reachedAlerts(
   agent: BudgetedAgent | undefined,
   { month, beforeNanos, afterNanos }: Omit<SpendChange, 'agentId' | 'orgId'>,
 ): BudgetAlert[] {
   if (agent === undefined) return [];
-  const passed = (percent: number): boolean => {
-    // A budget of zero is reached by the first spend, not by none.
+  const isNewlyReached = (percent: number): boolean => {
+    // A budget of zero is reached by the first spend, not by zero spend.
     const limitNanos = Math.max(1, (agent.budgetCents * NANOS_PER_CENT * percent) / 100);
     return beforeNanos < limitNanos && afterNanos >= limitNanos;
   };
   const facts: BudgetAlert[] = [];
   for (const percent of agent.thresholds) {
     const name = `threshold:${agent.id}:${month}:${percent}`;
-    if (passed(percent)) facts.push({ name, agent, spentNanos: afterNanos, thresholdPercent: percent });
+    if (isNewlyReached(percent)) facts.push({ name, agent, spentNanos: afterNanos, thresholdPercent: percent });
   }
   const name = `budget_exceeded:${agent.id}:${month}`;
-  if (passed(100)) facts.push({ name, agent, spentNanos: afterNanos, thresholdPercent: null });
+  if (isNewlyReached(100)) facts.push({ name, agent, spentNanos: afterNanos, thresholdPercent: null });
   return facts;
 }
 
-/** Of several that are the same the first one is told. */
+/** Inserts the facts and appends an event for each new one. Of equal facts only the first counts. */
 async function emitNewAlerts(tx: Tx, facts: readonly BudgetAlert[]): Promise<void> {
   if (facts.length === 0) return;
-  // In one order for everybody, so that two transactions never wait for each other.
+  // Sorted, so that two transactions lock the rows in the same order and never deadlock.
   const names = facts.map((fact) => fact.name).sort();
   const rows = await tx<{ fact: string }[]>`
     insert into event_facts (fact) select unnest(${names}::text[]) on conflict (fact) do nothing returning fact`;
-  const fresh = new Set(rows.map((row) => row.fact));
-  for (const fact of facts) if (fresh.delete(fact.name)) await appendAlertEvent(tx, fact);
+  const newFacts = new Set(rows.map((row) => row.fact));
+  for (const fact of facts) if (newFacts.delete(fact.name)) await appendAlertEvent(tx, fact);
 }
 
 async function appendAlertEvent(tx: Tx, { agent, spentNanos, thresholdPercent }: BudgetAlert): Promise<void> {

@@ -1,4 +1,4 @@
-/** What follows from booked usage beside the ledger: budget events, abuse, circuit outcomes. */
+/** Runs the detectors on booked usage: budget alerts, abuse detection, breaker outcomes. */
 import type { OrgBreakers } from '../breaker/org-breakers.js';
 import type { Tx } from '../db/sql.js';
 import type { BookedUsage, UsageObserver } from '../ledger/usage-ingest.js';
@@ -7,7 +7,7 @@ import { detectExhaustedHardBudgets, detectReachedBudgets } from './budget-alert
 
 export class UsageDetectors implements UsageObserver {
   constructor(
-    readonly board: OrgBreakers,
+    readonly orgBreakers: OrgBreakers,
     readonly abuse: AbuseThresholds,
   ) {}
 
@@ -18,7 +18,8 @@ export class UsageDetectors implements UsageObserver {
       booked.rejections.filter(({ reason }) => reason === 'budget'),
     );
     await detectAbuse(tx, this.abuse, booked);
-    // Last, and in memory: should the commit fail, a few outcomes count twice, which a rate can bear.
-    this.board.recordOutcomes(booked.entries);
+    // Last, because it changes memory only: if the commit fails, a few outcomes count twice, which hardly changes an
+    // error rate.
+    this.orgBreakers.recordOutcomes(booked.entries);
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Which data planes are connected, over all control-plane instances (docs/contract.md#without-the-counter-store). A row
- * ends with its connection; where its control plane died first, it counts as gone when nobody has confirmed it for
- * {@link REGISTRATION_TTL_MS}.
+ * Registers the connected data planes of all control-plane instances (docs/contract.md#without-the-counter-store). The
+ * row is deleted when the connection ends. If its control plane died first, the row expires {@link REGISTRATION_TTL_MS}
+ * after the last refresh.
  */
 import type { Sql } from '../db/sql.js';
 
@@ -16,18 +16,18 @@ interface DataPlaneRegistration {
 
 const REGISTRATION_TTL_MS = 6_000;
 
-/** In-process counters of two data planes would multiply every limit. */
+/** Two data planes with in-process counters would multiply every limit. */
 export class CountersNotSharedError extends Error {
   constructor(readonly other: string) {
     super(
-      `this data plane counts in process and ${other} is connected already: limits would hold for each alone. ` +
-        'Set REDIS_URL on every data plane, or stop the other one',
+      `this data plane uses in-process counters, and data plane ${other} is already connected. Each would enforce the limits separately. ` +
+        'Set REDIS_URL on every data plane, or stop the other data plane.',
     );
-    this.name = 'CountersNotShared';
+    this.name = 'CountersNotSharedError';
   }
 }
 
-/** The same id replaces its older registration. Throws {@link CountersNotSharedError}. */
+/** Replaces an older registration of the same id. Throws {@link CountersNotSharedError}. */
 export async function registerDataPlane(sql: Sql, plane: DataPlaneRegistration): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(hashtext('data_planes'))`;
@@ -48,7 +48,7 @@ export async function unregisterDataPlane(sql: Sql, connectionId: string): Promi
   await sql`delete from data_planes where connection_id = ${connectionId}`;
 }
 
-/** Confirms connections; returns those that still hold. The rest was replaced, perhaps through another instance. */
+/** Refreshes registrations. Returns those that still exist; others were replaced, perhaps through another instance. */
 export async function refreshRegistrations(sql: Sql, connectionIds: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await sql<{ connectionId: string }[]>`
     update data_planes set seen_at = now() where connection_id = any(${[...connectionIds]}::uuid[])

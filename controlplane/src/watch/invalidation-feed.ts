@@ -1,12 +1,12 @@
 /**
- * The invalidations of all control-plane instances, in order. NOTIFY makes it read at once; it also reads at a steady
- * pace, because a notification can be lost with its connection, and after a restart of Postgres the client library does
- * not always listen again. So nothing waits longer than {@link POLL_MS}, and
- * nothing is skipped: rows are read by revision, and revisions become visible in their order (0003_contexts.sql).
+ * Reads the invalidations of all control-plane instances in order. NOTIFY triggers a read at once. A poll every {@link
+ * POLL_MS} is needed, too: a notification can be lost with its connection, and after a Postgres restart the client
+ * library does not always listen again. No row is skipped: rows are read by revision, and revisions become visible in
+ * order (0003_contexts.sql).
  *
- * Each read begins with the last revision that is known and compares its random mark. Where that row is gone, the
- * database went back (a failover that lost transactions, or a restored backup): the feed starts anew from what the
- * database has, and `onLost` resets the data planes.
+ * Each read starts at the last known revision and compares its random mark. If that row is gone, the database lost
+ * transactions (a failover or a restored backup): the feed continues from the newest row of the database, and
+ * `onHistoryLost` resets the data planes.
  */
 
 import type { Logger } from '@acg/base/log';
@@ -17,7 +17,7 @@ import { INVALIDATION_CHANNEL, type Invalidation } from './publish-invalidations
 
 export interface InvalidationRow {
   readonly revision: number;
-  /** Random UUID of this revision: a number may be issued again after a failover, its mark never. */
+  /** Random UUID of this revision. After a failover a number may be issued again, a mark never. */
   readonly mark: string;
   readonly kind: Invalidation['kind'];
   readonly id: string;
@@ -26,22 +26,25 @@ export interface InvalidationRow {
 
 const POLL_MS = 500;
 const ROWS_PER_READ = 1_000;
-/** Replaying more than this costs a data plane more than starting with an empty cache. */
+/** Replaying more rows than this costs a data plane more than starting with an empty cache. */
 const REPLAY_ROWS_MAX = 10_000;
 
-/** Why the last known revision is gone: `went_back`: the database lost it; `pruned`: this process was away too long. */
+/**
+ * Why the last known revision is missing. `went_back`: the database lost it; `pruned`: this process did not read for
+ * too long.
+ */
 export type HistoryLossReason = 'went_back' | 'pruned';
 
 interface FeedListener {
   onRows(rows: readonly InvalidationRow[]): void;
-  /** Nothing can be replayed from before this moment: every data plane must forget its contexts. */
+  /** Earlier rows can no longer be replayed: every data plane must clear its context cache. */
   onHistoryLost(reason: HistoryLossReason): void;
 }
 
 export class InvalidationFeed {
-  /** Highest revision that was read; 0 = the table was empty. */
+  /** Highest revision read; 0: the table was empty. */
   lastRevision = 0;
-  /** Mark of {@link lastRevision}; '' = the table was empty. */
+  /** Mark of {@link lastRevision}; '': the table was empty. */
   lastMark = '';
 
   readonly #sql: Sql;
@@ -50,9 +53,9 @@ export class InvalidationFeed {
   readonly #background: BackgroundTasks;
   #unlisten: (() => Promise<void>) | null = null;
   #reading: Promise<void> | null = null;
-  /** So that an outage is two lines in the log, whatever its length. */
+  /** Limits the log of an outage of any length to two lines. */
   #failing = false;
-  /** Begins when the read under way ends. */
+  /** The read that starts when the current one ends. */
   #next: Promise<void> | null = null;
 
   constructor(sql: Sql, log: Logger, listener: FeedListener) {
@@ -64,8 +67,8 @@ export class InvalidationFeed {
 
   async start(): Promise<void> {
     this.#continueFrom(await this.#loadNewest());
-    const read = (): void => void this.read().catch(noop); // logged where it fails
-    // onlisten runs again after each reconnect: what was notified meanwhile is read then.
+    const read = (): void => void this.read().catch(noop); // read() logs its errors
+    // onlisten runs again after each reconnect and reads what was notified meanwhile.
     this.#unlisten = (await this.#sql.listen(INVALIDATION_CHANNEL, read, read)).unlisten;
     this.#background.runEvery('invalidations', POLL_MS, () => this.read().catch(noop));
   }
@@ -76,10 +79,10 @@ export class InvalidationFeed {
     await this.#reading?.catch(() => undefined);
   }
 
-  /** Reads what is new; resolves when everything committed before the call was handed on. */
+  /** Reads new rows. Resolves when everything committed before the call was passed to the listener. */
   read(): Promise<void> {
     if (this.#reading === null) return this.#startRead();
-    // The read under way may have taken its snapshot already: whoever comes now waits for the next one.
+    // The current read may have taken its snapshot already, so callers wait for the next one.
     this.#next ??= this.#reading
       .catch(() => undefined)
       .then(() => {
@@ -90,15 +93,16 @@ export class InvalidationFeed {
   }
 
   /**
-   * What came after `revision` up to `upTo`. Null when too much came, some of it was pruned, or the database does not
-   * have `revision` under this mark: it went back. `mark` is '' where a data plane of the release before named none.
+   * Rows after `revision` up to `upTo`. Null if there are too many, some were pruned, or the database does not have
+   * `revision` with this mark because it lost transactions. `mark` is '' if a data plane of an earlier release sent
+   * none.
    */
   async replay(revision: number, mark: string, upTo: number): Promise<readonly InvalidationRow[] | null> {
-    if (revision > upTo) return null; // a database restored from an older state
+    if (revision > upTo) return null; // the database was restored from an older state
     const rows = await this.#sql<InvalidationRow[]>`
       select revision, mark, kind, id, ends_sessions as "endsSessions" from invalidations
        where revision >= ${revision} and revision <= ${upTo} order by revision limit ${REPLAY_ROWS_MAX + 2}`;
-    // Pruning takes the oldest first: while the watcher's last one is still there, nothing after it is gone.
+    // Pruning deletes the oldest rows first: if the data plane's last row still exists, no later row is missing.
     if (rows[0]?.revision !== revision || rows.length > REPLAY_ROWS_MAX + 1) return null;
     return mark === '' || rows[0].mark === mark ? rows.slice(1) : null;
   }
@@ -130,7 +134,7 @@ export class InvalidationFeed {
       }
     } catch (error) {
       if (!this.#failing)
-        this.#log.warn({ err: error }, 'invalidations cannot be read: data planes serve what they have');
+        this.#log.warn({ err: error }, 'invalidations cannot be read; data planes serve cached contexts');
       this.#failing = true;
       throw error;
     }
@@ -138,18 +142,19 @@ export class InvalidationFeed {
     this.#failing = false;
   }
 
-  /** The last known revision is not in the table under its mark. */
+  /** Continues from the newest row after the last known revision is missing or has another mark. */
   async #restartFromNewest(): Promise<void> {
-    const lost = this.lastRevision;
+    const lostRevision = this.lastRevision;
     const newest = await this.#loadNewest();
-    // Pruning leaves newer rows only. After a step back older rows are there, or the same number with another mark.
-    const reason: HistoryLossReason = newest.oldest > lost ? 'pruned' : 'went_back';
+    // Pruning leaves only newer rows. After lost transactions there are older rows, or the same number with another
+    // mark.
+    const reason: HistoryLossReason = newest.oldest > lostRevision ? 'pruned' : 'went_back';
     this.#continueFrom(newest);
     this.#log.error(
-      { reason, lostRevision: lost, revision: newest.revision },
+      { reason, lostRevision, revision: newest.revision },
       reason === 'went_back'
-        ? 'the database has lost transactions that were committed: all data planes start with empty context caches'
-        : 'invalidations were pruned before this control plane read them: all data planes start with empty context caches',
+        ? 'the database has lost committed transactions; all data planes start with empty context caches'
+        : 'invalidations were pruned before this control plane read them; all data planes start with empty context caches',
     );
     this.#listener.onHistoryLost(reason);
   }
@@ -174,7 +179,9 @@ interface RevisionPosition {
 
 const RETAINED_ROWS_MIN = 1_000;
 
-/** Deletes what no data plane will ask for again; never the newest row, which carries the revision. */
+/**
+ * Deletes rows that no data plane will request again. Keeps the newest rows; the last one holds the current revision.
+ */
 export async function deleteOldInvalidations(sql: Sql, olderThanMs: number): Promise<void> {
   await sql`
     delete from invalidations

@@ -1,18 +1,21 @@
-/** Tells every data plane, through whichever control-plane instance it is connected to, to forget what has changed. */
+/**
+ * Publishes invalidations to every data plane, through any control-plane instance, so that it drops the changed
+ * contexts.
+ */
 import type { Tx } from '../db/sql.js';
 
 export interface Invalidation {
   readonly kind: 'key' | 'agent' | 'provider' | 'org' | 'project' | 'account';
   /** `{orgId}/{slug}` for `provider`, `{agentId}/{accountId}` for `account`. */
   readonly id: string;
-  /** Revoked, paused or deleted: calls and WebSockets that are under way end too. */
+  /** Revoked, paused or deleted: running calls and WebSockets must end, too. */
   readonly endsSessions?: boolean;
 }
 
 /** Channel of LISTEN/NOTIFY; the payload is the newest revision. */
 export const INVALIDATION_CHANNEL = 'invalidations';
 
-/** Call it last in a transaction: it takes a lock that all callers share until commit (see 0003_contexts.sql). */
+/** Call it last in a transaction: it takes a lock that all callers share until the commit (see 0003_contexts.sql). */
 export async function publishInvalidations(tx: Tx, changes: readonly Invalidation[]): Promise<void> {
   if (changes.length === 0) return;
   await tx`select pg_advisory_xact_lock(hashtext('invalidations'))`;

@@ -1,4 +1,4 @@
-/** Watch: one call per connected data plane, for as long as it is connected. */
+/** The Watch RPC: one streaming call per connected data plane. */
 import type { Logger } from '@acg/base/log';
 import type { GatewayHandlers } from '@acg/proto/gateway-service';
 import type { IWatchEvent, IWatchRequest } from '@acg/proto/messages';
@@ -11,32 +11,32 @@ import type { EndReason, EventSink, WatchStream } from './watch-stream.js';
 type Call = ServerWritableStream<IWatchRequest, IWatchEvent>;
 
 const GRPC_STATUS_BY_END_REASON: Readonly<Record<EndReason, { readonly code: number; readonly details: string }>> = {
-  too_slow: { code: status.RESOURCE_EXHAUSTED, details: 'events were not read: connect again' },
-  replaced: { code: status.ABORTED, details: 'the same data plane has connected again' },
+  too_slow: { code: status.RESOURCE_EXHAUSTED, details: 'the data plane did not read its events. Reconnect.' },
+  replaced: { code: status.ABORTED, details: 'the same data plane has connected again and replaced this stream' },
   history_lost: {
     code: status.ABORTED,
-    details: 'the database lost committed changes: reconnect with an empty context cache',
+    details: 'the database lost committed changes. Reconnect with an empty context cache.',
   },
-  shutting_down: { code: status.UNAVAILABLE, details: 'this control plane is stopping' },
+  shutting_down: { code: status.UNAVAILABLE, details: 'this control plane is shutting down' },
 };
 
 export function createWatchHandler(hub: WatchHub, log: Logger): GatewayHandlers['watch'] {
   return (call) => {
     let watcher: WatchStream | null = null;
-    let gone = false;
-    call.on('error', () => undefined); // a write after the other side left; `cancelled` tells
+    let isCancelled = false;
+    call.on('error', () => undefined); // a write after the client left; `cancelled` handles it
     call.on('cancelled', () => {
-      gone = true;
+      isCancelled = true;
       if (watcher !== null) hub.removeWatcher(watcher);
     });
-    const end = (fault: { code: number; details: string }): void => {
-      if (!gone) call.emit('error', Object.assign(new Error(fault.details), fault));
+    const end = (error: { code: number; details: string }): void => {
+      if (!isCancelled) call.emit('error', Object.assign(new Error(error.details), error));
     };
-    const join = async (): Promise<void> => {
+    const addWatcher = async (): Promise<void> => {
       watcher = await hub.addWatcher(parseIdentity(call.request), createEventSink(call, end));
-      if (gone) hub.removeWatcher(watcher);
+      if (isCancelled) hub.removeWatcher(watcher);
     };
-    join().catch((error: unknown) => {
+    addWatcher().catch((error: unknown) => {
       if (error instanceof CountersNotSharedError) {
         log.warn({ dataPlaneId: call.request.dataPlaneId }, error.message);
         end({ code: status.FAILED_PRECONDITION, details: error.message });
@@ -57,7 +57,7 @@ const ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 function parseIdentity(request: IWatchRequest): WatchRequestIdentity {
   const { dataPlaneId, counters, version, lastRevision, lastRevisionMark } = request;
-  if (!ID.test(dataPlaneId ?? '')) throw new GrpcError(status.INVALID_ARGUMENT, 'data_plane_id is missing or odd');
+  if (!ID.test(dataPlaneId ?? '')) throw new GrpcError(status.INVALID_ARGUMENT, 'data_plane_id is missing or invalid');
   if (counters !== 'memory' && counters !== 'redis') {
     throw new GrpcError(status.INVALID_ARGUMENT, 'counters must be memory or redis');
   }

@@ -1,7 +1,7 @@
 /**
- * All data planes that watch this control-plane instance. A heartbeat says "you have heard everything up to now", so
- * it is sent only after the invalidations were read successfully: without the database there are no heartbeats, and
- * data planes go over to serving stale contexts (docs/contract.md#contexts).
+ * All data planes that watch this control-plane instance. A heartbeat means that the data plane has received every
+ * invalidation up to now, so it is sent only after the invalidations were read. Without the database there are no
+ * heartbeats, and data planes serve stale contexts (docs/contract.md#contexts).
  */
 
 import { randomUUID } from 'node:crypto';
@@ -19,7 +19,7 @@ import {
 } from './invalidation-feed.js';
 import { type EndReason, type EventSink, WatchStream } from './watch-stream.js';
 
-/** What a data plane is told beside the invalidations. */
+/** State sent to a data plane when it connects, besides the invalidations. */
 export interface InitialState {
   /** Every circuit that is not CLOSED. */
   circuits(): Promise<readonly ICircuitState[]>;
@@ -31,9 +31,9 @@ export interface WatchRequestIdentity {
   readonly dataPlaneId: string;
   readonly counters: 'memory' | 'redis';
   readonly version: string;
-  /** What the data plane has seen; 0 = nothing. */
+  /** Last revision that the data plane has applied; 0: none. */
   readonly lastRevision: number;
-  /** Random mark of that revision; '' = a data plane of the release before. */
+  /** Random mark of that revision; '': a data plane of an earlier release. */
   readonly lastMark: string;
 }
 
@@ -62,13 +62,13 @@ export class WatchHub {
   #beats = 0;
   #stopped = false;
 
-  /** `onLost` hears that all streams were reset, and why. */
-  constructor(sql: Sql, log: Logger, greeting: InitialState, onLost: (reason: HistoryLossReason) => void) {
+  /** `onHistoryLost` is called after all streams were reset, with the reason. */
+  constructor(sql: Sql, log: Logger, initialState: InitialState, onHistoryLost: (reason: HistoryLossReason) => void) {
     this.#sql = sql;
     this.#log = log;
     this.#background = new BackgroundTasks(log);
-    this.#initialState = greeting;
-    this.#onHistoryLost = onLost;
+    this.#initialState = initialState;
+    this.#onHistoryLost = onHistoryLost;
     this.#feed = new InvalidationFeed(sql, log, {
       onRows: (rows) => {
         for (const row of rows) this.broadcast(toWatchEvent(row));
@@ -77,7 +77,7 @@ export class WatchHub {
     });
   }
 
-  /** Connected data planes, for metrics. */
+  /** Number of connected data planes, for metrics. */
   get size(): number {
     return this.#watchers.size;
   }
@@ -87,7 +87,7 @@ export class WatchHub {
     this.#background.runEvery('heartbeat', HEARTBEAT_MS, () => this.#sendHeartbeat());
   }
 
-  /** Ends every watch; the data planes go to another instance. */
+  /** Ends every watch stream; the data planes reconnect to another instance. */
   async stop(): Promise<void> {
     this.#stopped = true;
     const stopped = this.#background.stop();
@@ -100,8 +100,9 @@ export class WatchHub {
   }
 
   /**
-   * Registers a data plane and greets it. Throws `CountersNotShared`, or what the database throws; then the caller ends
-   * the call. Afterwards the hub ends it through `sink`; when the other side leaves, call {@link removeWatcher}.
+   * Registers a data plane and sends the initial state. Throws {@link CountersNotSharedError} or a database error; the
+   * caller then ends the call. Afterwards the hub ends the call through `sink`. When the client leaves, call {@link
+   * removeWatcher}.
    */
   async addWatcher(identity: WatchRequestIdentity, sink: EventSink): Promise<WatchStream> {
     const { dataPlaneId, counters, version, lastRevision, lastMark } = identity;
@@ -110,7 +111,7 @@ export class WatchHub {
     await registerDataPlane(this.#sql, { id: dataPlaneId, counters, version, controlPlaneId, connectionId });
     for (const other of this.#watchers) if (other.dataPlaneId === dataPlaneId) this.#endWatcher(other, 'replaced');
     const watcher = new WatchStream(dataPlaneId, connectionId, sink);
-    this.#watchers.add(watcher); // before anything is read, so that nothing falls between greeting and live events
+    this.#watchers.add(watcher); // added before anything is read, so that no event is lost between initial state and live events
     try {
       await this.#sendInitialState(watcher, lastRevision, lastMark);
     } catch (error) {
@@ -125,12 +126,12 @@ export class WatchHub {
     watcher.markClosed();
     this.#watchers.delete(watcher);
     void unregisterDataPlane(this.#sql, watcher.connectionId).catch((error: unknown) => {
-      // It counts as gone a few seconds later by itself.
-      this.#log.warn({ err: error, dataPlaneId: watcher.dataPlaneId }, 'data plane not unregistered');
+      // The registration expires a few seconds later.
+      this.#log.warn({ err: error, dataPlaneId: watcher.dataPlaneId }, 'data plane could not be unregistered');
     });
   }
 
-  /** To every data plane of this instance. */
+  /** Sends the event to every data plane of this instance. */
   broadcast(event: IWatchEvent): void {
     for (const watcher of this.#watchers) {
       watcher.send(event);
@@ -138,7 +139,7 @@ export class WatchHub {
     }
   }
 
-  /** Ends all streams. Each data plane reconnects with a revision that the database lacks, so the control plane resets its cache. */
+  /** Ends all streams. Each data plane reconnects with a revision that the database lacks, and its cache is reset. */
   #resetAll(reason: HistoryLossReason): void {
     for (const watcher of [...this.#watchers]) this.#endWatcher(watcher, 'history_lost');
     this.#onHistoryLost(reason);
@@ -169,18 +170,18 @@ export class WatchHub {
       await this.#endReplacedWatchers();
       if (++this.#beats % PRUNE_EVERY_BEATS === 0) await deleteOldInvalidations(this.#sql, INVALIDATIONS_KEPT_MS);
     } catch (error) {
-      this.#log.debug({ err: error }, 'heartbeat not sent'); // the feed has said why
+      this.#log.debug({ err: error }, 'heartbeat not sent'); // the feed has logged the cause
     }
   }
 
   async #endReplacedWatchers(): Promise<void> {
     const before = [...this.#watchers];
     if (before.length === 0) return;
-    const held = await refreshRegistrations(
+    const current = await refreshRegistrations(
       this.#sql,
       before.map((watcher) => watcher.connectionId),
     );
-    for (const watcher of before) if (!held.has(watcher.connectionId)) this.#endWatcher(watcher, 'replaced');
+    for (const watcher of before) if (!current.has(watcher.connectionId)) this.#endWatcher(watcher, 'replaced');
   }
 
   #endWatcher(watcher: WatchStream, reason: Exclude<EndReason, 'too_slow'>): void {

@@ -1,15 +1,15 @@
 /**
- * One data plane's stream of events. Writes as fast as the other side reads; what it does not read waits here, up to a
- * bound. A watcher beyond it is cut: it connects again and is replayed what it missed.
+ * The event stream of one data plane. Events that the client has not read wait in a bounded queue. A client that
+ * exceeds the bound is disconnected; it reconnects and the missed events are replayed.
  */
 import type { IWatchEvent } from '@acg/proto/messages';
 
-/** The server's end of a Watch call. */
+/** The server side of a Watch call. */
 export interface EventSink {
-  /** False: wait for `onDrain` before the next one. */
+  /** False: wait for `onDrain` before the next write. */
   write(event: IWatchEvent): boolean;
   onDrain(listener: () => void): void;
-  /** Ends the call with that reason. */
+  /** Ends the call with this reason. */
   end(reason: EndReason): void;
 }
 
@@ -21,7 +21,10 @@ export class WatchStream {
   readonly #queue: IWatchEvent[] = [];
   #isBlocked = false;
   #ended = false;
-  /** Until the greeting is complete, live events wait; those that it already covers are left out. */
+  /**
+   * Revision covered by the initial events; null until they were sent. Live events wait until then, and those covered
+   * are dropped.
+   */
   #coveredRevision: number | null = null;
 
   constructor(
@@ -36,7 +39,7 @@ export class WatchStream {
     return this.#ended;
   }
 
-  /** Hello and what is replayed; live events follow from `coveredRevision` on. */
+  /** Sends the hello and the replayed events. Live events after `coveredRevision` follow. */
   sendInitialEvents(events: readonly IWatchEvent[], coveredRevision: number): void {
     const live = this.#queue.splice(0);
     this.#coveredRevision = coveredRevision;
@@ -56,7 +59,7 @@ export class WatchStream {
     this.sink.end(reason);
   }
 
-  /** The other side went away. */
+  /** The client has disconnected. */
   markClosed(): void {
     this.#ended = true;
     this.#queue.length = 0;

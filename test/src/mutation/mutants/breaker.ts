@@ -144,7 +144,7 @@ export const CIRCUIT: Area = {
     },
     {
       file: 'controlplane/src/breaker/org-breakers.ts',
-      find: `        this.#pending.requeueProbes(probes.slice(at));
+      find: `        this.#pending.requeueProbes(probes.slice(offset));
 `,
       put: '',
       bug: 'results of probes are lost while the database is away',

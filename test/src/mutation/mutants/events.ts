@@ -44,7 +44,7 @@ export const EVENTS: Area = {
     },
     {
       file: FACTS,
-      find: `for (const fact of facts) if (fresh.delete(fact.name)) await appendAlertEvent(tx, fact);`,
+      find: `for (const fact of facts) if (newFacts.delete(fact.name)) await appendAlertEvent(tx, fact);`,
       put: `for (const fact of facts) await appendAlertEvent(tx, fact);`,
       bug: 'two who see the same fact both tell it',
     },
@@ -68,7 +68,7 @@ export const EVENTS: Area = {
     },
     {
       file: 'controlplane/src/detectors/usage-detectors.ts',
-      find: `    this.board.recordOutcomes(booked.entries);
+      find: `    this.orgBreakers.recordOutcomes(booked.entries);
 `,
       put: '',
       bug: 'booked calls say nothing about circuits',

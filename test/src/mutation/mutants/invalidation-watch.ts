@@ -14,7 +14,7 @@ export const WATCH: Area = {
   mutants: [
     {
       file: 'controlplane/src/watch/invalidation-feed.ts',
-      find: `    if (revision > upTo) return null; // a database restored from an older state
+      find: `    if (revision > upTo) return null; // the database was restored from an older state
 `,
       put: '',
       bug: 'after a restore data planes keep what they know',
@@ -124,8 +124,8 @@ export const WATCH: Area = {
     },
     {
       file: 'controlplane/src/watch/watch-hub.ts',
-      find: `for (const watcher of before) if (!held.has(watcher.connectionId)) this.#endWatcher(watcher, 'replaced');`,
-      put: 'void held;',
+      find: `for (const watcher of before) if (!current.has(watcher.connectionId)) this.#endWatcher(watcher, 'replaced');`,
+      put: `void current;`,
       bug: 'a data plane that went to another control plane stays here too',
     },
     {
