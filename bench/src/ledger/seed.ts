@@ -31,7 +31,7 @@ export async function seedLedger(sql: Sql, tenant: Tenant, rows: number): Promis
   }
   const today = startOfUtcDay(Date.now());
   const days = Array.from({ length: DAYS }, (_, i) => today - (DAYS - 1 - i) * DAY_MS);
-  await new UsagePartitions(sql, DAYS + 10).ensureFor(days.map((startedAtMs) => ({ startedAtMs })));
+  await new UsagePartitions(sql, DAYS + 10).ensurePartitionsFor(days.map((startedAtMs) => ({ startedAtMs })));
   const perDay = Math.ceil(rows / DAYS);
   const work = [...days];
   const lanes = [1, 2].map(async () => {

@@ -126,13 +126,13 @@ async function closeDays(url: Secret): Promise<void> {
   const sql = openPool(url, { connectionsMax: 4, applicationName: 'bench' });
   const log = createLogger('bench', 'silent');
   const startMs = performance.now();
-  await new HourlyDimensionRollups(sql).catchUp(Date.now());
-  await new DailyRollups(sql, log).catchUp(Date.now());
+  await new HourlyDimensionRollups(sql).rollUpFinishedHours(Date.now());
+  await new DailyRollups(sql, log).rollUpFinishedDays(Date.now());
   const rolledMs = performance.now();
   let left = await partitionsWithoutSearchIndex(sql, Date.now());
   const days = left.length;
   for (; left.length > 0; left = await partitionsWithoutSearchIndex(sql, Date.now())) {
-    await new LogSearchIndexes(sql, log).createMissing(Date.now());
+    await new LogSearchIndexes(sql, log).createMissingIndexes(Date.now());
     await new Promise((resolve) => setTimeout(resolve, 500)); // the control plane itself may be at it
   }
   await sql.end();

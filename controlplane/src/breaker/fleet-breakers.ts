@@ -136,7 +136,7 @@ export class FleetBreakers {
   }
 
   /**
-   * An operator's override for `holdMs`: OPEN rejects every call, CLOSED lets calls pass whatever the reports say. 0
+   * An operator's override for `holdMs`: OPEN rejects every call, CLOSED lets calls pass regardless of the reports. 0
    * ends the hold. Returns false if no built-in provider with a fixed origin has this slug.
    */
   async override(providerSlug: string, state: 'OPEN' | 'CLOSED', holdMs: number): Promise<boolean> {

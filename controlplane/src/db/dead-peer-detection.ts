@@ -99,7 +99,7 @@ class SharedPeerProbes {
 
 const DEFAULT_PEER_PROBES = new SharedPeerProbes(DEFAULT_TIMEOUTS);
 
-/** Resolves with false if nothing at all comes back. A refused connection counts as alive. */
+/** Resolves with false if there is no response at all. A rejected connection counts as alive. */
 function probePeer(host: string, port: number, timeoutMs: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, host);

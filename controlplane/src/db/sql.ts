@@ -111,6 +111,6 @@ export const isDatabaseUnavailable = (error: unknown): boolean =>
 const isFatalServerError = (error: unknown): boolean =>
   error instanceof postgres.PostgresError && error.severity === 'FATAL';
 
-/** A refused connection to another service is not a database error. */
+/** A failed connection to another service is not a database error. */
 const isPostgresConnectionError = (error: Error): boolean =>
   error instanceof postgres.PostgresError || 'query' in error || /postgres/.test(error.stack ?? '');

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify';
 const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
 const STRICT_TRANSPORT = 'max-age=31536000';
 
-/** `https`: the public URL uses https, so browsers are told to use only https (HSTS). */
+/** `https`: the public URL uses https, so browsers must use only https (HSTS). */
 export function addSecurityHeaders(app: FastifyInstance, https: boolean): void {
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('x-content-type-options', 'nosniff');

@@ -51,7 +51,7 @@ export async function lockAndFindClosedResultFiles(tx: Tx, files: readonly Resul
 }
 
 /** Records that new entries of these files were booked. The transaction must hold the locks of their rows. */
-export async function touchResultFiles(tx: Tx, files: readonly ResultFile[]): Promise<void> {
+export async function recordResultFileActivity(tx: Tx, files: readonly ResultFile[]): Promise<void> {
   if (files.length === 0) return;
   const [orgs, sources] = resultFileKeyArrays(files);
   await tx`

@@ -12,7 +12,7 @@
 import type { Logger } from '@acg/base/log';
 import { DAY_MS, HOUR_MS } from '@acg/base/units';
 import type { Sql, Tx } from '../db/sql.js';
-import { insertWithCompactedSketches, runStepExclusively, SUM_COLUMNS, SUM_EXPRESSIONS } from './rollup-jobs.js';
+import { insertWithCompactedSketches, runRollupStepExclusively, SUM_COLUMNS, SUM_EXPRESSIONS } from './rollup-jobs.js';
 import { startOfUtcDay } from './usage-day-partitions.js';
 
 /** Per call; the next call continues. */
@@ -28,13 +28,13 @@ export class DailyRollups {
    * Rolls up finished days that are missing, then rebuilds days that changed afterwards. Any control plane may call it
    * at any time.
    */
-  async catchUp(nowMs: number): Promise<void> {
+  async rollUpFinishedDays(nowMs: number): Promise<void> {
     const end = startOfUtcDay(nowMs - HOUR_MS);
     let days = 0;
-    while (days < DAYS_MAX && (await runStepExclusively(this.sql, 'usage_daily', (tx) => rollUpNextDay(tx, end))))
+    while (days < DAYS_MAX && (await runRollupStepExclusively(this.sql, 'usage_daily', (tx) => rollUpNextDay(tx, end))))
       days++;
     if (days > 1) this.log.info({ days }, 'days of usage rolled up');
-    while (days < DAYS_MAX && (await runStepExclusively(this.sql, 'usage_daily', rollUpLateDay))) days++;
+    while (days < DAYS_MAX && (await runRollupStepExclusively(this.sql, 'usage_daily', rollUpLateDay))) days++;
   }
 }
 

@@ -14,8 +14,8 @@ import type { Tx } from '../db/sql.js';
 import {
   lockAndFindClosedResultFiles,
   type ResultFile,
+  recordResultFileActivity,
   resultFileKey,
-  touchResultFiles,
 } from './batch-result-files.js';
 import type { BookableRange, UsageEntry } from './usage-entry.js';
 import { COUNT_MAX, isUuid, NANOS_SUM_MAX, slugOrEmpty, truncateText } from './usage-field-validation.js';
@@ -58,7 +58,7 @@ const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/;
 /** Decodes the entries of one message. Leaves out entries with invalid values. */
 export function decodeDeferredUsage(bytes: Buffer, bookableRange: BookableRange): readonly DeferredUsageEntry[] {
   const usage = LineUsage.decode(bytes);
-  const fetch = parseFetch(usage, bookableRange);
+  const fetch = parseDeferredUsageFetch(usage, bookableRange);
   if (fetch === null) return [];
   const parseEntries = (lines: readonly ILine[], isComplete: boolean): DeferredUsageEntry[] =>
     lines
@@ -67,7 +67,7 @@ export function decodeDeferredUsage(bytes: Buffer, bookableRange: BookableRange)
   return [...parseEntries(usage.lines ?? [], true), ...parseEntries(usage.seen ?? [], false)];
 }
 
-function parseFetch(usage: ILineUsage, { fromMs, toMs }: BookableRange): DeferredUsageFetch | null {
+function parseDeferredUsageFetch(usage: ILineUsage, { fromMs, toMs }: BookableRange): DeferredUsageFetch | null {
   const { recordId = '', orgId = '', agentId = '', keyId = '' } = usage;
   const startedAtMs = usage.startedAtMs ?? 0;
   const providerSlug = slugOrEmpty(usage.providerSlug);
@@ -127,8 +127,8 @@ export async function claimDeferredUsage(
   const openEntries = entries.filter(
     (line) => !resultFilesOf([line]).some((file) => closedFileKeys.has(resultFileKey(file))),
   );
-  const claimed = await claimEntries(tx, openEntries);
-  await touchResultFiles(tx, resultFilesOf(claimed));
+  const claimed = await claimDeferredEntries(tx, openEntries);
+  await recordResultFileActivity(tx, resultFilesOf(claimed));
   return claimed;
 }
 
@@ -143,7 +143,10 @@ function resultFilesOf(entries: readonly DeferredUsageEntry[]): readonly ResultF
   return [...files.values()];
 }
 
-async function claimEntries(tx: Tx, entries: readonly DeferredUsageEntry[]): Promise<readonly DeferredUsageEntry[]> {
+async function claimDeferredEntries(
+  tx: Tx,
+  entries: readonly DeferredUsageEntry[],
+): Promise<readonly DeferredUsageEntry[]> {
   if (entries.length === 0) return [];
   const entriesByKey = new Map<string, DeferredUsageEntry>();
   for (const line of entries) {

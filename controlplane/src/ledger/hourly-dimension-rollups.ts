@@ -8,7 +8,7 @@
  */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@acg/base/units';
 import type { Sql, Tx } from '../db/sql.js';
-import { insertWithCompactedSketches, runStepExclusively, SUM_COLUMNS, SUM_EXPRESSIONS } from './rollup-jobs.js';
+import { insertWithCompactedSketches, runRollupStepExclusively, SUM_COLUMNS, SUM_EXPRESSIONS } from './rollup-jobs.js';
 import { HOURLY_ROLLUP_RETENTION_DAYS } from './usage-retention.js';
 
 /** After the end of the hour. */
@@ -29,17 +29,17 @@ export class HourlyDimensionRollups {
    * Rolls up finished hours that are missing, then rebuilds hours that changed afterwards. Any control plane may call
    * it at any time.
    */
-  async catchUp(nowMs: number): Promise<void> {
+  async rollUpFinishedHours(nowMs: number): Promise<void> {
     const settledMs = nowMs - CLOSED_AFTER_MS - GRACE_MS;
     const end = settledMs - (settledMs % HOUR_MS);
     let hours = 0;
     while (
       hours < HOURS_MAX &&
-      (await runStepExclusively(this.sql, 'usage_hourly_by', (tx) => rollUpNextHour(tx, end)))
+      (await runRollupStepExclusively(this.sql, 'usage_hourly_by', (tx) => rollUpNextHour(tx, end)))
     )
       hours++;
     let late = 0;
-    while (late < LATE_MAX && (await runStepExclusively(this.sql, 'usage_hourly_by', rollUpLateHour))) late++;
+    while (late < LATE_MAX && (await runRollupStepExclusively(this.sql, 'usage_hourly_by', rollUpLateHour))) late++;
   }
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { LatencySketch } from './latency-sketch.js';
 
-const exact = (sorted: readonly number[], q: number) => sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)]!;
+const exactQuantile = (sorted: readonly number[], q: number) => sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)]!;
 const sketchOf = (values: readonly number[]) => {
   const sketch = new LatencySketch();
   for (const value of values) sketch.addLatency(value);
@@ -16,7 +16,7 @@ test('quantiles are within 2 % of the exact ones for any durations', () => {
   );
   fc.assert(
     fc.property(durations, fc.constantFrom(0.01, 0.5, 0.9, 0.95, 0.99, 1), (values, q) => {
-      const truth = exact(
+      const truth = exactQuantile(
         [...values].sort((a, b) => a - b),
         q,
       );

@@ -13,7 +13,7 @@ const GAMMA = 1.025;
 const LOG_GAMMA = Math.log(GAMMA);
 /** Durations are uint32 on the wire; the last bucket holds the largest. */
 const DURATION_MS_MAX = 0xffff_ffff;
-const BUCKETS = bucketOf(DURATION_MS_MAX) + 1;
+const BUCKETS = latencyBucketOf(DURATION_MS_MAX) + 1;
 const STATUS_FIRST = 1_024;
 const PAIR_BYTES = 4;
 const COUNT_MAX = 0xffff;
@@ -33,7 +33,7 @@ let base64Scratch = Buffer.allocUnsafe(64 * 1_024);
 /** A sketch above this size is compacted. No compacted sketch of one hour is that long. */
 export const SKETCH_COMPACTION_BYTES = 2_400;
 
-function bucketOf(durationMs: number): number {
+function latencyBucketOf(durationMs: number): number {
   if (durationMs <= LINEAR_MAX_MS) return Math.max(0, Math.round(durationMs));
   return LINEAR_MAX_MS + Math.ceil(Math.log(Math.min(durationMs, DURATION_MS_MAX) / LINEAR_MAX_MS) / LOG_GAMMA);
 }
@@ -69,7 +69,7 @@ export class LatencySketch {
   }
 
   addLatency(durationMs: number): void {
-    this.#addToBucket(bucketOf(durationMs), 1);
+    this.#addToBucket(latencyBucketOf(durationMs), 1);
   }
 
   /** `status`: at most 999. */

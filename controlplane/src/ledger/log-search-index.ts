@@ -34,14 +34,14 @@ export class LogSearchIndexes {
    * Creates missing indexes of days that ended at least an hour ago. Does nothing while another control plane does
    * this.
    */
-  async createMissing(nowMs: number): Promise<void> {
+  async createMissingIndexes(nowMs: number): Promise<void> {
     await withReservedConnection(this.sql, async (connection) => {
       const [lock] = await connection<{ ours: boolean }[]>`
         select pg_try_advisory_lock(hashtext('usage_search')) as ours from pg_extension where extname = 'pg_trgm'`;
       if (lock?.ours !== true) return;
       await connection`set statement_timeout = 0`;
       await connection`select set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, false)`;
-      await this.#createMissing(connection, nowMs);
+      await this.#createIndexesWithLock(connection, nowMs);
     });
   }
 
@@ -51,7 +51,7 @@ export class LogSearchIndexes {
     this.#running?.cancel();
   }
 
-  async #createMissing(connection: ReservedConnection, nowMs: number): Promise<void> {
+  async #createIndexesWithLock(connection: ReservedConnection, nowMs: number): Promise<void> {
     const days = await partitionsWithoutSearchIndex(this.sql, nowMs);
     try {
       for (const { name, broken } of days) {

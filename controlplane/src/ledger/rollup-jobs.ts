@@ -17,7 +17,11 @@ const SERIALIZATION_FAILURE = '40001';
  * The statement that asks for the lock takes its snapshot first. The previous holder may commit in between. The step
  * then fails with a serialization failure, and the next step sees the new state.
  */
-export async function runStepExclusively(sql: Sql, job: string, step: (tx: Tx) => Promise<boolean>): Promise<boolean> {
+export async function runRollupStepExclusively(
+  sql: Sql,
+  job: string,
+  step: (tx: Tx) => Promise<boolean>,
+): Promise<boolean> {
   try {
     return (await sql.begin('isolation level repeatable read', async (tx) => {
       await tx`set local statement_timeout = 0`;

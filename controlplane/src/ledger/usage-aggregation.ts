@@ -92,7 +92,7 @@ export function aggregateUsage(
       };
       sumsByDimensions.set(dimensions, sums);
     }
-    addCall(sums.hourly, entry, sums.failed);
+    addCallToSums(sums.hourly, entry, sums.failed);
     if (entry.startedAtMs > sums.hourly.lastMs) sums.hourly.lastMs = entry.startedAtMs;
     if (entry.costNanos > 0) {
       sums.month ??= findOrCreateMonthSum(months, dimensions, sums.hourly.hourMs);
@@ -103,12 +103,12 @@ export function aggregateUsage(
       lastUsed.set(dimensions.keyId, sums.lastUsedMs);
     }
   }
-  for (const line of deferredUsage) addDeferredEntry(hourly, months, line);
+  for (const line of deferredUsage) addDeferredEntryToSums(hourly, months, line);
   return { hourlyRollups: [...hourly.values()], monthSums: [...months.values()], lastUsedMsByKey: lastUsed };
 }
 
 /** Adds tokens and cost only: the call that fetched the entry counts itself as a request. */
-function addDeferredEntry(
+function addDeferredEntryToSums(
   hourly: Map<string, HourlyRollup>,
   months: Map<string, MonthSpendSum>,
   deferredEntry: DeferredUsageEntry,
@@ -186,7 +186,7 @@ function findOrCreateHourlyRollup(
   return sum;
 }
 
-function addCall(sum: UsageSums, entry: UsageEntry, failed: boolean): void {
+function addCallToSums(sum: UsageSums, entry: UsageEntry, failed: boolean): void {
   sum.requests++;
   if (failed) sum.errors++;
   sum.tokensIn += entry.tokensInUncached + entry.tokensCacheRead + entry.tokensCacheWrite;

@@ -2,7 +2,7 @@ import { USAGE_RECORD_FIELDS } from '@acg/proto/generated/usage-record';
 import { type IUsageRecord, ReportUsageRequest, UsageRecord } from '@acg/proto/messages';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeUsageBatch, InvalidUsageBatch } from './usage-batch.js';
+import { decodeUsageBatch, InvalidUsageBatch, quarantineEntry } from './usage-batch.js';
 import { DIMENSION_COLUMNS, MEASURE_COLUMNS } from './usage-record-columns.js';
 
 const ID = '0193a1b2-0000-7000-8000-000000000001';
@@ -108,4 +108,14 @@ test('rejects a report with too many items', () => {
   const rejections = Array.from({ length: 20_001 }, () => ({}));
   expect(() => decodeUsageBatch(body({ rejections }), span)).toThrow(InvalidUsageBatch);
   expect(decodeUsageBatch(body({ rejections: rejections.slice(1) }), span).rejections).toEqual([]);
+});
+
+test('quarantines a record that the database rejected with its dimensions under their stored name, kind', () => {
+  const { entries } = decodeUsageBatch(body({ dataPlaneId: 'd', records: [record({ model: 'm' })] }), span);
+  const quarantined = quarantineEntry(entries[0]!, 'out of range');
+  expect(quarantined).toMatchObject({ id: ID, reportedId: ID, orgId: ID, dataPlaneId: 'd' });
+  expect(quarantined.reason).toBe('the database rejects the record: out of range');
+  const stored = JSON.parse(quarantined.record);
+  expect(stored).toMatchObject({ id: ID, kind: { orgId: ID, model: 'm', dataPlaneId: 'd' } });
+  expect(stored).not.toHaveProperty('dimensions');
 });

@@ -154,7 +154,7 @@ class UsageBatchDecoder {
     this.#sentDimensions.reset();
     readUsageRecord(reader, end, this.#strings, this.#sentDimensions, entry);
     try {
-      const dimensions = this.#validatedDimensions(this.#sentDimensions);
+      const dimensions = this.#findOrValidateDimensions(this.#sentDimensions);
       if (dimensions instanceof InvalidUsageRecord) throw dimensions;
       entry.validate(dimensions, this.bookableRange);
       this.#entries.push(entry);
@@ -165,7 +165,7 @@ class UsageBatchDecoder {
     }
   }
 
-  #validatedDimensions(sent: UsageRecordKind): UsageDimensions | InvalidUsageRecord {
+  #findOrValidateDimensions(sent: UsageRecordKind): UsageDimensions | InvalidUsageRecord {
     let cached = this.#dimensionsByAgent.get(sent.agentId);
     if (cached === undefined) {
       cached = [];

@@ -27,7 +27,7 @@ export class UsagePartitions {
   }
 
   /** Creates the missing partitions of the days of these times. */
-  async ensureFor(instants: Iterable<{ readonly startedAtMs: number }>): Promise<void> {
+  async ensurePartitionsFor(instants: Iterable<{ readonly startedAtMs: number }>): Promise<void> {
     const missing = new Set<number>();
     let lastKnownDay = Number.NaN;
     for (const { startedAtMs } of instants) {
@@ -48,8 +48,10 @@ export class UsagePartitions {
   }
 
   /** Creates the partitions of the coming days. */
-  async createAhead(nowMs: number): Promise<void> {
-    await this.ensureFor(Array.from({ length: DAYS_AHEAD + 1 }, (_, i) => ({ startedAtMs: nowMs + i * DAY_MS })));
+  async createPartitionsAhead(nowMs: number): Promise<void> {
+    await this.ensurePartitionsFor(
+      Array.from({ length: DAYS_AHEAD + 1 }, (_, i) => ({ startedAtMs: nowMs + i * DAY_MS })),
+    );
     const { fromMs } = this.bookableRange(nowMs);
     for (const day of this.#created) if (day < fromMs) this.#created.delete(day);
   }

@@ -198,7 +198,7 @@ export class UsageIngest {
     const startMs = performance.now();
     const batch = mergeBatches(reports);
     const rejectedByDatabase: QuarantinedRecord[] = [];
-    await this.#partitions.ensureFor(batch.entries);
+    await this.#partitions.ensurePartitionsFor(batch.entries);
     const commits = await this.#bookOrSplit(batch, rejectedByDatabase);
     const quarantined = [...reports.flatMap((report) => report.quarantined), ...rejectedByDatabase];
     let mark = commits.at(-1)?.mark ?? null;

@@ -42,7 +42,7 @@ export class UsageRetention {
   ) {}
 
   /** Does nothing while another control plane sweeps. */
-  async sweep(nowMs: number): Promise<void> {
+  async deleteExpiredUsage(nowMs: number): Promise<void> {
     const isOurs = await withReservedConnection(this.sql, async (connection) => {
       const [lock] = await connection<{ ours: boolean }[]>`
         select pg_try_advisory_lock(hashtext('usage_retention')) as ours`;

@@ -105,9 +105,11 @@ test('database: work on a reserved connection fails with it, and the pool keeps 
   }
   expect(await withReservedConnection(pool, statement)).toHaveLength(1);
   way.resetOnText = 'pg_inherits';
-  await expect(new UsageRetention(pool, { logs: 1, rejections: 400 }, log).sweep(Date.now())).rejects.toThrow(LOST);
+  await expect(
+    new UsageRetention(pool, { logs: 1, rejections: 400 }, log).deleteExpiredUsage(Date.now()),
+  ).rejects.toThrow(LOST);
   way.resetOnText = null;
-  await new UsageRetention(pool, { logs: 1, rejections: 400 }, log).sweep(Date.now());
+  await new UsageRetention(pool, { logs: 1, rejections: 400 }, log).deleteExpiredUsage(Date.now());
   await stop();
 });
 

@@ -52,7 +52,7 @@ const sealed = () => ({ key_id: 'k', nonce: bytes(), ciphertext: bytes() });
 const json = (sql: Sql) => sql.json({});
 const throttle = (sql: Sql) => new Throttle(sql).prune();
 const usage = (sql: Sql) =>
-  new UsageRetention(sql, { logs: 1, rejections: 400 }, createLogger('test', 'silent')).sweep(Date.now());
+  new UsageRetention(sql, { logs: 1, rejections: 400 }, createLogger('test', 'silent')).deleteExpiredUsage(Date.now());
 
 const SUMS = [
   'tokens_in_uncached',

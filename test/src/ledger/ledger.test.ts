@@ -485,13 +485,13 @@ test('partitions: days are created ahead, old days are dropped, rollups stay', a
   const oldestKept = usageRecord({ agentId, startedAtMs: now - 7 * DAY });
   await createIngest(sql).report({ dataPlaneId: 'd', records: [old, oldestKept] });
   const partitions = new UsagePartitions(sql, 7);
-  await Promise.all([partitions.createAhead(now), new UsagePartitions(sql, 7).createAhead(now)]);
+  await Promise.all([partitions.createPartitionsAhead(now), new UsagePartitions(sql, 7).createPartitionsAhead(now)]);
   expect(await days()).toEqual(expect.arrayContaining([0, 1, 2, 3].map((i) => nameOf(now + i * DAY))));
-  await Promise.all([retention(sql, 7).sweep(now), retention(sql, 7).sweep(now)]);
+  await Promise.all([retention(sql, 7).deleteExpiredUsage(now), retention(sql, 7).deleteExpiredUsage(now)]);
   expect(await days()).not.toContain(nameOf(now - 20 * DAY));
   expect(await days()).toContain(nameOf(now - 7 * DAY));
   expect(await readLedger([agentId])).toEqual(expectedLedger([old, oldestKept]));
-  await retention(sql, 7).sweep(now); // again: no change
+  await retention(sql, 7).deleteExpiredUsage(now); // again: no change
 });
 
 test('retention: a reader of the oldest day is not disturbed and delays only the retention', async () => {
@@ -504,7 +504,7 @@ test('retention: a reader of the oldest day is not disturbed and delays only the
   let sweep: Promise<void> | undefined;
   await sql.begin('isolation level repeatable read', async (reader) => {
     expect(await count(reader)).toEqual([{ n: 2 }]);
-    sweep = retention(sql, 7).sweep(now);
+    sweep = retention(sql, 7).deleteExpiredUsage(now);
     const waits = async () =>
       (
         await sql`
@@ -530,7 +530,7 @@ test('retention: an interrupted attempt is completed', async () => {
   const stopped = retention(sql, 7);
   await sql.begin(async (reader) => {
     await reader`select from usage_records where agent_id = ${agentId}`;
-    const sweep = stopped.sweep(now);
+    const sweep = stopped.deleteExpiredUsage(now);
     const pending = async () => (await sql`select from pg_inherits where inhdetachpending`).count;
     while ((await pending()) === 0) await new Promise((resolve) => setImmediate(resolve));
     stopped.stop();
@@ -538,7 +538,7 @@ test('retention: an interrupted attempt is completed', async () => {
   });
   expect(await days()).toEqual(expect.arrayContaining([first, second]));
   await sql.unsafe(`alter table usage_records detach partition ${second}`).catch(() => undefined); // one is pending already
-  await retention(sql, 7).sweep(now);
+  await retention(sql, 7).deleteExpiredUsage(now);
   const left = await days();
   expect(left.filter((name) => name === first || name === second)).toEqual([]);
 });
@@ -555,19 +555,19 @@ test('retention: hours covered by daily rollups are deleted, except those of a d
   await ingest.report({ dataPlaneId: 'd', records: [usageRecord({ ...neighbour, startedAtMs })] });
   // As if recorded on that very day: no daily rollup covers it, although nothing was late.
   await sql`delete from usage_late where org_id = ${orgId}`;
-  await retention(sql, 90).sweep(now);
+  await retention(sql, 90).deleteExpiredUsage(now);
   expect(await hours()).toBe(1);
   const rollups = new DailyRollups(sql, createLogger('test', 'silent'));
-  await rollups.catchUp(now);
+  await rollups.rollUpFinishedDays(now);
   await expect(book()).rejects.toThrow(); // another control plane has dropped the day: it is recreated and nothing is quarantined
   expect((await book()).rejected).toEqual([]); // late, and not rolled up yet
-  await retention(sql, 90).sweep(now);
+  await retention(sql, 90).deleteExpiredUsage(now);
   expect(await hours()).toBe(1);
   expect(await hours(neighbour.agentId)).toBe(0); // it has no late records
-  await rollups.catchUp(now);
-  await retention(sql, 200).sweep(now);
+  await rollups.rollUpFinishedDays(now);
+  await retention(sql, 200).deleteExpiredUsage(now);
   expect(await hours()).toBe(1); // young enough to receive late records
-  await retention(sql, 90).sweep(now);
+  await retention(sql, 90).deleteExpiredUsage(now);
   expect(await hours()).toBe(0);
   const [day] = await sql`select requests from usage_daily where agent_id = ${agentId}`;
   expect(day).toEqual({ requests: 2 });

@@ -79,7 +79,10 @@ test('search: finds the same with and without the indexes of past days, includin
   expect(before[2]).toHaveLength(3);
   expect(before[15]).toEqual([own[3]!.id]);
   expect(await listMissingIndexes()).toEqual([dayName(today - DAY), dayName(today - 2 * DAY)]);
-  await Promise.all([indexes().createMissing(today + 2 * 3_600_000), indexes().createMissing(today + 2 * 3_600_000)]);
+  await Promise.all([
+    indexes().createMissingIndexes(today + 2 * 3_600_000),
+    indexes().createMissingIndexes(today + 2 * 3_600_000),
+  ]);
   expect(await listMissingIndexes()).toEqual([]);
   expect(await ask()).toEqual(before);
   const late = usageRecord({ agentId: agent.id, orgId: agent.orgId, startedAtMs: now - DAY, model: 'late-needle' });
@@ -97,10 +100,10 @@ test('search: finds the same with and without the indexes of past days, includin
 test('search index: an unfinished index is recreated', async () => {
   const name = dayName(today - 5 * DAY);
   await createIngest(sql()).report({ dataPlaneId: 'd', records: [usageRecord({ startedAtMs: today - 5 * DAY })] });
-  await indexes().createMissing(today + 2 * 3_600_000);
+  await indexes().createMissingIndexes(today + 2 * 3_600_000);
   await sql()`update pg_index set indisvalid = false where indexrelid = ${`${name}_search`}::regclass`;
   expect(await listMissingIndexes()).toEqual([name]);
-  await indexes().createMissing(today + 2 * 3_600_000);
+  await indexes().createMissingIndexes(today + 2 * 3_600_000);
   expect(await listMissingIndexes()).toEqual([]);
 });
 
@@ -117,6 +120,6 @@ test('search index: without pg_trgm no index exists and nothing fails', async ()
   await sql()`drop extension pg_trgm cascade`;
   const before = await listMissingIndexes();
   expect(before.length).toBeGreaterThan(0);
-  await indexes().createMissing(today + 2 * 3_600_000);
+  await indexes().createMissingIndexes(today + 2 * 3_600_000);
   expect(await listMissingIndexes()).toEqual(before);
 });

@@ -58,7 +58,7 @@ beforeAll(async () => {
     );
   }
   await createIngest(sql).report({ dataPlaneId: 'd', records });
-  await new LogSearchIndexes(sql, createLogger('test', 'silent')).createMissing(now);
+  await new LogSearchIndexes(sql, createLogger('test', 'silent')).createMissingIndexes(now);
   const stranger = await plane().createMember('owner');
   const { id } = await insertAgent(sql, stranger.orgId);
   await createIngest(sql).report({

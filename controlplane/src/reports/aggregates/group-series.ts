@@ -8,7 +8,7 @@ import { callCountsByStatus, figuresOfCallCount, figuresOfRejections, figuresOfS
 import { countRejectionsByBucket, loadSketchesByBucket, sumByGroupAndBucket } from './group-store.js';
 import type { GroupBy, GroupFigures, SeriesGroup } from './schema.js';
 
-/** More lines cannot be told apart in a chart. */
+/** More lines cannot be distinguished in a chart. */
 export const GROUPS_MAX = 10;
 
 export async function loadGroupSeries(

@@ -32,7 +32,7 @@ export async function sumByGroupAndBucket(
   groupsMax: number,
 ): Promise<readonly GroupBucketSums[]> {
   const rows = await tx<RawSums<GroupBucketSums>[]>`
-    with cells as materialized ( -- as they are: a sum by bucket and value before that of the groups costs twice as much
+    with cells as materialized ( -- not summed here: summing by bucket and value before the groups costs twice as much
       select hour, value, requests, errors, tokens_in, tokens_out, cost_nanos, duration_ms_sum
         from ${rollupsByBucket(tx, scope, range, interval, dimension)} r),
     dearest as materialized (

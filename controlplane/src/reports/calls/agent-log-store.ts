@@ -32,7 +32,7 @@ export async function selectAgentLogPage(
        order by started_at desc, id desc limit ${Math.max(countMax, offset + limit)}),
     shown as (select started_at, id from hits order by started_at desc, id desc limit ${limit} offset ${offset})
     select counted, log from (select count(*) as counted from hits) c left join (
-      select s.*, row.log from shown s cross join lateral ( -- lateral: 50 look-ups, never a join over all days
+      select s.*, row.log from shown s cross join lateral ( -- lateral: 50 lookups instead of a join over all days
         select ${sql.unsafe(JSON_ROW_SQL)}::json as log
           from usage_records u
          where u.org_id = ${filter.orgId} and u.started_at = s.started_at and u.id = s.id limit 1) row

@@ -94,7 +94,7 @@ function rollupsInRange(
     union all
     select h.* from (select distinct day from usage_late
              where org_id = ${orgId} and day >= ${firstDay} and day < ${rolledUntil}) late
-     cross join lateral ( -- offset 0: looked up day by day: never all hours joined with no days
+     cross join lateral ( -- offset 0 forces one lookup per late day; otherwise the planner may join all hours
        select hour, ${hourColumns} from usage_hourly
         where ${inScope} and hour >= late.day and hour < late.day + interval '1 day' offset 0) h
     union all

@@ -173,7 +173,8 @@ export const LEDGER: Area = {
     },
     {
       file: 'controlplane/src/ledger/usage-ingest.ts',
-      find: `      if (isDuplicateKeyError(error) && insertMode === 'all_new') return this.#bookOrSplit(batch, quarantined, 'some_new');
+      find: `      if (isDuplicateKeyError(error) && insertMode === 'all_new')
+        return this.#bookOrSplit(batch, quarantined, 'some_new');
 `,
       put: '',
       bug: 'a batch that comes again is set aside',
@@ -272,7 +273,7 @@ export const LEDGER: Area = {
     },
     {
       file: 'controlplane/src/ledger/deferred-usage.ts',
-      find: `  await touchResultFiles(tx, resultFilesOf(claimed));
+      find: `  await recordResultFileActivity(tx, resultFilesOf(claimed));
 `,
       put: '',
       bug: 'a file is closed 60 days after its first line',
