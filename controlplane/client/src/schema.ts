@@ -2208,7 +2208,7 @@ export interface components {
             budgetCentsMonthly: number | null;
             rpmLimit: number;
             rpdLimit: number;
-            /** @description Percent of the budget at which somebody is told. */
+            /** @description Percentages of the monthly budget at which alerts are sent. */
             usageThresholds: number[];
             /** Format: date-time */
             createdAt: string;
@@ -2218,32 +2218,32 @@ export interface components {
             rejectedRequests: number;
             tokensIn: number;
             tokensOut: number;
-            /** @description US cents with their fraction. */
+            /** @description US cents, not rounded. */
             costCents: number;
-            /** @description US dollars to six decimals. */
+            /** @description US dollars, rounded to six decimals. */
             costUsd: number;
             avgLatency: number;
             p95Latency: number;
-            /** @description US cents with their fraction. */
+            /** @description US cents, not rounded. */
             monthCents: number;
-            /** @description Of this month's budget; null without one, and where it is 0. */
+            /** @description Percentage of this month's budget. Null if there is no budget or the budget is 0. */
             budgetUsedPercent: number | null;
-            /** @description Of the last forwarded call; of one from long ago, the day. */
+            /** @description Start of the last forwarded call. For calls older than the hourly rollups, the day. */
             lastCallAt: string | null;
             series?: components["schemas"]["AgentSeries"];
         };
         AgentFiguresReply: {
             /**
              * Format: date-time
-             * @description Whole hours, UTC.
+             * @description Start of an hour, UTC.
              */
             from: string;
             /**
              * Format: date-time
-             * @description Whole hours, UTC.
+             * @description Start of an hour, UTC.
              */
             to: string;
-            /** @description With series: their starts, oldest first. */
+            /** @description Present if series was requested: starts of the buckets, oldest first. */
             buckets?: string[];
             agents: components["schemas"]["AgentFigures"][];
             total: number;
@@ -2351,7 +2351,7 @@ export interface components {
         AgentReply: {
             agent: components["schemas"]["Agent"];
         };
-        /** @description With series: one figure for each of buckets. */
+        /** @description Present if series was requested: one value per entry of buckets. */
         AgentSeries: {
             requests: number[];
             costUsd: number[];
@@ -2511,18 +2511,18 @@ export interface components {
         Breakdown: {
             /**
              * Format: date-time
-             * @description Whole hours, UTC.
+             * @description Start of an hour, UTC.
              */
             from: string;
             /**
              * Format: date-time
-             * @description Whole hours, UTC.
+             * @description Start of an hour, UTC.
              */
             to: string;
             /** @enum {string} */
             by: "project" | "agent" | "provider" | "model" | "key" | "status" | "reason";
             rows: {
-                /** @description A slug, a model, an id, a status or a reason; empty, or the nil UUID, where it is not known. */
+                /** @description Slug, model, id, status or rejection reason. Empty or the nil UUID if unknown. */
                 value: string;
                 name: string | null;
                 requests: number | null;
@@ -2576,7 +2576,7 @@ export interface components {
             bytesOut: number;
             streamed: boolean;
             dataPlaneId: string;
-            /** @description Of the provider; 0: it gave no answer. */
+            /** @description Status of the provider response. 0: the provider sent none. */
             upstreamStatus: number;
             websocket: boolean;
             projectId: string | null;
@@ -2593,9 +2593,9 @@ export interface components {
             total: number;
             limit: number;
             offset: number;
-            /** @description There may be more than `total`. */
+            /** @description True if there may be more matches than `total`. */
             totalCapped: boolean;
-            /** @description Older calls were not looked at: ask again with it as endTime. Null: all of the time asked for was. */
+            /** @description Calls before this time were not searched; use it as endTime of the next request. Null: the whole range was searched. */
             searchedFrom: string | null;
         };
         ChangePasswordInput: {
@@ -2603,9 +2603,9 @@ export interface components {
             newPassword: string;
         };
         CompareReply: {
-            /** @description Null: the days that were asked for. */
+            /** @description Null if the request gave start or end. */
             period: ("24h" | "7d" | "30d" | "90d") | null;
-            /** @description With series: their starts, oldest first. */
+            /** @description Present if series was requested: starts of the buckets, oldest first. */
             buckets?: string[];
             agents: components["schemas"]["ComparedAgent"][];
         };
@@ -2613,20 +2613,20 @@ export interface components {
             /** Format: uuid */
             agentId: string;
             agentName: string;
-            /** @description Null: the days that were asked for. */
+            /** @description Null if the request gave start or end. */
             period: ("24h" | "7d" | "30d" | "90d") | null;
             totalRequests: number;
             errorRate: number;
             p50Latency: number;
             p95Latency: number;
             costCents: number;
-            /** @description US dollars to six decimals. */
+            /** @description US dollars, rounded to six decimals. */
             costUsd: number;
             budgetCents: number | null;
             budgetUsd: number | null;
             burnRateCentsPerHour: number;
             projectedMonthlyCents: number;
-            /** @description US dollars to six decimals. */
+            /** @description US dollars, rounded to six decimals. */
             projectedMonthlyUsd: number;
             daysUntilBudget: number | null;
             rejectedRequests: number;
@@ -3482,7 +3482,7 @@ export interface components {
             avgLatency: number;
             p95Latency: number;
             totalCostCents: number;
-            /** @description US dollars to six decimals. */
+            /** @description US dollars, rounded to six decimals. */
             totalCostUsd: number;
             totalTokensIn: number;
             totalTokensOut: number;
@@ -3546,13 +3546,13 @@ export interface components {
             totalTokensIn: number;
             totalTokensOut: number;
             totalCostCents: number;
-            /** @description US dollars to six decimals. */
+            /** @description US dollars, rounded to six decimals. */
             totalCostUsd: number;
             avgDurationMs: number;
             rejectedRequests: number;
         };
         ProvidersReply: {
-            /** @description Null: the days that were asked for. */
+            /** @description Null if the request gave start or end. */
             period: ("24h" | "7d" | "30d" | "90d") | null;
             providers: components["schemas"]["ProviderBreakdown"][];
         };
@@ -3562,12 +3562,12 @@ export interface components {
         Refusals: {
             /**
              * Format: date-time
-             * @description Whole hours, UTC.
+             * @description Start of an hour, UTC.
              */
             from: string;
             /**
              * Format: date-time
-             * @description Whole hours, UTC.
+             * @description Start of an hour, UTC.
              */
             to: string;
             refusals: {
@@ -3638,12 +3638,12 @@ export interface components {
         ScopeSeries: {
             /**
              * Format: date-time
-             * @description Whole hours, UTC.
+             * @description Start of an hour, UTC.
              */
             from: string;
             /**
              * Format: date-time
-             * @description Whole hours, UTC.
+             * @description Start of an hour, UTC.
              */
             to: string;
             /** @enum {string} */
@@ -3654,16 +3654,16 @@ export interface components {
                 errors: number;
                 tokensIn: number;
                 tokensOut: number;
-                /** @description US cents with their fraction. */
+                /** @description US cents, not rounded. */
                 costCents: number;
-                /** @description US dollars to six decimals. */
+                /** @description US dollars, rounded to six decimals. */
                 costUsd: number;
                 avgLatency: number;
                 rejectedRequests: number;
             }[];
-            /** @description With groupBy: the ten largest, and all others. */
+            /** @description Present if groupBy was requested: the ten largest groups, then all others together. */
             groups?: {
-                /** @description As in a breakdown; null: all others together. */
+                /** @description As in a breakdown. Null: all other groups together. */
                 value: string | null;
                 name: string | null;
                 timeseries: {
@@ -3682,35 +3682,35 @@ export interface components {
         ScopeSummary: {
             /**
              * Format: date-time
-             * @description Whole hours, UTC.
+             * @description Start of an hour, UTC.
              */
             from: string;
             /**
              * Format: date-time
-             * @description Whole hours, UTC.
+             * @description Start of an hour, UTC.
              */
             to: string;
             requests: number;
             errors: number;
             tokensIn: number;
             tokensOut: number;
-            /** @description US cents with their fraction. */
+            /** @description US cents, not rounded. */
             costCents: number;
-            /** @description US dollars to six decimals. */
+            /** @description US dollars, rounded to six decimals. */
             costUsd: number;
             avgLatency: number;
             errorRate: number;
             p50Latency: number;
             p95Latency: number;
             rejectedRequests: number;
-            /** @description Spend of the calendar month, US cents. */
+            /** @description Spend of the current calendar month in US cents. */
             monthCents: number;
             budgetCents: number | null;
             budgetUsedPercent: number | null;
-            /** @description Null until what is asked about is 24 hours old, and when it is gone. */
+            /** @description Null if the organization, project or agent is less than 24 hours old or deleted. */
             forecast: {
                 burnRateCentsPerHour: number;
-                /** @description US cents with their fraction. */
+                /** @description US cents, not rounded. */
                 projectedMonthlyCents: number;
                 daysUntilBudget: number | null;
             } | null;
@@ -3884,12 +3884,12 @@ export interface components {
             errors: number;
             avgLatency: number;
             costCents: number;
-            /** @description US dollars to six decimals. */
+            /** @description US dollars, rounded to six decimals. */
             costUsd: number;
             rejectedRequests: number;
         };
         TimeseriesReply: {
-            /** @description Null: the days that were asked for. */
+            /** @description Null if the request gave start or end. */
             period: ("24h" | "7d" | "30d" | "90d") | null;
             /** @enum {string} */
             interval: "hour" | "day";
@@ -3899,20 +3899,20 @@ export interface components {
             usage: components["schemas"]["ProviderUsage"][];
         };
         UsageSummary: {
-            /** @description Null: the days that were asked for. */
+            /** @description Null if the request gave start or end. */
             period: ("24h" | "7d" | "30d" | "90d") | null;
             totalRequests: number;
             errorRate: number;
             p50Latency: number;
             p95Latency: number;
             costCents: number;
-            /** @description US dollars to six decimals. */
+            /** @description US dollars, rounded to six decimals. */
             costUsd: number;
             budgetCents: number | null;
             budgetUsd: number | null;
             burnRateCentsPerHour: number;
             projectedMonthlyCents: number;
-            /** @description US dollars to six decimals. */
+            /** @description US dollars, rounded to six decimals. */
             projectedMonthlyUsd: number;
             daysUntilBudget: number | null;
             rejectedRequests: number;
@@ -4090,7 +4090,7 @@ export interface components {
             content: {
                 /**
                  * @example {
-                 *       "error": "the database is away: try again shortly"
+                 *       "error": "the database is unavailable. Retry in a few seconds."
                  *     }
                  */
                 "application/json": components["schemas"]["ErrorReply"];
@@ -4294,7 +4294,7 @@ export interface operations {
                 limit?: number;
                 offset?: number;
                 projectId: string;
-                /** @description A part of the name or the slug, in any case. */
+                /** @description Part of the name or the slug. Case-insensitive. */
                 search?: string;
                 status?: "active" | "paused" | "revoked";
                 sort?: "createdAt" | "name";
@@ -5275,7 +5275,7 @@ export interface operations {
                 projectId?: string;
                 providerSlug?: string;
                 status?: "active" | "needs_credentials";
-                /** @description A part of the name, in any case. */
+                /** @description Part of the name. Case-insensitive. */
                 search?: string;
             };
             header?: never;
@@ -6331,7 +6331,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 offset?: number;
-                /** @description A part of the name or the slug, in any case. */
+                /** @description Part of the name or the slug. Case-insensitive. */
                 search?: string;
                 sort?: "createdAt" | "name";
                 order?: "asc" | "desc";
@@ -7045,10 +7045,10 @@ export interface operations {
                 start?: string;
                 end?: string;
                 projectId?: string;
-                /** @description A part of the name, the slug or the id, in any case. */
+                /** @description Part of the name, slug or id. Case-insensitive. */
                 search?: string;
                 status?: "active" | "paused" | "revoked";
-                /** @description Adds the series of each agent, by the hour or the day. */
+                /** @description Adds a time series to each agent, by hour or by day. */
                 series?: "hour" | "day";
                 sort?: "name" | "createdAt" | "costCents" | "monthCents" | "budgetUsedPercent" | "requests" | "errorRate" | "rejectedRequests" | "lastCallAt";
                 order?: "asc" | "desc";
@@ -7081,7 +7081,7 @@ export interface operations {
         parameters: {
             query: {
                 agentIds: string;
-                /** @description Adds the series of each agent, by the hour or the day. */
+                /** @description Adds a time series to each agent, by hour or by day. */
                 series?: "hour" | "day";
                 period?: "24h" | "7d" | "30d" | "90d";
                 start?: string;
@@ -7398,13 +7398,13 @@ export interface operations {
                 projectId?: string;
                 keyId?: string;
                 provider?: string;
-                /** @description As records have it; empty: calls without one. */
+                /** @description Model name as in the log records. Empty: calls without a model. */
                 model?: string;
-                /** @description What the agent got: statuses and classes, separated by commas. */
+                /** @description Statuses that the agent received, or classes of statuses, separated by commas. */
                 status?: string;
-                /** @description Calls that cost at least so many US cents. */
+                /** @description Only calls that cost at least this many US cents. */
                 minCost?: number;
-                /** @description A part of path, model, error or request id, in any case. */
+                /** @description Part of the path, model, error or request id. Case-insensitive. */
                 search?: string;
                 startTime?: string;
                 endTime?: string;
@@ -7568,7 +7568,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 offset?: number;
-                /** @description A part of the URL, in any case. */
+                /** @description Part of the URL. Case-insensitive. */
                 search?: string;
                 status?: "active" | "paused";
                 sort?: "createdAt" | "url";
