@@ -359,9 +359,9 @@ function mergeBatches(reports: readonly UsageBatch[]): UsageBatchItems {
     reports.length === 1 ? of(reports[0]!) : reports.flatMap(of);
   return {
     entries: all(({ entries }) => entries),
-    deferredUsage: all(({ deferredUsage: lines }) => lines),
+    deferredUsage: all(({ deferredUsage }) => deferredUsage),
     rejections: uniqueById(all(({ rejections }) => rejections)),
-    ipObservations: uniqueById(all(({ ipObservations: sightings }) => sightings)),
+    ipObservations: uniqueById(all(({ ipObservations }) => ipObservations)),
   };
 }
 

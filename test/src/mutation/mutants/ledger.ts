@@ -388,8 +388,8 @@ export const LEDGER: Area = {
     },
     {
       file: 'controlplane/src/ledger/usage-ingest.ts',
-      find: `    ipObservations: uniqueById(all(({ ipObservations: sightings }) => sightings)),`,
-      put: `    ipObservations: ipObservations: all(({ ipObservations }) => ipObservations: ipObservations),`,
+      find: `    ipObservations: uniqueById(all(({ ipObservations }) => ipObservations)),`,
+      put: `    ipObservations: all(({ ipObservations }) => ipObservations),`,
       bug: 'a sighting twice in one transaction counts twice',
       tests: ['test/src/ledger/exactly-once-ingest.test.ts'],
     },
