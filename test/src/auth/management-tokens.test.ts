@@ -41,7 +41,7 @@ test('create: the token is shown once, kept as a hash, and listed without it', a
   expect((await stranger.call('DELETE', `/v1/management-tokens/${made.body.token.id}`)).status).toBe(404);
 });
 
-test('create: rejects roles above admin or above the creator's, projects of other organizations and past expiries', async () => {
+test('create: rejects roles above admin or above the creator’s, projects of other organizations and past expiries', async () => {
   const owner = await plane().createMember('owner');
   const stranger = await plane().createMember('owner');
   const foreign = (await stranger.call('POST', '/v1/projects', { name: 'Foreign' })).body.project.id;
@@ -83,7 +83,7 @@ test("rights: the lower of its role and its creator's current role; none after t
   expect(await read()).toBe(401);
 });
 
-test('rights: the creator's role in another organization does not count', async () => {
+test('rights: the creator s role in another organization does not count', async () => {
   const owner = await plane().createMember('owner');
   const elsewhere = await plane().createMember('owner');
   const token = await createToken(owner);

@@ -453,7 +453,7 @@ test('leases: a probe slot is leased for a minute', async () => {
   );
 });
 
-test('leases: a delivery is leased for the receiver's timeout plus five seconds', async () => {
+test('leases: a delivery is leased for the receiver s timeout plus five seconds', async () => {
   const receiver = await startReceiver();
   receiver.on('/silent', () => {});
   const owner = await plane().createMember('owner');

@@ -28,7 +28,7 @@ function listNumericFields(schema: unknown): string[] {
     .map(([name]) => name);
 }
 
-test('no numeric query value causes a 500, and a value that is not finite is 400 with the field's name', async () => {
+test('no numeric query value causes a 500, and a value that is not finite is 400 with the field s name', async () => {
   const routes = routesWithExample(plane().service.app.routeTable);
   const wrong: unknown[] = [];
   let tried = 0;

@@ -146,7 +146,7 @@ test('daily rollups: late records and a concurrent rollup of their days lose not
   expect(rolled).toEqual(meanwhile);
 });
 
-test('rollups: a step with a snapshot older than another control plane's commit has no effect', async () => {
+test('rollups: a step with a snapshot older than another control plane s commit has no effect', async () => {
   const { sql } = db();
   const touch = (to: Sql | Tx) => to`update usage_daily_progress set rolled_until = rolled_until`;
   const step = async (tx: Tx) => {

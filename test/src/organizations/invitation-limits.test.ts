@@ -16,7 +16,7 @@ test('an organization sends at most 20 invitations an hour', async () => {
   expect((await other.call('POST', '/v1/members', { email: newEmail(), role: 'viewer' })).status).toBe(201);
 });
 
-test('a recipient gets at most 3 a day from one organization, case-insensitively, and 12 from all; organizations do not use up each other's quota', async () => {
+test('a recipient gets at most 3 a day from one organization, case-insensitively, and 12 from all; organizations do not use up each other s quota', async () => {
   const email = newEmail();
   const invite = async (owner: Member, spelled: string) => {
     const answer = await owner.call('POST', '/v1/members', { email: spelled, role: 'viewer' });
