@@ -81,7 +81,7 @@ describe.each([
       await peer.waitUntil(() => requests(peer) === 1);
       const body = Array.from({ length: bytes / 4 }, (_, i) => String(i % 10_000).padStart(4)).join('');
       peer.send(answer(body));
-      await first.waitUntil(() => first.pieces.length > 0);
+      await first.waitUntil(() => first.chunks.length > 0);
       while (!first.isFinished) {
         first.resume?.(); // accepts no piece without being asked again
         await new Promise((resolve) => setImmediate(resolve));
@@ -105,7 +105,7 @@ describe.each([
     peer.send(`HTTP/1.1 200 OK\r\ncontent-length: ${bytes}\r\n\r\n`);
     const block = Buffer.alloc(1024 * 1024, 'x');
     for (let i = 0; i < 32; i++) peer.send(block);
-    await sent.waitUntil(() => sent.pieces.length > 0);
+    await sent.waitUntil(() => sent.chunks.length > 0);
     // What the kernel's buffers do not hold stays with the sender, for as many turns as one may watch.
     for (let i = 0; i < 2_000; i++) await new Promise((resolve) => setImmediate(resolve));
     const held = sent.body.length;
@@ -181,7 +181,7 @@ describe.each([
     const peer = await upstream.connection();
     await peer.waitUntil(() => requests(peer) === 1);
     peer.send('HTTP/1.1 200 OK\r\n\r\nall of it');
-    await sent.waitUntil(() => sent.pieces.length > 0);
+    await sent.waitUntil(() => sent.chunks.length > 0);
     peer.socket.end(' and more');
     sent.accepts = true;
     sent.resume!();
@@ -228,7 +228,7 @@ describe.each([
     peer.send(answer('abc'));
     expect((await sent.waitForError()).message).toBe('gone');
     await peer.waitForClose();
-    expect([sent.errors, sent.completed, sent.pieces.length]).toEqual([1, 0, 1]);
+    expect([sent.errors, sent.completed, sent.chunks.length]).toEqual([1, 0, 1]);
   });
 
   test('an answer to a request that was not sent completely ends the connection', async () => {
@@ -281,7 +281,7 @@ describe.each([
     paused.accepts = false;
     const patient = await upstream.connection(2);
     patient.send('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nabc');
-    await paused.waitUntil(() => paused.pieces.length > 0);
+    await paused.waitUntil(() => paused.chunks.length > 0);
     const bystander = call();
     await bystander.waitForError(); // as much time as the paused one would have had
     expect(paused.isFinished).toBe(false);

@@ -193,7 +193,7 @@ test('streamed body: the upstream ends its connection while the agent reads slow
   await peer.waitForText('0\r\n\r\n');
   const bytes = 300_000;
   peer.socket.end(`${OK}connection: close\r\ncontent-length: ${bytes}\r\n\r\n${'x'.repeat(bytes)}`);
-  await call.waitUntil(() => call.pieces.length > 0);
+  await call.waitUntil(() => call.chunks.length > 0);
   while (!call.isFinished) {
     await new Promise((resolve) => setImmediate(resolve));
     call.resume?.();

@@ -12,11 +12,11 @@ test.each([
   ['this account in another line', ['cdn-loop', b, 'x', 'y', 'cdn-loop', a], true],
   ['many accounts', ['cdn-loop', ['1', '2', '3', '4'].map(createLoopEntry).join(', ')], true],
   ['another header', ['x-loop', a], false],
-])('loop: %s', (_name, headers, loops) => {
+])('detects a request loop by its CDN-Loop header: %s', (_name, headers, loops) => {
   expect(isRequestLoop(headers, 'account-a')).toBe(loops);
 });
 
-test('loop: the entry is a token and does not show the account', () => {
+test('the loop entry is an HTTP token and does not reveal the account id', () => {
   expect(a).toMatch(/^acg-[0-9a-f]{24}$/);
   expect(a).not.toBe(b);
 });

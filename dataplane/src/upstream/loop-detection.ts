@@ -1,22 +1,24 @@
 /**
- * Detects request loops. A tenant can register an address that leads back to the gateway, directly or through a proxy; without
- * this check one call becomes another one until a rate limit stops it. Calls to tenants' addresses carry
- * `CDN-Loop` (RFC 8586) with one entry per account that they passed; CDNs keep it, and do not let their customers remove it.
- *
- * A proxy of the tenant's own can remove it: then each round also goes through that proxy, at the tenant's expense.
+ * Detects request loops. A tenant can register an address that leads back to the gateway, directly or through a proxy.
+ * Without this check one call would cause further calls until a rate limit stops them. Calls to tenants' addresses
+ * carry `CDN-Loop` (RFC 8586) with one entry per account that they passed. CDNs forward this header and do not let
+ * their customers remove it. A tenant's own proxy can remove it; then each round also costs that proxy.
  */
 import { createHash } from 'node:crypto';
 
 export const LOOP_HEADER = 'cdn-loop';
 const PREFIX = 'acg-';
-/** Chained gateways are rare. The bound stops loops over many accounts. */
+/** The bound stops loops over many accounts. Legitimate chains of gateways are short. */
 const HOPS_MAX = 4;
 
-/** The entry of an account; says nothing about it. */
+/** The `CDN-Loop` entry of an account: a truncated SHA-256, so that the account id stays private. */
 export const createLoopEntry = (accountId: string): string =>
   `${PREFIX}${createHash('sha256').update(accountId).digest('hex').slice(0, 24)}`;
 
-/** Whether a request has passed this account before, or too many others. `headers`: flat, lower-case names. */
+/**
+ * Whether a request has already passed this account, or at least {@link HOPS_MAX} gateways. `headers`: flat, lower-case
+ * names.
+ */
 export function isRequestLoop(headers: readonly string[], accountId: string): boolean {
   let entries: string[] | null = null;
   for (let i = 0; i < headers.length; i += 2) {

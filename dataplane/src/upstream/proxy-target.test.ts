@@ -16,8 +16,8 @@ test.each([
   ['/v1/proxy/s3/b/a%2Fb//c+d%20e?x-id=GetObject&a=%zz?', 's3', '/b/a%2Fb//c+d%20e', 'x-id=GetObject&a=%zz?'],
   ['/v1/proxy/custom-1//evil.host/x', 'custom-1', '//evil.host/x', null],
   ['/v1/proxy/x/a!$&\'()*,;=:@[]{}|^`"<>~', 'x', '/a!$&\'()*,;=:@[]{}|^`"<>~', null],
-])('target: %s is taken apart byte for byte', (raw, slug, rest, query) => {
-  expect(parsed(raw)).toMatchObject({ slug, rest, query });
+])('parses %s byte for byte', (raw, slug, rest, query) => {
+  expect(parsed(raw)).toMatchObject({ slug, providerPath: rest, query });
 });
 
 test.each([
@@ -39,7 +39,7 @@ test.each([
   ['/v1/proxy/openai/a%2', 'malformed'],
   ['/v1/proxy/openai/a%zz', 'malformed'],
   [`/v1/proxy/openai/${'a'.repeat(8192)}`, 'malformed'],
-])('target: %s is %s', (raw, problem) => {
+])('parses %s as %s', (raw, problem) => {
   expect(parseProxyTarget(raw)).toBe(problem);
 });
 
@@ -61,14 +61,14 @@ test.each([
   '/a%0d%0ab',
   '/a%7f',
   '/a%5Cb',
-])('target: %s goes to no provider but one with object keys', (rest) => {
+])('allows the path %s only for providers with object keys', (rest) => {
   const { shape } = parsed(`/v1/proxy/x${rest}`);
   expect(isPathAllowed(shape, false, '')).toBe(false);
   expect(isPathAllowed(shape, true, '')).toBe(true);
 });
 
 test.each(['/a.b/c..d/...', '/v1/.hidden', '/a%20b', '/a%2fb', '//', '/a//b/', '/x;y/..z', '/%41%42', '/a%2Fb.c'])(
-  'target: %s is regular',
+  'classifies the path %s as regular',
   (rest) => {
     expect(parsed(`/v1/proxy/x${rest}`).shape).toBe('regular');
   },
@@ -81,7 +81,7 @@ const anyPath = fc
   )
   .map((parts) => `/${parts.join('')}`);
 
-test('target: an allowed path never leaves the base path, however it is decoded and resolved', () => {
+test('an allowed path never leaves the base path, however a server decodes and resolves it', () => {
   fc.assert(
     fc.property(anyPath, fc.constantFrom('/base', '/base/deep'), fc.boolean(), (rest, basePath, objectKeys) => {
       const target = parsed(`/v1/proxy/x${rest}`);
@@ -97,7 +97,7 @@ test('target: an allowed path never leaves the base path, however it is decoded 
   );
 });
 
-test('target: joining never makes the path a host', () => {
+test('joinUpstreamPath never turns the path into a host', () => {
   expect(joinUpstreamPath('', '//evil.host/x')).toBe('//evil.host/x'); // sent in origin form behind a fixed authority
   expect(joinUpstreamPath('', '')).toBe('/');
   expect(joinUpstreamPath('/v2', '')).toBe('/v2');

@@ -1,28 +1,29 @@
 /**
- * The request target of the proxy: `/v1/proxy/{slug}{rest}[?{query}]`, taken apart as raw text and never through a URL
- * parser, because parsers resolve dot segments and read `//host` as another host (docs/contract.md#forwarding).
+ * Parses the request target of the proxy, `/v1/proxy/{slug}{rest}[?{query}]`, as raw text. A URL parser would resolve
+ * dot segments and read `//host` as another host (docs/contract.md#forwarding).
  */
 
 export interface ProxyTarget {
   readonly slug: string;
   /** The provider's own path, byte for byte: `""` or starting with `/`. */
   readonly providerPath: string;
-  /** Raw query without `?`; null when the target has no `?` (so that an empty query survives). */
+  /** Raw query without `?`. Null when the target has no `?`, `""` when nothing follows the `?`. */
   readonly query: string | null;
   readonly shape: PathShape;
 }
 
 /**
- * regular: may go to any provider. keyed: holds dot segments or encoded control bytes, which only object keys (s3) may.
- * escaping: as keyed, and its dot segments would climb above the first segment if somebody resolved them.
+ * - regular: any provider may receive it.
+ * - keyed: contains dot segments or encoded control bytes. Only object keys (S3) may.
+ * - escaping: as keyed, and its dot segments would climb above the first segment when resolved.
  */
 type PathShape = 'regular' | 'keyed' | 'escaping';
 
-/** not_proxy: another path (404). malformed: breaks the rules for every provider (400). */
+/** not_proxy: not a path of the proxy (404). malformed: invalid for every provider (400). */
 type TargetError = 'not_proxy' | 'malformed';
 
 export const PROXY_PREFIX = '/v1/proxy/';
-/** Longest target that is taken, in bytes. */
+/** Longest accepted target, in bytes. */
 export const TARGET_BYTES_MAX = 8192;
 const SLUG_LENGTH_MAX = 40;
 
@@ -49,20 +50,23 @@ export function parseProxyTarget(raw: string): ProxyTarget | TargetError {
   return { slug: raw.slice(PROXY_PREFIX.length, slugEnd), providerPath: rest, query, shape: classifyPath(rest) };
 }
 
-/** The path that goes upstream: base path and rest joined byte for byte, never empty. */
+/** Path of the upstream request: `basePath` and `providerPath` joined byte for byte; `/` when both are empty. */
 export function joinUpstreamPath(basePath: string, providerPath: string): string {
   const path = basePath + providerPath;
   return path === '' ? '/' : path;
 }
 
-/** Whether a path of this shape may go to an upstream; `objectKeys` is true where paths are keys (SigV4 providers). */
+/**
+ * Whether an upstream may receive a path of this shape. `allowsObjectKeys`: paths of this provider are object keys
+ * (SigV4).
+ */
 export function isPathAllowed(shape: PathShape, allowsObjectKeys: boolean, basePath: string): boolean {
   if (shape === 'regular') return true;
-  // Keys may hold `..`, but where the endpoint has a base path of its own they must not be able to climb out of it.
+  // Object keys may contain `..`, but must not climb out of the endpoint's own base path.
   return allowsObjectKeys && (shape === 'keyed' || basePath === '');
 }
 
-/** End of a well-formed slug (`[a-z0-9-]{1,40}`), or -1. */
+/** Index after a well-formed slug (`[a-z0-9-]{1,40}`), or -1. */
 function findSlugEnd(raw: string): number {
   const limit = Math.min(raw.length, PROXY_PREFIX.length + SLUG_LENGTH_MAX + 1);
   let at = PROXY_PREFIX.length;
@@ -77,7 +81,7 @@ function findSlugEnd(raw: string): number {
   return length === 0 || length > SLUG_LENGTH_MAX ? -1 : at;
 }
 
-/** Index of the `?` or the end; -1 for a byte that no path may hold or a broken percent escape. */
+/** Index of the `?` or the end of the text. -1 for a byte that a path must not contain, or a broken percent escape. */
 function findPathEnd(raw: string, from: number): number {
   let at = from;
   for (; at < raw.length; at++) {
@@ -100,7 +104,7 @@ const isTargetByte = (c: number): boolean => c > 0x20 && c < 0x7f && c !== HASH 
 
 const isHex = (c: number): boolean => (c >= 0x30 && c <= 0x39) || (c >= 0x41 && c <= 0x46) || (c >= 0x61 && c <= 0x66);
 
-/** Only a path with a `.` or an escape can be anything but regular; most have neither next to a slash. */
+/** Returns early for paths without `.` and `%`; these are always regular. */
 function classifyPath(rest: string): PathShape {
   if (!rest.includes('.') && !rest.includes('%')) return 'regular';
   const plain = decodeHiddenStructure(rest);
@@ -121,7 +125,7 @@ function classifyPath(rest: string): PathShape {
   return shape;
 }
 
-/** 1 for `.`, 2 for `..` (also with `;parameters`, which some servers cut off before they resolve), else 0. */
+/** 1 for `.`, 2 for `..`, else 0. Ignores `;parameters`, which some servers remove before they resolve dot segments. */
 function countSegmentDots(path: string, start: number, end: number): 0 | 1 | 2 {
   const semicolon = path.indexOf(';', start);
   const stop = semicolon !== -1 && semicolon < end ? semicolon : end;
@@ -131,7 +135,7 @@ function countSegmentDots(path: string, start: number, end: number): 0 | 1 | 2 {
 
 const ESCAPED_STRUCTURE = /%(?:25)?(2e|2f|5c|[01][0-9a-f]|7f)/gi;
 
-/** Resolves the escapes that could hide structure (dot, slash, backslash, control bytes), once or twice encoded. */
+/** Decodes the escapes that can hide structure (dot, slash, backslash, control bytes), encoded once or twice. */
 function decodeHiddenStructure(path: string): string {
   if (!path.includes('%')) return path;
   return path.replace(ESCAPED_STRUCTURE, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));

@@ -14,14 +14,14 @@ const bearer: TokenPosition = {
   userJwt: null,
 };
 
-const send = (headers: readonly string[], query: string | null, injection: Injection) => {
+const buildUpstreamRequest = (headers: readonly string[], query: string | null, injection: Injection) => {
   const position = findGatewayToken(headers, query);
   if (position === null || position === CONFLICTING_TOKENS) throw new Error('no gateway token');
   const out = filterRequestHeaders(headers, position, injection);
   return { query: injectCredential(out, query, injection, position), headers: out };
 };
 
-test('request headers: what belongs to the connection, to us or to a credential stays behind', () => {
+test('drops hop-by-hop, gateway and credential headers of the request', () => {
   const headers = [
     ...['host', 'gw', 'content-length', '5', 'connection', 'keep-alive, X-Drop-Me , te', 'keep-alive', '5'],
     ...['proxy-connection', 'x', 'proxy-authorization', 'x', 'te', 'trailers', 'trailer', 'x', 'upgrade', 'h2c'],
@@ -39,8 +39,8 @@ test('request headers: what belongs to the connection, to us or to a credential 
   ]);
 });
 
-test('request headers: Connection cannot take the credential out that is set afterwards', () => {
-  const sent = send(
+test('Connection cannot remove the injected credential header', () => {
+  const sent = buildUpstreamRequest(
     ['connection', 'authorization', 'authorization', `Bearer ${TOKEN}`],
     null,
     createTestHeaderInjection({}),
@@ -48,33 +48,37 @@ test('request headers: Connection cannot take the credential out that is set aft
   expect(sent.headers).toEqual(['accept-encoding', 'identity', 'authorization', 'Bearer real-credential']);
 });
 
-test('request headers: bytes above ASCII reach the wire as they came', () => {
+test('forwards header bytes above ASCII unchanged', () => {
   const [, value] = filterRequestHeaders(['x-name', 'Zoë ✓'], bearer, createTestHeaderInjection({}));
   expect(Buffer.from(value!, 'latin1').toString('utf8')).toBe('Zoë ✓');
 });
 
-test('inject: the credential follows the form in which the token came', () => {
+test('injects the credential in the header form in which the token arrived', () => {
   const injection = createTestHeaderInjection({
     name: 'x-api-key',
     value: 'real',
     alternatives: new Map([['authorization', 'Bearer real']]),
   });
-  expect(send(['x-api-key', TOKEN], null, injection).headers).toEqual([
+  expect(buildUpstreamRequest(['x-api-key', TOKEN], null, injection).headers).toEqual([
     ...['accept-encoding', 'identity', 'x-api-key', 'real'],
   ]);
-  expect(send(['authorization', `Bearer ${TOKEN}`], null, injection).headers).toEqual([
+  expect(buildUpstreamRequest(['authorization', `Bearer ${TOKEN}`], null, injection).headers).toEqual([
     ...['accept-encoding', 'identity', 'authorization', 'Bearer real'],
   ]);
 });
 
-test('inject: the account sets its own headers, the client cannot', () => {
+test('the account’s own headers replace those of the client', () => {
   const injection = createTestHeaderInjection({
     name: 'x-secret',
     value: 'real',
     extraHeaders: [['openai-project', 'ours']],
     dropHeaders: new Set(['openai-project']),
   });
-  const sent = send(['openai-project', 'theirs', 'x-secret', 'theirs', 'apikey', TOKEN], null, injection);
+  const sent = buildUpstreamRequest(
+    ['openai-project', 'theirs', 'x-secret', 'theirs', 'apikey', TOKEN],
+    null,
+    injection,
+  );
   expect(sent.headers).toEqual(['accept-encoding', 'identity', 'openai-project', 'ours', 'x-secret', 'real']);
 });
 
@@ -82,40 +86,45 @@ test.each([
   [null, 'teamId=ours'],
   ['teamId=theirs', 'teamId=ours'],
   ['a=1&team%49d=theirs&b=2&teamId=x', 'a=1&b=2&teamId=ours'],
-])('inject: of the query %j the account sets its own parameter: %j', (query, expected) => {
+])('the account’s own query parameter replaces that of %j: %j', (query, expected) => {
   const injection = createTestHeaderInjection({ extraQuery: [['teamId', 'teamId=ours']] });
-  expect(send(['authorization', `Bearer ${TOKEN}`], query, injection).query).toBe(expected);
+  expect(buildUpstreamRequest(['authorization', `Bearer ${TOKEN}`], query, injection).query).toBe(expected);
 });
 
 test.each([
   [null, null],
   ['slug=theirs', null],
   ['a=1&sl%75g=theirs&b=2', 'a=1&b=2'],
-])('inject: of the query %j a parameter that the account rules out leaves nothing behind: %j', (query, expected) => {
+])('removes a query parameter that the account forbids from %j: %j', (query, expected) => {
   const injection = createTestHeaderInjection({ extraQuery: [['slug', '']] });
-  expect(send(['authorization', `Bearer ${TOKEN}`], query, injection).query).toBe(expected);
+  expect(buildUpstreamRequest(['authorization', `Bearer ${TOKEN}`], query, injection).query).toBe(expected);
 });
 
-test('inject: supabase passes a signed-in user and replaces everything else in Authorization', () => {
+test('forwards the JWT of a Supabase user and replaces any other Authorization', () => {
   const injection = createTestHeaderInjection({ name: 'apikey', value: 'real', bearerUnlessUserJwt: 'Bearer real' });
   const jwt = 'Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln';
   const after = ['accept-encoding', 'identity', 'apikey', 'real', 'authorization'];
-  expect(send(['apikey', TOKEN, 'authorization', jwt], null, injection).headers).toEqual([...after, jwt]);
-  expect(send(['apikey', TOKEN, 'authorization', `Bearer ${TOKEN}`], null, injection).headers).toEqual([
+  expect(buildUpstreamRequest(['apikey', TOKEN, 'authorization', jwt], null, injection).headers).toEqual([
+    ...after,
+    jwt,
+  ]);
+  expect(buildUpstreamRequest(['apikey', TOKEN, 'authorization', `Bearer ${TOKEN}`], null, injection).headers).toEqual([
     ...after,
     'Bearer real',
   ]);
-  expect(send(['apikey', TOKEN], null, injection).headers).toEqual([...after, 'Bearer real']);
+  expect(buildUpstreamRequest(['apikey', TOKEN], null, injection).headers).toEqual([...after, 'Bearer real']);
 });
 
-test('inject: a token in ?apikey= is replaced in place where the provider reads it there', () => {
+test('replaces a token in ?apikey= in place for a provider that reads it there', () => {
   const injection = createTestHeaderInjection({
     name: 'apikey',
     value: 'real+key',
     bearerUnlessUserJwt: 'Bearer real+key',
   });
-  expect(send([], `vsn=1.0&apikey=${TOKEN}&x=%2F`, injection).query).toBe('vsn=1.0&apikey=real%2Bkey&x=%2F');
-  expect(send([], `apikey=${TOKEN}&apikey=${TOKEN}`, injection).query).toBe('apikey=real%2Bkey');
+  expect(buildUpstreamRequest([], `vsn=1.0&apikey=${TOKEN}&x=%2F`, injection).query).toBe(
+    'vsn=1.0&apikey=real%2Bkey&x=%2F',
+  );
+  expect(buildUpstreamRequest([], `apikey=${TOKEN}&apikey=${TOKEN}`, injection).query).toBe('apikey=real%2Bkey');
 });
 
 test.each([
@@ -126,8 +135,10 @@ test.each([
   ['%61pikey=other&a', 'a'],
   [`note=${TOKEN}&a=1`, 'a=1'],
   ['X-Amz-Credential=theirs&X-Amz-Signature=1&a=1', 'a=1'],
-])('inject: the query %j goes up as %j', (query, expected) => {
-  expect(send(['authorization', `Bearer ${TOKEN}`], query, createTestHeaderInjection({})).query).toBe(expected);
+])('forwards the query %j as %j', (query, expected) => {
+  expect(buildUpstreamRequest(['authorization', `Bearer ${TOKEN}`], query, createTestHeaderInjection({})).query).toBe(
+    expected,
+  );
 });
 
 test.each([
@@ -135,10 +146,10 @@ test.each([
   ['', 'key=real%2F'],
   ['a=1', 'a=1&key=real%2F'],
   ['key=theirs&a=1', 'a=1&key=real%2F'],
-])('inject: query credential on %j', (query, expected) => {
+])('injects a query credential into %j', (query, expected) => {
   const { name: _name, value: _value, ...base } = createTestHeaderInjection({});
   const injection: Injection = { ...base, kind: 'query', name: 'key', pair: 'key=real%2F' };
-  expect(send(['authorization', `Bearer ${TOKEN}`], query, injection).query).toBe(expected);
+  expect(buildUpstreamRequest(['authorization', `Bearer ${TOKEN}`], query, injection).query).toBe(expected);
 });
 
 const credentialPlace = fc.constantFrom(
@@ -161,7 +172,7 @@ const queryPlace = fc.constantFrom(
   'plain=1',
 );
 
-test('request headers: whatever the client sends where, the gateway token never goes upstream', () => {
+test('never forwards the gateway token, wherever the client puts it', () => {
   const injections: Injection[] = [
     createTestHeaderInjection({}),
     createTestHeaderInjection({ name: 'apikey', bearerUnlessUserJwt: 'Bearer real-credential' }),
@@ -174,7 +185,7 @@ test('request headers: whatever the client sends where, the gateway token never 
       fc.constantFrom(...injections),
       (places, params, injection) => {
         const headers = ['apikey', TOKEN, ...places.flat()];
-        const sent = send(headers, params.length === 0 ? null : params.join('&'), injection);
+        const sent = buildUpstreamRequest(headers, params.length === 0 ? null : params.join('&'), injection);
         const wire = `${sent.headers.join('\n')}\n${sent.query ?? ''}`;
         expect(wire).not.toContain(TOKEN);
         expect(wire).not.toContain(Buffer.from(TOKEN).toString('base64').slice(4, 40));
@@ -186,7 +197,7 @@ test('request headers: whatever the client sends where, the gateway token never 
   );
 });
 
-test('request headers: any other header that is the gateway token, or holds it, stays behind', () => {
+test('drops any other header that contains the gateway token', () => {
   for (const value of [TOKEN, `x${TOKEN}`, `${TOKEN}x`]) {
     expect(filterRequestHeaders(['x-note', value], bearer, createTestHeaderInjection({}))).toEqual([
       'accept-encoding',
@@ -200,15 +211,18 @@ test('request headers: any other header that is the gateway token, or holds it, 
 test.each([
   ...['Algorithm', 'Credential', 'Date', 'Expires', 'SignedHeaders', 'Signature'],
   ...['Security-Token', 'Content-Sha256'],
-])("inject: X-Amz-%s of the client's own signature does not go upstream", (name) => {
+])('drops X-Amz-%s of the client’s own signature', (name) => {
   const query = `a=1&X-Amz-${name}=mine&b=2`;
-  expect(send(['authorization', `Bearer ${TOKEN}`], query, createTestHeaderInjection({})).query).toBe('a=1&b=2');
-  expect(send(['authorization', `Bearer ${TOKEN}`], query.toLowerCase(), createTestHeaderInjection({})).query).toBe(
+  expect(buildUpstreamRequest(['authorization', `Bearer ${TOKEN}`], query, createTestHeaderInjection({})).query).toBe(
     'a=1&b=2',
   );
+  expect(
+    buildUpstreamRequest(['authorization', `Bearer ${TOKEN}`], query.toLowerCase(), createTestHeaderInjection({}))
+      .query,
+  ).toBe('a=1&b=2');
 });
 
-test('request headers: the entries of loop detection always go upstream', () => {
+test('always forwards the entries of loop detection', () => {
   const headers = ['cdn-loop', 'acg-1', 'connection', 'cdn-loop', 'cdn-loop', 'other'];
   const injection = createTestHeaderInjection({ name: 'cdn-loop', dropHeaders: new Set(['cdn-loop']) });
   expect(filterRequestHeaders(headers, bearer, injection)).toEqual([

@@ -1,5 +1,5 @@
 /**
- * Which of the agent's headers go upstream (docs/contract.md#forwarding, RFC 9110 §7.6.1). Works on flat arrays
+ * Selects the agent's headers that go upstream (docs/contract.md#forwarding, RFC 9110 §7.6.1). Works on flat arrays
  * `[name, value, …]` with lower-case names, in one pass.
  */
 import type { Injection } from '../context/agent-context.js';
@@ -7,8 +7,8 @@ import type { TokenPosition } from './credentials/gateway-token-position.js';
 import { LOOP_HEADER } from './loop-detection.js';
 
 /**
- * Never forwarded: hop-by-hop fields, `host` and framing (set anew for the upstream connection), every place of a
- * credential, cookies, and what would tell the provider about the network on our side.
+ * Never forwarded: hop-by-hop fields; `host` and framing, which the upstream connection writes itself; every header
+ * that can carry a credential; cookies; and headers that would reveal the gateway's network to the provider.
  */
 const DROPPED_HEADERS: ReadonlySet<string> = new Set([
   'connection',
@@ -35,16 +35,17 @@ const DROPPED_HEADERS: ReadonlySet<string> = new Set([
   'x-real-ip',
 ]);
 
-/** They ask for a part of what is fetched. */
+/** Request only a part of the resource. */
 const RANGE_HEADERS: ReadonlySet<string> = new Set(['range', 'if-range']);
 
 const NON_ASCII = /[^\t\x20-\x7e]/;
 
 /**
- * The client headers that may go upstream, in their order. Left out also: what `Connection` lists, the names that the
- * account sets itself, and any other header that carries the gateway token. `content-length` is left to the caller,
- * who knows what body it sends. Adds `accept-encoding: identity`, so that usage can be read and secrets masked, except
- * for objects (sigv4), which are stored encoded. `whole`: no part of the answer may be asked for alone.
+ * Returns the client headers that may go upstream, in their order. Also drops the names that `Connection` lists, the
+ * names that the account sets itself, and any other header that contains the gateway token. The caller adds
+ * `content-length`, because it knows which body it sends. Adds `accept-encoding: identity`, so that usage can be read
+ * and credentials masked. Object requests (SigV4) keep the client's value, because objects may be stored encoded.
+ * `dropsRanges`: also drops range headers.
  */
 export function filterRequestHeaders(
   headers: readonly string[],
@@ -59,7 +60,7 @@ export function filterRequestHeaders(
   const gatewayToken = position.gatewayToken;
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!;
-    // Loop detection depends on it: neither the account's settings nor `Connection` take it out.
+    // Loop detection needs this header. Neither the account's settings nor `Connection` remove it.
     if (name !== LOOP_HEADER) {
       if (DROPPED_HEADERS.has(name) || name === ownHeader || injection.dropHeaders.has(name) || isGatewayHeader(name))
         continue;
@@ -78,7 +79,7 @@ export function filterRequestHeaders(
 const isGatewayHeader = (name: string): boolean =>
   name.charCodeAt(0) === 0x78 && (name.startsWith('x-gateway-') || name.startsWith('x-forwarded-'));
 
-/** Lower-case names that `Connection` declares hop-by-hop; null when it lists none (by far the usual case). */
+/** Lower-case names that `Connection` declares hop-by-hop; null when it lists none (the common case). */
 function listHopByHopNames(headers: readonly string[]): readonly string[] | null {
   let listed: string[] | null = null;
   for (let i = 0; i < headers.length; i += 2) {
@@ -93,7 +94,10 @@ function listHopByHopNames(headers: readonly string[]): readonly string[] | null
   return listed;
 }
 
-/** The server hands header bytes over as UTF-8 text and the client writes latin1: this brings the same bytes back. */
+/**
+ * uWebSockets delivers header bytes as UTF-8 text and the upstream connection writes latin1. Restores the original
+ * bytes.
+ */
 function toWireLatin1(value: string): string {
   return Buffer.from(value, 'utf8').toString('latin1');
 }

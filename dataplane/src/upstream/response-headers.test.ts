@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { compileMaskPatterns } from './masking/credential-mask.js';
-import { filterResponseHead as read } from './response-headers.js';
+import { filterResponseHead } from './response-headers.js';
 
-const readResponseHead = (raw: readonly string[], secretForms: readonly string[]) =>
-  read(raw, compileMaskPatterns(secretForms));
+const filterHead = (raw: readonly string[], secretForms: readonly string[]) =>
+  filterResponseHead(raw, compileMaskPatterns(secretForms));
 
-test('response headers: everything comes back but hop-by-hop fields, cookies and names that are ours', () => {
-  const head = readResponseHead(
+test('forwards all response headers except hop-by-hop fields, cookies and gateway headers', () => {
+  const head = filterHead(
     [
       ...['Content-Type', 'Text/Event-Stream; charset=utf-8', 'Connection', 'keep-alive, X-Hop', 'X-Hop', '1'],
       ...['Keep-Alive', 'timeout=5', 'Transfer-Encoding', 'chunked', 'Set-Cookie', 'a=b', 'Set-Cookie2', 'c=d'],
@@ -23,36 +23,36 @@ test('response headers: everything comes back but hop-by-hop fields, cookies and
     contentLength: -1,
     mediaType: 'text/event-stream',
     contentEncoding: '',
-    locationAt: 5,
+    locationIndex: 5,
   });
 });
 
-test('response headers: length, encoding and bytes above ASCII', () => {
-  const head = readResponseHead(['content-length', '42', 'content-encoding', 'GZIP', 'x-name', 'Zo\xeb'], []);
+test('reads length and encoding, and keeps bytes above ASCII', () => {
+  const head = filterHead(['content-length', '42', 'content-encoding', 'GZIP', 'x-name', 'Zo\xeb'], []);
   expect(head.contentLength).toBe(42);
   expect(head.contentEncoding).toBe('gzip');
   expect(head.headers).toEqual(['content-encoding', 'GZIP', 'x-name', Buffer.from('Zo\xeb', 'latin1')]);
 });
 
-test('response headers: a value or name that could split the answer is left out', () => {
-  const head = readResponseHead(
+test('drops a name or value that could split the response', () => {
+  const head = filterHead(
     ['x-a', 'b\r\nset-cookie: c', 'x-b', 'a\nb', 'x-c', 'a\0b', 'x d', '1', '', '1', 'x-e', 'ok\t1', 'x-f', '\x7f'],
     [],
   );
   expect(head.headers).toEqual(['x-e', 'ok\t1']);
 });
 
-test('response headers: an echoed credential is masked in every value', () => {
-  const head = readResponseHead(['www-authenticate', 'Bearer error="sk-real" sk-real'], ['sk-real']);
+test('masks an echoed credential in every value', () => {
+  const head = filterHead(['www-authenticate', 'Bearer error="sk-real" sk-real'], ['sk-real']);
   expect(head.headers).toEqual(['www-authenticate', 'Bearer error="*******" *******']);
 });
 
-test('response headers: a name that holds the credential, in any case, is left out', () => {
+test('drops a header whose name contains the credential, in any case', () => {
   const raw = ['Secret-Key-0123', 'v', 'x-SECRET-key-0123-x', 'v', 'secret-key-012', 'v'];
-  expect(readResponseHead(raw, ['Secret-Key-0123']).headers).toEqual(['secret-key-012', 'v']);
+  expect(filterHead(raw, ['Secret-Key-0123']).headers).toEqual(['secret-key-012', 'v']);
 });
 
-test('response headers: what a browser applies to the whole origin, or a front proxy obeys, does not come back', () => {
+test('drops headers that apply to the whole origin or command a front proxy', () => {
   const names = ['Alt-Svc', 'Strict-Transport-Security', 'Clear-Site-Data', 'Refresh', 'Public-Key-Pins', 'Expect-CT'];
   const more = [
     'Report-To',
@@ -74,13 +74,13 @@ test('response headers: what a browser applies to the whole origin, or a front p
     'link',
     'x',
   ];
-  expect(readResponseHead([...raw, ...kept], []).headers).toEqual(kept);
+  expect(filterHead([...raw, ...kept], []).headers).toEqual(kept);
 });
 
 test.each(['', 'x', '4x', '-1', '+4', '1e3', '0x10', '4, 4', '9'.repeat(16)])(
-  'response headers: a Content-Length of %j says nothing',
+  'ignores a Content-Length of %j',
   (value) => {
-    expect(readResponseHead(['content-length', value], []).contentLength).toBe(-1);
-    expect(readResponseHead(['content-length', '7', 'content-length', value], []).contentLength).toBe(7);
+    expect(filterHead(['content-length', value], []).contentLength).toBe(-1);
+    expect(filterHead(['content-length', '7', 'content-length', value], []).contentLength).toBe(7);
   },
 );

@@ -1,6 +1,7 @@
 /**
- * Which of the provider's headers come back to the agent (docs/contract.md#forwarding): all but hop-by-hop ones, `date`,
- * and those that command more than the one answer: the browser's state for the gateway's origin, or the front proxy.
+ * Selects the provider's response headers that return to the agent (docs/contract.md#forwarding). Drops hop-by-hop
+ * headers, `date`, and headers whose effect goes beyond this one response: browser state for the gateway's origin, and
+ * commands to a front proxy.
  */
 import {
   type CredentialMaskPatterns,
@@ -8,14 +9,14 @@ import {
   maskHeaderValue,
 } from './masking/credential-mask.js';
 
-/** One provider answer's head, ready for the agent. */
+/** Head of a provider's response, filtered and masked for the agent. */
 export interface ResponseHead {
   /**
-   * Flat array `[name, value, …]`, lower-case names, in the provider's order. A value that is not plain ASCII is a
-   * Buffer, so that its bytes survive. `content-length` is not in it.
+   * Flat array `[name, value, …]`, lower-case names, in the provider's order, without `content-length`. A value that is
+   * not plain ASCII is a Buffer, so that its bytes are kept.
    */
   readonly headers: (string | Buffer)[];
-  /** -1 when the provider sent none. */
+  /** Bytes; -1 when the provider sent none. */
   readonly contentLength: number;
   /** Lower-case media type without parameters; `""` when missing. */
   readonly mediaType: string;
@@ -26,9 +27,9 @@ export interface ResponseHead {
 }
 
 /**
- * What a browser applies to the whole origin that answered, mostly beyond the one answer. All tenants share the gateway's
- * origin, and its name is not the provider's to speak for. Headers of one document or answer, such as
- * `content-security-policy`, `permissions-policy` and `access-control-*`, come back.
+ * Headers that a browser applies to the whole origin of the response. All tenants share the gateway's origin, so a
+ * provider must not set state for it. Headers of a single document or response, such as `content-security-policy`,
+ * `permissions-policy` and `access-control-*`, are forwarded.
  */
 const ORIGIN_WIDE_HEADERS = [
   'set-cookie',
@@ -39,20 +40,20 @@ const ORIGIN_WIDE_HEADERS = [
   'public-key-pins-report-only',
   'expect-ct',
   'clear-site-data',
-  'refresh', // no answer of an API; in a browser it leaves for another page
+  'refresh', // no API needs it; a browser would navigate to another page
   'report-to', // reports on the gateway's answers would go to the provider
   'reporting-endpoints',
   'nel',
-  'service-worker-allowed', // a script of one tenant would answer for the pages of all
+  'service-worker-allowed', // a script of one tenant would control the pages of all
   'origin-agent-cluster',
-  'accept-ch', // RFC 8942: kept for the origin
+  'accept-ch', // RFC 8942: stored for the origin
   'set-login',
   'sec-session-registration',
   'secure-session-registration',
-  'use-as-dictionary', // RFC 9842: for other answers of the origin
+  'use-as-dictionary', // RFC 9842: applies to other responses of the origin
 ];
 
-/** Answered by a file or address of ours, where a front proxy obeys them; see also {@link isFrontProxyHeader}. */
+/** A front proxy replaces the response by a local file or an internal address; see also {@link isFrontProxyHeader}. */
 const FRONT_PROXY_HEADERS = [
   'x-sendfile',
   'x-lighttpd-send-file',
@@ -73,7 +74,7 @@ const DROPPED_HEADERS: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade',
   'content-length',
-  'date', // the server writes its own on every answer
+  'date', // the server writes its own `date` on every response
   ...ORIGIN_WIDE_HEADERS,
   ...FRONT_PROXY_HEADERS,
 ]);
@@ -84,16 +85,16 @@ const SAFE_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const CONTENT_LENGTH = /^\d{1,15}$/;
 
 /**
- * Reads raw header pairs (`[name, value, …]`, latin1). A name or value that
- * could split the answer, and a name that holds a form of the credential, is left out; the forms are masked in every
- * value. `x-gateway-*` is ours alone.
+ * Reads raw header pairs (`[name, value, …]`, latin1). Drops names and values that could split the response, names that
+ * contain a form of the credential, and `x-gateway-*`, which only the gateway sets. Masks the credential forms in every
+ * value.
  */
-export function filterResponseHead(raw: readonly string[], forms: CredentialMaskPatterns): ResponseHead {
+export function filterResponseHead(raw: readonly string[], maskPatterns: CredentialMaskPatterns): ResponseHead {
   const headers: (string | Buffer)[] = [];
   let contentLength = -1;
   let mediaType = '';
   let contentEncoding = '';
-  let locationAt = -1;
+  let locationIndex = -1;
   const listed = listHopByHopNames(raw);
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = toForwardedName(raw[i]!);
@@ -101,20 +102,23 @@ export function filterResponseHead(raw: readonly string[], forms: CredentialMask
       if (raw[i]!.length === 14) contentLength = parseContentLength(raw[i]!, raw[i + 1]!, contentLength);
       continue;
     }
-    if (listed?.has(name) || headerNameContainsCredential(name, forms)) continue;
+    if (listed?.has(name) || headerNameContainsCredential(name, maskPatterns)) continue;
     const value = raw[i + 1]!;
     const ascii = ASCII_VALUE.test(value);
     if (!ascii && !SAFE_VALUE.test(value)) continue;
     if (name === 'content-type') mediaType = parseMediaType(value);
     else if (name === 'content-encoding') contentEncoding = parseContentEncoding(value);
-    else if (name === 'location') locationAt = headers.length + 1;
-    const masked = maskHeaderValue(value, forms);
+    else if (name === 'location') locationIndex = headers.length + 1;
+    const masked = maskHeaderValue(value, maskPatterns);
     headers.push(name, ascii ? masked : Buffer.from(masked, 'latin1'));
   }
-  return { headers, contentLength, mediaType, contentEncoding, locationIndex: locationAt };
+  return { headers, contentLength, mediaType, contentEncoding, locationIndex: locationIndex };
 }
 
-/** Names as providers write them → lower case, or `""` when they do not come back. Providers use few, and the same. */
+/**
+ * Cache from a name as the provider writes it to its lower-case form, or `""` for a dropped header. Providers use few
+ * different names.
+ */
 const forwardedNames = new Map<string, string>();
 const NAMES_MAX = 2_000;
 
@@ -122,16 +126,19 @@ function toForwardedName(written: string): string {
   const known = forwardedNames.get(written);
   if (known !== undefined) return known;
   const lower = written.toLowerCase();
-  const stays =
+  const isDropped =
     DROPPED_HEADERS.has(lower) || lower.startsWith('x-gateway-') || isFrontProxyHeader(lower) || !NAME.test(lower);
-  const name = stays ? '' : lower;
-  // Not the text itself, which may be a slice that keeps a whole head in memory.
+  const name = isDropped ? '' : lower;
+  // Stores a copy: the text may be a slice that keeps the whole response head in memory.
   if (forwardedNames.size < NAMES_MAX && written.length <= 64)
     forwardedNames.set(Buffer.from(written, 'latin1').toString('latin1'), name);
   return name;
 }
 
-/** Commands to the front proxy: nginx would fetch another address of ours, with the agent's token, and answer with it. */
+/**
+ * Commands to the front proxy. nginx would fetch an internal address with the agent's token and respond with its
+ * content.
+ */
 const isFrontProxyHeader = (name: string): boolean => name.startsWith('x-accel-');
 
 function parseContentLength(name: string, value: string, otherwise: number): number {
@@ -139,7 +146,10 @@ function parseContentLength(name: string, value: string, otherwise: number): num
   return CONTENT_LENGTH.test(value) ? Number(value) : otherwise;
 }
 
-/** A set: a head has room for thousands of them, and of headers. */
+/**
+ * Lower-case names that `Connection` declares hop-by-hop; null for none. A set, because a response head can have
+ * thousands of names.
+ */
 function listHopByHopNames(raw: readonly string[]): Set<string> | null {
   let listed: Set<string> | null = null;
   for (let i = 0; i + 1 < raw.length; i += 2) {

@@ -17,11 +17,11 @@ test.each([
   ['https://api.example.com:444/base/x', 'https://api.example.com:444/base/x'],
   ['https://cdn.example.com/base/x', 'https://cdn.example.com/base/x'],
   ['relative/x', 'relative/x'],
-])('rewrite: Location %s becomes %s', (value, expected) => {
+])('rewrites Location %s to %s', (value, expected) => {
   expect(rewriteLocation(value, upstream)).toBe(expected);
 });
 
-test('rewrite: an origin without a base path', () => {
+test('rewrites Location for an origin without a base path', () => {
   const plain = createTestUpstream({ providerSlug: 'openai', origin: 'https://api.openai.com', basePath: '' });
   expect(rewriteLocation('https://api.openai.com', plain)).toBe('/v1/proxy/openai');
   expect(rewriteLocation('https://api.openai.com?x', plain)).toBe('/v1/proxy/openai/?x');
@@ -35,7 +35,7 @@ test('rewrite: an origin without a base path', () => {
   }
 });
 
-test('rewrite: batch results lead back to the proxy in any chunking', () => {
+test('rewrites the URL of batch results to the proxy in any chunking', () => {
   const anthropic = createTestUpstream({ usageFormat: 'anthropic', origin: 'https://api.anthropic.com', basePath: '' });
   const make = (): BodyUrlRewriter =>
     createBodyUrlRewriter(anthropic, '/v1/messages/batches', 'application/json', '', () => 'http://gw:1')!;
@@ -56,7 +56,7 @@ test('rewrite: batch results lead back to the proxy in any chunking', () => {
   );
 });
 
-test('rewrite: no other answer is touched', () => {
+test('rewrites no other response body', () => {
   const anthropic = createTestUpstream({ usageFormat: 'anthropic' });
   expect(createBodyUrlRewriter(anthropic, '/v1/messages', 'application/json', '', () => 'http://gw')).toBeNull();
   expect(

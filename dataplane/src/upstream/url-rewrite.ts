@@ -1,15 +1,13 @@
 /**
- * Absolute URLs of the provider in answers that clients follow would lead past the gateway
- * (docs/contract.md#forwarding): they are pointed back at the proxy. Only `Location` and the batch objects of
- * Anthropic's format are touched.
+ * Rewrites absolute provider URLs in responses so that clients that follow them stay on the gateway
+ * (docs/contract.md#forwarding). Changes only `Location` and the batch objects of Anthropic's format.
  */
 import type { Upstream } from '../context/agent-context.js';
-import { longestPartialSuffix } from './partial-match.js';
 import { PROXY_PREFIX } from './proxy-target.js';
 
 /**
- * A `Location` value as the agent must see it. What points into the upstream becomes a path of the proxy (valid for
- * every client, whatever name it reached the gateway by); every other address stays as it is.
+ * Rewrites a `Location` value for the agent. A URL of the upstream becomes a path of the proxy, which is valid for
+ * every host name of the gateway. Any other URL is returned unchanged.
  */
 export function rewriteLocation(value: string, upstream: Upstream): string {
   let path = value;
@@ -23,7 +21,7 @@ export function rewriteLocation(value: string, upstream: Upstream): string {
   return inside === null ? value : `${PROXY_PREFIX}${upstream.providerSlug}${inside}`;
 }
 
-/** Text after `origin` when `url` is of that origin (host in any case), else null. */
+/** Text after `origin` when `url` has this origin (host in any case), else null. */
 function stripOrigin(url: string, origin: string): string | null {
   if (url.length < origin.length || url.slice(0, origin.length).toLowerCase() !== origin.toLowerCase()) return null;
   const rest = url.slice(origin.length);
@@ -41,8 +39,8 @@ const BATCHES_PATH = '/v1/messages/batches';
 const RESULTS_MEDIA = 'application/json';
 
 /**
- * The body rewriter of an answer, or null for the answers (nearly all) whose bytes are not touched.
- * `gatewayUrl`: by which agents reach the gateway; the SDK accepts only absolute addresses here.
+ * Creates the body rewriter of a response, or returns null where the body stays unchanged (nearly all responses).
+ * `gatewayUrl`: base URL under which agents reach the gateway; the SDK accepts only absolute URLs here.
  */
 export function createBodyUrlRewriter(
   upstream: Upstream,
@@ -59,7 +57,10 @@ export function createBodyUrlRewriter(
   );
 }
 
-/** Replaces one text by another in a stream of any chunking. The length of the body changes: send no content-length. */
+/**
+ * Replaces one text by another in a stream of any chunking. Changes the body length, so the response must not have a
+ * `content-length`.
+ */
 export class BodyUrlRewriter {
   readonly #from: Buffer;
   readonly #to: Buffer;
@@ -70,7 +71,7 @@ export class BodyUrlRewriter {
     this.#to = Buffer.from(to);
   }
 
-  /** The bytes to send now; a tail that may be the beginning of the text waits for the next chunk. */
+  /** Returns the bytes to send now. Holds back a tail that may be the beginning of the text. */
   push(chunk: Buffer): Buffer {
     const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     const parts: Buffer[] = [];
@@ -91,4 +92,18 @@ export class BodyUrlRewriter {
     this.#held = Buffer.alloc(0);
     return rest;
   }
+}
+
+/**
+ * Length of the longest proper prefix of `pattern` that `bytes` ends with; 0 when there is none. Tests only the
+ * occurrences of the pattern's first byte in the last `pattern.length - 1` bytes.
+ */
+function longestPartialSuffix(bytes: Buffer, pattern: Buffer): number {
+  const windowStart = Math.max(0, bytes.length - pattern.length + 1);
+  const first = pattern[0]!;
+  for (let at = bytes.indexOf(first, windowStart); at !== -1; at = bytes.indexOf(first, at + 1)) {
+    const length = bytes.length - at;
+    if (bytes.compare(pattern, 0, length, at, bytes.length) === 0) return length;
+  }
+  return 0;
 }

@@ -12,7 +12,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-function poolsWith(over: Partial<ConnectionPoolsOptions> = {}, originsMax?: number): ConnectionPools {
+function createPools(over: Partial<ConnectionPoolsOptions> = {}, originsMax?: number): ConnectionPools {
   const options: ConnectionPoolsOptions = {
     headersTimeoutMs: 60_000,
     bodyTimeoutMs: 60_000,
@@ -24,7 +24,7 @@ function poolsWith(over: Partial<ConnectionPoolsOptions> = {}, originsMax?: numb
   return pools;
 }
 
-async function upstreamAt(host = '127.0.0.1'): Promise<RawUpstream> {
+async function startRawUpstream(host = '127.0.0.1'): Promise<RawUpstream> {
   const upstream = await RawUpstream.start(null, host);
   closing.push(() => upstream.stop());
   return upstream;
@@ -32,8 +32,8 @@ async function upstreamAt(host = '127.0.0.1'): Promise<RawUpstream> {
 
 const EMPTY = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
 
-/** Resolves when a request with its declared body is here. */
-async function whole(peer: RawPeer): Promise<void> {
+/** Resolves when the peer has received a request with its declared body. */
+async function waitForWholeRequest(peer: RawPeer): Promise<void> {
   await peer.waitUntil(() => {
     const head = peer.text.indexOf('\r\n\r\n');
     if (head === -1) return false;
@@ -43,8 +43,8 @@ async function whole(peer: RawPeer): Promise<void> {
   });
 }
 
-/** A connection of undici's. */
-function byUndici(origin: string): UpstreamConnection {
+/** A connection of undici, as the reference. */
+function createUndiciConnection(origin: string): UpstreamConnection {
   const client = new Client(origin);
   closing.push(() => void client.destroy());
   return {
@@ -54,12 +54,12 @@ function byUndici(origin: string): UpstreamConnection {
   };
 }
 
-/** All bytes that a call sends over a connection of its own. */
-async function wireOf(connection: UpstreamConnection, upstream: RawUpstream, given: Partial<UpstreamRequest>) {
+/** Sends one request over `connection` and returns all bytes that the upstream received. */
+async function recordWireBytes(connection: UpstreamConnection, upstream: RawUpstream, given: Partial<UpstreamRequest>) {
   const index = upstream.connections.length;
   const call = new RecordedRequest(connection, given);
   const peer = await upstream.connection(index);
-  await whole(peer);
+  await waitForWholeRequest(peer);
   peer.socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
   await call.waitForEnd();
   await peer.waitForClose();
@@ -71,7 +71,7 @@ const sized = (bytes: number): Buffer => Buffer.alloc(bytes, everyByte);
 const HEADERS = ['accept', '*/*', 'x-bytes', 'caf\xe9 \x80\xff\ta', 'X-Case', 'Kept', 'x-empty', '', 'accept', 'a, b'];
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 
-describe('pools: what goes over the wire is what undici writes', () => {
+describe('ConnectionPools writes the same bytes as undici', () => {
   test.each([
     ...methods.map((method) => [`${method} without a body`, { method }] as const),
     ...methods.map((method) => [`${method} with an empty body`, { method, body: Buffer.alloc(0) }] as const),
@@ -85,10 +85,10 @@ describe('pools: what goes over the wire is what undici writes', () => {
     ['headers and a longer body', { method: 'PUT', headers: HEADERS, body: sized(20_000) }] as const,
     ['a target', { path: '//a/../b/%2e?x=%2F&y=ü\x7f[]{}"|^`<>\\' }] as const,
   ])('%s', async (_name, given) => {
-    const upstream = await upstreamAt();
+    const upstream = await startRawUpstream();
     const call = { path: '/v1/x', ...given } as Partial<UpstreamRequest> & { body?: Buffer };
-    const ours = await wireOf(poolsWith().acquire(upstream.origin, null, OWNER), upstream, call);
-    const theirs = await wireOf(byUndici(upstream.origin), upstream, call);
+    const ours = await recordWireBytes(createPools().acquire(upstream.origin, null, OWNER), upstream, call);
+    const theirs = await recordWireBytes(createUndiciConnection(upstream.origin), upstream, call);
     expect(ours.length).toBeGreaterThan(40);
     const { method = '' } = call;
     const closes = 'body' in call && call.body!.length > 0 && ['GET', 'DELETE'].includes(method);
@@ -102,36 +102,38 @@ describe('pools: what goes over the wire is what undici writes', () => {
     ['127.0.0.1', '127.0.0.1'],
     ['127.0.0.1', 'localhost'],
     ['::1', '[::1]'],
-  ])('the host of an upstream at %s as %s', async (address, host) => {
-    const upstream = await upstreamAt(address);
+  ])('host header of an upstream at %s addressed as %s', async (address, host) => {
+    const upstream = await startRawUpstream(address);
     const origin = `http://${host}:${upstream.port}`;
-    const ours = await wireOf(poolsWith().acquire(origin, null, OWNER), upstream, {});
+    const ours = await recordWireBytes(createPools().acquire(origin, null, OWNER), upstream, {});
     expect(ours.toString('latin1')).toContain(`\r\nhost: ${host}:${upstream.port}\r\n`);
-    expect(ours.toString('latin1')).toBe((await wireOf(byUndici(origin), upstream, {})).toString('latin1'));
+    expect(ours.toString('latin1')).toBe(
+      (await recordWireBytes(createUndiciConnection(origin), upstream, {})).toString('latin1'),
+    );
   });
 
   test.each([
     ['', ['content-length', '5000']],
     [' chunked', []],
-  ])('a body that streams%s', async (_how, framing) => {
-    const upstream = await upstreamAt();
+  ])('a streamed body%s', async (_how, framing) => {
+    const upstream = await startRawUpstream();
     const pieces = [1, 254, 4_745].map(sized);
     const streamed = (): Partial<UpstreamRequest> => ({
       method: 'PUT',
       body: Readable.from(pieces),
       headers: ['x', 'y', ...framing],
     });
-    const wire = (connection: UpstreamConnection) => wireOf(connection, upstream, streamed());
-    const ours = await wire(poolsWith().acquire(upstream.origin, null, OWNER));
+    const wire = (connection: UpstreamConnection) => recordWireBytes(connection, upstream, streamed());
+    const ours = await wire(createPools().acquire(upstream.origin, null, OWNER));
     expect(ours.length).toBeGreaterThan(5_000);
-    expect(ours.toString('latin1')).toBe((await wire(byUndici(upstream.origin))).toString('latin1'));
+    expect(ours.toString('latin1')).toBe((await wire(createUndiciConnection(upstream.origin))).toString('latin1'));
   });
 });
 
 describe.each([
-  ['at hand', () => Buffer.from('a')],
+  ['buffered', () => Buffer.from('a')],
   ['streamed', () => Readable.from([Buffer.from('a')])],
-])('pools: what cannot be sent, body %s', (_name, bodyOf) => {
+])('ConnectionPools, invalid request, body %s', (_name, bodyOf) => {
   test.each([
     { headers: ['x', 'a\r\nb'] },
     { headers: ['x', 'a\nb'] },
@@ -146,9 +148,9 @@ describe.each([
     { path: '/a b' },
     { path: '/a\r\nb' },
     { path: '/a\u0100' },
-  ])('is refused and nothing is sent: %j', async (given) => {
-    const upstream = await upstreamAt();
-    const pools = poolsWith();
+  ])('rejects %j and sends no byte', async (given) => {
+    const upstream = await startRawUpstream();
+    const pools = createPools();
     const handler = { error: null as Error | null };
     const connection = pools.acquire(upstream.origin, null, OWNER);
     try {
@@ -171,10 +173,10 @@ describe.each([
     expect(isInvalidRequest(handler.error)).toBe(true);
     expect(handler.error.message).not.toContain('a\r');
     connection.release();
-    // The connection is as good as new.
+    // The connection stays usable.
     const next = new RecordedRequest(pools.acquire(upstream.origin, null, OWNER), { path: '/next' });
     const peer = await upstream.connection();
-    await whole(peer);
+    await waitForWholeRequest(peer);
     expect(peer.text.startsWith('GET /next HTTP/1.1\r\n')).toBe(true);
     peer.send(EMPTY);
     await next.waitForEnd();
@@ -183,17 +185,17 @@ describe.each([
 });
 
 describe.each([
-  ['at hand', false, false],
+  ['buffered', false, false],
   ['streamed', false, true],
-  ['at hand, guarded', true, false],
+  ['buffered, guarded', true, false],
   ['streamed, guarded', true, true],
-])('pools: how failures are named, body %s', (_name, guarded, streamed) => {
+])('classifyFailure, body %s', (_name, guarded, streamed) => {
   async function failureOf(
     origin: string,
     over: Partial<ConnectionPoolsOptions>,
     whenSent: (() => Promise<void>) | null = null,
   ): Promise<string> {
-    const pools = poolsWith(over);
+    const pools = createPools(over);
     const body = streamed ? Readable.from([Buffer.from('body')]) : Buffer.from('body');
     const call = new RecordedRequest(pools.acquire(origin, guarded ? TENANT : null, OWNER), { method: 'POST', body });
     let sent = false;
@@ -208,16 +210,16 @@ describe.each([
     return `${classifyFailure(error, sent)}${head ? ' after the head' : ''}`;
   }
 
-  test('nobody listens: connect', async () => {
+  test('a closed port is a connect failure', async () => {
     expect(await failureOf('http://127.0.0.1:1', {})).toBe('connect');
   });
 
-  test('the name does not resolve: connect', async () => {
+  test('an unresolvable host name is a connect failure', async () => {
     expect(await failureOf('http://nowhere.invalid', {})).toBe('connect');
   });
 
-  test('hangs up without an answer: reset', async () => {
-    const upstream = await upstreamAt();
+  test('a connection closed before the response is a reset', async () => {
+    const upstream = await startRawUpstream();
     const hangUp = async () => {
       const peer = await upstream.connection();
       await peer.waitForText('body');
@@ -226,8 +228,8 @@ describe.each([
     expect(await failureOf(upstream.origin, {}, hangUp)).toBe('reset');
   });
 
-  test('resets without an answer: reset', async () => {
-    const upstream = await upstreamAt();
+  test('a TCP reset before the response is a reset', async () => {
+    const upstream = await startRawUpstream();
     const reset = async () => {
       const peer = await upstream.connection();
       await peer.waitForText('body');
@@ -236,19 +238,19 @@ describe.each([
     expect(await failureOf(upstream.origin, {}, reset)).toBe('reset');
   });
 
-  test('answers something else than HTTP: reset', async () => {
-    const upstream = await upstreamAt();
+  test('a response that is not HTTP is a reset', async () => {
+    const upstream = await startRawUpstream();
     const babble = async () => (await upstream.connection()).send('220 mail.example.com ESMTP\r\n');
     expect(await failureOf(upstream.origin, {}, babble)).toBe('reset');
   });
 
-  test('says nothing: timeout', async () => {
-    const upstream = await upstreamAt();
+  test('a missing response is a timeout', async () => {
+    const upstream = await startRawUpstream();
     expect(await failureOf(upstream.origin, { headersTimeoutMs: 40 })).toBe('timeout');
   });
 
-  test('stops in the body: timeout', async () => {
-    const upstream = await upstreamAt();
+  test('a stalled response body is a timeout', async () => {
+    const upstream = await startRawUpstream();
     const stop = async () => {
       const peer = await upstream.connection();
       await peer.waitForText('body');
@@ -257,8 +259,8 @@ describe.each([
     expect(await failureOf(upstream.origin, { bodyTimeoutMs: 40 }, stop)).toBe('timeout after the head');
   });
 
-  test('breaks off in the body: no timeout', async () => {
-    const upstream = await upstreamAt();
+  test('a response body that is cut off is a reset', async () => {
+    const upstream = await startRawUpstream();
     const breakOff = async () => {
       const peer = await upstream.connection();
       await peer.waitForText('body');
@@ -267,15 +269,15 @@ describe.each([
     expect(await failureOf(upstream.origin, {}, breakOff)).toBe('reset after the head');
   });
 
-  test('an address that the guard refuses: egress_refused', async () => {
-    const upstream = await upstreamAt();
+  test('an address outside the egress policy is egress_refused', async () => {
+    const upstream = await startRawUpstream();
     if (!guarded) return;
     const dialer = createLocalDialer({ allowCidrs: [] });
     expect(await failureOf(upstream.origin, { dialer })).toBe('egress_refused');
     expect(upstream.connections).toHaveLength(0);
   });
 
-  test('a name of a tenant that looks up too many: lookups_busy', async () => {
+  test('a tenant over its DNS lookup limit is lookups_busy', async () => {
     if (!guarded) return;
     const resolve = (name: string) => Promise.reject(new NameResolutionError(name, 'LOOKUPS_BUSY'));
     const dialer = createLocalDialer({ tenantNames: { resolve } });
@@ -283,16 +285,16 @@ describe.each([
   });
 });
 
-test('pools: whatever becomes of its calls, a pool is forgotten with its last connection', async () => {
-  const upstream = await upstreamAt();
-  const other = await upstreamAt();
-  const pools = poolsWith({}, 1);
+test('a pool is removed with its last connection, whatever the outcome of its calls', async () => {
+  const upstream = await startRawUpstream();
+  const other = await startRawUpstream();
+  const pools = createPools({}, 1);
   const begin = (given: Partial<UpstreamRequest> = {}): RecordedRequest =>
     new RecordedRequest(pools.acquire(upstream.origin, null, OWNER), given);
 
   const answered = begin();
   const peer = await upstream.connection();
-  await whole(peer);
+  await waitForWholeRequest(peer);
   peer.send(EMPTY);
   await answered.waitForEnd();
 
@@ -303,7 +305,7 @@ test('pools: whatever becomes of its calls, a pool is forgotten with its last co
 
   const cut = begin({ method: 'HEAD' });
   const cutPeer = await upstream.connection(1);
-  await whole(cutPeer);
+  await waitForWholeRequest(cutPeer);
   cutPeer.socket.destroy();
   await cut.waitForError();
 
@@ -313,7 +315,7 @@ test('pools: whatever becomes of its calls, a pool is forgotten with its last co
   expect(() => pools.acquire('http://host:99999', null, OWNER)).toThrow();
   expect(() => pools.acquire('http://host:99999', null, OWNER)).toThrow();
 
-  // One connection may be free; those of calls under way are no burden.
+  // One connection may be idle. Busy connections do not count towards this limit.
   const busy = begin();
   const next = new RecordedRequest(pools.acquire(other.origin, null, OWNER), {});
   expect(pools.poolCount).toBe(2);
@@ -321,15 +323,15 @@ test('pools: whatever becomes of its calls, a pool is forgotten with its last co
   busy.abort!();
   await busy.waitForError();
   const last = await other.connection();
-  await whole(last);
+  await waitForWholeRequest(last);
   last.send(EMPTY);
   await next.waitForEnd();
   expect([pools.poolCount, pools.idleConnectionCount]).toEqual([1, 1]);
 });
 
-test('pools: of too many free connections the one that is free for longest is closed', async () => {
-  const upstream = await upstreamAt();
-  const pools = poolsWith({}, 2);
+test('closes the connection that is idle for longest when there are too many', async () => {
+  const upstream = await startRawUpstream();
+  const pools = createPools({}, 2);
   const answered = async (owner: string, index: number): Promise<RawPeer> => {
     const call = new RecordedRequest(pools.acquire(upstream.origin, null, owner), { path: `/${owner}` });
     const peer = await upstream.connection(index);
@@ -348,22 +350,22 @@ test('pools: of too many free connections the one that is free for longest is cl
   expect([pools.poolCount, pools.idleConnectionCount]).toEqual([2, 2]);
 });
 
-test('pools: one pool leaves most of the free connections to others', async () => {
-  const upstream = await upstreamAt();
-  const pools = poolsWith({}, 16);
+test('limits the idle connections of one pool to a part of the total', async () => {
+  const upstream = await startRawUpstream();
+  const pools = createPools({}, 16);
   const calls = Array.from({ length: 5 }, () => new RecordedRequest(pools.acquire(upstream.origin, null, OWNER), {}));
   for (const [i, call] of calls.entries()) {
     const peer = await upstream.connection(i);
-    await whole(peer);
+    await waitForWholeRequest(peer);
     peer.send(EMPTY);
     await call.waitForEnd();
   }
   expect(pools.idleConnectionCount).toBe(2);
 });
 
-test('pools: one owner’s connection carries no call of another', async () => {
-  const upstream = await upstreamAt();
-  const pools = poolsWith();
+test('never sends calls of two owners over one connection', async () => {
+  const upstream = await startRawUpstream();
+  const pools = createPools();
   const callers = ['org-a', 'org-b', 'org-a', 'org-b'];
   for (const [i, owner] of callers.entries()) {
     const call = new RecordedRequest(pools.acquire(upstream.origin, null, owner), { path: `/${i}` });
@@ -375,26 +377,29 @@ test('pools: one owner’s connection carries no call of another', async () => {
   expect(upstream.connections).toHaveLength(2);
 });
 
-// Such a server takes the body for the beginning of the connection's next request.
-test.each(['GET', 'HEAD', 'DELETE', 'OPTIONS'] as const)('pools: nothing follows a %s with a body', async (method) => {
-  const upstream = await upstreamAt();
-  const pools = poolsWith();
-  for (const body of [Buffer.from('POST /notes HTTP/1.1'), Readable.from([Buffer.from('POST /notes')])]) {
-    const index = upstream.connections.length;
-    const call = new RecordedRequest(pools.acquire(upstream.origin, null, OWNER), { method, body });
-    const peer = await upstream.connection(index);
-    await peer.waitForText('POST /notes');
-    expect(peer.text).toContain('\r\nconnection: close\r\n');
-    peer.send(EMPTY);
-    await call.waitForEnd();
-    expect(pools.idleConnectionCount).toBe(0);
-    await peer.waitForClose();
-  }
-});
+// Some servers do not read the body of these methods. They would take it for the next request on the connection.
+test.each(['GET', 'HEAD', 'DELETE', 'OPTIONS'] as const)(
+  'closes the connection after a %s with a body',
+  async (method) => {
+    const upstream = await startRawUpstream();
+    const pools = createPools();
+    for (const body of [Buffer.from('POST /notes HTTP/1.1'), Readable.from([Buffer.from('POST /notes')])]) {
+      const index = upstream.connections.length;
+      const call = new RecordedRequest(pools.acquire(upstream.origin, null, OWNER), { method, body });
+      const peer = await upstream.connection(index);
+      await peer.waitForText('POST /notes');
+      expect(peer.text).toContain('\r\nconnection: close\r\n');
+      peer.send(EMPTY);
+      await call.waitForEnd();
+      expect(pools.idleConnectionCount).toBe(0);
+      await peer.waitForClose();
+    }
+  },
+);
 
-test('pools: nothing follows an answer that began before the request’s body was sent', async () => {
-  const upstream = await upstreamAt();
-  const pools = poolsWith();
+test('closes the connection when the response began before the request body was sent', async () => {
+  const upstream = await startRawUpstream();
+  const pools = createPools();
   const body = new Readable({ read: () => {} });
   const call = new RecordedRequest(pools.acquire(upstream.origin, null, OWNER), {
     method: 'POST',
@@ -415,9 +420,9 @@ test('pools: nothing follows an answer that began before the request’s body wa
   await peer.waitForClose();
 });
 
-test('pools: a tenant’s address and the operator’s own share no connection', async () => {
-  const upstream = await upstreamAt();
-  const pools = poolsWith();
+test('tenant and operator addresses never share a connection', async () => {
+  const upstream = await startRawUpstream();
+  const pools = createPools();
   const callers = [null, TENANT, null, TENANT];
   for (const [i, tenant] of callers.entries()) {
     const call = new RecordedRequest(pools.acquire(upstream.origin, tenant, OWNER), { path: `/${i}` });

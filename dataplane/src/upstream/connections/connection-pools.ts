@@ -1,10 +1,11 @@
 /**
- * Connections to upstreams, one request at a time on each (HTTP/1.1 without pipelining). A pool belongs to one origin and one
- * organization, or account: where an upstream and the gateway disagree about the end of a request, what one caller sent is
- * taken for the beginning of the next request on that connection, so no other organization's request may come next.
+ * HTTP/1.1 connections to upstreams, one request at a time on each (no pipelining). A pool belongs to one origin and
+ * one owner (organization or account), and no connection changes its pool. Reason: when upstream and gateway disagree
+ * about the end of a request, the upstream takes the rest for the next request on that connection. That next request
+ * must not be of another organization.
  *
- *   pool: free connections, the most recently used first ─┐
- *   pool: …                                              ─┴─▶ one bound for all; the one free for longest is closed
+ *   pool: idle connections, the most recently used first ─┐
+ *   pool: …                                              ─┴─▶ one limit for all; the longest idle is closed
  */
 
 import type { Socket } from 'node:net';
@@ -23,75 +24,83 @@ export interface ConnectionPoolsOptions {
   readonly headersTimeoutMs: number;
   readonly bodyTimeoutMs: number;
   readonly dialer: Pick<Dialer, 'dial'>;
-  /** A connect to an operator's own address ended; `startedMs`: `performance.now()` at its beginning. */
+  /**
+   * Called when a connect to an operator's address ends. `startedMs`: `performance.now()` at the start of the connect.
+   * `failure` is null on success; `local` as {@link isLocalError}.
+   */
   readonly onDialed?: (origin: string, startedMs: number, failure: { readonly local: boolean } | null) => void;
 }
 
 type DialCallback = (error: Error | null, socket: Socket | null) => void;
 
 /**
- * How long a connection waits for its next call where the upstream announces nothing. Load balancers in front of providers
- * close after 60 s or more: https://docs.aws.amazon.com/elasticloadbalancing/latest/application/edit-load-balancer-attributes.html
+ * How long a connection may be idle where the upstream announces no keep-alive timeout. Load balancers in front of
+ * providers close after 60 s or more:
+ * https://docs.aws.amazon.com/elasticloadbalancing/latest/application/edit-load-balancer-attributes.html
  */
 const OPERATOR_IDLE_MS = 55_000;
-/** Of a tenant's address: nobody knows what stands there, so it is not relied on for long. */
+/** For tenants' addresses. Their servers are unknown and may close idle connections early. */
 const TENANT_IDLE_MS = 4_000;
-/** So that names that moved, and load balancers, are followed. */
+/** Bounds the age of a connection, so that DNS changes and load balancing take effect. */
 const CONNECTION_AGE_MS_MAX = 300_000;
 const KEEP_ALIVE_MS_MAX = 120_000;
 /**
- * Free connections of all pools together. Each takes a file descriptor and, with TLS, some 40 KiB of memory; an organization
- * with a call each 55 s needs one for each of its origins.
+ * Idle connections of all pools together. Each takes a file descriptor and, with TLS, about 40 KiB of memory. An
+ * organization with a call every 55 s needs one for each of its origins.
  */
 const IDLE_CONNECTIONS_MAX = 4_000;
-/** Of the free connections, the most that one pool has: a burst of one organization leaves the others theirs. */
+/**
+ * Largest part of all idle connections that one pool may keep, so that a burst of one organization does not evict the
+ * others'.
+ */
 const IDLE_PER_POOL_RATIO = 1 / 8;
-/** How often silence is noticed; timeouts end up to this much late. */
+/** Interval of the timeout checks. A timeout fires up to this much late. */
 const TICK_MS = 250;
 
 export class ConnectionPools {
   readonly #options: ConnectionPoolsOptions;
   readonly #idleMax: number;
-  /** By owner and origin; only those with connections. */
+  /** By owner and origin. A pool without connections is removed. */
   readonly #pools = new Map<string, Pool>();
   readonly #operatorTimeouts: TickTimeouts;
   readonly #tenantTimeouts: TickTimeouts;
-  /** All of them, busy or free. */
+  /** All connections, busy or idle. */
   readonly #connections = new Set<Http1Connection>();
-  /** The free ones, in the order in which they became free. */
+  /** Idle connections, the longest idle first. */
   readonly #idle = new Set<Http1Connection>();
   readonly #ticker: NodeJS.Timeout;
   #closed = false;
 
-  constructor(options: ConnectionPoolsOptions, freeMax = IDLE_CONNECTIONS_MAX) {
+  constructor(options: ConnectionPoolsOptions, idleMax = IDLE_CONNECTIONS_MAX) {
     this.#options = options;
-    this.#idleMax = freeMax;
-    // Whole: timers drop fractions, and a timeout would end early.
+    this.#idleMax = idleMax;
+    // An integer: timers drop fractions, and a timeout would fire early.
     const tickMs = Math.max(1, Math.floor(Math.min(TICK_MS, options.headersTimeoutMs / 4, options.bodyTimeoutMs / 4)));
     this.#operatorTimeouts = toTickTimeouts(options, tickMs, OPERATOR_IDLE_MS);
     this.#tenantTimeouts = toTickTimeouts(options, tickMs, TENANT_IDLE_MS);
     this.#ticker = setInterval(() => this.#tick(), tickMs).unref();
   }
 
-  /** Opens a connection that is not pooled. `tenant`: as for {@link acquire}. */
+  /** Opens a connection outside the pools. `tenant`: see {@link acquire}. */
   dial(origin: string, tenant: string | null, done: DialCallback): void {
     this.#options.dialer.dial(toDialTarget(origin, tenant), null, this.#withDialObserver(origin, tenant, done));
   }
 
   /**
-   * `tenant`: the organization that gave the address, so that every connect is checked; null: it is the operator's own.
-   * `owner`: only calls of the same owner meet on a connection.
+   * Takes an idle connection of this owner and origin, or creates one, which connects on dispatch. `tenant`: the
+   * organization that configured the address, so that every connect is checked against the egress policy; null for an
+   * operator's address. `owner`: only calls of the same owner share a connection. Throws for an invalid origin.
    */
   acquire(origin: string, tenant: string | null, owner: string): UpstreamConnection {
     const key = tenant === null ? `${owner} ${origin}` : `tenants ${owner} ${origin}`;
     const pool = this.#pools.get(key) ?? new Pool(key);
-    const free = pool.idle.pop();
-    if (free === undefined) return this.#createConnection(pool, origin, tenant);
-    this.#idle.delete(free);
-    return free;
+    const idleConnection = pool.idle.pop();
+    if (idleConnection === undefined) return this.#createConnection(pool, origin, tenant);
+    this.#idle.delete(idleConnection);
+    return idleConnection;
   }
 
-  /** Pools with connections, for metrics. */
+  /** Pools with at least one connection, for metrics. */
   get poolCount(): number {
     return this.#pools.size;
   }
@@ -101,7 +110,7 @@ export class ConnectionPools {
     return this.#idle.size;
   }
 
-  /** Closes free connections now, busy ones when their calls end; silence still ends these. */
+  /** Closes idle connections now and busy ones when their calls end. Timeouts stay active for busy ones. */
   close(): void {
     this.#closed = true;
     for (const connection of this.#idle) connection.close();
@@ -112,11 +121,11 @@ export class ConnectionPools {
       onReleased: (connection) => this.#returnToPool(pool, connection),
       onClosed: (connection) => this.#removeClosed(pool, connection),
     };
-    const limits = tenant === null ? this.#operatorTimeouts : this.#tenantTimeouts;
+    const timeouts = tenant === null ? this.#operatorTimeouts : this.#tenantTimeouts;
     const connection = new Http1Connection(
       hostHeaderOf(origin),
       this.#createSocketOpener(origin, tenant),
-      limits,
+      timeouts,
       owner,
     );
     this.#connections.add(connection);
@@ -131,11 +140,11 @@ export class ConnectionPools {
   }
 
   #withDialObserver(origin: string, tenant: string | null, done: DialCallback): DialCallback {
-    const { onDialed: onDialled } = this.#options;
-    if (tenant !== null || onDialled === undefined) return done;
+    const { onDialed } = this.#options;
+    if (tenant !== null || onDialed === undefined) return done;
     const startedMs = performance.now();
     return (error, socket) => {
-      onDialled(origin, startedMs, error === null ? null : { local: isLocalError(error) });
+      onDialed(origin, startedMs, error === null ? null : { local: isLocalError(error) });
       done(error, socket);
     };
   }
@@ -159,7 +168,7 @@ export class ConnectionPools {
     }
   }
 
-  /** It will never carry another call. */
+  /** Removes a connection that closed or must not be used again. */
   #removeClosed(pool: Pool, connection: Http1Connection): void {
     this.#connections.delete(connection);
     if (this.#idle.delete(connection)) pool.idle.splice(pool.idle.indexOf(connection), 1);
@@ -173,7 +182,10 @@ export class ConnectionPools {
   }
 }
 
-/** Ticks are counted, not measured: a process that stood still does not take the time for the upstream's silence. */
+/**
+ * Converts timeouts to ticks. Ticks are counted rather than measured, so that a pause of this process does not count as
+ * silence of the upstream.
+ */
 function toTickTimeouts(options: ConnectionPoolsOptions, tickMs: number, idleMs: number): TickTimeouts {
   const ticks = (ms: number): number => Math.ceil(ms / tickMs);
   return {
@@ -193,12 +205,12 @@ function toDialTarget(origin: string, tenant: string | null): DialTarget {
   return { protocol, hostname: normalizeHostname(hostname), port: effectivePort(protocol, port), tenant };
 }
 
-/** The connections to one origin for one owner. */
+/** The connections of one owner to one origin. */
 class Pool {
   readonly key: string;
   /** The last one was used most recently. */
   readonly idle: Http1Connection[] = [];
-  /** Connections, busy or free. */
+  /** Busy and idle connections. */
   connectionCount = 0;
 
   constructor(key: string) {
@@ -208,16 +220,19 @@ class Pool {
 
 export type TransportFailure = 'connect' | 'timeout' | 'reset' | 'egress_refused' | 'lookups_busy';
 
-/** What kind of failure the error of a call is. `sent`: the request was written to a connection before. */
+/** Classifies the error of a call. `sent`: a connection had taken the request before the error. */
 export function classifyFailure(error: Error, sent: boolean): TransportFailure {
   const code = (error as { code?: unknown }).code;
   if (code === 'EGRESS_REFUSED') return 'egress_refused';
-  if (code === 'LOOKUPS_BUSY') return 'lookups_busy'; // says nothing about the address
+  if (code === 'LOOKUPS_BUSY') return 'lookups_busy'; // A limit of this gateway; it says nothing about the address.
   if (code === 'ETIMEDOUT') return 'timeout';
   return sent ? 'reset' : 'connect';
 }
 
-/** Of connects that this machine could not begin, or was not allowed to: they say nothing about the other side. */
+/**
+ * Errors of connects that this machine could not start or does not permit. They say nothing about the upstream's
+ * health.
+ */
 const LOCAL_ERROR_CODES: ReadonlySet<unknown> = new Set([
   'EMFILE',
   'ENFILE',
@@ -231,8 +246,8 @@ const LOCAL_ERROR_CODES: ReadonlySet<unknown> = new Set([
   'LOOKUPS_BUSY',
 ]);
 
-/** Whether a call or a connect failed for want of something on this machine. */
+/** Whether a call or a connect failed because of a limit or policy of this machine. */
 export const isLocalError = (error: Error): boolean => LOCAL_ERROR_CODES.has((error as { code?: unknown }).code);
 
-/** Whether the request itself is refused, e.g. a header value that cannot be sent. */
+/** Whether the request itself is invalid, for example a header value that HTTP/1.1 cannot carry. */
 export const isInvalidRequest = (error: unknown): boolean => error instanceof InvalidRequestError;

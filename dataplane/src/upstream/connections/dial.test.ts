@@ -14,10 +14,10 @@ import {
 import { ConnectionPools, classifyFailure } from './connection-pools.js';
 
 let trusted: Certificate;
-let strange: Certificate;
+let untrusted: Certificate;
 beforeAll(() => {
   trusted = createCertificate('DNS:localhost,IP:127.0.0.1');
-  strange = createCertificate('DNS:localhost,IP:127.0.0.1');
+  untrusted = createCertificate('DNS:localhost,IP:127.0.0.1');
   trustCertificate(trusted);
 });
 
@@ -33,8 +33,10 @@ interface Handshake {
   readonly version: string | null;
 }
 
-/** Answers each request and ends the connection after it. */
-async function serve(options: TlsOptions): Promise<{ port: number; handshakes: Handshake[]; requests: () => number }> {
+/** Answers each request and closes the connection after the response. */
+async function startTlsServer(
+  options: TlsOptions,
+): Promise<{ port: number; handshakes: Handshake[]; requests: () => number }> {
   const handshakes: Handshake[] = [];
   let requests = 0;
   const server = createTlsServer({ ALPNProtocols: ['h2', 'http/1.1'], ...options }, (socket: TLSSocket) => {
@@ -51,31 +53,31 @@ async function serve(options: TlsOptions): Promise<{ port: number; handshakes: H
     });
   });
   server.on('tlsClientError', () => {});
-  return { port: await listen(server), handshakes, requests: () => requests };
+  return { port: await listenOnLoopback(server), handshakes, requests: () => requests };
 }
 
-function listen(server: Server): Promise<number> {
+function listenOnLoopback(server: Server): Promise<number> {
   closing.push(() => server.close());
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)));
 }
 
-function pools(connectTimeoutMs = 5_000, over: Partial<DialerOptions> = {}): ConnectionPools {
-  const made = new ConnectionPools({
+function createPools(connectTimeoutMs = 5_000, over: Partial<DialerOptions> = {}): ConnectionPools {
+  const created = new ConnectionPools({
     headersTimeoutMs: 60_000,
     bodyTimeoutMs: 60_000,
     dialer: createLocalDialer({ connectTimeoutMs, ...over }),
   });
-  closing.push(() => made.close());
-  return made;
+  closing.push(() => created.close());
+  return created;
 }
 
 describe.each([
-  ['our own', false],
+  ['operator', false],
   ['guarded', true],
 ])('TLS: %s connections', (_name, guarded) => {
-  test('name the host, offer HTTP/1.1 alone, and carry the call', async () => {
-    const server = await serve(trusted);
-    const from = pools();
+  test('send the host name as SNI, offer only HTTP/1.1, and complete the call', async () => {
+    const server = await startTlsServer(trusted);
+    const from = createPools();
     const call = new RecordedRequest(from.acquire(`https://localhost:${server.port}`, guarded ? TENANT : null, OWNER));
     expect((await call.waitForEnd()).body.toString()).toBe('ok');
     expect(server.handshakes).toEqual([
@@ -83,35 +85,39 @@ describe.each([
     ]);
   });
 
-  test('name no host where it is an address, and check the certificate for the address', async () => {
-    const server = await serve(trusted);
+  test('send no SNI for an IP address, and check the certificate for that address', async () => {
+    const server = await startTlsServer(trusted);
     const call = new RecordedRequest(
-      pools().acquire(`https://127.0.0.1:${server.port}`, guarded ? TENANT : null, OWNER),
+      createPools().acquire(`https://127.0.0.1:${server.port}`, guarded ? TENANT : null, OWNER),
     );
     await call.waitForEnd();
     expect(server.handshakes[0]!.servername).toBe(false);
   });
 
   test.each([
-    ['that nobody signed', () => strange, 'localhost'],
-    ['of another name', () => makeAndTrust('DNS:other.example'), 'localhost'],
-    ['of another address', () => makeAndTrust('DNS:localhost,IP:127.0.0.2'), '127.0.0.1'],
-  ])('refuse a certificate %s before anything is sent', async (_what, certificate, host) => {
-    const server = await serve(certificate());
-    const call = new RecordedRequest(pools().acquire(`https://${host}:${server.port}`, guarded ? TENANT : null, OWNER));
+    ['of an unknown issuer', () => untrusted, 'localhost'],
+    ['for another name', () => makeAndTrust('DNS:other.example'), 'localhost'],
+    ['for another address', () => makeAndTrust('DNS:localhost,IP:127.0.0.2'), '127.0.0.1'],
+  ])('reject a certificate %s before any byte of the request is sent', async (_what, certificate, host) => {
+    const server = await startTlsServer(certificate());
+    const call = new RecordedRequest(
+      createPools().acquire(`https://${host}:${server.port}`, guarded ? TENANT : null, OWNER),
+    );
     const error = await call.waitForError();
     expect(classifyFailure(error, call.abort !== null)).toBe('connect');
     expect(call.heads).toEqual([]);
     expect(server.requests()).toBe(0);
   });
 
-  test('fail in time where the handshake does not come', async () => {
+  test('time out when the server sends no TLS handshake', async () => {
     let accepted: ((socket: Socket) => void) | null = null;
     const arrival = new Promise<Socket>((resolve) => {
       accepted = resolve;
     });
-    const port = await listen(createTcpServer((socket) => accepted!(socket)));
-    const call = new RecordedRequest(pools(50).acquire(`https://localhost:${port}`, guarded ? TENANT : null, OWNER));
+    const port = await listenOnLoopback(createTcpServer((socket) => accepted!(socket)));
+    const call = new RecordedRequest(
+      createPools(50).acquire(`https://localhost:${port}`, guarded ? TENANT : null, OWNER),
+    );
     expect(classifyFailure(await call.waitForError(), false)).toBe('timeout');
     const socket = await arrival;
     if (!socket.destroyed)
@@ -123,39 +129,41 @@ describe.each([
       );
   });
 
-  test('fail where plain HTTP is spoken', async () => {
-    const port = await listen(
+  test('fail when the server speaks plain HTTP', async () => {
+    const port = await listenOnLoopback(
       createTcpServer((socket) => {
         socket.on('error', () => {});
         socket.end('HTTP/1.1 400 Bad Request\r\n\r\n');
       }),
     );
-    const call = new RecordedRequest(pools().acquire(`https://localhost:${port}`, guarded ? TENANT : null, OWNER));
+    const call = new RecordedRequest(
+      createPools().acquire(`https://localhost:${port}`, guarded ? TENANT : null, OWNER),
+    );
     expect(classifyFailure(await call.waitForError(), false)).toBe('connect');
   });
 });
 
-test.each(['TLSv1.2', 'TLSv1.3'] as const)('TLS: the next handshake resumes the session: %s', async (version) => {
-  const server = await serve({ ...trusted, minVersion: version, maxVersion: version });
-  const from = pools();
+test.each(['TLSv1.2', 'TLSv1.3'] as const)('TLS: later handshakes resume the session: %s', async (version) => {
+  const server = await startTlsServer({ ...trusted, minVersion: version, maxVersion: version });
+  const from = createPools();
   for (let i = 0; i < 3; i++) {
     await new RecordedRequest(from.acquire(`https://localhost:${server.port}`, null, OWNER)).waitForEnd();
   }
   expect(server.handshakes.map(({ resumed }) => resumed)).toEqual([false, true, true]);
 });
 
-test('TLS: a session is resumed with its own origin alone, and not after the pool was closed', async () => {
-  const server = await serve(trusted);
-  const from = pools();
+test('TLS: a session is resumed only for its own origin and only by the same pools', async () => {
+  const server = await startTlsServer(trusted);
+  const from = createPools();
   await new RecordedRequest(from.acquire(`https://localhost:${server.port}`, null, OWNER)).waitForEnd();
   await new RecordedRequest(from.acquire(`https://127.0.0.1:${server.port}`, null, OWNER)).waitForEnd();
-  await new RecordedRequest(pools().acquire(`https://localhost:${server.port}`, null, OWNER)).waitForEnd();
+  await new RecordedRequest(createPools().acquire(`https://localhost:${server.port}`, null, OWNER)).waitForEnd();
   expect(server.handshakes.map(({ resumed }) => resumed)).toEqual([false, false, false]);
 });
 
-test('TLS: what a tenant dialled is no session of ours, and ours none of a tenant', async () => {
-  const server = await serve(trusted);
-  const from = pools();
+test('TLS: tenant and operator connections never share a session', async () => {
+  const server = await startTlsServer(trusted);
+  const from = createPools();
   const origin = `https://localhost:${server.port}`;
   for (const tenant of [TENANT, null, TENANT, null])
     await new RecordedRequest(from.acquire(origin, tenant, OWNER)).waitForEnd();
@@ -165,13 +173,13 @@ test('TLS: what a tenant dialled is no session of ours, and ours none of a tenan
 test.each([
   ['plain', false],
   ['TLS', true],
-])('dial: a name whose first address does not answer is reached at its next: %s', async (_name, secure) => {
+])('connects to the next address of a name when the first does not answer: %s', async (_name, secure) => {
   const answer = (socket: Socket): void => {
     socket.on('error', () => {});
     socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok'));
   };
   const certificate = makeAndTrust('DNS:two-addresses.test');
-  const port = await listen(secure ? createTlsServer(certificate, answer) : createTcpServer(answer));
+  const port = await listenOnLoopback(secure ? createTlsServer(certificate, answer) : createTcpServer(answer));
   const addresses = [
     { address: '127.0.0.2', family: 4 },
     { address: '::1', family: 6 },
@@ -179,7 +187,7 @@ test.each([
   ];
   const names = { resolve: async () => addresses };
   const origin = `${secure ? 'https' : 'http'}://two-addresses.test:${port}`;
-  const call = new RecordedRequest(pools(5_000, { operatorNames: names }).acquire(origin, null, OWNER));
+  const call = new RecordedRequest(createPools(5_000, { operatorNames: names }).acquire(origin, null, OWNER));
   expect((await call.waitForEnd()).body.toString()).toBe('ok');
 });
 

@@ -1,47 +1,50 @@
-/** WebSocket connections to upstreams. The only importer of `ws`. */
+/** Opens WebSocket connections to upstreams. The only module that imports `ws`. */
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { WebSocket } from 'ws';
 
 export type UpstreamWebSocket = WebSocket;
 
-/** What is read of the upstream, as it comes. */
+/** Emits the bytes that arrive from the upstream. */
 export interface UpstreamReads {
   on(event: 'data', read: (chunk: Buffer) => void): unknown;
 }
 
-/** Each frame of an unfinished message costs some 250 bytes beside its own: at most as many frames as KiB. */
+/**
+ * Bytes of payload per fragment that the fragment limit assumes. Each fragment of an unfinished message costs about 250
+ * bytes of overhead, so a message may have at most one fragment per KiB.
+ */
 const FRAME_BYTES = 1_024;
 
 interface UpstreamWebSocketOptions {
   /** `http(s)://host[:port]`. */
   readonly origin: string;
-  /** Raw request target; never normalised. */
+  /** Raw request target; never normalized. */
   readonly path: string;
-  /** Flat `[name, value, …]` without the handshake's own. */
+  /** Flat `[name, value, …]`, without the headers of the WebSocket handshake. */
   readonly headers: readonly string[];
   readonly protocols: readonly string[];
-  /** Opens the connection; calls back once. */
+  /** Opens the TCP or TLS connection; calls `done` exactly once. */
   readonly dial: (done: (error: Error | null, socket: Socket | null) => void) => void;
-  /** For all of it: connecting, the answer's head and, where that is a refusal, its body. */
+  /** Milliseconds for connect, response head and, when the upstream rejects the handshake, the response body. */
   readonly handshakeTimeoutMs: number;
   readonly messageBytesMax: number;
 }
 
-/** The upstream has not answered the handshake. */
+/** The upstream did not answer the handshake within `handshakeTimeoutMs`. */
 class HandshakeTimeout extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
 interface UpstreamWebSocketObserver {
-  /** Reads are told after the socket's own listeners have had them. */
+  /** `reads` emits `data` to later listeners after the socket's own listeners. */
   onOpen(socket: UpstreamWebSocket, reads: UpstreamReads): void;
-  /** The upstream answered the handshake with something else than 101. */
+  /** The upstream answered the handshake with a status other than 101. */
   onRejected(response: IncomingMessage): void;
   onError(error: Error): void;
 }
 
-/** Starts the handshake; exactly one of the observer's methods is called, unless the socket is terminated before. */
+/** Starts the handshake. Calls exactly one method of the observer, unless the caller terminates the socket before. */
 export function connectUpstreamWebSocket(
   dial: UpstreamWebSocketOptions,
   observer: UpstreamWebSocketObserver,
@@ -54,7 +57,7 @@ export function connectUpstreamWebSocket(
     maxPayload: dial.messageBytesMax,
     maxFragments: Math.ceil(dial.messageBytesMax / FRAME_BYTES),
     skipUTF8Validation: true,
-    autoPong: false, // whoever has the socket answers, and counts what waits
+    autoPong: false, // The relay answers pings itself and counts the queued bytes.
     createConnection: ((_options: unknown, done: (error: Error | null, socket?: Socket) => void) => {
       dial.dial((error, connected) => {
         connection = connected;
@@ -63,7 +66,7 @@ export function connectUpstreamWebSocket(
       });
       return undefined;
     }) as never,
-    // The library takes its target from a parsed URL, which normalises: ours goes out byte for byte.
+    // `ws` takes its target from a parsed URL, which normalizes. This sends the raw target byte for byte.
     finishRequest: (request: ClientRequest) => {
       request.path = dial.path;
       request.end();
@@ -77,7 +80,7 @@ export function connectUpstreamWebSocket(
     if (rejection === null) clearTimeout(timer);
     report();
   };
-  // The library's own timeout is that of a connection which it opens itself.
+  // `handshakeTimeout` of `ws` works only for connections that `ws` opens itself.
   const timer = setTimeout(() => {
     if (rejection !== null) {
       rejection.destroy();
@@ -96,9 +99,9 @@ export function connectUpstreamWebSocket(
   return socket;
 }
 
-/** Repeated names become lists, as `node:http` wants them. */
+/** Converts the flat array to the object form of `node:http`. Repeated names become lists. */
 function toHeaderObject(flat: readonly string[]): Record<string, string | string[]> {
-  const headers = Object.create(null) as Record<string, string | string[]>; // `constructor` is a header like any other
+  const headers = Object.create(null) as Record<string, string | string[]>; // No prototype: `constructor` is a valid header name.
   for (let i = 0; i < flat.length; i += 2) {
     const name = flat[i]!;
     const value = flat[i + 1]!;

@@ -21,7 +21,7 @@ test.each([
   [[], `%61pikey=${TOKEN}`, 'query', ''],
   [[], `X-Amz-Credential=${TOKEN}%2F20261120%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=1`, 'presigned', ''],
   [['apikey', TOKEN, 'authorization', `Bearer ${TOKEN}`], null, 'header', 'apikey'],
-])('gateway token: found in %j ? %s', (headers, query, form, headerName) => {
+])('finds the gateway token in headers %j and query %s', (headers, query, form, headerName) => {
   expect(findGatewayToken(headers, query)).toEqual({ gatewayToken: TOKEN, form, headerName, userJwt: null });
 });
 
@@ -40,16 +40,16 @@ test.each([
   [[], `token=${TOKEN}`],
   [[], `apikey=${TOKEN}x`],
   [[], 'apikey='],
-])('gateway token: none in %j ? %s', (headers, query) => {
+])('finds no gateway token in headers %j and query %s', (headers, query) => {
   expect(findGatewayToken(headers, query)).toBeNull();
 });
 
-test('gateway token: two different ones are a conflict, wherever they stand', () => {
+test('two different gateway tokens are a conflict in any position', () => {
   expect(findGatewayToken(['apikey', TOKEN, 'authorization', `Bearer ${OTHER}`], null)).toBe(CONFLICTING_TOKENS);
   expect(findGatewayToken(['x-api-key', TOKEN], `apikey=${OTHER}`)).toBe(CONFLICTING_TOKENS);
 });
 
-test("gateway token: a signed-in user's JWT beside it is reported, another key is not", () => {
+test("reports a signed-in user's JWT beside the gateway token, but no other key", () => {
   const jwt = 'Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln';
   expect(findGatewayToken(['authorization', jwt, 'apikey', TOKEN], null)).toMatchObject({ userJwt: jwt });
   expect(findGatewayToken(['authorization', 'Bearer sb_secret_1', 'apikey', TOKEN], null)).toMatchObject({

@@ -1,6 +1,6 @@
 /**
- * Finds the gateway token in every place where an SDK puts its key (docs/contract.md#gateway-tokens). Headers come as
- * one flat array `[name, value, name, value …]` with lower-case names, in the order in which they arrived.
+ * Finds the gateway token in every place where an SDK puts its key (docs/contract.md#gateway-tokens). Headers are one
+ * flat array `[name, value, name, value …]` with lower-case names, in the order of their arrival.
  */
 import { decodeParamValue, findRawParam } from './query-params.js';
 
@@ -9,19 +9,24 @@ type TokenForm = 'bearer' | 'basic' | 'sigv4' | 'presigned' | 'header' | 'query'
 export interface TokenPosition {
   readonly gatewayToken: string;
   readonly form: TokenForm;
-  /** Lower-case header that held it; `""` for the query forms. An alternative injection follows it. */
+  /**
+   * Lower-case name of the header that held the token; `""` for the query forms. Injection uses the provider's
+   * alternative for this header, if there is one.
+   */
   readonly headerName: string;
-  /** `Bearer eyJ…` of a signed-in user beside a gateway token elsewhere (supabase); null otherwise. */
+  /** `Bearer eyJ…` of a signed-in user, where the gateway token is in another place (Supabase); null otherwise. */
   readonly userJwt: string | null;
 }
 
 /** The query parameter that can carry a key. */
 export const AUTH_QUERY_PARAM = 'apikey';
 
-/** Two different gateway tokens in one request: nobody can say which one is meant. */
+/** The request has two different gateway tokens. The gateway cannot tell which one the client means. */
 export const CONFLICTING_TOKENS = 'conflict';
 
-/** Header names that can carry a key; each is dropped before forwarding, whether or not it held the gateway token. */
+/**
+ * Header names that can carry a key. Each is dropped before forwarding, also when it does not hold the gateway token.
+ */
 const AUTH_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
   'x-api-key',
@@ -32,11 +37,14 @@ const AUTH_HEADERS: ReadonlySet<string> = new Set([
 
 const GATEWAY_TOKEN = /^acg_[0-9a-f]{64}$/;
 const TOKEN_LENGTH = 68;
-/** `user:password` of a gateway token is far shorter; a longer value is not decoded. */
+/** Bytes of base64. `user:password` of a gateway token is far shorter; a longer value is not decoded. */
 const BASIC_LENGTH_MAX = 1024;
 const JWT = /^eyJ[A-Za-z0-9_-]{0,4096}\.[A-Za-z0-9_-]{1,8192}\.[A-Za-z0-9_-]{0,2048}$/;
 
-/** The token's place, null when there is none, or {@link CONFLICTING_TOKENS}. `query` is the raw query without `?`. */
+/**
+ * Returns the token and its position, null when there is no token, or {@link CONFLICTING_TOKENS}. `query` is the raw
+ * query without `?`.
+ */
 export function findGatewayToken(
   headers: readonly string[],
   query: string | null,
@@ -90,7 +98,7 @@ function extractHeaderToken(form: TokenForm, value: string): string {
   const pair = Buffer.from(rest, 'base64').toString('latin1');
   const colon = pair.indexOf(':');
   if (colon === -1) return '';
-  // The password; the user where the password is empty (`curl -u token:`).
+  // The token is the password, or the user name where the password is empty (`curl -u token:`).
   return matchGatewayToken(colon === pair.length - 1 ? pair.slice(0, colon) : pair.slice(colon + 1));
 }
 

@@ -11,10 +11,13 @@ test.each([
   'X-Amz-Security-Token',
   'x-amz-security-token',
   'x-amz-content-sha256',
-])('inject: the query parameter %s is the client’s own signature and goes no further', (name) => {
+])('the query parameter %s is part of the client’s own presigned signature', (name) => {
   expect(isPresignedSignatureParam(name)).toBe(true);
 });
 
-test.each(['x-amz-acl', 'X-Amz-Meta-Name', 'x-id', 'versionId'])('inject: the query parameter %s is not', (name) => {
-  expect(isPresignedSignatureParam(name)).toBe(false);
-});
+test.each(['x-amz-acl', 'X-Amz-Meta-Name', 'x-id', 'versionId'])(
+  'the query parameter %s is not part of a presigned signature',
+  (name) => {
+    expect(isPresignedSignatureParam(name)).toBe(false);
+  },
+);

@@ -1,14 +1,15 @@
 /**
- * Sets an account's credential on an upstream request whose client credentials are already gone
- * (docs/contract.md#providers).
+ * Adds the provider credential of an account to an upstream request (docs/contract.md#providers). The caller has
+ * already removed the client's own credential headers.
  */
 import type { HeaderInjection, Injection } from '../../context/agent-context.js';
 import { AUTH_QUERY_PARAM, type TokenPosition } from './gateway-token-position.js';
 import { decodeParamValue, editQuery } from './query-params.js';
 
 /**
- * Appends the credential to `headers` (flat array) and returns the query to send (null = none). Every auth parameter
- * of the client is taken out of the query. SigV4 is not done here: it needs method, path and body (see sigv4.ts).
+ * Appends the credential to `headers` (flat array) and returns the query to send (null = none). Removes every
+ * credential parameter of the client from the query. SigV4 signing happens in sigv4.ts, because it needs method, path
+ * and body.
  */
 export function injectCredential(
   headers: string[],
@@ -56,7 +57,7 @@ function injectHeader(
   if (injection.bearerUnlessUserJwt !== null) {
     headers.push('authorization', position.userJwt ?? injection.bearerUnlessUserJwt);
   }
-  // A provider whose key also travels as `?apikey=` (supabase realtime reads only that on an upgrade) gets it there.
+  // Supabase Realtime reads its key only from `?apikey=` on a WebSocket upgrade, so the key replaces the token there.
   if (position.form === 'query' && injection.name === AUTH_QUERY_PARAM && query !== null) {
     const pair = `${AUTH_QUERY_PARAM}=${encodeURIComponent(injection.value)}`;
     let placed = false;
@@ -70,7 +71,9 @@ function injectHeader(
   return removeAuthParams(query, position, AUTH_QUERY_PARAM);
 }
 
-/** The account's own parameters at the end, in place of the client's of the same names. */
+/**
+ * Appends the account's own parameters and drops the client's parameters of the same names. An empty pair only drops.
+ */
 function appendExtraQuery(query: string | null, extra: Injection['extraQuery']): string | null {
   const own = extra.flatMap(([, pair]) => (pair === '' ? [] : pair)).join('&');
   const kept = query === null ? null : editQuery(query, (name) => !extra.some(([taken]) => taken === name));
@@ -78,7 +81,10 @@ function appendExtraQuery(query: string | null, extra: Injection['extraQuery']):
   return kept === null || kept === '' ? own : `${kept}&${own}`;
 }
 
-/** The query without `apikey`, the parameter `also`, presigned signature parameters and whatever holds the token. */
+/**
+ * Returns the query without `apikey`, the parameter `also`, presigned signature parameters and any parameter that holds
+ * the gateway token.
+ */
 export function removeAuthParams(query: string | null, position: TokenPosition, also: string): string | null {
   if (query === null || query === '') return query;
   if (position.headerName !== '' && !mayContainAuth(query, position.gatewayToken, also)) return query;
@@ -95,7 +101,7 @@ export function removeAuthParams(query: string | null, position: TokenPosition, 
 const containsToken = (name: string, pair: string, gatewayToken: string): boolean =>
   name.includes(gatewayToken) || decodeParamValue(pair).includes(gatewayToken);
 
-/** Cheap test that spares the walk: an escape may hide a name, so it counts as a hit. */
+/** Cheap test that avoids decoding each parameter. An escape may hide a name, so `%` counts as a hit. */
 function mayContainAuth(query: string, gatewayToken: string, also: string): boolean {
   return (
     query.includes('%') ||
@@ -106,7 +112,7 @@ function mayContainAuth(query: string, gatewayToken: string, also: string): bool
   );
 }
 
-/** Parameters of a presigned URL that belong to the client's own signature. */
+/** Whether this query parameter belongs to the client's own presigned URL signature. */
 export function isPresignedSignatureParam(name: string): boolean {
   if (name.length < 10 || name[1] !== '-') return false;
   switch (name.toLowerCase()) {

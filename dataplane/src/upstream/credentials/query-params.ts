@@ -1,11 +1,11 @@
-/** Raw query strings: parameters are dropped or replaced in place, everything else stays byte for byte. */
+/** Edits raw query strings. Drops or replaces single parameters and leaves every other byte unchanged. */
 
-/** What to do with one parameter: keep it, drop it, or put this text (`name=value`) in its place. */
+/** true keeps the parameter, false drops it, a string (`name=value`) replaces it. */
 type ParamDecision = true | false | string;
 
 /**
- * Walks the parameters of a raw query (without `?`) and rebuilds it only when something changes.
- * `decide` gets the decoded name and the raw `name=value` text. An emptied query is null, so that no bare `?` is sent.
+ * Walks the parameters of a raw query (without `?`) and rebuilds it only when a parameter changes. `decide` gets the
+ * decoded name and the raw `name=value` text. Returns null for an emptied query, so that no bare `?` is sent.
  */
 export function editQuery(query: string, decide: (name: string, pair: string) => ParamDecision): string | null {
   let out = '';
@@ -29,26 +29,26 @@ export function editQuery(query: string, decide: (name: string, pair: string) =>
   return kept === 0 ? null : out;
 }
 
-/** Decoded name of `name=value`; a name with a broken escape is returned as it stands. */
+/** Decoded name of `name=value`. A name with a broken escape is returned unchanged. */
 function decodeParamName(pair: string): string {
   const equals = pair.indexOf('=');
   return decodeParam(equals === -1 ? pair : pair.slice(0, equals));
 }
 
-/** Decoded value of `name=value`. */
+/** Decoded value of `name=value`; `""` when there is no `=`. */
 export function decodeParamValue(pair: string): string {
   const equals = pair.indexOf('=');
   return equals === -1 ? '' : decodeParam(pair.slice(equals + 1));
 }
 
-/** Raw `name=value` text of the first parameter whose decoded name passes, or null. */
-export function findRawParam(query: string, wanted: (name: string) => boolean): string | null {
+/** Raw `name=value` text of the first parameter whose decoded name `wanted` accepts, or null. */
+export function findRawParam(query: string, matchesName: (name: string) => boolean): string | null {
   let start = 0;
   while (start <= query.length) {
     let end = query.indexOf('&', start);
     if (end === -1) end = query.length;
     const pair = query.slice(start, end);
-    if (wanted(decodeParamName(pair))) return pair;
+    if (matchesName(decodeParamName(pair))) return pair;
     start = end + 1;
   }
   return null;

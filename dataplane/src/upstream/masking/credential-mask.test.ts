@@ -5,12 +5,13 @@ import {
   compileMaskPatterns,
   cutPartialCredential,
   maskBuffer,
-  maskHeaderValue as maskWith,
+  maskHeaderValue,
 } from './credential-mask.js';
 
-const maskValue = (value: string, forms: readonly string[]): string => maskWith(value, compileMaskPatterns(forms));
+const maskValue = (value: string, forms: readonly string[]): string =>
+  maskHeaderValue(value, compileMaskPatterns(forms));
 
-const cut = (text: Buffer, sizes: readonly number[]): Buffer[] => {
+const splitIntoChunks = (text: Buffer, sizes: readonly number[]): Buffer[] => {
   const chunks: Buffer[] = [];
   let at = 0;
   for (const size of sizes) {
@@ -21,8 +22,8 @@ const cut = (text: Buffer, sizes: readonly number[]): Buffer[] => {
   return chunks;
 };
 
-/** What leaves with each chunk, and at the end. */
-const pieces = (chunks: readonly Buffer[], forms: readonly string[]): string[] => {
+/** What the masker releases with each chunk, and at the end. */
+const maskChunks = (chunks: readonly Buffer[], forms: readonly string[]): string[] => {
   const mask = new BodyMasker(compileMaskPatterns(forms));
   const out = chunks.map((chunk) => {
     const rest = mask.push(chunk);
@@ -31,10 +32,10 @@ const pieces = (chunks: readonly Buffer[], forms: readonly string[]): string[] =
   return [...out, mask.flush().toString('latin1')];
 };
 
-const stream = (chunks: readonly Buffer[], forms: readonly string[]): string => pieces(chunks, forms).join('');
+const maskStream = (chunks: readonly Buffer[], forms: readonly string[]): string => maskChunks(chunks, forms).join('');
 
-/** Every byte of every occurrence, overlapping ones too, found on the whole text at once. */
-const reference = (text: Buffer, forms: readonly string[]): string => {
+/** Masks every byte of every occurrence, also overlapping ones, on the whole text at once. */
+const maskReference = (text: Buffer, forms: readonly string[]): string => {
   const out = Buffer.from(text);
   for (const form of forms) {
     for (let at = text.indexOf(form); at !== -1; at = text.indexOf(form, at + 1)) out.fill('*', at, at + form.length);
@@ -42,18 +43,18 @@ const reference = (text: Buffer, forms: readonly string[]): string => {
   return out.toString('latin1');
 };
 
-test('mask: a secret cut at every two places is masked with the same length', () => {
+test('masks a secret that is split at any two positions, without a change of length', () => {
   const text = Buffer.from('{"echo":"sk-live-secret-1","again":"sk-live-sk-live-secret-1"}');
   for (let at = 0; at <= text.length; at++) {
     for (let more = 0; more <= 20; more++) {
-      expect(stream(cut(text, [at, more]), ['sk-live-secret-1'])).toBe(
+      expect(maskStream(splitIntoChunks(text, [at, more]), ['sk-live-secret-1'])).toBe(
         '{"echo":"****************","again":"sk-live-****************"}',
       );
     }
   }
 });
 
-test('mask: any text, forms and chunking give what masking the whole text gives', () => {
+test('masks any chunking of any text as it masks the whole text', () => {
   const form = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 6 });
   fc.assert(
     fc.property(
@@ -62,59 +63,59 @@ test('mask: any text, forms and chunking give what masking the whole text gives'
       fc.array(fc.nat(9), { maxLength: 20 }),
       (text, forms, sizes) => {
         const bytes = Buffer.from(text);
-        expect(stream(cut(bytes, sizes), forms)).toBe(reference(bytes, forms));
+        expect(maskStream(splitIntoChunks(bytes, sizes), forms)).toBe(maskReference(bytes, forms));
       },
     ),
     { numRuns: 5000 },
   );
 });
 
-test('mask: where the last chunk is known for it, nothing waits and nothing else changes', () => {
+test('holds nothing back after the last chunk and masks the same', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', ' '), maxLength: 80 });
   const form = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), minLength: 1, maxLength: 6 });
   fc.assert(
     fc.property(text, form, fc.array(fc.nat(9), { maxLength: 20 }), (whole, secret, sizes) => {
       const bytes = Buffer.from(whole);
-      const chunks = cut(bytes, sizes);
+      const chunks = splitIntoChunks(bytes, sizes);
       const mask = new BodyMasker(compileMaskPatterns([secret]));
       const out = chunks.map((chunk, i) => {
         const rest = mask.push(chunk, i === chunks.length - 1);
         return mask.released.toString('latin1') + rest.toString('latin1');
       });
-      expect(out.join('')).toBe(reference(bytes, [secret]));
+      expect(out.join('')).toBe(maskReference(bytes, [secret]));
       expect(mask.hasHeldBytes).toBe(false);
     }),
     { numRuns: 2000 },
   );
 });
 
-test('mask: a long secret in any chunking, among runs longer than what is held', () => {
+test('masks a long secret in any chunking, also in runs longer than the held bytes', () => {
   const secret = `sk-proj-${'Ab1-'.repeat(30)}`;
   const filler = fc.string({ unit: fc.constantFrom('s', 'k', '-', 'A', ' '), maxLength: 300 });
   fc.assert(
     fc.property(filler, filler, fc.array(fc.nat(150), { maxLength: 12 }), (before, between, sizes) => {
       const bytes = Buffer.from(`${before}${secret}${between}${secret}`);
-      expect(stream(cut(bytes, sizes), [secret])).toBe(reference(bytes, [secret]));
+      expect(maskStream(splitIntoChunks(bytes, sizes), [secret])).toBe(maskReference(bytes, [secret]));
     }),
     { numRuns: 2000 },
   );
 });
 
-test('mask: what leaves with which chunk does not depend on the secret', () => {
+test('the released length of each chunk does not depend on the secret', () => {
   const secret = fc.string({ unit: fc.constantFrom('s', 'k', '-', 'a', 'b', '1'), minLength: 8, maxLength: 63 });
   fc.assert(
     fc.property(secret, secret, fc.array(fc.nat(70), { maxLength: 12 }), fc.nat(20), (one, other, sizes, blanks) => {
-      // Guesses of the one secret, as a caller would have them echoed: its beginnings, longer and longer.
+      // A caller lets the provider echo guesses of the secret: its prefixes, each one byte longer.
       const guesses = Array.from(one, (_, i) => one.slice(0, i + 1)).join(blanks > 15 ? ' ' : '');
       const text = Buffer.from(`{"echo":"${guesses}"}\n${one}`);
-      const lengths = (form: string) => pieces(cut(text, sizes), [form]).map((piece) => piece.length);
+      const lengths = (form: string) => maskChunks(splitIntoChunks(text, sizes), [form]).map((piece) => piece.length);
       expect(lengths(one)).toEqual(lengths(other));
     }),
     { numRuns: 2000 },
   );
 });
 
-test('mask: only the printable run at a chunk’s end waits, and not longer than any form can be', () => {
+test('holds back only the printable run at the end of a chunk, up to heldBytesMax', () => {
   const mask = new BodyMasker(compileMaskPatterns(['secret-key']));
   expect(mask.push(Buffer.from('data: nothing like it\n\n')).toString()).toBe('data: nothing like it\n\n');
   expect(mask.hasHeldBytes).toBe(false);
@@ -128,14 +129,14 @@ test('mask: only the printable run at a chunk’s end waits, and not longer than
   expect(mask.flush()).toHaveLength(0);
 });
 
-test('mask: a chunk that ends a line is passed on without a copy, and nothing is held', () => {
+test('releases a chunk that ends with a line break without a copy', () => {
   const mask = new BodyMasker(compileMaskPatterns(['secret-key']));
   const chunk = Buffer.from('plain text\n');
   expect(mask.push(chunk)).toBe(chunk);
   expect(mask.released).toHaveLength(0);
 });
 
-test('mask: header values', () => {
+test('masks header values', () => {
   expect(maskValue('Bearer abcabc', ['abc', 'bca'])).toBe('Bearer ******');
   expect(maskValue('nothing', ['abc', ''])).toBe('nothing');
   const value = 'untouched';
@@ -145,7 +146,7 @@ test('mask: header values', () => {
   expect(maskValue(echoed, ['sécret-ü1'])).toBe(`key: ${'*'.repeat(11)}`);
 });
 
-test('mask: what waited is forgotten where the body is cut off, with what it might have begun', () => {
+test('discardHeld drops the held bytes and the search state', () => {
   const mask = new BodyMasker(compileMaskPatterns(['secret-key']));
   mask.push(Buffer.from('data: secret-'));
   mask.discardHeld();
@@ -173,25 +174,27 @@ const ways: Record<string, (text: Buffer, form: string) => void> = {
   },
 };
 
-// Work that grows with text × form (1.7e13 steps here) does not end within the test timeout; bench/src/mask.ts measures.
-describe.each(Object.keys(ways))('mask: the cost grows with the text alone: %s', (way) => {
+// Work that grows with text × form (1.7e13 steps here) exceeds the test timeout. bench/src/mask.ts measures the time.
+describe.each(Object.keys(ways))('masking takes time linear in the text: %s', (way) => {
   test.each(hostilePairs)('%s', (_name, form, text) => ways[way]!(text, form));
 });
 
-test('mask: a whole message, every form, overlapping ones too', () => {
+test('maskBuffer masks every form, also overlapping occurrences', () => {
   const message = Buffer.from('abcabc and xyz');
   maskBuffer(message, compileMaskPatterns(['abca', 'cabc', 'xyz']));
   expect(message.toString()).toBe('****** and ***');
 });
 
-test('mask: a text that was cut off loses the run in which a piece of the secret may stand', () => {
+test('cutPartialCredential removes the trailing run that may contain a part of the secret', () => {
   expect(cutPartialCredential('error: secret-k', compileMaskPatterns(['secret-key']))).toBe('error: ');
   expect(cutPartialCredential('error: done ', compileMaskPatterns(['secret-key']))).toBe('error: done ');
   expect(cutPartialCredential('no credential', compileMaskPatterns([]))).toBe('no credential');
 });
 
-test('mask: every one of several occurrences that overlap across a border', () => {
+test('masks occurrences that overlap across a chunk border', () => {
   for (let first = 1; first <= 14; first++) {
-    expect(stream(cut(Buffer.from(`${'a'.repeat(14)} `), [first, 1]), ['a'.repeat(8)])).toBe(`${'*'.repeat(14)} `);
+    expect(maskStream(splitIntoChunks(Buffer.from(`${'a'.repeat(14)} `), [first, 1]), ['a'.repeat(8)])).toBe(
+      `${'*'.repeat(14)} `,
+    );
   }
 });

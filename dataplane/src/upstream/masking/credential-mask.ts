@@ -1,44 +1,43 @@
 /**
- * Masks an echoed credential in an answer: every occurrence of every form in which it was injected becomes `*` of the
- * same length, also across chunk borders.
+ * Masks a provider credential that the provider echoes. Every occurrence of every form in which the gateway injected it
+ * becomes `*` of the same length, also across chunk borders.
  *
- *   … "text": "one two thr│   ─▶  the trailing run of bytes 0x21–0x7E waits, at most `heldBytesMax` of it
+ *   … "text": "one two thr│   ─▶  holds back the trailing run of bytes 0x21–0x7E, at most `heldBytesMax`
  *
- * What waits at the end of a chunk must not depend on the secret: were it only what a secret might begin with, the
- * borders of the chunks would tell a caller who makes the provider echo guesses how much of a guess is right, and so
- * spell the secret out. Credentials have no other bytes (they are refused when they are assigned), so whatever ends in
- * another byte, as every event of a stream does, leaves at once.
+ * The held length must not depend on the secret. Otherwise a caller who lets the provider echo guesses could read from
+ * the chunk borders how much of a guess is right. Credentials contain only these bytes (assignment rejects others). So
+ * a chunk that ends in another byte, as every SSE event does, is released at once.
  */
 import { ByteRangeList, CredentialPattern, CredentialSearch } from './credential-search.js';
 
 const ASTERISK = 0x2a;
 const EMPTY = Buffer.alloc(0);
-/** Room for a header's value. */
+/** Bytes of one header value; longer values get a buffer of their own. */
 const scratch = Buffer.allocUnsafeSlow(4 * 1024);
 const FIRST_GRAPH = 0x21;
 const LAST_GRAPH = 0x7e;
-/** Above this many bytes the native call is faster than a loop. */
+/** Above this length in bytes, `Buffer.fill` is faster than a loop. */
 const NATIVE_FILL_BYTES = 64;
-/** Long texts are masked in slices, so that the list of occurrences stays short. */
+/** Long texts are masked in slices of this many bytes, so that the list of occurrences stays short. */
 const SLICE_BYTES = 16 * 1024;
-/** What waits is a multiple of this less one, so that not even its length tells the secret's. */
+/** `heldBytesMax` is a multiple of this minus 1, so that the held length does not reveal the length of the secret. */
 const HELD_STEP = 64;
 
-/** What is searched for, prepared once per context. */
+/** Compiled credential forms of one agent context. */
 export interface CredentialMaskPatterns {
   readonly patterns: readonly CredentialPattern[];
-  /** Bytes of the shortest form; a shorter text holds none. */
+  /** Length in bytes of the shortest form. A shorter text cannot contain any. */
   readonly shortestPatternBytes: number;
-  /** As long as any occurrence that is not complete yet can be. */
+  /** Upper bound in bytes for an incomplete occurrence at the end of a chunk. */
   readonly heldBytesMax: number;
-  /** For texts that are there as a whole. */
+  /** For complete texts. */
   readonly searches: readonly CredentialSearch[];
-  /** The same forms in lower case, as a header's name would show them. */
+  /** The same forms in lower case, for header names. */
   readonly lowerCaseSearches: readonly CredentialSearch[];
 }
 
-export function compileMaskPatterns(secretForms: readonly string[]): CredentialMaskPatterns {
-  const forms = secretForms.filter((form) => form !== '');
+export function compileMaskPatterns(credentialForms: readonly string[]): CredentialMaskPatterns {
+  const forms = credentialForms.filter((form) => form !== '');
   const patterns = forms.map((form) => new CredentialPattern(form));
   const lengths = patterns.map((pattern) => pattern.length);
   const longest = Math.max(0, ...lengths);
@@ -53,101 +52,107 @@ export function compileMaskPatterns(secretForms: readonly string[]): CredentialM
   };
 }
 
-/** A text of latin1 bytes with every form masked; the same string when it holds none. */
-export function maskHeaderValue(value: string, forms: CredentialMaskPatterns): string {
-  if (value.length < forms.shortestPatternBytes) return value;
+/** Masks every form in a text of latin1 bytes. Returns the same string when it contains none. */
+export function maskHeaderValue(value: string, maskPatterns: CredentialMaskPatterns): string {
+  if (value.length < maskPatterns.shortestPatternBytes) return value;
   const bytes = toScratchBytes(value);
-  return maskComplete(bytes, forms.searches) ? bytes.toString('latin1') : value;
+  return maskComplete(bytes, maskPatterns.searches) ? bytes.toString('latin1') : value;
 }
 
-/** Masks a text that is there as a whole, in place. */
-export function maskBuffer(bytes: Buffer, forms: CredentialMaskPatterns): void {
-  if (bytes.length >= forms.shortestPatternBytes) maskComplete(bytes, forms.searches);
+/** Masks a complete text in place. */
+export function maskBuffer(bytes: Buffer, maskPatterns: CredentialMaskPatterns): void {
+  if (bytes.length >= maskPatterns.shortestPatternBytes) maskComplete(bytes, maskPatterns.searches);
 }
 
-/** Whether a header's lower-case name holds a form, in any case: it cannot be masked without becoming another header. */
-export const headerNameContainsCredential = (name: string, forms: CredentialMaskPatterns): boolean =>
-  name.length >= forms.shortestPatternBytes && maskComplete(toScratchBytes(name), forms.lowerCaseSearches);
+/** Whether a lower-case header name contains a form, in any case. Masking would turn it into another header. */
+export const headerNameContainsCredential = (name: string, maskPatterns: CredentialMaskPatterns): boolean =>
+  name.length >= maskPatterns.shortestPatternBytes &&
+  maskComplete(toScratchBytes(name), maskPatterns.lowerCaseSearches);
 
-/** The text's latin1 bytes, until the next call. */
+/** Latin1 bytes of the text, valid until the next call. */
 function toScratchBytes(text: string): Buffer {
   if (text.length > scratch.length) return Buffer.from(text, 'latin1');
   return scratch.subarray(0, scratch.write(text, 'latin1'));
 }
 
-/** Without the run at its end that may be a piece of a form: for a text that was cut off. */
-export function cutPartialCredential(text: string, forms: CredentialMaskPatterns): string {
+/** For a text that was cut off: removes the trailing run that may be a part of a form. */
+export function cutPartialCredential(text: string, maskPatterns: CredentialMaskPatterns): string {
   let end = text.length;
-  const stop = Math.max(0, end - forms.heldBytesMax);
+  const stop = Math.max(0, end - maskPatterns.heldBytesMax);
   while (end > stop && isPrintableNonSpace(text.charCodeAt(end - 1))) end--;
   return text.slice(0, end);
 }
 
 /** Masks one body stream. */
 export class BodyMasker {
-  /** What was held back and leaves now, before the bytes that {@link push} returns. Whoever takes it owns it. */
+  /**
+   * Bytes held back before and released by the last {@link push}. The caller sends them before the bytes that `push`
+   * returns, and owns them.
+   */
   released: Buffer = EMPTY;
   readonly #searches: readonly CredentialSearch[];
   readonly #heldBytesMax: number;
-  /** The bytes that wait, as the agent will see them. */
+  /** Held bytes, already masked. */
   #held: Buffer = EMPTY;
-  /** Where `#held` lies with room behind it; empty until a chunk joins what waits already. */
-  #room: Buffer = EMPTY;
+  /** Buffer that contains `#held`, with spare capacity behind it. Empty until a chunk is appended to held bytes. */
+  #heldBuffer: Buffer = EMPTY;
 
-  constructor(forms: CredentialMaskPatterns) {
-    this.#searches = createSearches(forms.patterns);
-    this.#heldBytesMax = forms.heldBytesMax;
+  constructor(maskPatterns: CredentialMaskPatterns) {
+    this.#searches = createSearches(maskPatterns.patterns);
+    this.#heldBytesMax = maskPatterns.heldBytesMax;
   }
 
-  /** Bytes wait, and leave with the next chunk, at the end, or after a silence. */
+  /** Whether bytes are held. They are released with the next chunk, at the end, or by the idle flush. */
   get hasHeldBytes(): boolean {
     return this.#held.length > 0;
   }
 
   /**
-   * Masks `chunk`, which the caller must own, in place; returns what of it leaves now, behind {@link released}. `isLast`:
-   * nothing follows, so nothing waits.
+   * Masks `chunk` in place; the caller must own it. Returns the part to send now, after {@link released}. `isLast`: no
+   * chunk follows, so nothing is held.
    */
   push(chunk: Buffer, isLast = false): Buffer {
     const heldBefore = this.#held;
     maskChunk(heldBefore, chunk, this.#searches);
-    const run = isLast ? 0 : countTrailingPrintable(chunk, this.#heldBytesMax);
-    if (!isLast && run === chunk.length && heldBefore.length > 0) return this.#join(chunk);
+    const heldLength = isLast ? 0 : countTrailingPrintable(chunk, this.#heldBytesMax);
+    if (!isLast && heldLength === chunk.length && heldBefore.length > 0) return this.#appendToHeld(chunk);
     this.released = heldBefore;
-    this.#room = EMPTY;
-    const leaving = chunk.length - run;
-    this.#held = run === 0 ? EMPTY : Buffer.from(chunk.subarray(leaving));
-    return run === 0 ? chunk : chunk.subarray(0, leaving);
+    this.#heldBuffer = EMPTY;
+    const leaving = chunk.length - heldLength;
+    this.#held = heldLength === 0 ? EMPTY : Buffer.from(chunk.subarray(leaving));
+    return heldLength === 0 ? chunk : chunk.subarray(0, leaving);
   }
 
-  /** `chunk` goes on with the run that waits. So that short pieces are not copied again and again, twice as much may. */
-  #join(chunk: Buffer): Buffer {
+  /**
+   * Appends `chunk` to the held run. Holds up to twice `heldBytesMax`, so that short chunks are not copied repeatedly.
+   */
+  #appendToHeld(chunk: Buffer): Buffer {
     const held = this.#held;
     const length = held.length + chunk.length;
-    if (length <= this.#room.length) {
+    if (length <= this.#heldBuffer.length) {
       this.released = EMPTY;
     } else {
       const kept = length > 2 * this.#heldBytesMax ? this.#heldBytesMax - chunk.length : held.length;
       this.released = held.subarray(0, held.length - kept);
-      this.#room = Buffer.allocUnsafeSlow(2 * this.#heldBytesMax);
-      this.#held = this.#room.subarray(0, held.copy(this.#room, 0, held.length - kept));
+      this.#heldBuffer = Buffer.allocUnsafeSlow(2 * this.#heldBytesMax);
+      this.#held = this.#heldBuffer.subarray(0, held.copy(this.#heldBuffer, 0, held.length - kept));
     }
-    const joined = this.#held.length + chunk.copy(this.#room, this.#held.length);
-    this.#held = this.#room.subarray(0, joined);
+    const joined = this.#held.length + chunk.copy(this.#heldBuffer, this.#held.length);
+    this.#held = this.#heldBuffer.subarray(0, joined);
     return EMPTY;
   }
 
-  /** The bytes that waited: at the end of the body, or after a silence; then what follows begins anew. */
+  /** Returns the held bytes, at the end of the body or after a pause. The search state is reset. */
   flush(): Buffer {
     const rest = this.#held;
     this.discardHeld();
     return rest;
   }
 
-  /** Forgets the bytes that waited: the body was cut off, and they may be the beginning of a form. */
+  /** Discards the held bytes. For a body that was cut off: they may be the beginning of a credential. */
   discardHeld(): void {
     this.#held = EMPTY;
-    this.#room = EMPTY;
+    this.#heldBuffer = EMPTY;
     for (const search of this.#searches) search.reset();
   }
 }
@@ -155,41 +160,44 @@ export class BodyMasker {
 const createSearches = (patterns: readonly CredentialPattern[]): readonly CredentialSearch[] =>
   patterns.map((pattern) => new CredentialSearch(pattern));
 
-/** False: nothing was masked. */
+/** Returns false when nothing was masked. */
 function maskComplete(bytes: Buffer, searches: readonly CredentialSearch[]): boolean {
   for (let s = 0; s < searches.length; s++) searches[s]!.reset();
   return maskChunk(EMPTY, bytes, searches);
 }
 
-/** Occurrences in the slice that is masked now. */
+/** Occurrences in the current slice; reused. */
 const foundRanges = new ByteRangeList();
 
-/** Masks what ends in `chunk`, in place, and begins there or in `held`, which came before it. False: nothing does. */
+/**
+ * Masks in place every occurrence that ends in `chunk`; it may begin in `held`, the bytes before it. Returns false when
+ * there is none.
+ */
 function maskChunk(held: Buffer, chunk: Buffer, searches: readonly CredentialSearch[]): boolean {
   let masked = false;
   for (let from = 0; from < chunk.length; from += SLICE_BYTES) {
     const slice = chunk.length <= SLICE_BYTES ? chunk : chunk.subarray(from, from + SLICE_BYTES);
     foundRanges.clear();
-    // All are found before any is masked: a form that overlaps a masked one must still be found.
+    // Finds all occurrences before it masks any, because a form may overlap a masked one.
     for (let s = 0; s < searches.length; s++) searches[s]!.findInto(slice, foundRanges);
     for (let r = 0; r < foundRanges.count; r++) {
       const start = from + foundRanges.start(r);
       if (start < 0) held.fill(ASTERISK, Math.max(0, held.length + start));
-      fill(chunk, Math.max(0, start), from + foundRanges.end(r));
+      fillWithAsterisks(chunk, Math.max(0, start), from + foundRanges.end(r));
       masked = true;
     }
   }
   return masked;
 }
 
-function fill(bytes: Buffer, start: number, end: number): void {
+function fillWithAsterisks(bytes: Buffer, start: number, end: number): void {
   const length = end - start;
   if (length < 8) {
     for (let at = start; at < end; at++) bytes[at] = ASTERISK;
   } else if (length > NATIVE_FILL_BYTES) {
     bytes.fill(ASTERISK, start, end);
   } else {
-    // The last eight may overlap those before, so that no length needs a loop of its own.
+    // The last eight bytes may overlap the ones before, so that no length needs a loop of its own.
     fillEightAsterisks(bytes, start);
     for (let at = start + 8; at < end - 8; at += 8) fillEightAsterisks(bytes, at);
     fillEightAsterisks(bytes, end - 8);

@@ -2,14 +2,14 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ByteRangeList, CredentialPattern, CredentialSearch } from './credential-search.js';
 
-/** Every byte that an occurrence covers, by comparing at every place. */
-function covered(text: string, form: string): boolean[] {
+/** Marks every byte that an occurrence covers, by a comparison at every position. */
+function markReference(text: string, form: string): boolean[] {
   const bytes = new Array<boolean>(text.length).fill(false);
   for (let at = text.indexOf(form); at !== -1; at = text.indexOf(form, at + 1)) bytes.fill(true, at, at + form.length);
   return bytes;
 }
 
-function found(text: string, form: string, sizes: readonly number[]): boolean[] {
+function markFound(text: string, form: string, sizes: readonly number[]): boolean[] {
   const bytes = new Array<boolean>(text.length).fill(false);
   const search = new CredentialSearch(new CredentialPattern(form));
   const whole = Buffer.from(text);
@@ -31,19 +31,19 @@ function found(text: string, form: string, sizes: readonly number[]): boolean[] 
 const sizesOf = fc.array(fc.nat(90), { maxLength: 12 });
 const word = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 5 });
 
-test('form search: finds what comparing at every place finds, in any text of few letters and any pieces', () => {
+test('finds every occurrence in any text of few letters and any chunking', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 120 });
   const form = fc.string({ unit: fc.constantFrom('a', 'b'), minLength: 1, maxLength: 40 });
   fc.assert(
     fc.property(text, form, sizesOf, (some, one, sizes) => {
       const whole = `${some}${one}${some}`;
-      expect(found(whole, one, sizes)).toEqual(covered(whole, one));
+      expect(markFound(whole, one, sizes)).toEqual(markReference(whole, one));
     }),
     { numRuns: 3000 },
   );
 });
 
-test('form search: finds periodic forms, and those that differ in one place, among their own pieces', () => {
+test('finds periodic forms, with and without one different byte, among their own prefixes', () => {
   fc.assert(
     fc.property(
       word,
@@ -56,14 +56,14 @@ test('form search: finds periodic forms, and those that differ in one place, amo
         if (change !== null && change < length) letters[change] = 'c';
         const form = letters.join('');
         const text = parts.map(([end, between]) => form.slice(0, end) + between).join('') + period.repeat(30);
-        expect(found(text, form, sizes)).toEqual(covered(text, form));
+        expect(markFound(text, form, sizes)).toEqual(markReference(text, form));
       },
     ),
     { numRuns: 5000 },
   );
 });
 
-test('form search: a new text does not go on with the beginning of another one', () => {
+test('reset starts a new text without the partial match of the previous one', () => {
   const search = new CredentialSearch(new CredentialPattern('secret-key-of-more-than-24-bytes'));
   const ranges = new ByteRangeList();
   search.findInto(Buffer.from('secret-key-of-more-than-24-'), ranges);

@@ -1,38 +1,42 @@
 /**
- * Finds every occurrence of one credential form in a stream, in time linear in its bytes: a tenant chooses both the
- * credential and what its provider echoes, so no pair may be slow. `Buffer.indexOf` is quadratic for periodic ones.
+ * Finds every occurrence of one credential form in a stream, in time linear in its bytes. A tenant chooses both the
+ * credential and what its provider echoes, so no pair may be slow. `Buffer.indexOf` is quadratic for periodic patterns.
  *
  *   bitap over the form's first 24 bytes, 8 bytes of text a step ──whole prefix──▶ Knuth-Morris-Pratt
  *                                                 ◀──fewer than 8 bytes match──
  */
 
-/** Bitap tracks this many bytes of the form: with the 8 history bits of a step they fit into 31 bits. */
+/** Bytes of the form that bitap tracks. Together with the 8 history bits of a step they fit into 31 bits. */
 const PREFIX_MAX = 24;
 const STEP = 8;
-/** Below this many matched bytes bitap goes on. Far below the prefix, so that no text changes the mode at every byte. */
+/**
+ * With fewer matched bytes than this, the search returns to bitap. Far below the prefix length, so that no text
+ * switches the mode at every byte.
+ */
 const BITAP_BELOW = 8;
 /** Longest form whose failure table fits into 16 bits. */
 const INT16_TABLE_BYTES_MAX = 0x7fff;
 const NONE_ALIVE = -1;
 
-/** One form, prepared; immutable and shared by all searches for it. */
+/** One compiled form; immutable and shared by all searches. */
 export class CredentialPattern {
   readonly bytes: Buffer;
   readonly prefixLength: number;
   /**
-   * By number of matched bytes: how many still match when the next byte differs (strong failure function: the byte after
-   * them differs, too), -1: none. Null for a form that bitap tracks whole.
+   * KMP failure table. Index: matched bytes. Value: how many bytes still match when the next byte differs, or -1.
+   * Strong failure function: the byte after the shorter match differs, too. Null for a form that fits into the bitap
+   * prefix.
    */
   readonly failureTable: Int16Array | Int32Array | null;
-  /** By number of matched bytes: the bitap state that says the same. */
+  /** Index: matched bytes. Value: the equivalent bitap state. */
   readonly bitapStates: Int32Array;
 
-  /** `form` is not empty. */
+  /** Throws nothing; `form` must not be empty. */
   constructor(form: string) {
     this.bytes = Buffer.from(form, 'utf8');
     this.prefixLength = Math.min(this.bytes.length, PREFIX_MAX);
     const borders = computeBorders(this.bytes);
-    this.bitapStates = aliveStates(borders, Math.min(BITAP_BELOW, this.prefixLength));
+    this.bitapStates = computeBitapStates(borders, Math.min(BITAP_BELOW, this.prefixLength));
     this.failureTable = this.bytes.length <= PREFIX_MAX ? null : computeFailureTable(this.bytes, borders);
   }
 
@@ -42,8 +46,8 @@ export class CredentialPattern {
 }
 
 /**
- * Bitap masks by byte value: bit j is 0 where byte j of the prefix has that value. One table for all forms with prefixes of
- * one length, loaded for the form that is searched for: a table of its own for each form would take 1 KiB.
+ * Bitap masks by byte value: bit j is 0 where byte j of the prefix has that value. All forms with the same prefix
+ * length share one table, which is loaded for the current form. A table for each form would take 1 KiB.
  */
 class BitapMasks {
   readonly byByte = new Int32Array(256);
@@ -68,21 +72,21 @@ class BitapMasks {
 const MASKS = Array.from({ length: PREFIX_MAX + 1 }, (_, prefixLength) => new BitapMasks(prefixLength));
 
 /** Far before every range. */
-const NOWHERE = -(2 ** 30);
+const BEFORE_ALL_RANGES = -(2 ** 30);
 
 /**
- * Ranges of bytes; those of one search that overlap or touch are one. Without branches that depend on the text, and reused:
- * a text full of short occurrences costs little more than another one.
+ * Reusable list of byte ranges. Overlapping or touching ranges of one search are merged. Has no branches that depend on
+ * the text, so that many short occurrences cost little more than none.
  */
 export class ByteRangeList {
-  /** `start, end` of each, behind one pair that is none. */
+  /** `start, end` of each range, after one unused pair. */
   #bounds = new Int32Array(64);
   /** Index of the last range's start. */
-  #last = 0;
-  #lastEnd = NOWHERE;
+  #lastIndex = 0;
+  #lastEnd = BEFORE_ALL_RANGES;
 
   get count(): number {
-    return this.#last / 2;
+    return this.#lastIndex / 2;
   }
 
   start(index: number): number {
@@ -94,28 +98,28 @@ export class ByteRangeList {
   }
 
   clear(): void {
-    this.#last = 0;
-    this.#lastEnd = NOWHERE;
+    this.#lastIndex = 0;
+    this.#lastEnd = BEFORE_ALL_RANGES;
   }
 
-  /** Starts the next search: its ranges are not merged with those of the search before. */
+  /** Starts the next search. Its ranges are not merged with those of the previous search. */
   beginSearch(): void {
-    this.#lastEnd = NOWHERE;
+    this.#lastEnd = BEFORE_ALL_RANGES;
   }
 
-  /** In the order of their ends. */
+  /** Adds a range. Call in the order of the ends. */
   add(start: number, end: number): void {
-    if (this.#last + 4 > this.#bounds.length) this.#widen();
-    const isApart = (this.#lastEnd - start) >> 31; // all bits or none
-    const last = this.#last + (2 & isApart);
+    if (this.#lastIndex + 4 > this.#bounds.length) this.#widen();
+    const isApart = (this.#lastEnd - start) >> 31; // All bits set when the range does not touch the last one, else 0.
+    const last = this.#lastIndex + (2 & isApart);
     this.#bounds[last] = (start & isApart) | (this.#bounds[last]! & ~isApart);
-    this.#last = last;
+    this.#lastIndex = last;
     this.extendLast(end);
   }
 
-  /** The last range ends later. */
+  /** Extends the end of the last range. */
   extendLast(end: number): void {
-    this.#bounds[this.#last + 1] = end;
+    this.#bounds[this.#lastIndex + 1] = end;
     this.#lastEnd = end;
   }
 
@@ -128,15 +132,15 @@ export class ByteRangeList {
 
 const NO_RANGES = new ByteRangeList();
 
-/** The search for one form in one stream. */
+/** Searches one stream for one form. */
 export class CredentialSearch {
   readonly #pattern: CredentialPattern;
   readonly #masks: BitapMasks;
-  /** Of the form, bytes. */
+  /** Bytes of the form. */
   readonly #length: number;
-  /** Bitap state: bit j is 0 where the text ends in the form's first j + 1 bytes. Only valid where `#matched` is 0. */
+  /** Bitap state: bit j is 0 where the text ends in the form's first j + 1 bytes. Only valid while `#matched` is 0. */
   #bitapState = NONE_ALIVE;
-  /** Bytes of the form that the text ends with, while Knuth-Morris-Pratt runs. */
+  /** Bytes of the form that the text ends with, while Knuth-Morris-Pratt runs; else 0. */
   #matched = 0;
   #ranges = NO_RANGES;
 
@@ -146,14 +150,15 @@ export class CredentialSearch {
     this.#length = pattern.length;
   }
 
-  /** Forgets the text so far: the next piece begins a new text. */
+  /** Forgets the text so far. The next chunk starts a new text. */
   reset(): void {
     this.#bitapState = NONE_ALIVE;
     this.#matched = 0;
   }
 
   /**
-   * Adds all occurrences that end in `text`, the next piece of the stream; those that overlap are one range. A start below 0 counts back from the piece's begin.
+   * Adds all occurrences that end in `text`, the next chunk of the stream. Overlapping occurrences become one range. A
+   * negative start counts back from the beginning of the chunk.
    */
   findInto(text: Buffer, ranges: ByteRangeList): void {
     this.#ranges = ranges;
@@ -163,7 +168,7 @@ export class CredentialSearch {
     while (at < text.length) at = this.#matched > 0 ? this.#scanWithKmp(text, at) : this.#scanWithBitap(text, at);
   }
 
-  /** Bitap. Returns where to go on: the end, or behind a prefix of a form that is longer. */
+  /** Bitap. Returns the next position: the end of the text, or the position after the prefix of a longer form. */
   #scanWithBitap(text: Buffer, from: number): number {
     const masks = this.#masks.byByte;
     const last = this.#pattern.prefixLength - 1;
@@ -206,7 +211,7 @@ export class CredentialSearch {
     return at;
   }
 
-  /** Runs Knuth-Morris-Pratt until fewer than {@link BITAP_BELOW} bytes match. Returns where to go on. */
+  /** Runs Knuth-Morris-Pratt until fewer than {@link BITAP_BELOW} bytes match. Returns the next position. */
   #scanWithKmp(text: Buffer, from: number): number {
     const { bytes, bitapStates: states } = this.#pattern;
     const failures = this.#pattern.failureTable!;
@@ -251,11 +256,11 @@ export class CredentialSearch {
     return at;
   }
 
-  /** Bit b of `ends`: an occurrence ends at `at - b`. */
+  /** Adds the occurrences that bit b of `ends` marks as ending at `at - b`. */
   #addMatches(ends: number, at: number): void {
     const length = this.#length;
     if (length >= STEP) {
-      // They all overlap or touch.
+      // All of them overlap or touch.
       this.#ranges.add(at - highestBit(ends) - length, at - highestBit(ends & -ends));
       return;
     }
@@ -267,7 +272,10 @@ export class CredentialSearch {
 
 const highestBit = (bits: number): number => 31 - Math.clz32(bits);
 
-/** By number of bytes: the longest proper prefix of them that is also their end; -1 for none at all. */
+/**
+ * KMP borders. Index: number of bytes. Value: length of the longest proper prefix of them that is also their suffix; -1
+ * for 0 bytes.
+ */
 function computeBorders(bytes: Buffer): Int32Array {
   const borders = new Int32Array(bytes.length + 1);
   let border = -1;
@@ -291,7 +299,7 @@ function computeFailureTable(bytes: Buffer, borders: Int32Array): Int16Array | I
   return failures;
 }
 
-function aliveStates(borders: Int32Array, count: number): Int32Array {
+function computeBitapStates(borders: Int32Array, count: number): Int32Array {
   const states = new Int32Array(count).fill(NONE_ALIVE);
   for (let matched = 1; matched < count; matched++) {
     for (let length = matched; length > 0; length = borders[length]!) states[matched]! &= ~(1 << (length - 1));

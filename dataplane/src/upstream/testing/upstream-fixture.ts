@@ -1,4 +1,4 @@
-/** Upstreams and injections for tests; every field has an ordinary value that a test may replace. */
+/** Upstreams and injections for tests. Every field has an ordinary default that a test may override. */
 import type { HeaderInjection, Upstream } from '../../context/agent-context.js';
 
 export function createTestHeaderInjection(over: Partial<HeaderInjection>): HeaderInjection {

@@ -1,4 +1,7 @@
-/** For tests: a dialer, one upstream call and what became of it, and certificates that this process trusts. */
+/**
+ * Test helpers: a dialer for this machine, a recorder of one upstream request, and certificates that this process
+ * trusts.
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
@@ -10,12 +13,12 @@ import { OperatorNameResolver } from '@acg/base/dns/operator-name-resolver';
 import { TenantNameResolver } from '@acg/base/dns/tenant-name-resolver';
 import type { UpstreamConnection, UpstreamRequest, UpstreamResponseHandler } from '../../http1/upstream-request.js';
 
-/** Who gave an address, where it matters only that somebody did. */
+/** An organization, for tests that need any. */
 export const TENANT = 'org-1';
-/** Whose calls these are, where all are of one. */
+/** Owner of the calls, for tests that need only one. */
 export const OWNER = 'org-1';
 
-/** Dials this machine, also for tenants. */
+/** A dialer that may connect to this machine, also for tenants. */
 export function createLocalDialer(over: Partial<DialerOptions> = {}): Dialer {
   return new Dialer({
     allowCidrs: ['127.0.0.0/8', '::1/128'],
@@ -26,14 +29,14 @@ export function createLocalDialer(over: Partial<DialerOptions> = {}): Dialer {
   });
 }
 
-/** Gives its connection back at the end, as the relay does. */
+/** Records one upstream request and its response. Releases its connection at the end, as the relay does. */
 export class RecordedRequest implements UpstreamResponseHandler {
   readonly connection: UpstreamConnection;
   readonly heads: [status: number, rawHeaders: string[]][] = [];
-  readonly pieces: Buffer[] = [];
-  /** The answer to the next pieces: false pauses the upstream. */
+  readonly chunks: Buffer[] = [];
+  /** Return value of the next `onData` calls; false pauses the upstream. */
   accepts = true;
-  /** Runs at the end, before the connection is given back, or within `onData`. */
+  /** Runs within `onData`. */
   onDataHook: (() => void) | null = null;
   abort: ((error?: Error) => void) | null = null;
   resume: (() => void) | null = null;
@@ -52,7 +55,7 @@ export class RecordedRequest implements UpstreamResponseHandler {
   }
 
   get body(): Buffer {
-    return Buffer.concat(this.pieces);
+    return Buffer.concat(this.chunks);
   }
 
   get isFinished(): boolean {
@@ -63,7 +66,7 @@ export class RecordedRequest implements UpstreamResponseHandler {
     while (!condition()) await new Promise<void>((resolve) => this.#changed.push(resolve));
   }
 
-  /** Resolves when the answer is complete; rejects when it will not be. */
+  /** Resolves when the response is complete; rejects when the request fails. */
   async waitForEnd(): Promise<this> {
     await this.waitUntil(() => this.isFinished);
     if (this.error !== null) throw this.error;
@@ -88,7 +91,7 @@ export class RecordedRequest implements UpstreamResponseHandler {
   }
 
   onData(chunk: Buffer): boolean {
-    this.pieces.push(chunk);
+    this.chunks.push(chunk);
     this.onDataHook?.();
     this.#notify();
     return this.accepts;
@@ -122,19 +125,21 @@ export interface Certificate {
   readonly cert: string;
 }
 
-/** Signed by itself. `names`: as in `subjectAltName`, such as `DNS:localhost,IP:127.0.0.1`. */
+/**
+ * Creates a self-signed certificate. `names`: in the form of `subjectAltName`, such as `DNS:localhost,IP:127.0.0.1`.
+ */
 export function createCertificate(names: string): Certificate {
   const directory = mkdtempSync(join(tmpdir(), 'acg-cert-'));
   const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   const subject = ['-subj', '/CN=test', '-addext', `subjectAltName=${names}`, '-days', '2'];
   execFileSync('openssl', ['req', '-x509', ...curve, ...subject, '-keyout', key, '-out', cert], { stdio: 'pipe' });
-  const made = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
+  const certificate = { key: readFileSync(key, 'utf8'), cert: readFileSync(cert, 'utf8') };
   rmSync(directory, { recursive: true });
-  return made;
+  return certificate;
 }
 
-/** Dialers that are made from now on trust it, as NODE_EXTRA_CA_CERTS would from the process's start. */
+/** Dialers created from now on trust the certificate, as with NODE_EXTRA_CA_CERTS at process start. */
 export function trustCertificate(certificate: Certificate): void {
   const tls = createRequire(import.meta.url)('node:tls') as {
     createSecureContext(options?: SecureContextOptions): SecureContext;

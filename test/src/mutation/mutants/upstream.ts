@@ -94,14 +94,14 @@ export const UPSTREAM: Area = {
     },
     {
       file: RESPONSE_HEADERS,
-      find: `if (listed?.has(name) || headerNameContainsCredential(name, forms)) continue;`,
-      put: `if (headerNameContainsCredential(name, forms)) continue;`,
+      find: `if (listed?.has(name) || headerNameContainsCredential(name, maskPatterns)) continue;`,
+      put: `if (headerNameContainsCredential(name, maskPatterns)) continue;`,
       bug: "the provider's hop-by-hop headers come back",
     },
     {
       file: RESPONSE_HEADERS,
-      find: `const masked = maskHeaderValue(value, forms);`,
-      put: `const masked = maskHeaderValue(value, { ...forms, patterns: forms.patterns.slice(0, 1) });`,
+      find: `const masked = maskHeaderValue(value, maskPatterns);`,
+      put: `const masked = maskHeaderValue(value, { ...maskPatterns, patterns: maskPatterns.patterns.slice(0, 1) });`,
       bug: 'only the first form of a credential is masked in headers',
     },
     {
@@ -247,7 +247,7 @@ export const UPSTREAM: Area = {
     },
     {
       file: MASK,
-      find: 'if (!isLast && run === chunk.length && heldBefore.length > 0) return this.#join(chunk);',
+      find: `if (!isLast && heldLength === chunk.length && heldBefore.length > 0) return this.#appendToHeld(chunk);`,
       put: '',
       bug: 'a secret in pieces of a few bytes is not masked',
     },
@@ -265,7 +265,7 @@ export const UPSTREAM: Area = {
     },
     {
       file: FORM_SEARCH,
-      find: 'const last = this.#last + (2 & isApart);',
+      find: `const last = this.#lastIndex + (2 & isApart);`,
       put: 'const last = 2;',
       bug: 'of several occurrences only the last one is masked',
     },
@@ -319,7 +319,7 @@ export const UPSTREAM: Area = {
     },
     {
       file: POOLS,
-      find: "if (code === 'LOOKUPS_BUSY') return 'lookups_busy'; // says nothing about the address",
+      find: `if (code === 'LOOKUPS_BUSY') return 'lookups_busy'; // A limit of this gateway; it says nothing about the address.`,
       put: '',
       bug: "a tenant's own flood of names opens a circuit",
     },
