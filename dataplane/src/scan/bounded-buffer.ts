@@ -1,4 +1,7 @@
-/** A growing byte buffer with a hard cap. Appending is amortised O(n), so a body that arrives byte by byte stays linear. */
+/**
+ * A growing byte buffer with a hard cap. Appending is amortized O(n), so that a body that arrives byte by byte takes
+ * linear time.
+ */
 export class BoundedBuffer {
   readonly bytesMax: number;
   length = 0;
@@ -9,12 +12,12 @@ export class BoundedBuffer {
     this.#bytes = EMPTY;
   }
 
-  /** The store's own memory: valid up to `length`, until the next append or clear. */
+  /** Internal memory. Valid up to `length`, until the next append or clear. */
   get bytes(): Buffer {
     return this.#bytes;
   }
 
-  /** Copies `source[from, to)` to the end. False, and nothing copied, when the cap would be passed. */
+  /** Copies `source[from, to)` to the end. Returns false and copies nothing when the cap would be exceeded. */
   append(source: Buffer, from: number, to: number): boolean {
     const length = this.length + (to - from);
     if (length > this.bytesMax) return false;

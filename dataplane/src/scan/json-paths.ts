@@ -1,10 +1,12 @@
-/** The members that a JsonScanner looks for, as a tree that it walks down with the document. */
+/** The members that a JsonScanner reports, compiled into a tree that the scanner descends along with the document. */
 
-/** Where in a document something is wanted. `slot` ≥ 0: report the value found here. */
+/**
+ * One position in a document. `slot` ≥ 0: report the value found here. -1: this is only a step on the way to others.
+ */
 export interface JsonPathNode {
   readonly slot: number;
   readonly members: ReadonlyMap<string, JsonPathNode> | null;
-  /** The same members by the length of their names, as bytes. */
+  /** The same members by the byte length of their names. */
   readonly membersByLength: readonly (readonly JsonPathMember[] | undefined)[];
   readonly item: JsonPathNode | null;
 }
@@ -14,7 +16,7 @@ interface JsonPathMember {
   readonly node: JsonPathNode;
 }
 
-/** The member of that name (`bytes[from, to)`, without escapes), null when it is not looked for. */
+/** Node of the member with the name `bytes[from, to)` (without escapes); null when no path contains it. */
 export function findMember(node: JsonPathNode, bytes: Buffer, from: number, to: number): JsonPathNode | null {
   const candidates = node.membersByLength[to - from];
   if (candidates === undefined) return null;
@@ -27,7 +29,7 @@ export function findMember(node: JsonPathNode, bytes: Buffer, from: number, to: 
   return null;
 }
 
-/** Compiles `{path: slot}`; `.` separates members, a trailing `[]` of a part means each item of that array. */
+/** Compiles `{path: slot}`. `.` separates members; a trailing `[]` of a part means each item of that array. */
 export function compileJsonPaths(paths: Readonly<Record<string, number>>): JsonPathNode {
   const root = createNode();
   for (const [path, slot] of Object.entries(paths)) {

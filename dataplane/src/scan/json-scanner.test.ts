@@ -8,7 +8,7 @@ const NESTED = 1;
 const ITEM = 2;
 const PATHS = compileJsonPaths({ usage: USAGE, 'response.usage': NESTED, 'output[].type': ITEM });
 
-class Found implements JsonScanSink {
+class RecordingSink implements JsonScanSink {
   readonly texts: (string | null)[][] = [[], [], []];
   readonly spans: [number, number][] = [];
   scanner!: JsonScanner;
@@ -18,20 +18,20 @@ class Found implements JsonScanSink {
   }
 }
 
-function scan(document: Buffer, cuts: readonly number[] = []): Found & { scanner: JsonScanner } {
-  const found = new Found();
+function scan(document: Buffer, cuts: readonly number[] = []): RecordingSink & { scanner: JsonScanner } {
+  const found = new RecordingSink();
   found.scanner = new JsonScanner(PATHS, found);
   const edges = [0, ...cuts.map((cut) => cut % (document.length + 1)).sort((a, b) => a - b), document.length];
   for (let i = 1; i < edges.length; i++) {
     const chunk = Buffer.concat([Buffer.from('xx'), document.subarray(edges[i - 1], edges[i]), Buffer.from('"{')]);
-    found.scanner.push(chunk, 2, chunk.length - 2); // only the middle is the document's
+    found.scanner.push(chunk, 2, chunk.length - 2); // only the middle belongs to the document
     chunk.fill(0x7d);
   }
   return found;
 }
 
-/** What JSON.parse finds at the same paths. Object keys are unique in what JSON.stringify prints. */
-function reference(value: unknown): unknown[][] {
+/** Values that JSON.parse finds at the same paths. Object keys are unique in the output of JSON.stringify. */
+function parseReference(value: unknown): unknown[][] {
   const member = (from: unknown, name: string): unknown[] =>
     typeof from === 'object' && from !== null && !Array.isArray(from) && Object.hasOwn(from, name)
       ? [(from as Record<string, unknown>)[name]]
@@ -74,8 +74,8 @@ const documents = fc
   .map(([value, indent]) => ({ value: value as unknown, text: JSON.stringify(value, null, indent) }));
 const cuts = fc.array(fc.nat(5000), { maxLength: 30 });
 
-describe('json scanner', () => {
-  it('a string ends at a quote behind an even number of backslashes, however long it is', () => {
+describe('JsonScanner', () => {
+  it('ends a string of any length at a quote after an even number of backslashes', () => {
     for (let length = 0; length < 120; length++) {
       for (let slashes = 0; slashes <= 5; slashes++) {
         const text = `{"x":"${'a'.repeat(length)}${'\\\\'.repeat(slashes)}","usage":7}`;
@@ -85,13 +85,13 @@ describe('json scanner', () => {
     }
   });
 
-  it('finds what JSON.parse finds, at any chunk boundaries', () => {
+  it('finds the same values as JSON.parse, at any chunk boundaries', () => {
     fc.assert(
       fc.property(documents, cuts, ({ value, text }, at) => {
         const document = Buffer.from(text);
         const found = scan(document, at);
         const parsed = found.texts.map((texts) => texts.map((one) => JSON.parse(one!) as unknown));
-        expect(parsed).toEqual(reference(JSON.parse(JSON.stringify(value))));
+        expect(parsed).toEqual(parseReference(JSON.parse(JSON.stringify(value))));
         expect(found.scanner.isDone).toBe(true);
         const texts = found.spans.map(([from, to]) => document.toString('utf8', from, to));
         expect(texts.sort()).toEqual(found.texts.flat().sort());
@@ -100,7 +100,7 @@ describe('json scanner', () => {
     );
   });
 
-  it('byte by byte', () => {
+  it('finds the same values when fed byte by byte', () => {
     fc.assert(
       fc.property(documents, ({ text }) => {
         const document = Buffer.from(text);
@@ -109,7 +109,7 @@ describe('json scanner', () => {
     );
   });
 
-  it('a document cut anywhere is not done, and no bytes make it throw', () => {
+  it('is not done for a truncated document, and never throws', () => {
     fc.assert(
       fc.property(documents, fc.nat(5000), ({ text }, at) => {
         const document = Buffer.from(text);
@@ -142,16 +142,16 @@ describe('json scanner', () => {
     '\ufeff{}',
     '{"output":[,]}',
     '{"output":[1 2]}',
-  ])('%s is not well-formed', (text) => {
+  ])('rejects the malformed document %s', (text) => {
     const { scanner } = scan(Buffer.from(text));
     expect(scanner.hasFailed || !scanner.isDone).toBe(true);
   });
 
-  it('an escaped name is the same name, the last of two values counts as the second', () => {
+  it('decodes an escaped name, and reports duplicate members in order', () => {
     expect(scan(Buffer.from('{"\\u0075sage":1,"usage":2}')).texts[USAGE]).toEqual(['1', '2']);
   });
 
-  it('a value over the bound is reported as null, and what follows is found', () => {
+  it('reports a value over VALUE_BYTES_MAX as null and continues', () => {
     const long = `"${'x'.repeat(VALUE_BYTES_MAX)}"`;
     const document = Buffer.from(`{"usage":${long},"response":{"usage":7}}`);
     expect(scan(document).texts).toEqual([[null], ['7'], []]);

@@ -1,28 +1,27 @@
 /**
- * Reads a few members out of a JSON document without building it, on any chunk boundaries and in constant memory:
+ * Reads a few members of a JSON document without building it, at any chunk boundaries and in constant memory:
  *
  *   paths  `usage`, `response.usage`, `output[].type`   compiled once into a tree of nodes
- *   bytes  ── push ──▶  state machine  ── value(slot, raw JSON text) ──▶  sink
+ *   bytes  ── push ──▶  state machine  ── onValue(slot, raw JSON text) ──▶  sink
  *
- * Only containers on a path are tracked; everything else is skipped by counting brackets outside strings, so text that
- * looks like a member but stands inside a JSON string is never taken for one, and depth costs nothing. A value longer
- * than `VALUE_BYTES_MAX` is reported as null. The grammar is checked as far as the tracked containers go; a document
- * that breaks it there ends in `failed`.
+ * Tracks only containers on a path and skips all others by counting brackets outside strings. So text inside a JSON
+ * string is never taken for a member, and depth costs nothing. The grammar is checked only in the tracked containers;
+ * an error there sets `hasFailed`.
  */
 import { BoundedBuffer } from './bounded-buffer.js';
 import { findMember, type JsonPathNode } from './json-paths.js';
 
 export interface JsonScanSink {
-  /** `text`: the value's raw JSON, null when it is longer than VALUE_BYTES_MAX. */
+  /** `text`: raw JSON of the value, or null when it is longer than VALUE_BYTES_MAX. */
   onValue(slot: number, text: string | null): void;
 }
 
 export const VALUE_BYTES_MAX = 65_536;
 const KEY_BYTES_MAX = 256;
-/** After this many bytes of a string by hand, the native search for its end is quicker. */
+/** After this many bytes of a string, the native search for its end is faster than a loop. */
 const NEAR_BYTES = 48;
 
-/** A stretch of a string that is shorter is text, whatever it looks like. */
+/** A shorter stretch of a string always counts as text. */
 const BLOB_BYTES_MIN = 2_048;
 const BLOB_SAMPLE_BYTES = 256;
 
@@ -44,12 +43,12 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 export class JsonScanner {
-  /** Offset of the last reported value's first byte, and of the byte after it, counted from the document's start. */
+  /** Offset of the first byte of the last reported value, counted from the start of the document. */
   valueStart = 0;
   valueEnd = 0;
-  /** Bytes inside strings that look like packed data (base64): long, without blanks or escapes. Over all documents. */
+  /** Bytes in strings that look like packed data (base64): long, without blanks or escapes. Sum over all documents. */
   blobBytes = 0;
-  /** Offset of the document's first structural byte; -1 before it. */
+  /** Offset of the first structural byte of the document; -1 before it. */
   rootStart = -1;
 
   readonly #root: JsonPathNode;
@@ -57,13 +56,13 @@ export class JsonScanner {
   #state = VALUE;
   #node: JsonPathNode | null;
   readonly #stack: JsonPathNode[] = [];
-  /** Parallel to #stack: the container is an array. */
+  /** Parallel to #stack: whether the container is an array. */
   readonly #arrays: boolean[] = [];
   #skipDepth = 0;
   #escaped = false;
   #keyText = '';
   #keyTooLong = false;
-  /** Bytes of the document before the current chunk's index 0. */
+  /** Bytes of the document before index 0 of the current chunk. */
   #base = 0;
   #captureFrom = -1;
   #captureLost = false;
@@ -83,7 +82,7 @@ export class JsonScanner {
     return this.#state === FAILED;
   }
 
-  /** Begins a new document. */
+  /** Starts a new document. `blobBytes` is kept. */
   reset(): void {
     this.#state = VALUE;
     this.#node = this.#root;
@@ -102,41 +101,41 @@ export class JsonScanner {
     this.rootStart = -1;
   }
 
-  /** The next bytes of the document: `bytes[from, to)`. */
+  /** Reads the next bytes of the document: `bytes[from, to)`. */
   push(bytes: Buffer, from: number, to: number): void {
     if (this.#state === FAILED) return;
     this.#base -= from;
     if (this.#captureFrom >= 0) this.#captureFrom = from;
     let at = from;
     while (at < to && this.#state !== FAILED) at = this.#step(bytes, at, to);
-    if (this.#captureFrom >= 0) this.#hold(bytes, to);
+    if (this.#captureFrom >= 0) this.#holdCapture(bytes, to);
     this.#base += to;
   }
 
   #step(bytes: Buffer, at: number, to: number): number {
     switch (this.#state) {
       case SKIP:
-        return this.#skip(bytes, at, to);
+        return this.#skipContainer(bytes, at, to);
       case SKIP_STRING: {
-        const close = this.#findQuote(bytes, at, to);
+        const close = this.#findStringEnd(bytes, at, to);
         if (close < to) this.#state = SKIP;
         return close + 1;
       }
       case IN_STRING: {
-        const close = this.#findQuote(bytes, at, to);
+        const close = this.#findStringEnd(bytes, at, to);
         if (close < to) this.#endValue(bytes, close + 1);
         return close + 1;
       }
       case IN_KEY:
         return this.#readKey(bytes, at, to);
       case IN_LITERAL:
-        return this.#literal(bytes, at, to);
+        return this.#readLiteral(bytes, at, to);
       default:
-        return this.#structure(bytes, at, to);
+        return this.#readStructure(bytes, at, to);
     }
   }
 
-  #structure(bytes: Buffer, at: number, to: number): number {
+  #readStructure(bytes: Buffer, at: number, to: number): number {
     const byte = bytes[at]!;
     if (isBlank(byte)) {
       let next = at + 1;
@@ -174,7 +173,7 @@ export class JsonScanner {
 
   #readKey(bytes: Buffer, at: number, to: number): number {
     if (this.#keyText === '' && !this.#keyTooLong && !this.#escaped) {
-      // Nearly every key: here as a whole, without escapes.
+      // Fast path for nearly every key: complete in these bytes and without escapes.
       let end = at;
       while (end < to && bytes[end] !== QUOTE && bytes[end] !== BACKSLASH) end++;
       if (end < to && bytes[end] === QUOTE) {
@@ -183,7 +182,7 @@ export class JsonScanner {
         return end + 1;
       }
     }
-    const close = this.#findQuote(bytes, at, to);
+    const close = this.#findStringEnd(bytes, at, to);
     const end = Math.min(close, to);
     if (this.#keyText.length + (end - at) > KEY_BYTES_MAX) this.#keyTooLong = true;
     else this.#keyText += bytes.toString('latin1', at, end);
@@ -251,12 +250,12 @@ export class JsonScanner {
     return at + 1;
   }
 
-  #skip(bytes: Buffer, from: number, to: number): number {
+  #skipContainer(bytes: Buffer, from: number, to: number): number {
     let depth = this.#skipDepth;
     for (let at = from; at < to; at++) {
       const byte = bytes[at]!;
       if (byte === QUOTE) {
-        const close = this.#findQuote(bytes, at + 1, to);
+        const close = this.#findStringEnd(bytes, at + 1, to);
         if (close >= to) {
           this.#skipDepth = depth;
           this.#state = SKIP_STRING;
@@ -273,7 +272,7 @@ export class JsonScanner {
     return to;
   }
 
-  #literal(bytes: Buffer, from: number, to: number): number {
+  #readLiteral(bytes: Buffer, from: number, to: number): number {
     for (let at = from; at < to; at++) {
       const byte = bytes[at]!;
       if (byte === 0x2c || byte === 0x7d || byte === 0x5d || byte <= 0x20) {
@@ -293,19 +292,19 @@ export class JsonScanner {
     if (this.#held.length === 0 && !this.#captureLost) {
       if (end - this.#captureFrom <= VALUE_BYTES_MAX) text = bytes.toString('utf8', this.#captureFrom, end);
     } else {
-      this.#hold(bytes, end);
+      this.#holdCapture(bytes, end);
       if (!this.#captureLost) text = this.#held.bytes.toString('utf8', 0, this.#held.length);
     }
     this.#captureFrom = -1;
     this.#sink.onValue(slot, text);
   }
 
-  #hold(bytes: Buffer, to: number): void {
+  #holdCapture(bytes: Buffer, to: number): void {
     if (!this.#captureLost && !this.#held.append(bytes, this.#captureFrom, to)) this.#captureLost = true;
   }
 
-  /** Index of the quote that ends the string, or `to` when it is not in these bytes. */
-  #findQuote(bytes: Buffer, from: number, to: number): number {
+  /** Index of the quote that ends the string, or `to` when these bytes do not contain it. */
+  #findStringEnd(bytes: Buffer, from: number, to: number): number {
     let at = from;
     if (this.#escaped && at < to) {
       this.#escaped = false;
@@ -322,7 +321,7 @@ export class JsonScanner {
         const found = bytes.subarray(at, to).indexOf(QUOTE);
         const stop = found < 0 ? to : at + found;
         if (stop - at >= BLOB_BYTES_MIN && looksLikeBase64(bytes, at)) this.blobBytes += stop - at;
-        const isEscaped = (backslashesBefore(bytes, at, stop) & 1) === 1;
+        const isEscaped = (countBackslashesBefore(bytes, at, stop) & 1) === 1;
         if (found < 0) {
           this.#escaped = isEscaped;
           return to;
@@ -342,14 +341,14 @@ function isLiteralStart(byte: number): boolean {
   return (byte >= 0x30 && byte <= 0x39) || byte === 0x2d || byte === 0x74 || byte === 0x66 || byte === 0x6e;
 }
 
-/** How many backslashes stand directly before `end`, looking back no further than `start`. */
-function backslashesBefore(bytes: Buffer, start: number, end: number): number {
+/** Number of backslashes directly before `end`, looking back no further than `start`. */
+function countBackslashesBefore(bytes: Buffer, start: number, end: number): number {
   let at = end;
   while (at > start && bytes[at - 1] === BACKSLASH) at--;
   return end - at;
 }
 
-/** Only letters, digits and `+/=_-` (base64, base64url, hex) in the sample at `from`. */
+/** Whether the sample at `from` contains only letters, digits and `+/=_-` (base64, base64url, hex). */
 function looksLikeBase64(bytes: Buffer, from: number): boolean {
   for (let at = from; at < from + BLOB_SAMPLE_BYTES; at++) {
     const byte = bytes[at]!;

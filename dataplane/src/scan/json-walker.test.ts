@@ -4,7 +4,7 @@ import { countItems, decodeStringAt, type JsonObjectNode, walkJson } from './jso
 
 const WATCHED = new Set(['a', 'b']);
 
-function walked(
+function walkText(
   text: string,
   ignored = '',
 ): { objects: JsonObjectNode[]; document: JsonObjectNode | null; body: Buffer } {
@@ -18,8 +18,8 @@ function walked(
   return { objects, document, body };
 }
 
-test('walk: members that are looked for, at any depth, however they are spelled', () => {
-  const { objects, body } = walked('{"x":[{"A":"1"},{"c":{"\\u0062":"\\u0032"}}], "b" : {"a":null}}');
+test('walkJson finds watched members at any depth and in any spelling', () => {
+  const { objects, body } = walkText('{"x":[{"A":"1"},{"c":{"\\u0062":"\\u0032"}}], "b" : {"a":null}}');
   const found = objects.map(({ name, rootMember: root, values }) => [
     name,
     root,
@@ -34,14 +34,14 @@ test('walk: members that are looked for, at any depth, however they are spelled'
   ]);
 });
 
-test('walk: an object that is a member itself is kept, one of many in an array is not', () => {
-  const { document } = walked('{"a":{"b":1},"b":[{"a":1}]}');
+test('walkJson keeps an object that is a member’s value, but not an object in an array', () => {
+  const { document } = walkText('{"a":{"b":1},"b":[{"a":1}]}');
   expect([...document!.objects.keys()]).toEqual(['a']);
 });
 
-test('walk: what is ignored stays so inside; a member in two spellings is odd', () => {
-  const { objects } = walked('{"x":{"a":{"c":{}}},"y":{"a":1,"A":2}}', 'x');
-  expect(objects.map(({ name, isIgnored: ignored, hasDuplicateMember: isOdd }) => [name, ignored, isOdd])).toEqual([
+test('walkJson ignores nested objects of an ignored one, and reports duplicate members', () => {
+  const { objects } = walkText('{"x":{"a":{"c":{}}},"y":{"a":1,"A":2}}', 'x');
+  expect(objects.map(({ name, isIgnored, hasDuplicateMember }) => [name, isIgnored, hasDuplicateMember])).toEqual([
     ['c', true, false],
     ['a', true, false],
     ['x', true, false],
@@ -50,7 +50,7 @@ test('walk: what is ignored stays so inside; a member in two spellings is odd', 
   ]);
 });
 
-test('walk: sees as many objects, and the same members, as a parser', () => {
+test('walkJson sees the same objects and members as JSON.parse', () => {
   const name = fc.constantFrom('a', 'b', 'c', 'q"', '\\', '{', 'é');
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof(
@@ -66,9 +66,9 @@ test('walk: sees as many objects, and the same members, as a parser', () => {
   fc.assert(
     fc.property(value, fc.constantFrom(undefined, 2), (document, indent) => {
       const text = JSON.stringify(document, null, indent);
-      const seen = walked(text);
+      const seen = walkText(text);
       const expected: unknown[] = [];
-      visit(document, expected);
+      collectObjects(document, expected);
       const found = seen.objects.map(({ values }) =>
         Object.fromEntries(
           [...values].map(([key, { start, end }]) => [key, JSON.parse(seen.body.toString('utf8', start, end))]),
@@ -86,10 +86,10 @@ test('walk: sees as many objects, and the same members, as a parser', () => {
   );
 });
 
-/** Objects, inner ones first, with the members that are looked for. */
-function visit(value: unknown, into: unknown[]): void {
+/** Collects objects, inner ones first, with their watched members. */
+function collectObjects(value: unknown, into: unknown[]): void {
   if (typeof value !== 'object' || value === null) return;
-  for (const inner of Object.values(value)) visit(inner, into);
+  for (const inner of Object.values(value)) collectObjects(inner, into);
   if (Array.isArray(value)) return;
   into.push(Object.fromEntries(Object.entries(value).filter(([key, inner]) => WATCHED.has(key) && inner !== null)));
 }

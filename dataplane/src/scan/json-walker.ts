@@ -1,37 +1,40 @@
 /**
- * Walks a JSON document at any depth and reports each object when it ends, inner ones first. Builds nothing but the chain
- * of open objects: memory is bounded by the depth. The document must have passed a strict reader (policy/strict-json.ts)
- * before: its grammar is not checked again.
+ * Walks a JSON document at any depth and reports each object at its end, inner objects first. Keeps only the chain of
+ * open objects, so memory is bounded by the depth. Does not check the grammar: the document must have passed the strict
+ * validator (policy/body/strict-json-validator.ts).
  *
- * Names are compared decoded and in lower case, because some parsers ignore case and all of them read escapes.
+ * Names are compared decoded and in lower case, because some parsers ignore case and all of them decode escapes.
  */
 
-/** Where a value stands: `body[start, end)`. */
+/** Position of a value: `body[start, end)`. */
 export interface JsonSpan {
   readonly start: number;
   readonly end: number;
-  /** Its member is not spelled as it is looked for, once decoded: a provider that minds the case does not read it. */
+  /**
+   * The decoded member name differs from the watched name in case or blanks. A case-sensitive provider does not read
+   * it.
+   */
   readonly isAltSpelling?: boolean;
 }
 
-/** Most objects have nothing that is looked for: these stand for it and are never changed. */
+/** Shared empty maps for the many objects without watched members; never changed. */
 const NO_VALUES: Map<string, JsonSpan> = new Map();
 const NO_OBJECTS: Map<string, JsonObjectNode> = new Map();
 
 export class JsonObjectNode {
-  /** The nearest object around this one; null for the document itself. */
+  /** The nearest enclosing object; null for the document itself. */
   readonly parent: JsonObjectNode | null;
-  /** The member of `parent` in which this object stands, directly or inside arrays. */
+  /** The member of `parent` that contains this object, directly or inside arrays. */
   readonly name: string;
-  /** The member of the document in which this object stands. */
+  /** The top-level member of the document that contains this object. */
   readonly rootMember: string;
-  /** Stands inside an object that the walk was told to ignore. */
+  /** This object is, or is inside, an object that `shouldIgnore` selected. */
   readonly isIgnored: boolean;
-  /** Members that are looked for and are not null. */
+  /** Watched members that are not null. */
   values: Map<string, JsonSpan> = NO_VALUES;
-  /** Those of them that are objects. */
+  /** The watched members that are objects. */
   objects: Map<string, JsonObjectNode> = NO_OBJECTS;
-  /** A member that is looked for is there in two spellings. */
+  /** A watched member occurs twice, perhaps in different spellings. */
   hasDuplicateMember = false;
   /** The member whose value is being read. */
   member = '';
@@ -47,38 +50,41 @@ export class JsonObjectNode {
 }
 
 interface WalkOptions {
-  /** Members that are looked for, in lower case. */
+  /** Names of the members to report, in lower case. */
   readonly watchedMembers: ReadonlySet<string>;
-  /** Whether an object in `member` of `parent` is to be ignored, with all that is in it. */
+  /** Whether to ignore an object in `member` of `parent`, with all nested objects. */
   shouldIgnore(parent: JsonObjectNode, member: string): boolean;
-  /** An object has ended. */
+  /** Called at the end of each object. */
   onObjectEnd(object: JsonObjectNode): void;
 }
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 /**
- * Strings and objects of one document. The walk is one turn of the event loop: 250 000 take some 50 ms, and the most that
- * 10 MB can hold would take a second.
+ * Maximum of strings and objects in one document. The walk blocks the event loop: 250 000 take about 50 ms, and the
+ * most that 10 MB can contain would take a second.
  */
 const VALUES_MAX = 250_000;
-/** No member that is looked for is longer, each of its characters escaped. */
+/** Longer than any watched name with every character escaped, in bytes. */
 const NAME_BYTES_MAX = 256;
 
-/** The document; null where it is no object, or has more than {@link VALUES_MAX} strings and objects. */
+/**
+ * Walks the document and returns its top-level object. Null when there is none, or more than {@link VALUES_MAX} strings
+ * and objects.
+ */
 export function walkJson(
   body: Buffer,
-  { watchedMembers: watched, shouldIgnore: ignores, onObjectEnd: ended }: WalkOptions,
+  { watchedMembers, shouldIgnore, onObjectEnd }: WalkOptions,
 ): JsonObjectNode | null {
   /** Open containers; null: an array. */
   const open: (JsonObjectNode | null)[] = [];
   let top: JsonObjectNode | null = null;
   let current: JsonObjectNode | null = null;
   let expectsName = false;
-  let parts = 0;
+  let valueCount = 0;
   for (let at = 0; at < body.length; at++) {
     const byte = body[at]!;
-    if ((byte === QUOTE || byte === 0x7b) && ++parts > VALUES_MAX) return null;
+    if ((byte === QUOTE || byte === 0x7b) && ++valueCount > VALUES_MAX) return null;
     if (byte === QUOTE) {
       const close = findStringEnd(body, at + 1);
       if (expectsName) {
@@ -91,7 +97,7 @@ export function walkJson(
     } else if (byte === 0x3a) {
       current!.valueStart = at + 1;
     } else if (byte === 0x7b) {
-      const ignored: boolean = current !== null && (current.isIgnored || ignores(current, current.member));
+      const ignored: boolean = current !== null && (current.isIgnored || shouldIgnore(current, current.member));
       current = new JsonObjectNode(current, ignored);
       top ??= current;
       open.push(current);
@@ -101,26 +107,26 @@ export function walkJson(
     } else if (byte === 0x2c) {
       const container = open[open.length - 1]!;
       if (container === null) continue;
-      endValue(body, container, at, watched);
+      endValue(body, container, at, watchedMembers);
       expectsName = true;
     } else if (byte === 0x7d) {
       const object: JsonObjectNode = open.pop()!;
-      endValue(body, object, at, watched);
+      endValue(body, object, at, watchedMembers);
       expectsName = false;
       current = object.parent;
-      // In an array there may be many: only what is a member's value itself is kept.
-      if (current !== null && open[open.length - 1] === current && watched.has(object.name)) {
+      // An array can contain many objects. Keeps only an object that is itself a member's value.
+      if (current !== null && open[open.length - 1] === current && watchedMembers.has(object.name)) {
         if (current.objects === NO_OBJECTS) current.objects = new Map();
         current.objects.set(object.name, object);
       }
-      ended(object);
+      onObjectEnd(object);
     } else if (byte === 0x5d) open.pop();
   }
   return top;
 }
 
 function endValue(body: Buffer, object: JsonObjectNode, at: number, watched: ReadonlySet<string>): void {
-  const { member, isAltSpelling: isRespelled } = object;
+  const { member, isAltSpelling } = object;
   let start = object.valueStart;
   object.valueStart = -1;
   if (start === -1 || !watched.has(member)) return;
@@ -130,10 +136,10 @@ function endValue(body: Buffer, object: JsonObjectNode, at: number, watched: Rea
   if (body[start] === 0x6e) return; // null
   if (object.values === NO_VALUES) object.values = new Map();
   if (object.values.has(member)) object.hasDuplicateMember = true;
-  else object.values.set(member, { start, end, isAltSpelling: isRespelled });
+  else object.values.set(member, { start, end, isAltSpelling: isAltSpelling });
 }
 
-/** Items of the array at `span`: strings, and arrays and objects; 0 where no array is there. */
+/** Number of strings, arrays and objects in the array at `span`; 0 when there is no array. */
 export function countItems(body: Buffer, span: JsonSpan): number {
   if (body[span.start] !== 0x5b) return 0;
   let items = 0;
@@ -150,14 +156,14 @@ export function countItems(body: Buffer, span: JsonSpan): number {
   return items;
 }
 
-/** The decoded string at `span`; null where no string is there, or one of more than `bytesMax` bytes. */
+/** The decoded string at `span`; null when there is no string, or one of more than `bytesMax` bytes. */
 export function decodeStringAt(body: Buffer, span: JsonSpan | undefined, bytesMax = NAME_BYTES_MAX): string | null {
   if (span === undefined || body[span.start] !== QUOTE || span.end - span.start > bytesMax) return null;
   const text = body.toString('utf8', span.start, span.end);
   return text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1);
 }
 
-/** Index of the quote that ends the string whose first byte is at `from`. */
+/** Index of the quote that ends the string whose content starts at `from`. */
 function findStringEnd(body: Buffer, from: number): number {
   let at = from;
   for (;;) {

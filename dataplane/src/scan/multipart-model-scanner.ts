@@ -1,18 +1,18 @@
 import { BoundedBuffer } from './bounded-buffer.js';
 
-/** Longest part header plus model name worth reading. */
+/** Longest part header plus model name that is read, in bytes. */
 const PART_BYTES_MAX = 1_024;
 const MODEL_FIELD = /^content-disposition:\s*form-data;[^\r\n]*\bname="?model"?\s*(?:;|\r|$)/im;
 
 /**
- * Finds the `model` field of a multipart form as it passes, on any chunk boundaries. Only parts behind the form's own
- * boundary count, so a file that looks like a field changes nothing. Two different models: none.
+ * Finds the `model` field of a multipart form at any chunk boundaries. Reads only parts after the form's own boundary,
+ * so a file that looks like a field has no effect.
  */
 export class MultipartModelScanner {
-  /** Null when there was none, or when there is doubt. */
+  /** Null when there is no model field, or two different ones. */
   model: string | null = null;
   readonly #delimiter: Buffer;
-  /** The last bytes of the chunk before while searching; the part's beginning while reading. */
+  /** While searching: the last bytes of the previous chunk. While reading: the beginning of the part. */
   readonly #held = new BoundedBuffer(PART_BYTES_MAX);
   #isReading = false;
   #isAmbiguous = false;
@@ -27,19 +27,19 @@ export class MultipartModelScanner {
   }
 
   #findBoundary(chunk: Buffer, from: number): number {
-    const border = this.#delimiter.length - 1;
+    const overlap = this.#delimiter.length - 1;
     if (this.#held.length > 0) {
-      const seam = Math.min(chunk.length, from + border);
+      const seam = Math.min(chunk.length, from + overlap);
       this.#held.append(chunk, from, seam);
       const found = this.#held.bytes.subarray(0, this.#held.length).indexOf(this.#delimiter);
       if (found >= 0) {
-        // It ends inside the seam: go on right behind it.
+        // The delimiter ends inside the seam: continue directly after it.
         const past = this.#held.length - (found + this.#delimiter.length);
         this.#startPart();
         return seam - past;
       }
       if (seam === chunk.length) {
-        this.#keepTail(border);
+        this.#keepTail(overlap);
         return seam;
       }
       this.#held.clear();
@@ -49,7 +49,7 @@ export class MultipartModelScanner {
       this.#startPart();
       return found + this.#delimiter.length;
     }
-    this.#held.append(chunk, Math.max(from, chunk.length - border), chunk.length);
+    this.#held.append(chunk, Math.max(from, chunk.length - overlap), chunk.length);
     return chunk.length;
   }
 
@@ -75,7 +75,7 @@ export class MultipartModelScanner {
     if (end >= 0 && isModel) this.#setModel(part.toString('utf8', blank + 4, end));
     const isDecided = blank >= 0 && (!isModel || end >= 0);
     if (!isDecided && this.#held.length < PART_BYTES_MAX) return to;
-    // The next boundary may stand in what was read: search it again from where the value begins.
+    // The bytes read may contain the next boundary. Search again from the start of the value.
     const again = blank >= 0 ? blank : part.length;
     const back = Math.min(to - from, part.length - again);
     this.#isReading = false;

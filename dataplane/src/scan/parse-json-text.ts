@@ -1,6 +1,6 @@
-/** JSON values that a scanner captured as text, parsed; what does not parse is nothing. */
+/** Parses JSON values that a scanner captured as text. Invalid JSON yields null. */
 
-/** The parsed string cut to `lengthMax`, or null when the text is not a non-empty JSON string. */
+/** The parsed string cut to `lengthMax` characters; null when the text is not a non-empty JSON string. */
 export function parseJsonString(text: string | null, lengthMax = 256): string | null {
   if (text === null || text.charCodeAt(0) !== 0x22) return null;
   const value = text.includes('\\') ? parseJson(text) : text.slice(1, -1);
@@ -9,7 +9,7 @@ export function parseJsonString(text: string | null, lengthMax = 256): string | 
 
 export type JsonObject = { readonly [name: string]: unknown };
 
-/** The parsed object, or null when the text is not a JSON object. */
+/** The parsed object; null when the text is not a JSON object. */
 export function parseJsonObject(text: string | null): JsonObject | null {
   return asJsonObject(parseJson(text));
 }

@@ -9,14 +9,14 @@ const file = (content: string): string =>
   part('Content-Disposition: form-data; name="file"; filename="a.mp3"\r\nContent-Type: audio/mpeg', content);
 const model = (name: string): string => part('Content-Disposition: form-data; name="model"', name);
 
-describe('request scanner', () => {
-  it('reads model and stream of a JSON body, whatever stands inside strings and nested objects', () => {
+describe('RequestScanner', () => {
+  it('reads model and stream of a JSON body and ignores strings and nested objects', () => {
     const body = '{"messages":[{"model":"no","content":"\\"model\\":\\"no\\""}],"stream":true,"model":"gpt-5-mini"}';
     expect(scanRequest(Buffer.from(body), 'application/json')).toEqual({
       model: 'gpt-5-mini',
       streamed: true,
-      items: 0,
-      order: null,
+      itemCount: 0,
+      requestedOutput: null,
       blobBytes: 0,
     });
   });
@@ -26,7 +26,7 @@ describe('request scanner', () => {
     expect(scanRequest(Buffer.from(body), 'application/json').itemCount).toBe(2);
   });
 
-  it('tells packed data from text', () => {
+  it('distinguishes packed data from text', () => {
     const blobBytes = (text: string): number => scanRequest(Buffer.from(JSON.stringify({ x: [text] })), null).blobBytes;
     const image = Buffer.alloc(30_000, 7).toString('base64');
     expect(blobBytes(`data:image/png;base64,${image}`)).toBeGreaterThan(39_900);
@@ -46,11 +46,11 @@ describe('request scanner', () => {
     ],
     ['a file that looks like the field', form(file('Content-Disposition: form-data; name="model"\r\n\r\nm\r\n')), null],
     ['other names', form(part('Content-Disposition: form-data; name="model2"; x="model"', 'm')), null],
-    ['two that differ', form(model('a'), model('b')), null],
-    ['two alike', form(model('a'), model('a')), 'a'],
+    ['two different fields', form(model('a'), model('b')), null],
+    ['two equal fields', form(model('a'), model('a')), 'a'],
     ['an endless header', form(part(`X: ${'y'.repeat(3000)}`, 'z'), model('m')), 'm'],
   ];
-  it.each(forms)('form: model %s', (_name, body, expected) => {
+  it.each(forms)('reads the model of a form: %s', (_name, body, expected) => {
     expect(scanRequest(body, FORM_TYPE).model).toBe(expected);
     fc.assert(
       fc.property(fc.array(fc.nat(4000), { maxLength: 30 }), (cuts) => {

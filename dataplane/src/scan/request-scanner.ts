@@ -1,7 +1,7 @@
 /**
- * What metering wants to know of a request: the model it names (some answers do not), whether it asks for a stream,
- * and how many items a body that is one array has. Fed on the tee as the body passes, in constant memory; the body may
- * be JSON or a form with a `model` field (audio, image edits).
+ * Reads from a request body what metering needs: the model (some responses do not name it), whether the call asks for a
+ * stream, and the number of items of a top-level array. Observes the body as it passes, in constant memory. The body
+ * may be JSON or a multipart form with a `model` field (audio, image edits).
  */
 
 import { compileJsonPaths } from './json-paths.js';
@@ -10,23 +10,23 @@ import { MultipartModelScanner, parseMultipartBoundary } from './multipart-model
 import { parseJsonString } from './parse-json-text.js';
 
 export interface RequestFacts {
-  /** Null when the body names none. */
+  /** Null when the body names no model. */
   readonly model: string | null;
   readonly streamed: boolean;
-  /** E-mails of a resend batch; 0 when the body is no array. */
+  /** E-mails of a Resend batch; 0 when the body is not an array. */
   readonly itemCount: number;
   /** Bytes of packed data (base64) in a JSON body. */
   readonly blobBytes: number;
-  /** Of a call that is billed by what it asks for; null otherwise, and where the body was not read. */
+  /** Set for calls that are billed by the requested output; null otherwise, and when the body is not JSON. */
   readonly requestedOutput: RequestedOutput | null;
 }
 
-/** What speech is to be made of, or what images. */
+/** Requested speech or images. */
 export interface RequestedOutput {
-  /** The text to be spoken: how many characters, and bytes in UTF-8. */
+  /** Characters (code points) of the text to speak. */
   readonly characters: number;
   readonly textBytes: number;
-  /** As the request has them; `''`: it does not say. */
+  /** As the request spells it; `''` when absent. */
   readonly size: string;
   readonly quality: string;
 }
@@ -38,7 +38,13 @@ const INPUT = 3;
 const SIZE = 4;
 const QUALITY = 5;
 const PATHS = compileJsonPaths({ model: MODEL, stream: STREAM, '[].to': ITEM });
-const ORDER_PATHS = compileJsonPaths({ model: MODEL, stream: STREAM, input: INPUT, size: SIZE, quality: QUALITY });
+const REQUESTED_OUTPUT_PATHS = compileJsonPaths({
+  model: MODEL,
+  stream: STREAM,
+  input: INPUT,
+  size: SIZE,
+  quality: QUALITY,
+});
 const WORD_CHARS_MAX = 32;
 
 export class RequestScanner implements JsonScanSink {
@@ -53,25 +59,30 @@ export class RequestScanner implements JsonScanSink {
   #size = '';
   #quality = '';
 
-  /** `contentType`: the request's header; null when absent (taken for JSON). `isOrder`: see {@link RequestFacts.requestedOutput}. */
+  /**
+   * `contentType`: the request's header; null when absent (read as JSON). `readsRequestedOutput`: also read {@link
+   * RequestFacts.requestedOutput}.
+   */
   constructor(contentType: string | null, readsRequestedOutput = false) {
     const type = (contentType ?? 'json').trimStart().toLowerCase();
     const boundary = type.startsWith('multipart/') ? parseMultipartBoundary(contentType!) : null;
     this.#form = boundary === null ? null : new MultipartModelScanner(boundary);
-    this.#json = type.includes('json') ? new JsonScanner(readsRequestedOutput ? ORDER_PATHS : PATHS, this) : null;
+    this.#json = type.includes('json')
+      ? new JsonScanner(readsRequestedOutput ? REQUESTED_OUTPUT_PATHS : PATHS, this)
+      : null;
     this.#readsRequestedOutput = readsRequestedOutput && this.#json !== null;
   }
 
-  /** The next bytes of the body; not kept. */
+  /** Reads the next bytes of the body; does not keep them. */
   observe(chunk: Buffer): void {
     this.#json?.push(chunk, 0, chunk.length);
     this.#form?.observe(chunk);
   }
 
-  /** As far as the body has been seen. */
+  /** The facts of the bytes observed so far. */
   facts(): RequestFacts {
     const model = this.#form === null ? this.#model : this.#form.model;
-    const order = this.#readsRequestedOutput
+    const requestedOutput = this.#readsRequestedOutput
       ? { characters: this.#characters, textBytes: this.#textBytes, size: this.#size, quality: this.#quality }
       : null;
     return {
@@ -79,7 +90,7 @@ export class RequestScanner implements JsonScanSink {
       streamed: this.#streamed,
       itemCount: this.#items,
       blobBytes: this.#json?.blobBytes ?? 0,
-      requestedOutput: order,
+      requestedOutput: requestedOutput,
     };
   }
 
@@ -88,11 +99,11 @@ export class RequestScanner implements JsonScanSink {
     else if (slot === STREAM) this.#streamed = text === 'true';
     else if (slot === SIZE) this.#size = parseJsonString(text, WORD_CHARS_MAX) ?? '';
     else if (slot === QUALITY) this.#quality = parseJsonString(text, WORD_CHARS_MAX) ?? '';
-    else if (slot === INPUT) this.#input(text);
+    else if (slot === INPUT) this.#readInput(text);
     else this.#items++;
   }
 
-  #input(text: string | null): void {
+  #readInput(text: string | null): void {
     const spoken = parseJsonString(text, Number.POSITIVE_INFINITY) ?? '';
     this.#characters = 0;
     for (const _ of spoken) this.#characters++;
@@ -100,7 +111,7 @@ export class RequestScanner implements JsonScanSink {
   }
 }
 
-/** The facts of a body that is there as a whole. */
+/** The facts of a complete body. */
 export function scanRequest(body: Buffer, contentType: string | null, readsRequestedOutput = false): RequestFacts {
   const scanner = new RequestScanner(contentType, readsRequestedOutput);
   scanner.observe(body);

@@ -1,23 +1,26 @@
-/** Looks at the beginning of an event's data without parsing it. Blanks between tokens are allowed. */
+/**
+ * Classifies an event by the first bytes of its JSON data, without parsing it. Allows blanks between tokens. `from` is
+ * the index of the `{`.
+ */
 const ERROR = Buffer.from('"error"');
 const TYPE = Buffer.from('"type"');
 const DELTA_END = Buffer.from('delta"');
-/** Longest type name worth looking at. */
+/** Longest type name that is compared, in bytes. */
 const TYPE_BYTES_MAX = 64;
 
-/** `{"error"…` or `{"type":"error"…`. */
+/** Whether the data begins with `{"error"…` or `{"type":"error"…`. */
 export function looksLikeErrorEvent(bytes: Buffer, from: number, to: number): boolean {
   const key = skipBlanks(bytes, from + 1, to);
   if (matchesAt(ERROR, bytes, key, to)) return true;
   return matchesAt(TYPE, bytes, key, to) && matchesAt(ERROR, bytes, findTypeValue(bytes, key, to), to);
 }
 
-/** `{"type":…` first, as events of the responses and messages APIs begin. */
+/** Whether the data begins with `{"type":…`, as events of the Responses and Messages APIs do. */
 export function startsWithType(bytes: Buffer, from: number, to: number): boolean {
   return matchesAt(TYPE, bytes, skipBlanks(bytes, from + 1, to), to);
 }
 
-/** `{"type":"…delta"…`: a piece of content, in a stream that does not name its events. */
+/** Whether the data begins with `{"type":"…delta"…`: generated content in a stream without event names. */
 export function looksLikeDeltaEvent(bytes: Buffer, from: number, to: number): boolean {
   const key = skipBlanks(bytes, from + 1, to);
   if (!matchesAt(TYPE, bytes, key, to)) return false;

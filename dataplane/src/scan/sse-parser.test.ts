@@ -18,21 +18,21 @@ class Events implements SseSink {
   }
 }
 
-function frame(stream: Buffer, cuts: readonly number[] = []): [number, string][] {
+function parseStream(stream: Buffer, cuts: readonly number[] = []): [number, string][] {
   const events = new Events();
-  const framer = new SseParser(events);
+  const parser = new SseParser(events);
   const edges = [0, ...cuts.map((cut) => cut % (stream.length + 1)).sort((a, b) => a - b), stream.length];
   for (let i = 1; i < edges.length; i++) {
     const chunk = Buffer.from(stream.subarray(edges[i - 1], edges[i]));
-    framer.push(chunk);
+    parser.push(chunk);
     chunk.fill(0x0a);
   }
-  framer.end();
+  parser.end();
   return events.seen;
 }
 
-/** The standard's algorithm, on the whole text. */
-function reference(text: string): string[] {
+/** The algorithm of the standard, on the whole text. */
+function parseReference(text: string): string[] {
   const events: string[] = [];
   let data: string[] = [];
   const lines = text.replace(/^\ufeff/, '').split(/\r\n|\r|\n/);
@@ -46,7 +46,7 @@ function reference(text: string): string[] {
   return events;
 }
 
-/** Short enough to be read when a test fails. */
+/** A digest keeps the failure message short. */
 const digest = (text: string): string => `${text.length} ${createHash('sha256').update(text).digest('hex')}`;
 
 const newline = fc.constantFrom('\n', '\r\n', '\r');
@@ -71,29 +71,29 @@ const streams = fc
   .map((lines) => lines.map(([text, end]) => text + end).join(''));
 const cutsArb = fc.array(fc.nat(2000), { maxLength: 30 });
 
-describe('sse framer', () => {
-  it('cuts any stream like the standard, at any chunk boundaries', () => {
+describe('SseParser', () => {
+  it('parses any stream as the standard requires, at any chunk boundaries', () => {
     fc.assert(
       fc.property(streams, fc.boolean(), cutsArb, (text, hasMark, cuts) => {
         const stream = Buffer.from((hasMark ? '\ufeff' : '') + text);
-        const expected = reference(text);
-        expect(frame(stream, cuts).map(([, data]) => data)).toEqual(expected);
-        expect(frame(stream, [...stream.keys()]).map(([, data]) => data)).toEqual(expected);
+        const expected = parseReference(text);
+        expect(parseStream(stream, cuts).map(([, data]) => data)).toEqual(expected);
+        expect(parseStream(stream, [...stream.keys()]).map(([, data]) => data)).toEqual(expected);
       }),
       { numRuns: 500 },
     );
   });
 
-  it('names what an event is', () => {
+  it('classifies events by name', () => {
     const stream = (name: string): Buffer => Buffer.from(`event: ${name}\ndata: 1\n\ndata: 2\n\n`);
-    expect(frame(stream('content_block_delta'))).toEqual([
+    expect(parseStream(stream('content_block_delta'))).toEqual([
       [EVENT_DELTA, '1'],
       [EVENT_PLAIN, '2'],
     ]);
-    expect(frame(stream('response.output_text.delta'))[0]![0]).toBe(EVENT_DELTA);
-    expect(frame(stream('message_delta'))[0]![0]).toBe(EVENT_PLAIN);
-    expect(frame(stream('error'))[0]![0]).toBe(EVENT_ERROR);
-    expect(frame(stream('response.failed'))[0]![0]).toBe(EVENT_ERROR);
+    expect(parseStream(stream('response.output_text.delta'))[0]![0]).toBe(EVENT_DELTA);
+    expect(parseStream(stream('message_delta'))[0]![0]).toBe(EVENT_PLAIN);
+    expect(parseStream(stream('error'))[0]![0]).toBe(EVENT_ERROR);
+    expect(parseStream(stream('response.failed'))[0]![0]).toBe(EVENT_ERROR);
   });
 
   const long = 'a'.repeat(EVENT_BYTES_MAX);
@@ -104,11 +104,11 @@ describe('sse framer', () => {
     ['a long comment', `: ${long}\ndata: 2\n\n`],
     ['a long line after a long one', `data: ${long}\ndata: ${long}\ndata:x\n\ndata: 2\r\n\r\n`],
   ])('%s', (_name, text) => {
-    const expected = reference(text).map(digest);
+    const expected = parseReference(text).map(digest);
     for (const cuts of [[], [3], [70_000], [1, 2, 8, 9, 10, 11, 65_540, 65_541, 65_542, 65_550]]) {
-      expect(frame(Buffer.from(text), cuts).map(([, data]) => digest(data))).toEqual(expected);
+      expect(parseStream(Buffer.from(text), cuts).map(([, data]) => digest(data))).toEqual(expected);
     }
     const steps = Array.from({ length: 200 }, (_, n) => n * 777);
-    expect(frame(Buffer.from(text), steps).map(([, data]) => digest(data))).toEqual(expected);
+    expect(parseStream(Buffer.from(text), steps).map(([, data]) => digest(data))).toEqual(expected);
   });
 });

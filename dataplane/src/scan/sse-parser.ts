@@ -1,23 +1,23 @@
 /**
- * Cuts a server-sent event stream into events (WHATWG HTML §9.2.6) on any chunk boundaries: LF, CR and CRLF, data over
- * several lines, a leading BOM. Works on the caller's bytes where an event lies within one chunk, copies otherwise.
- * Memory is bounded: data longer than `HOLD_BYTES_MAX` is handed on piecemeal, any other endless line is dropped.
+ * Parses a server-sent event stream into events (WHATWG HTML §9.2.6) at any chunk boundaries. Handles LF, CR and CRLF,
+ * data over several lines, and a leading BOM. Copies only events that span chunks. Memory is bounded: data longer than
+ * `EVENT_BYTES_MAX` is reported in pieces, any other line of that length is dropped.
  */
 import { BoundedBuffer } from './bounded-buffer.js';
 
 export type SseEventKind = typeof EVENT_PLAIN | typeof EVENT_DELTA | typeof EVENT_ERROR;
-/** No `event:` line, or one that says nothing of what follows. */
+/** No `event:` line, or a name without a meaning for the gateway. */
 export const EVENT_PLAIN = 0;
-/** `…delta`: a piece of generated content (`content_block_delta`, `response.output_text.delta`). */
+/** `…delta`: generated content (`content_block_delta`, `response.output_text.delta`). */
 export const EVENT_DELTA = 1;
-/** `error`, `response.failed`. */
+/** `error` or `response.failed`. */
 export const EVENT_ERROR = 2;
 
-/** Bytes handed over are valid only during the call. */
+/** Receives the events. The bytes are valid only during the call. */
 export interface SseSink {
-  /** One whole event's data, lines joined by LF. */
+  /** The data of one complete event, lines joined by LF. */
   onEvent(kind: SseEventKind, bytes: Buffer, from: number, to: number): void;
-  /** An event too long to hold: its data in pieces, then `longDataEnd`. */
+  /** An event longer than {@link EVENT_BYTES_MAX}: its data in pieces, then `onLongDataEnd`. */
   onLongData(bytes: Buffer, from: number, to: number): void;
   onLongDataEnd(kind: SseEventKind): void;
 }
@@ -27,29 +27,29 @@ export const EVENT_BYTES_MAX = 65_536;
 const LF = 0x0a;
 const CR = 0x0d;
 const NEWLINE = Buffer.from('\n');
-/** Enough of a line to tell its field: `data: `. */
+/** Bytes of a line that are enough to recognize its field: `data: `. */
 const FIELD_BYTES = 8;
 const DATA = Buffer.from('data');
 const EVENT = Buffer.from('event');
 
 export class SseParser {
   readonly #sink: SseSink;
-  /** A line whose end has not come yet. */
+  /** A line that is not complete yet. */
   readonly #line = new BoundedBuffer(EVENT_BYTES_MAX);
-  /** Data of the current event that no longer lies in the current chunk, or has several lines. */
+  /** Data of the current event, when it has several lines or began in an earlier chunk. */
   readonly #data = new BoundedBuffer(EVENT_BYTES_MAX);
   #kind: SseEventKind = EVENT_PLAIN;
   #dataLines = 0;
-  /** The event's only data line so far, still in place; null once it was copied to #data. */
+  /** The only data line of the event so far, inside the current chunk; null after it was copied to #data. */
   #inPlace: Buffer | null = null;
   #from = 0;
   #to = 0;
-  /** This event went over to longData. */
-  #long = false;
-  /** The rest of the current line: 0 = not cut, 1 = goes to longData, 2 = is dropped. */
-  #cut: 0 | 1 | 2 = 0;
+  /** The current event is reported by onLongData. */
+  #isLong = false;
+  /** The rest of the current line: 0 = buffered, 1 = passed to onLongData, 2 = dropped. */
+  #overflowMode: 0 | 1 | 2 = 0;
   #skipLf = false;
-  #first = true;
+  #isFirstLine = true;
 
   constructor(sink: SseSink) {
     this.#sink = sink;
@@ -65,12 +65,12 @@ export class SseParser {
     while (at < chunk.length) {
       const end = hasCr ? findLineEnd(chunk, at) : chunk.indexOf(LF, at);
       if (end < 0) {
-        this.#keepInPlace();
-        this.#partial(chunk, at, chunk.length);
+        this.#copyInPlaceData();
+        this.#bufferPartialLine(chunk, at, chunk.length);
         return;
       }
-      if (this.#cut !== 0) this.#endCutLine(chunk, at, end);
-      else if (this.#line.length === 0) this.#lineAt(chunk, at, end);
+      if (this.#overflowMode !== 0) this.#endOverflowedLine(chunk, at, end);
+      else if (this.#line.length === 0) this.#parseLine(chunk, at, end);
       else this.#endHeldLine(chunk, at, end);
       at = end + 1;
       if (hasCr && chunk[end] === CR) {
@@ -78,26 +78,26 @@ export class SseParser {
         else if (chunk[at] === LF) at++;
       }
     }
-    this.#keepInPlace();
+    this.#copyInPlaceData();
   }
 
-  /** The stream has ended: an event without its closing blank line is handed on too (it may be the one with usage). */
+  /** Ends the stream. Also reports an event without its closing blank line, because it may contain the usage. */
   end(): void {
-    if (this.#cut === 0 && this.#line.length > 0) this.#lineAt(this.#line.bytes, 0, this.#line.length);
+    if (this.#overflowMode === 0 && this.#line.length > 0) this.#parseLine(this.#line.bytes, 0, this.#line.length);
     this.#dispatch();
   }
 
-  #partial(chunk: Buffer, from: number, to: number): void {
-    if (this.#cut === 1) this.#sink.onLongData(chunk, from, to);
-    if (this.#cut !== 0 || this.#line.append(chunk, from, to)) return;
-    // Too long to hold; only data is worth following further. A few bytes more may be needed to tell the field.
+  #bufferPartialLine(chunk: Buffer, from: number, to: number): void {
+    if (this.#overflowMode === 1) this.#sink.onLongData(chunk, from, to);
+    if (this.#overflowMode !== 0 || this.#line.append(chunk, from, to)) return;
+    // Too long to buffer. Only data lines are passed on. A few more bytes may be needed to recognize the field.
     const rest = this.#line.length >= FIELD_BYTES ? from : Math.min(to, from + FIELD_BYTES);
     this.#line.append(chunk, from, rest);
     const value = findDataValue(this.#line.bytes, 0, this.#line.length);
-    this.#cut = value < 0 ? 2 : 1;
+    this.#overflowMode = value < 0 ? 2 : 1;
     if (value >= 0) {
       const isFurtherLine = this.#dataLines++ > 0;
-      this.#goLong();
+      this.#switchToLongData();
       if (isFurtherLine) this.#sink.onLongData(NEWLINE, 0, 1);
       this.#sink.onLongData(this.#line.bytes, value, this.#line.length);
       this.#sink.onLongData(chunk, rest, to);
@@ -105,27 +105,27 @@ export class SseParser {
     this.#line.clear();
   }
 
-  #endCutLine(chunk: Buffer, from: number, end: number): void {
-    if (this.#cut === 1) this.#sink.onLongData(chunk, from, end);
-    this.#cut = 0;
+  #endOverflowedLine(chunk: Buffer, from: number, end: number): void {
+    if (this.#overflowMode === 1) this.#sink.onLongData(chunk, from, end);
+    this.#overflowMode = 0;
   }
 
   #endHeldLine(chunk: Buffer, from: number, end: number): void {
     if (this.#line.append(chunk, from, end)) {
       const length = this.#line.length;
-      this.#line.clear(); // its bytes stay until the next append
-      this.#lineAt(this.#line.bytes, 0, length);
-      this.#keepInPlace();
+      this.#line.clear(); // its bytes stay valid until the next append
+      this.#parseLine(this.#line.bytes, 0, length);
+      this.#copyInPlaceData();
       return;
     }
-    this.#partial(chunk, from, end);
-    this.#cut = 0;
+    this.#bufferPartialLine(chunk, from, end);
+    this.#overflowMode = 0;
   }
 
-  #lineAt(bytes: Buffer, from: number, end: number): void {
+  #parseLine(bytes: Buffer, from: number, end: number): void {
     let start = from;
-    if (this.#first) {
-      this.#first = false;
+    if (this.#isFirstLine) {
+      this.#isFirstLine = false;
       if (bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf) start += 3;
     }
     if (start >= end) {
@@ -133,60 +133,60 @@ export class SseParser {
       return;
     }
     const value = findDataValue(bytes, start, end);
-    if (value >= 0) this.#dataLine(bytes, value, end);
+    if (value >= 0) this.#addDataLine(bytes, value, end);
     else if (fieldIs(EVENT, bytes, start, end)) this.#kind = classifyEvent(bytes, start + EVENT.length, end);
   }
 
-  #dataLine(bytes: Buffer, from: number, end: number): void {
+  #addDataLine(bytes: Buffer, from: number, end: number): void {
     if (this.#dataLines++ === 0) {
       this.#inPlace = bytes;
       this.#from = from;
       this.#to = end;
       return;
     }
-    this.#keepInPlace();
-    if (!this.#long && this.#data.length + 1 + (end - from) <= EVENT_BYTES_MAX) {
+    this.#copyInPlaceData();
+    if (!this.#isLong && this.#data.length + 1 + (end - from) <= EVENT_BYTES_MAX) {
       this.#data.append(NEWLINE, 0, 1);
       this.#data.append(bytes, from, end);
       return;
     }
-    this.#goLong();
+    this.#switchToLongData();
     this.#sink.onLongData(NEWLINE, 0, 1);
     this.#sink.onLongData(bytes, from, end);
   }
 
-  #keepInPlace(): void {
+  #copyInPlaceData(): void {
     if (this.#inPlace === null) return;
     const bytes = this.#inPlace;
     this.#inPlace = null;
     this.#data.clear();
     if (this.#data.append(bytes, this.#from, this.#to)) return;
-    this.#goLong(); // one chunk can hold a line of any length
+    this.#switchToLongData(); // one chunk can contain a line of any length
     this.#sink.onLongData(bytes, this.#from, this.#to);
   }
 
-  #goLong(): void {
-    if (this.#long) return;
-    this.#long = true;
+  #switchToLongData(): void {
+    if (this.#isLong) return;
+    this.#isLong = true;
     if (this.#data.length > 0) this.#sink.onLongData(this.#data.bytes, 0, this.#data.length);
     this.#data.clear();
   }
 
   #dispatch(): void {
     if (this.#dataLines > 0) {
-      if (this.#long) this.#sink.onLongDataEnd(this.#kind);
+      if (this.#isLong) this.#sink.onLongDataEnd(this.#kind);
       else if (this.#inPlace !== null) this.#sink.onEvent(this.#kind, this.#inPlace, this.#from, this.#to);
       else this.#sink.onEvent(this.#kind, this.#data.bytes, 0, this.#data.length);
     }
     this.#inPlace = null;
     this.#data.clear();
     this.#dataLines = 0;
-    this.#long = false;
+    this.#isLong = false;
     this.#kind = EVENT_PLAIN;
   }
 }
 
-/** Index of the first CR or LF at or after `from`; -1 without one. */
+/** Index of the first CR or LF at or after `from`; -1 when there is none. */
 function findLineEnd(bytes: Buffer, from: number): number {
   for (let at = from; at < bytes.length; at++) if (bytes[at] === LF || bytes[at] === CR) return at;
   return -1;
@@ -201,7 +201,7 @@ function fieldIs(name: Buffer, bytes: Buffer, from: number, end: number): boolea
 /** Start of the value when the line is a `data` field, else -1. */
 function findDataValue(bytes: Buffer, from: number, end: number): number {
   if (!fieldIs(DATA, bytes, from, end)) return -1;
-  const value = from + DATA.length + 1; // past the colon
+  const value = from + DATA.length + 1; // after the colon
   if (value >= end) return end;
   return bytes[value] === 0x20 ? value + 1 : value;
 }

@@ -38,6 +38,6 @@ test.each<[string, Buffer, number | null]>([
   ['a FLAC behind a tag', Buffer.concat([id3(10), Buffer.from('fLaC'.padEnd(100))]), null],
   ['an MP3 with something else behind it', Buffer.concat([frames(FRAME, 10), Buffer.alloc(50_000)]), null],
   ['nothing', Buffer.alloc(0), null],
-])('sound: %s', (_what, file, seconds) => {
+])('measures %s', (_what, file, seconds) => {
   expect(measureAudioSeconds(file)).toBe(seconds);
 });

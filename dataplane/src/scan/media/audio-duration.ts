@@ -1,6 +1,6 @@
 /**
- * How long a recording is, where its own bytes say so: MP3, frame by frame, and WAV without compression. Null: of any other
- * kind. Size is no bound there: a minute of silence can be packed to a few bytes.
+ * Measures the duration of a recording from its own bytes: MP3 frame by frame, and uncompressed WAV. Null for every
+ * other format, because its size does not bound the duration: a minute of silence can be compressed to a few bytes.
  */
 
 /** MP3, MPEG-1, -2 and -2.5: kbit/s by index, samples per second by index, samples per frame. */
@@ -13,13 +13,13 @@ const RATES: Readonly<Record<number, readonly number[]>> = {
 };
 const MPEG_1 = 3;
 const LAYER_3 = 1;
-/** Behind the frames may stand a tag, or what is left of a frame that was cut off. */
+/** Bytes allowed after the last frame: a tag, or a frame that was cut off. */
 const TAIL_BYTES_MAX = 4_096;
-/** PCM, floats, A-law and µ-law: so many bytes for each sample. */
-const UNPACKED: ReadonlySet<number> = new Set([1, 3, 6, 7]);
+/** WAV formats with a fixed number of bytes per sample: PCM, float, A-law and µ-law. */
+const UNCOMPRESSED_WAV_FORMATS: ReadonlySet<number> = new Set([1, 3, 6, 7]);
 const EXTENSIBLE = 0xfffe;
 
-/** Seconds, rounded up; null: the file does not say. */
+/** Duration in seconds, rounded up; null when the file does not tell it. */
 export function measureAudioSeconds(file: Buffer): number | null {
   if (file.toString('latin1', 0, 4) === 'RIFF' && file.toString('latin1', 8, 12) === 'WAVE')
     return measureWavSeconds(file);
@@ -36,7 +36,7 @@ function measureMp3Seconds(file: Buffer, start: number): number | null {
     at += frame.bytes;
   }
   const isWhole = seconds > 0 && file.length - at <= TAIL_BYTES_MAX;
-  return isWhole ? Math.ceil(Number(seconds.toFixed(6))) : null; // sums of fractions stray
+  return isWhole ? Math.ceil(Number(seconds.toFixed(6))) : null; // rounds away the error of the sum
 }
 
 function parseMp3Frame(file: Buffer, at: number): { readonly bytes: number; readonly seconds: number } | null {
@@ -51,7 +51,7 @@ function parseMp3Frame(file: Buffer, at: number): { readonly bytes: number; read
   return { bytes, seconds: samples / rate };
 }
 
-/** Index behind an ID3v2 tag, whose length has seven bits a byte; 0 without one. */
+/** Index after an ID3v2 tag, whose length has seven bits per byte; 0 without a tag. */
 function skipId3Tag(file: Buffer): number {
   if (file.length < 10 || file.toString('latin1', 0, 3) !== 'ID3') return 0;
   let length = 0;
@@ -67,18 +67,19 @@ function measureWavSeconds(file: Buffer): number | null {
     const content = at + 8;
     if (name === 'fmt ' && bytesPerSecond === 0 && content + 16 <= file.length)
       bytesPerSecond = parseWavBytesPerSecond(file, content);
-    // A length that was not known when the head was written covers the rest of the file.
+    // A data length of an unfinished header is not reliable: counts the rest of the file.
     if (name === 'data') return bytesPerSecond === 0 ? null : Math.ceil((file.length - content) / bytesPerSecond);
     at = content + length + (length & 1);
   }
   return null;
 }
 
-/** Bytes a second of the format at `at`; 0: it is packed, or says nothing of use. */
+/** Bytes per second of the format at `at`; 0 when it is compressed or invalid. */
 function parseWavBytesPerSecond(file: Buffer, at: number): number {
   const kind = file.readUInt16LE(at);
   const isPlain =
-    UNPACKED.has(kind) || (kind === EXTENSIBLE && at + 26 <= file.length && UNPACKED.has(file.readUInt16LE(at + 24)));
+    UNCOMPRESSED_WAV_FORMATS.has(kind) ||
+    (kind === EXTENSIBLE && at + 26 <= file.length && UNCOMPRESSED_WAV_FORMATS.has(file.readUInt16LE(at + 24)));
   const channels = file.readUInt16LE(at + 2);
   const samplesPerSecond = file.readUInt32LE(at + 4);
   const bits = file.readUInt16LE(at + 14);

@@ -1,41 +1,41 @@
 /**
- * What a PDF makes a model read at most: its pages, and the bytes of text on them. Its size says nothing, because text is
- * compressed. Only plain files are bounded: pages whose content is plain or deflated, drawn without reusable forms. Null:
- * the file is of another kind, and may hold any amount of text.
+ * Upper bound for what a PDF makes a model read: its pages and the bytes of text on them. The file size is no bound,
+ * because text is compressed. Measures only plain files: page content uncompressed or deflated, without reusable forms.
+ * Null for all others, which may contain any amount of text.
  *
- * A text operator draws one glyph for each byte of a string at most, and a glyph stands for as many bytes of text as the
- * font's tables say. So the strings of the content bound the text.
+ * A text operator draws at most one glyph for each byte of a string. A glyph stands for as many bytes of text as the
+ * font's tables map it to. So the strings of the content bound the text.
  */
 import { inflateSync } from 'node:zlib';
 
 interface PdfSize {
   readonly pages: number;
-  /** UTF-8. */
+  /** UTF-8 bytes. */
   readonly textBytes: number;
 }
 
-/** Larger files are not read: reading is done between two turns of the event loop. */
+/** Larger files are not read, because reading blocks the event loop. */
 const FILE_BYTES_MAX = 4_194_304;
-/** Of all streams of all files of one request. */
+/** For all streams of all files of one request. */
 const INFLATED_BYTES_MAX = 4_194_304;
 /**
- * A few kilobytes can hold megabytes of deflated text, and reading them costs 20 ms for each megabyte. So a small request is
- * inflated to less: real pages deflate to a tenth, a thirtieth at best.
+ * A few kilobytes can contain megabytes of deflated text, and reading costs 20 ms per megabyte. So the inflate budget
+ * grows with the request: real pages deflate to a tenth, a thirtieth at best.
  */
 const INFLATED_BYTES_MIN = 262_144;
 const INFLATED_PER_BYTE = 32;
 const INFLATED_STREAMS_MAX = 2_000;
 const OBJECTS_MAX = 20_000;
-/** Of one kind: to pages, contents or tables. An object stream has room for hundreds of thousands. */
+/** For each kind: pages, contents, tables. An object stream has room for hundreds of thousands. */
 const REFERENCES_MAX = 20_000;
-/** A glyph without a table stands for one character of three bytes at most, or for a ligature of three letters. */
+/** A glyph without a table stands for at most one character of three bytes, or a ligature of three letters. */
 const GLYPH_BYTES = 3;
-/** UTF-16 in hex: four digits a unit, of which each makes three bytes of UTF-8 at most. */
+/** UTF-16 in hex: four digits per unit, each unit at most three bytes of UTF-8. */
 const HEX_DIGITS_PER_UNIT = 4;
 const UTF8_BYTES_PER_UNIT = 3;
 /**
- * Forms can be drawn again and again, encryption and attachments hide text, `#` spells names in another way, and names of
- * glyphs (`uni00660069`, `f_f_i`) can stand for several characters.
+ * Forms can be drawn repeatedly, encryption and attachments hide text, `#` spells names in another way, and glyph names
+ * (`uni00660069`, `f_f_i`) can stand for several characters.
  */
 const NOT_PLAIN =
   /\/(?:(?:Form|Encrypt|EmbeddedFiles?|XFA|AcroForm|ActualText)(?![A-Za-z0-9])|u(?:ni)?[0-9A-Fa-f]{5}|[A-Za-z0-9]*[#_])/;
@@ -47,25 +47,25 @@ const REFERENCE = /(\d{1,10})\s{1,8}(\d{1,5})\s{1,8}R/g;
 
 interface PdfStream {
   readonly dictionary: string;
-  /** Index of the first byte of its data. */
+  /** Index of the first byte of the stream's data. */
   readonly start: number;
 }
 
-/** What may still be inflated for the files of one request. */
+/** Bytes and streams that may still be inflated for the files of one request. */
 export class InflateBudget {
   bytes: number;
   streams = INFLATED_STREAMS_MAX;
 
-  /** `bodyBytes`: of the request. */
+  /** `bodyBytes`: length of the request body. */
   constructor(bodyBytes: number) {
     this.bytes = Math.min(INFLATED_BYTES_MAX, INFLATED_BYTES_MIN + INFLATED_PER_BYTE * bodyBytes);
   }
 }
 
-/** Null: how much it makes a model read cannot be known. */
-export function measurePdf(file: Buffer, room: InflateBudget): PdfSize | null {
+/** Returns the upper bound, or null when there is none. Spends `budget`. */
+export function measurePdf(file: Buffer, budget: InflateBudget): PdfSize | null {
   if (file.length > FILE_BYTES_MAX || file.toString('latin1', 0, 5) !== '%PDF-') return null;
-  return new PdfReader(file, room).read();
+  return new PdfReader(file, budget).read();
 }
 
 class PdfReader {
@@ -73,13 +73,13 @@ class PdfReader {
   readonly #text: string;
   readonly #streams = new Map<string, PdfStream>();
   readonly #contents = new Map<string, Buffer | null>();
-  /** Dictionaries and arrays, of the file and of its object streams. */
+  /** Dictionaries and arrays of the file and of its object streams. */
   #objects = '';
   readonly #inflateBudget: InflateBudget;
 
-  constructor(file: Buffer, room: InflateBudget) {
+  constructor(file: Buffer, budget: InflateBudget) {
     this.#file = file;
-    this.#inflateBudget = room;
+    this.#inflateBudget = budget;
     this.#text = file.toString('latin1');
   }
 
@@ -106,7 +106,7 @@ class PdfReader {
     return { pages, textBytes };
   }
 
-  /** False: an object could be read in more than one way. */
+  /** Returns false when an object could be read in more than one way. */
   #readObjects(): boolean {
     const objects = countMatches(this.#text, ANY_OBJECT);
     if (objects > OBJECTS_MAX) return false;
@@ -124,7 +124,7 @@ class PdfReader {
       this.#streams.set(id, { dictionary, start: from + stream.index + stream[0].length });
     }
     for (const [id, { dictionary }] of this.#streams) {
-      if (!/\/First(?![A-Za-z0-9])/.test(dictionary)) continue; // no object stream
+      if (!/\/First(?![A-Za-z0-9])/.test(dictionary)) continue; // not an object stream
       const content = this.#readStream(id);
       if (content === null) return false;
       this.#objects += `${content.toString('latin1')}\n`;
@@ -132,7 +132,7 @@ class PdfReader {
     return true;
   }
 
-  /** As many as the tree of pages refers to; 0 where that cannot be read, is too many, or a page is there twice. */
+  /** Number of pages that the page tree refers to. 0 when it cannot be read, has too many, or has a page twice. */
   #countPages(): number {
     const kids = new Set<string>();
     for (const [, list] of this.#objects.matchAll(/\/Kids\s{0,8}(\[[^[\]]*\])?/g)) {
@@ -146,7 +146,7 @@ class PdfReader {
     return kids.size;
   }
 
-  /** The streams that pages draw, one entry for each time; null where that cannot be read, or is too many. */
+  /** Streams that pages draw, one entry for each drawing; null when they cannot be read or are too many. */
   #listDrawnStreams(): string[] | null {
     const ids: string[] = [];
     const lists = /\/Contents\s{0,8}(?:(\d{1,10}\s{1,8}\d{1,5}\s{1,8}R)|\[([^[\]]*)\])?/g;
@@ -160,7 +160,7 @@ class PdfReader {
     return ids;
   }
 
-  /** Bytes of text for which one glyph can stand; null where that cannot be read. */
+  /** Most bytes of text for one glyph; null when the tables cannot be read. */
   #maxGlyphBytes(): number | null {
     let bytes = GLYPH_BYTES;
     const tables = new Set<string>();
@@ -180,7 +180,7 @@ class PdfReader {
     return bytes;
   }
 
-  /** Null: it is not there, or not coded in a way that is read here. */
+  /** Content of a stream; null when it is missing, over the budget, or has an unsupported filter. */
   #readStream(id: string): Buffer | null {
     let content = this.#contents.get(id);
     if (content === undefined) {
@@ -201,14 +201,14 @@ class PdfReader {
   }
 
   #inflate(start: number): Buffer | null {
-    const room = this.#inflateBudget;
-    if (room.bytes < 1) return null;
+    const budget = this.#inflateBudget;
+    if (budget.bytes < 1) return null;
     try {
-      const content = inflateSync(this.#file.subarray(start), { maxOutputLength: room.bytes });
-      room.bytes -= content.length;
+      const content = inflateSync(this.#file.subarray(start), { maxOutputLength: budget.bytes });
+      budget.bytes -= content.length;
       return content;
     } catch {
-      room.bytes = 0; // what has been inflated of it is not known
+      budget.bytes = 0; // the inflated size is unknown
       return null;
     }
   }
@@ -216,7 +216,7 @@ class PdfReader {
 
 const objectId = (number: string, generation: string): string => `${Number(number)} ${Number(generation)}`;
 
-/** Digits of the longest string in angle brackets. */
+/** Number of digits of the longest string in angle brackets. */
 function countLongestHexDigits(table: Buffer): number {
   let longest = 0;
   let digits = 0;
@@ -237,7 +237,7 @@ function countMatches(text: string, pattern: RegExp): number {
   return found;
 }
 
-/** Bytes that stand in strings; all of them where an image stands in the content, which can look like anything. */
+/** Bytes in strings. All bytes when the content contains an inline image, because its data can look like anything. */
 function countStringBytes(content: Buffer): number {
   if (/\bBI\b/.test(content.toString('latin1'))) return content.length;
   let bytes = 0;

@@ -156,8 +156,8 @@ export const METERING: Area = {
     },
     {
       file: SCANNER,
-      find: 'const isEscaped = (backslashesBefore(bytes, at, stop) & 1) === 1;',
-      put: 'const isEscaped = backslashesBefore(bytes, at, stop) > 0;',
+      find: `const isEscaped = (countBackslashesBefore(bytes, at, stop) & 1) === 1;`,
+      put: `const isEscaped = countBackslashesBefore(bytes, at, stop) > 0;`,
       bug: 'a quote behind two backslashes does not end the string',
     },
     {

@@ -1,15 +1,15 @@
-/** PDFs as printers of documents write them: pages of deflated text, a font with a table of characters. */
+/** Test PDFs as common document printers write them: pages of deflated text, and a font with a character table. */
 import { deflateSync } from 'node:zlib';
 
 interface PdfOptions {
   readonly pages: number;
-  /** Of text on each page. */
+  /** Characters of text on each page. */
   readonly charsPerPage: number;
   /** Added to the dictionary of each page. */
   readonly ofPage?: string;
-  /** Objects beside those of the pages. */
+  /** Further objects. */
   readonly more?: readonly string[];
-  /** What a page draws; its text by default. */
+  /** Content of each page; text by default. */
   readonly content?: string;
 }
 
@@ -39,7 +39,7 @@ export function createTestPdf({ pages, charsPerPage, ofPage = '', more = [], con
   return Buffer.from(`%PDF-1.7\n${objects.join('')}${tail}`, 'latin1');
 }
 
-/** An object with deflated data. */
+/** Creates an object with deflated data. */
 export function createPdfStream(number: number, content: string, more = ''): string {
   const data = deflateSync(Buffer.from(content, 'latin1'));
   const dictionary = `<< /Filter /FlateDecode /Length ${data.length} ${more}>>`;
