@@ -28,11 +28,11 @@ test.each([
   ['* /**/a/**/b', 'GET', '/x/y/b', false],
   ['* /**', 'GET', '/', true],
   ['GET /v1/files/*', 'GET', '/v1/files/', false],
-])('call pattern: %s on %s %s is %s', (pattern, method, path, expected) => {
+])('the pattern %s on %s %s gives %s', (pattern, method, path, expected) => {
   expect(matches(pattern, method, path)).toBe(expected);
 });
 
-test.each(['', 'GET', '/x', 'GET x', ' /x'])('call pattern: %j is none', (text) => {
+test.each(['', 'GET', '/x', 'GET x', ' /x'])('rejects the call pattern %j', (text) => {
   expect(parseCallPattern(text, splitPathStrictly)).toBeNull();
 });
 
@@ -47,7 +47,7 @@ const asRegExp = (path: string): RegExp => {
   return new RegExp(`^${parts.join('')}$`);
 };
 
-test('call pattern: any path and pattern agree with the same rule as a regular expression', () => {
+test('matches the same paths as the equivalent regular expression', () => {
   const segment = fc.constantFrom('a', 'b', 'ab', '*', 'a*', '*b', '**');
   const pathOf = (arbitrary: fc.Arbitrary<string>) =>
     fc.array(arbitrary, { minLength: 1, maxLength: 5 }).map((parts) => `/${parts.join('/')}`);
@@ -67,7 +67,7 @@ test.each([
   ['/a%5Bb%5D', ['a%5Bb%5D']],
   ['//a/', ['', 'a', '']],
   ['/', ['']],
-])('strict path: %s is %j', (path, segments) => {
+])('splits %s strictly into %j', (path, segments) => {
   expect(splitPathStrictly(path)).toEqual(segments);
 });
 
@@ -84,11 +84,11 @@ test.each([
   ['/%EF%BD%81pi-keys', ['api-keys']], // a full-width letter
   ['/api-%E2%84%AAeys', ['api-keys']], // the Kelvin sign
   ['/%zz%', ['%zz%']],
-])('loose path: %s is %j', (path, segments) => {
+])('splits %s leniently into %j', (path, segments) => {
   expect(splitPathLeniently(path)).toEqual(segments);
 });
 
-test('loose path: decoding is the same as decoding again and again', () => {
+test('decodes in one pass as repeated decoding does', () => {
   const unit = fc.constantFrom('%', '2', '5', '6', '1', 'a', 'F');
   fc.assert(
     fc.property(fc.string({ unit, maxLength: 40 }), (text) => {

@@ -1,34 +1,34 @@
 /**
- * Patterns of calls, such as `POST /v1/chat/completions` and `GET /v1/models/**`: a method or `*`, then a path in which
- * `*` is any run of characters inside one segment (a segment that is `*` alone is not empty) and `**` any number of
- * segments, none too. Compiled once; matching takes no longer than pattern and path are long.
+ * Patterns of calls, such as `POST /v1/chat/completions` and `GET /v1/models/**`: a method or `*`, then a path. In the
+ * path, `*` is any run of characters inside one segment; a segment of only `*` must not be empty. `**` is any number of
+ * segments, also none. Compiled once; matching takes linear time.
  */
 
 export interface CallPattern {
-  /** Null: any. */
+  /** Null: any method. */
   readonly method: string | null;
-  /** The segments between two `**`; one group: the path has no `**`. */
+  /** The segments between the `**`. One group: the path has no `**`. */
   readonly groups: readonly SegmentPattern[][];
 }
 
-/** A segment's literal pieces; between two of them anything may stand. One piece: the segment is that text. */
+/** Literal pieces of a segment, with any text between them. One piece: the segment equals it. */
 type SegmentPattern = readonly string[];
 
-/** `segmentsOf`: how paths are read that are matched against it; null for what is no pattern. */
-export function parseCallPattern(text: string, segmentsOf: (path: string) => readonly string[]): CallPattern | null {
+/** Compiles a pattern, or returns null for an invalid one. `segmentsOf` splits paths as the matched paths are split. */
+export function parseCallPattern(text: string, splitPath: (path: string) => readonly string[]): CallPattern | null {
   const space = text.indexOf(' ');
   const method = text.slice(0, space);
   const path = text.slice(space + 1);
   if (space < 1 || !path.startsWith('/')) return null;
   const groups: SegmentPattern[][] = [[]];
-  for (const segment of segmentsOf(path)) {
+  for (const segment of splitPath(path)) {
     if (segment === '**') groups.push([]);
     else groups[groups.length - 1]!.push(segment.split('*'));
   }
   return { method: method === '*' ? null : method, groups };
 }
 
-/** `segments`: of the path behind its first slash. */
+/** Whether a call matches. `segments`: of the path after its first slash. */
 export function matchesCall(pattern: CallPattern, method: string, segments: readonly string[]): boolean {
   if (pattern.method !== null && pattern.method !== method) return false;
   const { groups } = pattern;
@@ -38,7 +38,7 @@ export function matchesCall(pattern: CallPattern, method: string, segments: read
   if (segments.length < first.length + last.length) return false;
   const end = segments.length - last.length;
   if (!matchesGroupAt(first, segments, 0) || !matchesGroupAt(last, segments, end)) return false;
-  // What stands between two `**` is taken where it first fits: later ones then have the most room.
+  // A group between two `**` matches at its first fit, which leaves most segments for later groups.
   let from = first.length;
   for (let g = 1; g < groups.length - 1; g++) {
     const group = groups[g]!;
@@ -58,7 +58,7 @@ function matchesGroupAt(group: readonly SegmentPattern[], segments: readonly str
   return true;
 }
 
-/** `text.split('*')` of a pattern against a text: the pieces in their order, the first and the last at the ends. */
+/** Matches a text against `pattern.split('*')`: all pieces in order, the first and the last at the ends. */
 export function matchesWildcard(pieces: readonly string[], text: string): boolean {
   const first = pieces[0]!;
   if (pieces.length === 1) return text === first;

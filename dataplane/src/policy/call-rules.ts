@@ -1,4 +1,4 @@
-/** All rules that hold for one agent's calls to one provider, compiled once per context. */
+/** All rules for one agent's calls to one provider, compiled once per agent context. */
 import type { CallPolicy, Upstream } from '../context/agent-context.js';
 import { type CallPattern, matchesCall, parseCallPattern } from './call-pattern.js';
 import { hasMethodOverride } from './method-override.js';
@@ -7,8 +7,8 @@ import { splitPathStrictly } from './path-segments.js';
 import { SensitiveCalls } from './sensitive-calls.js';
 
 /**
- * Where a call's model is to be looked for; `answer`: nowhere, and an answer states what it costs, if it costs anything;
- * `unknown`: the provider's file does not say, or says that no answer states what it costs.
+ * Where a call names its model. `free`: the method uses no model. `answer`: nowhere; the response states the cost, if
+ * there is one. `unknown`: the provider file does not list the call, or no response states its cost.
  */
 export type ModelLocation =
   | 'json'
@@ -25,11 +25,11 @@ interface ModelCallPattern {
   readonly at: ModelLocation;
 }
 
-/** They name no model and use none. */
+/** Methods that use no model. */
 const MODEL_FREE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS']);
 
 export class CallRules {
-  /** Null: every model is allowed, and no body needs to be read. */
+  /** Null: every model is allowed, so no body needs to be read. */
   readonly models: ModelRule | null;
   readonly #sensitive: SensitiveCalls | null;
   readonly #policy: CallPolicy | null;
@@ -49,15 +49,21 @@ export class CallRules {
     this.#basePath = basePath;
   }
 
-  /** Whether the call hands out credentials or changes who has access, or may turn out to be one that does. */
+  /** Whether the call returns credentials or changes access rights, or may do so through a method override. */
   isSensitive(method: string, providerPath: string, query: string | null, headers: readonly string[]): boolean {
     const calls = this.#sensitive;
     if (calls === null) return false;
     return hasMethodOverride(query, headers) || calls.matches(method, this.#basePath, providerPath, query, headers);
   }
 
-  /** Whether the policy allows the call, whatever its model. `plainPath`: without dot segments. */
-  allows(method: string, rest: string, plainPath: boolean, query: string | null, headers: readonly string[]): boolean {
+  /** Whether the policy allows the call, with any model. `plainPath`: the path has no dot segments. */
+  allows(
+    method: string,
+    providerPath: string,
+    isPlainPath: boolean,
+    query: string | null,
+    headers: readonly string[],
+  ): boolean {
     const policy = this.#policy;
     if (policy === null) return true;
     if (policy.closed) return false;
@@ -65,15 +71,16 @@ export class CallRules {
     if (hasMethodOverride(query, headers)) return false;
     const calls = this.#calls;
     if (calls === null) return true;
-    if (!plainPath) return false;
-    const segments = splitPathStrictly(rest);
+    if (!isPlainPath) return false;
+    const segments = splitPathStrictly(providerPath);
     for (let i = 0; i < calls.length; i++) if (matchesCall(calls[i]!, method, segments)) return true;
     return false;
   }
 
   /**
-   * Whether no answer states what the call costs. Of a custom provider only those that its format's vendor has; of a
-   * built-in one also what its file does not name. A control plane that sends no such list is of an older version.
+   * Whether no response states what the call costs. For a custom provider: only calls that the format's vendor lists.
+   * For a built-in provider: also calls that its file does not list. An older control plane sends no such list; then
+   * false.
    */
   hasUnreportedCost(method: string, providerPath: string, custom: boolean): boolean {
     if (!this.#listsUnreportedCosts || MODEL_FREE_METHODS.has(method)) return false;
@@ -94,7 +101,7 @@ export class CallRules {
 
 const rulesByUpstream = new WeakMap<Upstream, CallRules | null>();
 
-/** Null: everything is allowed. */
+/** The compiled rules of an upstream; null when everything is allowed. */
 export function getCallRules(upstream: Upstream): CallRules | null {
   let rules = rulesByUpstream.get(upstream);
   if (rules === undefined) {
@@ -106,15 +113,18 @@ export function getCallRules(upstream: Upstream): CallRules | null {
 
 const modelRulesByUpstream = new WeakMap<Upstream, CallRules>();
 
-/** Where a call's model is, also where no policy asks for it. A custom provider of a known format says nothing of paths. */
+/**
+ * Where the call names its model, also without a policy. A custom provider of a known format lists no paths; its models
+ * are in the body.
+ */
 export function locateCallModel(upstream: Upstream, method: string, providerPath: string): ModelLocation {
-  const place = getModelRules(upstream).locateModel(method, providerPath);
-  return place === 'unknown' && upstream.modelCalls.length === 0 ? 'json_or_form' : place;
+  const location = getModelRules(upstream).locateModel(method, providerPath);
+  return location === 'unknown' && upstream.modelCalls.length === 0 ? 'json_or_form' : location;
 }
 
-/** See {@link CallRules.hasUnreportedCost}. */
-export function costsUnseen(upstream: Upstream, method: string, rest: string): boolean {
-  return getModelRules(upstream).hasUnreportedCost(method, rest, upstream.isCustom);
+/** Whether no response states what the call costs; see {@link CallRules.hasUnreportedCost}. */
+export function hasUnreportedCost(upstream: Upstream, method: string, providerPath: string): boolean {
+  return getModelRules(upstream).hasUnreportedCost(method, providerPath, upstream.isCustom);
 }
 
 function getModelRules(upstream: Upstream): CallRules {
@@ -126,9 +136,9 @@ function getModelRules(upstream: Upstream): CallRules {
   return rules;
 }
 
-/** A pattern that cannot be read would silently allow nothing, or deny nothing. */
+/** Throws for an invalid pattern, which would otherwise silently match nothing. */
 function compilePattern(call: string): CallPattern {
   const pattern = parseCallPattern(call, splitPathStrictly);
-  if (pattern === null) throw new Error('a call that is no pattern');
+  if (pattern === null) throw new Error('invalid call pattern in a policy or provider file');
   return pattern;
 }

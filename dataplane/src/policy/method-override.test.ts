@@ -9,7 +9,7 @@ test.each([
   ['a=1&%5FMETHOD=delete', []],
   ['$httpMethod=DELETE', []],
   ['X-HTTP-Method-Override=DELETE', []],
-])('overrides: the query %j with the headers %j may be another call', (query, headers) => {
+])('detects an override in the query %j with the headers %j', (query, headers) => {
   expect(hasMethodOverride(query, headers)).toBe(true);
 });
 
@@ -17,6 +17,6 @@ test.each([
   [null, ['x-http-version', '1', 'x-stainless-retry-count', '0']],
   ['', []],
   ['method=delete&a_method=1', ['_method', 'x']],
-])('overrides: the query %j with the headers %j is the call that it says', (query, headers) => {
+])('finds no override in the query %j with the headers %j', (query, headers) => {
   expect(hasMethodOverride(query, headers)).toBe(false);
 });

@@ -1,9 +1,9 @@
-/** Which models an agent may name. `*` is any run of characters; case does not matter. */
+/** Decides which models an agent may use. `*` matches any run of characters; case is ignored. */
 import type { ModelPatterns } from '../context/agent-context.js';
 import { matchesWildcard } from './call-pattern.js';
 
 const MODEL_CHARS_MAX = 512;
-/** Control characters and blanks at its ends: some providers would cut them off. */
+/** No control characters, and no blanks at the ends, which some providers would remove. */
 const LONE_SURROGATE = /[\ud800-\udfff]/u;
 const PLAIN = /^[^\s\0-\x1f\x7f](?:[^\0-\x1f\x7f]*[^\s\0-\x1f\x7f])?$/;
 

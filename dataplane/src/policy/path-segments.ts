@@ -1,12 +1,11 @@
 /**
- * The two readings of a path that rules are matched against. What an agent is allowed is matched strictly: a path that
- * is written otherwise than the rule matches none and is refused. What is denied to it is matched loosely, in every way
- * in which a provider might understand it.
+ * Two ways to read a path for rules. Allow rules match strictly: a path in another spelling than the rule matches none
+ * and is rejected. Deny rules match leniently: in every way in which a provider might read the path.
  */
 
 const PERCENT = 0x25;
 
-/** Segments with percent escapes of unreserved characters resolved, and of no others: `%2F` is never a slash. */
+/** Splits a path after decoding only escapes of unreserved characters: `%2F` never becomes a slash. */
 export function splitPathStrictly(path: string): string[] {
   return decodeUnreserved(path).slice(1).split('/');
 }
@@ -23,8 +22,8 @@ function decodeUnreserved(path: string): string {
 }
 
 /**
- * Segments decoded until nothing changes, in lower case, without empty ones and without `;` and what follows it; dot
- * segments resolved.
+ * Splits a path after full decoding: lower case, no empty segments, without `;` and what follows it, dot segments
+ * resolved.
  */
 export function splitPathLeniently(path: string): string[] {
   const segments: string[] = [];
@@ -38,7 +37,7 @@ export function splitPathLeniently(path: string): string[] {
   return segments;
 }
 
-/** Decoded until nothing changes, in lower case; letters that Unicode takes for the same are the same. */
+/** Decodes until nothing changes and folds case. Unicode-compatible letters (NFKC) become equal. */
 export function normalizeLeniently(text: string): string {
   if (!text.includes('%')) return text.toLowerCase();
   const decoded = decodeFully(text);
@@ -48,8 +47,8 @@ export function normalizeLeniently(text: string): string {
 }
 
 /**
- * Every escape resolved, also those that appear by resolving others, in one pass: what has been decoded stands on a
- * stack, and whenever its last three characters are an escape they become one. Latin1 text.
+ * Decodes every escape, also those that decoding produces, in one pass. Decoded bytes are pushed onto a stack; when its
+ * last three are an escape, one byte replaces them. Returns latin1 text.
  */
 function decodeFully(text: string): string {
   const stack = Buffer.allocUnsafe(text.length);

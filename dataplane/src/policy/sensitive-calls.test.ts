@@ -4,7 +4,7 @@ import { SensitiveCalls } from './sensitive-calls.js';
 
 const plain = (call: string): SensitiveCall => ({ call, query: [], headers: [], harmlessValues: [] });
 const rules = new SensitiveCalls([plain('* /api-keys/**'), plain('POST /v1/realtime/sessions')]);
-const denied = (method: string, path: string, basePath = ''): boolean =>
+const isSensitive = (method: string, path: string, basePath = ''): boolean =>
   rules.matches(method, basePath, path, null, []);
 
 test.each([
@@ -19,12 +19,12 @@ test.each([
   ['POST', '/api-keysx', false],
   ['POST', '/v1/realtime/sessions', true],
   ['GET', '/v1/realtime/sessions', false],
-])('sensitive: %s %s is %s, asked once or again', (method, path, expected) => {
-  expect(denied(method, path)).toBe(expected);
-  expect(denied(method, path)).toBe(expected);
+])('%s %s is sensitive: %s, also from the cache', (method, path, expected) => {
+  expect(isSensitive(method, path)).toBe(expected);
+  expect(isSensitive(method, path)).toBe(expected);
 });
 
-test('sensitive: an address that already holds the beginning of the path hides nothing', () => {
+test('matches a path whose beginning is in the base path', () => {
   const supabase = new SensitiveCalls([plain('* /auth/v1/admin/**')]);
   expect(supabase.matches('GET', '/auth/v1', '/admin/users', null, [])).toBe(true);
   expect(supabase.matches('GET', '/auth/v1', '/user', null, [])).toBe(false);
@@ -51,11 +51,11 @@ test.each<[string, string | null, string[], boolean]>([
   ['PUT', 'X-Amz-Acl=public-read', [], true],
   ['PUT', 'x-amz-acl=private', [], false],
   ['PUT', null, ['content-type', 'text/plain'], false],
-])('sensitive: %s ?%s with %j is %s', (method, query, headers, expected) => {
+])('%s ?%s with %j is sensitive: %s', (method, query, headers, expected) => {
   expect(s3.matches(method, '', '/bucket/key', query, headers)).toBe(expected);
 });
 
-test('sensitive: a path made to be decoded for ever is read in one pass', () => {
+test('decodes a deeply encoded path in one pass', () => {
   const path = `/${'%25'.repeat(2_600)}61`;
-  expect(denied('GET', path)).toBe(false);
+  expect(isSensitive('GET', path)).toBe(false);
 });

@@ -1,6 +1,6 @@
 /**
- * Calls that hand out credentials or change who has access: refused, unless an admin allowed them for the account. Each
- * provider's list comes with the upstream; how the path, the query and the headers of a call are written does not matter.
+ * Detects calls that return credentials or change access rights. They are rejected unless an admin allowed them for the
+ * account. Each provider's list comes with the upstream. Matches any spelling of path, query and headers.
  */
 
 import type { SensitiveCall } from '../context/agent-context.js';
@@ -14,20 +14,20 @@ interface SensitiveRule {
   readonly harmlessValues: ReadonlySet<string>;
 }
 
-/** Verdicts on paths that are asked about again and again. */
+/** Maximum of cached verdicts, one per method and path. */
 const VERDICTS_MAX = 256;
 const VERDICT_CHARS_MAX = 128;
 
 export class SensitiveCalls {
   readonly #pathRules: SensitiveRule[] = [];
-  /** Rules that look at more than method and path. */
+  /** Rules that also match query or headers. */
   readonly #parameterRules: SensitiveRule[] = [];
   readonly #verdicts = new Map<string, boolean>();
 
   constructor(calls: readonly SensitiveCall[]) {
     for (const call of calls) {
       const pattern = parseCallPattern(call.call, splitPathLeniently);
-      if (pattern === null) throw new Error('a sensitive call that is no pattern');
+      if (pattern === null) throw new Error('invalid sensitive-call pattern in a provider file');
       const rule: SensitiveRule = {
         pattern,
         query: call.query.map((name) => name.toLowerCase().split('*')),
@@ -38,28 +38,43 @@ export class SensitiveCalls {
     }
   }
 
-  /** `rest`: the provider's own path; `headers` flat, lower-case names. `basePath` stands before it upstream. */
-  matches(method: string, basePath: string, rest: string, query: string | null, headers: readonly string[]): boolean {
-    if (this.#pathRules.length > 0 && this.#matchesPathRules(method, basePath, rest)) return true;
-    return this.#parameterRules.length > 0 && this.#matchesParameterRules(method, rest, query, headers);
+  /**
+   * Whether a rule matches. `providerPath`: the provider's own path; `basePath`: precedes it upstream. `headers`: flat,
+   * lower-case names.
+   */
+  matches(
+    method: string,
+    basePath: string,
+    providerPath: string,
+    query: string | null,
+    headers: readonly string[],
+  ): boolean {
+    if (this.#pathRules.length > 0 && this.#matchesPathRules(method, basePath, providerPath)) return true;
+    return this.#parameterRules.length > 0 && this.#matchesParameterRules(method, providerPath, query, headers);
   }
 
-  #matchesPathRules(method: string, basePath: string, rest: string): boolean {
-    const key = `${method} ${rest}`;
+  #matchesPathRules(method: string, basePath: string, providerPath: string): boolean {
+    const key = `${method} ${providerPath}`;
     const known = this.#verdicts.get(key);
     if (known !== undefined) return known;
-    let verdict = matchesAny(this.#pathRules, method, splitPathLeniently(rest));
-    // An address that ends in a part of the path would hide it.
-    if (!verdict && basePath !== '') verdict = matchesAny(this.#pathRules, method, splitPathLeniently(basePath + rest));
+    let verdict = matchesAny(this.#pathRules, method, splitPathLeniently(providerPath));
+    // The base path may contain the beginning of a rule's path.
+    if (!verdict && basePath !== '')
+      verdict = matchesAny(this.#pathRules, method, splitPathLeniently(basePath + providerPath));
     if (key.length <= VERDICT_CHARS_MAX) {
       if (this.#verdicts.size >= VERDICTS_MAX) this.#verdicts.clear();
-      this.#verdicts.set(Buffer.from(key).toString(), verdict); // not a slice of the request
+      this.#verdicts.set(Buffer.from(key).toString(), verdict); // a copy, so that the key does not keep the request text in memory
     }
     return verdict;
   }
 
-  #matchesParameterRules(method: string, rest: string, query: string | null, headers: readonly string[]): boolean {
-    const segments = splitPathLeniently(rest);
+  #matchesParameterRules(
+    method: string,
+    providerPath: string,
+    query: string | null,
+    headers: readonly string[],
+  ): boolean {
+    const segments = splitPathLeniently(providerPath);
     const params = query === null ? [] : query.split(/[&;]/);
     for (const rule of this.#parameterRules) {
       if (!matchesCall(rule.pattern, method, segments)) continue;

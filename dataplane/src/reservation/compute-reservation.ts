@@ -11,7 +11,7 @@ import {
   VIDEO_SECONDS_MAX,
 } from '../metering/reading/token-estimates.js';
 import { createBodyModelReader } from '../policy/body/body-model-reader.js';
-import { costsUnseen, locateCallModel } from '../policy/call-rules.js';
+import { hasUnreportedCost, locateCallModel } from '../policy/call-rules.js';
 import { readFormReservationFacts } from '../policy/reservation/form-reservation-facts.js';
 import { readReservationFacts } from '../policy/reservation/reservation-facts.js';
 import { CALL_WITHOUT_MODEL, type MaxCostInput } from '../pricing/max-cost.js';
@@ -38,7 +38,7 @@ export function planReservation(x: RoutedExchange): Rejection | null {
   const { hardBudget, hasCostLimit: limitsCost } = context.agentLimits;
   if (!limitsCost || !METERED_FORMATS.has(upstream.usageFormat)) return null;
   if (!hardBudget)
-    return costsUnseen(upstream, x.request.method, target.providerPath) ? REJECTIONS.costNotReported : null;
+    return hasUnreportedCost(upstream, x.request.method, target.providerPath) ? REJECTIONS.costNotReported : null;
   if (x.handshake !== null) return REJECTIONS.costNotBoundable;
   const place = locateCallModel(upstream, x.request.method, target.providerPath);
   if (place === 'free') return null;
@@ -72,7 +72,7 @@ export function computeReservation(
   const path = normalizePath(target.providerPath);
   const isForm = body[0] === 0x2d; // a form begins with a dash
   const facts = isForm ? readFormReservationFacts(body, x.request.headers, path) : readReservationFacts(body, path);
-  if (facts === 'odd') return REJECTIONS.invalidOutputMaximum;
+  if (facts === 'invalid') return REJECTIONS.invalidOutputMaximum;
   if (facts === 'unbounded') return REJECTIONS.costUnbounded;
   const { outputTokensMax, answerCount: answers, predictedTokens, speed, hostedTools: hosted } = facts;
   const { turnsMax: turns } = hosted;

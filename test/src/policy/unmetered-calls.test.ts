@@ -2,7 +2,7 @@
 import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
 import { customModelCalls } from '@acg/controlplane/providers/catalogue/model-calls';
 import { createUpstream } from '@acg/dataplane/call/testing/proxy-fixture';
-import { costsUnseen, locateCallModel } from '@acg/dataplane/policy/call-rules';
+import { hasUnreportedCost, locateCallModel } from '@acg/dataplane/policy/call-rules';
 import { expect, test } from 'vitest';
 
 const catalogue = new Catalogue();
@@ -11,7 +11,7 @@ function isUnmeteredCall(slug: string, line: string, custom = false): boolean {
   const [method, path] = line.split(' ') as [string, string];
   const usageFormat = slug as 'openai' | 'anthropic';
   const modelCalls = custom ? customModelCalls(usageFormat) : catalogue.get(slug)!.modelCalls;
-  return costsUnseen(createUpstream('https://x', { usageFormat, modelCalls, isCustom: custom }), method, path);
+  return hasUnreportedCost(createUpstream('https://x', { usageFormat, modelCalls, isCustom: custom }), method, path);
 }
 
 const COSTLY_CALLS = [

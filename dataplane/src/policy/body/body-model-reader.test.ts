@@ -29,7 +29,7 @@ test.each<[string, readonly string[]]>([
   ['{"model":"a","models":["b","c"]}', ['a', 'b', 'c']],
   ['{"model":"a","models":"b"}', ['a', 'b']],
   ['{"model":"a","tools":[{"type":"image_generation","model":"b"},{"type":"x"}]}', ['a', 'b']],
-])('body models: %s names %j', (text, models) => {
+])('reads from %s the models %j', (text, models) => {
   expect(read(text)).toEqual({ models });
 });
 
@@ -49,14 +49,14 @@ test.each([
   ['model=a', 'not_readable'],
   ['{"model":"a"}{"model":"b"}', 'not_readable'],
   ['\ufeff{"model":"a"}', 'not_readable'],
-])('body models: %s is %s', (text, problem) => {
+])('rejects the body %s as %s', (text, problem) => {
   expect(read(text)).toEqual({ problem });
 });
 
 const batch = (...models: unknown[]): string =>
   JSON.stringify({ requests: models.map((model, i) => ({ custom_id: `c${i}`, params: { model } })) });
 
-test('body models: each request of a batch names its own', () => {
+test('reads the model of each request of a batch', () => {
   expect(read(batch('a', 'b', 'a'), 'batch')).toEqual({ models: ['a', 'b', 'a'] });
   expect(read(batch(), 'batch')).toEqual({ problem: 'unnamed' });
   expect(read(batch('a', undefined), 'batch')).toEqual({ problem: 'unnamed' });
@@ -77,7 +77,7 @@ test.each<[string[], Parameters<typeof createBodyModelReader>[0], string]>([
   [['content-type', 'application/json'], 'form', 'media_type'],
   [['content-type', 'multipart/form-data; boundary=b'], 'json', 'media_type'],
   [['content-type', 'multipart/form-data; boundary=b; boundary=c'], 'json_or_form', 'media_type'],
-])('body models: with %j a body for %s is %s', (headers, place, problem) => {
+])('with the headers %j, rejects a body in %s as %s', (headers, place, problem) => {
   expect(read('{"model":"a"}', place, headers)).toEqual({ problem });
 });
 
@@ -102,7 +102,7 @@ test.each<[[string, string][], BodyModelResult]>([
   ],
   [[['Model', 'a']], { problem: 'ambiguous' }],
   [[['model[]', 'a']], { problem: 'ambiguous' }],
-])('body models: a form with %j is %j', (fields, expected) => {
+])('reads a form with %j as %j', (fields, expected) => {
   expect(read(form(...fields), 'json_or_form', ['content-type', 'multipart/form-data; boundary=b'])).toEqual(expected);
 });
 
@@ -115,32 +115,32 @@ test.each([
   ['/models/', 'models', null],
   ['/models', 'models', null],
   ['/models/a/models/b', 'models', null],
-])('body models: the path %s names behind %s %s', (path, before, model) => {
+])('reads from the path %s after the segment %s the model %s', (path, before, model) => {
   expect(parseModelFromPath(path, before)).toBe(model);
 });
 
-/** Parsers as providers have them: each reads the same text in its own way. */
-interface Habits {
+/** Parser behaviors that exist among providers: each reads the same text differently. */
+interface ParserBehavior {
   readonly firstWins: boolean;
   readonly ignoresCase: boolean;
   /** Names end at NUL. */
   readonly cStrings: boolean;
-  /** Half surrogate pairs vanish. */
-  readonly dropsHalves: boolean;
+  /** Drops lone surrogates. */
+  readonly dropsLoneSurrogates: boolean;
   readonly skipsBom: boolean;
 }
 
-/** What such a parser takes for the document's model. */
-function modelAsReadBy(habits: Habits, bytes: Buffer): unknown {
+/** The model that such a parser reads from the document. */
+function readModelAs(habits: ParserBehavior, bytes: Buffer): unknown {
   let text = bytes.toString();
   if (habits.skipsBom) text = text.replace(/^\ufeff/, '');
   const nameOf = (raw: string): string => {
     let name = JSON.parse(`"${raw}"`) as string;
     if (habits.cStrings) name = name.split('\0')[0]!;
-    if (habits.dropsHalves) name = name.replace(/[\ud800-\udfff]/gu, '');
+    if (habits.dropsLoneSurrogates) name = name.replace(/[\ud800-\udfff]/gu, '');
     return habits.ignoresCase ? name.toLowerCase() : name;
   };
-  // The generated documents are flat where it matters: members of the outermost object.
+  // Only members of the outermost object matter in the generated documents.
   JSON.parse(text);
   let depth = 0;
   let found: unknown;
@@ -158,7 +158,7 @@ function modelAsReadBy(habits: Habits, bytes: Buffer): unknown {
   return found;
 }
 
-const habits = fc.record({
+const parserBehaviors = fc.record({
   firstWins: fc.boolean(),
   ignoresCase: fc.boolean(),
   cStrings: fc.boolean(),
@@ -166,7 +166,7 @@ const habits = fc.record({
   skipsBom: fc.boolean(),
 });
 
-/** Spellings of names, among them many that some parser takes for `model`. */
+/** Spellings of names, many of which some parser reads as `model`. */
 const spelled = fc.constantFrom(
   'model',
   '\\u006dodel',
@@ -199,11 +199,11 @@ const blank = fc.constantFrom('', ' ', '\n', '\t \r');
 const prefix = fc.constantFrom('', '', '', '\ufeff', ' ', '\u00a0');
 const noise = fc.constantFrom('', '', '', '', '\xff', '\xc0\x80', '\x00');
 
-test('body models: whatever a body looks like, no parser reads another model than the one that was checked', () => {
+test('no parser reads another model than the checked one from an accepted body', () => {
   let accepted = 0;
   fc.assert(
     fc.property(
-      habits,
+      parserBehaviors,
       fc.array(fc.tuple(blank, spelled, blank, value), { minLength: 1, maxLength: 4 }),
       prefix,
       noise,
@@ -214,10 +214,10 @@ test('body models: whatever a body looks like, no parser reads another model tha
         const models = read(body, 'json', JSON_HEADERS, sizes);
         if ('problem' in models) return;
         accepted++;
-        expect(models.models).toContain(modelAsReadBy(parser, body));
+        expect(models.models).toContain(readModelAs(parser, body));
       },
     ),
     { numRuns: 20_000 },
   );
-  expect(accepted).toBeGreaterThan(200); // it is not all refused
+  expect(accepted).toBeGreaterThan(200); // the test accepts a part of the bodies
 });

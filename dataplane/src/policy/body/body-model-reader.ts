@@ -1,6 +1,6 @@
 /**
- * The models that a call's body names, read so that no provider can read another one into it. Fed as the body arrives;
- * what must be there before anything is decided is the whole body.
+ * Reads the models that a call's body names, so strictly that no provider can read another model from it. Fed as the
+ * body arrives; decides only on the complete body.
  */
 
 import { compileJsonPaths } from '../../scan/json-paths.js';
@@ -9,11 +9,12 @@ import { StrictJsonValidator } from './strict-json-validator.js';
 import { parseStrictBoundary, parseStrictMultipart } from './strict-multipart-parser.js';
 
 /**
- * encoded       content-encoding: the body would have to be decoded as the provider does
- * media_type    no content type under which this provider reads a body of this kind
- * not_readable  no JSON, or no form
- * ambiguous     parsers may differ
- * unnamed       no model where it belongs, or no string
+ * Why a body is rejected:
+ * - encoded: has a content-encoding; the gateway would have to decode as the provider does
+ * - media_type: a content type under which this provider does not read such a body
+ * - not_readable: invalid JSON or form
+ * - ambiguous: parsers may differ
+ * - unnamed: no model in the expected place, or not a string
  */
 export type BodyProblem = 'encoded' | 'media_type' | 'not_readable' | 'ambiguous' | 'unnamed';
 
@@ -22,7 +23,7 @@ export type BodyModelResult = { readonly models: readonly string[] } | { readonl
 const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;\s*charset="?utf-8"?\s*)?$/i;
 
 const MODEL = 0;
-/** Members that make some providers use other models as well. */
+/** Members that make some providers use further models. */
 const MORE_MODELS = 1;
 const ITEM_MODEL = 2;
 const ITEMS = 3;
@@ -40,17 +41,17 @@ const BATCH = compileJsonPaths({
 const SINGLE_NAMES = ['model', 'models', 'tools'];
 const BATCH_NAMES = ['requests', 'params', 'model', 'tools'];
 
-/** Reads one body. Choose with {@link createBodyModelReader}. */
+/** Reads one body. Create it with {@link createBodyModelReader}. */
 export interface BodyModelReader {
-  /** The next bytes; not kept. */
+  /** Reads the next bytes; does not keep them. */
   observe(bytes: Buffer): void;
-  /** Memory that it takes besides the body, bytes. */
+  /** Bytes of memory besides the body. */
   readonly heldBytes: number;
-  /** `body`: all of them. */
+  /** Decides after the last byte. `body`: the complete body. */
   finish(body: Buffer): BodyModelResult;
 }
 
-/** `headers` flat, lower-case names. */
+/** Chooses the reader by content type. `headers`: flat, lower-case names. Returns a problem when no reader applies. */
 export function createBodyModelReader(
   place: 'json' | 'form' | 'json_or_form' | 'batch',
   headers: readonly string[],
@@ -75,7 +76,7 @@ class JsonModelReader implements BodyModelReader, JsonScanSink {
   readonly #models: string[] = [];
   #named = 0;
   #items = 0;
-  #isOdd = false;
+  #hasInvalidModel = false;
 
   constructor(isBatch: boolean) {
     this.#isBatch = isBatch;
@@ -96,9 +97,9 @@ class JsonModelReader implements BodyModelReader, JsonScanSink {
     const problem = this.#strict.finish();
     if (problem === 'not_json') return { problem: 'not_readable' };
     if (problem === 'ambiguous') return { problem };
-    // Each request of a batch has an id and a model; a single call one model.
+    // Each request of a batch has an id and a model. A single call has exactly one model.
     const isNamed = this.#isBatch ? this.#named > 0 && this.#named === this.#items : this.#named === 1;
-    return isNamed && !this.#isOdd ? { models: this.#models } : { problem: 'unnamed' };
+    return isNamed && !this.#hasInvalidModel ? { models: this.#models } : { problem: 'unnamed' };
   }
 
   onValue(slot: number, text: string | null): void {
@@ -108,7 +109,7 @@ class JsonModelReader implements BodyModelReader, JsonScanSink {
     }
     if (slot !== MORE_MODELS) this.#named++;
     const model = text?.startsWith('"') ? parseModelString(text) : null;
-    if (model === null) this.#isOdd = true;
+    if (model === null) this.#hasInvalidModel = true;
     else this.#models.push(model);
   }
 }
@@ -131,7 +132,7 @@ class FormModelReader implements BodyModelReader {
   }
 }
 
-/** Some form parsers ignore case, or read `model[]` as `model`. */
+/** Whether some form parsers would read this name as `model`: they ignore case, or read `model[]` as `model`. */
 const resemblesModel = (name: string): boolean => /^\W*model\W*$/i.test(name.normalize('NFKC'));
 
 function parseModelString(text: string): string | null {
@@ -139,11 +140,11 @@ function parseModelString(text: string): string | null {
     const value: unknown = JSON.parse(text);
     return typeof value === 'string' ? value : null;
   } catch {
-    return null; // not JSON: the other reader says so
+    return null; // invalid JSON: the strict validator reports it
   }
 }
 
-/** The model that a path names behind the segment `before`, up to a colon; null when there is none, or it is not clear. */
+/** The model in the path segment after `before`, up to a colon. Null when there is none, or the path is ambiguous. */
 export function parseModelFromPath(providerPath: string, before: string): string | null {
   const segments = providerPath.slice(1).split('/');
   const at = segments.indexOf(before);

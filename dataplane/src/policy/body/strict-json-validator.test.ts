@@ -9,7 +9,7 @@ function check(text: string | Buffer, sizes: readonly number[] = []): JsonProble
   for (const size of sizes) {
     const piece = Buffer.from(bytes.subarray(at, at + size));
     json.push(piece);
-    piece.fill(0); // it is the caller's
+    piece.fill(0); // the buffer belongs to the caller
     at += size;
   }
   json.push(Buffer.from(bytes.subarray(at)));
@@ -27,7 +27,7 @@ test.each([
   'null',
   '{"deep":{"Model":1}}',
   '{"text":"\\ud800"}',
-])('strict json: %s means one thing', (text) => {
+])('accepts the unambiguous document %s', (text) => {
   expect(check(text)).toBeNull();
 });
 
@@ -59,7 +59,7 @@ test.each([
   '{]',
   '\f{}',
   '[1e]',
-])('strict json: %j is none', (text) => {
+])('rejects %j as invalid JSON', (text) => {
   expect(check(text)).toBe('not_json');
 });
 
@@ -69,7 +69,7 @@ test.each([
   Buffer.from('{"a":"\xed\xa0\x80"}', 'latin1'), // a surrogate
   Buffer.from('{"model":"a"}', 'utf16le'),
   Buffer.from('"\xe2\x82', 'latin1'),
-])('strict json: %s is no UTF-8', (bytes) => {
+])('rejects %s as invalid UTF-8', (bytes) => {
   expect(check(bytes)).toBe('not_json');
 });
 
@@ -87,16 +87,16 @@ test.each([
   '{"ｍodel":"a"}',
   '{" model":"a"}',
   `{${Array.from({ length: 20 }, (_, i) => `"k${i}":1`).join()},"k3":1}`,
-])('strict json: %s may mean two things', (text) => {
+])('rejects %s as ambiguous', (text) => {
   expect(check(text)).toBe('ambiguous');
 });
 
-test('strict json: a name of another half pair is a name', () => {
+test('distinguishes names that differ in one surrogate', () => {
   expect(check('{"\\ud83d\\ude00":1,"😀":2}')).toBe('ambiguous');
   expect(check('{"\\ud83d\\ude00":1,"😁":2}')).toBeNull();
 });
 
-test('strict json: it does not matter where the bytes are cut', () => {
+test('gives the same result at any chunk boundaries', () => {
   const texts = ['{"mödel":"é😀","x":[1.5e3,true]}', '{"a":1,"\\u0061":2}', '{"a":tru', '{"ab":-12}', '{"a":"\\'];
   for (const text of texts) {
     const whole = check(text);
@@ -108,7 +108,7 @@ test('strict json: it does not matter where the bytes are cut', () => {
   }
 });
 
-test('strict json: what it takes JSON.parse takes, and what JSON.parse refuses it refuses', () => {
+test('accepts the same texts as JSON.parse', () => {
   fc.assert(
     fc.property(fc.json(), fc.nat(60), fc.constantFrom('', '"', '{', ',', '0', ' ', 'e'), (text, at, noise) => {
       const broken = text.slice(0, at) + noise + text.slice(at);
@@ -118,14 +118,14 @@ test('strict json: what it takes JSON.parse takes, and what JSON.parse refuses i
       } catch {
         parsed = false;
       }
-      // A name twice is JSON all the same.
+      // A duplicate name is valid JSON.
       expect(check(broken) !== 'not_json').toBe(parsed);
     }),
     { numRuns: 5000 },
   );
 });
 
-test('strict json: the names of open objects are bounded, and counted until their object is closed', () => {
+test('bounds the names of open objects and releases them when their object ends', () => {
   const objectOf = (names: number, from = 0): string =>
     `{${Array.from({ length: names }, (_, i) => `"n${i + from}":1`).join(',')}}`;
   expect(check(objectOf(10_000))).toBeNull();
@@ -142,7 +142,7 @@ test('strict json: the names of open objects are bounded, and counted until thei
   expect(strict.heldBytes).toBe(64 + 3);
 });
 
-test('strict json: nesting has an end', () => {
+test('limits the nesting depth', () => {
   expect(check(`${'['.repeat(512)}${']'.repeat(512)}`)).toBeNull();
   expect(check(`${'['.repeat(513)}${']'.repeat(513)}`)).toBe('not_json');
 });

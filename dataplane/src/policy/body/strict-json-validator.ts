@@ -1,28 +1,26 @@
 /**
- * Whether a JSON document means the same to every parser. Fed as the body arrives, in pieces of any size; builds nothing.
- *
- *   not_json    breaks the grammar of RFC 8259 (or is no UTF-8): lenient parsers might read something into it; or is
- *               nested deeper, or has more names in open objects, than is kept in memory
- *   ambiguous   parsers may differ: a name twice in one object (which one counts?), a name with NUL (the end of a C
- *               string) or half a surrogate pair (dropped, replaced or kept), a name that only differs in case from one
- *               that is looked for (some libraries do not care)
- *
- * Names are compared as they read after their escapes.
+ * Checks that a JSON document means the same to every parser. Fed as the body arrives, in pieces of any size; builds no
+ * document. Names are compared decoded.
+ * - not_json: violates RFC 8259 or UTF-8, so that lenient parsers might read something into it; or exceeds the bounds
+ *   for nesting depth and for names of open objects
+ * - ambiguous: parsers may differ. A name twice in one object (which one counts?). A name with NUL (the end of a C
+ *   string) or half a surrogate pair (dropped, replaced or kept). A name that differs only in case from a watched one
+ *   (some libraries ignore case).
  */
 import { isUtf8 } from 'node:buffer';
 
 export type JsonProblem = 'not_json' | 'ambiguous';
 
 const DEPTH_MAX = 512;
-/** So many names of an object are compared one by one; more are kept in a set. */
-const FEW_NAMES = 8;
+/** Up to this many names of an object are compared one by one; more are kept in a set. */
+const LINEAR_SEARCH_NAMES_MAX = 8;
 const NAME_BYTES_MAX = 4_096;
-/** Names that are kept to be compared: those of all open objects together. Vendors allow 5 000 in a schema. */
+/** Names of all open objects together that are kept for comparison. Vendors allow 5 000 in a schema. */
 const NAMES_MAX = 10_000;
-/** Their characters together. */
+/** Characters of these names together. */
 const NAME_CHARS_MAX = 512 * 1024;
-/** What a name takes in memory besides its characters, bytes (Node 20, measured: 10⁶ names of 7 take 69 MB). */
-const NAME_BYTES = 64;
+/** Memory of a name besides its characters, in bytes (Node 20, measured: 10⁶ names of 7 characters take 69 MB). */
+const NAME_OVERHEAD_BYTES = 64;
 
 const VALUE = 0;
 const FIRST_ITEM = 1; // or the end of an empty array
@@ -41,7 +39,10 @@ const STOP = 1;
 const OTHER = 2;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** By byte: 0 stands for itself in a string, STOP ends a stretch of such bytes, OTHER is part of a longer character. */
+/**
+ * Class of a byte inside a string. 0: ASCII character. STOP: quote, backslash or control character. OTHER: byte of a
+ * multi-byte character.
+ */
 const IN_STRINGS = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte < 0x20 || byte === QUOTE || byte === BACKSLASH ? STOP : byte < 0x80 ? 0 : OTHER,
 );
@@ -49,41 +50,44 @@ const ESCAPED = new Set([...'"\\/bfnrt'].map((char) => char.charCodeAt(0)));
 const NUMBER_GRAMMAR = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const NUMBER_BYTES_MAX = 512;
 const LITERALS: Readonly<Record<number, string>> = { 116: 'true', 102: 'false', 110: 'null' };
-const NEVER_IN_NAMES = /[\0\ud800-\udfff]/u; // with the flag: lone halves only
+const NEVER_IN_NAMES = /[\0\ud800-\udfff]/u; // with the u flag: lone surrogates only
 
 export class StrictJsonValidator {
   #problem: JsonProblem | null = null;
   #state = VALUE;
-  /** Per open container: the names of an object so far, null for an array. */
+  /** For each open container: the names of an object so far, null for an array. */
   readonly #open: (string[] | Set<string> | null)[] = [];
   readonly #watched: ReadonlySet<string>;
   readonly #watchedDepthMax: number;
-  /** Names of open objects, and their characters. */
+  /** Number of kept names, and their characters. */
   #names = 0;
   #nameChars = 0;
   #isName = false;
-  /** The number or literal under way. */
+  /** The current number or literal. */
   #text = '';
-  /** The name under way as it stands, escapes and all. */
+  /** The current name as raw bytes, including escapes. */
   #pieces: Buffer[] = [];
   #hexLeft = 0;
-  /** The beginning of a UTF-8 character whose rest is in the next piece. */
-  #cutOff = NOTHING;
+  /** The beginning of a UTF-8 character that continues in the next piece. */
+  #incompleteChar = NOTHING;
 
-  /** `watched`: lower-case names that are looked for, in objects at most so deep (1: the document itself). */
+  /**
+   * `watched`: lower-case names that must not occur in other spellings, in objects down to this depth (1: the document
+   * itself).
+   */
   constructor(watched: readonly string[], watchedDepthMax: number) {
     this.#watched = new Set(watched);
     this.#watchedDepthMax = watchedDepthMax;
   }
 
-  /** What is wrong with the bytes so far. */
+  /** The problem found so far, or null. */
   get problem(): JsonProblem | null {
     return this.#problem;
   }
 
-  /** Memory that the names take, bytes. */
+  /** Bytes of memory for the kept names. */
   get heldBytes(): number {
-    return this.#names * NAME_BYTES + this.#nameChars;
+    return this.#names * NAME_OVERHEAD_BYTES + this.#nameChars;
   }
 
   get #hasFailed(): boolean {
@@ -101,57 +105,57 @@ export class StrictJsonValidator {
     if (this.#pieces.length > 0) this.#keepPieces();
   }
 
-  /** The document has ended. */
+  /** Ends the document. Returns its problem, or null. */
   finish(): JsonProblem | null {
     if (this.#state === NUMBER && this.#open.length === 0) this.#endNumber();
-    if (this.#state !== END || this.#cutOff.length > 0) this.#problem = 'not_json';
+    if (this.#state !== END || this.#incompleteChar.length > 0) this.#problem = 'not_json';
     return this.#problem;
   }
 
   #step(bytes: Buffer, at: number): number {
     switch (this.#state) {
       case STRING:
-        return this.#string(bytes, at);
+        return this.#readString(bytes, at);
       case ESCAPE:
-        return this.#escape(bytes[at]!, at);
+        return this.#readEscape(bytes[at]!, at);
       case UNICODE:
         if (!isHex(bytes[at]!)) return this.#fail(at);
         if (this.#isName) this.#pieces.push(bytes.subarray(at, at + 1));
         if (--this.#hexLeft === 0) this.#state = STRING;
         return at + 1;
       case NUMBER:
-        return this.#number(bytes, at);
+        return this.#readNumber(bytes, at);
       case LITERAL:
-        return this.#literal(bytes[at]!, at);
+        return this.#readLiteral(bytes[at]!, at);
       default:
-        return this.#structure(bytes, at);
+        return this.#readStructure(bytes, at);
     }
   }
 
-  #structure(bytes: Buffer, at: number): number {
+  #readStructure(bytes: Buffer, at: number): number {
     const byte = bytes[at]!;
     if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) return at + 1;
     switch (this.#state) {
       case FIRST_ITEM:
-        return byte === 0x5d ? this.#close(at) : this.#value(byte, at);
+        return byte === 0x5d ? this.#closeContainer(at) : this.#beginValue(byte, at);
       case VALUE:
-        return this.#value(byte, at);
+        return this.#beginValue(byte, at);
       case FIRST_NAME:
-        return byte === 0x7d ? this.#close(at) : this.#name(bytes, at);
+        return byte === 0x7d ? this.#closeContainer(at) : this.#readName(bytes, at);
       case NAME:
-        return this.#name(bytes, at);
+        return this.#readName(bytes, at);
       case COLON:
         if (byte !== 0x3a) return this.#fail(at);
         this.#state = VALUE;
         return at + 1;
       case AFTER:
-        return this.#after(byte, at);
+        return this.#afterValue(byte, at);
       default:
         return this.#fail(at); // a second document
     }
   }
 
-  #value(byte: number, at: number): number {
+  #beginValue(byte: number, at: number): number {
     this.#text = '';
     if (byte === QUOTE) {
       this.#isName = false;
@@ -175,7 +179,7 @@ export class StrictJsonValidator {
     return at + 1;
   }
 
-  #close(at: number): number {
+  #closeContainer(at: number): number {
     this.#releaseNames(this.#open.pop()!);
     this.#state = this.#open.length === 0 ? END : AFTER;
     return at + 1;
@@ -187,18 +191,18 @@ export class StrictJsonValidator {
     for (const name of names) this.#nameChars -= name.length;
   }
 
-  #after(byte: number, at: number): number {
+  #afterValue(byte: number, at: number): number {
     const isArray = this.#open[this.#open.length - 1] === null;
     if (byte === 0x2c) {
       this.#state = isArray ? VALUE : NAME;
       return at + 1;
     }
-    return byte === (isArray ? 0x5d : 0x7d) ? this.#close(at) : this.#fail(at);
+    return byte === (isArray ? 0x5d : 0x7d) ? this.#closeContainer(at) : this.#fail(at);
   }
 
-  #name(bytes: Buffer, at: number): number {
+  #readName(bytes: Buffer, at: number): number {
     if (bytes[at] !== QUOTE) return this.#fail(at);
-    // Nearly every name: here as a whole, of plain ASCII.
+    // Fast path for nearly every name: complete in these bytes, and plain ASCII.
     let end = at + 1;
     while (end < bytes.length && IN_STRINGS[bytes[end]!] === 0) end++;
     if (bytes[end] === QUOTE && end - at <= NAME_BYTES_MAX) {
@@ -213,7 +217,7 @@ export class StrictJsonValidator {
     return at + 1;
   }
 
-  #string(bytes: Buffer, from: number): number {
+  #readString(bytes: Buffer, from: number): number {
     const { length } = bytes;
     let at = from;
     while (at < length && IN_STRINGS[bytes[at]!] !== STOP) at++;
@@ -230,7 +234,7 @@ export class StrictJsonValidator {
     return at + 1;
   }
 
-  #escape(byte: number, at: number): number {
+  #readEscape(byte: number, at: number): number {
     if (this.#isName) this.#pieces.push(Buffer.from([byte]));
     if (byte === 0x75) {
       this.#hexLeft = 4;
@@ -242,7 +246,7 @@ export class StrictJsonValidator {
     return at + 1;
   }
 
-  /** The caller's buffer may change after {@link push}: what of a name is in it is copied. */
+  /** Copies the bytes of an unfinished name, because the caller's buffer may change after {@link push}. */
   #keepPieces(): void {
     const kept = Buffer.concat(this.#pieces);
     this.#pieces = [kept];
@@ -256,11 +260,11 @@ export class StrictJsonValidator {
     const raw = pieces.length === 1 ? pieces[0]!.toString() : Buffer.concat(pieces).toString();
     this.#pieces = [];
     const name = raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
-    const isOdd = NEVER_IN_NAMES.test(name) || this.#resemblesWatched(name, name.normalize('NFKC'));
-    if (!this.#addName(name) || isOdd) this.#problem ??= 'ambiguous';
+    const isAmbiguous = NEVER_IN_NAMES.test(name) || this.#resemblesWatched(name, name.normalize('NFKC'));
+    if (!this.#addName(name) || isAmbiguous) this.#problem ??= 'ambiguous';
   }
 
-  /** False: the object has it already. */
+  /** Returns false when the object already has the name. */
   #addName(name: string): boolean {
     const depth = this.#open.length - 1;
     const names = this.#open[depth]!;
@@ -272,7 +276,7 @@ export class StrictJsonValidator {
       return true;
     }
     names.push(name);
-    if (names.length === FEW_NAMES) this.#open[depth] = new Set(names);
+    if (names.length === LINEAR_SEARCH_NAMES_MAX) this.#open[depth] = new Set(names);
     return true;
   }
 
@@ -281,7 +285,7 @@ export class StrictJsonValidator {
     return this.#watched.has(composed.toLowerCase().trim());
   }
 
-  #number(bytes: Buffer, from: number): number {
+  #readNumber(bytes: Buffer, from: number): number {
     let at = from;
     while (at < bytes.length && isNumberByte(bytes[at]!)) at++;
     this.#text += bytes.toString('latin1', from, at);
@@ -295,7 +299,7 @@ export class StrictJsonValidator {
     else this.#problem = 'not_json';
   }
 
-  #literal(byte: number, at: number): number {
+  #readLiteral(byte: number, at: number): number {
     this.#text += String.fromCharCode(byte);
     const word = LITERALS[this.#text.charCodeAt(0)]!;
     if (!word.startsWith(this.#text)) return this.#fail(at);
@@ -312,19 +316,19 @@ export class StrictJsonValidator {
     return at + 1;
   }
 
-  /** A character may stand across two pieces. */
+  /** Whether the bytes are UTF-8. A character may span two pieces. */
   #isUtf8(bytes: Buffer): boolean {
-    const whole = this.#cutOff.length === 0 ? bytes : Buffer.concat([this.#cutOff, bytes]);
+    const whole = this.#incompleteChar.length === 0 ? bytes : Buffer.concat([this.#incompleteChar, bytes]);
     const cutOff = countIncompleteUtf8Bytes(whole);
-    this.#cutOff = NOTHING;
+    this.#incompleteChar = NOTHING;
     if (cutOff === 0) return isUtf8(whole);
     const end = whole.length - cutOff;
-    this.#cutOff = Buffer.from(whole.subarray(end));
+    this.#incompleteChar = Buffer.from(whole.subarray(end));
     return isUtf8(whole.subarray(0, end));
   }
 }
 
-/** How many bytes at the end are the beginning of a character that is not complete. */
+/** Number of bytes at the end that begin an incomplete character. */
 function countIncompleteUtf8Bytes(bytes: Buffer): number {
   for (let back = 1; back <= 3 && back <= bytes.length; back++) {
     const byte = bytes[bytes.length - back]!;

@@ -10,7 +10,7 @@ const file = part(
   'a\r\nb--x',
 );
 
-test('strict form: fields and files in their order', () => {
+test('parses fields and files in their order', () => {
   expect(parseStrictMultipart(form(named('model', 'whisper-1'), file, named('language', 'de')), B)).toEqual([
     { name: 'model', value: 'whisper-1', bytes: Buffer.from('whisper-1') },
     { name: 'file', value: null, bytes: Buffer.from('a\r\nb--x') },
@@ -18,7 +18,7 @@ test('strict form: fields and files in their order', () => {
   ]);
 });
 
-test('strict form: what official clients send is read', async () => {
+test('parses the forms of standard clients', async () => {
   const data = new FormData();
   data.set('model', 'gpt-image-1');
   data.set('image', new Blob(['png'], { type: 'image/png' }), 'a "b".png');
@@ -33,11 +33,11 @@ test('strict form: what official clients send is read', async () => {
 
 test.each<[string, Buffer]>([
   [
-    'a border without CRLF before it',
+    'a boundary without CRLF before it',
     Buffer.from(`--${B}\r\nContent-Disposition: form-data; name="a"\r\n\r\nx\n--${B}--`),
   ],
-  ['a border inside a value', form(named('a', `x--${B}\r\n`))],
-  ['text behind the last border', Buffer.concat([form(named('a', '1')), Buffer.from(named('model', 'x'))])],
+  ['a boundary inside a value', form(named('a', `x--${B}\r\n`))],
+  ['text after the last boundary', Buffer.concat([form(named('a', '1')), Buffer.from(named('model', 'x'))])],
   ['a name twice in one part', form(part('Content-Disposition: form-data; name="a"; name="model"', 'x'))],
   ['an unquoted name', form(part('Content-Disposition: form-data; name=model', 'x'))],
   ['an escaped quote in a name', form(part('Content-Disposition: form-data; name="a\\"; name="model"', 'x'))],
@@ -53,17 +53,17 @@ test.each<[string, Buffer]>([
   ['a folded header', form(part('Content-Disposition: form-data;\r\n name="model"', 'x'))],
   ['a header that ends in LF', form(part('Content-Disposition: form-data; name="a"\nX: y', 'x'))],
   ['no blank line', form(`--${B}\r\nContent-Disposition: form-data; name="a"\r\n`)],
-])('strict form: %s is read in more than one way', (_what, body) => {
+])('rejects %s as ambiguous', (_what, body) => {
   expect(parseStrictMultipart(body, B)).toBe('ambiguous');
 });
 
 test.each<[string, Buffer]>([
-  ['text before the first border', Buffer.concat([Buffer.from('x\r\n'), form(named('a', '1'))])],
+  ['text before the first boundary', Buffer.concat([Buffer.from('x\r\n'), form(named('a', '1'))])],
   ['no end', Buffer.from(named('a', '1'))],
   ['JSON', Buffer.from('{"model":"x"}')],
-  ['a border that goes on', Buffer.from(`--${B}x\r\n\r\n\r\n--${B}--`)],
+  ['a boundary with further characters', Buffer.from(`--${B}x\r\n\r\n\r\n--${B}--`)],
   ['nothing', Buffer.alloc(0)],
-])('strict form: %s is none', (_what, body) => {
+])('rejects %s', (_what, body) => {
   expect(['not_form', 'ambiguous']).toContain(parseStrictMultipart(body, B));
 });
 
@@ -75,6 +75,6 @@ test.each([
   ['multipart/mixed; boundary=abc', null],
   ['application/json', null],
   ['multipart/form-data', null],
-])('strict form: the boundary of %s is %s', (type, boundary) => {
+])('reads from %s the boundary %s', (type, boundary) => {
   expect(parseStrictBoundary(type)).toBe(boundary);
 });

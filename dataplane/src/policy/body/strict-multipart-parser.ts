@@ -1,16 +1,16 @@
 /**
- * Reads the fields of a `multipart/form-data` body that every parser reads alike. What only some parsers would take for
- * a part, a header or a border is a reason to refuse: a border without its CRLF, text before the first one, names that
- * are quoted in more than one way, parts with an encoding of their own.
+ * Parses the fields of a `multipart/form-data` body that every parser reads alike. Rejects what only some parsers take
+ * for a part, a header or a boundary: a boundary without CRLF, text before the first one, names with ambiguous quoting,
+ * parts with an encoding of their own.
  */
 
 type MultipartProblem = 'not_form' | 'ambiguous';
 
 interface MultipartField {
   readonly name: string;
-  /** Null: a file. */
+  /** Null for a file, and for a field over 64 KiB. */
   readonly value: string | null;
-  /** A part of the body, not a copy. */
+  /** A slice of the body, not a copy. */
   readonly bytes: Buffer;
 }
 
@@ -24,28 +24,28 @@ const PART_HEADER_BYTES_MAX = 4_096;
 const PARTS_MAX = 1_000;
 const FIELD_BYTES_MAX = 65_536;
 
-/** The boundary that a content type names; null for any other type. */
+/** The boundary of a content type; null for any other type, and for other parameters beside it. */
 export function parseStrictBoundary(contentType: string): string | null {
   const found = CONTENT_TYPE.exec(contentType);
   return found === null ? null : (found[1] ?? found[2])!;
 }
 
-/** The fields in their order, or what is wrong. A field longer than 64 KiB counts as a file. */
+/** Returns the fields in their order, or a problem. A field longer than 64 KiB counts as a file. */
 export function parseStrictMultipart(body: Buffer, boundary: string): readonly MultipartField[] | MultipartProblem {
-  const border = Buffer.from(`--${boundary}`, 'latin1');
+  const delimiter = Buffer.from(`--${boundary}`, 'latin1');
   const fields: MultipartField[] = [];
-  if (body.indexOf(border) !== 0) return 'not_form';
-  let at = border.length;
+  if (body.indexOf(delimiter) !== 0) return 'not_form';
+  let at = delimiter.length;
   while (!isFinalBoundary(body, at)) {
     if (!isCrlf(body, at) || fields.length >= PARTS_MAX) return 'not_form';
     const start = at + 2;
-    const next = body.indexOf(border, start);
+    const next = body.indexOf(delimiter, start);
     if (next === -1) return 'not_form';
-    if (next < start + 2 || !isCrlf(body, next - 2)) return 'ambiguous'; // only some take it for a border
+    if (next < start + 2 || !isCrlf(body, next - 2)) return 'ambiguous'; // only some parsers take it for a boundary
     const field = parsePart(body, start, next - 2);
     if (typeof field === 'string') return field;
     fields.push(field);
-    at = next + border.length;
+    at = next + delimiter.length;
   }
   const rest = body.length - at - 2;
   return rest === 0 || (rest === 2 && isCrlf(body, at + 2)) ? fields : 'ambiguous';

@@ -1,12 +1,12 @@
 /**
- * What the content of a request makes a model read beyond its text: images, PDFs, opaque blocks, and references to
- * content that is not in the body. Reads the blocks of OpenAI's and Anthropic's APIs at any depth. A block that is not
- * known and names an address, a file, an id or data counts as a reference.
+ * Facts about the content of a request that a model reads beyond its text: images, PDFs, opaque blocks, and references
+ * to content outside the body. Reads blocks of OpenAI's and Anthropic's APIs at any depth. An unknown block with an
+ * address, a file, an id or data counts as a reference.
  */
 import { decodeStringAt, type JsonObjectNode, type JsonSpan } from '../../scan/json-walker.js';
 import { InflateBudget, measurePdf } from '../../scan/media/pdf-size.js';
 
-/** Members of a block that say what it makes a model read. */
+/** Members of a block that tell what the model reads. */
 export const CONTENT_MEMBERS: readonly string[] = [
   'type',
   'role',
@@ -27,10 +27,10 @@ export const CONTENT_MEMBERS: readonly string[] = [
   'enabled',
 ];
 
-/** Lifetime of what the request writes into the provider's cache. */
+/** Lifetime of what the request writes to the provider's prompt cache. */
 export type CacheTtl = 'none' | '5m' | '1h';
 
-/** Members of the document whose content is rendered as text, or never reaches a model: a `url` there is a word. */
+/** Members of the document that are rendered as text or never reach a model. A `url` there is only a word. */
 const TEXT_ROOTS: ReadonlySet<string> = new Set([
   'tools',
   'functions',
@@ -41,12 +41,12 @@ const TEXT_ROOTS: ReadonlySet<string> = new Set([
   'output_format',
   'metadata',
 ]);
-/** Members that describe where text came from, or what a tool was asked to do: nothing is fetched for them. */
-const DESCRIPTIONS: ReadonlySet<string> = new Set(['annotations', 'citations', 'action', 'sources']);
-const DESCRIBED: ReadonlySet<string> = new Set(['web_search_result', 'search_result', 'web_fetch_result']);
-const IMAGES: ReadonlySet<string> = new Set(['image', 'input_image', 'image_url', 'computer_screenshot']);
-/** Blocks that carry an id beside their whole content. */
-const SELF_CONTAINED: ReadonlySet<string> = new Set([
+/** Members that describe the source of text or the request to a tool. The provider fetches nothing for them. */
+const DESCRIPTIVE_MEMBERS: ReadonlySet<string> = new Set(['annotations', 'citations', 'action', 'sources']);
+const RESULT_TYPES: ReadonlySet<string> = new Set(['web_search_result', 'search_result', 'web_fetch_result']);
+const IMAGE_TYPES: ReadonlySet<string> = new Set(['image', 'input_image', 'image_url', 'computer_screenshot']);
+/** Block types with an id beside their complete content. */
+const SELF_CONTAINED_TYPES: ReadonlySet<string> = new Set([
   'message',
   'function',
   'custom',
@@ -67,11 +67,13 @@ const SELF_CONTAINED: ReadonlySet<string> = new Set([
   'mcp_tool_use',
 ]);
 const DATA_URL_IMAGE = Buffer.from('"data:image/');
-/** Of a full page, as Anthropic states it (https://platform.claude.com/docs/en/build-with-claude/pdf-support). */
+/**
+ * For a full page, from Anthropic's documentation (https://platform.claude.com/docs/en/build-with-claude/pdf-support).
+ */
 const PAGE_TOKENS = 3_000;
 const PDF_TYPE = /^data:application\/pdf[;,]/i;
 
-/** Arguments of a tool's call are rendered as text, whatever they are called. */
+/** Whether this member is rendered as text. Arguments of tool calls are, whatever their names. */
 export function isTextOnlyMember(parent: JsonObjectNode, member: string): boolean {
   return (parent.parent === null && TEXT_ROOTS.has(member)) || (parent.rootMember === 'messages' && member === 'input');
 }
@@ -79,18 +81,18 @@ export function isTextOnlyMember(parent: JsonObjectNode, member: string): boolea
 export class ContentFacts {
   /** Images that the model reads. */
   images = 0;
-  /** Pages of PDFs: each is read as text and as an image. */
+  /** Pages of PDFs; the model reads each as text and as an image. */
   pages = 0;
-  /** Bytes of text that those pages can hold at most. */
+  /** Upper bound for the bytes of text on these pages. */
   pageTextBytes = 0;
-  /** Bytes of the body that are counted as images or pages, not as text. */
+  /** Bytes of the body that count as images or pages, not as text. */
   mediaBytes = 0;
-  /** Bytes of the body that are text which only the provider can read. */
+  /** Bytes of the body with text that only the provider can read. */
   opaqueBytes = 0;
-  /** It refers to content that is not in the body, or whose size cannot be known. */
+  /** The request refers to content outside the body, or to content of unknown size. */
   hasExternalContent = false;
   cacheTtl: CacheTtl = 'none';
-  /** Documents are cut into sentences that can be cited, which adds tokens. */
+  /** Documents are split into citable sentences, which adds tokens. */
   hasCitations = false;
   readonly #body: Buffer;
   readonly #inflateBudget: InflateBudget;
@@ -100,17 +102,17 @@ export class ContentFacts {
     this.#inflateBudget = new InflateBudget(body.length);
   }
 
-  /** An object of the document, once it has ended. */
+  /** Adds an object of the document, at its end. */
   add(object: JsonObjectNode): void {
     if (object.name === 'cache_control') this.#addCaching(object);
-    // Not documented, and read all the same: the image itself, or its address.
+    // Undocumented, but providers read it: the image itself, or its address.
     if (object.values.has('image') && !object.isIgnored) this.images++;
     if (object.name === 'citations' && object.values.has('enabled')) this.hasCitations = true;
-    if (object.isIgnored || object.parent === null || DESCRIPTIONS.has(object.name)) return;
-    if (object.name === 'source') return; // with its block
+    if (object.isIgnored || object.parent === null || DESCRIPTIVE_MEMBERS.has(object.name)) return;
+    if (object.name === 'source') return; // handled with its block
     const { values, objects } = object;
-    const type = this.#text(object, 'type') ?? '';
-    if (DESCRIBED.has(type)) {
+    const type = this.#decodeMember(object, 'type') ?? '';
+    if (RESULT_TYPES.has(type)) {
       this.#addOpaque(values.get('encrypted_content'));
       return;
     }
@@ -124,13 +126,13 @@ export class ContentFacts {
     if (image !== undefined && !objects.has('image_url')) this.#addImage(image);
     if (values.has('file_data')) this.#addDocument(values.get('file_data')!, false);
     if (values.has('file_id')) {
-      if (IMAGES.has(type)) this.images++;
+      if (IMAGE_TYPES.has(type)) this.images++;
       else this.hasExternalContent = true;
     }
     if (values.has('file_url') || values.has('url')) this.hasExternalContent = true;
     if (values.has('data')) {
       if (type === 'redacted_thinking') this.#addOpaque(values.get('data'));
-      else this.hasExternalContent = true; // sound, or something that nobody knows
+      else this.hasExternalContent = true; // audio, or an unknown kind of data
     }
     if (type === 'compaction') this.hasExternalContent = true;
     else this.#addOpaque(values.get('encrypted_content'));
@@ -141,42 +143,42 @@ export class ContentFacts {
   }
 
   #isSelfContained({ values }: JsonObjectNode, type: string): boolean {
-    if (SELF_CONTAINED.has(type)) return true;
+    if (SELF_CONTAINED_TYPES.has(type)) return true;
     const own = (member: string): boolean => values.get(member)?.isAltSpelling === false;
     return type === 'reasoning' ? own('encrypted_content') : type === '' && own('role');
   }
 
   #addCaching(object: JsonObjectNode): void {
     const ttl = object.values.get('ttl');
-    if (ttl !== undefined && this.#text(object, 'ttl') !== '5m') this.cacheTtl = '1h';
+    if (ttl !== undefined && this.#decodeMember(object, 'ttl') !== '5m') this.cacheTtl = '1h';
     else if (this.cacheTtl === 'none') this.cacheTtl = '5m';
   }
 
-  /** What an image costs does not depend on where it comes from. */
+  /** Counts one image. Its cost does not depend on its source. */
   #addImage(address: JsonSpan | undefined): void {
     this.images++;
     if (address === undefined) return;
     const { start, end } = address;
     const prefix = this.#body.subarray(start, start + DATA_URL_IMAGE.length);
     if (prefix.equals(DATA_URL_IMAGE)) this.mediaBytes += end - start;
-    else if (/^data:/i.test(this.#decodePrefix(address))) this.hasExternalContent = true; // no image
+    else if (/^data:/i.test(this.#decodePrefix(address))) this.hasExternalContent = true; // a data URL without an image
   }
 
-  /** Anthropic's sources of images and documents. */
+  /** Adds an image or document of Anthropic's `source` objects. */
   #addSource(type: string, source: JsonObjectNode): void {
-    const kind = this.#text(source, 'type');
+    const kind = this.#decodeMember(source, 'type');
     if (type === 'image') {
       this.images++;
       const data = source.values.get('data');
       if (kind === 'base64' && data !== undefined) this.mediaBytes += data.end - data.start;
     } else if (kind === 'base64' && source.values.has('data')) {
-      const isPdf = this.#text(source, 'media_type')?.toLowerCase() === 'application/pdf';
+      const isPdf = this.#decodeMember(source, 'media_type')?.toLowerCase() === 'application/pdf';
       if (isPdf) this.#addDocument(source.values.get('data')!, true);
       else this.hasExternalContent = true;
     } else if (kind !== 'text' && kind !== 'content') this.hasExternalContent = true;
   }
 
-  /** `isPdf`: else the string itself has to say so. */
+  /** Adds a PDF. `isPdf`: the media type is known; otherwise the string must be a PDF data URL. */
   #addDocument(data: JsonSpan, isPdf: boolean): void {
     const text = decodeStringAt(this.#body, data, this.#body.length);
     const comma = isPdf ? -1 : (text?.indexOf(',') ?? -1);
@@ -197,7 +199,7 @@ export class ContentFacts {
     if (text !== undefined) this.opaqueBytes += text.end - text.start;
   }
 
-  #text(object: JsonObjectNode, member: string): string | null {
+  #decodeMember(object: JsonObjectNode, member: string): string | null {
     const span = object.values.get(member);
     return span?.isAltSpelling ? null : decodeStringAt(this.#body, span);
   }

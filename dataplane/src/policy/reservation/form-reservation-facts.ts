@@ -1,4 +1,4 @@
-/** What a form says about how much its call may cost at most: pictures to edit, sound to write down. */
+/** Reads from a multipart form the facts that bound the cost of its call: images to edit, audio to transcribe. */
 import { measureAudioSeconds } from '../../scan/media/audio-duration.js';
 import { parseStrictBoundary, parseStrictMultipart } from '../body/strict-multipart-parser.js';
 import type { ReservationFacts } from './reservation-facts.js';
@@ -20,47 +20,50 @@ const EMPTY_FACTS: ReservationFacts = {
 };
 const INTEGER = /^\d{1,6}$/;
 
-/** `headers` flat, lower-case names. `odd`: a number is given twice, or is none. */
+/**
+ * Returns the facts. `headers`: flat, lower-case names. `invalid`: not a strict form, or a number is duplicate or
+ * malformed.
+ */
 export function readFormReservationFacts(
   body: Buffer,
   headers: readonly string[],
   path: string,
-): ReservationFacts | 'odd' {
+): ReservationFacts | 'invalid' {
   let type = '';
   for (let i = 0; i < headers.length; i += 2) if (headers[i] === 'content-type') type = headers[i + 1]!;
   const boundary = parseStrictBoundary(type.trim());
   const fields = boundary === null ? 'not_form' : parseStrictMultipart(body, boundary);
-  if (typeof fields === 'string') return 'odd';
+  if (typeof fields === 'string') return 'invalid';
   if (!path.includes('/images/')) {
-    // A file is heard or seen: how many tokens it is, is not known here.
+    // The token count of an audio file is unknown here.
     const files = fields.filter(({ value }) => value === null).map(({ bytes }) => measureAudioSeconds(bytes));
-    const heardSeconds = files.reduce((sum, seconds) => (sum === null || seconds === null ? null : sum + seconds), 0);
+    const audioSeconds = files.reduce((sum, seconds) => (sum === null || seconds === null ? null : sum + seconds), 0);
     return {
       ...EMPTY_FACTS,
       textTokens: body.length,
       hasExternalContent: true,
-      audioSeconds: files.length === 0 ? null : heardSeconds,
+      audioSeconds: files.length === 0 ? null : audioSeconds,
     };
   }
-  let imagesIn = 0;
+  let inputImages = 0;
   let textTokens = 0;
   const numbers = new Map<string, number>();
   for (const { name, value } of fields) {
-    if (value === null) imagesIn++;
+    if (value === null) inputImages++;
     else textTokens += Buffer.byteLength(value);
     const plain = name
       .normalize('NFKC')
       .toLowerCase()
       .replace(/^\W+|\W+$/g, '');
     if (plain !== 'n' && plain !== 'partial_images') continue;
-    if (value === null || !INTEGER.test(value) || numbers.has(plain)) return 'odd';
+    if (value === null || !INTEGER.test(value) || numbers.has(plain)) return 'invalid';
     numbers.set(plain, Number(value));
   }
   return {
     ...EMPTY_FACTS,
     answerCount: Math.max(1, numbers.get('n') ?? 1),
     partialImages: numbers.get('partial_images') ?? 0,
-    inputImages: imagesIn,
+    inputImages: inputImages,
     textTokens,
   };
 }

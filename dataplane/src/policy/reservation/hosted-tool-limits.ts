@@ -1,23 +1,24 @@
 /**
- * Tools that the provider runs itself. After each use the model reads everything again, and what the tool found, so a call
- * costs as often as tools are used. Null: the request states no maximum of uses, or what a use costs has no bound.
+ * Limits of tools that the provider runs itself. After each use the model reads the whole input again plus the tool's
+ * result, so the cost grows with the uses. Null: the request states no maximum of uses, or the cost of a use has no
+ * bound.
  */
 import { decodeStringAt, type JsonObjectNode, type JsonSpan } from '../../scan/json-walker.js';
 
 export interface HostedToolLimits {
-  /** How often tools may be used. */
+  /** Maximum number of tool uses. */
   readonly usesMax: number;
-  /** How often the model may read the whole input. */
+  /** Maximum number of times that the model reads the whole input. */
   readonly turnsMax: number;
-  /** Containers of 1 GB in which code may run. */
+  /** Container memory for code, in billing units of 1 GB. */
   readonly containers: number;
-  /** The answer may hold what was found elsewhere, without the model being asked again. */
+  /** The response may contain content from elsewhere without another turn of the model. */
   readonly hasExternalContent: boolean;
   /** Tokens that the vendor adds for its own kinds of tools. */
   readonly addedTokens: number;
 }
 
-/** Members of the document and of a tool that are looked for. */
+/** Watched members of the document and of a tool. */
 export const TOOL_MEMBERS: readonly string[] = [
   'tools',
   'max_tool_calls',
@@ -28,12 +29,12 @@ export const TOOL_MEMBERS: readonly string[] = [
   'context_management',
 ];
 
-/** Run by the agent itself. */
+/** Tools that the agent runs itself. */
 const AGENT_RUN_TOOLS =
   /^(?:function|custom|namespace|local_shell|apply_patch|computer|computer_use_preview|computer_\d+|bash_\d+|text_editor_\d+|memory_\d+)$/;
-/** What a use costs is known: a fee at most, and the model's window. */
+/** Tools with a known maximum cost per use: a fee, and the model's context window. */
 const SEARCHES = /^(?:web_search|file_search|web_fetch_|tool_search)/;
-/** `computer` is the dearest of Anthropic's own tools: 735 tokens of definition and 499 of prompt (its page of prices). */
+/** Anthropic's most expensive own tool is `computer`: 735 tokens of definition and 499 of prompt (pricing page). */
 const OWN_TOOL_TOKENS = 1_500;
 const MEMORY_GIGABYTES: Readonly<Record<string, number>> = { '1g': 1, '4g': 4, '16g': 16, '64g': 64 };
 const MEMORY_GIGABYTES_MAX = 64;

@@ -216,8 +216,8 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/reservation/compute-reservation.ts',
-      find: `  if (facts === 'odd') return REJECTIONS.invalidOutputMaximum;`,
-      put: `  if (facts === 'odd') return 0;`,
+      find: `  if (facts === 'invalid') return REJECTIONS.invalidOutputMaximum;`,
+      put: `  if (facts === 'invalid') return 0;`,
       bug: 'a maximum that is given twice holds nothing',
       tests: [
         'dataplane/src/reservation/compute-reservation.test.ts',
