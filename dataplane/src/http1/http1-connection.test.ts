@@ -28,7 +28,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-function poolsWith(over: Partial<ConnectionPoolsOptions> = {}): ConnectionPools {
+function createPools(over: Partial<ConnectionPoolsOptions> = {}): ConnectionPools {
   const pools = new ConnectionPools({
     headersTimeoutMs: 60_000,
     bodyTimeoutMs: 60_000,
@@ -40,8 +40,8 @@ function poolsWith(over: Partial<ConnectionPoolsOptions> = {}): ConnectionPools 
 }
 
 const answer = (body: string): string => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
-/** How many requests have arrived completely on a connection that gets no bodies. */
-const requests = (peer: RawPeer): number => peer.text.split('\r\n\r\n').length - 1;
+/** Number of complete requests on a connection that receives no bodies. */
+const countRequests = (peer: RawPeer): number => peer.text.split('\r\n\r\n').length - 1;
 
 describe.each([
   ['plain', false, false],
@@ -52,14 +52,14 @@ describe.each([
   async function start(over: Partial<ConnectionPoolsOptions> = {}) {
     const upstream = await RawUpstream.start(secure ? certificate : null);
     closing.push(() => upstream.stop());
-    const pools = poolsWith(over);
+    const pools = createPools(over);
     const origin = secure ? `https://127.0.0.1:${upstream.port}` : upstream.origin;
     const call = (given: Partial<UpstreamRequest> = {}): RecordedRequest =>
       new RecordedRequest(pools.acquire(origin, guarded ? TENANT : null, OWNER), given);
     return { upstream, pools, call };
   }
 
-  test('one call after the other goes over one connection', async () => {
+  test('sends consecutive calls over one connection', async () => {
     const { upstream, call } = await start();
     for (let i = 0; i < 3; i++) {
       const sent = call({ method: 'POST', body: Buffer.from(`body ${i}\xff`, 'latin1') });
@@ -72,41 +72,41 @@ describe.each([
   });
 
   test.each([200, 40_000, 300_000])(
-    'a paused answer of %i bytes arrives whole, and the next call as well',
+    'delivers a paused response of %i bytes completely, and the next call as well',
     async (bytes) => {
       const { upstream, call } = await start();
       const first = call();
       first.accepts = false;
       const peer = await upstream.connection();
-      await peer.waitUntil(() => requests(peer) === 1);
+      await peer.waitUntil(() => countRequests(peer) === 1);
       const body = Array.from({ length: bytes / 4 }, (_, i) => String(i % 10_000).padStart(4)).join('');
       peer.send(answer(body));
       await first.waitUntil(() => first.chunks.length > 0);
       while (!first.isFinished) {
-        first.resume?.(); // accepts no piece without being asked again
+        first.resume?.(); // accepts no piece without a further resume
         await new Promise((resolve) => setImmediate(resolve));
       }
       expect(first.body.toString('latin1')).toBe(body);
       const second = call();
-      await peer.waitUntil(() => requests(peer) === 2);
+      await peer.waitUntil(() => countRequests(peer) === 2);
       peer.send(answer('second'));
       expect((await second.waitForEnd()).body.toString()).toBe('second');
       expect(upstream.connections).toHaveLength(1);
     },
   );
 
-  test('a paused upstream is held back and goes on afterwards', async () => {
+  test('applies backpressure to the upstream while paused', async () => {
     const { upstream, call } = await start();
     const sent = call();
     sent.accepts = false;
     const peer = await upstream.connection();
-    await peer.waitUntil(() => requests(peer) === 1);
+    await peer.waitUntil(() => countRequests(peer) === 1);
     const bytes = 32 * 1024 * 1024;
     peer.send(`HTTP/1.1 200 OK\r\ncontent-length: ${bytes}\r\n\r\n`);
     const block = Buffer.alloc(1024 * 1024, 'x');
     for (let i = 0; i < 32; i++) peer.send(block);
     await sent.waitUntil(() => sent.chunks.length > 0);
-    // What the kernel's buffers do not hold stays with the sender, for as many turns as one may watch.
+    // The kernel buffers take some bytes; the rest must stay with the sender during all these turns.
     for (let i = 0; i < 2_000; i++) await new Promise((resolve) => setImmediate(resolve));
     const held = sent.body.length;
     expect(held).toBeLessThan(1024 * 1024);
@@ -116,38 +116,38 @@ describe.each([
     expect((await sent.waitForEnd()).body.length).toBe(bytes);
   });
 
-  test('bytes behind an answer are nobody’s: the connection ends', async () => {
+  test('closes the connection when bytes follow a response', async () => {
     const { upstream, call } = await start();
     const first = call();
     const peer = await upstream.connection();
-    await peer.waitUntil(() => requests(peer) === 1);
+    await peer.waitUntil(() => countRequests(peer) === 1);
     peer.send(answer('one') + answer('smuggled'));
     expect((await first.waitForEnd()).body.toString()).toBe('one');
     const second = call();
     const other = await upstream.connection(1);
-    await other.waitUntil(() => requests(other) === 1);
+    await other.waitUntil(() => countRequests(other) === 1);
     other.send(answer('two'));
     expect((await second.waitForEnd()).body.toString()).toBe('two');
     await peer.waitForClose();
   });
 
-  test('bytes on a free connection end it', async () => {
+  test('closes an idle connection when bytes arrive', async () => {
     const { upstream, call } = await start();
     const first = call();
     const peer = await upstream.connection();
-    await peer.waitUntil(() => requests(peer) === 1);
+    await peer.waitUntil(() => countRequests(peer) === 1);
     peer.send(answer('one'));
     await first.waitForEnd();
     peer.send(answer('smuggled'));
     await peer.waitForClose();
     const second = call();
     const other = await upstream.connection(1);
-    await other.waitUntil(() => requests(other) === 1);
+    await other.waitUntil(() => countRequests(other) === 1);
     other.send(answer('two'));
     expect((await second.waitForEnd()).body.toString()).toBe('two');
   });
 
-  test('an answer that came before the request does not count twice', async () => {
+  test('accepts a response that arrives before the request, once', async () => {
     const { upstream, call } = await start();
     const first = call();
     const peer = await upstream.connection();
@@ -157,11 +157,11 @@ describe.each([
     await peer.waitForClose();
   });
 
-  test('a connection that the server closes while it is free is not used', async () => {
+  test('does not reuse a connection that the server closed while idle', async () => {
     const { upstream, call } = await start();
     const first = call();
     const peer = await upstream.connection();
-    await peer.waitUntil(() => requests(peer) === 1);
+    await peer.waitUntil(() => countRequests(peer) === 1);
     peer.send(answer('one'));
     await first.waitForEnd();
     peer.socket.end();
@@ -169,17 +169,17 @@ describe.each([
     await new Promise((resolve) => setImmediate(resolve));
     const second = call();
     const other = await upstream.connection(1);
-    await other.waitUntil(() => requests(other) === 1);
+    await other.waitUntil(() => countRequests(other) === 1);
     other.send(answer('two'));
     expect((await second.waitForEnd()).body.toString()).toBe('two');
   });
 
-  test('a body until the end of the connection is complete with it, also when it was paused', async () => {
+  test('completes a body that ends with the connection, also when paused', async () => {
     const { upstream, call } = await start();
     const sent = call();
     sent.accepts = false;
     const peer = await upstream.connection();
-    await peer.waitUntil(() => requests(peer) === 1);
+    await peer.waitUntil(() => countRequests(peer) === 1);
     peer.send('HTTP/1.1 200 OK\r\n\r\nall of it');
     await sent.waitUntil(() => sent.chunks.length > 0);
     peer.socket.end(' and more');
@@ -193,45 +193,45 @@ describe.each([
     ['in its head', 'HTTP/1.1 200 OK\r\ncont'],
     ['in a fixed body', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nabc'],
     ['in a chunked body', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n'],
-  ])('an answer that ends %s is an error, once', async (_where, text) => {
+  ])('reports a response that ends %s as one error', async (_where, text) => {
     const { upstream, call } = await start();
     const sent = call();
     const peer = await upstream.connection();
-    await peer.waitUntil(() => requests(peer) === 1);
+    await peer.waitUntil(() => countRequests(peer) === 1);
     peer.socket.end(text);
     expect(await sent.waitForError()).toBeInstanceOf(Error);
     expect([sent.errors, sent.completed]).toEqual([1, 0]);
     expect(sent.body.toString()).toBe(text.includes('abc') ? 'abc' : '');
   });
 
-  test('an aborted call ends its connection, and only its own', async () => {
+  test('an aborted call closes its connection and no other', async () => {
     const { upstream, call } = await start();
     const kept = call();
     const keptPeer = await upstream.connection();
     const aborted = call();
     const peer = await upstream.connection(1);
-    await peer.waitUntil(() => requests(peer) === 1);
+    await peer.waitUntil(() => countRequests(peer) === 1);
     aborted.abort!(new Error('gone'));
     expect((await aborted.waitForError()).message).toBe('gone');
     await peer.waitForClose();
-    await keptPeer.waitUntil(() => requests(keptPeer) === 1);
+    await keptPeer.waitUntil(() => countRequests(keptPeer) === 1);
     keptPeer.send(answer('kept'));
     expect((await kept.waitForEnd()).body.toString()).toBe('kept');
   });
 
-  test('an abort from within the body reports nothing more than the error', async () => {
+  test('an abort from within onData reports only the error', async () => {
     const { upstream, call } = await start();
     const sent = call();
     sent.onDataHook = () => sent.abort?.(new Error('gone'));
     const peer = await upstream.connection();
-    await peer.waitUntil(() => requests(peer) === 1);
+    await peer.waitUntil(() => countRequests(peer) === 1);
     peer.send(answer('abc'));
     expect((await sent.waitForError()).message).toBe('gone');
     await peer.waitForClose();
     expect([sent.errors, sent.completed, sent.chunks.length]).toEqual([1, 0, 1]);
   });
 
-  test('an answer to a request that was not sent completely ends the connection', async () => {
+  test('closes the connection after a response to an incompletely sent request', async () => {
     const { upstream, call } = await start();
     const sent = call({ method: 'POST', body: Buffer.alloc(32 * 1024 * 1024, 'b') });
     const peer = await upstream.connection();
@@ -243,7 +243,7 @@ describe.each([
     expect(peer.received.length).toBeLessThan(32 * 1024 * 1024);
   });
 
-  test('what the server says about keeping is honoured', async () => {
+  test('honors the server’s connection and keep-alive headers', async () => {
     const { upstream, call } = await start();
     const heads = [
       'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 0\r\n\r\n',
@@ -253,20 +253,20 @@ describe.each([
     for (const [i, head] of heads.entries()) {
       const sent = call();
       const peer = await upstream.connection(i);
-      await peer.waitUntil(() => requests(peer) === 1);
+      await peer.waitUntil(() => countRequests(peer) === 1);
       peer.send(head);
       await sent.waitForEnd();
       await peer.waitForClose();
     }
     const sent = call({ method: 'HEAD' });
     const peer = await upstream.connection(heads.length);
-    await peer.waitUntil(() => requests(peer) === 1);
+    await peer.waitUntil(() => countRequests(peer) === 1);
     peer.send('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\n');
     expect((await sent.waitForEnd()).body.length).toBe(0);
     await peer.waitForClose();
   });
 
-  test('silence ends a call: before the head, in the body, and not while it is paused', async () => {
+  test('times out a silent upstream before the head and in the body, but not while paused', async () => {
     const { upstream, call } = await start({ headersTimeoutMs: 40, bodyTimeoutMs: 40 });
     const startedTick = performance.now();
     const silent = call();
@@ -283,7 +283,7 @@ describe.each([
     patient.send('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nabc');
     await paused.waitUntil(() => paused.chunks.length > 0);
     const bystander = call();
-    await bystander.waitForError(); // as much time as the paused one would have had
+    await bystander.waitForError(); // waits as long as the timeout of the paused call would take
     expect(paused.isFinished).toBe(false);
     paused.accepts = true;
     paused.resume!();
@@ -291,14 +291,14 @@ describe.each([
     expect((await paused.waitForEnd()).body.toString()).toBe('abcdef');
   });
 
-  test('a closed pool lets calls end, and then their connections', async () => {
+  test('closed pools finish running calls and then close their connections', async () => {
     const { upstream, pools, call } = await start();
     const free = call();
     const freePeer = await upstream.connection();
-    await freePeer.waitUntil(() => requests(freePeer) === 1);
+    await freePeer.waitUntil(() => countRequests(freePeer) === 1);
     const busy = call();
     const busyPeer = await upstream.connection(1);
-    await busyPeer.waitUntil(() => requests(busyPeer) === 1);
+    await busyPeer.waitUntil(() => countRequests(busyPeer) === 1);
     freePeer.send(answer('free'));
     await free.waitForEnd();
     pools.close();
@@ -309,7 +309,7 @@ describe.each([
     await busyPeer.waitForClose();
   });
 
-  test('a connection that lives on does not keep what its first call sent', async () => {
+  test('does not keep the request body of its first call in memory', async () => {
     const { upstream, call } = await start();
     let body: WeakRef<Buffer> | null = null;
     const first = ((): RecordedRequest => {
@@ -329,14 +329,14 @@ describe.each([
     expect(peer.closed).toBe(false);
   });
 
-  test('a connection that is gone is forgotten', async () => {
+  test('a closed connection is garbage collected', async () => {
     const { upstream, call } = await start();
     for (const how of ['aborted', 'cut', 'closed by the server']) {
       const ref = await (async (): Promise<WeakRef<object>> => {
         const index = upstream.connections.length;
         const sent = call();
         const peer = await upstream.connection(index);
-        await peer.waitUntil(() => requests(peer) === 1);
+        await peer.waitUntil(() => countRequests(peer) === 1);
         if (how === 'aborted') sent.abort!();
         else if (how === 'cut') peer.socket.destroy();
         else peer.socket.end(answer('one'));
@@ -352,11 +352,11 @@ describe.each([
     }
   });
 
-  test('a closed pool still ends a call whose upstream says nothing', async () => {
+  test('closed pools still time out a silent call', async () => {
     const { upstream, pools, call } = await start({ headersTimeoutMs: 40 });
     const silent = call();
     const peer = await upstream.connection();
-    await peer.waitUntil(() => requests(peer) === 1);
+    await peer.waitUntil(() => countRequests(peer) === 1);
     pools.close();
     expect(await silent.waitForError()).toMatchObject({ code: 'ETIMEDOUT' });
     await peer.waitForClose();

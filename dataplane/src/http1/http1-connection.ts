@@ -1,7 +1,7 @@
 /**
- * One HTTP/1.1 connection to an upstream, one request at a time. A request whose body is at hand is one write; what comes
- * back is read out of one buffer that all connections share, without a stream, a timer or a promise per call: undici
- * needs 13 µs for what takes 8 here (bench/RESULTS.md).
+ * One HTTP/1.1 connection to an upstream, one request at a time. Sends a request with a buffered body in one write, and
+ * reads responses from one buffer that all connections share. Needs no stream, timer or promise per call: undici takes
+ * 13 µs for what takes 8 µs here (bench/RESULTS.md).
  */
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -11,19 +11,22 @@ import { contentLengthOf, findContentLength, formatRequestHead } from './request
 import { ResponseParser, type ResponseSink } from './response-parser.js';
 import type { UpstreamConnection, UpstreamRequest, UpstreamResponseHandler } from './upstream-request.js';
 
-/** Opens the socket, which reads by the {@link SocketReadHandler}; calls back once. */
+/** Opens the socket, which delivers reads to the {@link SocketReadHandler}. Calls `done` once. */
 export type SocketOpener = (
   onread: SocketReadHandler,
   done: (error: Error | null, socket: Socket | null) => void,
 ) => void;
 
-/** Ticks ({@link Http1Connection.tick}) without a head or a piece of a body; single bytes of a head gain no time. */
+/**
+ * Timeouts in ticks ({@link Http1Connection.tick}) without a complete head or a piece of body. Single bytes of a head
+ * do not extend the time.
+ */
 export interface TickTimeouts {
   readonly headTicks: number;
   readonly bodyTicks: number;
   readonly idleTicks: number;
   readonly idleTicksMax: number;
-  /** A connection that is older carries no further call. */
+  /** An older connection carries no further call. */
   readonly ageTicks: number;
   readonly ticksPerSec: number;
 }
@@ -32,16 +35,16 @@ interface EncodedRequest {
   readonly method: string;
   readonly head: string;
   readonly body: Buffer | Readable | null;
-  /** Of a body that streams: declared, bytes; -1: chunked. */
+  /** For a streamed body: declared length in bytes, or -1 for chunked. */
   readonly streamedBytes: number;
-  /** The connection carries no further call. */
+  /** The connection closes after this call. */
   readonly closesConnection: boolean;
 }
 
 export interface ConnectionOwner {
-  /** The call is over. */
+  /** The call released the connection. */
   onReleased(connection: Http1Connection): void;
-  /** Will never carry another call. */
+  /** The connection closed, or will never carry another call. */
   onClosed(connection: Http1Connection): void;
 }
 
@@ -50,51 +53,51 @@ class UpstreamTimeout extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
-/** The upstream ended the connection before its answer was complete. */
+/** The upstream closed the connection before the response was complete. */
 class ConnectionLost extends Error {}
 
 const READ_BYTES = 64 * 1024;
-/** Up to here head and body are joined: one write of one piece. */
+/** Up to this length, head and body are joined into one string for one write. */
 const JOINED_BYTES_MAX = 8 * 1024;
-/** A server that says when it closes is not given a request in the last moment. */
+/** Subtracted from the server's keep-alive timeout, so that no request is sent just before the server closes. */
 const KEEP_ALIVE_MARGIN_SEC = 2;
-/** Every read is handled before the next begins. */
+/** Shared by all connections: each read is handled before the next begins. */
 const readBuffer = Buffer.allocUnsafeSlow(READ_BYTES);
 
 export class Http1Connection implements UpstreamConnection, ResponseSink, BodySenderOwner {
   readonly #host: string;
   readonly #open: SocketOpener;
-  readonly #limits: TickTimeouts;
+  readonly #timeouts: TickTimeouts;
   readonly #owner: ConnectionOwner;
   #reader = new ResponseParser(this);
   #socket: Socket | null = null;
-  /** Waits for the socket. */
+  /** The request that waits for the socket to connect. */
   #pendingRequest: EncodedRequest | null = null;
-  /** What may be sent once more if the connection turns out to have been dead; null from the first byte back on. */
+  /** Request to send again if the reused connection turns out to be dead. Null after the first byte of the response. */
   #retryableRequest: EncodedRequest | null = null;
-  /** Of the body that streams now. */
+  /** Sender of the streamed body in progress. */
   #sender: RequestBodySender | null = null;
-  /** Carried a call before. */
+  /** Whether the connection carried an earlier call. */
   #isReused = false;
   #ageTicks = 0;
-  /** Of the call under way. */
+  /** Handler of the current call; null when idle. */
   #handler: UpstreamResponseHandler | null = null;
-  #quietTicks = 0;
-  #quietTicksMax = 0;
-  /** The connection ends with the call under way. */
-  #closes = false;
-  #paused = false;
-  #dead = false;
+  #silentTicks = 0;
+  #silentTicksMax = 0;
+  /** Whether the connection closes after the current call. */
+  #closesAfterCall = false;
+  #isPaused = false;
+  #isDestroyed = false;
 
-  /** `host`: for the header of that name. */
-  constructor(host: string, open: SocketOpener, limits: TickTimeouts, owner: ConnectionOwner) {
+  /** `host`: value of the host header. */
+  constructor(host: string, open: SocketOpener, timeouts: TickTimeouts, owner: ConnectionOwner) {
     this.#host = host;
     this.#open = open;
-    this.#limits = limits;
+    this.#timeouts = timeouts;
     this.#owner = owner;
   }
 
-  /** Throws `InvalidRequest` before anything was sent. */
+  /** Sends a request, after connecting if needed. Throws InvalidRequestError before any byte is sent. */
   dispatch(call: UpstreamRequest, handler: UpstreamResponseHandler): void {
     const request = encodeRequest(call, this.#host);
     this.#handler = handler;
@@ -111,7 +114,6 @@ export class Http1Connection implements UpstreamConnection, ResponseSink, BodySe
     this.#owner.onReleased(this);
   }
 
-  /** Every byte of the call's request has been handed to the system. */
   get isRequestSent(): boolean {
     return (
       this.#socket !== null &&
@@ -121,9 +123,9 @@ export class Http1Connection implements UpstreamConnection, ResponseSink, BodySe
     );
   }
 
-  /** Whether another call may go out on it. */
+  /** Whether another call may use this connection. */
   get isUsable(): boolean {
-    return !this.#dead && this.#handler === null;
+    return !this.#isDestroyed && this.#handler === null;
   }
 
   get isConnected(): boolean {
@@ -135,33 +137,34 @@ export class Http1Connection implements UpstreamConnection, ResponseSink, BodySe
     this.#fail(new ConnectionLost('closed'));
   }
 
-  /** Time passes: ends what has been quiet for too long. */
+  /** Advances the time. Closes the connection after too many ticks of silence. */
   tick(): void {
     this.#ageTicks++;
-    if (this.#sender?.isWaitingForAgent === true) this.#quietTicks = 0;
-    if (this.#paused || this.#socket === null || ++this.#quietTicks <= this.#quietTicksMax) return;
+    if (this.#sender?.isWaitingForAgent === true) this.#silentTicks = 0;
+    if (this.#isPaused || this.#socket === null || ++this.#silentTicks <= this.#silentTicksMax) return;
     this.#retryableRequest = null;
     this.#fail(new UpstreamTimeout('the upstream sent nothing for too long'));
   }
 
   onHead(status: number, rawHeaders: string[]): void {
-    this.#quietTicks = 0;
+    this.#silentTicks = 0;
     if (status >= 200) {
-      this.#quietTicksMax = this.#limits.bodyTicks;
-      // An upstream that answers before it has read the body may never read it, and take its rest for the next request.
-      if (!this.isRequestSent) this.#closes = true;
+      this.#silentTicksMax = this.#timeouts.bodyTicks;
+      // An upstream that responds before it has read the body may never read it, and take the rest for the next
+      // request.
+      if (!this.isRequestSent) this.#closesAfterCall = true;
     }
     this.#handler!.onHeaders(status, rawHeaders, this.#resume);
   }
 
   onBody(bytes: Buffer): void {
-    this.#quietTicks = 0;
-    if (!this.#handler!.onData(bytes)) this.#paused = true;
+    this.#silentTicks = 0;
+    if (!this.#handler!.onData(bytes)) this.#isPaused = true;
   }
 
   onBodySent(): void {
     this.#sender = null;
-    this.#quietTicks = 0;
+    this.#silentTicks = 0;
   }
 
   onBodyFailed(error: Error): void {
@@ -172,18 +175,18 @@ export class Http1Connection implements UpstreamConnection, ResponseSink, BodySe
   onEnd(): void {
     const handler = this.#handler!;
     this.#handler = null;
-    const paused = this.#paused;
-    this.#paused = false;
-    if (this.#reader.isConnectionReusable && !this.#closes) this.#becomeIdle(paused);
+    const paused = this.#isPaused;
+    this.#isPaused = false;
+    if (this.#reader.isConnectionReusable && !this.#closesAfterCall) this.#becomeIdle(paused);
     else this.#destroy();
     try {
       handler.onComplete();
     } catch (error) {
-      handler.onError(error as Error); // a bug costs its call, not the agent's patience
+      handler.onError(error as Error); // the error of a bug is reported for its call only
     }
   }
 
-  /** Holds nothing of the first call: who dialled keeps it as long as the socket lives. */
+  /** Must not capture the first call: the dialer keeps this function for the socket's lifetime. */
   readonly #onOpen = (error: Error | null, socket: Socket | null): void => {
     const first = this.#pendingRequest!;
     this.#pendingRequest = null;
@@ -192,16 +195,16 @@ export class Http1Connection implements UpstreamConnection, ResponseSink, BodySe
       return;
     }
     this.#attach(socket!);
-    if (this.#dead) socket!.destroy();
+    if (this.#isDestroyed) socket!.destroy();
     else this.#send(first);
   };
 
   #attach(socket: Socket): void {
     this.#socket = socket;
-    // One that was given up for a fresh one has nothing more to say.
-    const onGone = (): void => void (this.#socket === socket && this.#onGone());
-    socket.on('end', onGone);
-    socket.on('close', onGone);
+    // Ignores events of a socket that a retry has replaced.
+    const onSocketClosed = (): void => void (this.#socket === socket && this.#onSocketClosed());
+    socket.on('end', onSocketClosed);
+    socket.on('close', onSocketClosed);
     socket.on('error', (error) => void (this.#socket === socket && this.#fail(error)));
   }
 
@@ -209,11 +212,11 @@ export class Http1Connection implements UpstreamConnection, ResponseSink, BodySe
     const { method, head, body } = request;
     const socket = this.#socket!;
     this.#handler!.onConnect(this.#abort);
-    if (this.#dead) return;
+    if (this.#isDestroyed) return;
     this.#reader.begin(method);
-    this.#closes = request.closesConnection;
-    this.#quietTicks = 0;
-    this.#quietTicksMax = this.#limits.headTicks;
+    this.#closesAfterCall = request.closesConnection;
+    this.#silentTicks = 0;
+    this.#silentTicksMax = this.#timeouts.headTicks;
     if (body === null) {
       socket.write(head, 'latin1');
     } else if (!Buffer.isBuffer(body)) {
@@ -238,12 +241,12 @@ export class Http1Connection implements UpstreamConnection, ResponseSink, BodySe
       this.#fail(error as Error);
     }
     if (this.#handler === null && !this.#reader.isConnectionReusable) this.#destroy();
-    return !this.#paused;
+    return !this.#isPaused;
   };
 
   readonly #resume = (): void => {
-    if (!this.#paused) return;
-    this.#paused = false;
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
     this.#socket!.resume();
   };
 
@@ -252,30 +255,31 @@ export class Http1Connection implements UpstreamConnection, ResponseSink, BodySe
     this.#fail(error ?? new ConnectionLost('aborted'));
   };
 
-  #onGone(): void {
-    if (this.#dead) return;
+  #onSocketClosed(): void {
+    if (this.#isDestroyed) return;
     if (!this.#reader.end()) this.#fail(new ConnectionLost('the upstream closed the connection'));
     else this.#destroy();
   }
 
-  /** Between two calls. */
+  /** Prepares for the next call. */
   #becomeIdle(paused: boolean): void {
-    // A TLS socket that was paused goes on to hand over what it has deciphered already: the end may be in it.
+    // A paused TLS socket still delivers the bytes that it has already decrypted, which may include the end of the
+    // response. So the state here can be paused, and the socket must resume.
     if (paused) this.#socket!.resume();
-    const { idleTicks, idleTicksMax, ageTicks, ticksPerSec } = this.#limits;
+    const { idleTicks, idleTicksMax, ageTicks, ticksPerSec } = this.#timeouts;
     this.#isReused = true;
-    const said = this.#reader.keepAliveSec;
-    if (this.#ageTicks >= ageTicks || (said !== -1 && said <= KEEP_ALIVE_MARGIN_SEC)) {
+    const announcedSec = this.#reader.keepAliveSec;
+    if (this.#ageTicks >= ageTicks || (announcedSec !== -1 && announcedSec <= KEEP_ALIVE_MARGIN_SEC)) {
       this.#destroy();
       return;
     }
-    this.#quietTicks = 0;
-    this.#quietTicksMax =
-      said === -1 ? idleTicks : Math.min(idleTicksMax, (said - KEEP_ALIVE_MARGIN_SEC) * ticksPerSec);
+    this.#silentTicks = 0;
+    this.#silentTicksMax =
+      announcedSec === -1 ? idleTicks : Math.min(idleTicksMax, (announcedSec - KEEP_ALIVE_MARGIN_SEC) * ticksPerSec);
   }
 
   #fail(error: Error): void {
-    if (this.#retryableRequest !== null && !this.#dead) {
+    if (this.#retryableRequest !== null && !this.#isDestroyed) {
       this.#retryOnNewSocket(this.#retryableRequest);
       return;
     }
@@ -285,7 +289,10 @@ export class Http1Connection implements UpstreamConnection, ResponseSink, BodySe
     handler?.onError(error);
   }
 
-  /** The upstream had closed the connection before the request came: that says nothing of the upstream. */
+  /**
+   * Retries on a new socket. The upstream had closed the idle connection before the request arrived, which says nothing
+   * about its health.
+   */
   #retryOnNewSocket(request: EncodedRequest): void {
     const dead = this.#socket!;
     this.#retryableRequest = null;
@@ -300,9 +307,9 @@ export class Http1Connection implements UpstreamConnection, ResponseSink, BodySe
   }
 
   #destroy(): void {
-    if (this.#dead) return;
-    this.#dead = true;
-    this.#paused = false;
+    if (this.#isDestroyed) return;
+    this.#isDestroyed = true;
+    this.#isPaused = false;
     this.#reader.stop();
     this.#sender?.stop();
     this.#sender = null;
@@ -312,7 +319,7 @@ export class Http1Connection implements UpstreamConnection, ResponseSink, BodySe
   }
 }
 
-/** Throws `InvalidRequest`. */
+/** Throws InvalidRequestError. */
 function encodeRequest({ method, path, headers, body }: UpstreamRequest, host: string): EncodedRequest {
   if (!isStream(body)) {
     const whole = body?.length === 0 ? null : body;
@@ -326,10 +333,13 @@ function encodeRequest({ method, path, headers, body }: UpstreamRequest, host: s
   return { method, head, body, streamedBytes, closesConnection: closes };
 }
 
-/** A body means nothing in them (RFC 9110 §9.3): some servers do not read it, and take it for the next request. */
+/**
+ * Methods whose body has no meaning (RFC 9110 §9.3). Some servers do not read such a body and take it for the next
+ * request.
+ */
 const BODY_UNEXPECTED: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS']);
 
-/** The connection must not carry another call. Some servers send a body with their answer to HEAD. */
+/** Whether the connection must close after the call. Some servers send a body with their response to HEAD. */
 const mustCloseAfter = (method: string, hasBody: boolean): boolean =>
   method === 'HEAD' || (hasBody && BODY_UNEXPECTED.has(method));
 
@@ -339,8 +349,8 @@ const isStream = (body: Buffer | Readable | null | undefined): body is Readable 
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']);
 
 /**
- * Sent twice it means what it means once: by its method, and without a condition that the first one may have changed. A
- * body that streams is gone after the first time.
+ * Whether sending the request twice has the effect of sending it once: idempotent method, and no condition that the
+ * first one may have changed. A streamed body cannot be sent twice.
  */
 function canRetry({ method, headers, body }: UpstreamRequest): boolean {
   if (!IDEMPOTENT.has(method) || isStream(body)) return false;

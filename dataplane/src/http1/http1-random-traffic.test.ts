@@ -13,8 +13,8 @@ import {
   trustCertificate,
 } from '../upstream/testing/upstream-request-fixture.js';
 
-/** The same numbers in every run. */
-function numbers(seed: number): (below: number) => number {
+/** Deterministic pseudo-random numbers. */
+function createRandom(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
     state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
@@ -25,8 +25,8 @@ function numbers(seed: number): (below: number) => number {
 const KINDS = ['fixed', 'chunked', 'until_close', 'empty', 'close', 'more', 'broken', 'early_close', 'hints'] as const;
 type Kind = (typeof KINDS)[number];
 
-/** What the server sends for a request, and whether it ends the connection then. */
-function reply(kind: Kind, text: string): [string, boolean] {
+/** The server's response to a request, and whether it closes the connection afterwards. */
+function formatReply(kind: Kind, text: string): [string, boolean] {
   const ok = 'HTTP/1.1 200 OK\r\n';
   const fixed = `content-length: ${text.length}\r\n\r\n${text}`;
   switch (kind) {
@@ -41,7 +41,7 @@ function reply(kind: Kind, text: string): [string, boolean] {
     case 'close':
       return [`${ok}connection: close\r\n${fixed}`, false];
     case 'early_close':
-      return [`${ok}${fixed}`, true]; // without saying so
+      return [`${ok}${fixed}`, true]; // without announcing it
     case 'more':
       return [`${ok}${fixed}HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\nsmuggled`, false];
     case 'broken':
@@ -57,8 +57,8 @@ function reply(kind: Kind, text: string): [string, boolean] {
   }
 }
 
-/** Answers `/{kind}/{id}/{repeats}` with `{id}` many times; writes it in one piece or in several. */
-function serve(certificate: Certificate | null, random: (below: number) => number): Server {
+/** Answers `/{kind}/{id}/{repeats}` with `{id}` repeated, written in one piece or in several. */
+function createRandomServer(certificate: Certificate | null, random: (below: number) => number): Server {
   const accept = (socket: Socket): void => {
     let seen = '';
     socket.on('error', () => {});
@@ -68,7 +68,7 @@ function serve(certificate: Certificate | null, random: (below: number) => numbe
       if (end === -1) return;
       const [, kind, id, repeats] = seen.slice(0, seen.indexOf(' HTTP/')).split('/') as [string, Kind, string, string];
       seen = '';
-      const [text, ends] = reply(kind, `${id},`.repeat(Number(repeats)));
+      const [text, ends] = formatReply(kind, `${id},`.repeat(Number(repeats)));
       const cut = random(3) === 0 && kind !== 'more' ? random(text.length) : text.length;
       socket.write(text.slice(0, cut), 'latin1');
       setImmediate(() => {
@@ -84,62 +84,59 @@ test.each([
   ['plain', false, false],
   ['TLS', true, false],
   ['plain, guarded', false, true],
-])(
-  'mixture: many calls at once, paused, aborted, broken off: each gets its own answer: %s',
-  async (_name, secure, guarded) => {
-    const certificate = secure ? createCertificate('IP:127.0.0.1') : null;
-    if (certificate !== null) trustCertificate(certificate);
-    const random = numbers(7);
-    const server = serve(certificate, random);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const origin = `${secure ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const pools = new ConnectionPools({
-      headersTimeoutMs: 30_000,
-      bodyTimeoutMs: 30_000,
-      dialer: createLocalDialer({ connectTimeoutMs: 30_000 }),
+])('concurrent calls, some paused, aborted or cut off, get their own responses: %s', async (_name, secure, guarded) => {
+  const certificate = secure ? createCertificate('IP:127.0.0.1') : null;
+  if (certificate !== null) trustCertificate(certificate);
+  const random = createRandom(7);
+  const server = createRandomServer(certificate, random);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const origin = `${secure ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const pools = new ConnectionPools({
+    headersTimeoutMs: 30_000,
+    bodyTimeoutMs: 30_000,
+    dialer: createLocalDialer({ connectTimeoutMs: 30_000 }),
+  });
+  const outcomes = { whole: 0, failed: 0 };
+
+  async function one(id: number): Promise<void> {
+    const kind = KINDS[random(KINDS.length)]!;
+    const repeats = random(4) === 0 ? 1 + random(40_000) : random(50);
+    const aborts = random(8) === 0;
+    const pauses = random(3) === 0;
+    const call = new RecordedRequest(pools.acquire(origin, guarded ? TENANT : null, OWNER), {
+      path: `/${kind}/${id}/${repeats}`,
     });
-    const outcomes = { whole: 0, failed: 0 };
-
-    async function one(id: number): Promise<void> {
-      const kind = KINDS[random(KINDS.length)]!;
-      const repeats = random(4) === 0 ? 1 + random(40_000) : random(50);
-      const aborts = random(8) === 0;
-      const pauses = random(3) === 0;
-      const call = new RecordedRequest(pools.acquire(origin, guarded ? TENANT : null, OWNER), {
-        path: `/${kind}/${id}/${repeats}`,
-      });
-      if (pauses) call.accepts = false;
-      if (aborts) {
-        const turns = random(12);
-        for (let i = 0; i < turns; i++) await new Promise((resolve) => setImmediate(resolve));
-        call.abort?.(new Error('aborted'));
-      }
-      while (!call.isFinished) {
-        await new Promise((resolve) => setImmediate(resolve));
-        if (call.resume !== null) call.resume();
-      }
-      const wanted = kind === 'empty' ? '' : `${id},`.repeat(repeats);
-      const got = call.body.toString('latin1');
-      expect([call.completed + call.errors, wanted.startsWith(got)]).toEqual([1, true]);
-      if (call.completed === 0) {
-        outcomes.failed++;
-        return;
-      }
-      expect(kind).not.toBe('broken');
-      expect(got === wanted).toBe(true);
-      expect(call.status).toBe(kind === 'empty' ? 204 : 200);
-      outcomes.whole++;
+    if (pauses) call.accepts = false;
+    if (aborts) {
+      const turns = random(12);
+      for (let i = 0; i < turns; i++) await new Promise((resolve) => setImmediate(resolve));
+      call.abort?.(new Error('aborted'));
     }
+    while (!call.isFinished) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (call.resume !== null) call.resume();
+    }
+    const wanted = kind === 'empty' ? '' : `${id},`.repeat(repeats);
+    const got = call.body.toString('latin1');
+    expect([call.completed + call.errors, wanted.startsWith(got)]).toEqual([1, true]);
+    if (call.completed === 0) {
+      outcomes.failed++;
+      return;
+    }
+    expect(kind).not.toBe('broken');
+    expect(got === wanted).toBe(true);
+    expect(call.status).toBe(kind === 'empty' ? 204 : 200);
+    outcomes.whole++;
+  }
 
-    let next = 0;
-    const worker = async (): Promise<void> => {
-      while (next < 1_500) await one(next++);
-    };
-    await Promise.all(Array.from({ length: 20 }, worker));
-    pools.close();
-    server.close();
-    // Aborted, broken, or on a connection that the server was about to close; the rest is whole.
-    expect(outcomes.whole + outcomes.failed).toBe(1_500);
-    expect(outcomes.whole).toBeGreaterThan(900);
-  },
-);
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < 1_500) await one(next++);
+  };
+  await Promise.all(Array.from({ length: 20 }, worker));
+  pools.close();
+  server.close();
+  // Failed calls were aborted, cut off, or on a connection that the server was about to close.
+  expect(outcomes.whole + outcomes.failed).toBe(1_500);
+  expect(outcomes.whole).toBeGreaterThan(900);
+});

@@ -1,4 +1,4 @@
-/** Connections that the upstream closed in the moment in which the next call went out. */
+/** Retries on connections that the upstream closed at the moment of the next call. */
 
 import { afterEach, expect, test } from 'vitest';
 import { type RawPeer, RawUpstream } from '../call/testing/raw-peer-fixture.js';
@@ -13,8 +13,8 @@ afterEach(() => {
 
 const answer = (body: string): string => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 
-/** A connection that has carried a call, and a next call that has arrived on it. */
-async function secondCall(given: Partial<UpstreamRequest>) {
+/** Creates a connection that has carried one call, and sends a second call that the peer has received. */
+async function startSecondCall(given: Partial<UpstreamRequest>) {
   const upstream = await RawUpstream.start();
   const pools = new ConnectionPools({ headersTimeoutMs: 60_000, bodyTimeoutMs: 60_000, dialer: createLocalDialer() });
   closing.push(
@@ -33,61 +33,58 @@ async function secondCall(given: Partial<UpstreamRequest>) {
   return { upstream, peer, second, send };
 }
 
-const hangsUp = (peer: RawPeer): void => void peer.socket.destroy();
-const resets = (peer: RawPeer): void => void peer.socket.resetAndDestroy();
+const closeConnection = (peer: RawPeer): void => void peer.socket.destroy();
+const resetConnection = (peer: RawPeer): void => void peer.socket.resetAndDestroy();
 
 test.each([
-  ['GET', 'is closed', hangsUp],
-  ['GET', 'is reset', resets],
-  ['HEAD', 'is closed', hangsUp],
-  ['PUT', 'is closed', hangsUp],
-  ['DELETE', 'is closed', hangsUp],
-] as const)(
-  'retry: %s on a reused connection that %s goes out once more on a fresh one',
-  async (method, _how, ends) => {
-    const body = method === 'PUT' ? Buffer.from('the body') : null;
-    const { upstream, peer, second } = await secondCall({ method, body });
-    ends(peer);
-    const fresh = await upstream.connection(1);
-    await fresh.waitForText(method === 'PUT' ? 'the body' : '\r\n\r\n');
-    expect(fresh.text).toBe(peer.text.slice(peer.text.indexOf(`${method} /second `)));
-    fresh.send(method === 'HEAD' ? 'HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n' : answer('two'));
-    expect((await second.waitForEnd()).body.toString()).toBe(method === 'HEAD' ? '' : 'two');
-    expect(second.errors).toBe(0);
-  },
-);
+  ['GET', 'is closed', closeConnection],
+  ['GET', 'is reset', resetConnection],
+  ['HEAD', 'is closed', closeConnection],
+  ['PUT', 'is closed', closeConnection],
+  ['DELETE', 'is closed', closeConnection],
+] as const)('retries %s on a new connection when the reused one %s', async (method, _how, ends) => {
+  const body = method === 'PUT' ? Buffer.from('the body') : null;
+  const { upstream, peer, second } = await startSecondCall({ method, body });
+  ends(peer);
+  const fresh = await upstream.connection(1);
+  await fresh.waitForText(method === 'PUT' ? 'the body' : '\r\n\r\n');
+  expect(fresh.text).toBe(peer.text.slice(peer.text.indexOf(`${method} /second `)));
+  fresh.send(method === 'HEAD' ? 'HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\n' : answer('two'));
+  expect((await second.waitForEnd()).body.toString()).toBe(method === 'HEAD' ? '' : 'two');
+  expect(second.errors).toBe(0);
+});
 
 test.each([
   ['POST', { method: 'POST', body: Buffer.from('x') }],
   ['PATCH', { method: 'PATCH', body: Buffer.from('x') }],
   ['a call with a condition', { method: 'PUT', headers: ['If-Match', '"1"'], body: Buffer.from('x') }],
-] as const)('retry: %s does not', async (_what, given) => {
-  const { upstream, peer, second } = await secondCall(given as unknown as Partial<UpstreamRequest>);
-  hangsUp(peer);
+] as const)('does not retry %s', async (_what, given) => {
+  const { upstream, peer, second } = await startSecondCall(given as unknown as Partial<UpstreamRequest>);
+  closeConnection(peer);
   await second.waitForError();
   expect(upstream.connections).toHaveLength(1);
 });
 
-test('retry: not once a byte of the answer is here', async () => {
-  const { upstream, peer, second } = await secondCall({});
+test('does not retry after the first byte of the response', async () => {
+  const { upstream, peer, second } = await startSecondCall({});
   peer.send('H');
   peer.socket.end();
   await second.waitForError();
   expect(upstream.connections).toHaveLength(1);
 });
 
-test('retry: once, and never of a connection that is new', async () => {
-  const { upstream, peer, second } = await secondCall({});
-  hangsUp(peer);
+test('retries once, and never on a new connection', async () => {
+  const { upstream, peer, second } = await startSecondCall({});
+  closeConnection(peer);
   const fresh = await upstream.connection(1);
   await fresh.waitForText('/second ');
-  hangsUp(fresh);
+  closeConnection(fresh);
   await second.waitForError();
   expect(upstream.connections).toHaveLength(2);
 });
 
-test('retry: a call that its agent has left is not sent again', async () => {
-  const { upstream, second, send } = await secondCall({});
+test('does not retry a call that the agent aborted', async () => {
+  const { upstream, second, send } = await startSecondCall({});
   second.abort!(new Error('gone'));
   await second.waitForError();
   const next = send({ path: '/next' });
@@ -99,9 +96,9 @@ test('retry: a call that its agent has left is not sent again', async () => {
   expect(upstream.connections).toHaveLength(2);
 });
 
-test('retry: the fresh connection carries the calls after it', async () => {
-  const { upstream, peer, second, send } = await secondCall({});
-  hangsUp(peer);
+test('reuses the new connection for later calls', async () => {
+  const { upstream, peer, second, send } = await startSecondCall({});
+  closeConnection(peer);
   const fresh = await upstream.connection(1);
   await fresh.waitForText('/second ');
   fresh.send(answer('two'));

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { RecordedRequest } from '../upstream/testing/upstream-request-fixture.js';
 import { type ConnectionOwner, Http1Connection, type TickTimeouts } from './http1-connection.js';
 
-const LIMITS: TickTimeouts = {
+const TIMEOUTS: TickTimeouts = {
   headTicks: 2,
   bodyTicks: 4,
   idleTicks: 6,
@@ -16,7 +16,7 @@ const LIMITS: TickTimeouts = {
 const OK = 'HTTP/1.1 200 OK\r\n';
 const EMPTY = `${OK}content-length: 0\r\n\r\n`;
 
-/** A socket whose bytes come and go at the test's word. */
+/** A socket whose reads and writes the test controls. */
 class ScriptedSocket extends EventEmitter {
   written = '';
   writableLength = 0;
@@ -37,45 +37,45 @@ class ScriptedSocket extends EventEmitter {
   }
 }
 
-class Scene implements ConnectionOwner {
+class ConnectionHarness implements ConnectionOwner {
   readonly socket = new ScriptedSocket();
   readonly connection: Http1Connection;
-  given = 0;
-  lost = 0;
+  releasedCount = 0;
+  closedCount = 0;
   #read: SocketReadHandler | null = null;
-  #connected: ((error: Error | null) => void) | null = null;
+  #connectCallback: ((error: Error | null) => void) | null = null;
 
-  /** `held`: the connection is made by {@link connected}. */
-  constructor(held = false) {
+  /** `held`: the socket connects only with {@link finishConnect}. */
+  constructor(waitsForConnect = false) {
     this.connection = new Http1Connection(
       'api.example.com',
       (onread, done) => {
         this.#read = onread;
-        this.#connected = (error) => done(error, error === null ? (this.socket as unknown as Socket) : null);
-        if (!held) this.#connected(null);
+        this.#connectCallback = (error) => done(error, error === null ? (this.socket as unknown as Socket) : null);
+        if (!waitsForConnect) this.#connectCallback(null);
       },
-      LIMITS,
+      TIMEOUTS,
       this,
     );
   }
 
   onReleased(): void {
-    this.given++;
+    this.releasedCount++;
   }
   onClosed(): void {
-    this.lost++;
+    this.closedCount++;
   }
 
   call(): RecordedRequest {
     return new RecordedRequest(this.connection);
   }
 
-  connected(error: Error | null = null): void {
-    this.#connected!(error);
+  finishConnect(error: Error | null = null): void {
+    this.#connectCallback!(error);
   }
 
-  /** False: the connection asks for no more. */
-  arrives(text: string): boolean {
+  /** Delivers bytes to the connection. Returns false when it pauses reading. */
+  receive(text: string): boolean {
     const { buffer } = this.#read!;
     const length = Buffer.from(text, 'latin1').copy(buffer);
     const goesOn = this.#read!.callback(length, buffer);
@@ -83,89 +83,89 @@ class Scene implements ConnectionOwner {
     return goesOn;
   }
 
-  ticks(times: number): void {
+  tick(times: number): void {
     for (let i = 0; i < times; i++) this.connection.tick();
   }
 }
 
-test('time: no head in time ends the call, with every tick that the limit names before', () => {
-  const scene = new Scene();
+test('ends a call without a head after the head timeout', () => {
+  const scene = new ConnectionHarness();
   const call = scene.call();
-  scene.ticks(2);
+  scene.tick(2);
   expect(call.isFinished).toBe(false);
-  scene.ticks(1);
+  scene.tick(1);
   expect(call.error).toMatchObject({ code: 'ETIMEDOUT' });
-  expect([scene.socket.destroyed, scene.given, scene.lost]).toEqual([true, 1, 1]);
-  scene.ticks(50);
-  expect([call.errors, scene.lost]).toEqual([1, 1]);
+  expect([scene.socket.destroyed, scene.releasedCount, scene.closedCount]).toEqual([true, 1, 1]);
+  scene.tick(50);
+  expect([call.errors, scene.closedCount]).toEqual([1, 1]);
 });
 
-test('time: a head that comes byte by byte has no more time than another; an informational answer shows life', () => {
-  const scene = new Scene();
+test('single bytes of a head do not extend its timeout, but an informational response does', () => {
+  const scene = new ConnectionHarness();
   const call = scene.call();
   for (const byte of 'HT') {
-    scene.ticks(1);
-    scene.arrives(byte);
+    scene.tick(1);
+    scene.receive(byte);
   }
   expect(call.isFinished).toBe(false);
-  scene.ticks(1);
+  scene.tick(1);
   expect(call.error).toMatchObject({ code: 'ETIMEDOUT' });
 
-  const patient = new Scene();
+  const patient = new ConnectionHarness();
   const waiting = patient.call();
   for (let i = 0; i < 10; i++) {
-    patient.ticks(2);
-    patient.arrives('HTTP/1.1 102 Processing\r\n\r\n');
+    patient.tick(2);
+    patient.receive('HTTP/1.1 102 Processing\r\n\r\n');
   }
   expect(waiting.isFinished).toBe(false);
-  patient.arrives(EMPTY);
+  patient.receive(EMPTY);
   expect(waiting.completed).toBe(1);
 });
 
-test('time: each piece of a body gives it time anew; what frames it does not', () => {
-  const scene = new Scene();
+test('each piece of a body restarts the timeout, but framing bytes do not', () => {
+  const scene = new ConnectionHarness();
   const call = scene.call();
-  scene.ticks(2);
-  scene.arrives(`${OK}transfer-encoding: chunked\r\n\r\n`);
+  scene.tick(2);
+  scene.receive(`${OK}transfer-encoding: chunked\r\n\r\n`);
   for (let i = 0; i < 5; i++) {
-    scene.ticks(4);
-    scene.arrives('1\r\na\r\n');
+    scene.tick(4);
+    scene.receive('1\r\na\r\n');
   }
   expect([call.isFinished, call.body.toString()]).toEqual([false, 'aaaaa']);
-  scene.arrives('1;');
+  scene.receive('1;');
   for (let i = 0; i < 4; i++) {
-    scene.ticks(1);
-    scene.arrives('x');
+    scene.tick(1);
+    scene.receive('x');
   }
   expect(call.isFinished).toBe(false);
-  scene.ticks(1);
+  scene.tick(1);
   expect(call.error).toMatchObject({ code: 'ETIMEDOUT' });
 });
 
-test('time: a paused call has all the time; it starts anew when it goes on', () => {
-  const scene = new Scene();
+test('a paused call does not time out, and restarts its timeout on resume', () => {
+  const scene = new ConnectionHarness();
   const call = scene.call();
   call.accepts = false;
-  expect(scene.arrives(`${OK}content-length: 2\r\n\r\na`)).toBe(false);
-  scene.ticks(100);
+  expect(scene.receive(`${OK}content-length: 2\r\n\r\na`)).toBe(false);
+  scene.tick(100);
   expect(call.isFinished).toBe(false);
   call.resume!();
   expect(scene.socket.resumed).toBe(1);
-  scene.ticks(4);
+  scene.tick(4);
   expect(call.isFinished).toBe(false);
-  scene.ticks(1);
+  scene.tick(1);
   expect(call.error).toMatchObject({ code: 'ETIMEDOUT' });
 });
 
-test('time: connecting is not silence', () => {
-  const scene = new Scene(true);
+test('connecting does not count as silence', () => {
+  const scene = new ConnectionHarness(true);
   const call = scene.call();
-  scene.ticks(100);
+  scene.tick(100);
   expect(call.isFinished).toBe(false);
-  scene.connected();
-  scene.ticks(2);
+  scene.finishConnect();
+  scene.tick(2);
   expect(call.isFinished).toBe(false);
-  scene.arrives(EMPTY);
+  scene.receive(EMPTY);
   expect(call.completed).toBe(1);
 });
 
@@ -174,137 +174,142 @@ test.each([
   ['keep-alive: timeout=5\r\n', 3], // two seconds before the server
   ['keep-alive: timeout=3\r\n', 1],
   ['keep-alive: timeout=1000\r\n', 20],
-])('time: a free connection is kept as long as both sides want: %j', (header, ticks) => {
-  const scene = new Scene();
+])('keeps an idle connection up to the shorter timeout of both sides: %j', (header, ticks) => {
+  const scene = new ConnectionHarness();
   for (let i = 0; i < 2; i++) {
     scene.call();
-    scene.arrives(`${OK}${header}content-length: 0\r\n\r\n`);
-    scene.ticks(ticks);
+    scene.receive(`${OK}${header}content-length: 0\r\n\r\n`);
+    scene.tick(ticks);
     expect(scene.connection.isUsable).toBe(true);
   }
-  scene.ticks(1);
-  expect([scene.connection.isUsable, scene.socket.destroyed, scene.lost]).toEqual([false, true, 1]);
+  scene.tick(1);
+  expect([scene.connection.isUsable, scene.socket.destroyed, scene.closedCount]).toEqual([false, true, 1]);
 });
 
-test('time: a call has all of its own, however long its connection was free before', () => {
-  const scene = new Scene();
+test('the idle time of a connection does not count for the next call', () => {
+  const scene = new ConnectionHarness();
   scene.call();
-  scene.arrives(EMPTY);
-  scene.ticks(6);
+  scene.receive(EMPTY);
+  scene.tick(6);
   const call = scene.call();
-  scene.ticks(2);
+  scene.tick(2);
   expect(call.isFinished).toBe(false);
-  scene.ticks(1);
+  scene.tick(1);
   expect(call.error).toMatchObject({ code: 'ETIMEDOUT' });
 });
 
-test.each(['end', 'close'])('end: a socket that says no more than %s ends its call', (event) => {
-  const scene = new Scene();
+test.each(['end', 'close'])('a socket that emits only %s ends its call', (event) => {
+  const scene = new ConnectionHarness();
   const call = scene.call();
   scene.socket.emit(event);
-  expect([call.errors, scene.lost, scene.connection.isUsable]).toEqual([1, 1, false]);
+  expect([call.errors, scene.closedCount, scene.connection.isUsable]).toEqual([1, 1, false]);
 });
 
-test('pause: with the end of the answer in the same read the connection reads on', () => {
-  const scene = new Scene();
+test('continues to read when the paused response ends in the same read', () => {
+  const scene = new ConnectionHarness();
   const call = scene.call();
   call.accepts = false;
-  expect(scene.arrives(`${OK}content-length: 1\r\n\r\na`)).toBe(true);
+  expect(scene.receive(`${OK}content-length: 1\r\n\r\na`)).toBe(true);
   expect([call.completed, scene.connection.isUsable]).toEqual([1, true]);
-  // As TLS does: it was paused, and what it had deciphered before comes all the same.
+  // As TLS does: the socket was paused, but still delivers bytes decrypted before.
   const next = scene.call();
   next.accepts = false;
-  expect(scene.arrives(`${OK}content-length: 2\r\n\r\na`)).toBe(false);
+  expect(scene.receive(`${OK}content-length: 2\r\n\r\na`)).toBe(false);
   const resumed = scene.socket.resumed;
-  expect(scene.arrives('b')).toBe(true);
+  expect(scene.receive('b')).toBe(true);
   expect(next.completed).toBe(1);
   expect(scene.socket.resumed).toBe(resumed + 1);
 });
 
-test('abort: a handler that no longer wants its call when the connection stands sends nothing', () => {
-  const scene = new Scene(true);
+test('sends nothing when the handler aborts on connect', () => {
+  const scene = new ConnectionHarness(true);
   const call = scene.call();
   call.onConnect = (abort) => abort(new Error('gone'));
-  scene.connected();
+  scene.finishConnect();
   expect(call.error?.message).toBe('gone');
-  expect([scene.socket.written, scene.socket.destroyed, scene.given, scene.lost]).toEqual(['', true, 1, 1]);
+  expect([scene.socket.written, scene.socket.destroyed, scene.releasedCount, scene.closedCount]).toEqual([
+    '',
+    true,
+    1,
+    1,
+  ]);
 });
 
-test('connect: its failure ends the call, once, and the connection', () => {
-  const scene = new Scene(true);
+test('a failed connect ends the call once, and the connection', () => {
+  const scene = new ConnectionHarness(true);
   const call = scene.call();
-  scene.connected(new Error('no way'));
+  scene.finishConnect(new Error('no way'));
   expect(call.error?.message).toBe('no way');
-  expect([call.errors, scene.given, scene.lost, scene.connection.isUsable]).toEqual([1, 1, 1, false]);
+  expect([call.errors, scene.releasedCount, scene.closedCount, scene.connection.isUsable]).toEqual([1, 1, 1, false]);
 });
 
-test('connect: a connection that was closed meanwhile is not used', () => {
-  const scene = new Scene(true);
+test('does not use a connection that was closed while connecting', () => {
+  const scene = new ConnectionHarness(true);
   const call = scene.call();
   scene.connection.close();
   expect(call.errors).toBe(1);
-  scene.connected();
+  scene.finishConnect();
   expect([scene.socket.written, scene.socket.destroyed, call.errors]).toEqual(['', true, 1]);
 });
 
-test('answer: one that comes while its request waits to be sent ends the connection, not the call', () => {
-  const scene = new Scene();
+test('a response during the send completes the call and closes the connection', () => {
+  const scene = new ConnectionHarness();
   const call = scene.call();
   scene.socket.writableLength = 1;
-  scene.arrives(EMPTY);
+  scene.receive(EMPTY);
   expect([call.completed, scene.socket.destroyed, scene.connection.isUsable]).toEqual([1, true, false]);
 });
 
-test('answer: bytes before any request was sent end the connection after its call', () => {
-  const scene = new Scene(true);
+test('bytes before the first request close the connection after its call', () => {
+  const scene = new ConnectionHarness(true);
   const call = scene.call();
-  scene.arrives(`${OK}content-length: 8\r\n\r\nsmuggled`);
-  scene.connected();
+  scene.receive(`${OK}content-length: 8\r\n\r\nsmuggled`);
+  scene.finishConnect();
   expect(call.heads).toEqual([]);
-  scene.arrives(`${OK}content-length: 4\r\n\r\ntrue`);
+  scene.receive(`${OK}content-length: 4\r\n\r\ntrue`);
   expect([call.body.toString(), call.completed, scene.socket.destroyed]).toEqual(['true', 1, true]);
 });
 
-test('errors: after the end of a call those of its connection concern nobody', () => {
-  const scene = new Scene();
+test('ignores socket errors after the end of a call', () => {
+  const scene = new ConnectionHarness();
   const call = scene.call();
-  scene.arrives(EMPTY);
+  scene.receive(EMPTY);
   scene.socket.emit('error', new Error('reset'));
   scene.socket.emit('close');
-  expect([call.completed, call.errors, scene.lost, scene.connection.isUsable]).toEqual([1, 0, 1, false]);
+  expect([call.completed, call.errors, scene.closedCount, scene.connection.isUsable]).toEqual([1, 0, 1, false]);
 });
 
-test('handler: one that throws at the end hears of it, once, and only its call is lost', () => {
-  const scene = new Scene();
+test('an exception in onComplete reaches onError once and costs only its call', () => {
+  const scene = new ConnectionHarness();
   const call = scene.call();
   call.onComplete = () => {
     throw new Error('a bug');
   };
-  scene.arrives(EMPTY);
-  expect([call.error?.message, call.errors, scene.given, scene.lost]).toEqual(['a bug', 1, 1, 0]);
+  scene.receive(EMPTY);
+  expect([call.error?.message, call.errors, scene.releasedCount, scene.closedCount]).toEqual(['a bug', 1, 1, 0]);
   const next = scene.call();
-  scene.arrives(EMPTY);
+  scene.receive(EMPTY);
   expect(next.completed).toBe(1);
 
   const last = scene.call();
   last.onComplete = call.onComplete;
-  scene.arrives(`${OK}\r\nabc`);
+  scene.receive(`${OK}\r\nabc`);
   scene.socket.emit('end');
-  expect([last.error?.message, last.errors, scene.lost]).toEqual(['a bug', 1, 1]);
+  expect([last.error?.message, last.errors, scene.closedCount]).toEqual(['a bug', 1, 1]);
 });
 
-test.each(['onHeaders', 'onData'] as const)('handler: one that throws in %s hears of it, once', (where) => {
-  const scene = new Scene();
+test.each(['onHeaders', 'onData'] as const)('an exception in %s reaches onError once', (where) => {
+  const scene = new ConnectionHarness();
   const call = scene.call();
   call[where] = () => {
     throw new Error('a bug');
   };
-  scene.arrives(`${OK}content-length: 1\r\n\r\na`);
-  expect([call.error?.message, call.errors, call.completed, scene.lost]).toEqual(['a bug', 1, 0, 1]);
+  scene.receive(`${OK}content-length: 1\r\n\r\na`);
+  expect([call.error?.message, call.errors, call.completed, scene.closedCount]).toEqual(['a bug', 1, 0, 1]);
 });
 
-test('handler: the next call may begin from within the end of the last', () => {
-  const scene = new Scene();
+test('the next call may start within onComplete of the last', () => {
+  const scene = new ConnectionHarness();
   const first = scene.call();
   let second: RecordedRequest | null = null;
   const { onComplete } = first;
@@ -312,13 +317,18 @@ test('handler: the next call may begin from within the end of the last', () => {
     onComplete.call(first);
     second = scene.call();
   };
-  expect(scene.arrives(`${OK}content-length: 1\r\n\r\na`)).toBe(true);
+  expect(scene.receive(`${OK}content-length: 1\r\n\r\na`)).toBe(true);
   expect(second!.isFinished).toBe(false);
-  scene.arrives(`${OK}content-length: 1\r\n\r\nb`);
-  expect([first.body.toString(), second!.body.toString(), second!.completed, scene.lost]).toEqual(['a', 'b', 1, 0]);
+  scene.receive(`${OK}content-length: 1\r\n\r\nb`);
+  expect([first.body.toString(), second!.body.toString(), second!.completed, scene.closedCount]).toEqual([
+    'a',
+    'b',
+    1,
+    0,
+  ]);
 });
 
-test('handler: by the end of its call it is known whether the connection carries another', () => {
+test('isUsable is final when onComplete runs', () => {
   for (const [answer, usable] of [
     [EMPTY, true],
     [`${OK}content-length: 1\r\n\r\na`, true],
@@ -330,7 +340,7 @@ test('handler: by the end of its call it is known whether the connection carries
     [`${OK}keep-alive: timeout=3\r\ncontent-length: 0\r\n\r\n`, true],
     [`${OK}keep-alive: timeout=2\r\ncontent-length: 0\r\n\r\n`, false],
   ] as const) {
-    const scene = new Scene();
+    const scene = new ConnectionHarness();
     const call = scene.call();
     let seen: boolean | null = null;
     const { onComplete } = call;
@@ -338,20 +348,20 @@ test('handler: by the end of its call it is known whether the connection carries
       seen = scene.connection.isUsable;
       onComplete.call(call);
     };
-    scene.arrives(answer);
+    scene.receive(answer);
     expect([answer, seen]).toEqual([answer, usable]);
   }
 });
 
-test('time: a connection that is too old carries its call to the end and then no other', () => {
-  const scene = new Scene();
+test('an expired connection completes its call and carries no other', () => {
+  const scene = new ConnectionHarness();
   const call = scene.call();
   for (let i = 0; i < 1_000; i++) {
-    scene.arrives('HTTP/1.1 102 Processing\r\n\r\n');
-    scene.ticks(1);
+    scene.receive('HTTP/1.1 102 Processing\r\n\r\n');
+    scene.tick(1);
   }
   expect(call.isFinished).toBe(false);
-  scene.arrives(EMPTY);
+  scene.receive(EMPTY);
   expect(call.completed).toBe(1);
   expect([scene.connection.isUsable, scene.socket.destroyed]).toEqual([false, true]);
 });

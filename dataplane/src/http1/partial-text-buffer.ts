@@ -1,4 +1,7 @@
-/** Text whose end has not arrived. Room grows by doubling: also where every byte comes alone, each is copied a few times. */
+/**
+ * Text that is not complete yet. The buffer grows by doubling, so that appending single bytes copies each only a few
+ * times.
+ */
 export class PartialTextBuffer {
   #bytes: Buffer = EMPTY;
   #length = 0;
@@ -7,7 +10,7 @@ export class PartialTextBuffer {
     return this.#length;
   }
 
-  /** What is here; overwritten by the next `add`. */
+  /** The bytes so far; overwritten by the next `append`. */
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -23,7 +26,7 @@ export class PartialTextBuffer {
     this.#length = length;
   }
 
-  /** The first `length` bytes as latin1; the rest is forgotten. */
+  /** Returns the first `length` bytes as latin1 and discards the rest. */
   take(length: number): string {
     const text = this.#bytes.toString('latin1', 0, length);
     this.clear();

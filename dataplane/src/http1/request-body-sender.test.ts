@@ -1,4 +1,4 @@
-/** Requests whose body streams. */
+/** Requests with a streamed body. */
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
@@ -33,7 +33,7 @@ async function start(headersTimeoutMs = 60_000) {
   return { upstream, send };
 }
 
-test.each([false, true])('streamed body: whatever its pieces, it arrives as it is (chunked: %s)', async (chunked) => {
+test.each([false, true])('sends a streamed body unchanged in any pieces (chunked: %s)', async (chunked) => {
   const { upstream, send } = await start();
   let calls = 0;
   await fc.assert(
@@ -56,7 +56,7 @@ test.each([false, true])('streamed body: whatever its pieces, it arrives as it i
   expect(upstream.connections).toHaveLength(1);
 });
 
-test('streamed body: an upstream that reads slowly holds it back', async () => {
+test('pauses the body while the upstream reads slowly', async () => {
   const { upstream, send } = await start();
   const block = Buffer.alloc(1024 * 1024, 'x');
   let given = 0;
@@ -70,7 +70,7 @@ test('streamed body: an upstream that reads slowly holds it back', async () => {
   const call = send({ body });
   const peer = await upstream.connection();
   peer.socket.removeAllListeners('data').pause();
-  // What the kernel's buffers do not hold stays with the sender, for as many turns as one may watch.
+  // The kernel buffers take some bytes; the rest must stay with the sender during all these turns.
   for (let i = 0; i < 2_000; i++) await new Promise((resolve) => setImmediate(resolve));
   expect(given).toBeLessThan(32);
   peer.socket.resume();
@@ -88,22 +88,19 @@ test('streamed body: an upstream that reads slowly holds it back', async () => {
 test.each([
   ['shorter', '5'],
   ['longer', '3'],
-])(
-  'streamed body: one that is %s than it said fails, and its connection carries no other call',
-  async (_how, length) => {
-    const { upstream, send } = await start();
-    const call = send({ headers: ['content-length', length], body: Readable.from([Buffer.from('four')]) });
-    expect((await call.waitForError()).message).toContain('content-length');
-    const peer = await upstream.connection();
-    await peer.waitForClose();
-    expect(peer.text.endsWith('\r\n\r\n') || peer.text.endsWith('four')).toBe(true);
-  },
-);
+])('fails a body %s than its content-length and closes the connection', async (_how, length) => {
+  const { upstream, send } = await start();
+  const call = send({ headers: ['content-length', length], body: Readable.from([Buffer.from('four')]) });
+  expect((await call.waitForError()).message).toContain('content-length');
+  const peer = await upstream.connection();
+  await peer.waitForClose();
+  expect(peer.text.endsWith('\r\n\r\n') || peer.text.endsWith('four')).toBe(true);
+});
 
 test.each([
   ['breaks', (body: PushedBody) => body.destroy(new Error('damaged')), 'damaged'],
   ['goes away', (body: PushedBody) => body.destroy(), 'ended early'],
-])('streamed body: one that %s is never complete upstream', async (_how, end, message) => {
+])('never completes upstream a body that %s', async (_how, end, message) => {
   const { upstream, send } = await start();
   const body = new PushedBody();
   const call = send({ body });
@@ -116,7 +113,7 @@ test.each([
   expect(peer.text).not.toContain('0\r\n\r\n');
 });
 
-test('streamed body: one that is gone before the connection stands fails its call', async () => {
+test('fails the call of a body that was destroyed before the connect', async () => {
   const { send } = await start();
   const body = new PushedBody();
   body.destroy();
@@ -124,7 +121,7 @@ test('streamed body: one that is gone before the connection stands fails its cal
   await call.waitForError();
 });
 
-test('streamed body: a call that is given up takes its body with it', async () => {
+test('destroys the body of an aborted call', async () => {
   const { upstream, send } = await start();
   const body = new PushedBody();
   const call = send({ body });
@@ -137,7 +134,7 @@ test('streamed body: a call that is given up takes its body with it', async () =
   await peer.waitForClose();
 });
 
-test('streamed body: an answer that comes before its end is whole; the connection ends', async () => {
+test('delivers a response that arrives before the end of the body, then closes the connection', async () => {
   const { upstream, send } = await start();
   const body = new PushedBody();
   const call = send({ body });
@@ -155,14 +152,14 @@ test('streamed body: an answer that comes before its end is whole; the connectio
   await next.waitForEnd();
 });
 
-test('streamed body: a slow agent is not the upstream’s silence, a silent upstream is', async () => {
+test('times out a silent upstream, but not a slow agent', async () => {
   const { upstream, send } = await start(40);
   const body = new PushedBody();
   const call = send({ body });
   body.push(Buffer.from('half'));
   const peer = await upstream.connection();
   await peer.waitForText('half');
-  // Many times the limit, as the upstream's own call beside it shows.
+  // Much longer than the timeout: a second, silent call times out meanwhile.
   const silent = send({ method: 'GET' });
   expect(classifyFailure(await silent.waitForError(), true)).toBe('timeout');
   expect(call.isFinished).toBe(false);
@@ -170,7 +167,7 @@ test('streamed body: a slow agent is not the upstream’s silence, a silent upst
   expect(classifyFailure(await call.waitForError(), true)).toBe('timeout');
 });
 
-test.each(['PUT', 'DELETE'] as const)('streamed body: %s is not sent again', async (method) => {
+test.each(['PUT', 'DELETE'] as const)('does not retry %s with a streamed body', async (method) => {
   const { upstream, send } = await start();
   const first = send({ method: 'GET' });
   const peer = await upstream.connection();
@@ -184,8 +181,8 @@ test.each(['PUT', 'DELETE'] as const)('streamed body: %s is not sent again', asy
   expect(upstream.connections).toHaveLength(1);
 });
 
-/** undici 7 ends the process there: nodejs/undici#5360. */
-test('streamed body: the upstream ends its connection while the agent reads slowly', async () => {
+/** undici 7 terminates the process in this case: nodejs/undici#5360. */
+test('delivers the whole response when the upstream closes while the agent reads slowly', async () => {
   const { upstream, send } = await start();
   const call = send({ body: Readable.from([Buffer.from('body')]) });
   call.accepts = false;

@@ -1,20 +1,20 @@
 /**
- * Sends a request's body that streams, at the pace of whoever is slower: framed by its declared length, which it must
- * match, or chunked where there is none (RFC 9112 §7.1).
+ * Sends a streamed request body at the pace of the slower side. Frames it by its declared length, which it must match,
+ * or chunked when there is none (RFC 9112 §7.1).
  */
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 
-/** What was sent is no request: shorter or longer than its head said. */
+/** The body is shorter or longer than its declared length. */
 class LengthMismatch extends Error {}
 
-/** The body went away before its end. */
+/** The body stream closed before its end. */
 class BodyAborted extends Error {}
 
 export interface BodySenderOwner {
-  /** All of it was handed to the socket. */
+  /** All bytes were passed to the socket. */
   onBodySent(): void;
-  /** It cannot be sent to its end; the connection is of no use any more. */
+  /** The body cannot be completed, so the connection must not be reused. */
   onBodyFailed(error: Error): void;
 }
 
@@ -23,11 +23,11 @@ export class RequestBodySender {
   readonly #body: Readable;
   readonly #owner: BodySenderOwner;
   readonly #chunked: boolean;
-  /** Bytes that are still to come of a declared length. */
+  /** Bytes of a declared length that are still to send. */
   #left: number;
-  #over = false;
+  #isFinished = false;
 
-  /** `length`: declared, bytes; -1: chunked. */
+  /** `length`: declared length in bytes, or -1 for chunked. */
   constructor(socket: Socket, body: Readable, length: number, owner: BodySenderOwner) {
     this.#socket = socket;
     this.#body = body;
@@ -36,9 +36,9 @@ export class RequestBodySender {
     this.#left = length;
   }
 
-  /** The upstream has room for more, so it is the agent that is awaited. */
+  /** Whether the upstream accepts more bytes and the agent has not sent them. */
   get isWaitingForAgent(): boolean {
-    return !this.#over && !this.#socket.writableNeedDrain;
+    return !this.#isFinished && !this.#socket.writableNeedDrain;
   }
 
   start(): void {
@@ -51,9 +51,9 @@ export class RequestBodySender {
     else if (this.#body.destroyed) this.#onClose();
   }
 
-  /** Nothing more is sent; what is left of the body is thrown away. */
+  /** Stops sending and destroys the rest of the body. */
   stop(): void {
-    if (this.#over) return;
+    if (this.#isFinished) return;
     this.#detach();
     this.#body.destroy();
   }
@@ -95,7 +95,7 @@ export class RequestBodySender {
 
   readonly #onError = (error: Error): void => this.#fail(error);
 
-  readonly #onClose = (): void => this.#fail(new BodyAborted('the body ended early'));
+  readonly #onClose = (): void => this.#fail(new BodyAborted('the request body ended early'));
 
   #fail(error: Error): void {
     this.#detach();
@@ -104,7 +104,7 @@ export class RequestBodySender {
   }
 
   #detach(): void {
-    this.#over = true;
+    this.#isFinished = true;
     this.#socket.off('drain', this.#onDrain);
     this.#body.off('data', this.#onData);
     this.#body.off('end', this.#onEnd);

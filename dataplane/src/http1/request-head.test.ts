@@ -16,8 +16,8 @@ const { HTTPParser } = createRequire(import.meta.url)('_http_common') as {
   };
 };
 
-/** The requests that a server built on node's parser finds in these bytes: flat headers and target of each. */
-function requestsIn(bytes: Buffer): { headers: string[]; target: string }[] {
+/** Parses bytes with node's own parser. Returns the flat headers and the target of each request. */
+function parseRequestsWithNode(bytes: Buffer): { headers: string[]; target: string }[] {
   const found: { headers: string[]; target: string }[] = [];
   let early: string[] = [];
   let target = '';
@@ -65,11 +65,11 @@ const anyText = fc.oneof(
     '',
   ),
 );
-// Bytes beyond ASCII go through in a target as they came; node refuses them.
+// Bytes beyond ASCII pass through unchanged in a target; node rejects them.
 const anyTarget = anyText.map((text) => text.replace(/[\x7f-\xff]/g, 'x'));
 const reserved = /^(content-length|transfer-encoding|connection|upgrade|host|expect)$/i;
 
-test('request head: whatever names, values and targets it is given, it holds one request with just these, or throws', () => {
+test('formats exactly one request with the given names, values and target, or throws', () => {
   let sent = 0;
   fc.assert(
     fc.property(
@@ -88,8 +88,8 @@ test('request head: whatever names, values and targets it is given, it holds one
         }
         sent++;
         const bytes = Buffer.from(head, 'latin1');
-        expect(bytes.toString('latin1')).toBe(head); // no character is lost on its way to a byte
-        const found = requestsIn(Buffer.concat([bytes, Buffer.alloc(length, 'b')]));
+        expect(bytes.toString('latin1')).toBe(head); // each character is one byte
+        const found = parseRequestsWithNode(Buffer.concat([bytes, Buffer.alloc(length, 'b')]));
         const given = headers.flatMap(([name, value]) => [name, value.replace(/^[ \t]+|[ \t]+$/g, '')]);
         expect(found).toEqual([
           {
@@ -122,6 +122,6 @@ test.each([
   ['PATCH', null, 0],
   ['GET', Buffer.from('a'), 1],
   ['DELETE', Buffer.from('ab'), 2],
-])('request head: the length that %s with %o declares', (method, body, length) => {
+])('contentLengthOf %s with %o', (method, body, length) => {
   expect(contentLengthOf(method, body)).toBe(length);
 });

@@ -16,35 +16,35 @@ import {
 const places = fc.oneof(fc.array(fc.nat(2_000), { maxLength: 12 }), fc.constant(null));
 const everywhere = (bytes: Buffer): number[] => [...bytes.keys()];
 
-test('reader: a well-formed answer reads the same in whatever pieces it comes, and as node reads it', () => {
+test('parses a well-formed response in any pieces as node does', () => {
   fc.assert(
     fc.property(arbitraryResponses, places, (answer, cuts) => {
       const pieces = splitAt(answer.bytes, cuts ?? everywhere(answer.bytes));
       const ours = parseWithGateway(pieces, answer.method, answer.untilClose);
-      expect(ours).toMatchObject({ heads: answer.heads, body: answer.body, ended: true, refused: false });
-      const { heads, body, ended, refused } = parseWithNode([answer.bytes], answer.method, answer.untilClose);
-      expect({ heads, body, ended, refused }).toEqual({
+      expect(ours).toMatchObject({ heads: answer.heads, body: answer.body, ended: true, rejected: false });
+      const { heads, body, ended, rejected } = parseWithNode([answer.bytes], answer.method, answer.untilClose);
+      expect({ heads, body, ended, rejected }).toEqual({
         heads: ours.heads,
         body: ours.body,
         ended: true,
-        refused: false,
+        rejected: false,
       });
     }),
     { numRuns: 1_500 },
   );
 });
 
-/** Where node refuses what is read here. Neither moves the end of an answer. */
-const MILDER = [
-  // What an extension says is not looked at, only its line's end.
+/** Reasons for which node rejects bytes that ResponseParser accepts. None of them moves the end of a response. */
+const NODE_ONLY_REJECTIONS = [
+  // ResponseParser ignores chunk extensions and checks only their line end.
   /^Invalid character in chunk extensions/,
-  // `Connection: close` on an informational answer, or one that says HTTP/1.0: the final answer still follows.
+  // `Connection: close` on an informational response, or HTTP/1.0: the final response still follows.
   /^Data after `Connection: close`/,
-  // Trailers are dropped: one that names a length frames nothing.
+  // ResponseParser drops trailers, so a length in a trailer frames nothing.
   /^Content-Length can't be present with Transfer-Encoding|^Content-Length already present|^Invalid character in Content-Length|^Content-Length overflow|^Empty Content-Length/,
 ];
 
-test('reader: damaged bytes are read as node reads them, or refused, and never end an answer elsewhere', () => {
+test('parses damaged bytes as node does, or rejects them', () => {
   fc.assert(
     fc.property(
       arbitraryResponses,
@@ -55,16 +55,16 @@ test('reader: damaged bytes are read as node reads them, or refused, and never e
         const bytes = mutateBytes(answer.bytes, changes);
         const ours = parseWithGateway(splitAt(bytes, cuts ?? everywhere(bytes)), answer.method, closes);
         const inOnePiece = parseWithGateway([bytes], answer.method, closes);
-        // What came in one read with the damage is not passed on any more.
-        expect({ ...ours, body: ours.refused ? '' : ours.body }).toEqual({
+        // Bytes in the same read as the damage are not emitted.
+        expect({ ...ours, body: ours.rejected ? '' : ours.body }).toEqual({
           ...inOnePiece,
-          body: inOnePiece.refused ? '' : inOnePiece.body,
+          body: inOnePiece.rejected ? '' : inOnePiece.body,
         });
         if (!ours.ended || !NODE_IS_STRICT) return;
         const theirs = parseWithNode([bytes], answer.method, closes);
-        if (theirs.refused) {
+        if (theirs.rejected) {
           expect(
-            MILDER.some((reason) => reason.test(theirs.reason)),
+            NODE_ONLY_REJECTIONS.some((reason) => reason.test(theirs.reason)),
             theirs.reason,
           ).toBe(true);
           return;
@@ -115,11 +115,11 @@ test.each([
   chunked('1;x="\\""\r\na\r\n0;x=y\r\n\r\n'),
   chunked('1\r\na\r\n00\r\nX: y\r\n\r\n'),
   `${OK}Content-Length: 1\r\n\r\na${OK}Content-Length: 1\r\n\r\nb`, // only the first one, and the connection ends
-])('reader: read as node reads it: %j', (text) => {
-  const { heads, body, ended, refused } = asNode(text);
-  expect(read(text)).toMatchObject({ heads, body, ended, refused });
-  expect(refused).toBe(false);
-  expect(readInBytes(text)).toMatchObject({ heads, body, ended, refused });
+])('parses as node does: %j', (text) => {
+  const { heads, body, ended, rejected } = asNode(text);
+  expect(read(text)).toMatchObject({ heads, body, ended, rejected });
+  expect(rejected).toBe(false);
+  expect(readInBytes(text)).toMatchObject({ heads, body, ended, rejected });
 });
 
 test.each([
@@ -140,7 +140,7 @@ test.each([
   `${OK}: x\r\nContent-Length: 1\r\n\r\na`,
   `${OK}X\xe9: x\r\nContent-Length: 1\r\n\r\na`,
   'HTTP/1.1 200 OK\nContent-Length: 1\r\n\r\na',
-  cl(' 1\n\n'), // not waited on for an end of the head that will not come
+  cl(' 1\n\n'), // rejected now, because the end of the head may never arrive
   `${OK}Content-Length: 1\r\n\na`,
   `${OK}Content-Length: 1\n\r\na`,
   ...[
@@ -153,7 +153,7 @@ test.each([
     'ICY 200 OK',
   ].map((line) => `${line}\r\nContent-Length: 1\r\n\r\na`),
   'SSH-2.0-OpenSSH_9.2\r\n',
-  '\x15\x03\x01\x00\x02\x02\x46', // an alert: TLS is spoken here
+  '\x15\x03\x01\x00\x02\x02\x46', // a TLS alert
   ...['1 ', '+1', '0x1', '-1', ' 1', '', 'g', ';x', '1;x\0', '10000000000000001', '1\r'].map((size) =>
     chunked(`${size}\r\na\r\n0\r\n\r\n`),
   ),
@@ -161,17 +161,17 @@ test.each([
     chunked,
   ),
   ...['0\n\r\n', '0\r\n\n', '0\r\nX: y\n\r\n', '0\r\n X: y\r\n\r\n', '0\r\nX\r\n\r\n'].map(chunked),
-])('reader: refused, as by node: %j', (text) => {
-  if (NODE_IS_STRICT) expect(asNode(text)).toMatchObject({ refused: true });
-  expect(read(text)).toMatchObject({ refused: true, ended: false, reusable: false });
-  expect(readInBytes(text)).toMatchObject({ refused: true, ended: false, reusable: false });
+])('rejects, as node does: %j', (text) => {
+  if (NODE_IS_STRICT) expect(asNode(text)).toMatchObject({ rejected: true });
+  expect(read(text)).toMatchObject({ rejected: true, ended: false, reusable: false });
+  expect(readInBytes(text)).toMatchObject({ rejected: true, ended: false, reusable: false });
 });
 
 test.each([te(' chunked\t'), te(' chunked \t'), te(' chunked\t '), te(' gzip,\tchunked')])(
-  'reader: a tab behind a coding is refused, because node reads on until the connection ends: %j',
+  'rejects a tab after a coding, because node would read until the connection closes: %j',
   (text) => {
-    expect(read(text)).toMatchObject({ refused: true, ended: false, reusable: false });
-    expect(readInBytes(text)).toMatchObject({ refused: true, ended: false, reusable: false });
+    expect(read(text)).toMatchObject({ rejected: true, ended: false, reusable: false });
+    expect(readInBytes(text)).toMatchObject({ rejected: true, ended: false, reusable: false });
   },
 );
 
@@ -181,10 +181,10 @@ test.each([
   te(' chunked\r\nTransfer-Encoding:'),
   te('\r\nTransfer-Encoding: chunked'),
   `${OK}Transfer-Encoding:\r\nContent-Length: 1\r\n\r\na`,
-])('reader: an empty coding is refused, as by node from 22 on: %j', (text) => {
-  if (Number.parseInt(process.versions.node, 10) >= 22) expect(asNode(text)).toMatchObject({ refused: true });
-  expect(read(text)).toMatchObject({ refused: true, ended: false, reusable: false });
-  expect(readInBytes(text)).toMatchObject({ refused: true, ended: false, reusable: false });
+])('rejects an empty coding, as node 22 does: %j', (text) => {
+  if (Number.parseInt(process.versions.node, 10) >= 22) expect(asNode(text)).toMatchObject({ rejected: true });
+  expect(read(text)).toMatchObject({ rejected: true, ended: false, reusable: false });
+  expect(readInBytes(text)).toMatchObject({ rejected: true, ended: false, reusable: false });
 });
 
 test.each([
@@ -198,10 +198,10 @@ test.each([
   'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n',
   chunked('ffffffffffffffff\r\na'),
   chunked('0000000000001\r\na\r\n0\r\n\r\n'),
-])('reader: refused, although node reads it: %j', (text) => {
-  if (NODE_IS_STRICT) expect(asNode(text)).toMatchObject({ refused: false });
-  expect(read(text)).toMatchObject({ refused: true, ended: false, reusable: false });
-  expect(readInBytes(text)).toMatchObject({ refused: true, ended: false, reusable: false });
+])('rejects, although node accepts it: %j', (text) => {
+  if (NODE_IS_STRICT) expect(asNode(text)).toMatchObject({ rejected: false });
+  expect(read(text)).toMatchObject({ rejected: true, ended: false, reusable: false });
+  expect(readInBytes(text)).toMatchObject({ rejected: true, ended: false, reusable: false });
 });
 
 test.each([
@@ -215,13 +215,13 @@ test.each([
   ['bytes after a chunked body', chunked('1\r\na\r\n0\r\n\r\n\r\n'), 'GET', false],
   ['bytes after a 204', 'HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 200 OK\r\n\r\n', 'GET', false],
   ['a body of a 304', 'HTTP/1.1 304 Not Modified\r\nContent-Length: 2\r\n\r\nab', 'GET', false],
-])('reader: whether another request may follow: %s', (_name, text, method, reusable) => {
+])('decides whether the connection is reusable: %s', (_name, text, method, reusable) => {
   const bytes = Buffer.from(text, 'latin1');
   expect(parseWithGateway([bytes], method, false).reusable).toBe(reusable);
   expect(parseWithGateway(splitAt(bytes, everywhere(bytes)), method, false).reusable).toBe(reusable);
 });
 
-test('reader: a body until the end of the connection is complete, any other is not', () => {
+test('completes only a body without framing at the end of the connection', () => {
   expect(read(`${OK}\r\nabc`, true)).toMatchObject({ ended: true, body: 'abc' });
   for (const text of [
     OK,
@@ -232,11 +232,11 @@ test('reader: a body until the end of the connection is complete, any other is n
     'HTTP/1.1 103 x\r\n\r\n',
     '',
   ]) {
-    expect(read(text, true)).toMatchObject({ ended: false, refused: false });
+    expect(read(text, true)).toMatchObject({ ended: false, rejected: false });
   }
 });
 
-test('reader: a head, its informational answers before it and a trailer hold 64 KiB each, in whatever pieces', () => {
+test('limits heads and trailers to 64 KiB each, in any pieces', () => {
   const line = (bytes: number): string => `X: ${'a'.repeat(bytes - 5)}\r\n`;
   const frame = `${OK}Content-Length: 0\r\n\r\n`.length;
   const head = (bytes: number): string => `${OK}Content-Length: 0\r\n${line(bytes - frame)}\r\n`;
@@ -257,7 +257,7 @@ test('reader: a head, its informational answers before it and a trailer hold 64 
   ] as const) {
     const bytes = Buffer.from(text, 'latin1');
     for (const pieces of [[bytes], splitAt(bytes, everywhere(bytes)), splitAt(bytes, [7, 20_000, 65_000])]) {
-      expect(parseWithGateway(pieces, 'GET', false)).toMatchObject({ ended, refused: !ended });
+      expect(parseWithGateway(pieces, 'GET', false)).toMatchObject({ ended, rejected: !ended });
     }
   }
 });
@@ -270,7 +270,7 @@ test.each([
   ['xtimeout=7', -1],
   ['timeout=', -1],
   ['timeout=99999999999', -1],
-])('reader: Keep-Alive: %s', (value, seconds) => {
+])('reads Keep-Alive: %s', (value, seconds) => {
   const reader = new ResponseParser({ onHead() {}, onBody() {}, onEnd() {} });
   reader.begin('GET');
   const bytes = Buffer.from(`${OK}keep-alive: ${value}\r\nContent-Length: 0\r\n\r\n`);
@@ -279,10 +279,10 @@ test.each([
   reader.begin('GET');
   const next = Buffer.from(cl(' 1'));
   reader.push(next, next.length);
-  expect(reader.keepAliveSec).toBe(-1); // the last answer counts
+  expect(reader.keepAliveSec).toBe(-1); // the last response counts
 });
 
-test('reader: stopped from within, it reports nothing more', () => {
+test('reports nothing after stop from within a callback', () => {
   for (const at of ['head', 'body']) {
     const seen: string[] = [];
     const reader: ResponseParser = new ResponseParser({
@@ -307,7 +307,7 @@ test('reader: stopped from within, it reports nothing more', () => {
   }
 });
 
-test('reader: a connection carries any number of answers, and none after its end', () => {
+test('parses any number of responses, and none after the end', () => {
   const reader = new ResponseParser({ onHead() {}, onBody() {}, onEnd() {} });
   const bytes = Buffer.from(`${OK}x: ${'a'.repeat(1_000)}\r\nContent-Length: 1\r\n\r\na`);
   for (let i = 0; i < 200; i++) {
@@ -325,7 +325,7 @@ test.each([
   ['trailer line', chunked('0\r\nx: ')],
   ['trailers', chunked('0\r\n')],
   ['chunk extension', chunked('1;x=')],
-])('reader: %s without an end are refused at their bound, not kept', (what, begin) => {
+])('rejects endless %s at their limit', (what, begin) => {
   const endless = what === 'informational answers' ? 'HTTP/1.1 103 x\r\n\r\n' : what === 'trailers' ? 'x: y\r\n' : 'a';
   for (const bytesEach of [1, 1_000]) {
     const reader = new ResponseParser({ onHead() {}, onBody() {}, onEnd() {} });

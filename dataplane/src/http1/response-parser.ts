@@ -1,7 +1,7 @@
 /**
- * Reads the answers of one HTTP/1.1 connection (RFC 9112), whatever pieces they arrive in. Strict where a lenient reader
- * and the provider could disagree about where an answer ends: one `Content-Length` of plain digits, never beside
- * `Transfer-Encoding`; lines end with CRLF; no folded headers; nothing after the answer.
+ * Parses the responses of one HTTP/1.1 connection (RFC 9112) at any read boundaries. Strict where a lenient parser and
+ * the provider could disagree about the end of a response. Accepts one `Content-Length` of plain digits, never beside
+ * `Transfer-Encoding`; CRLF line ends; no folded headers; nothing after the response.
  *
  *   head ─▶ fixed ────────────────────────────▶ idle
  *     │ ├─▶ size ─▶ chunk ─▶ size … ─▶ trailer ─▶ idle
@@ -18,18 +18,18 @@ import {
   validateHeadStart,
 } from './response-head.js';
 
-/** Who hears what was read. May call {@link ResponseParser.stop} from within. */
+/** Receives the parsed response. May call {@link ResponseParser.stop} from within. */
 export interface ResponseSink {
-  /** Also for informational answers (below 200), which have no body and after which another head follows. */
+  /** Also called for informational responses (below 200), which have no body; another head follows. */
   onHead(status: number, rawHeaders: string[]): void;
-  /** A piece of the body, decoded; the receiver's own. */
+  /** A decoded piece of the body. The receiver owns the bytes. */
   onBody(bytes: Buffer): void;
   onEnd(): void;
 }
 
-/** All lines of a head, of a chunked body's trailer, and of informational answers before the answer, bytes. */
+/** Bytes of a head together with the informational responses before it, and bytes of a trailer section. */
 const HEAD_BYTES_MAX = 64 * 1024;
-/** Chunk size with its extensions, bytes. */
+/** Bytes of a chunk size line with its extensions. */
 const SIZE_LINE_BYTES_MAX = 1024;
 const CR = 0x0d;
 const LF = 0x0a;
@@ -51,42 +51,42 @@ type State =
 export class ResponseParser {
   readonly #sink: ResponseSink;
   #state: State = 'idle';
-  /** The request was HEAD: its answer has no body whatever its head says. */
-  #headOnly = false;
-  /** Begin of a head, a size line or a trailer line whose end has not arrived. */
+  /** The request was HEAD: its response has no body, whatever its head declares. */
+  #isHeadRequest = false;
+  /** The beginning of an incomplete head, size line or trailer line. */
   readonly #partial = new PartialTextBuffer();
-  /** Bytes of the fixed body or of the chunk that are still to come. */
-  #left = 0;
+  /** Bytes of the fixed body or the current chunk that are still to come. */
+  #bodyBytesLeft = 0;
   #headBytes = 0;
-  #reusable = true;
+  #allowsReuse = true;
   #hasExcessBytes = false;
-  /** From `Keep-Alive: timeout=`, s; -1 when the provider names none. */
+  /** Seconds from `Keep-Alive: timeout=`; -1 when the provider sends none. */
   keepAliveSec = -1;
 
   constructor(sink: ResponseSink) {
     this.#sink = sink;
   }
 
-  /** The next answer belongs to a request that was sent now. */
+  /** Starts the response to a request that is sent now. */
   begin(method: string): void {
     this.#state = 'head';
-    this.#headOnly = method === 'HEAD';
+    this.#isHeadRequest = method === 'HEAD';
     this.#headBytes = 0;
     this.#partial.clear();
   }
 
-  /** Another request may follow on this connection. */
+  /** Whether another request may use this connection. */
   get isConnectionReusable(): boolean {
-    return this.#reusable && this.#state === 'idle' && !this.#hasExcessBytes;
+    return this.#allowsReuse && this.#state === 'idle' && !this.#hasExcessBytes;
   }
 
-  /** Nothing more is read or reported. */
+  /** Ignores all further bytes. */
   stop(): void {
     this.#state = 'stopped';
     this.#partial.clear();
   }
 
-  /** Reads `bytes[0, length)`, which the caller may overwrite afterwards. Throws {@link MalformedResponseError}. */
+  /** Parses `bytes[0, length)`, which the caller may overwrite afterwards. Throws {@link MalformedResponseError}. */
   push(bytes: Buffer, length: number): void {
     let at = 0;
     while (at < length) {
@@ -111,18 +111,18 @@ export class ResponseParser {
     }
   }
 
-  /** The connection has ended. False: in the middle of an answer, or before one. */
+  /** Ends the connection. Returns false in the middle of a response, or before it. */
   end(): boolean {
-    this.#reusable = false;
+    this.#allowsReuse = false;
     if (this.#state !== 'until_close') return this.#state === 'idle';
     this.#finish(false);
     return true;
   }
 
-  /** `more`: bytes follow that belong to no request, so the connection cannot be trusted any more. */
-  #finish(more: boolean): void {
+  /** `more`: bytes follow that belong to no request, so the connection must not be reused. */
+  #finish(hasExcessBytes: boolean): void {
     this.#state = 'idle';
-    if (more) this.#hasExcessBytes = true;
+    if (hasExcessBytes) this.#hasExcessBytes = true;
     this.#sink.onEnd();
   }
 
@@ -141,7 +141,7 @@ export class ResponseParser {
     return end;
   }
 
-  /** The head began in an earlier read. */
+  /** Continues a head that began in an earlier read. */
   #readMoreOfHead(bytes: Buffer, from: number, length: number): number {
     const partial = this.#partial;
     const before = partial.length;
@@ -161,7 +161,7 @@ export class ResponseParser {
   }
 
   #checkHeadBytes(more: number): void {
-    if (this.#headBytes + more > HEAD_BYTES_MAX) throw new MalformedResponseError('the head is too long');
+    if (this.#headBytes + more > HEAD_BYTES_MAX) throw new MalformedResponseError('the response head is too long');
   }
 
   #countHeadBytes(more: number): void {
@@ -169,41 +169,42 @@ export class ResponseParser {
     this.#headBytes += more;
   }
 
-  #onHead(text: string, more: boolean): void {
+  #onHead(text: string, hasExcessBytes: boolean): void {
     const { status: code, rawHeaders, fields } = parseResponseHead(text);
-    if (code === 101) throw new MalformedResponseError('an upgrade that nobody asked for');
+    if (code === 101) throw new MalformedResponseError('a protocol upgrade without a request for it');
     if (code < 200) {
       this.#sink.onHead(code, rawHeaders);
       return;
     }
     const next = this.#chooseFraming(code, fields);
-    this.#reusable = fields.isKeepAlive && !this.#headOnly && next !== 'until_close';
+    this.#allowsReuse = fields.isKeepAlive && !this.#isHeadRequest && next !== 'until_close';
     this.keepAliveSec = fields.keepAliveSec;
     this.#state = next;
     this.#sink.onHead(code, rawHeaders);
-    if (next === 'idle' && (this.#state as State) === 'idle') this.#finish(more);
+    if (next === 'idle' && (this.#state as State) === 'idle') this.#finish(hasExcessBytes);
   }
 
-  /** RFC 9112 §6.3. */
+  /** Chooses the framing by RFC 9112 §6.3. */
   #chooseFraming(status: number, fields: FramingFields): State {
-    if (fields.transferEncoding !== '' && fields.contentLength !== -1) throw new MalformedResponseError('two framings');
-    if (this.#headOnly || status === 204 || status === 304) return 'idle';
+    if (fields.transferEncoding !== '' && fields.contentLength !== -1)
+      throw new MalformedResponseError('Content-Length beside Transfer-Encoding');
+    if (this.#isHeadRequest || status === 204 || status === 304) return 'idle';
     if (fields.transferEncoding !== '') return fields.isChunked ? 'size' : 'until_close';
     if (fields.contentLength === -1) return 'until_close';
-    this.#left = fields.contentLength;
+    this.#bodyBytesLeft = fields.contentLength;
     return fields.contentLength === 0 ? 'idle' : 'fixed';
   }
 
   #readFixed(bytes: Buffer, from: number, length: number): number {
-    const end = Math.min(length, from + this.#left);
-    this.#left -= end - from;
-    const last = this.#left === 0;
+    const end = Math.min(length, from + this.#bodyBytesLeft);
+    this.#bodyBytesLeft -= end - from;
+    const last = this.#bodyBytesLeft === 0;
     this.#sink.onBody(copyBytes(bytes, from, end));
     if (last && this.#state === 'fixed') this.#finish(end < length);
     return end;
   }
 
-  /** The data of all chunks in these bytes goes out in one piece. */
+  /** Emits the data of all chunks in these bytes as one piece. */
   #readChunks(bytes: Buffer, from: number, length: number): number {
     let out = EMPTY;
     let used = 0;
@@ -215,12 +216,12 @@ export class ResponseParser {
           at = this.#readSize(bytes, at, length);
           break;
         case 'chunk': {
-          const end = Math.min(length, at + this.#left);
+          const end = Math.min(length, at + this.#bodyBytesLeft);
           if (out.length === 0) out = Buffer.allocUnsafe(length - at);
           used += bytes.copy(out, used, at, end);
-          this.#left -= end - at;
+          this.#bodyBytesLeft -= end - at;
           at = end;
-          if (this.#left === 0) this.#state = 'chunk_cr';
+          if (this.#bodyBytesLeft === 0) this.#state = 'chunk_cr';
           break;
         }
         case 'chunk_cr':
@@ -241,21 +242,21 @@ export class ResponseParser {
     const [line, at] = this.#takeLine(bytes, from, length, SIZE_LINE_BYTES_MAX);
     if (line === null) return at;
     const size = parseChunkSize(line);
-    if (size === -1) throw new MalformedResponseError('a chunk without a size');
-    this.#left = size;
+    if (size === -1) throw new MalformedResponseError('invalid chunk size');
+    this.#bodyBytesLeft = size;
     this.#state = size === 0 ? 'trailer' : 'chunk';
     this.#headBytes = 0;
     return at;
   }
 
-  /** CR and LF, which may come apart. */
+  /** Reads CR and LF after a chunk, which may arrive separately. */
   #readChunkEnd(byte: number): void {
     const cr = this.#state === 'chunk_cr';
-    if (byte !== (cr ? CR : LF)) throw new MalformedResponseError('a chunk without an end');
+    if (byte !== (cr ? CR : LF)) throw new MalformedResponseError('missing CRLF after a chunk');
     this.#state = cr ? 'chunk_lf' : 'size';
   }
 
-  /** Trailers are not passed on: read only to find their end. */
+  /** Trailers are not forwarded. They are parsed only to find their end. */
   #readTrailer(bytes: Buffer, from: number, length: number): number {
     const [line, at] = this.#takeLine(bytes, from, length, HEAD_BYTES_MAX);
     this.#countHeadBytes(at - from);
@@ -264,25 +265,24 @@ export class ResponseParser {
     return at;
   }
 
-  /** The line without its CRLF, or null when its end has not arrived; and where to go on. */
+  /** Returns the line without its CRLF, or null when it is incomplete, and the next position. */
   #takeLine(bytes: Buffer, from: number, length: number, bytesMax: number): [line: string | null, next: number] {
     const feed = bytes.indexOf(LF, from);
     const complete = feed !== -1 && feed < length;
     const end = complete ? feed + 1 : length;
-    if (this.#partial.length + end - from > bytesMax) throw new MalformedResponseError('a line is too long');
+    if (this.#partial.length + end - from > bytesMax) throw new MalformedResponseError('a framing line is too long');
     if (!complete) {
       this.#partial.append(bytes, from, end);
       return [null, end];
     }
     let text = bytes.toString('latin1', from, end);
     if (this.#partial.length > 0) text = this.#partial.take(this.#partial.length) + text;
-    if (text.length < 2 || text.charCodeAt(text.length - 2) !== CR)
-      throw new MalformedResponseError('a bare line feed');
+    if (text.length < 2 || text.charCodeAt(text.length - 2) !== CR) throw new MalformedResponseError('bare line feed');
     return [text.slice(0, -2), end];
   }
 }
 
-/** Hexadecimal digits, then nothing or extensions, which mean nothing to us. -1: not a size. */
+/** Parses hexadecimal digits and ignores chunk extensions. Returns -1 for an invalid size. */
 function parseChunkSize(line: string): number {
   const size = /^([0-9a-fA-F]{1,12})(?:;[\t\x20-\x7e\x80-\xff]*)?$/.exec(line);
   return size === null ? -1 : Number.parseInt(size[1]!, 16);

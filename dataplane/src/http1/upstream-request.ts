@@ -1,32 +1,35 @@
-/** One call to an upstream. */
+/** The interfaces of one request to an upstream: the request, its response handler and its connection. */
 import type { Readable } from 'node:stream';
 
 export interface UpstreamRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD' | 'OPTIONS';
-  /** Raw request target; never normalised. */
+  /** Raw request target; never normalized. */
   readonly path: string;
-  /** Flat `[name, value, …]`; with the `content-length` of a body that streams, where it is known. */
+  /** Flat `[name, value, …]`. Contains the `content-length` of a streamed body when known. */
   readonly headers: string[];
   readonly body: Buffer | Readable | null;
 }
 
-/** Who hears what becomes of a call. After `onComplete` or `onError`, one of which comes once, it hears nothing more. */
+/** Receives the events of one request. Exactly one of `onComplete` and `onError` is called, once, as the last event. */
 export interface UpstreamResponseHandler {
   onConnect(abort: (error?: Error) => void): void;
-  /** Flat `[name, value, …]`, latin1 where text. */
+  /** `rawHeaders`: flat `[name, value, …]`, text is latin1. */
   onHeaders(status: number, rawHeaders: string[], resume: () => void): void;
-  /** False: pause until `resume` is called. */
+  /** Returns false to pause until `resume` is called. */
   onData(chunk: Buffer): boolean;
   onComplete(): void;
   onError(error: Error): void;
 }
 
-/** A connection that is held for one call. */
+/** A connection reserved for one request. */
 export interface UpstreamConnection {
-  /** What cannot be sent is reported to the handler's onError, or thrown (`isInvalidRequest` of upstream/pools.ts). */
+  /**
+   * Sends the request. An invalid request is reported to the handler's onError, or thrown (`isInvalidRequest` of
+   * upstream/connections/connection-pools.ts).
+   */
   dispatch(call: UpstreamRequest, handler: UpstreamResponseHandler): void;
-  /** Every byte of the call's request has been handed to the system. */
+  /** Every byte of the request was passed to the operating system. */
   readonly isRequestSent: boolean;
-  /** The call is over; once. */
+  /** Gives the connection back. Call once, after the last event. */
   release(): void;
 }

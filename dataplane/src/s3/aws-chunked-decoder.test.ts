@@ -13,7 +13,7 @@ const crc = (value: number): string => {
   return out.toString('base64');
 };
 
-function frame(data: Buffer, sizes: readonly number[], signed: boolean, trailer: string): Buffer {
+function encodeChunked(data: Buffer, sizes: readonly number[], signed: boolean, trailer: string): Buffer {
   const parts: Buffer[] = [];
   let at = 0;
   for (const size of [...sizes, data.length]) {
@@ -38,7 +38,7 @@ function decode(framed: Buffer, cuts: readonly number[], length: number, trailer
   return decoder.finish(emit) ? Buffer.concat(out) : decoder.problem!;
 }
 
-test('aws-chunked: any data, chunk sizes and arrival come out bare and checked', () => {
+test('decodes and verifies any data in any chunk sizes and arrival', () => {
   fc.assert(
     fc.property(
       fc.uint8Array({ maxLength: 300 }),
@@ -48,7 +48,7 @@ test('aws-chunked: any data, chunk sizes and arrival come out bare and checked',
       (bytes, sizes, cuts, signed) => {
         const data = Buffer.from(bytes);
         const trailer = `x-amz-checksum-crc32:${crc(crc32(data))}\r\n`;
-        const framed = frame(data, sizes, signed, trailer);
+        const framed = encodeChunked(data, sizes, signed, trailer);
         const at = cuts.map((cut) => Math.min(cut, framed.length));
         expect(decode(framed, at, data.length, 'x-amz-checksum-crc32')).toEqual(data);
       },
@@ -64,24 +64,24 @@ test.each([
   ['x-amz-checksum-crc32c', crc(crc32c(DATA, 0))],
   ['x-amz-checksum-sha1', createHash('sha1').update(DATA).digest('base64')],
   ['x-amz-checksum-sha256', createHash('sha256').update(DATA).digest('base64')],
-])('aws-chunked: %s is verified', (name, value) => {
-  const right = frame(DATA, [5], true, `${name}:${value}\r\nx-amz-trailer-signature:${'0'.repeat(64)}\r\n`);
+])('verifies %s', (name, value) => {
+  const right = encodeChunked(DATA, [5], true, `${name}:${value}\r\nx-amz-trailer-signature:${'0'.repeat(64)}\r\n`);
   expect(decode(right, [], DATA.length, name)).toEqual(DATA);
-  const wrong = frame(DATA, [5], true, `${name}:AAAAAA==\r\n`);
+  const wrong = encodeChunked(DATA, [5], true, `${name}:AAAAAA==\r\n`);
   expect(decode(wrong, [], DATA.length, name)).toBe(`${name} does not match the body`);
-  expect(decode(frame(DATA, [5], true, ''), [], DATA.length, name)).toBe(`the trailer ${name} is missing`);
+  expect(decode(encodeChunked(DATA, [5], true, ''), [], DATA.length, name)).toBe(`the trailer ${name} is missing`);
 });
 
-test('aws-chunked: the checksums of a known value', () => {
+test('computes the published check values of CRC-64/NVME and CRC-32C', () => {
   const crc64 = createChecksum('x-amz-checksum-crc64nvme')!;
   for (const part of ['1234', '', '56789']) crc64.update(Buffer.from(part));
   expect(Buffer.from(crc64.digest(), 'base64').toString('hex')).toBe('ae8b14860a799888'); // CRC-64/NVME check value
   expect(crc32c(Buffer.from('123456789'), 0)).toBe(0xe3069283); // check value of the CRC-32C catalogue entry
 });
 
-test('aws-chunked: an empty line before the trailer signature is accepted', () => {
+test('accepts an empty line before the trailer signature', () => {
   const trailer = `x-amz-checksum-crc32:${crc(crc32(DATA))}\n\r\nx-amz-trailer-signature:00\r\n`;
-  expect(decode(frame(DATA, [], true, trailer), [], DATA.length, 'x-amz-checksum-crc32')).toEqual(DATA);
+  expect(decode(encodeChunked(DATA, [], true, trailer), [], DATA.length, 'x-amz-checksum-crc32')).toEqual(DATA);
 });
 
 test.each([
@@ -98,17 +98,17 @@ test.each([
   [`5;${'x'.repeat(300)}\r\nhello\r\n0\r\n\r\n`, 5, 'too long'],
   [`5\r\nhello\r\n0\r\n${'x-a: 1\r\n'.repeat(400)}\r\n`, 5, 'too long'],
   ['5\r\nhello\r\n0\r\n\r\nmore\r\n', 5, 'bytes after the end'],
-])('aws-chunked: %j for %i bytes is refused', (framed, length, problem) => {
+])('rejects %j announced as %i bytes', (framed, length, problem) => {
   expect(decode(Buffer.from(framed), [], length, '')).toContain(problem);
 });
 
-test('aws-chunked: the last byte waits until the trailing checksum is verified', () => {
+test('holds back the last byte until the trailing checksum is verified', () => {
   const decoder = new AwsChunkedDecoder(DATA.length, 'x-amz-checksum-crc32');
   let out = '';
   const emit = (data: Buffer): void => {
     out += data.toString();
   };
-  expect(decoder.push(frame(DATA, [], false, 'x-amz-checksum-crc32:AAAAAA==\r\n'), emit)).toBe(false);
+  expect(decoder.push(encodeChunked(DATA, [], false, 'x-amz-checksum-crc32:AAAAAA==\r\n'), emit)).toBe(false);
   expect(decoder.finish(emit)).toBe(false);
   expect(out).toBe('hello objec');
 });

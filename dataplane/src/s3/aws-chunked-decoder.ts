@@ -1,11 +1,11 @@
 /**
- * Decodes the `aws-chunked` framing of S3 uploads on any chunk boundary:
+ * Decodes the `aws-chunked` framing of S3 uploads at any chunk boundaries:
  *
  *   <hex size>[;chunk-signature=…]\r\n <data> \r\n  …  0[;chunk-signature=…]\r\n [trailer: value\r\n …] \r\n
  *
- * The chunk signatures were made with the gateway token and are worth nothing upstream; the data comes out bare. The
- * last data byte is held back until the trailing checksum has been compared: a body that is damaged is never complete
- * upstream, so the object is not stored. Size line and trailers are bounded.
+ * Drops the chunk signatures, which the client made with the gateway token. Holds back the last data byte until the
+ * trailing checksum is verified. So a damaged body stays incomplete upstream and the object is not stored. Size lines
+ * and trailers are bounded.
  */
 import { createChecksum, type StreamingChecksum } from './s3-checksum.js';
 
@@ -23,29 +23,29 @@ export class AwsChunkedDecoder {
   readonly #trailer: string;
   readonly #checksum: StreamingChecksum | null;
   #state: State = 'size';
-  /** The unfinished line of the framing (latin1). */
+  /** The incomplete line of the framing (latin1). */
   #line = '';
   #trailerBytes = 0;
-  /** Data bytes that the open chunk still has. */
-  #left = 0;
-  #seen = 0;
+  /** Data bytes that remain in the open chunk. */
+  #chunkBytesLeft = 0;
+  #dataBytes = 0;
   #problem: string | null = null;
-  #verified = false;
-  #last: Buffer = EMPTY;
+  #isVerified = false;
+  #heldByte: Buffer = EMPTY;
 
-  /** `decodedBytes` is the announced length of the object; `trailer` the announced checksum header or `""`. */
+  /** `decodedBytes`: announced length of the object. `trailer`: announced checksum header or `""`. */
   constructor(decodedBytes: number, trailer: string) {
     this.#decodedBytes = decodedBytes;
     this.#trailer = trailer;
     this.#checksum = createChecksum(trailer);
   }
 
-  /** What is wrong with the body; null as long as nothing is. */
+  /** Why the body was rejected; null while it is valid. */
   get problem(): string | null {
     return this.#problem;
   }
 
-  /** Hands the data of `chunk` to `emit` as views (no copies). Returns false once the body is known to be bad. */
+  /** Passes the data of `chunk` to `emit` as views (no copies). Returns false once the body is invalid. */
   push(chunk: Buffer, emit: (data: Buffer) => void): boolean {
     let at = 0;
     while (at < chunk.length) {
@@ -53,7 +53,7 @@ export class AwsChunkedDecoder {
         case 'data':
           at = this.#readData(chunk, at, emit);
           break;
-        case 'done': // some signers put an empty line between the checksum and its signature
+        case 'done': // some signers send an empty line between the checksum and its signature
           this.#state = 'trailer';
           break;
         case 'failed':
@@ -65,38 +65,39 @@ export class AwsChunkedDecoder {
     return this.#state !== 'failed';
   }
 
-  /** Ends the body: hands out the held-back byte and returns true, or names the problem and returns false. */
+  /** Ends the body. Emits the held-back byte and returns true, or sets {@link problem} and returns false. */
   finish(emit: (data: Buffer) => void): boolean {
     if (this.#state === 'failed') return false;
     if (this.#state !== 'done') return this.#fail('the aws-chunked body is incomplete');
-    if (this.#seen !== this.#decodedBytes) return this.#fail('the body is shorter than x-amz-decoded-content-length');
-    if (this.#checksum !== null && !this.#verified) return this.#fail(`the trailer ${this.#trailer} is missing`);
-    if (this.#last.length > 0) emit(this.#last);
-    this.#last = EMPTY;
+    if (this.#dataBytes !== this.#decodedBytes)
+      return this.#fail('the body is shorter than x-amz-decoded-content-length');
+    if (this.#checksum !== null && !this.#isVerified) return this.#fail(`the trailer ${this.#trailer} is missing`);
+    if (this.#heldByte.length > 0) emit(this.#heldByte);
+    this.#heldByte = EMPTY;
     return true;
   }
 
   #readData(chunk: Buffer, from: number, emit: (data: Buffer) => void): number {
-    const end = Math.min(chunk.length, from + this.#left);
+    const end = Math.min(chunk.length, from + this.#chunkBytesLeft);
     const data = chunk.subarray(from, end);
-    this.#left -= data.length;
-    this.#seen += data.length;
-    if (this.#left === 0) this.#state = 'data_end';
-    if (this.#seen > this.#decodedBytes) {
+    this.#chunkBytesLeft -= data.length;
+    this.#dataBytes += data.length;
+    if (this.#chunkBytesLeft === 0) this.#state = 'data_end';
+    if (this.#dataBytes > this.#decodedBytes) {
       this.#fail('the body is longer than x-amz-decoded-content-length');
       return chunk.length;
     }
     this.#checksum?.update(data);
-    if (this.#seen < this.#decodedBytes) {
+    if (this.#dataBytes < this.#decodedBytes) {
       emit(data);
     } else {
       if (data.length > 1) emit(data.subarray(0, -1));
-      this.#last = Buffer.from(data.subarray(-1)); // a copy: the chunk is the server's
+      this.#heldByte = Buffer.from(data.subarray(-1)); // a copy: the server reuses the chunk
     }
     return end;
   }
 
-  /** Collects one line of the framing; returns the index behind what was read. */
+  /** Collects one line of the framing. Returns the index after the bytes read. */
   #readLine(chunk: Buffer, from: number): number {
     const lineEnd = chunk.indexOf(LF, from);
     const end = lineEnd === -1 ? chunk.length : lineEnd;
@@ -143,7 +144,7 @@ export class AwsChunkedDecoder {
     if (size > CHUNK_BYTES_MAX) this.#fail('a chunk of the aws-chunked framing is too large');
     else if (size === 0) this.#state = 'trailer';
     else {
-      this.#left = size;
+      this.#chunkBytesLeft = size;
       this.#state = 'data';
     }
   }
@@ -164,7 +165,7 @@ export class AwsChunkedDecoder {
       return;
     }
     if (line.slice(0, colon).trim().toLowerCase() !== this.#trailer || this.#checksum === null) return;
-    if (line.slice(colon + 1).trim() === this.#checksum.digest()) this.#verified = true;
+    if (line.slice(colon + 1).trim() === this.#checksum.digest()) this.#isVerified = true;
     else this.#fail(`${this.#trailer} does not match the body`);
   }
 

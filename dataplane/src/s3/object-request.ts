@@ -1,6 +1,6 @@
 /**
- * How an object-storage call goes upstream (docs/contract.md#what-the-providers-do): which payload hash is signed,
- * whether the body's aws-chunked framing is kept, and which headers and query the re-signed request has. Pure.
+ * Plans how an object-storage call goes upstream (docs/contract.md#what-the-providers-do): the signed payload hash,
+ * whether to keep the body's aws-chunked framing, and the headers and query of the re-signed request. Pure.
  */
 
 import { AUTH_QUERY_PARAM, type TokenPosition } from '../upstream/credentials/gateway-token-position.js';
@@ -8,19 +8,19 @@ import { isPresignedSignatureParam, removeAuthParams } from '../upstream/credent
 import { decodeParamValue, editQuery } from '../upstream/credentials/query-params.js';
 
 /**
- * as_is: forward the bytes unchanged. strip_signatures: decode the signed chunks with an AwsChunkedDecoder and send the
- * bare object of `decodedBytes`.
+ * - as_is: forward the bytes unchanged.
+ * - strip_signatures: decode the signed chunks with an AwsChunkedDecoder and send the bare object of `decodedBytes`.
  */
 type BodyMode = 'as_is' | 'strip_signatures';
 
 export interface ObjectRequest {
-  /** Flat array without the client's signing headers; `x-amz-content-sha256` is in it. */
+  /** Flat array without the client's signing headers, with `x-amz-content-sha256`. */
   readonly headers: string[];
   readonly query: string | null;
   readonly bodyMode: BodyMode;
-  /** Length of the object for strip_signatures, the content-length to send; -1 otherwise. */
+  /** For strip_signatures: length of the object, sent as content-length. -1 otherwise. */
   readonly decodedBytes: number;
-  /** Trailing checksum announced for strip_signatures (`x-amz-checksum-crc32`); `""` without one. */
+  /** For strip_signatures: name of the announced trailing checksum (`x-amz-checksum-crc32`); `""` without one. */
   readonly trailer: string;
 }
 
@@ -29,7 +29,7 @@ const EMPTY_SHA256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b78
 const HEX_SHA256 = /^[0-9a-f]{64}$/;
 const BYTES = /^\d{1,15}$/;
 
-/** Plans the request, or names what is wrong with it (answered with 400). `hasBody` is about the client's request. */
+/** Returns the plan, or the error text for a 400 response. `hasBody`: whether the client's request has a body. */
 export function planObjectRequest(
   forwarded: readonly string[],
   query: string | null,
@@ -50,7 +50,7 @@ export function planObjectRequest(
   if (signed) removeEmptyEncoding(headers);
   const presigned = position.form === 'presigned' && query !== null;
   const hoisted = presigned ? moveAmzParamsToHeaders(query, headers) : query;
-  if (hoisted === UNUSABLE_PARAM) return 'an x-amz-* parameter of the presigned URL is no header';
+  if (hoisted === UNUSABLE_PARAM) return 'an x-amz-* parameter of the presigned URL is not a valid header';
   const kept = removeAuthParams(hoisted, position, AUTH_QUERY_PARAM);
   if (!signed) {
     headers.push('x-amz-content-sha256', choosePayloadHash(payload, hasBody));
@@ -66,7 +66,7 @@ export function planObjectRequest(
 const PRESIGNED_DATE = /^(\d{4})(\d{2})(\d{2})T(\d{2})(\d{2})(\d{2})Z$/;
 const EXPIRES_SECONDS_MAX = 604_800;
 
-/** Unix ms at which a presigned URL ends; null when its date or lifetime is missing or malformed. */
+/** Unix time in ms at which a presigned URL expires; null when its date or lifetime is missing or malformed. */
 export function parsePresignedExpiryMs(query: string): number | null {
   let date = '';
   let seconds = '';
@@ -90,15 +90,15 @@ const SIGNING_HEADERS: ReadonlySet<string> = new Set([
 ]);
 const FRAMING_HEADERS: ReadonlySet<string> = new Set(['x-amz-decoded-content-length', 'x-amz-trailer']);
 
-/** What stands in `x-amz-content-sha256`: the client's own hash where it still fits the bytes that are sent. */
+/** Value of `x-amz-content-sha256`: the client's own hash where it matches the bytes to send. */
 function choosePayloadHash(payload: string, hasBody: boolean): string {
   if (HEX_SHA256.test(payload) || payload === 'STREAMING-UNSIGNED-PAYLOAD-TRAILER') return payload;
   return hasBody ? UNSIGNED : EMPTY_SHA256;
 }
 
 /**
- * A presigned URL becomes a request signed by header: signature parameters go, other `x-amz-*` parameters (metadata,
- * ACL, checksum mode) become the headers they stand for, everything else stays byte for byte.
+ * Converts a presigned URL to a request signed by header. Drops signature parameters, turns other `x-amz-*` parameters
+ * (metadata, ACL, checksum mode) into the headers that they stand for, and keeps the rest byte for byte.
  */
 function moveAmzParamsToHeaders(query: string, headers: string[]): string | null | typeof UNUSABLE_PARAM {
   const emptyChecksum = EMPTY_CHECKSUM.test(query);
@@ -107,7 +107,7 @@ function moveAmzParamsToHeaders(query: string, headers: string[]): string | null
     if (isPresignedSignatureParam(name)) return false;
     const lower = name.toLowerCase();
     if (!lower.startsWith('x-amz-')) return true;
-    // SDKs presign an upload with the checksum of the empty body they had at hand; it fits no object.
+    // SDKs presign an upload with the checksum of the empty body at hand, which matches no object.
     if (emptyChecksum && (lower === 'x-amz-checksum-crc32' || lower === 'x-amz-sdk-checksum-algorithm')) return false;
     const value = decodeParamValue(pair);
     if (HOISTED_NAME.test(lower) && HOISTED_VALUE.test(value)) headers.push(lower, value);
@@ -123,7 +123,7 @@ const HOISTED_VALUE = /^[\t\x20-\x7e]*$/;
 
 const EMPTY_CHECKSUM = /(?:^|&)x-amz-checksum-crc32=AAAAAA(?:%3D%3D|==)(?:&|$)/i;
 
-/** `content-encoding: aws-chunked,gzip` means a gzip object: only the framing's name goes. */
+/** Removes only the name of the framing: `content-encoding: aws-chunked,gzip` is a gzip object. */
 function removeAwsChunkedEncoding(value: string): string {
   return value
     .split(',')

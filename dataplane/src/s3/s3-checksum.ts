@@ -4,11 +4,11 @@ import { crc32 } from 'node:zlib';
 
 export interface StreamingChecksum {
   update(bytes: Buffer): void;
-  /** Base64, as it stands in the header. */
+  /** Base64, as in the header. */
   digest(): string;
 }
 
-/** A checksum by the name of its trailer; null for an algorithm that is not known (it is not verified then). */
+/** Creates the checksum for a trailer name. Null for an unknown algorithm, which is then not verified. */
 export function createChecksum(trailer: string): StreamingChecksum | null {
   switch (trailer) {
     case 'x-amz-checksum-crc32':
@@ -68,7 +68,7 @@ const CRC32C_TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   return value;
 });
 
-/** CRC-32C of `bytes`, going on from an earlier `value` (0 at the start). */
+/** CRC-32C of `bytes`, continued from an earlier `value` (0 at the start). */
 export function crc32c(bytes: Buffer, value: number): number {
   let crc = ~value;
   for (let i = 0; i < bytes.length; i++) crc = CRC32C_TABLE[(crc ^ bytes[i]!) & 0xff]! ^ (crc >>> 8);
@@ -84,7 +84,7 @@ for (let byte = 0; byte < 256; byte++) {
   CRC64_HIGH[byte] = Number(value >> 32n);
 }
 
-/** CRC-64/NVME, the default of newer AWS clients: polynomial reflected, kept as two 32-bit halves. */
+/** CRC-64/NVME, the default of newer AWS clients. Reflected polynomial, kept as two 32-bit halves. */
 class Crc64Nvme implements StreamingChecksum {
   #low = 0xffffffff;
   #high = 0xffffffff;

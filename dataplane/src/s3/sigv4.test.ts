@@ -32,20 +32,20 @@ test.each([
   ['/test.txt', ['range', 'bytes=0-9'], 'f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41'],
   ['/?lifecycle', [], 'fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543'],
   ['/?max-keys=2&prefix=J', [], '34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7'],
-])('sigv4: the published example GET %s', (path, extra, expected) => {
+])('signs the published example GET %s', (path, extra, expected) => {
   const headers = [...extra, 'x-amz-content-sha256', EMPTY, 'user-agent', 'not signed'];
   expect(signObjectRequest('GET', HOST, path, headers, AWS_EXAMPLE, AT_MS)).toBe(true);
   expect(signature(headers)).toBe(expected);
 });
 
-test('sigv4: a session token is sent and signed', () => {
+test('sends and signs a session token', () => {
   const headers = ['x-amz-content-sha256', EMPTY];
   signObjectRequest('GET', HOST, '/x', headers, { ...AWS_EXAMPLE, sessionToken: 'session' }, AT_MS);
   expect(headers).toContain('x-amz-security-token');
   expect(headers.at(-1)).toContain('SignedHeaders=host;x-amz-content-sha256;x-amz-date;x-amz-security-token,');
 });
 
-test('sigv4: raw and encoded forms of one key sign alike, a plus is not a space', () => {
+test('signs raw and encoded forms of a key alike, and a plus not as a space', () => {
   const sign = (path: string): string => {
     const headers = ['x-amz-content-sha256', EMPTY];
     expect(signObjectRequest('GET', HOST, path, headers, AWS_EXAMPLE, AT_MS)).toBe(true);
@@ -57,16 +57,16 @@ test('sigv4: raw and encoded forms of one key sign alike, a plus is not a space'
   expect(sign('/b/../c')).not.toBe(sign('/c'));
 });
 
-test('sigv4: a path that is no UTF-8 is not signed', () => {
+test('does not sign a path that is not UTF-8', () => {
   expect(signObjectRequest('GET', HOST, '/%ff', ['x-amz-content-sha256', EMPTY], AWS_EXAMPLE, AT_MS)).toBe(false);
 });
 
-test('sigv4: dates', () => {
+test('formats dates', () => {
   expect(formatAmzDate(AT_MS)).toBe('20130524T000000Z');
   expect(formatAmzDate(AT_MS + 1999)).toBe('20130524T000001Z');
 });
 
-test('object request: the hash of the client is kept where it fits the bytes', () => {
+test('keeps the client’s payload hash where it matches the bytes', () => {
   const hash = 'a'.repeat(64);
   const plan = (payload: string, hasBody: boolean) =>
     planObjectRequest(['x-amz-content-sha256', payload, 'x-amz-date', 'theirs'], 'x-id=Put', position, hasBody);
@@ -80,7 +80,7 @@ test('object request: the hash of the client is kept where it fits the bytes', (
   expect(sha('', false)).toEqual(['x-amz-content-sha256', EMPTY]);
 });
 
-test('object request: signed chunks are decoded and sent as an unsigned object of known length', () => {
+test('sends signed chunks as an unsigned object of known length', () => {
   const headers = [
     'content-encoding',
     'aws-chunked,gzip',
@@ -96,14 +96,14 @@ test('object request: signed chunks are decoded and sent as an unsigned object o
   expect(planObjectRequest(headers, null, position, true)).toEqual({
     headers: ['content-encoding', 'gzip', 'x-amz-content-sha256', 'UNSIGNED-PAYLOAD'],
     query: null,
-    body: 'strip_signatures',
+    bodyMode: 'strip_signatures',
     decodedBytes: 140_000,
     trailer: 'x-amz-checksum-crc32',
   });
   expect(planObjectRequest(headers.toSpliced(2, 2), null, position, true)).toContain('x-amz-decoded-content-length');
 });
 
-test('object request: a presigned URL becomes a header-signed one and keeps its meaning', () => {
+test('converts a presigned URL to a header-signed request of the same meaning', () => {
   const query =
     `X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Content-Sha256=UNSIGNED-PAYLOAD&X-Amz-Credential=${TOKEN}%2F20261120%2Fus` +
     '&X-Amz-Date=20261120T162941Z&X-Amz-Expires=60&X-Amz-Signature=df&X-Amz-SignedHeaders=host' +
@@ -117,7 +117,7 @@ test('object request: a presigned URL becomes a header-signed one and keeps its 
   expect(parsePresignedExpiryMs('X-Amz-Date=20261120T162941Z')).toBeNull();
 });
 
-test("object request: the SDK's checksum of an empty body is not sent with a presigned upload", () => {
+test("drops the SDK's checksum of an empty body from a presigned upload", () => {
   const query = 'x-amz-checksum-crc32=AAAAAA%3D%3D&x-amz-sdk-checksum-algorithm=CRC32&x-id=PutObject';
   const plan = planObjectRequest([], query, { ...position, form: 'presigned' }, true);
   expect(plan).toMatchObject({ query: 'x-id=PutObject', headers: ['x-amz-content-sha256', 'UNSIGNED-PAYLOAD'] });
@@ -130,13 +130,13 @@ test.each([
   ['bearer', `x=1&note=${TOKEN}&y=a%20b`],
   ['bearer', `x=1&note=%61${TOKEN.slice(1)}&y=a%20b`],
   ['presigned', `x=1&apikey=${TOKEN}&X-Amz-Credential=${TOKEN}%2F20261120&y=a%20b`],
-] as const)('object request: no place of the query keeps the gateway token (%s)', (form, query) => {
+] as const)('removes the gateway token from any place of the query (%s)', (form, query) => {
   const plan = planObjectRequest([], query, { ...position, form }, false);
   expect(plan).toMatchObject({ query: 'x=1&y=a%20b' });
 });
 
 test.each(['X-Amz-a%0d%0ab=1', 'X-Amz-%C3%A9=1', 'X-Amz-Meta-a=%0d%0aset-cookie', 'X-Amz-=1'])(
-  'object request: a presigned parameter that is no header is refused (%s)',
+  'rejects a presigned parameter that is not a valid header (%s)',
   (pair) => {
     expect(typeof planObjectRequest([], pair, { ...position, form: 'presigned' }, false)).toBe('string');
   },

@@ -1,22 +1,23 @@
 /**
- * AWS Signature Version 4 by header for object storage, with the account's real keys. The client's own signature covers
- * the proxy's path and host, so every call is signed from scratch (docs/contract.md#what-the-providers-do). aws4 keeps
- * the day's signing key in its cache and canonicalises `encode(decode(segment))`, so raw and encoded paths sign alike.
+ * Signs object-storage requests with AWS Signature Version 4 by header and the account's real keys. The client's own
+ * signature covers the proxy's path and host, so the gateway signs every call itself
+ * (docs/contract.md#what-the-providers-do). aws4 caches the day's signing key and canonicalizes
+ * `encode(decode(segment))`, so raw and encoded paths get the same signature.
  */
 import aws4 from 'aws4';
 import type { SigV4Injection } from '../context/agent-context.js';
 
-/** Signed beside `host`: what changes the meaning of the call. S3 refuses an unsigned `x-amz-*`. */
+/** Headers signed beside `host`: those that change the meaning of the call. S3 rejects an unsigned `x-amz-*`. */
 const isSignedHeader = (name: string): boolean =>
   name.startsWith('x-amz-') || name === 'content-type' || name === 'content-md5' || name === 'range';
 
-/** aws4 leaves `range` out unless it is told. */
-const ALSO_SIGNED = { range: true };
+/** aws4 does not sign `range` by default. */
+const EXTRA_SIGNED_HEADERS = { range: true };
 
 /**
  * Appends `x-amz-date`, `x-amz-security-token` (where the account has one) and `authorization` to `headers`, which must
- * hold `x-amz-content-sha256` already. `path` is the whole upstream path with query, byte for byte as it is sent.
- * Returns false when the path cannot be signed (an escape that is no UTF-8 text).
+ * already contain `x-amz-content-sha256`. `path` is the complete upstream path with query, byte for byte as sent.
+ * Returns false when the path cannot be signed (an escape that is not UTF-8).
  */
 export function signObjectRequest(
   method: string,
@@ -39,12 +40,12 @@ export function signObjectRequest(
   const request = {
     method,
     host,
-    // A raw `+` of a path is a plus sign here, while aws4 would read it as a space.
+    // S3 reads a raw `+` in a path as a plus sign, but aws4 would read it as a space.
     path: encodePlusInPath(path),
     service: injection.service,
     region: injection.region,
     headers: signed,
-    extraHeadersToInclude: ALSO_SIGNED,
+    extraHeadersToInclude: EXTRA_SIGNED_HEADERS,
   };
   let authorization: unknown;
   try {
@@ -68,7 +69,7 @@ function encodePlusInPath(path: string): string {
 let lastSecond = -1;
 let lastDate = '';
 
-/** `YYYYMMDDTHHMMSSZ`, formatted once a second. */
+/** `YYYYMMDDTHHMMSSZ`; formatted at most once per second. */
 export function formatAmzDate(nowMs: number): string {
   const second = Math.floor(nowMs / 1000);
   if (second !== lastSecond) {

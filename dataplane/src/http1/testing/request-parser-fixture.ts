@@ -1,4 +1,4 @@
-/** For tests: a request as node's own parser (llhttp) reads it. */
+/** Test helper: parses a request with node's own parser (llhttp). */
 import { createRequire } from 'node:module';
 
 interface NodeParser {
@@ -13,11 +13,11 @@ const { HTTPParser } = createRequire(import.meta.url)('_http_common') as {
 
 interface RequestReading {
   readonly body: Buffer;
-  /** True of exactly one request: the parser begins another one with the next byte. */
+  /** Exactly one request is complete. */
   readonly ended: boolean;
 }
 
-/** Throws what the parser says of bytes that are no request. */
+/** Throws the parser's error for bytes that are not a request. */
 export function parseRequestWithNode(bytes: Buffer): RequestReading {
   const parser = new HTTPParser();
   parser.initialize(HTTPParser.REQUEST, {}, 65_536, 0);

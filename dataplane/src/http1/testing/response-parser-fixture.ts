@@ -1,24 +1,24 @@
-/** For tests: answers as bytes, and how this reader and node's own parser (llhttp) read them. */
+/** Test helpers: generated responses, and how ResponseParser and node's own parser (llhttp) read them. */
 import { createRequire } from 'node:module';
 import fc from 'fast-check';
 import { MalformedResponseError } from '../response-head.js';
 import { ResponseParser, type ResponseSink } from '../response-parser.js';
 
 export interface Reading {
-  /** Informational ones first. */
+  /** Informational heads first. */
   readonly heads: [status: number, rawHeaders: string[]][];
-  /** Of the final answer, latin1. */
+  /** Body of the final response, latin1. */
   readonly body: string;
-  /** The final answer is complete. */
+  /** The final response is complete. */
   readonly ended: boolean;
-  readonly refused: boolean;
-  /** Another request may follow on the connection. */
+  readonly rejected: boolean;
+  /** Another request may use the connection. */
   readonly reusable: boolean;
-  /** Why node refused; `""` otherwise. */
+  /** Why node rejected the bytes; `""` otherwise. */
   readonly reason: string;
 }
 
-/** What a read leaves behind in the shared buffer: ends of heads and of lines, and digits. */
+/** Stale bytes as earlier reads leave them in the shared buffer: ends of heads and lines, and digits. */
 const STALE = Buffer.from('\r\n\r\n0\r\n\r\n7\r\n\nHTTP/1.1 200 OK\r\n\r\n:', 'latin1');
 
 class Recorder implements ResponseSink {
@@ -39,8 +39,8 @@ class Recorder implements ResponseSink {
 }
 
 /**
- * Reads one answer out of `pieces`, each in a buffer that holds stale bytes behind them and is overwritten afterwards.
- * `closes`: the connection ends after the last piece.
+ * Parses one response from `pieces`. Each piece lies in a buffer with stale bytes after it, which is overwritten
+ * afterwards. `closes`: the connection ends after the last piece.
  */
 export function parseWithGateway(pieces: readonly Buffer[], method: string, closes: boolean): Reading {
   const sink = new Recorder();
@@ -48,7 +48,7 @@ export function parseWithGateway(pieces: readonly Buffer[], method: string, clos
   const longest = pieces.reduce((bytes, piece) => Math.max(bytes, piece.length), 0);
   const buffer = Buffer.alloc(longest + STALE.length);
   reader.begin(method);
-  let refused = false;
+  let rejected = false;
   let reusable = false;
   try {
     for (const piece of pieces) {
@@ -61,11 +61,11 @@ export function parseWithGateway(pieces: readonly Buffer[], method: string, clos
     if (closes) reader.end();
   } catch (error) {
     if (!(error instanceof MalformedResponseError)) throw error;
-    refused = true;
+    rejected = true;
   }
   if (sink.ends > 1) throw new Error('ended twice');
   const body = Buffer.concat(sink.pieces).toString('latin1');
-  return { heads: sink.heads, body, ended: sink.ends === 1, refused, reusable, reason: '' };
+  return { heads: sink.heads, body, ended: sink.ends === 1, rejected, reusable, reason: '' };
 }
 
 interface NodeParser {
@@ -86,10 +86,10 @@ const { HTTPParser } = createRequire(import.meta.url)('_http_common') as {
   };
 };
 
-/** Older parsers take bare line feeds and more; what they read says nothing about damaged bytes. */
+/** Older parsers accept bare line feeds and more. Their results are no reference for damaged bytes. */
 export const NODE_IS_STRICT = Number.parseInt(process.versions.llhttp ?? '', 10) >= 9;
 
-/** The same by node's own parser; what follows the final answer is left out. */
+/** The same with node's own parser. Ignores everything after the final response. */
 export function parseWithNode(pieces: readonly Buffer[], method: string, closes: boolean): Reading {
   const heads: Reading['heads'] = [];
   let early: string[] = [];
@@ -133,10 +133,10 @@ export function parseWithNode(pieces: readonly Buffer[], method: string, closes:
   };
   for (const piece of pieces) if (!over() && reason === '') note(parser.execute(piece));
   if (reason === '' && closes && !over()) note(parser.finish());
-  return { heads, body, ended: over(), refused: reason !== '', reusable: keepsAlive && over(), reason };
+  return { heads, body, ended: over(), rejected: reason !== '', reusable: keepsAlive && over(), reason };
 }
 
-/** Cuts `bytes` at the given places, which may repeat and come in any order. */
+/** Splits `bytes` at the given positions, which may repeat and be unsorted. */
 export function splitAt(bytes: Buffer, places: readonly number[]): Buffer[] {
   const sorted = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
   const pieces: Buffer[] = [];
@@ -148,14 +148,14 @@ export function splitAt(bytes: Buffer, places: readonly number[]): Buffer[] {
   return pieces;
 }
 
-/** A well-formed answer, informational ones before it, and what it means. */
+/** A well-formed response with preceding informational ones, and its meaning. */
 interface Answer {
   readonly bytes: Buffer;
   readonly method: string;
   readonly status: number;
   readonly heads: Reading['heads'];
   readonly body: string;
-  /** Only the end of the connection ends it. */
+  /** Only the end of the connection ends the body. */
   readonly untilClose: boolean;
 }
 
@@ -253,7 +253,7 @@ const MUTANTS = [
   '\r\n ',
   'a: b\r\n',
 ];
-/** One place where bytes are taken out and others put in. */
+/** One position where bytes are removed and others inserted. */
 export const mutation = fc.record({
   at: fc.nat(2_000),
   remove: fc.nat(4),

@@ -313,7 +313,7 @@ export const UPSTREAM: Area = {
     },
     {
       file: 'dataplane/src/http1/http1-connection.ts',
-      find: `if (!this.isRequestSent) this.#closes = true;`,
+      find: `if (!this.isRequestSent) this.#closesAfterCall = true;`,
       put: '',
       bug: 'a call follows an answer that began before the request was sent',
     },
