@@ -1,4 +1,4 @@
-// Makes src/generated/ from src/gateway.proto: gateway.{js,d.ts}, the typed codec both planes share, and usage-record.ts.
+// Generates src/generated/ from src/gateway.proto: gateway.{js,d.ts}, the typed codec both planes share, and usage-record.ts.
 // Skipped while the output is newer than the .proto file.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ if (!fresh) {
   writeFileSync(usageRecord, usageRecordSource(UsageRecord));
   execFileSync(
     process.execPath,
-    // Numbers instead of Long: nano-dollars and times stay below 2^53 (checked where they are read).
+    // Numbers instead of Long: nano-dollars and times stay below 2^53 (the readers check this).
     [
       pbjs,
       '-t',
@@ -50,7 +50,7 @@ if (!fresh) {
     { stdio: 'inherit' },
   );
 }
-// tsc does not copy hand-made .js beside .d.ts: place both where dist expects them.
+// tsc does not copy .js files beside .d.ts: copies both to dist.
 const out = join(here, 'dist/generated');
 mkdirSync(out, { recursive: true });
 placeFile(target, join(out, 'gateway.js'));

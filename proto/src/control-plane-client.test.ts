@@ -13,7 +13,7 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
-async function listen(handlers: Partial<GatewayHandlers>): Promise<{ address: string; server: Server }> {
+async function startServer(handlers: Partial<GatewayHandlers>): Promise<{ address: string; server: Server }> {
   const server = new Server();
   server.addService(gatewayService as unknown as ServiceDefinition, handlers as UntypedServiceImplementation);
   const port = await new Promise<number>((resolve, reject) =>
@@ -31,22 +31,22 @@ function connect(addresses: string[], use: LinkSecurity = security): ControlPlan
   return client;
 }
 
-const named =
+const respondWithAgent =
   (slug: string): GatewayHandlers['resolveToken'] =>
   (_call, done) =>
     done(null, { outcome: 1, context: { agentSlug: slug }, revision: 7 });
 
-/** An address where nobody listens. */
-async function deadAddress(): Promise<string> {
-  const { address, server } = await listen({});
+/** An address without a server. */
+async function startDeadAddress(): Promise<string> {
+  const { address, server } = await startServer({});
   server.forceShutdown();
   return address;
 }
 
-describe('GatewayClient', () => {
-  it('moves a call to the next address when the first is unreachable, and stays there', async () => {
-    const dead = await deadAddress();
-    const live = await listen({ resolveToken: named('b') });
+describe('ControlPlaneClient', () => {
+  it('moves a call to the next address when the first is unreachable, and prefers it', async () => {
+    const dead = await startDeadAddress();
+    const live = await startServer({ resolveToken: respondWithAgent('b') });
     const client = connect([dead, live.address]);
     const answer = await client.resolveToken({ tokenHash: new Uint8Array(32) }, 5_000);
     expect(answer.context?.agentSlug).toBe('b');
@@ -54,28 +54,28 @@ describe('GatewayClient', () => {
     expect(client.watch({}, { onEvent: () => undefined, onEnd: () => undefined }).address).toBe(live.address);
   });
 
-  it('asks the next address within the same deadline when the first is silent', async () => {
-    const silent = await listen({ resolveToken: () => undefined });
-    const live = await listen({ resolveToken: named('b') });
+  it('calls the next address within the same deadline when the first is silent', async () => {
+    const silent = await startServer({ resolveToken: () => undefined });
+    const live = await startServer({ resolveToken: respondWithAgent('b') });
     const client = connect([silent.address, live.address]);
     const answer = await client.resolveToken({}, 2_000);
     expect(answer.context?.agentSlug).toBe('b');
   });
 
-  it('rejects with the status when nobody answers', async () => {
-    const client = connect([await deadAddress(), await deadAddress()]);
+  it('rejects with the status when no instance responds', async () => {
+    const client = connect([await startDeadAddress(), await startDeadAddress()]);
     const error = (await client.resolveToken({}, 2_000).catch((e: unknown) => e)) as LinkError;
     expect(error.code).toBe(status.UNAVAILABLE);
   });
 
-  it('does not repeat a refusal elsewhere', async () => {
+  it('does not repeat a rejected call on another instance', async () => {
     let asked = 0;
-    const refuse: GatewayHandlers['resolveToken'] = (_call, done) => {
+    const reject: GatewayHandlers['resolveToken'] = (_call, done) => {
       asked++;
       done({ code: status.FAILED_PRECONDITION, details: 'set REDIS_URL' });
     };
-    const a = await listen({ resolveToken: refuse });
-    const b = await listen({ resolveToken: refuse });
+    const a = await startServer({ resolveToken: reject });
+    const b = await startServer({ resolveToken: reject });
     const error = (await connect([a.address, b.address])
       .resolveToken({}, 2_000)
       .catch((e: unknown) => e)) as LinkError;
@@ -83,9 +83,9 @@ describe('GatewayClient', () => {
     expect(asked).toBe(1);
   });
 
-  it('sends the shared secret, which the other side checks', async () => {
+  it('sends the shared secret, which the server checks', async () => {
     const seen: boolean[] = [];
-    const live = await listen({
+    const live = await startServer({
       resolveToken: (call, done) => {
         seen.push(isLinkAuthorized(security, call.metadata));
         done(null, {});
@@ -96,15 +96,15 @@ describe('GatewayClient', () => {
     expect(seen).toEqual([true, false]);
   });
 
-  it('watch: delivers events in order, reports the end once, and goes elsewhere next', async () => {
-    const first = await listen({
+  it('watch delivers events in order, reports the end once, and uses another address next', async () => {
+    const first = await startServer({
       watch: (call) => {
         call.write({ revision: 1, heartbeat: {} });
         call.write({ revision: 2, heartbeat: {} });
         call.end();
       },
     });
-    const second = await listen({ watch: (call) => void call.write({ revision: 3, heartbeat: {} }) });
+    const second = await startServer({ watch: (call) => void call.write({ revision: 3, heartbeat: {} }) });
     const client = connect([first.address, second.address]);
     const events: IWatchEvent[] = [];
     const end = await new Promise<LinkError>((onEnd) => client.watch({}, { onEvent: (e) => events.push(e), onEnd }));

@@ -1,9 +1,8 @@
 /**
- * The data plane's end of the link: a typed gRPC client over the addresses of several control-plane instances.
- *
- * One channel per address. Calls go to the preferred address; when it is unreachable or silent, the call moves to the
- * next one within the same deadline, and the address that answered becomes the preferred one. So a call fails only
- * when no instance answers in time. All calls are safe to repeat: reads, idempotent batches, leases that expire.
+ * The data plane's client of the gRPC link, over the addresses of several control-plane instances. One channel per
+ * address. A call goes to the preferred address. When that is unreachable or silent, the call moves to the next one
+ * within the same deadline, and the address that responded becomes the preferred one. So a call fails only when no
+ * instance responds in time. All calls are safe to repeat: reads, idempotent batches, leases that expire.
  */
 import { Client, type ClientReadableStream, type Metadata, type MethodDefinition, status } from '@grpc/grpc-js';
 import { gatewayService } from './gateway-service.js';
@@ -31,7 +30,7 @@ export const grpcStatus = status;
 /** Largest message either side accepts. */
 export const LINK_MESSAGE_BYTES_MAX = 16 * 1_048_576;
 
-/** A call that no control-plane instance answered, or that one refused. Holds no part of the request. */
+/** No control-plane instance responded, or one rejected the call. Contains no part of the request. */
 export class LinkError extends Error {
   constructor(
     /** gRPC status code, see `status` of @grpc/grpc-js. */
@@ -45,14 +44,14 @@ export class LinkError extends Error {
 
 interface WatchObserver {
   onEvent(event: IWatchEvent): void;
-  /** Exactly once, also after a clean end by the server; not after `cancel`. */
+  /** Called exactly once, also after a regular end by the server, but not after `cancel`. */
   onEnd(error: LinkError): void;
 }
 
 export interface WatchCall {
-  /** The instance that serves it. */
+  /** Address of the instance that serves the stream. */
   readonly address: string;
-  /** Ends the call; the observer hears nothing more. */
+  /** Ends the stream. No further observer method is called. */
   cancel(): void;
 }
 
@@ -66,12 +65,12 @@ const CHANNEL_OPTIONS = {
   'grpc.max_receive_message_length': LINK_MESSAGE_BYTES_MAX,
   'grpc.max_send_message_length': LINK_MESSAGE_BYTES_MAX,
   'grpc.dns_min_time_between_resolutions_ms': 1_000,
-  // The link never leaves through an HTTP proxy of the environment.
+  // The link never uses an HTTP proxy of the environment.
   'grpc.enable_http_proxy': 0,
   'grpc.use_local_subchannel_pool': 1,
 };
 
-/** Another instance may well answer what this one did not. */
+/** Statuses after which another instance may succeed. */
 const FAILOVER_STATUSES = new Set<number>([status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED]);
 
 const reportUsageBody: MethodDefinition<Buffer, IReportUsageResponse> = {
@@ -86,9 +85,12 @@ export class ControlPlaneClient {
   readonly #metadata: Metadata;
   #preferred: number;
 
-  /** `addresses`: `host:port`, at least one. The first to be used is drawn, so that a fleet spreads. */
+  /**
+   * `addresses`: `host:port`, at least one. The first preferred one is random, so that a fleet spreads over the
+   * instances.
+   */
   constructor(addresses: readonly string[], security: LinkSecurity, random: () => number = Math.random) {
-    if (addresses.length === 0) throw new Error('GatewayClient needs at least one address');
+    if (addresses.length === 0) throw new Error('ControlPlaneClient needs at least one address');
     const credentials = createChannelCredentials(security);
     this.#addresses = addresses;
     this.#channels = addresses.map((address) => new Client(address, credentials, CHANNEL_OPTIONS));
@@ -96,7 +98,7 @@ export class ControlPlaneClient {
     this.#preferred = Math.floor(random() * addresses.length) % addresses.length;
   }
 
-  /** Rejects with {@link LinkError}, like every call here. `timeoutMs` covers all attempts together. */
+  /** Rejects with {@link LinkError}, as every call here. `timeoutMs` covers all attempts together. */
   resolveToken(request: IResolveTokenRequest, timeoutMs: number): Promise<IResolveTokenResponse> {
     return this.#call(gatewayService.resolveToken, request, timeoutMs);
   }
@@ -109,7 +111,7 @@ export class ControlPlaneClient {
     return this.#call(gatewayService.reportUsage, request, timeoutMs);
   }
 
-  /** The same call with a request that is encoded already: the usage spool keeps it in that form. */
+  /** The same call with an already encoded request, as the usage spool stores it. */
   reportUsageBody(body: Buffer, timeoutMs: number): Promise<IReportUsageResponse> {
     return this.#call(reportUsageBody, body, timeoutMs);
   }
@@ -126,7 +128,7 @@ export class ControlPlaneClient {
     return this.#call(gatewayService.reportContacts, request, timeoutMs);
   }
 
-  /** Opens one Watch on the preferred address. When it ends, the next one goes to another address. */
+  /** Opens one Watch stream on the preferred address. After its end, the next stream uses another address. */
   watch(request: IWatchRequest, observer: WatchObserver): WatchCall {
     const index = this.#preferred;
     const { path, requestSerialize, responseDeserialize } = gatewayService.watch;
@@ -158,7 +160,7 @@ export class ControlPlaneClient {
     return { address: this.#addresses[index]!, cancel };
   }
 
-  /** Prefers another address from now on, when this one is reachable but does not answer. */
+  /** Prefers another address from now on. For an address that is reachable but does not respond. */
   preferOtherThan(address: string): void {
     this.#failOverFrom(this.#addresses.indexOf(address));
   }
@@ -177,10 +179,10 @@ export class ControlPlaneClient {
     const first = this.#preferred;
     for (let tried = 0; ; tried++) {
       const index = (first + tried) % count;
-      // A silent instance gets its share of the time only, so that the others are asked too.
-      const shareMs = (deadlineMs - Date.now()) / (count - tried);
+      // A silent instance gets only its part of the time, so that the others are tried, too.
+      const attemptMs = (deadlineMs - Date.now()) / (count - tried);
       try {
-        const answer = await this.#attempt(this.#channels[index]!, method, request, Date.now() + shareMs);
+        const answer = await this.#attempt(this.#channels[index]!, method, request, Date.now() + attemptMs);
         if (tried > 0) this.#preferred = index;
         return answer;
       } catch (error) {
@@ -203,7 +205,7 @@ export class ControlPlaneClient {
         options,
         (error, answer) => {
           if (error !== null) reject(new LinkError(error.code, error.details));
-          else if (answer === undefined) reject(new LinkError(status.INTERNAL, 'empty answer'));
+          else if (answer === undefined) reject(new LinkError(status.INTERNAL, 'empty response'));
           else resolve(answer);
         },
       );

@@ -1,4 +1,4 @@
-/** The gRPC service of gateway.proto, typed from the generated codec, for servers and clients alike. */
+/** The gRPC service of gateway.proto, typed from the generated codec, for servers and clients. */
 import './plain-numbers.js';
 import type { handleServerStreamingCall, handleUnaryCall, MethodDefinition } from '@grpc/grpc-js';
 import type { Reader, Writer } from 'protobufjs/minimal.js';
@@ -72,18 +72,21 @@ export const gatewayService = {
   ),
 };
 
-/** The service as a control plane serves it: it takes usage reports apart itself, they are its hottest path. */
+/**
+ * The service for the control plane. Passes usage reports as bytes, because the control plane decodes them itself on
+ * its hottest path.
+ */
 export const gatewayServerService = {
   ...gatewayService,
   reportUsage: { ...gatewayService.reportUsage, requestDeserialize: (bytes: Buffer) => bytes },
 };
 
-/** What a control plane implements. */
+/** The methods that a control plane implements. */
 export interface GatewayHandlers {
   resolveToken: handleUnaryCall<IResolveTokenRequest, IResolveTokenResponse>;
   resolveTokens: handleUnaryCall<IResolveTokensRequest, IResolveTokensResponse>;
   watch: handleServerStreamingCall<IWatchRequest, IWatchEvent>;
-  /** Gets the request as its bytes, see {@link gatewayServerService}. */
+  /** Receives the request as bytes, see {@link gatewayServerService}. */
   reportUsage: handleUnaryCall<Buffer, IReportUsageResponse>;
   acquireProbe: handleUnaryCall<IAcquireProbeRequest, IAcquireProbeResponse>;
   releaseProbe: handleUnaryCall<IReleaseProbeRequest, IReleaseProbeResponse>;

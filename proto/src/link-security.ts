@@ -1,6 +1,6 @@
 /**
- * How the two planes trust each other: mutual TLS where the three files are set, else a shared secret in the
- * `authorization` metadata. Off loopback TLS is required (docs/operations.md#settings-that-matter).
+ * Authentication between the two planes: mutual TLS where the three files are set, else a shared secret in the
+ * `authorization` metadata. TLS is required off loopback (docs/operations.md#settings-that-matter).
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -16,14 +16,16 @@ interface LinkTls {
 
 export interface LinkSecurity {
   readonly tls: LinkTls | null;
-  /** Empty only with mutual TLS. Two while it is being replaced: the first is sent, both are taken. */
+  /** Empty only with mutual TLS. Two during a rotation: clients send the first, servers accept both. */
   readonly internalTokens: readonly Secret[];
 }
 
 const FILES = ['GRPC_TLS_CA', 'GRPC_TLS_CERT', 'GRPC_TLS_KEY'] as const;
 const LOOPBACK = /^(?:127\.\d{1,3}\.\d{1,3}\.\d{1,3}|localhost|\[::1\]|::1)$/;
 
-/** Reads GRPC_TLS_* and INTERNAL_TOKEN; `addresses` are the `host:port` of the link's ends. */
+/**
+ * Reads GRPC_TLS_* and INTERNAL_TOKEN. `addresses`: `host:port` of the link's ends. Reports invalid settings to `read`.
+ */
 export function readLinkSecurity(read: EnvReader, addresses: readonly string[]): LinkSecurity {
   const paths = FILES.map((name) => read.optional(name));
   const set = paths.filter((path) => path !== null).length;
@@ -70,7 +72,7 @@ export function createLinkMetadata(security: LinkSecurity): Metadata {
   return metadata;
 }
 
-/** Whether a call may be served. A set INTERNAL_TOKEN is checked with mutual TLS too. */
+/** Whether the server may handle a call. A set INTERNAL_TOKEN is also checked with mutual TLS. */
 export function isLinkAuthorized(security: LinkSecurity, metadata: Metadata): boolean {
   if (security.internalTokens.length === 0) return security.tls !== null;
   const given = metadata.get('authorization')[0];

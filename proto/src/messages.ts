@@ -1,4 +1,4 @@
-/** The messages of gateway.proto under their own names. */
+/** Re-exports the messages of gateway.proto under their own names. */
 import './plain-numbers.js';
 import { acg } from './generated/gateway.js';
 

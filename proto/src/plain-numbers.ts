@@ -1,7 +1,7 @@
 /**
- * Makes the codec read 64-bit integers as plain numbers, as its types say: protobufjs would return Long objects
- * wherever the `long` package happens to be installed. Imported before the generated code, which looks once.
- * Times and nano-dollars stay below 2^53; a larger value on the wire loses precision, never its magnitude.
+ * Makes the codec read 64-bit integers as plain numbers, as its types declare. Otherwise protobufjs returns Long
+ * objects wherever the `long` package is installed. Must be imported before the generated code, which checks once.
+ * Times and nano-dollars stay below 2^53; a larger value loses precision, never its magnitude.
  */
 import protobuf from 'protobufjs/minimal.js';
 

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import {
+  decodeUsageRecord,
   encodeUsageRecord,
-  readUsageRecord,
   USAGE_RECORD_FIELDS,
-  UsageRecordFigures,
-  UsageRecordKind,
+  UsageRecordDimensions,
+  UsageRecordMeasures,
   usageRecordBytesMax,
 } from './generated/usage-record.js';
 import { type IUsageRecord, UsageRecord } from './messages.js';
-import { StringMemo, WireReader } from './wire-reader.js';
+import { StringInterner, WireReader } from './wire-reader.js';
 
-const wide = fc.oneof(fc.constant(0), fc.nat(300), fc.maxSafeNat(), fc.constant(Number.MAX_SAFE_INTEGER));
+const uint64Values = fc.oneof(fc.constant(0), fc.nat(300), fc.maxSafeNat(), fc.constant(Number.MAX_SAFE_INTEGER));
 const VALUES = {
   string: fc.oneof(
     fc.constant(''),
@@ -20,7 +20,7 @@ const VALUES = {
     fc.string({ unit: 'grapheme', maxLength: 60 }),
     fc.string({ unit: 'binary', maxLength: 300 }),
   ),
-  uint64: wide,
+  uint64: uint64Values,
   uint32: fc.oneof(fc.constant(0), fc.nat(300), fc.integer({ min: 0, max: 0xffff_ffff })),
   bool: fc.boolean(),
   enum: fc.constantFrom(0, 1, 2),
@@ -29,60 +29,60 @@ const records = fc.record(Object.fromEntries(USAGE_RECORD_FIELDS.map(({ name, ty
   requiredKeys: [],
 }) as fc.Arbitrary<IUsageRecord>;
 
-function encoded(record: IUsageRecord): Buffer {
+function encodeToBuffer(record: IUsageRecord): Buffer {
   const buffer = Buffer.alloc(usageRecordBytesMax(record) + 7);
   const end = encodeUsageRecord(record, buffer, 7);
   expect(end).toBeLessThanOrEqual(buffer.length);
   return buffer.subarray(7, end);
 }
 
-it('writes what the ordinary codec writes', () => {
+it('writes the same bytes as the generated protobufjs codec', () => {
   fc.assert(
     fc.property(records, (record) => {
-      expect(encoded(record).equals(UsageRecord.encode(record).finish())).toBe(true);
+      expect(encodeToBuffer(record).equals(UsageRecord.encode(record).finish())).toBe(true);
     }),
     { numRuns: 1_000 },
   );
 });
 
-it('reads what the ordinary codec reads, whatever was read before', () => {
-  const strings = new StringMemo(); // shared: a string must never be taken for another
-  const kind = new UsageRecordKind(); // used again: nothing of an earlier record may stay
+it('reads the same values as the protobufjs codec, whatever was read before', () => {
+  const strings = new StringInterner(); // shared: must never return another string
+  const dimensions = new UsageRecordDimensions(); // reused: must keep nothing of an earlier record
   fc.assert(
     fc.property(records, (record) => {
       const bytes = Buffer.from(UsageRecord.encode(record).finish());
-      const figures = new UsageRecordFigures();
-      kind.reset();
-      readUsageRecord(new WireReader(bytes), bytes.length, strings, kind, figures);
+      const measures = new UsageRecordMeasures();
+      dimensions.reset();
+      decodeUsageRecord(new WireReader(bytes), bytes.length, strings, dimensions, measures);
       const expected = UsageRecord.toObject(UsageRecord.decode(bytes), { defaults: true });
-      expect({ ...kind, ...figures }).toEqual({ ...expected, ttfbMs: record.ttfbMs ?? null });
+      expect({ ...dimensions, ...measures }).toEqual({ ...expected, ttfbMs: record.ttfbMs ?? null });
     }),
     { numRuns: 2_000 },
   );
 });
 
-it('knows kinds apart by each of their fields', () => {
+it('equals compares every shared field', () => {
   for (const { name, type, shared } of USAGE_RECORD_FIELDS) {
     if (!shared) continue;
-    const one = new UsageRecordKind();
-    const other = new UsageRecordKind();
-    expect(one.sameAs(other)).toBe(true);
+    const one = new UsageRecordDimensions();
+    const other = new UsageRecordDimensions();
+    expect(one.equals(other)).toBe(true);
     Object.assign(other, { [name]: type === 'string' ? 'x' : type === 'bool' ? true : 1 });
-    expect(one.sameAs(other)).toBe(false);
+    expect(one.equals(other)).toBe(false);
     other.copyTo(one);
-    expect(one.sameAs(other)).toBe(true);
+    expect(one.equals(other)).toBe(true);
     one.reset();
-    expect({ ...one }).toEqual({ ...new UsageRecordKind() });
+    expect({ ...one }).toEqual({ ...new UsageRecordDimensions() });
   }
 });
 
-it.each([Number.NaN, Number.POSITIVE_INFINITY, -1, 0.5, 1e300])('ends with the number %d', (costNanos) => {
-  const { costNanos: read } = UsageRecord.decode(encoded({ id: 'a', costNanos, model: 'm' }));
+it.each([Number.NaN, Number.POSITIVE_INFINITY, -1, 0.5, 1e300])('writes a safe integer for %d', (costNanos) => {
+  const { costNanos: read } = UsageRecord.decode(encodeToBuffer({ id: 'a', costNanos, model: 'm' }));
   expect(Number.isSafeInteger(read)).toBe(true);
 });
 
-it('replaces half a surrogate pair, as Buffer does', () => {
+it('replaces a lone surrogate, as Buffer does', () => {
   for (const model of ['\ud800', `${'x'.repeat(100)}\udc00`]) {
-    expect(UsageRecord.decode(encoded({ model })).model).toBe(model.replace(/[\ud800-\udfff]/, '\ufffd'));
+    expect(UsageRecord.decode(encodeToBuffer({ model })).model).toBe(model.replace(/[\ud800-\udfff]/, '\ufffd'));
   }
 });

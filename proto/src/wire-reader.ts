@@ -1,20 +1,20 @@
-/** Reads protobuf from bytes without making anything of what it passes. */
+/** Reads protobuf fields from bytes without creating objects for skipped fields. */
 
-/** The bytes are no message: cut, or of a form that protobuf does not have. */
+/** The bytes are not a protobuf message: truncated, or with an unknown wire type. */
 export class MalformedMessage extends Error {
   constructor() {
-    super('the bytes are no protobuf message');
+    super('invalid protobuf message');
     this.name = 'MalformedMessage';
   }
 }
 
-export const VARINT = 0;
-const FIXED64 = 1;
-export const DELIMITED = 2;
-const FIXED32 = 5;
+export const WIRE_VARINT = 0;
+const WIRE_FIXED64 = 1;
+export const WIRE_LENGTH_DELIMITED = 2;
+const WIRE_FIXED32 = 5;
 const VARINT_BYTES_MAX = 10;
 
-/** A position in a buffer; reading past `end` throws {@link MalformedMessage}. */
+/** A read position in a buffer. Reading past `end` throws {@link MalformedMessage}. */
 export class WireReader {
   at = 0;
   readonly end: number;
@@ -23,8 +23,8 @@ export class WireReader {
     this.end = bytes.length;
   }
 
-  /** An unsigned number. Above 2^53 it loses precision, never its magnitude. */
-  varint(): number {
+  /** Reads an unsigned number. Above 2^53 the result loses precision, never its magnitude. */
+  readVarint(): number {
     const { bytes } = this;
     let byte = this.at < this.end ? bytes[this.at++]! : this.#fail();
     if (byte < 0x80) return byte;
@@ -39,17 +39,17 @@ export class WireReader {
     return this.#fail();
   }
 
-  /** Reads the length of a string or message; returns where it ends. */
-  delimited(): number {
-    const length = this.varint();
+  /** Reads the length of a string or message. Returns the index of its end. */
+  readDelimitedEnd(): number {
+    const length = this.readVarint();
     const end = this.at + length;
     return end <= this.end ? end : this.#fail();
   }
 
   skip(wireType: number): void {
-    if (wireType === VARINT) this.varint();
-    else if (wireType === DELIMITED) this.at = this.delimited();
-    else if (wireType === FIXED64 || wireType === FIXED32) this.at += wireType === FIXED64 ? 8 : 4;
+    if (wireType === WIRE_VARINT) this.readVarint();
+    else if (wireType === WIRE_LENGTH_DELIMITED) this.at = this.readDelimitedEnd();
+    else if (wireType === WIRE_FIXED64 || wireType === WIRE_FIXED32) this.at += wireType === WIRE_FIXED64 ? 8 : 4;
     else this.#fail();
     if (this.at > this.end) this.#fail();
   }
@@ -69,13 +69,13 @@ interface Slot {
 }
 
 /**
- * Strings by their bytes. A batch repeats the same few ids and names: comparing bytes is cheaper than making the
- * string anew, and equal strings are then one object. Holds at most one string per slot.
+ * Interns strings by their bytes. A batch repeats the same few ids and names: comparing bytes is cheaper than creating
+ * the string again, and equal strings become one object. Keeps at most one string per slot.
  */
-export class StringMemo {
+export class StringInterner {
   readonly #slots: (Slot | undefined)[] = new Array(SLOTS);
 
-  get(bytes: Buffer, at: number, end: number): string {
+  intern(bytes: Buffer, at: number, end: number): string {
     const length = end - at;
     if (length === 0) return '';
     // The ends of ids differ most.
@@ -83,14 +83,14 @@ export class StringMemo {
       ((bytes[end - 1]! * 31 + bytes[Math.max(at, end - 2)]!) * 31 + bytes[Math.max(at, end - 3)]!) * 31 + length;
     const index = hash % SLOTS;
     const slot = this.#slots[index];
-    if (slot !== undefined && slot.length === length && same(slot, bytes, at)) return slot.value;
+    if (slot !== undefined && slot.length === length && hasSameBytes(slot, bytes, at)) return slot.value;
     const value = bytes.toString('utf8', at, end);
     this.#slots[index] = { bytes, at, length, value };
     return value;
   }
 }
 
-function same(slot: Slot, bytes: Buffer, at: number): boolean {
+function hasSameBytes(slot: Slot, bytes: Buffer, at: number): boolean {
   const { bytes: known, at: start, length } = slot;
   for (let i = length - 1; i >= 0; i--) if (known[start + i] !== bytes[at + i]) return false;
   return true;

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { NIL_UUID } from '@acg/base/uuid';
-import { readUsageRecord, UsageRecordKind } from '@acg/proto/generated/usage-record';
+import { decodeUsageRecord, UsageRecordDimensions } from '@acg/proto/generated/usage-record';
 import {
   AddressSighting,
   type IAddressSighting,
@@ -14,7 +14,7 @@ import {
   RejectionCount,
   UsageRecord,
 } from '@acg/proto/messages';
-import { DELIMITED, StringMemo, WireReader } from '@acg/proto/wire-reader';
+import { StringInterner, WIRE_LENGTH_DELIMITED, WireReader } from '@acg/proto/wire-reader';
 import type { LedgerMark } from './commit-marks.js';
 import { type DeferredUsageEntry, decodeDeferredUsage } from './deferred-usage.js';
 import type { QuarantinedRecord, RejectionEntry } from './rejection-and-quarantine-store.js';
@@ -82,7 +82,7 @@ export function decodeUsageBatch(body: Buffer, bookableRange: BookableRange): Us
 }
 
 interface KnownDimensions {
-  readonly sent: UsageRecordKind;
+  readonly sent: UsageRecordDimensions;
   readonly dimensions: UsageDimensions | InvalidUsageRecord;
 }
 
@@ -106,12 +106,12 @@ class UsageBatchDecoder {
   decode(body: Buffer): UsageBatch {
     const reader = new WireReader(body);
     while (reader.at < reader.end) {
-      const tag = reader.varint();
-      if ((tag & 7) !== DELIMITED) {
+      const tag = reader.readVarint();
+      if ((tag & 7) !== WIRE_LENGTH_DELIMITED) {
         reader.skip(tag & 7);
         continue;
       }
-      const end = reader.delimited();
+      const end = reader.readDelimitedEnd();
       this.#decodeField(tag >>> 3, reader, end);
       reader.at = end;
     }
@@ -152,7 +152,7 @@ class UsageBatchDecoder {
     const start = reader.at;
     const entry = new UsageEntry();
     this.#sentDimensions.reset();
-    readUsageRecord(reader, end, this.#strings, this.#sentDimensions, entry);
+    decodeUsageRecord(reader, end, this.#strings, this.#sentDimensions, entry);
     try {
       const dimensions = this.#findOrValidateDimensions(this.#sentDimensions);
       if (dimensions instanceof InvalidUsageRecord) throw dimensions;
@@ -183,7 +183,7 @@ class UsageBatchDecoder {
   }
 }
 
-function validateDimensions(sent: UsageRecordKind, dataPlaneId: string): UsageDimensions | InvalidUsageRecord {
+function validateDimensions(sent: UsageRecordDimensions, dataPlaneId: string): UsageDimensions | InvalidUsageRecord {
   try {
     return UsageDimensions.createValidated(sent, dataPlaneId);
   } catch (error) {

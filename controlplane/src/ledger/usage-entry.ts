@@ -5,7 +5,7 @@
  * UsageDimensions} object that is validated once, which keeps a batch that waits for its commit cheap for the garbage
  * collector.
  */
-import { UsageRecordFigures, UsageRecordKind } from '@acg/proto/generated/usage-record';
+import { UsageRecordDimensions, UsageRecordMeasures } from '@acg/proto/generated/usage-record';
 import { InvalidUsageRecord } from './usage-field-validation.js';
 import { DIMENSION_COLUMNS, MEASURE_COLUMNS, type UsageRecordColumn } from './usage-record-columns.js';
 

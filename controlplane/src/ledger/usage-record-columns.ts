@@ -2,7 +2,7 @@
  * For each field of a usage record: how it is validated, and in which column of `usage_records` it is stored. The
  * insert statement is built from these lists. Fields in logs and exports: reports/log-record/log-schema.ts.
  */
-import type { UsageRecordFigures, UsageRecordKind } from '@acg/proto/generated/usage-record';
+import type { UsageRecordDimensions, UsageRecordMeasures } from '@acg/proto/generated/usage-record';
 import {
   HTTP_STATUS_MAX,
   INT4_MAX,

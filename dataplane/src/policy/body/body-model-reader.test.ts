@@ -162,7 +162,7 @@ const parserBehaviors = fc.record({
   firstWins: fc.boolean(),
   ignoresCase: fc.boolean(),
   cStrings: fc.boolean(),
-  dropsHalves: fc.boolean(),
+  dropsLoneSurrogates: fc.boolean(),
   skipsBom: fc.boolean(),
 });
 
