@@ -63,7 +63,7 @@ export class SensitiveCalls {
       verdict = matchesAny(this.#pathRules, method, splitPathLeniently(basePath + providerPath));
     if (key.length <= VERDICT_CHARS_MAX) {
       if (this.#verdicts.size >= VERDICTS_MAX) this.#verdicts.clear();
-      this.#verdicts.set(Buffer.from(key).toString(), verdict); // a copy, so that the key does not keep the request text in memory
+      this.#verdicts.set(Buffer.from(key).toString(), verdict); // a copy, not a slice of the request
     }
     return verdict;
   }

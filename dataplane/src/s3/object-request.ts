@@ -5,7 +5,7 @@
 
 import { AUTH_QUERY_PARAM, type TokenPosition } from '../upstream/credentials/gateway-token-position.js';
 import { isPresignedSignatureParam, removeAuthParams } from '../upstream/credentials/inject-credential.js';
-import { decodeParamValue, editQuery } from '../upstream/credentials/query-params.js';
+import { decodeParamValue, editQueryParams } from '../upstream/credentials/query-params.js';
 
 /**
  * - as_is: forward the bytes unchanged.
@@ -70,7 +70,7 @@ const EXPIRES_SECONDS_MAX = 604_800;
 export function parsePresignedExpiryMs(query: string): number | null {
   let date = '';
   let seconds = '';
-  editQuery(query, (name, pair) => {
+  editQueryParams(query, (name, pair) => {
     const lower = name.toLowerCase();
     if (lower === 'x-amz-date') date = decodeParamValue(pair);
     else if (lower === 'x-amz-expires') seconds = decodeParamValue(pair);
@@ -103,7 +103,7 @@ function choosePayloadHash(payload: string, hasBody: boolean): string {
 function moveAmzParamsToHeaders(query: string, headers: string[]): string | null | typeof UNUSABLE_PARAM {
   const emptyChecksum = EMPTY_CHECKSUM.test(query);
   let usable = true;
-  const kept = editQuery(query, (name, pair) => {
+  const kept = editQueryParams(query, (name, pair) => {
     if (isPresignedSignatureParam(name)) return false;
     const lower = name.toLowerCase();
     if (!lower.startsWith('x-amz-')) return true;

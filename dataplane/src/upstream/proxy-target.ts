@@ -43,11 +43,11 @@ export function parseProxyTarget(raw: string): ProxyTarget | TargetError {
   if (pathEnd === -1) return 'malformed';
   let query: string | null = null;
   if (pathEnd < raw.length) {
-    if (!isPrintable(raw, pathEnd + 1)) return 'malformed';
+    if (!hasOnlyTargetBytes(raw, pathEnd + 1)) return 'malformed';
     query = raw.slice(pathEnd + 1);
   }
   const rest = raw.slice(slugEnd, pathEnd);
-  return { slug: raw.slice(PROXY_PREFIX.length, slugEnd), providerPath: rest, query, shape: classifyPath(rest) };
+  return { slug: raw.slice(PROXY_PREFIX.length, slugEnd), providerPath: rest, query, shape: classifyPathShape(rest) };
 }
 
 /** Path of the upstream request: `basePath` and `providerPath` joined byte for byte; `/` when both are empty. */
@@ -87,27 +87,27 @@ function findPathEnd(raw: string, from: number): number {
   for (; at < raw.length; at++) {
     const c = raw.charCodeAt(at);
     if (c === QUESTION) break;
-    if (!isTargetByte(c)) return -1;
+    if (!isAllowedTargetByte(c)) return -1;
     if (c === PERCENT && (!isHex(raw.charCodeAt(at + 1)) || !isHex(raw.charCodeAt(at + 2)))) return -1;
   }
   return at;
 }
 
-function isPrintable(raw: string, from: number): boolean {
+function hasOnlyTargetBytes(raw: string, from: number): boolean {
   for (let at = from; at < raw.length; at++) {
-    if (!isTargetByte(raw.charCodeAt(at))) return false;
+    if (!isAllowedTargetByte(raw.charCodeAt(at))) return false;
   }
   return true;
 }
 
-const isTargetByte = (c: number): boolean => c > 0x20 && c < 0x7f && c !== HASH && c !== BACKSLASH;
+const isAllowedTargetByte = (c: number): boolean => c > 0x20 && c < 0x7f && c !== HASH && c !== BACKSLASH;
 
 const isHex = (c: number): boolean => (c >= 0x30 && c <= 0x39) || (c >= 0x41 && c <= 0x46) || (c >= 0x61 && c <= 0x66);
 
 /** Returns early for paths without `.` and `%`; these are always regular. */
-function classifyPath(rest: string): PathShape {
-  if (!rest.includes('.') && !rest.includes('%')) return 'regular';
-  const plain = decodeHiddenStructure(rest);
+function classifyPathShape(providerPath: string): PathShape {
+  if (!providerPath.includes('.') && !providerPath.includes('%')) return 'regular';
+  const plain = decodeStructuralEscapes(providerPath);
   let shape: PathShape = 'regular';
   let depth = 0;
   let start = 1;
@@ -136,7 +136,7 @@ function countSegmentDots(path: string, start: number, end: number): 0 | 1 | 2 {
 const ESCAPED_STRUCTURE = /%(?:25)?(2e|2f|5c|[01][0-9a-f]|7f)/gi;
 
 /** Decodes the escapes that can hide structure (dot, slash, backslash, control bytes), encoded once or twice. */
-function decodeHiddenStructure(path: string): string {
+function decodeStructuralEscapes(path: string): string {
   if (!path.includes('%')) return path;
   return path.replace(ESCAPED_STRUCTURE, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }

@@ -97,7 +97,7 @@ export function filterResponseHead(raw: readonly string[], maskPatterns: Credent
   let locationIndex = -1;
   const listed = listHopByHopNames(raw);
   for (let i = 0; i + 1 < raw.length; i += 2) {
-    const name = toForwardedName(raw[i]!);
+    const name = toForwardedHeaderName(raw[i]!);
     if (name === '') {
       if (raw[i]!.length === 14) contentLength = parseContentLength(raw[i]!, raw[i + 1]!, contentLength);
       continue;
@@ -122,16 +122,16 @@ export function filterResponseHead(raw: readonly string[], maskPatterns: Credent
 const forwardedNames = new Map<string, string>();
 const NAMES_MAX = 2_000;
 
-function toForwardedName(written: string): string {
-  const known = forwardedNames.get(written);
+function toForwardedHeaderName(receivedName: string): string {
+  const known = forwardedNames.get(receivedName);
   if (known !== undefined) return known;
-  const lower = written.toLowerCase();
+  const lower = receivedName.toLowerCase();
   const isDropped =
     DROPPED_HEADERS.has(lower) || lower.startsWith('x-gateway-') || isFrontProxyHeader(lower) || !NAME.test(lower);
   const name = isDropped ? '' : lower;
   // Stores a copy: the text may be a slice that keeps the whole response head in memory.
-  if (forwardedNames.size < NAMES_MAX && written.length <= 64)
-    forwardedNames.set(Buffer.from(written, 'latin1').toString('latin1'), name);
+  if (forwardedNames.size < NAMES_MAX && receivedName.length <= 64)
+    forwardedNames.set(Buffer.from(receivedName, 'latin1').toString('latin1'), name);
   return name;
 }
 

@@ -81,7 +81,7 @@ export class BodyUrlRewriter {
       start = at + this.#from.length;
     }
     const tail = bytes.subarray(start);
-    const held = longestPartialSuffix(tail, this.#from);
+    const held = lengthOfPartialMatchAtEnd(tail, this.#from);
     this.#held = Buffer.from(tail.subarray(tail.length - held));
     parts.push(tail.subarray(0, tail.length - held));
     return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
@@ -98,7 +98,7 @@ export class BodyUrlRewriter {
  * Length of the longest proper prefix of `pattern` that `bytes` ends with; 0 when there is none. Tests only the
  * occurrences of the pattern's first byte in the last `pattern.length - 1` bytes.
  */
-function longestPartialSuffix(bytes: Buffer, pattern: Buffer): number {
+function lengthOfPartialMatchAtEnd(bytes: Buffer, pattern: Buffer): number {
   const windowStart = Math.max(0, bytes.length - pattern.length + 1);
   const first = pattern[0]!;
   for (let at = bytes.indexOf(first, windowStart); at !== -1; at = bytes.indexOf(first, at + 1)) {

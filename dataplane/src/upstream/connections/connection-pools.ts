@@ -78,7 +78,7 @@ export class ConnectionPools {
     const tickMs = Math.max(1, Math.floor(Math.min(TICK_MS, options.headersTimeoutMs / 4, options.bodyTimeoutMs / 4)));
     this.#operatorTimeouts = toTickTimeouts(options, tickMs, OPERATOR_IDLE_MS);
     this.#tenantTimeouts = toTickTimeouts(options, tickMs, TENANT_IDLE_MS);
-    this.#ticker = setInterval(() => this.#tick(), tickMs).unref();
+    this.#ticker = setInterval(() => this.#tickConnections(), tickMs).unref();
   }
 
   /** Opens a connection outside the pools. `tenant`: see {@link acquire}. */
@@ -119,7 +119,7 @@ export class ConnectionPools {
   #createConnection(pool: Pool, origin: string, tenant: string | null): Http1Connection {
     const owner: ConnectionOwner = {
       onReleased: (connection) => this.#returnToPool(pool, connection),
-      onClosed: (connection) => this.#removeClosed(pool, connection),
+      onClosed: (connection) => this.#removeClosedConnection(pool, connection),
     };
     const timeouts = tenant === null ? this.#operatorTimeouts : this.#tenantTimeouts;
     const connection = new Http1Connection(
@@ -158,10 +158,10 @@ export class ConnectionPools {
     pool.idle.push(connection);
     this.#idle.add(connection);
     if (pool.idle.length > Math.ceil(this.#idleMax * IDLE_PER_POOL_RATIO)) pool.idle[0]!.close();
-    else if (this.#idle.size > this.#idleMax) this.#closeLongestIdle();
+    else if (this.#idle.size > this.#idleMax) this.#closeLongestIdleConnection();
   }
 
-  #closeLongestIdle(): void {
+  #closeLongestIdleConnection(): void {
     for (const connection of this.#idle) {
       connection.close();
       return;
@@ -169,14 +169,14 @@ export class ConnectionPools {
   }
 
   /** Removes a connection that closed or must not be used again. */
-  #removeClosed(pool: Pool, connection: Http1Connection): void {
+  #removeClosedConnection(pool: Pool, connection: Http1Connection): void {
     this.#connections.delete(connection);
     if (this.#idle.delete(connection)) pool.idle.splice(pool.idle.indexOf(connection), 1);
     pool.connectionCount--;
     if (pool.connectionCount === 0) this.#pools.delete(pool.key);
   }
 
-  #tick(): void {
+  #tickConnections(): void {
     for (const connection of this.#connections) connection.tick();
     if (this.#closed && this.#connections.size === 0) clearInterval(this.#ticker);
   }
@@ -220,13 +220,13 @@ class Pool {
 
 export type TransportFailure = 'connect' | 'timeout' | 'reset' | 'egress_refused' | 'lookups_busy';
 
-/** Classifies the error of a call. `sent`: a connection had taken the request before the error. */
-export function classifyFailure(error: Error, sent: boolean): TransportFailure {
+/** Classifies the error of a call. `wasSent`: a connection had taken the request before the error. */
+export function classifyFailure(error: Error, wasSent: boolean): TransportFailure {
   const code = (error as { code?: unknown }).code;
   if (code === 'EGRESS_REFUSED') return 'egress_refused';
   if (code === 'LOOKUPS_BUSY') return 'lookups_busy'; // A limit of this gateway; it says nothing about the address.
   if (code === 'ETIMEDOUT') return 'timeout';
-  return sent ? 'reset' : 'connect';
+  return wasSent ? 'reset' : 'connect';
 }
 
 /**

@@ -101,7 +101,7 @@ export function connectUpstreamWebSocket(
 
 /** Converts the flat array to the object form of `node:http`. Repeated names become lists. */
 function toHeaderObject(flat: readonly string[]): Record<string, string | string[]> {
-  const headers = Object.create(null) as Record<string, string | string[]>; // No prototype: `constructor` is a valid header name.
+  const headers = Object.create(null) as Record<string, string | string[]>; // `constructor` is a valid header name
   for (let i = 0; i < flat.length; i += 2) {
     const name = flat[i]!;
     const value = flat[i + 1]!;

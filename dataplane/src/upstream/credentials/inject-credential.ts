@@ -4,7 +4,7 @@
  */
 import type { HeaderInjection, Injection } from '../../context/agent-context.js';
 import { AUTH_QUERY_PARAM, type TokenPosition } from './gateway-token-position.js';
-import { decodeParamValue, editQuery } from './query-params.js';
+import { decodeParamValue, editQueryParams } from './query-params.js';
 
 /**
  * Appends the credential to `headers` (flat array) and returns the query to send (null = none). Removes every
@@ -19,11 +19,11 @@ export function injectCredential(
 ): string | null {
   const extra = injection.extraHeaders;
   for (let i = 0; i < extra.length; i++) headers.push(extra[i]![0], extra[i]![1]);
-  const edited = injectByKind(headers, query, injection, position);
-  return injection.extraQuery.length === 0 ? edited : appendExtraQuery(edited, injection.extraQuery);
+  const edited = injectCredentialByKind(headers, query, injection, position);
+  return injection.extraQuery.length === 0 ? edited : appendAccountQueryParams(edited, injection.extraQuery);
 }
 
-function injectByKind(
+function injectCredentialByKind(
   headers: string[],
   query: string | null,
   injection: Injection,
@@ -31,7 +31,7 @@ function injectByKind(
 ): string | null {
   switch (injection.kind) {
     case 'header':
-      return injectHeader(headers, query, injection, position);
+      return injectHeaderCredential(headers, query, injection, position);
     case 'basic':
       headers.push('authorization', injection.value);
       return removeAuthParams(query, position, AUTH_QUERY_PARAM);
@@ -45,7 +45,7 @@ function injectByKind(
   }
 }
 
-function injectHeader(
+function injectHeaderCredential(
   headers: string[],
   query: string | null,
   injection: HeaderInjection,
@@ -61,7 +61,7 @@ function injectHeader(
   if (position.form === 'query' && injection.name === AUTH_QUERY_PARAM && query !== null) {
     const pair = `${AUTH_QUERY_PARAM}=${encodeURIComponent(injection.value)}`;
     let placed = false;
-    return editQuery(query, (name) => {
+    return editQueryParams(query, (name) => {
       if (name !== AUTH_QUERY_PARAM) return true;
       if (placed) return false;
       placed = true;
@@ -74,25 +74,25 @@ function injectHeader(
 /**
  * Appends the account's own parameters and drops the client's parameters of the same names. An empty pair only drops.
  */
-function appendExtraQuery(query: string | null, extra: Injection['extraQuery']): string | null {
+function appendAccountQueryParams(query: string | null, extra: Injection['extraQuery']): string | null {
   const own = extra.flatMap(([, pair]) => (pair === '' ? [] : pair)).join('&');
-  const kept = query === null ? null : editQuery(query, (name) => !extra.some(([taken]) => taken === name));
+  const kept = query === null ? null : editQueryParams(query, (name) => !extra.some(([taken]) => taken === name));
   if (own === '') return kept;
   return kept === null || kept === '' ? own : `${kept}&${own}`;
 }
 
 /**
- * Returns the query without `apikey`, the parameter `also`, presigned signature parameters and any parameter that holds
- * the gateway token.
+ * Returns the query without `apikey`, the parameter `alsoRemoved`, presigned signature parameters and any parameter that
+ * holds the gateway token.
  */
-export function removeAuthParams(query: string | null, position: TokenPosition, also: string): string | null {
+export function removeAuthParams(query: string | null, position: TokenPosition, alsoRemoved: string): string | null {
   if (query === null || query === '') return query;
-  if (position.headerName !== '' && !mayContainAuth(query, position.gatewayToken, also)) return query;
-  return editQuery(
+  if (position.headerName !== '' && !mayContainAuthParam(query, position.gatewayToken, alsoRemoved)) return query;
+  return editQueryParams(
     query,
     (name, pair) =>
       name !== AUTH_QUERY_PARAM &&
-      name !== also &&
+      name !== alsoRemoved &&
       !isPresignedSignatureParam(name) &&
       !containsToken(name, pair, position.gatewayToken),
   );
@@ -102,11 +102,11 @@ const containsToken = (name: string, pair: string, gatewayToken: string): boolea
   name.includes(gatewayToken) || decodeParamValue(pair).includes(gatewayToken);
 
 /** Cheap test that avoids decoding each parameter. An escape may hide a name, so `%` counts as a hit. */
-function mayContainAuth(query: string, gatewayToken: string, also: string): boolean {
+function mayContainAuthParam(query: string, gatewayToken: string, alsoRemoved: string): boolean {
   return (
     query.includes('%') ||
     query.includes(AUTH_QUERY_PARAM) ||
-    query.includes(also) ||
+    query.includes(alsoRemoved) ||
     query.includes('-') ||
     query.includes(gatewayToken)
   );

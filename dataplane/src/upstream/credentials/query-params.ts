@@ -7,7 +7,7 @@ type ParamDecision = true | false | string;
  * Walks the parameters of a raw query (without `?`) and rebuilds it only when a parameter changes. `decide` gets the
  * decoded name and the raw `name=value` text. Returns null for an emptied query, so that no bare `?` is sent.
  */
-export function editQuery(query: string, decide: (name: string, pair: string) => ParamDecision): string | null {
+export function editQueryParams(query: string, decide: (name: string, pair: string) => ParamDecision): string | null {
   let out = '';
   let changed = false;
   let kept = 0;

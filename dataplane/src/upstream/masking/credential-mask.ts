@@ -45,8 +45,8 @@ export function compileMaskPatterns(credentialForms: readonly string[]): Credent
     patterns,
     shortestPatternBytes: Math.min(...lengths),
     heldBytesMax: Math.max(0, Math.ceil(longest / HELD_STEP) * HELD_STEP - 1),
-    searches: createSearches(patterns),
-    lowerCaseSearches: createSearches(
+    searches: createCredentialSearches(patterns),
+    lowerCaseSearches: createCredentialSearches(
       forms.map((form, i) => (form === form.toLowerCase() ? patterns[i]! : new CredentialPattern(form.toLowerCase()))),
     ),
   };
@@ -56,18 +56,18 @@ export function compileMaskPatterns(credentialForms: readonly string[]): Credent
 export function maskHeaderValue(value: string, maskPatterns: CredentialMaskPatterns): string {
   if (value.length < maskPatterns.shortestPatternBytes) return value;
   const bytes = toScratchBytes(value);
-  return maskComplete(bytes, maskPatterns.searches) ? bytes.toString('latin1') : value;
+  return maskCompleteText(bytes, maskPatterns.searches) ? bytes.toString('latin1') : value;
 }
 
 /** Masks a complete text in place. */
 export function maskBuffer(bytes: Buffer, maskPatterns: CredentialMaskPatterns): void {
-  if (bytes.length >= maskPatterns.shortestPatternBytes) maskComplete(bytes, maskPatterns.searches);
+  if (bytes.length >= maskPatterns.shortestPatternBytes) maskCompleteText(bytes, maskPatterns.searches);
 }
 
 /** Whether a lower-case header name contains a form, in any case. Masking would turn it into another header. */
 export const headerNameContainsCredential = (name: string, maskPatterns: CredentialMaskPatterns): boolean =>
   name.length >= maskPatterns.shortestPatternBytes &&
-  maskComplete(toScratchBytes(name), maskPatterns.lowerCaseSearches);
+  maskCompleteText(toScratchBytes(name), maskPatterns.lowerCaseSearches);
 
 /** Latin1 bytes of the text, valid until the next call. */
 function toScratchBytes(text: string): Buffer {
@@ -98,7 +98,7 @@ export class BodyMasker {
   #heldBuffer: Buffer = EMPTY;
 
   constructor(maskPatterns: CredentialMaskPatterns) {
-    this.#searches = createSearches(maskPatterns.patterns);
+    this.#searches = createCredentialSearches(maskPatterns.patterns);
     this.#heldBytesMax = maskPatterns.heldBytesMax;
   }
 
@@ -157,11 +157,11 @@ export class BodyMasker {
   }
 }
 
-const createSearches = (patterns: readonly CredentialPattern[]): readonly CredentialSearch[] =>
+const createCredentialSearches = (patterns: readonly CredentialPattern[]): readonly CredentialSearch[] =>
   patterns.map((pattern) => new CredentialSearch(pattern));
 
 /** Returns false when nothing was masked. */
-function maskComplete(bytes: Buffer, searches: readonly CredentialSearch[]): boolean {
+function maskCompleteText(bytes: Buffer, searches: readonly CredentialSearch[]): boolean {
   for (let s = 0; s < searches.length; s++) searches[s]!.reset();
   return maskChunk(EMPTY, bytes, searches);
 }

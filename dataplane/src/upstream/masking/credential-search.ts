@@ -61,7 +61,7 @@ class BitapMasks {
     this.byByte.fill(this.#none);
   }
 
-  load(bytes: Buffer): void {
+  loadPattern(bytes: Buffer): void {
     if (bytes === this.#bytes) return;
     for (let j = 0; j < this.#bytes.length && j < this.#length; j++) this.byByte[this.#bytes[j]!] = this.#none;
     for (let j = 0; j < this.#length; j++) this.byByte[bytes[j]!]! &= ~(1 << j);
@@ -109,7 +109,7 @@ export class ByteRangeList {
 
   /** Adds a range. Call in the order of the ends. */
   add(start: number, end: number): void {
-    if (this.#lastIndex + 4 > this.#bounds.length) this.#widen();
+    if (this.#lastIndex + 4 > this.#bounds.length) this.#growCapacity();
     const isApart = (this.#lastEnd - start) >> 31; // All bits set when the range does not touch the last one, else 0.
     const last = this.#lastIndex + (2 & isApart);
     this.#bounds[last] = (start & isApart) | (this.#bounds[last]! & ~isApart);
@@ -123,7 +123,7 @@ export class ByteRangeList {
     this.#lastEnd = end;
   }
 
-  #widen(): void {
+  #growCapacity(): void {
     const wider = new Int32Array(2 * this.#bounds.length);
     wider.set(this.#bounds);
     this.#bounds = wider;
@@ -163,7 +163,7 @@ export class CredentialSearch {
   findInto(text: Buffer, ranges: ByteRangeList): void {
     this.#ranges = ranges;
     ranges.beginSearch();
-    this.#masks.load(this.#pattern.bytes);
+    this.#masks.loadPattern(this.#pattern.bytes);
     let at = 0;
     while (at < text.length) at = this.#matched > 0 ? this.#scanWithKmp(text, at) : this.#scanWithBitap(text, at);
   }
@@ -193,7 +193,7 @@ export class CredentialSearch {
       const ends = (~alive & hits) >>> last; // bit b: an occurrence ends b bytes before `at`
       if (isLonger) {
         this.#matched = PREFIX_MAX;
-        return at - highestBit(ends);
+        return at - indexOfHighestBit(ends);
       }
       this.#addMatches(ends, at);
     }
@@ -261,7 +261,7 @@ export class CredentialSearch {
     const length = this.#length;
     if (length >= STEP) {
       // All of them overlap or touch.
-      this.#ranges.add(at - highestBit(ends) - length, at - highestBit(ends & -ends));
+      this.#ranges.add(at - indexOfHighestBit(ends) - length, at - indexOfHighestBit(ends & -ends));
       return;
     }
     for (let back = STEP - 1; back >= 0; back--) {
@@ -270,7 +270,7 @@ export class CredentialSearch {
   }
 }
 
-const highestBit = (bits: number): number => 31 - Math.clz32(bits);
+const indexOfHighestBit = (bits: number): number => 31 - Math.clz32(bits);
 
 /**
  * KMP borders. Index: number of bytes. Value: length of the longest proper prefix of them that is also their suffix; -1

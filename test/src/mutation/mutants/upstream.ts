@@ -174,14 +174,14 @@ export const UPSTREAM: Area = {
     },
     {
       file: TARGET,
-      find: 'const isTargetByte = (c: number): boolean => c > 0x20 && c < 0x7f && c !== HASH && c !== BACKSLASH;',
-      put: 'const isTargetByte = (c: number): boolean => c > 0x20 && c < 0x7f && c !== HASH;',
+      find: `const isAllowedTargetByte = (c: number): boolean => c > 0x20 && c < 0x7f && c !== HASH && c !== BACKSLASH;`,
+      put: `const isAllowedTargetByte = (c: number): boolean => c > 0x20 && c < 0x7f && c !== HASH;`,
       bug: 'a backslash in the target is taken',
     },
     {
       file: TARGET,
-      find: 'const isTargetByte = (c: number): boolean => c > 0x20 && c < 0x7f && c !== HASH && c !== BACKSLASH;',
-      put: 'const isTargetByte = (c: number): boolean => c > 0x20 && c <= 0x7f && c !== HASH && c !== BACKSLASH;',
+      find: `const isAllowedTargetByte = (c: number): boolean => c > 0x20 && c < 0x7f && c !== HASH && c !== BACKSLASH;`,
+      put: `const isAllowedTargetByte = (c: number): boolean => c > 0x20 && c <= 0x7f && c !== HASH && c !== BACKSLASH;`,
       bug: 'DEL in the target is taken',
     },
     {
@@ -199,7 +199,7 @@ export const UPSTREAM: Area = {
     },
     {
       file: TARGET,
-      find: 'if (!isPrintable(raw, pathEnd + 1)) return',
+      find: `if (!hasOnlyTargetBytes(raw, pathEnd + 1)) return`,
       put: 'if (false) return',
       bug: 'control bytes in the query are taken',
     },
@@ -301,7 +301,7 @@ export const UPSTREAM: Area = {
     },
     {
       file: POOLS,
-      find: `else if (this.#idle.size > this.#idleMax) this.#closeLongestIdle();`,
+      find: `else if (this.#idle.size > this.#idleMax) this.#closeLongestIdleConnection();`,
       put: '',
       bug: 'free connections are not bounded',
     },
@@ -325,7 +325,7 @@ export const UPSTREAM: Area = {
     },
     {
       file: POOLS,
-      find: "return sent ? 'reset' : 'connect';",
+      find: `return wasSent ? 'reset' : 'connect';`,
       put: "return 'connect';",
       bug: 'a provider that hangs up counts as unreachable',
     },
