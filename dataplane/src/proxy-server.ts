@@ -97,7 +97,8 @@ export class ProxyServer {
     const { options, spool, counters, metering, metrics, breakers: circuits, rejectionCounter: tally, log } = deps;
     const { sessions } = this;
     const garbage = new MinorGcPacer(createMinorGcTrigger());
-    const onSettled: CallMetrics['onSettled'] = (x, reading, price) => metrics.onSettled(x, reading, price);
+    const onSettled: CallMetrics['onSettled'] = (exchange, reading, price) =>
+      metrics.onSettled(exchange, reading, price);
     const settle = createSettle({
       spool,
       counters,
@@ -115,8 +116,8 @@ export class ProxyServer {
       spool,
       settle,
       probeLeases: probes,
-      releaseReservation: (x) => releaseReservation(counters, x),
-      isOverRejectionLimit: (x) => deps.unauthenticatedLimiter.isOverRejectionLimit(x),
+      releaseReservation: (exchange) => releaseReservation(counters, exchange),
+      isOverRejectionLimit: (exchange) => deps.unauthenticatedLimiter.isOverRejectionLimit(exchange),
       rejectionCounter: tally,
       metrics,
     });
@@ -127,35 +128,35 @@ export class ProxyServer {
       countInternalError: () => metrics.onInternalError(),
       log,
     });
-    const takeShare: AcquireSlot = (x) => calls.acquireOrgSlot(x);
+    const takeShare: AcquireSlot = (exchange) => calls.acquireOrgSlot(exchange);
     const parts = { ...deps, settle, failures, gcPacer: garbage, acquireOrgSlot: takeShare };
     const proxy = createProxyPipeline(parts);
     const self = createSelfPipeline(parts);
     const pool = new MemoryPool(options.webSocketPoolBytes);
     const upgrade = createWebSocketPipeline({
       ...parts,
-      acquireWebSocketSlot: (x) => calls.acquireWebSocketSlot(x),
+      acquireWebSocketSlot: (exchange) => calls.acquireWebSocketSlot(exchange),
       messageBytesMax: options.webSocketMessageBytesMax,
       memoryPool: pool,
       lingerTimeouts: options.lingerTimeouts,
       corkContext: this.#corkContext,
       handshakeTimeoutMs: options.handshakeTimeoutMs,
       isDraining: () => calls.isDraining,
-      onUpstreamAccepted: (x) => probes.reportSuccess(x),
+      onUpstreamAccepted: (exchange) => probes.reportSuccess(exchange),
       onSession: (session) => {
         sessions.add(session);
-        calls.onWebSocketOpened(session.x);
+        calls.onWebSocketOpened(session.exchange);
       },
       onSessionEnd: (session) => {
         sessions.remove(session);
-        calls.onWebSocketEnded(session.x);
+        calls.onWebSocketEnded(session.exchange);
       },
-      onSessionDisconnected: (session) => calls.onWebSocketDisconnected(session.x),
+      onSessionDisconnected: (session) => calls.onWebSocketDisconnected(session.exchange),
     });
     this.#calls = calls;
     this.#webSocketMemory = pool;
     this.sessionRevoker = new SessionRevoker(deps.contexts, [calls, sessions]);
-    this.#acceptor = new RequestAcceptor(options, calls, garbage, (x) => calls.onClientAborted(x));
+    this.#acceptor = new RequestAcceptor(options, calls, garbage, (exchange) => calls.onClientAborted(exchange));
     const addresses = new AddressConnectionLimiter({
       perAddressMax: options.connectionsPerAddressMax,
       isExempt: options.isAddressExempt,
@@ -247,10 +248,10 @@ export class ProxyServer {
     pipeline: Pipeline,
     handshake: WebSocketHandshake | null = null,
   ): void {
-    const x = this.#acceptor.accept(res, req);
-    if (x === null) return;
-    x.handshake = handshake;
-    this.#calls.add(x);
-    pipeline.advance(x);
+    const exchange = this.#acceptor.accept(res, req);
+    if (exchange === null) return;
+    exchange.handshake = handshake;
+    this.#calls.add(exchange);
+    pipeline.advance(exchange);
   }
 }

@@ -22,59 +22,64 @@ export class MalformedBodyError extends Error {}
 export class UnsignableTargetError extends Error {}
 
 /** Consumes the exchange's body. Throws what the agent must be told of a request that cannot be sent. */
-export function buildUpstreamRequest(x: RoutedExchange, metering: BodyMetering): UpstreamRequest {
-  const { target, upstream, tokenPosition: position } = x.routed;
+export function buildUpstreamRequest(exchange: RoutedExchange, metering: BodyMetering): UpstreamRequest {
+  const { target, upstream, tokenPosition: position } = exchange.routed;
   const { injection } = upstream;
-  if (injection.kind === 'sigv4') return buildObjectRequest(x, injection, x.objectRequest!);
-  const headers = filterRequestHeaders(x.request.headers, position, injection, metering.mustFetchWhole(x));
+  if (injection.kind === 'sigv4') return buildObjectRequest(exchange, injection, exchange.admission.objectRequest!);
+  const headers = filterRequestHeaders(
+    exchange.request.headers,
+    position,
+    injection,
+    metering.mustFetchWhole(exchange),
+  );
   const query = injectCredential(headers, target.query, injection, position);
-  return assembleRequest(x, headers, query, takeRequestBody(x, metering), x.request.contentLength);
+  return assembleRequest(exchange, headers, query, takeRequestBody(exchange, metering), exchange.request.contentLength);
 }
 
 function assembleRequest(
-  x: RoutedExchange,
+  exchange: RoutedExchange,
   headers: string[],
   query: string | null,
   body: Buffer | Readable | null,
   contentLength: number,
 ): UpstreamRequest {
-  const { upstream, target } = x.routed;
+  const { upstream, target } = exchange.routed;
   const path = joinUpstreamPath(upstream.basePath, target.providerPath);
   if (body !== null && !Buffer.isBuffer(body) && contentLength >= 0) {
     headers.push('content-length', String(contentLength));
   }
   if (upstream.isTenantAddress) headers.push(LOOP_HEADER, createLoopEntry(upstream.accountId));
   return {
-    method: x.request.method as UpstreamRequest['method'],
+    method: exchange.request.method as UpstreamRequest['method'],
     path: query === null ? path : `${path}?${query}`,
     headers,
     body,
   };
 }
 
-function takeRequestBody(x: RoutedExchange, metering: BodyMetering): Buffer | Readable | null {
-  const { body } = x;
+function takeRequestBody(exchange: RoutedExchange, metering: BodyMetering): Buffer | Readable | null {
+  const { body } = exchange;
   if (body === null) return null;
-  if (body.isComplete) return metering.prepareRequestBody(x, body.takeWhole());
-  x.requestScanner = metering.createRequestScanner(x);
-  body.observer = x.requestScanner;
+  if (body.isComplete) return metering.prepareRequestBody(exchange, body.takeWhole());
+  exchange.metering.requestScanner = metering.createRequestScanner(exchange);
+  body.observer = exchange.metering.requestScanner;
   return body.toStream();
 }
 
-function buildObjectRequest(x: RoutedExchange, injection: SigV4Injection, plan: ObjectRequest): UpstreamRequest {
-  const { upstream } = x.routed;
+function buildObjectRequest(exchange: RoutedExchange, injection: SigV4Injection, plan: ObjectRequest): UpstreamRequest {
+  const { upstream } = exchange.routed;
   for (const [name, value] of injection.extraHeaders) plan.headers.push(name, value);
-  const body = takeObjectBody(x, plan);
-  const contentLength = plan.bodyMode === 'as_is' ? x.request.contentLength : plan.decodedBytes;
-  const call = assembleRequest(x, plan.headers, plan.query, body, contentLength);
+  const body = takeObjectBody(exchange, plan);
+  const contentLength = plan.bodyMode === 'as_is' ? exchange.request.contentLength : plan.decodedBytes;
+  const call = assembleRequest(exchange, plan.headers, plan.query, body, contentLength);
   const host = upstream.origin.slice(upstream.origin.indexOf('//') + 2);
   const signed = signObjectRequest(call.method, host, call.path, call.headers, injection, Date.now());
   if (!signed) throw new UnsignableTargetError();
   return call;
 }
 
-function takeObjectBody(x: Exchange, plan: ObjectRequest): Buffer | Readable | null {
-  const { body } = x;
+function takeObjectBody(exchange: Exchange, plan: ObjectRequest): Buffer | Readable | null {
+  const { body } = exchange;
   if (body === null) return null;
   if (plan.bodyMode === 'as_is') return body.isComplete ? body.takeWhole() : body.toStream();
   const decoder = new AwsChunkedDecoder(plan.decodedBytes, plan.trailer);

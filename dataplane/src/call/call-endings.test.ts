@@ -192,7 +192,7 @@ test('ending: a gateway token that is sent as the name of a model is not in the 
   const metering: CallMetering = {
     bufferBytesWanted: () => 0,
     prepareRequestBody: (x, body) => {
-      x.requestModel = `ft:${GATEWAY_TOKEN}`;
+      x.metering.requestModel = `ft:${GATEWAY_TOKEN}`;
       return body;
     },
     createRequestScanner: () => null,

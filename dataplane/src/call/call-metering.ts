@@ -10,18 +10,18 @@ import type { BodyEdit } from './response-plan.js';
 
 export interface CallMetering {
   /** How many body bytes are wanted in one piece, to read or edit them; 0 = they may stream. */
-  bufferBytesWanted(x: RoutedExchange): number;
+  bufferBytesWanted(exchange: RoutedExchange): number;
   /** Reads the whole body (sets requestModel, requestItems, requestOrder, usageAsked) and returns the bytes to send. */
-  prepareRequestBody(x: RoutedExchange, body: Buffer): Buffer;
+  prepareRequestBody(exchange: RoutedExchange, body: Buffer): Buffer;
   /** Reads a body that streams, as it passes; null when nothing is wanted of it. */
-  createRequestScanner(x: RoutedExchange): RequestScanner | null;
+  createRequestScanner(exchange: RoutedExchange): RequestScanner | null;
   /** The answer's usage is booked when it is fetched: no part of it may be asked for alone. */
-  mustFetchWhole(x: RoutedExchange): boolean;
+  mustFetchWhole(exchange: RoutedExchange): boolean;
   /** Opens the meter of a response (sets `meter`); returns the edit of the body, null when it stays as it is. */
-  openResponseMeter(x: RoutedExchange, head: ResponseHead): BodyEdit | null;
+  openResponseMeter(exchange: RoutedExchange, head: ResponseHead): BodyEdit | null;
   /** What the input of a request cost that was sent and never answered; null: nothing. */
-  estimateUnanswered(x: RoutedExchange): UsageReading | null;
-  priceUsage(x: RoutedExchange, reading: UsageReading): CallCost;
+  estimateUnanswered(exchange: RoutedExchange): UsageReading | null;
+  priceUsage(exchange: RoutedExchange, reading: UsageReading): CallCost;
   /** What such a call may cost at most, nano-dollars. */
-  maxCostNanos(x: RoutedExchange, call: MaxCostInput): number;
+  maxCostNanos(exchange: RoutedExchange, call: MaxCostInput): number;
 }

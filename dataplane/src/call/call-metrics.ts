@@ -5,8 +5,8 @@ import type { Rejection } from '../rejection/rejections.js';
 import type { Exchange, RoutedExchange } from './exchange.js';
 
 export interface CallMetrics {
-  onRejected(x: Exchange, rejection: Rejection): void;
-  onSettled(x: RoutedExchange, reading: UsageReading | null, price: CallCost): void;
+  onRejected(exchange: Exchange, rejection: Rejection): void;
+  onSettled(exchange: RoutedExchange, reading: UsageReading | null, price: CallCost): void;
   /** A response that comes event by event has begun; `onSettled` ends it. */
   onStreamOpened(): void;
   onReservationExceeded(nanos: number): void;

@@ -77,7 +77,7 @@ test.each([false, true])(
     expect(settlement).toMatchObject({
       tokens,
       costNanos: tokens * TOKEN_IN_NANOS,
-      holdNanos: gateway.admissions[0]!.reservationNanos,
+      reservationNanos: gateway.admissions[0]!.reservationNanos,
     });
     expect(gateway.exceeded).toEqual([]);
   },

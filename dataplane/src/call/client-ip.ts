@@ -13,9 +13,12 @@ export class ClientIpResolver {
     this.#hasTrustedProxies = cidrs.length > 0;
   }
 
-  resolve(x: Exchange): string {
-    const peer = Buffer.from(x.res.getRemoteAddressAsText()).toString('latin1');
-    return this.#forwardedFor.resolve(peer, this.#hasTrustedProxies ? joinForwardedFor(x.request.headers) : null);
+  resolve(exchange: Exchange): string {
+    const peer = Buffer.from(exchange.res.getRemoteAddressAsText()).toString('latin1');
+    return this.#forwardedFor.resolve(
+      peer,
+      this.#hasTrustedProxies ? joinForwardedFor(exchange.request.headers) : null,
+    );
   }
 }
 

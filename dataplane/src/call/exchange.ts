@@ -1,10 +1,11 @@
 /**
- * One request and its response through the data plane: a fixed-shape record that the stages fill from top to bottom.
- * The answer is written by this file and by `relay.ts` only, each behind {@link Exchange.finished}: nothing is written
- * twice, after the end, or after the agent has gone. A WebSocket's handshake is written by whoever asks for
- * {@link Exchange.upgradeToWebSocket}, behind the same check.
+ * One request and its response through the data plane. The stages fill the record; `phase` says how far the call is.
+ * Only this file and `relay.ts` write the response, each after a check of {@link Exchange.isFinished}: nothing is
+ * written twice, after the end, or after the agent has disconnected. The caller of
+ * {@link Exchange.upgradeToWebSocket} writes a WebSocket's handshake after the same check.
  */
 
+import { invariant } from '@acg/base/invariant';
 import type { OrgInflight } from '../concurrency/org-concurrency-limiter.js';
 import type { AgentContext, Upstream } from '../context/agent-context.js';
 import type { UpstreamConnection } from '../http1/upstream-request.js';
@@ -22,18 +23,35 @@ import type { AgentResponse, UpgradableResponse, WebSocketHandshake } from './ag
 import type { DeferredUsageBatcher } from './deferred-usage.js';
 import type { ReservedOutput } from './reserved-output.js';
 
-/** What a flood's refusals wait. */
+/** Delay of a rejection that is tarpitted, ms. */
 const TARPIT_DELAY_MS = 1_000;
 
-/** Who hears how exchanges go. */
+/** How far a call has come. Only {@link Exchange.advanceTo} changes it, and only to a later phase. */
+export const Phase = {
+  /** The request head was read. The stages fill `access`; {@link Exchange.body} may still arrive. */
+  ACCEPTED: 0,
+  /** The provider account was found: `routed` is set. The stages fill `admission`. */
+  ROUTED: 1,
+  /** The limits were consumed: `admission.result` is set. */
+  ADMITTED: 2,
+  /** The upstream call was begun: exactly one usage record follows. The stages and the relay fill `upstreamCall`. */
+  FORWARDED: 3,
+  /** The upstream's response head was read: `upstreamCall.status`, `response` and `metering.meter` are set. */
+  RESPONDING: 4,
+  /** The response is complete or was cut off: nothing may be written to `res`. Follows any other phase. */
+  FINISHED: 5,
+} as const;
+export type Phase = (typeof Phase)[keyof typeof Phase];
+
+/** Receives the events of an exchange. */
 export interface ExchangeObserver {
-  /** The gateway itself refused; called before the answer is written, and may make it a late one. */
-  onRejected(x: Exchange, rejection: Rejection): void;
-  /** Nothing more will be written to the agent; called once, whatever happened. */
-  onEnded(x: Exchange): void;
+  /** The gateway itself rejected the request; called before the response is written. May set `response.isTarpitted`. */
+  onRejected(exchange: Exchange, rejection: Rejection): void;
+  /** Nothing more will be written to the agent; called once for each exchange. */
+  onEnded(exchange: Exchange): void;
 }
 
-/** What `accept` has read off the request. */
+/** The request head as `accept` read it; valid in every phase. */
 interface AcceptedRequest {
   readonly id: string;
   /** Unix ms. */
@@ -49,126 +67,161 @@ interface AcceptedRequest {
   /** -1: no Content-Length. */
   readonly contentLength: number;
   readonly host: string;
-  /** The connection cannot be trusted to be at a request's beginning afterwards, or the agent asked for its end. */
+  /** The connection ends after this response: the next request's start is uncertain, or the agent asked for the end. */
   readonly closesConnectionAfter: boolean;
 }
 
-/** Work at the upstream that ends early when the agent goes away. */
+/** Work at the upstream that is aborted when the agent disconnects: a call or a WebSocket handshake. */
 interface UpstreamOperation {
   abort(): void;
 }
 
-/** Where a request goes and on whose account: all that `route` found. */
+/** The result of `route`: the destination and the provider account of a request. */
 export interface RouteResult {
   readonly context: AgentContext;
   readonly target: ProxyTarget;
   readonly upstream: Upstream;
-  /** Where the gateway token stood. */
+  /** The part of the request that held the gateway token. */
   readonly tokenPosition: TokenPosition;
 }
 
-/** An exchange past `route`: every stage after it, and all that handles its response. */
-export type RoutedExchange = Exchange & { readonly routed: RouteResult };
-
-export const isRouted = (x: Exchange): x is RoutedExchange => x.routed !== null;
-
-export class Exchange {
-  readonly res: AgentResponse;
-  readonly request: AcceptedRequest;
-  readonly #observer: ExchangeObserver;
-
-  /** Index of the next stage. */
-  nextStageIndex = 0;
-  setIndex = -1;
-  /** Its organization's calls under way, among them this one. */
-  slot: OrgInflight | null = null;
-  /** Its place is held until its WebSocket ends. */
-  keepsSlot = false;
-  body: RequestBody | null = null;
-
+/** What the request asks for, and the rights of its gateway token. Filled in phase ACCEPTED. */
+class AccessState {
+  /** Set by `parseRequestTarget`; null for `/v1/self`. */
+  target: ProxyTarget | null = null;
+  /** Set, like the next three fields, by `authenticate`. */
+  tokenPosition: TokenPosition | null = null;
+  /** Value of `x-gateway-agent`; `''` without one. */
   agentRef = '';
   /** SHA-256 of the gateway token, hex. */
   tokenHash = '';
-  /** Found one by one on the way to `route`, which puts them into {@link routed}. */
-  target: ProxyTarget | null = null;
-  position: TokenPosition | null = null;
+  /** Replaced by a newer one when access is checked again before admission. */
   context: AgentContext | null = null;
-  routed: RouteResult | null = null;
-  /** Reads a body that has to be there whole before the policy is decided. */
-  bodyReader: BodyModelReader | null = null;
-  /** What that body names; null: nothing was read. */
-  bodyModels: readonly string[] | null = null;
-  /** Time has passed since key, agent and account were looked at. */
+  /** A stage waited since key, agent and account were checked. Set in phase ROUTED. */
   needsRecheck = false;
-  /** Key, agent or account were revoked after they were looked at. */
+  /** Key, agent or account were revoked after they were checked. Set from phase ROUTED on. */
   revoked = false;
-  /** Of an object store: planned before admission, so that what cannot be sent consumes nothing. */
+}
+
+/** What the call took before it is forwarded. Filled in phase ROUTED; valid until the call is settled or rejected. */
+class AdmissionState {
+  /** The organization's inflight calls, this call included; null: the call has no slot. */
+  slot: OrgInflight | null = null;
+  /** The slot is released when the WebSocket ends, not when the handshake's response does. */
+  keepsSlot = false;
+  /** Reads a body that must be complete before the policy is decided. */
+  bodyReader: BodyModelReader | null = null;
+  /** Models that the body names; null: the body was not read. */
+  bodyModels: readonly string[] | null = null;
+  /** Request to an object store. Planned before admission, so that a request that cannot be sent consumes nothing. */
   objectRequest: ObjectRequest | null = null;
-  admission: Admission | null = null;
-  /** What the call has reserved of a hard budget; settling gives it back. */
+  /** Decision of the limits. Set for a rejected call too; never null from phase ADMITTED on. */
+  result: Admission | null = null;
+  /** Nano-dollars that the call has reserved of a hard budget; 0 again once settled or released. Grows while streaming. */
   reservedNanos = 0;
-  /** The output that is covered by it; null without a hold, and where none can be made. */
+  /** The output that the reservation covers; null without a reservation, or when the output has no bound. */
   reservedOutput: ReservedOutput | null = null;
   /** 0: the circuit's state is not known; results then count for no epoch. */
   circuitEpoch = 0;
+  /** Lease of the probe that this call is; `''`: none. */
   probeLease = '';
+}
 
-  /** The upstream call was begun: exactly one usage record follows. */
-  forwarded = false;
-  /** The request was written to an upstream connection. */
-  requestSent = false;
-  /** Every byte of the request had been handed to the network when the agent left. */
-  requestFullySent = false;
-  /** What runs upstream: a call or a handshake. */
-  upstreamOperation: UpstreamOperation | null = null;
+/** The call to the upstream. `operation`, `connection` and `dispatchedAtPerfMs` are set by phase FORWARDED. */
+class UpstreamCallState {
+  operation: UpstreamOperation | null = null;
   connection: UpstreamConnection | null = null;
-  /** Model that the request's body names. */
-  requestModel: string | null = null;
-  /** Items of a request body that is a JSON array. */
-  requestItems = 0;
-  /** What speech or images it asks for. */
-  requestedOutput: RequestedOutput | null = null;
-  /** Bytes of base64 and the like in it. */
-  requestBlobBytes = 0;
-  /** The body was edited so that the stream reports usage: what the caller did not ask for is taken out again. */
-  addedUsageOption = false;
-  /** Reads the request's body while it streams. */
-  requestScanner: RequestScanner | null = null;
-  meter: UsageMeter | null = null;
-  /** Usage of its answer that is booked once for ever; null when there is none. */
-  deferredUsage: DeferredUsageBatcher | null = null;
-  /** 0 until the upstream has answered. */
-  upstreamStatus = 0;
-  /** What the agent gets. */
-  responseStatus = 0;
-  /** Error class of the usage record; `""` = none. */
-  errorClass = '';
-  /** `performance.now()` of the upstream call; 0 before. */
+  /** The request was written to an upstream connection. Set in phase FORWARDED. */
+  requestSent = false;
+  /** The network had taken every byte of the request when the agent disconnected. */
+  requestFullySent = false;
+  /** `performance.now()` of the upstream call; 0 before phase FORWARDED. */
   dispatchedAtPerfMs = 0;
   /** `performance.now()` of the upstream's response head; 0 before. */
   respondedAtPerfMs = 0;
-  /** Of a WebSocket; a request's body counts its own. */
-  bytesIn = 0;
-  bytesOut = 0;
-  streamed = false;
-  websocket = false;
-  /** The upstream call failed for want of something on this machine. */
+  /** 0 until the upstream has responded. */
+  status = 0;
+  /** The upstream call failed because this machine lacked a resource. */
   failedLocally = false;
   /** The whole response has arrived. */
   responseComplete = false;
   /** The first bytes of a failing response, where the circuit needs them. */
   failureBodyPrefix = '';
+}
 
+/** The response to the agent. */
+class ResponseState {
+  /** HTTP status that the agent gets; 0 until it is known. */
+  status = 0;
+  /** The response arrives event by event. Valid from phase RESPONDING on. */
+  streamed = false;
+  /** The rejection that the agent gets; no further stage runs once it is set. */
+  rejection: Rejection | null = null;
+  /** The client exceeds its rejection rate: its rejection is delayed, which occupies its connection meanwhile. */
+  isTarpitted = false;
+}
+
+/** What the usage record is computed from. Request fields are valid from phase FORWARDED on, once the body was read. */
+class MeteringState {
+  /** Model that the request's body names. */
+  requestModel: string | null = null;
+  /** Items of a request body that is a JSON array. */
+  requestItemCount = 0;
+  /** The speech or images that the request asks for. */
+  requestedOutput: RequestedOutput | null = null;
+  /** Bytes of base64 and similar data in the request's body. */
+  requestBlobBytes = 0;
+  /** The body was edited so that the stream reports usage; the usage event is removed from the response. */
+  addedUsageOption = false;
+  /** Reads the request's body while it streams. */
+  requestScanner: RequestScanner | null = null;
+  /** Reads usage from the response. Set at the start of phase RESPONDING. */
+  meter: UsageMeter | null = null;
+  /** Usage in the response that is booked once per line; null when there is none. */
+  deferredUsage: DeferredUsageBatcher | null = null;
+  /** Bytes that the agent sent over a WebSocket; a request's body counts its own. */
+  bytesIn = 0;
+  /** Bytes of the upstream's response body or WebSocket messages. */
+  bytesOut = 0;
+  /** The usage record was handed to the spool; it is written at most once. */
+  isRecorded = false;
+}
+
+/** An exchange from phase ROUTED on: every stage after `route`, and all code that handles its response. */
+export type RoutedExchange = Exchange & { readonly routed: RouteResult };
+
+export const isRouted = (exchange: Exchange): exchange is RoutedExchange => exchange.routed !== null;
+
+export class Exchange {
+  readonly res: AgentResponse;
+  readonly request: AcceptedRequest;
+  readonly #observer: ExchangeObserver;
+  #phase: Phase = Phase.ACCEPTED;
+  /** The last phase before FINISHED. */
+  #progress: Phase = Phase.ACCEPTED;
+
+  /** Index of the next stage. */
+  nextStageIndex = 0;
+  /** Position in the set of inflight calls; -1: not in it. */
+  setIndex = -1;
+  /** Null: the request has no body. */
+  body: RequestBody | null = null;
   /** Set when the request asks for a WebSocket. */
   handshake: WebSocketHandshake | null = null;
 
-  rejection: Rejection | null = null;
-  /** Its refusal is one of a flood: it is answered late, so that who floods waits with each of its connections. */
-  isTarpitted = false;
-  /** The agent has gone; `res` must not be touched. */
+  readonly access = new AccessState();
+  /** Set by `route` in phase ACCEPTED, and again when access is checked once more in phase ROUTED. */
+  routed: RouteResult | null = null;
+  readonly admission = new AdmissionState();
+  readonly upstreamCall = new UpstreamCallState();
+  readonly response = new ResponseState();
+  readonly metering = new MeteringState();
+
+  /** Error class of the usage record; `''` = none. */
+  errorClass = '';
+  /** The agent has disconnected; `res` must not be touched. */
   aborted = false;
-  /** Nothing may be written to `res` any more. */
-  finished = false;
+  /** The usage record was written, or is about to be once the meter has decoded the response. */
   settled = false;
 
   constructor(res: AgentResponse, request: AcceptedRequest, observer: ExchangeObserver) {
@@ -177,17 +230,48 @@ export class Exchange {
     this.#observer = observer;
   }
 
+  get phase(): Phase {
+    return this.#phase;
+  }
+
+  /** Moves the call to a later phase. An earlier or the same one is counted as a failed invariant and ignored. */
+  advanceTo(phase: Phase): void {
+    if (!invariant(phase > this.#phase, 'exchange_phase_advances')) return;
+    if (phase !== Phase.FINISHED) this.#progress = phase;
+    this.#phase = phase;
+  }
+
+  /** Nothing may be written to `res` any more. */
+  get isFinished(): boolean {
+    return this.#phase === Phase.FINISHED;
+  }
+
+  /** The upstream call was begun; stays true in phase FINISHED. */
+  get wasForwarded(): boolean {
+    return this.#progress >= Phase.FORWARDED;
+  }
+
+  /** The limits admitted the call; stays true in phase FINISHED. */
+  get wasAdmitted(): boolean {
+    return this.#progress >= Phase.ADMITTED;
+  }
+
+  /** The request asks for a WebSocket. */
+  get isWebSocket(): boolean {
+    return this.handshake !== null;
+  }
+
   /** No further stage may run. */
   get hasEnded(): boolean {
-    return this.finished || this.rejection !== null;
+    return this.isFinished || this.response.rejection !== null;
   }
 
   /** Refuses the request: nothing is or was sent upstream. Answers in a later turn. */
   reject(rejection: Rejection): void {
     if (this.hasEnded) return;
-    this.rejection = rejection;
+    this.response.rejection = rejection;
     this.#observer.onRejected(this, rejection);
-    if (this.isTarpitted) {
+    if (this.response.isTarpitted) {
       this.body?.discard();
       setTimeout(sendRejection, TARPIT_DELAY_MS, this);
       return;
@@ -198,16 +282,16 @@ export class Exchange {
 
   /** Answers a call whose upstream failed before its response head; the usage record is written already. */
   respondWithFailure(rejection: Rejection): void {
-    if (this.finished) return;
-    this.rejection = rejection;
+    if (this.isFinished) return;
+    this.response.rejection = rejection;
     sendRejection(this);
   }
 
   /** Answers with a document of the gateway's own. In a later turn, for the same reason as a refusal. */
   respondJson(body: string): void {
     setImmediate(() => {
-      if (this.finished) return;
-      this.responseStatus = 200;
+      if (this.isFinished) return;
+      this.response.status = 200;
       this.res.cork(() => {
         this.res.writeStatus('200 OK');
         this.res.writeHeader('content-type', `application/json\r\nx-gateway-request-id: ${this.request.id}`);
@@ -220,7 +304,7 @@ export class Exchange {
 
   /** Turns the connection into a WebSocket; from then on it is the session's. */
   upgradeToWebSocket(corkContext: Pick<CorkContext, 'cork'>, handOver: (res: UpgradableResponse) => void): void {
-    if (this.finished) return;
+    if (this.isFinished) return;
     this.res.cork(() => {
       this.res.writeStatus('101 Switching Protocols');
       this.res.writeHeader('x-gateway-request-id', this.request.id);
@@ -232,15 +316,15 @@ export class Exchange {
 
   /** The response has been handed to the server completely. */
   finish(): void {
-    if (this.finished) return;
-    this.finished = true;
+    if (this.isFinished) return;
+    this.advanceTo(Phase.FINISHED);
     this.body?.discard();
     this.#observer.onEnded(this);
   }
 
   /** Breaks the agent's connection, so that a truncated response never looks complete. */
   destroyConnection(): void {
-    if (this.finished) return;
+    if (this.isFinished) return;
     this.finish();
     this.res.close();
   }
@@ -251,24 +335,24 @@ export class Exchange {
   }
 }
 
-function sendRejection(x: Exchange): void {
-  if (x.finished) return;
-  x.res.cork(() => writeRejection(x));
+function sendRejection(exchange: Exchange): void {
+  if (exchange.isFinished) return;
+  exchange.res.cork(() => writeRejection(exchange));
 }
 
-function writeRejection(x: Exchange): void {
-  const rejection = x.rejection!;
-  const { res } = x;
-  const close = rejection.closesConnection || x.mustCloseConnection;
-  x.responseStatus = rejection.status;
-  let block = `application/json\r\nx-gateway-request-id: ${x.request.id}`;
+function writeRejection(exchange: Exchange): void {
+  const rejection = exchange.response.rejection!;
+  const { res } = exchange;
+  const close = rejection.closesConnection || exchange.mustCloseConnection;
+  exchange.response.status = rejection.status;
+  let block = `application/json\r\nx-gateway-request-id: ${exchange.request.id}`;
   for (let i = 0; i < rejection.headers.length; i += 2) {
     block += `\r\n${rejection.headers[i]}: ${rejection.headers[i + 1]}`;
   }
   res.writeStatus(rejection.statusLine);
   // One native call for all headers: the server joins name and value as they are. Every part is ours.
   res.writeHeader('content-type', block);
-  x.finish();
-  if (x.request.method === 'HEAD') res.endWithoutBody(0, close);
+  exchange.finish();
+  if (exchange.request.method === 'HEAD') res.endWithoutBody(0, close);
   else res.end(rejection.body, close);
 }

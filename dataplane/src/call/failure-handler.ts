@@ -18,7 +18,7 @@ import type { Settle } from './settle.js';
 interface FailureHandlerDeps {
   readonly settle: Settle;
   /** Ends a call that is under way without another byte. */
-  readonly abortCall: (x: Exchange) => void;
+  readonly abortCall: (exchange: Exchange) => void;
   readonly countInternalError: () => void;
   readonly log: Logger;
 }
@@ -42,39 +42,41 @@ export class FailureHandler {
   }
 
   /** The call could not be begun. An error that is not the agent's fault is a bug and is thrown on. */
-  onDispatchFailed(x: Exchange, error: unknown): void {
-    if (error instanceof UnsignableTargetError) x.reject(REJECTIONS.malformedTarget);
-    else if (isClientError(error)) x.reject(REJECTIONS.requestNotForwardable);
+  onDispatchFailed(exchange: Exchange, error: unknown): void {
+    if (error instanceof UnsignableTargetError) exchange.reject(REJECTIONS.malformedTarget);
+    else if (isClientError(error)) exchange.reject(REJECTIONS.requestNotForwardable);
     else throw error;
   }
 
   /** The upstream failed before its response head. */
-  onFailureBeforeHead(x: RoutedExchange, error: Error): void {
-    this.#deps.log.debug({ err: error, requestId: x.request.id }, 'the upstream call failed');
+  onFailureBeforeHead(exchange: RoutedExchange, error: Error): void {
+    this.#deps.log.debug({ err: error, requestId: exchange.request.id }, 'the upstream call failed');
     const answer = isClientError(error)
       ? REJECTIONS.requestNotForwardable
-      : REJECTION_BY_FAILURE[classifyFailure(error, x.requestSent)];
-    x.errorClass = isClientError(error) ? 'client_aborted' : classifyFailure(error, x.requestSent);
-    x.failedLocally = isLocalError(error);
-    this.settleAndRespond(x, answer);
+      : REJECTION_BY_FAILURE[classifyFailure(error, exchange.upstreamCall.requestSent)];
+    exchange.errorClass = isClientError(error)
+      ? 'client_aborted'
+      : classifyFailure(error, exchange.upstreamCall.requestSent);
+    exchange.upstreamCall.failedLocally = isLocalError(error);
+    this.settleAndRespond(exchange, answer);
   }
 
   /** Books the call and answers it with `answer`, in this order. */
-  settleAndRespond(x: RoutedExchange, answer: Rejection): void {
-    x.responseStatus = answer.status;
-    this.#deps.settle(x, () => x.respondWithFailure(answer));
+  settleAndRespond(exchange: RoutedExchange, answer: Rejection): void {
+    exchange.response.status = answer.status;
+    this.#deps.settle(exchange, () => exchange.respondWithFailure(answer));
   }
 
   /** The upstream failed after its response head. */
-  onFailureAfterHead(x: RoutedExchange, error: Error): void {
-    x.errorClass = classifyFailure(error, true) === 'timeout' ? 'timeout' : 'upstream_cut';
+  onFailureAfterHead(exchange: RoutedExchange, error: Error): void {
+    exchange.errorClass = classifyFailure(error, true) === 'timeout' ? 'timeout' : 'upstream_cut';
   }
 
   /** A stage threw: costs this one request, never the process. */
-  readonly onInternalError = (x: Exchange, error: unknown): void => {
-    this.#deps.log.error({ err: error, requestId: x.request.id }, 'a stage failed');
+  readonly onInternalError = (exchange: Exchange, error: unknown): void => {
+    this.#deps.log.error({ err: error, requestId: exchange.request.id }, 'a stage failed');
     this.#deps.countInternalError();
-    if (x.forwarded) this.#deps.abortCall(x);
-    else x.reject(REJECTIONS.internal);
+    if (exchange.wasForwarded) this.#deps.abortCall(exchange);
+    else exchange.reject(REJECTIONS.internal);
   };
 }

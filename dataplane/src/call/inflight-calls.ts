@@ -1,5 +1,6 @@
 /** The calls under way: which may come in, what happens to one whose agent goes away, and how they all come to an end. */
 
+import { invariant } from '@acg/base/invariant';
 import { noop } from '@acg/base/noop';
 import { SwapRemoveSet } from '@acg/base/swap-remove-set';
 import { OrgConcurrencyLimiter } from '../concurrency/org-concurrency-limiter.js';
@@ -25,9 +26,9 @@ interface InflightCallsDeps {
   readonly spool: { readonly isFull: boolean; isFullFor(orgId: string): boolean };
   readonly settle: Settle;
   readonly probeLeases: ProbeLeases;
-  readonly releaseReservation: (x: RoutedExchange) => void;
+  readonly releaseReservation: (exchange: RoutedExchange) => void;
   /** Whether the refusal of a caller that nobody knows is one of too many from its address. */
-  readonly isOverRejectionLimit: (x: Exchange) => boolean;
+  readonly isOverRejectionLimit: (exchange: Exchange) => boolean;
   readonly rejectionCounter: RejectionCounter;
   readonly metrics: Pick<CallMetrics, 'onRejected'>;
 }
@@ -57,8 +58,8 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
     return this.#calls.size - this.#tarpittedCount;
   }
 
-  add(x: Exchange): void {
-    this.#calls.add(x);
+  add(exchange: Exchange): void {
+    this.#calls.add(exchange);
   }
 
   /** Whether a new request may come in; null: welcome. */
@@ -69,16 +70,16 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
   }
 
   /** Takes a place of the organization's share; null: it has one. */
-  acquireOrgSlot(x: RoutedExchange): Rejection | null {
-    const { orgId } = x.routed.context;
+  acquireOrgSlot(exchange: RoutedExchange): Rejection | null {
+    const { orgId } = exchange.routed.context;
     if (this.#deps.spool.isFullFor(orgId)) return REJECTIONS.spoolFull;
-    const has = this.#orgLimiter.tryAcquire(x, orgId, this.size + this.#openWebSockets);
+    const has = this.#orgLimiter.tryAcquire(exchange.admission, orgId, this.size + this.#openWebSockets);
     return has ? null : REJECTIONS.orgConcurrencyExceeded;
   }
 
   /** Takes a place of those of WebSockets; null: it has one. */
-  acquireWebSocketSlot(x: RoutedExchange): Rejection | null {
-    return this.#webSocketLimiter.acquire(x.handshake!, x.routed.context.orgId);
+  acquireWebSocketSlot(exchange: RoutedExchange): Rejection | null {
+    return this.#webSocketLimiter.acquire(exchange.handshake!, exchange.routed.context.orgId);
   }
 
   /** Places of WebSockets that are taken. */
@@ -87,55 +88,63 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
   }
 
   /** The call becomes a WebSocket, and keeps its places: that of a call until it ends, the other until it is gone. */
-  onWebSocketOpened(x: Exchange): void {
+  onWebSocketOpened(exchange: Exchange): void {
     this.#openWebSockets++;
-    x.keepsSlot = true;
+    exchange.admission.keepsSlot = true;
   }
 
-  onWebSocketEnded(x: Exchange): void {
-    if (!x.keepsSlot) return;
-    this.#openWebSockets--;
-    x.keepsSlot = false;
-    this.#orgLimiter.release(x);
+  onWebSocketEnded(exchange: Exchange): void {
+    if (!exchange.admission.keepsSlot) return;
+    if (invariant(this.#openWebSockets > 0, 'open_websockets_not_negative')) this.#openWebSockets--;
+    exchange.admission.keepsSlot = false;
+    this.#orgLimiter.release(exchange.admission);
   }
 
-  onWebSocketDisconnected(x: Exchange): void {
-    this.#webSocketLimiter.release(x.handshake!);
+  onWebSocketDisconnected(exchange: Exchange): void {
+    this.#webSocketLimiter.release(exchange.handshake!);
   }
 
-  onRejected(x: Exchange, rejection: Rejection): void {
-    this.#deps.metrics.onRejected(x, rejection);
-    this.#deps.probeLeases.release(x);
-    if (x.reservedNanos > 0 && isRouted(x)) this.#deps.releaseReservation(x);
-    const { context } = x;
+  onRejected(exchange: Exchange, rejection: Rejection): void {
+    this.#deps.metrics.onRejected(exchange, rejection);
+    this.#deps.probeLeases.release(exchange);
+    if (exchange.admission.reservedNanos > 0 && isRouted(exchange)) this.#deps.releaseReservation(exchange);
+    const { context } = exchange.access;
     if (context === null) {
-      if (rejection.status < 500 && this.#deps.isOverRejectionLimit(x)) this.#startTarpit(x);
+      if (rejection.status < 500 && this.#deps.isOverRejectionLimit(exchange)) this.#startTarpit(exchange);
       return;
     }
-    const slug = x.routed?.upstream.providerSlug ?? '';
-    this.#deps.rejectionCounter.record(context.orgId, context.agentId, slug, rejection.reason, x.request.startedAtMs);
+    const slug = exchange.routed?.upstream.providerSlug ?? '';
+    this.#deps.rejectionCounter.record(
+      context.orgId,
+      context.agentId,
+      slug,
+      rejection.reason,
+      exchange.request.startedAtMs,
+    );
   }
 
-  onEnded(x: Exchange): void {
-    this.#calls.delete(x);
-    if (x.isTarpitted) this.#tarpittedCount--;
-    if (!x.keepsSlot) this.#orgLimiter.release(x);
-    if (!x.keepsSlot && x.handshake !== null) this.#webSocketLimiter.release(x.handshake);
+  onEnded(exchange: Exchange): void {
+    this.#calls.delete(exchange);
+    if (exchange.response.isTarpitted && invariant(this.#tarpittedCount > 0, 'tarpitted_calls_not_negative'))
+      this.#tarpittedCount--;
+    if (!exchange.admission.keepsSlot) this.#orgLimiter.release(exchange.admission);
+    if (!exchange.admission.keepsSlot && exchange.handshake !== null)
+      this.#webSocketLimiter.release(exchange.handshake);
     if (this.#calls.size === 0) this.#onIdle?.();
   }
 
   /** The agent went away. */
-  onClientAborted(x: Exchange): void {
-    x.aborted = true;
-    if (x.finished) return;
-    if (x.errorClass === '') x.errorClass = 'client_aborted';
-    x.finish();
-    this.#abortUpstream(x);
+  onClientAborted(exchange: Exchange): void {
+    exchange.aborted = true;
+    if (exchange.isFinished) return;
+    if (exchange.errorClass === '') exchange.errorClass = 'client_aborted';
+    exchange.finish();
+    this.#abortUpstream(exchange);
   }
 
-  forEachOpen(visit: (x: RoutedExchange) => void): void {
-    this.#calls.forEach((x) => {
-      if (isRouted(x) && !x.settled) visit(x);
+  forEachOpen(visit: (exchange: RoutedExchange) => void): void {
+    this.#calls.forEach((exchange) => {
+      if (isRouted(exchange) && !exchange.settled) visit(exchange);
     });
   }
 
@@ -145,49 +154,50 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
    */
   abortWhenSpoolFull(): void {
     const { spool } = this.#deps;
-    this.forEachOpen((x) => {
-      if (x.deferredUsage === null || !(spool.isFull || spool.isFullFor(x.routed.context.orgId))) return;
-      if (x.errorClass === '') x.errorClass = 'spool_full';
-      this.abortCall(x);
+    this.forEachOpen((exchange) => {
+      if (exchange.metering.deferredUsage === null || !(spool.isFull || spool.isFullFor(exchange.routed.context.orgId)))
+        return;
+      if (exchange.errorClass === '') exchange.errorClass = 'spool_full';
+      this.abortCall(exchange);
     });
   }
 
   /** Breaks the call off; one that has not gone upstream is looked at again before it does. */
-  revoke(x: RoutedExchange): void {
-    x.revoked = true;
-    if (!x.forwarded || x.settled) return;
-    if (x.errorClass === '') x.errorClass = 'revoked';
-    this.abortCall(x);
+  revoke(exchange: RoutedExchange): void {
+    exchange.access.revoked = true;
+    if (!exchange.wasForwarded || exchange.settled) return;
+    if (exchange.errorClass === '') exchange.errorClass = 'revoked';
+    this.abortCall(exchange);
   }
 
   /** Ends a call without another byte. */
-  abortCall(x: Exchange): void {
-    x.destroyConnection();
-    this.#abortUpstream(x);
+  abortCall(exchange: Exchange): void {
+    exchange.destroyConnection();
+    this.#abortUpstream(exchange);
   }
 
   /** Resolves when every call is done; breaks off what is left after `deadlineMs`. */
   async drain(deadlineMs: number): Promise<void> {
     if (this.#calls.size > 0) await this.#waitUntilIdle(deadlineMs);
     this.#isDrained = true;
-    this.#calls.forEach((x) => {
-      if (x.errorClass === '') x.errorClass = 'shutdown';
-      this.abortCall(x);
+    this.#calls.forEach((exchange) => {
+      if (exchange.errorClass === '') exchange.errorClass = 'shutdown';
+      this.abortCall(exchange);
     });
   }
 
-  #startTarpit(x: Exchange): void {
-    x.isTarpitted = true;
+  #startTarpit(exchange: Exchange): void {
+    exchange.response.isTarpitted = true;
     this.#tarpittedCount++;
   }
 
   /** The agent will get nothing more: ends the call and books what is known of it. */
-  #abortUpstream(x: Exchange): void {
-    x.upstreamOperation?.abort();
-    if (!x.forwarded) {
-      this.#deps.probeLeases.release(x);
-      if (x.reservedNanos > 0 && isRouted(x)) this.#deps.releaseReservation(x);
-    } else if (!x.settled && isRouted(x)) this.#deps.settle(x, noop);
+  #abortUpstream(exchange: Exchange): void {
+    exchange.upstreamCall.operation?.abort();
+    if (!exchange.wasForwarded) {
+      this.#deps.probeLeases.release(exchange);
+      if (exchange.admission.reservedNanos > 0 && isRouted(exchange)) this.#deps.releaseReservation(exchange);
+    } else if (!exchange.settled && isRouted(exchange)) this.#deps.settle(exchange, noop);
   }
 
   #waitUntilIdle(deadlineMs: number): Promise<void> {

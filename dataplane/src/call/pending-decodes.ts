@@ -1,3 +1,5 @@
+import { invariant } from '@acg/base/invariant';
+
 /** Calls that have ended while their meters were still decoding: they are booked a moment later. */
 export class PendingDecodes {
   #count = 0;
@@ -8,6 +10,7 @@ export class PendingDecodes {
   }
 
   onFinished(): void {
+    if (!invariant(this.#count > 0, 'pending_decodes_not_negative')) return;
     if (--this.#count === 0) this.#onNone?.();
   }
 

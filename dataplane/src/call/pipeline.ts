@@ -6,17 +6,17 @@ import type { Exchange, RoutedExchange } from './exchange.js';
 
 /** Go on with the next stage. */
 export const NEXT = 0;
-/** The stage will call `advance(x)` itself. */
+/** The stage will call `advance(exchange)` itself. */
 export const WAIT = 1;
 /** The agent has its answer, or is about to get it. */
 export const DONE = 2;
 
 export type StageResult = typeof NEXT | typeof WAIT | typeof DONE;
-export type Stage = (x: Exchange) => StageResult;
+export type Stage = (exchange: Exchange) => StageResult;
 /** A stage after `route`. */
-export type RoutedStage = (x: RoutedExchange) => StageResult;
+export type RoutedStage = (exchange: RoutedExchange) => StageResult;
 /** Goes on with the stage after the one that returned WAIT. */
-export type Advance = (x: Exchange) => void;
+export type Advance = (exchange: Exchange) => void;
 
 interface Stages {
   /** Up to and with `route`, where there is one. */
@@ -26,23 +26,23 @@ interface Stages {
 
 export class Pipeline {
   readonly #stages: readonly Stage[];
-  readonly #onError: (x: Exchange, error: unknown) => void;
+  readonly #onError: (exchange: Exchange, error: unknown) => void;
 
   /** `onBug` hears of exceptions, which cost one request and never the process. */
-  constructor(build: (advance: Advance) => Stages, onBug: (x: Exchange, error: unknown) => void) {
-    const { unrouted, routed } = build((x) => this.advance(x));
+  constructor(build: (advance: Advance) => Stages, onBug: (exchange: Exchange, error: unknown) => void) {
+    const { unrouted, routed } = build((exchange) => this.advance(exchange));
     this.#stages = [...unrouted, ...(routed as readonly Stage[])];
     this.#onError = onBug;
   }
 
-  advance(x: Exchange): void {
+  advance(exchange: Exchange): void {
     try {
-      while (!x.hasEnded) {
-        const stage = this.#stages[x.nextStageIndex++];
-        if (stage === undefined || stage(x) !== NEXT) return;
+      while (!exchange.hasEnded) {
+        const stage = this.#stages[exchange.nextStageIndex++];
+        if (stage === undefined || stage(exchange) !== NEXT) return;
       }
     } catch (error) {
-      this.#onError(x, error);
+      this.#onError(exchange, error);
     }
   }
 }

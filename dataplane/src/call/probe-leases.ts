@@ -10,16 +10,20 @@ export class ProbeLeases {
   }
 
   /** Of a call that will not go out. One that did returns its place with its usage record. */
-  release(x: Exchange): void {
-    if (x.probeLease === '' || x.forwarded || !isRouted(x)) return;
-    this.#breakers.releaseProbe(x.routed.upstream.circuitKey, x.probeLease);
-    x.probeLease = '';
+  release(exchange: Exchange): void {
+    if (exchange.admission.probeLease === '' || exchange.wasForwarded || !isRouted(exchange)) return;
+    this.#breakers.releaseProbe(exchange.routed.upstream.circuitKey, exchange.admission.probeLease);
+    exchange.admission.probeLease = '';
   }
 
   /** Of a WebSocket that the upstream agreed to: it may last for days, and its probe must not wait for its end. */
-  reportSuccess(x: RoutedExchange): void {
-    if (x.probeLease === '') return;
-    this.#breakers.reportProbeSuccess(x.routed.upstream.circuitKey, x.circuitEpoch, x.probeLease);
-    x.probeLease = '';
+  reportSuccess(exchange: RoutedExchange): void {
+    if (exchange.admission.probeLease === '') return;
+    this.#breakers.reportProbeSuccess(
+      exchange.routed.upstream.circuitKey,
+      exchange.admission.circuitEpoch,
+      exchange.admission.probeLease,
+    );
+    exchange.admission.probeLease = '';
   }
 }

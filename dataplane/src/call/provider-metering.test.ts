@@ -4,6 +4,7 @@ import { chatStream } from '../metering/testing/provider-responses-fixture.js';
 import { PriceTable } from '../pricing/price-table.js';
 import type { RoutedExchange } from './exchange.js';
 import { ProviderMetering } from './provider-metering.js';
+import { createTestExchange } from './testing/exchange-fixture.js';
 
 const metering = new ProviderMetering(
   new PriceTable(() => Date.parse('2026-11-20')),
@@ -11,11 +12,11 @@ const metering = new ProviderMetering(
   1000,
 );
 
-function exchange(routed: object = {}): RoutedExchange {
-  return {
+function createExchange(routed: object = {}): RoutedExchange {
+  const exchange = createTestExchange({
     request: { method: 'POST', headers: ['content-type', 'application/json'] },
     routed: {
-      target: { rest: '/v1/chat/completions', query: null },
+      target: { providerPath: '/v1/chat/completions', query: null },
       upstream: {
         providerSlug: 'openai',
         priceProvider: 'openai',
@@ -26,66 +27,63 @@ function exchange(routed: object = {}): RoutedExchange {
       ...routed,
     },
     body: { bytes: 100 },
-    requestModel: null,
-    requestItems: 0,
-    requestedOutput: null,
-    requestBlobBytes: 0,
-    requestScanner: null,
-    addedUsageOption: false,
-    meter: null,
-    upstreamStatus: 200,
-  } as unknown as RoutedExchange;
+  });
+  exchange.upstreamCall.status = 200;
+  return exchange;
 }
 
 const head = { headers: [], contentLength: -1, mediaType: 'text/event-stream', contentEncoding: '', locationIndex: -1 };
 
 describe('provider metering', () => {
   it('a streamed chat call that did not ask for usage is booked by its usage, and its caller does not see it', () => {
-    const x = exchange();
+    const exchange = createExchange();
     const body = Buffer.from('{"model":"gpt-5-mini","stream":true}');
-    expect(metering.bufferBytesWanted(x)).toBe(1000);
-    expect(metering.prepareRequestBody(x, body).toString()).toContain('"include_usage":true');
-    const edit = metering.openResponseMeter(x, head)!;
+    expect(metering.bufferBytesWanted(exchange)).toBe(1000);
+    expect(metering.prepareRequestBody(exchange, body).toString()).toContain('"include_usage":true');
+    const edit = metering.openResponseMeter(exchange, head)!;
     const answer = chatStream({ texts: ['Hi'], includeUsage: true });
-    x.meter!.observe(answer);
+    exchange.metering.meter!.observe(answer);
     const seen = Buffer.concat([edit.push(answer), edit.flush()]);
     expect(seen).toEqual(chatStream({ texts: ['Hi'], includeUsage: false }));
     // By hand: 86 × $0.25 + 1920 × $0.025 + 300 × $2, per million
-    expect(metering.priceUsage(x, x.meter!.finish(true))).toEqual({ costNanos: 669_500, source: 'library' });
+    expect(metering.priceUsage(exchange, exchange.metering.meter!.finish(true))).toEqual({
+      costNanos: 669_500,
+      source: 'library',
+    });
   });
 
   it('a caller that asked sees its usage', () => {
-    const x = exchange();
+    const exchange = createExchange();
     const body = Buffer.from('{"model":"m","stream":true,"stream_options":{"include_usage":true}}');
-    expect(metering.prepareRequestBody(x, body)).toBe(body);
-    expect(metering.openResponseMeter(x, head)).toBeNull();
+    expect(metering.prepareRequestBody(exchange, body)).toBe(body);
+    expect(metering.openResponseMeter(exchange, head)).toBeNull();
   });
 
   it.each([
-    ['a custom provider', { providerSlug: 'ours', priceProvider: '', usageFormat: 'openai', custom: true }],
-    ['a built-in one that speaks its format', { providerSlug: 'mistral', usageFormat: 'openai', custom: false }],
+    ['a custom provider', { providerSlug: 'ours', priceProvider: '', usageFormat: 'openai', isCustom: true }],
+    ['a built-in one that speaks its format', { providerSlug: 'mistral', usageFormat: 'openai', isCustom: false }],
   ])('%s is metered but never edited: OpenAI alone is', (_what, upstream) => {
-    const x = exchange({ upstream });
+    const exchange = createExchange({ upstream });
     const body = Buffer.from('{"model":"m","stream":true}');
-    expect(metering.bufferBytesWanted(x)).toBe(0);
-    expect(metering.prepareRequestBody(x, body)).toBe(body);
-    expect(x.requestModel).toBe('m');
+    expect(metering.bufferBytesWanted(exchange)).toBe(0);
+    expect(metering.prepareRequestBody(exchange, body)).toBe(body);
+    expect(exchange.metering.requestModel).toBe('m');
   });
 
   it('a body that streams past names its model all the same', async () => {
-    const x = exchange({ target: { rest: '/v1/responses', query: null } });
+    const exchange = createExchange({ target: { providerPath: '/v1/responses', query: null } });
     const body = new RequestBody({ pause: () => {}, resume: () => {} }, 4);
     const bytes = (text: string): ArrayBuffer => new Uint8Array(Buffer.from(text)).buffer;
     body.push(bytes('{"mod'), false);
     body.push(bytes('el":"gpt-'), false);
-    x.requestScanner = metering.createRequestScanner(x);
-    body.observer = x.requestScanner;
+    exchange.metering.requestScanner = metering.createRequestScanner(exchange);
+    body.observer = exchange.metering.requestScanner;
     const stream = body.toStream();
     body.push(bytes('5-nano"}'), true);
     const sent: Buffer[] = [];
     for await (const part of stream) sent.push(part as Buffer);
     expect(Buffer.concat(sent).toString()).toBe('{"model":"gpt-5-nano"}');
-    metering.openResponseMeter(x, { ...head, mediaType: 'application/json' });
-    expect(x.requestModel).toBe('gpt-5-nano');
+    metering.openResponseMeter(exchange, { ...head, mediaType: 'application/json' });
+    expect(exchange.metering.requestModel).toBe('gpt-5-nano');
   });
 });

@@ -32,26 +32,28 @@ export class ProviderMetering implements CallMetering {
     this.#editedBodyBytesMax = editedBodyBytesMax;
   }
 
-  bufferBytesWanted(x: RoutedExchange): number {
-    return canAddUsageOption(x) ? this.#editedBodyBytesMax : 0;
+  bufferBytesWanted(exchange: RoutedExchange): number {
+    return canAddUsageOption(exchange) ? this.#editedBodyBytesMax : 0;
   }
 
-  prepareRequestBody(x: RoutedExchange, body: Buffer): Buffer {
-    if (canAddUsageOption(x)) {
+  prepareRequestBody(exchange: RoutedExchange, body: Buffer): Buffer {
+    if (canAddUsageOption(exchange)) {
       const { facts, edited } = addIncludeUsage(body);
-      x.requestModel = facts.model;
-      x.requestBlobBytes = facts.blobBytes;
-      x.addedUsageOption = edited !== null;
+      exchange.metering.requestModel = facts.model;
+      exchange.metering.requestBlobBytes = facts.blobBytes;
+      exchange.metering.addedUsageOption = edited !== null;
       return edited ?? body;
     }
-    if (needsRequestScan(x)) {
-      storeRequestFacts(x, scanRequest(body, findHeader(x, 'content-type'), isBilledByRequest(x)));
+    if (needsRequestScan(exchange)) {
+      storeRequestFacts(exchange, scanRequest(body, findHeader(exchange, 'content-type'), isBilledByRequest(exchange)));
     }
     return body;
   }
 
-  createRequestScanner(x: RoutedExchange): RequestScanner | null {
-    return needsRequestScan(x) ? new RequestScanner(findHeader(x, 'content-type'), isBilledByRequest(x)) : null;
+  createRequestScanner(exchange: RoutedExchange): RequestScanner | null {
+    return needsRequestScan(exchange)
+      ? new RequestScanner(findHeader(exchange, 'content-type'), isBilledByRequest(exchange))
+      : null;
   }
 
   mustFetchWhole({ request, routed: { target, upstream } }: RoutedExchange): boolean {
@@ -60,69 +62,77 @@ export class ProviderMetering implements CallMetering {
     return isMetered && needsWholeResponse(request.method, target.providerPath);
   }
 
-  openResponseMeter(x: RoutedExchange, head: ResponseHead): BodyEdit | null {
-    if (x.requestScanner !== null) storeRequestFacts(x, x.requestScanner.facts());
-    const { target, upstream } = x.routed;
-    x.meter = createMeter({
+  openResponseMeter(exchange: RoutedExchange, head: ResponseHead): BodyEdit | null {
+    if (exchange.metering.requestScanner !== null)
+      storeRequestFacts(exchange, exchange.metering.requestScanner.facts());
+    const { target, upstream } = exchange.routed;
+    exchange.metering.meter = createMeter({
       usageFormat: upstream.usageFormat,
-      method: x.request.method,
+      method: exchange.request.method,
       path: target.providerPath,
-      requestBytes: x.body?.bytes ?? 0,
-      requestBlobBytes: x.requestBlobBytes,
-      requestModel: x.requestModel,
-      requestItemCount: x.requestItems,
-      requestedOutput: x.requestedOutput,
-      status: x.upstreamStatus,
+      requestBytes: exchange.body?.bytes ?? 0,
+      requestBlobBytes: exchange.metering.requestBlobBytes,
+      requestModel: exchange.metering.requestModel,
+      requestItemCount: exchange.metering.requestItemCount,
+      requestedOutput: exchange.metering.requestedOutput,
+      status: exchange.upstreamCall.status,
       contentType: head.mediaType,
       contentEncoding: head.contentEncoding,
-      tokensOutMax: x.reservedOutput?.isStatedByRequest ? x.reservedOutput.tokens : null,
-      onDeferredUsage: mayReportUsageAgain(x) ? (line) => this.#addDeferredUsage(x, line) : null,
+      tokensOutMax: exchange.admission.reservedOutput?.isStatedByRequest
+        ? exchange.admission.reservedOutput.tokens
+        : null,
+      onDeferredUsage: mayReportUsageAgain(exchange) ? (line) => this.#addDeferredUsage(exchange, line) : null,
     });
     // A compressed answer cannot be cut: the caller then sees the usage that it did not ask for.
-    const isCut = x.addedUsageOption && head.mediaType === 'text/event-stream' && head.contentEncoding === '';
+    const isCut =
+      exchange.metering.addedUsageOption && head.mediaType === 'text/event-stream' && head.contentEncoding === '';
     return isCut ? new StreamUsageFilter() : null;
   }
 
-  estimateUnanswered(x: RoutedExchange): UsageReading | null {
-    if (x.requestScanner !== null) storeRequestFacts(x, x.requestScanner.facts());
+  estimateUnanswered(exchange: RoutedExchange): UsageReading | null {
+    if (exchange.metering.requestScanner !== null)
+      storeRequestFacts(exchange, exchange.metering.requestScanner.facts());
     return estimateAbortedCall({
-      usageFormat: x.routed.upstream.usageFormat,
-      method: x.request.method,
-      path: x.routed.target.providerPath,
-      requestBytes: x.body?.bytes ?? 0,
-      requestBlobBytes: x.requestBlobBytes,
-      requestModel: x.requestModel,
-      requestedOutput: x.requestedOutput,
+      usageFormat: exchange.routed.upstream.usageFormat,
+      method: exchange.request.method,
+      path: exchange.routed.target.providerPath,
+      requestBytes: exchange.body?.bytes ?? 0,
+      requestBlobBytes: exchange.metering.requestBlobBytes,
+      requestModel: exchange.metering.requestModel,
+      requestedOutput: exchange.metering.requestedOutput,
     });
   }
 
-  #addDeferredUsage(x: RoutedExchange, line: DeferredUsageReading): void {
-    x.deferredUsage ??= new DeferredUsageBatcher(toDeferredUsageFetch(x), this.#deferredUsageSink);
+  #addDeferredUsage(exchange: RoutedExchange, line: DeferredUsageReading): void {
+    exchange.metering.deferredUsage ??= new DeferredUsageBatcher(
+      toDeferredUsageFetch(exchange),
+      this.#deferredUsageSink,
+    );
     // What a request costs by itself is due for the call that fetches, not for each of its lines.
     const { costNanos, source } = this.#prices.calculateUsageCost({
-      upstream: x.routed.upstream,
+      upstream: exchange.routed.upstream,
       reading: line.reading,
     });
-    x.deferredUsage.add(line, costNanos, source);
+    exchange.metering.deferredUsage.add(line, costNanos, source);
   }
 
-  maxCostNanos(x: RoutedExchange, call: MaxCostInput): number {
-    return this.#prices.calculateMaxCostNanos(x.routed.upstream, call);
+  maxCostNanos(exchange: RoutedExchange, call: MaxCostInput): number {
+    return this.#prices.calculateMaxCostNanos(exchange.routed.upstream, call);
   }
 
-  priceUsage(x: RoutedExchange, reading: UsageReading): CallCost {
-    return this.#prices.calculateCost({ upstream: x.routed.upstream, reading });
+  priceUsage(exchange: RoutedExchange, reading: UsageReading): CallCost {
+    return this.#prices.calculateCost({ upstream: exchange.routed.upstream, reading });
   }
 }
 
 function storeRequestFacts(
-  x: Exchange,
+  exchange: Exchange,
   { model, itemCount: items, requestedOutput: order, blobBytes }: RequestFacts,
 ): void {
-  x.requestModel = model;
-  x.requestItems = items;
-  x.requestedOutput = order;
-  x.requestBlobBytes = blobBytes;
+  exchange.metering.requestModel = model;
+  exchange.metering.requestItemCount = items;
+  exchange.metering.requestedOutput = order;
+  exchange.metering.requestBlobBytes = blobBytes;
 }
 
 /** Calls that some models bill by what is asked for. */
@@ -146,30 +156,30 @@ function toDeferredUsageFetch({ request, admission, routed: { context, upstream 
     keyId: context.keyId,
     providerSlug: upstream.providerSlug,
     startedAtMs: request.startedAtMs,
-    month: formatMonth(admission!.month),
+    month: formatMonth(admission.result!.month),
   };
 }
 
 /** Formats whose requests say something that their answers may not. */
-function needsRequestScan(x: RoutedExchange): boolean {
-  const { usageFormat } = x.routed.upstream;
-  return x.request.method === 'POST' && usageFormat !== 'none' && usageFormat !== 's3';
+function needsRequestScan(exchange: RoutedExchange): boolean {
+  const { usageFormat } = exchange.routed.upstream;
+  return exchange.request.method === 'POST' && usageFormat !== 'none' && usageFormat !== 's3';
 }
 
-function canAddUsageOption(x: RoutedExchange): boolean {
-  const { target, upstream } = x.routed;
+function canAddUsageOption(exchange: RoutedExchange): boolean {
+  const { target, upstream } = exchange.routed;
   if (!shouldRequestStreamUsage(upstream.providerSlug)) return false;
-  const { method } = x.request;
+  const { method } = exchange.request;
   return canRequestStreamUsage(
     method,
     target.providerPath,
-    findHeader(x, 'content-type'),
-    findHeader(x, 'content-encoding'),
+    findHeader(exchange, 'content-type'),
+    findHeader(exchange, 'content-encoding'),
   );
 }
 
-function findHeader(x: Exchange, name: string): string | null {
-  const { headers } = x.request;
+function findHeader(exchange: Exchange, name: string): string | null {
+  const { headers } = exchange.request;
   for (let i = 0; i < headers.length; i += 2) if (headers[i] === name) return headers[i + 1]!;
   return null;
 }

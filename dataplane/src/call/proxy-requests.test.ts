@@ -168,7 +168,7 @@ test('usage: record and counters name the month of the admission, whatever the c
   await agent.waitForText('\r\n\r\nok');
   expect(gateway.records).toMatchObject([{ month: '2020-12' }]);
   // The fixture's meter takes each byte of the answer for a token.
-  expect(gateway.settlements).toMatchObject([{ month, costNanos: 5, tokens: 2, holdNanos: 0 }]);
+  expect(gateway.settlements).toMatchObject([{ month, costNanos: 5, tokens: 2, reservationNanos: 0 }]);
 });
 
 test('circuit: a probe carries its lease and epoch in the usage record', async () => {
@@ -287,7 +287,7 @@ test('token: each question about one is ended with what it was; what the cache k
 
 test('overload: connections past those of one address are closed, unless it is exempt', async () => {
   await gateway.stop();
-  const options = { connectionsPerAddressMax: 2, exemptAddress: () => false };
+  const options = { connectionsPerAddressMax: 2, isAddressExempt: () => false };
   gateway = await ProxyFixture.start(createContext([createUpstream(upstream.origin)]), options);
   const kept = [await connectRaw(gateway.port), await connectRaw(gateway.port)];
   const late = await connectRaw(gateway.port);

@@ -9,9 +9,9 @@ import type { RoutedExchange } from './exchange.js';
 
 /** What is open, of one kind. */
 export interface RevocableSessions {
-  forEachOpen(visit: (x: RoutedExchange) => void): void;
+  forEachOpen(visit: (exchange: RoutedExchange) => void): void;
   /** Its access is gone. `why` is for the agent. */
-  revoke(x: RoutedExchange, why: string): void;
+  revoke(exchange: RoutedExchange, why: string): void;
 }
 
 interface ContextLookup {
@@ -21,7 +21,7 @@ interface ContextLookup {
 
 interface RecheckedSession {
   readonly sessions: RevocableSessions;
-  readonly x: RoutedExchange;
+  readonly exchange: RoutedExchange;
 }
 
 /** Tokens that are asked about at a time, so that calls' own lookups have room beside a review. */
@@ -45,27 +45,27 @@ export class SessionRevoker {
 
   /** `lost`: whether access under that context to that provider was taken away. */
   revokeMatching(lost: (context: AgentContext, providerSlug: string) => boolean): void {
-    this.#forEach((x, open) => {
-      if (lost(x.routed.context, x.routed.upstream.providerSlug)) open.revoke(x, REVOKED_MESSAGE);
+    this.#forEach((exchange, open) => {
+      if (lost(exchange.routed.context, exchange.routed.upstream.providerSlug)) open.revoke(exchange, REVOKED_MESSAGE);
     });
   }
 
   /** Ends what was opened with a key whose time is over. */
   revokeExpired(nowMs: number): void {
-    this.#forEach((x, open) => {
-      const endMs = x.routed.context.keyExpiresAtMs;
-      if (endMs !== null && nowMs >= endMs) open.revoke(x, 'the key has expired');
+    this.#forEach((exchange, open) => {
+      const endMs = exchange.routed.context.keyExpiresAtMs;
+      if (endMs !== null && nowMs >= endMs) open.revoke(exchange, 'the key has expired');
     });
   }
 
   /** Nobody can say what was revoked meanwhile: everything that is open is looked at again. */
   recheckAll(): void {
     this.#waiting = new Map();
-    this.#forEach((x, open) => {
-      const key = `${x.tokenHash} ${x.agentRef}`;
+    this.#forEach((exchange, open) => {
+      const key = `${exchange.access.tokenHash} ${exchange.access.agentRef}`;
       const asked = this.#waiting.get(key);
-      if (asked === undefined) this.#waiting.set(key, [{ sessions: open, x }]);
-      else asked.push({ sessions: open, x });
+      if (asked === undefined) this.#waiting.set(key, [{ sessions: open, exchange }]);
+      else asked.push({ sessions: open, exchange });
     });
     this.#resolveWaiting();
   }
@@ -75,8 +75,8 @@ export class SessionRevoker {
     this.#waiting = new Map();
   }
 
-  #forEach(visit: (x: RoutedExchange, open: RevocableSessions) => void): void {
-    for (const open of this.#sessionSets) open.forEachOpen((x) => visit(x, open));
+  #forEach(visit: (exchange: RoutedExchange, open: RevocableSessions) => void): void {
+    for (const open of this.#sessionSets) open.forEachOpen((exchange) => visit(exchange, open));
   }
 
   #resolveWaiting(): void {
@@ -84,7 +84,7 @@ export class SessionRevoker {
       if (this.#pendingLookups >= CONCURRENT_LOOKUPS_MAX) return;
       this.#waiting.delete(key);
       this.#pendingLookups++;
-      const { tokenHash, agentRef } = asked[0]!.x;
+      const { tokenHash, agentRef } = asked[0]!.exchange.access;
       const lookup = this.#contexts.get(tokenHash, agentRef);
       if (lookup === null)
         this.#contexts.resolve(tokenHash, agentRef, null, (found) => this.#onResolved(key, asked, found));
@@ -102,16 +102,16 @@ export class SessionRevoker {
       }, RETRY_DELAY_MS).unref();
       return;
     }
-    for (const { sessions: open, x } of asked)
-      if (!isStillAuthorized(x, lookup.context, Date.now())) open.revoke(x, REVOKED_MESSAGE);
+    for (const { sessions: open, exchange } of asked)
+      if (!isStillAuthorized(exchange, lookup.context, Date.now())) open.revoke(exchange, REVOKED_MESSAGE);
     this.#resolveWaiting();
   }
 }
 
-function isStillAuthorized(x: RoutedExchange, context: AgentContext | null, nowMs: number): boolean {
+function isStillAuthorized(exchange: RoutedExchange, context: AgentContext | null, nowMs: number): boolean {
   if (context === null || context.agentStatus !== 'active') return false;
   if (context.keyExpiresAtMs !== null && nowMs >= context.keyExpiresAtMs) return false;
-  const { providerSlug, accountId } = x.routed.upstream;
+  const { providerSlug, accountId } = exchange.routed.upstream;
   const upstream = context.upstreams.get(providerSlug);
   return upstream?.accountId === accountId && upstream.accountStatus === 'active';
 }

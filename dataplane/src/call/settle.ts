@@ -2,6 +2,7 @@
  * Ends every forwarded exchange exactly once, whichever way it went: usage, cost, spend, circuit outcome, and the one
  * usage record that the spool takes before the last byte of the response leaves.
  */
+import { invariant } from '@acg/base/invariant';
 import { CircuitOutcome, type IUsageRecord } from '@acg/proto/messages';
 import { MonthNameCache } from '../limits/calendar-month.js';
 import type { Counters } from '../limits/counters.js';
@@ -19,14 +20,14 @@ export interface UsageRecordSink {
 }
 
 /** Books `x`; `done` runs when its record is on disk, or with an error when it is not. A second call only runs `done`. */
-export type Settle = (x: RoutedExchange, done: (error: Error | null) => void) => void;
+export type Settle = (exchange: RoutedExchange, done: (error: Error | null) => void) => void;
 
 interface SettleDeps {
   readonly spool: UsageRecordSink;
   readonly counters: Pick<Counters, 'settle'>;
   readonly metering: Pick<CallMetering, 'priceUsage' | 'estimateUnanswered'>;
   readonly pendingDecodes: Pick<PendingDecodes, 'onStarted' | 'onFinished'>;
-  readonly onSettled: (x: RoutedExchange, reading: UsageReading | null, price: CallCost) => void;
+  readonly onSettled: (exchange: RoutedExchange, reading: UsageReading | null, price: CallCost) => void;
   /** A call with a hard budget has cost more than it had reserved. */
   readonly onReservationExceeded: (nanos: number) => void;
 }
@@ -40,37 +41,49 @@ const TRANSPORT_ERROR_CLASSES: ReadonlySet<string> = new Set(['connect', 'timeou
 
 export function createSettle(deps: SettleDeps): Settle {
   const months = new MonthNameCache();
-  return (x, done) => {
-    if (x.settled) {
+  return (exchange, done) => {
+    if (exchange.settled) {
       done(null);
       return;
     }
-    x.settled = true;
-    if (x.meter?.drain?.(() => recordAfterDecode(x, done))) deps.pendingDecodes.onStarted();
-    else recordUsage(x, done);
+    exchange.settled = true;
+    if (!invariant(exchange.wasAdmitted, 'settle_after_admission')) {
+      done(null);
+      return;
+    }
+    if (exchange.metering.meter?.drain?.(() => recordAfterDecode(exchange, done))) deps.pendingDecodes.onStarted();
+    else recordUsage(exchange, done);
   };
 
-  function recordAfterDecode(x: RoutedExchange, done: Parameters<Settle>[1]): void {
-    recordUsage(x, done);
+  function recordAfterDecode(exchange: RoutedExchange, done: Parameters<Settle>[1]): void {
+    recordUsage(exchange, done);
     deps.pendingDecodes.onFinished();
   }
 
-  function recordUsage(x: RoutedExchange, done: Parameters<Settle>[1]): void {
-    const isUnanswered = wasAbortedBeforeResponse(x);
-    const reading = isUnanswered ? deps.metering.estimateUnanswered(x) : (x.meter?.finish(x.responseComplete) ?? null);
-    if (reading?.streamError != null && x.errorClass === '') x.errorClass = 'stream_error';
-    const successful = x.upstreamStatus >= 200 && x.upstreamStatus < 300;
-    const price = (successful || isUnanswered) && reading !== null ? deps.metering.priceUsage(x, reading) : NO_PRICE;
-    x.deferredUsage?.flush(); // before the record that they belong to
-    // The record first: what is scheduled first runs first at the end of this turn, and the answer waits for the record.
-    deps.spool.appendRecord(buildUsageRecord(x, reading, price, months), done);
-    if (x.routed.context.agentLimits.hardBudget && price.costNanos > x.reservedNanos) {
-      deps.onReservationExceeded(price.costNanos - x.reservedNanos);
+  function recordUsage(exchange: RoutedExchange, done: Parameters<Settle>[1]): void {
+    if (!invariant(!exchange.metering.isRecorded, 'settle_records_once')) {
+      done(null);
+      return;
     }
-    const { reservedNanos: holdNanos } = x;
-    x.reservedNanos = 0;
-    settleCounters(deps.counters, x, price.costNanos, reading, holdNanos);
-    deps.onSettled(x, reading, price);
+    exchange.metering.isRecorded = true;
+    const isUnanswered = wasAbortedBeforeResponse(exchange);
+    const reading = isUnanswered
+      ? deps.metering.estimateUnanswered(exchange)
+      : (exchange.metering.meter?.finish(exchange.upstreamCall.responseComplete) ?? null);
+    if (reading?.streamError != null && exchange.errorClass === '') exchange.errorClass = 'stream_error';
+    const successful = exchange.upstreamCall.status >= 200 && exchange.upstreamCall.status < 300;
+    const price =
+      (successful || isUnanswered) && reading !== null ? deps.metering.priceUsage(exchange, reading) : NO_PRICE;
+    exchange.metering.deferredUsage?.flush(); // before the record that they belong to
+    // The record first: what is scheduled first runs first at the end of this turn, and the answer waits for the record.
+    deps.spool.appendRecord(buildUsageRecord(exchange, reading, price, months), done);
+    if (exchange.routed.context.agentLimits.hardBudget && price.costNanos > exchange.admission.reservedNanos) {
+      deps.onReservationExceeded(price.costNanos - exchange.admission.reservedNanos);
+    }
+    const { reservedNanos: holdNanos } = exchange.admission;
+    exchange.admission.reservedNanos = 0;
+    settleCounters(deps.counters, exchange, price.costNanos, reading, holdNanos);
+    deps.onSettled(exchange, reading, price);
   }
 }
 
@@ -78,23 +91,26 @@ export function createSettle(deps: SettleDeps): Settle {
  * The one case without a 2xx that costs something: the agent left after its whole request had been sent, and providers
  * bill the input that they have begun to work on. Timeouts and failures of the provider stay free.
  */
-const wasAbortedBeforeResponse = (x: RoutedExchange): boolean =>
-  x.aborted && x.errorClass === 'client_aborted' && x.upstreamStatus === 0 && x.requestFullySent;
+const wasAbortedBeforeResponse = (exchange: RoutedExchange): boolean =>
+  exchange.aborted &&
+  exchange.errorClass === 'client_aborted' &&
+  exchange.upstreamCall.status === 0 &&
+  exchange.upstreamCall.requestFullySent;
 
 function settleCounters(
   counters: Pick<Counters, 'settle'>,
-  x: RoutedExchange,
+  exchange: RoutedExchange,
   costNanos: number,
   reading: UsageReading | null,
   holdNanos: number,
 ): void {
   const tokens = reading === null ? 0 : sumInputTokens(reading) + reading.tokensOut;
   if (costNanos === 0 && tokens === 0 && holdNanos === 0) return;
-  const { context, upstream } = x.routed;
+  const { context, upstream } = exchange.routed;
   counters.settle({
     limits: context.agentLimits,
     providerSlug: upstream.providerSlug,
-    month: x.admission!.month,
+    month: exchange.admission.result!.month,
     costNanos,
     tokens,
     reservationNanos: holdNanos,
@@ -102,61 +118,66 @@ function settleCounters(
 }
 
 /** Gives back what a call has reserved that never went upstream. */
-export function releaseReservation(counters: Pick<Counters, 'settle'>, x: RoutedExchange): void {
-  const { reservedNanos: holdNanos } = x;
-  x.reservedNanos = 0;
-  settleCounters(counters, x, 0, null, holdNanos);
+export function releaseReservation(counters: Pick<Counters, 'settle'>, exchange: RoutedExchange): void {
+  const { reservedNanos: holdNanos } = exchange.admission;
+  exchange.admission.reservedNanos = 0;
+  settleCounters(counters, exchange, 0, null, holdNanos);
 }
 
 /** Gives back what was granted to a call that had been settled meanwhile. */
-export function releaseGrantedNanos(counters: Pick<Counters, 'settle'>, x: RoutedExchange, nanos: number): void {
-  settleCounters(counters, x, 0, null, nanos);
+export function releaseGrantedNanos(counters: Pick<Counters, 'settle'>, exchange: RoutedExchange, nanos: number): void {
+  settleCounters(counters, exchange, 0, null, nanos);
 }
 
 const sumInputTokens = (reading: UsageReading): number =>
   reading.tokensInUncached + reading.tokensCacheRead + reading.tokensCacheWrite;
 
 /** What this exchange says about the health of its upstream (docs/contract.md#circuits). */
-function computeCircuitOutcome(x: RoutedExchange, streamError: string | null): number {
-  const { upstream } = x.routed;
-  if (x.failedLocally) return CircuitOutcome.NEUTRAL;
+function computeCircuitOutcome(exchange: RoutedExchange, streamError: string | null): number {
+  const { upstream } = exchange.routed;
+  if (exchange.upstreamCall.failedLocally) return CircuitOutcome.NEUTRAL;
   // No connection came about: no agent can bring that about by what it sends.
-  if (!x.requestSent && TRANSPORT_ERROR_CLASSES.has(x.errorClass)) return CircuitOutcome.FAILURE;
-  if (upstream.failureStatuses.has(x.upstreamStatus)) {
+  if (!exchange.upstreamCall.requestSent && TRANSPORT_ERROR_CLASSES.has(exchange.errorClass))
+    return CircuitOutcome.FAILURE;
+  if (upstream.failureStatuses.has(exchange.upstreamCall.status)) {
     const marker = upstream.failureExemptMarker;
-    return marker !== null && x.failureBodyPrefix.includes(marker) ? CircuitOutcome.NEUTRAL : CircuitOutcome.FAILURE;
+    return marker !== null && exchange.upstreamCall.failureBodyPrefix.includes(marker)
+      ? CircuitOutcome.NEUTRAL
+      : CircuitOutcome.FAILURE;
   }
   // A provider may end an upload that the agent lets stall, and any agent can let one stall.
-  if (x.body !== null && !x.body.isFullySent) return CircuitOutcome.NEUTRAL;
-  if (TRANSPORT_ERROR_CLASSES.has(x.errorClass)) return CircuitOutcome.FAILURE;
-  if (x.upstreamStatus === 0) return CircuitOutcome.NEUTRAL;
+  if (exchange.body !== null && !exchange.body.isFullySent) return CircuitOutcome.NEUTRAL;
+  if (TRANSPORT_ERROR_CLASSES.has(exchange.errorClass)) return CircuitOutcome.FAILURE;
+  if (exchange.upstreamCall.status === 0) return CircuitOutcome.NEUTRAL;
   if (streamError !== null && PROVIDER_STREAM_ERRORS.has(streamError)) return CircuitOutcome.FAILURE;
   // The agent left before the end: nobody knows how it would have gone on.
-  return x.responseComplete ? CircuitOutcome.SUCCESS : CircuitOutcome.NEUTRAL;
+  return exchange.upstreamCall.responseComplete ? CircuitOutcome.SUCCESS : CircuitOutcome.NEUTRAL;
 }
 
 function buildUsageRecord(
-  x: RoutedExchange,
+  exchange: RoutedExchange,
   reading: UsageReading | null,
   price: CallCost,
   months: MonthNameCache,
 ): IUsageRecord {
-  const { context, target, upstream } = x.routed;
+  const { context, target, upstream } = exchange.routed;
   const { providerPath: rest } = target;
   const record: IUsageRecord = {
-    id: x.request.id,
+    id: exchange.request.id,
     keyId: context.keyId,
     agentId: context.agentId,
     orgId: context.orgId,
     projectId: context.projectId,
     providerSlug: upstream.providerSlug,
     accountId: upstream.accountId,
-    startedAtMs: x.request.startedAtMs,
-    method: x.request.method,
+    startedAtMs: exchange.request.startedAtMs,
+    method: exchange.request.method,
     path: redactPath(rest),
-    status: x.upstreamStatus,
-    error: x.errorClass,
-    model: redactGatewayTokens(x.deferredUsage?.model ?? reading?.model ?? x.requestModel ?? ''),
+    status: exchange.upstreamCall.status,
+    error: exchange.errorClass,
+    model: redactGatewayTokens(
+      exchange.metering.deferredUsage?.model ?? reading?.model ?? exchange.metering.requestModel ?? '',
+    ),
     tokensInUncached: reading?.tokensInUncached ?? 0,
     tokensCacheRead: reading?.tokensCacheRead ?? 0,
     tokensCacheWrite: reading?.tokensCacheWrite ?? 0,
@@ -164,22 +185,23 @@ function buildUsageRecord(
     tokensReasoning: reading?.tokensReasoning ?? 0,
     costNanos: price.costNanos,
     usageSource: reading?.source ?? 'none',
-    priceSource: x.deferredUsage?.priceSource ?? price.source,
-    durationMs: Math.round(performance.now() - x.request.startedAtPerfMs),
-    bytesIn: x.body?.bytes ?? x.bytesIn,
-    bytesOut: x.bytesOut,
-    streamed: x.streamed,
+    priceSource: exchange.metering.deferredUsage?.priceSource ?? price.source,
+    durationMs: Math.round(performance.now() - exchange.request.startedAtPerfMs),
+    bytesIn: exchange.body?.bytes ?? exchange.metering.bytesIn,
+    bytesOut: exchange.metering.bytesOut,
+    streamed: exchange.response.streamed,
     circuitKey: upstream.circuitKey,
-    circuitEpoch: x.circuitEpoch,
-    circuitOutcome: computeCircuitOutcome(x, reading?.streamError ?? null),
-    probeLease: x.probeLease,
-    responseStatus: x.responseStatus,
-    websocket: x.websocket,
-    traceparent: findTraceparent(x.request.headers),
-    month: months.get(x.admission!.month),
-    lined: x.deferredUsage !== null,
+    circuitEpoch: exchange.admission.circuitEpoch,
+    circuitOutcome: computeCircuitOutcome(exchange, reading?.streamError ?? null),
+    probeLease: exchange.admission.probeLease,
+    responseStatus: exchange.response.status,
+    websocket: exchange.isWebSocket,
+    traceparent: findTraceparent(exchange.request.headers),
+    month: months.get(exchange.admission.result!.month),
+    lined: exchange.metering.deferredUsage !== null,
   };
-  if (x.respondedAtPerfMs > 0) record.ttfbMs = Math.round(x.respondedAtPerfMs - x.request.startedAtPerfMs);
+  if (exchange.upstreamCall.respondedAtPerfMs > 0)
+    record.ttfbMs = Math.round(exchange.upstreamCall.respondedAtPerfMs - exchange.request.startedAtPerfMs);
   return record;
 }
 

@@ -26,8 +26,8 @@ export class TokenIpTracker {
     this.#clientAddress = clientAddress;
   }
 
-  observe(x: Exchange, context: AgentContext): void {
-    const nowMs = x.request.startedAtMs;
+  observe(exchange: Exchange, context: AgentContext): void {
+    const nowMs = exchange.request.startedAtMs;
     const rested = this.#allowanceFullAtMs.get(context);
     if (rested === undefined) this.#allowanceFullAtMs.set(context, { ms: nowMs + OBSERVATION_COST_MS });
     else {
@@ -36,6 +36,12 @@ export class TokenIpTracker {
       if (usedMs >= OBSERVATION_BURST_MS && !clockWentBack) return;
       rested.ms = (usedMs > 0 && !clockWentBack ? rested.ms : nowMs) + OBSERVATION_COST_MS;
     }
-    this.#observations.observe(context.orgId, context.agentId, context.keyId, this.#clientAddress.resolve(x), nowMs);
+    this.#observations.observe(
+      context.orgId,
+      context.agentId,
+      context.keyId,
+      this.#clientAddress.resolve(exchange),
+      nowMs,
+    );
   }
 }

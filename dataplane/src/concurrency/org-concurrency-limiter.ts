@@ -6,6 +6,8 @@
  * have caught up. However many organizations take all they can, some places are left: beside two a 15th, and so on.
  */
 
+import { invariant } from '@acg/base/invariant';
+
 /** What one organization has under way. */
 export interface OrgInflight {
   readonly orgId: string;
@@ -32,21 +34,23 @@ export class OrgConcurrencyLimiter {
   }
 
   /** `total`: calls under way, this one included. False: the organization has what it may have. */
-  tryAcquire(x: SlotHolder, orgId: string, total: number): boolean {
+  tryAcquire(holder: SlotHolder, orgId: string, total: number): boolean {
+    if (!invariant(holder.slot === null, 'slot_acquired_once')) return true;
     let share = this.#inflightByOrg.get(orgId);
     if (share === undefined) {
       share = { orgId, inflight: 0 };
       this.#inflightByOrg.set(orgId, share);
     } else if (!this.#canAcquire(share.inflight, total - 1)) return false;
     share.inflight++;
-    x.slot = share;
+    holder.slot = share;
     return true;
   }
 
-  release(x: SlotHolder): void {
-    const { slot: share } = x;
+  release(holder: SlotHolder): void {
+    const { slot: share } = holder;
     if (share === null) return;
-    x.slot = null;
+    holder.slot = null;
+    if (!invariant(share.inflight > 0, 'org_inflight_not_negative')) return;
     if (--share.inflight === 0) this.#inflightByOrg.delete(share.orgId);
   }
 

@@ -3,6 +3,7 @@
  * puts an agent's message together unseen, so what all unfinished ones take is bounded by their number only.
  */
 
+import { invariant } from '@acg/base/invariant';
 import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
 import { OrgConcurrencyLimiter, type SlotHolder } from './org-concurrency-limiter.js';
 
@@ -31,7 +32,7 @@ export class WebSocketLimiter {
   /** Who holds none gives none back. */
   release(holder: SlotHolder): void {
     if (holder.slot === null) return;
-    this.#slotsUsed--;
+    if (invariant(this.#slotsUsed > 0, 'websocket_slots_not_negative')) this.#slotsUsed--;
     this.#orgLimiter.release(holder);
   }
 }

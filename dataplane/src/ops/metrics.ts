@@ -196,18 +196,21 @@ export class Metrics implements CallMetrics, CountersMetrics {
     );
   }
 
-  onRejected(_x: Exchange, rejection: Rejection): void {
+  onRejected(_exchange: Exchange, rejection: Rejection): void {
     this.#rejections.cell(rejection.reason).value++;
   }
 
-  onSettled(x: RoutedExchange, reading: UsageReading | null, price: CallCost): void {
-    if (x.streamed) this.streams--;
-    const provider = x.routed.upstream.publicSlug;
+  onSettled(exchange: RoutedExchange, reading: UsageReading | null, price: CallCost): void {
+    if (exchange.response.streamed) this.streams--;
+    const provider = exchange.routed.upstream.publicSlug;
     const cells = this.#providers.get(provider) ?? this.#createProviderCells(provider);
-    cells.requests[Math.min(5, Math.trunc(x.upstreamStatus / 100))]!.value++;
-    cells.overhead.observe((x.dispatchedAtPerfMs - x.request.startedAtPerfMs) / 1000);
-    if (x.respondedAtPerfMs > 0) cells.upstream.observe((x.respondedAtPerfMs - x.dispatchedAtPerfMs) / 1000);
-    if (x.upstreamStatus < 200 || x.upstreamStatus > 299) return;
+    cells.requests[Math.min(5, Math.trunc(exchange.upstreamCall.status / 100))]!.value++;
+    cells.overhead.observe((exchange.upstreamCall.dispatchedAtPerfMs - exchange.request.startedAtPerfMs) / 1000);
+    if (exchange.upstreamCall.respondedAtPerfMs > 0)
+      cells.upstream.observe(
+        (exchange.upstreamCall.respondedAtPerfMs - exchange.upstreamCall.dispatchedAtPerfMs) / 1000,
+      );
+    if (exchange.upstreamCall.status < 200 || exchange.upstreamCall.status > 299) return;
     if (reading !== null) this.#usage.cell(reading.source).value++;
     this.#priceSources.cell(provider, price.source).value++;
   }

@@ -113,16 +113,16 @@ function createRelayDeps({
 }: ProxyPipelineDeps): RelayDeps {
   const gatewayUrl = new GatewayUrlResolver(options.publicUrl, options.trustedProxyCidrs);
   return {
-    planResponse: (x, status, rawHeaders) => {
-      circuits.onUpstreamAnswered(x.routed.upstream);
-      const plan = planResponse(x, status, rawHeaders, metering, gatewayUrl);
-      if (x.streamed) metrics.onStreamOpened();
+    planResponse: (exchange, status, rawHeaders) => {
+      circuits.onUpstreamAnswered(exchange.routed.upstream);
+      const plan = planResponse(exchange, status, rawHeaders, metering, gatewayUrl);
+      if (exchange.response.streamed) metrics.onStreamOpened();
       return plan;
     },
     settle,
-    onFailureBeforeHead: (x, error) => failures.onFailureBeforeHead(x, error),
-    onFailureAfterHead: (x, error) => failures.onFailureAfterHead(x, error),
-    releaseConnection: (x) => x.connection?.release(),
+    onFailureBeforeHead: (exchange, error) => failures.onFailureBeforeHead(exchange, error),
+    onFailureAfterHead: (exchange, error) => failures.onFailureAfterHead(exchange, error),
+    releaseConnection: (exchange) => exchange.upstreamCall.connection?.release(),
     gcPacer: garbage,
     idleFlushTimer: new IdleFlushTimer(),
   };

@@ -78,8 +78,8 @@ test.each([
   const cents = (count: number): number => count * 10_000_000;
   const admission = {
     ...createRejectedAdmission('budget', 0, cents(spent)),
-    heldNanos: cents(held),
-    holdNanos: cents(hold),
+    reservedNanos: cents(held),
+    reservationNanos: cents(hold),
   };
   const refusal = createLimitRejection(admission, limits, 0)!;
   expect(refusal.headers).toEqual(headers);
@@ -99,9 +99,9 @@ test.each([
 test.each(LIMIT_TABLE.filter(({ unit }) => unit === 'cents'))(
   'limit refusals: metrics and the tally tell the budget of $scope from others, whatever the call wants to hold',
   ({ scope }) => {
-    const refusedBy = LIMIT_TABLE.findIndex((row) => row.unit === 'cents' && row.scope === scope);
+    const rejectedByRow = LIMIT_TABLE.findIndex((row) => row.unit === 'cents' && row.scope === scope);
     const budgets = LIMIT_TABLE.map(() => 5 * NANOS_PER_CENT);
-    const admission = { ...createRejectedAdmission('budget', 0, 5 * NANOS_PER_CENT), refusedBy };
+    const admission = { ...createRejectedAdmission('budget', 0, 5 * NANOS_PER_CENT), rejectedByRow };
     const reasons = [0, 1].map(
       (holdNanos) => createLimitRejection({ ...admission, reservationNanos: holdNanos }, budgets, 0)!.reason,
     );

@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 
 function budgeted(usageFormat: 'openai' | 'none', usesBudget = true): void {
-  const budget = usesBudget ? { budgetCents: 100, hardBudget: true, holdMaxOutputTokens: 40 } : {};
+  const budget = usesBudget ? { budgetCents: 100, hardBudget: true, defaultMaxOutputTokens: 40 } : {};
   const modelCalls = [
     { call: '* /v1/chat/completions', at: 'json' },
     { call: '* /v1/messages/batches', at: 'batch' },

@@ -33,46 +33,48 @@ const SPOKEN_TOKENS_PER_BYTE = 32;
  * Before the body: refuses what a budget, or a limit of tokens, would not see. With a hard budget it also refuses what
  * cannot be bounded, and sets the body's reader where it must be read. Null: go on.
  */
-export function planReservation(x: RoutedExchange): Rejection | null {
-  const { context, upstream, target } = x.routed;
+export function planReservation(exchange: RoutedExchange): Rejection | null {
+  const { context, upstream, target } = exchange.routed;
   const { hardBudget, hasCostLimit: limitsCost } = context.agentLimits;
   if (!limitsCost || !METERED_FORMATS.has(upstream.usageFormat)) return null;
   if (!hardBudget)
-    return hasUnreportedCost(upstream, x.request.method, target.providerPath) ? REJECTIONS.costNotReported : null;
-  if (x.handshake !== null) return REJECTIONS.costNotBoundable;
-  const place = locateCallModel(upstream, x.request.method, target.providerPath);
+    return costsUnseen(upstream, exchange.request.method, target.providerPath) ? REJECTIONS.costNotReported : null;
+  if (exchange.handshake !== null) return REJECTIONS.costNotBoundable;
+  const place = locateCallModel(upstream, exchange.request.method, target.providerPath);
   if (place === 'free') return null;
   if (place === 'unknown' || place === 'answer' || place === 'batch' || place.startsWith('path:'))
     return REJECTIONS.costNotBoundable;
-  if (x.bodyReader !== null) return null;
-  if (x.body === null) return createBodyProblemRejection('not_readable');
-  const reader = createBodyModelReader(place as 'json' | 'form' | 'json_or_form', x.request.headers);
+  if (exchange.admission.bodyReader !== null) return null;
+  if (exchange.body === null) return createBodyProblemRejection('not_readable');
+  const reader = createBodyModelReader(place as 'json' | 'form' | 'json_or_form', exchange.request.headers);
   if (typeof reader === 'string') return createBodyProblemRejection(reader);
-  x.bodyReader = reader;
+  exchange.admission.bodyReader = reader;
   return null;
 }
 
 /** Nano-dollars, or why the call cannot be admitted. Once the body is here; 0 without a hard budget. Sets heldOutput. */
 export function computeReservation(
-  x: RoutedExchange,
+  exchange: RoutedExchange,
   metering: Pick<CallMetering, 'maxCostNanos'>,
 ): number | Rejection {
-  const { context, upstream, target } = x.routed;
+  const { context, upstream, target } = exchange.routed;
   const { agentLimits: terms } = context;
   if (!terms.hardBudget) return 0;
   if (!METERED_FORMATS.has(upstream.usageFormat)) {
-    return metering.maxCostNanos(x, UNMETERED_CALL);
+    return metering.maxCostNanos(exchange, UNMETERED_CALL);
   }
-  if (locateCallModel(upstream, x.request.method, target.providerPath) === 'free') {
-    return metering.maxCostNanos(x, CALL_WITHOUT_MODEL);
+  if (locateCallModel(upstream, exchange.request.method, target.providerPath) === 'free') {
+    return metering.maxCostNanos(exchange, CALL_WITHOUT_MODEL);
   }
   // The budget became a hard one while the call was under way: the next try will be read.
-  if (x.bodyModels === null || x.body === null) return REJECTIONS.contextsUnavailable;
-  const body = x.body.peekWhole();
+  if (exchange.admission.bodyModels === null || exchange.body === null) return REJECTIONS.contextsUnavailable;
+  const body = exchange.body.peekWhole();
   const path = normalizePath(target.providerPath);
   const isForm = body[0] === 0x2d; // a form begins with a dash
-  const facts = isForm ? readFormReservationFacts(body, x.request.headers, path) : readReservationFacts(body, path);
-  if (facts === 'invalid') return REJECTIONS.invalidOutputMaximum;
+  const facts = isForm
+    ? readFormReservationFacts(body, exchange.request.headers, path)
+    : readReservationFacts(body, path);
+  if (facts === 'odd') return REJECTIONS.invalidOutputMaximum;
   if (facts === 'unbounded') return REJECTIONS.costUnbounded;
   const { outputTokensMax, answerCount: answers, predictedTokens, speed, hostedTools: hosted } = facts;
   const { turnsMax: turns } = hosted;
@@ -97,13 +99,13 @@ export function computeReservation(
     containers: hosted.containers,
   };
   let nanos = 0;
-  for (const model of x.bodyModels) {
+  for (const model of exchange.admission.bodyModels) {
     const tokensOut = textOut + images * maxOutputImageTokens(model, facts.partialImages);
     const held = { ...call, model, tokensOut };
-    const bound = metering.maxCostNanos(x, held);
-    if (x.reservedOutput !== null && bound < nanos) continue;
+    const bound = metering.maxCostNanos(exchange, held);
+    if (exchange.admission.reservedOutput !== null && bound < nanos) continue;
     nanos = bound;
-    x.reservedOutput = {
+    exchange.admission.reservedOutput = {
       tokens: tokensOut,
       isStatedByRequest: outputTokensMax !== null,
       answerCount: answers,
@@ -122,12 +124,12 @@ function defaultOutputTokensMax(path: string, bodyBytes: number, tokensMax: numb
 
 /** What an output token beyond those that are held may cost at most, nano-dollars (a fraction as a rule); 0: it is free. */
 export function computeOutputNanosPerToken(
-  x: RoutedExchange,
+  exchange: RoutedExchange,
   { call }: ReservedOutput,
   metering: Pick<CallMetering, 'maxCostNanos'>,
 ): number {
   const more = { ...call, tokensOut: call.tokensOut + RATE_TOKENS };
-  return (metering.maxCostNanos(x, more) - metering.maxCostNanos(x, call)) / RATE_TOKENS;
+  return (metering.maxCostNanos(exchange, more) - metering.maxCostNanos(exchange, call)) / RATE_TOKENS;
 }
 
 const RATE_TOKENS = 1_000_000;

@@ -38,7 +38,7 @@ test('hold: an answer that cost nothing gives it back', async () => {
   const agent = await called();
   (await upstream.connection()).send('HTTP/1.1 204 No Content\r\n\r\n');
   await agent.waitForText('HTTP/1.1 204 ');
-  expect(gateway.admissions).toMatchObject([{ holdNanos: HOLD }]);
+  expect(gateway.admissions).toMatchObject([{ reservationNanos: HOLD }]);
   await waitUntil(() => gateway.records.length === 1);
   expect(givenBack()).toEqual([[HOLD, 0]]);
 });

@@ -58,7 +58,7 @@ function start(
 ): Promise<ProxyFixture> {
   const origin = `http://127.0.0.1:${(provider.address() as AddressInfo).port}`;
   const upstream = createUpstream(origin, { usageFormat, priceProvider: usageFormat });
-  const given = { agentId: 'agent-1', budgetCents: 100, hardBudget: true, holdMaxOutputTokens: 40, ...terms };
+  const given = { agentId: 'agent-1', budgetCents: 100, hardBudget: true, defaultMaxOutputTokens: 40, ...terms };
   return ProxyFixture.start(createContext([upstream], { agentLimits: createTestLimits(given) }), {}, metering());
 }
 
@@ -129,7 +129,7 @@ describe('budget cut', () => {
     expect(record).toMatchObject({ error: 'budget_cut', status: 200, responseStatus: 200, tokensOut: 31 });
     expect(record!.usageSource).toBe('estimated');
     expect(record!.circuitOutcome).toBe(0);
-    expect(gateway.settlements).toMatchObject([{ holdNanos: gateway.admissions[0]!.reservationNanos }]);
+    expect(gateway.settlements).toMatchObject([{ reservationNanos: gateway.admissions[0]!.reservationNanos }]);
     expect(gateway.settlements[0]!.costNanos).toBeLessThanOrEqual(gateway.admissions[0]!.reservationNanos);
     expect(gateway.exceeded).toEqual([]);
   });
@@ -238,7 +238,7 @@ describe('budget cut', () => {
     answer = (response) => sse(response).end(chat(500));
     expect((await call()).body).toContain('[DONE]');
     expect(gateway.growths).toEqual([]);
-    expect(gateway.settlements[0]).toMatchObject({ holdNanos: 0 });
+    expect(gateway.settlements[0]).toMatchObject({ reservationNanos: 0 });
   });
 
   test('hidden reasoning is seen when it is reported: booked, counted as above the hold, and nothing is cut for it', async () => {

@@ -20,7 +20,7 @@ import { computeOutputNanosPerToken } from './compute-reservation.js';
 import { ReservationMeter } from './reservation-meter.js';
 
 export class ReservedStream implements UpstreamResponseHandler {
-  readonly #x: RoutedExchange;
+  readonly #exchange: RoutedExchange;
   readonly #relay: Relay;
   readonly #counters: Pick<Counters, 'growReservation' | 'settle'>;
   readonly #metering: Pick<CallMetering, 'maxCostNanos'>;
@@ -37,12 +37,12 @@ export class ReservedStream implements UpstreamResponseHandler {
   #isCut = false;
 
   constructor(
-    x: RoutedExchange,
+    exchange: RoutedExchange,
     relay: Relay,
     counters: Pick<Counters, 'growReservation' | 'settle'>,
     metering: Pick<CallMetering, 'maxCostNanos'>,
   ) {
-    this.#x = x;
+    this.#exchange = exchange;
     this.#relay = relay;
     this.#counters = counters;
     this.#metering = metering;
@@ -55,9 +55,11 @@ export class ReservedStream implements UpstreamResponseHandler {
   onHeaders(status: number, rawHeaders: string[], resume: () => void): void {
     this.#resumeUpstream = resume;
     this.#relay.onHeaders(status, rawHeaders, this.#resume);
-    const { meter, reservedOutput: heldOutput, reservedNanos: holdNanos, streamed } = this.#x;
+    const { meter } = this.#exchange.metering;
+    const { reservedOutput: heldOutput, reservedNanos: holdNanos } = this.#exchange.admission;
+    const { streamed } = this.#exchange.response;
     if (meter !== null && heldOutput !== null && holdNanos > 0 && meter.tokensOutSeen >= 0) {
-      const nanosPerToken = computeOutputNanosPerToken(this.#x, heldOutput, this.#metering);
+      const nanosPerToken = computeOutputNanosPerToken(this.#exchange, heldOutput, this.#metering);
       if (nanosPerToken > 0) this.#reservation = new ReservationMeter(meter, heldOutput, nanosPerToken, streamed);
     }
   }
@@ -93,7 +95,7 @@ export class ReservedStream implements UpstreamResponseHandler {
       const end = watch.nextCheckOffset(chunk, at);
       goOn = this.#relay.onData(at === 0 && end === chunk.length ? chunk : chunk.subarray(at, end));
       at = end;
-      if (!watch.isExhausted || this.#x.finished) continue;
+      if (!watch.isExhausted || this.#exchange.isFinished) continue;
       if (at < chunk.length) this.#pending.unshift(chunk.subarray(at));
       this.#requestGrowth(watch);
       return false;
@@ -102,31 +104,31 @@ export class ReservedStream implements UpstreamResponseHandler {
   }
 
   #requestGrowth(watch: ReservationMeter): void {
-    const x = this.#x;
-    const nanos = watch.computeGrowthNanos(x.reservedNanos);
+    const exchange = this.#exchange;
+    const nanos = watch.computeGrowthNanos(exchange.admission.reservedNanos);
     this.#isGrowing = true;
-    this.#counters.growReservation(x.routed.context.agentLimits, nanos, (granted) => {
+    this.#counters.growReservation(exchange.routed.context.agentLimits, nanos, (granted) => {
       // In a turn of its own: the reader that has brought these bytes may still be in the middle of them.
       setImmediate(() => this.#onGrowthDecided(watch, nanos, granted));
     });
   }
 
   #onGrowthDecided(watch: ReservationMeter, nanos: number, granted: boolean): void {
-    const x = this.#x;
+    const exchange = this.#exchange;
     this.#isGrowing = false;
-    if (x.settled) {
-      if (granted) releaseGrantedNanos(this.#counters, x, nanos);
+    if (exchange.settled) {
+      if (granted) releaseGrantedNanos(this.#counters, exchange, nanos);
       if (this.#isUpstreamComplete) this.#relay.onComplete(); // frees the connection
       return;
     }
     if (!granted) {
       this.#isCut = true;
       this.#pending = [];
-      x.errorClass = 'budget_cut';
-      this.#relay.endEarly(createBudgetCutEvent(x));
+      exchange.errorClass = 'budget_cut';
+      this.#relay.endEarly(createBudgetCutEvent(exchange));
       return;
     }
-    x.reservedNanos += nanos;
+    exchange.admission.reservedNanos += nanos;
     watch.addGrowth(nanos);
     this.#relayPending(watch);
   }

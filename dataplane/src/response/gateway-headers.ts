@@ -7,8 +7,7 @@ import { RPM_ROW } from '../limits/limit-table.js';
 const roundMs = (ms: number): number => Math.round(ms * 1000) / 1000;
 
 export const formatServerTiming = ({
-  dispatchedAtPerfMs: dispatchedTick,
-  respondedAtPerfMs: respondedTick,
+  upstreamCall: { dispatchedAtPerfMs: dispatchedTick, respondedAtPerfMs: respondedTick },
   request: { startedAtPerfMs: startedTick },
 }: RoutedExchange): string =>
   `\r\nserver-timing: gateway;dur=${roundMs(dispatchedTick - startedTick)}, upstream;dur=${roundMs(respondedTick - dispatchedTick)}`;
@@ -28,11 +27,11 @@ export function rateLimitHeaderBit(name: string): number {
 }
 
 /** Those that the provider does not send itself. `theirs`: the bits of those that it does. */
-export function formatRateLimitHeaders({ admission, routed }: RoutedExchange, theirs: number): string {
-  if (admission === null) return '';
+export function formatRateLimitHeaders({ admission: { result }, routed }: RoutedExchange, theirs: number): string {
+  if (result === null) return '';
   let own = '';
   if ((theirs & 1) === 0) own += `\r\nx-ratelimit-limit: ${routed.context.agentLimits.byRow[RPM_ROW]}`;
-  if ((theirs & 2) === 0) own += `\r\nx-ratelimit-remaining: ${admission.rpmRemaining}`;
-  if ((theirs & 4) === 0) own += `\r\nx-ratelimit-reset: ${admission.rpmResetAtSec}`;
+  if ((theirs & 2) === 0) own += `\r\nx-ratelimit-remaining: ${result.rpmRemaining}`;
+  if ((theirs & 4) === 0) own += `\r\nx-ratelimit-reset: ${result.rpmResetAtSec}`;
   return own;
 }

@@ -19,12 +19,12 @@ export class GatewayUrlResolver {
   }
 
   /** Without a slash at its end. Only while the agent is still there. */
-  resolve(x: Pick<Exchange, 'request' | 'res'>): string {
+  resolve(exchange: Pick<Exchange, 'request' | 'res'>): string {
     if (this.#publicUrl !== null) return this.#publicUrl;
-    const { headers } = x.request;
-    let { host } = x.request;
+    const { headers } = exchange.request;
+    let { host } = exchange.request;
     let scheme = 'http';
-    const peer = unmapIpv4(Buffer.from(x.res.getRemoteAddressAsText()).toString('latin1'));
+    const peer = unmapIpv4(Buffer.from(exchange.res.getRemoteAddressAsText()).toString('latin1'));
     if (!this.#trusted.includes(peer)) return `${scheme}://${host}`;
     for (let i = 0; i < headers.length; i += 2) {
       const value = headers[i + 1]!;

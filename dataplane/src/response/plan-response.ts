@@ -37,23 +37,23 @@ function createBodyMask(upstream: Upstream): BodyMasker | null {
 }
 
 export function planResponse(
-  x: RoutedExchange,
+  exchange: RoutedExchange,
   status: number,
   rawHeaders: readonly string[],
   metering: Pick<CallMetering, 'openResponseMeter'>,
   gatewayUrl: Pick<GatewayUrlResolver, 'resolve'>,
 ): ResponsePlan {
-  const { target, upstream } = x.routed;
+  const { target, upstream } = exchange.routed;
   const head = filterResponseHead(rawHeaders, getMaskForms(upstream));
   rewriteLocationHeader(head, upstream);
-  x.streamed = STREAMED_MEDIA_TYPES.has(head.mediaType);
+  exchange.response.streamed = STREAMED_MEDIA_TYPES.has(head.mediaType);
   const exempt = upstream.failureExemptMarker !== null && upstream.failureStatuses.has(status);
   const edits: BodyEdit[] = [];
   let lengthChanges = false;
-  const usageEdit = metering.openResponseMeter(x, head);
+  const usageEdit = metering.openResponseMeter(exchange, head);
   if (usageEdit !== null) edits.push(usageEdit);
   const rewrite = createBodyUrlRewriter(upstream, target.providerPath, head.mediaType, head.contentEncoding, () =>
-    gatewayUrl.resolve(x),
+    gatewayUrl.resolve(exchange),
   );
   if (rewrite !== null) edits.push(rewrite);
   lengthChanges = edits.length > 0;

@@ -10,7 +10,7 @@
 
 import { noop } from '@acg/base/noop';
 import type { AgentResponse } from '../call/agent-response.js';
-import type { RoutedExchange } from '../call/exchange.js';
+import { Phase, type RoutedExchange } from '../call/exchange.js';
 import type { ResponsePlan } from '../call/response-plan.js';
 import type { Settle } from '../call/settle.js';
 import { statusLine } from '../rejection/rejections.js';
@@ -20,14 +20,14 @@ import type { IdleFlushTimer, IdleResponse } from './idle-flush-timer.js';
 /** The decisions around a response that are not the relay's. */
 export interface RelayDeps {
   /** Reads the response head; called once. Sets meter and edits through {@link ResponsePlan}. */
-  planResponse(x: RoutedExchange, status: number, rawHeaders: readonly string[]): ResponsePlan;
+  planResponse(exchange: RoutedExchange, status: number, rawHeaders: readonly string[]): ResponsePlan;
   readonly settle: Settle;
   /** The upstream failed before its response head. */
-  onFailureBeforeHead(x: RoutedExchange, error: Error): void;
+  onFailureBeforeHead(exchange: RoutedExchange, error: Error): void;
   /** The upstream failed after its response head. Sets the error class. */
-  onFailureAfterHead(x: RoutedExchange, error: Error): void;
+  onFailureAfterHead(exchange: RoutedExchange, error: Error): void;
   /** The upstream connection is free again. */
-  releaseConnection(x: RoutedExchange): void;
+  releaseConnection(exchange: RoutedExchange): void;
   readonly gcPacer: { onBytesAllocated(bytes: number): void };
   readonly idleFlushTimer: Pick<IdleFlushTimer, 'add' | 'delete'>;
 }
@@ -42,7 +42,7 @@ const CLIENT_ABORTED = new Error('the agent has gone');
 export class Relay implements IdleResponse {
   setIndex = -1;
   lastDataAtPerfMs = 0;
-  readonly #x: RoutedExchange;
+  readonly #exchange: RoutedExchange;
   readonly #res: AgentResponse;
   readonly #deps: RelayDeps;
   #plan: ResponsePlan | null = null;
@@ -64,52 +64,53 @@ export class Relay implements IdleResponse {
   #resumeUpstream: (() => void) | null = null;
   #abortUpstream: ((error?: Error) => void) | null = null;
 
-  constructor(x: RoutedExchange, support: RelayDeps) {
-    this.#x = x;
-    this.#res = x.res;
+  constructor(exchange: RoutedExchange, support: RelayDeps) {
+    this.#exchange = exchange;
+    this.#res = exchange.res;
     this.#deps = support;
   }
 
   /** The agent has gone: ends the upstream call at once. */
   abort(): void {
-    this.#x.requestFullySent = this.#x.connection?.isRequestSent ?? false;
+    this.#exchange.upstreamCall.requestFullySent = this.#exchange.upstreamCall.connection?.isRequestSent ?? false;
     this.#pending = [];
     this.#deps.idleFlushTimer.delete(this);
     this.#abortUpstream?.(CLIENT_ABORTED);
   }
 
   onConnect(abort: (error?: Error) => void): void {
-    if (this.#x.finished) {
+    if (this.#exchange.isFinished) {
       abort(CLIENT_ABORTED);
       return;
     }
-    this.#x.requestSent = true;
+    this.#exchange.upstreamCall.requestSent = true;
     this.#abortUpstream = abort;
   }
 
   onHeaders(status: number, rawHeaders: string[], resume: () => void): void {
     if (status < 200) return; // informational: dropped (docs/contract.md#what-is-taken-for-a-request)
-    const x = this.#x;
-    x.respondedAtPerfMs = performance.now();
-    x.upstreamStatus = status;
-    x.responseStatus = status;
+    const exchange = this.#exchange;
+    if (!exchange.isFinished) exchange.advanceTo(Phase.RESPONDING);
+    exchange.upstreamCall.respondedAtPerfMs = performance.now();
+    exchange.upstreamCall.status = status;
+    exchange.response.status = status;
     this.#resumeUpstream = resume;
-    const plan = this.#deps.planResponse(x, status, rawHeaders);
+    const plan = this.#deps.planResponse(exchange, status, rawHeaders);
     this.#plan = plan;
-    if (x.request.method === 'HEAD' || status === 204 || status === 304) this.#framing = BODILESS;
+    if (exchange.request.method === 'HEAD' || status === 204 || status === 304) this.#framing = BODILESS;
     else if (plan.head.contentLength >= 0 && !plan.changesLength) this.#framing = FIXED;
     this.#scheduleFlush();
   }
 
   onData(chunk: Buffer): boolean {
-    const x = this.#x;
-    if (x.finished) return false;
-    x.bytesOut += chunk.length;
+    const exchange = this.#exchange;
+    if (exchange.isFinished) return false;
+    exchange.metering.bytesOut += chunk.length;
     this.#deps.gcPacer.onBytesAllocated(chunk.length);
-    x.meter?.observe(chunk);
+    exchange.metering.meter?.observe(chunk);
     const plan = this.#plan!;
-    if (x.failureBodyPrefix.length < plan.failureBodyPrefixBytes)
-      x.failureBodyPrefix += chunk.toString('latin1', 0, plan.failureBodyPrefixBytes);
+    if (exchange.upstreamCall.failureBodyPrefix.length < plan.failureBodyPrefixBytes)
+      exchange.upstreamCall.failureBodyPrefix += chunk.toString('latin1', 0, plan.failureBodyPrefixBytes);
     let bytes = chunk;
     if (plan.edits !== null) for (let i = 0; i < plan.edits.length; i++) bytes = plan.edits[i]!.push(bytes);
     this.#enqueueMasked(bytes);
@@ -120,25 +121,25 @@ export class Relay implements IdleResponse {
   }
 
   onComplete(): void {
-    const x = this.#x;
+    const exchange = this.#exchange;
     this.#releaseConnection();
-    if (x.finished || this.#endedEarly) return;
-    x.responseComplete = true;
+    if (exchange.isFinished || this.#endedEarly) return;
+    exchange.upstreamCall.responseComplete = true;
     this.#flushEditsAndMask();
-    this.#deps.settle(x, this.#onRecorded);
+    this.#deps.settle(exchange, this.#onRecorded);
   }
 
   onError(error: Error): void {
-    const x = this.#x;
+    const exchange = this.#exchange;
     this.#releaseConnection();
-    if (x.finished || this.#endedEarly) return;
+    if (exchange.isFinished || this.#endedEarly) return;
     if (this.#plan === null) {
-      this.#deps.onFailureBeforeHead(x, error);
+      this.#deps.onFailureBeforeHead(exchange, error);
       return;
     }
-    this.#deps.onFailureAfterHead(x, error);
-    x.destroyConnection();
-    this.#deps.settle(x, noop);
+    this.#deps.onFailureAfterHead(exchange, error);
+    exchange.destroyConnection();
+    this.#deps.settle(exchange, noop);
   }
 
   /**
@@ -146,31 +147,31 @@ export class Relay implements IdleResponse {
    * says why; where it is null or the body is no stream of plain events, the agent's connection breaks.
    */
   endEarly(last: Buffer | null): void {
-    const x = this.#x;
+    const exchange = this.#exchange;
     this.#endedEarly = true;
     this.#abortUpstream?.(CLIENT_ABORTED);
     this.#releaseConnection();
     const { mediaType, contentEncoding } = this.#plan!.head;
     const fits = mediaType === 'text/event-stream' && contentEncoding === '' && this.#framing === CHUNKED;
     if (last === null || !fits) {
-      x.destroyConnection();
-      this.#deps.settle(x, noop);
+      exchange.destroyConnection();
+      this.#deps.settle(exchange, noop);
       return;
     }
     this.#flushEdits();
     // What the mask holds back may be the beginning of a credential whose end does not come.
     this.#plan!.mask?.discardHeld();
-    this.#deps.settle(x, (error) => {
+    this.#deps.settle(exchange, (error) => {
       this.#enqueue(last);
       this.#onRecorded(error);
     });
   }
 
   readonly #onRecorded = (error: Error | null): void => {
-    const x = this.#x;
-    if (x.finished) return;
+    const exchange = this.#exchange;
+    if (exchange.isFinished) return;
     if (error !== null) {
-      x.destroyConnection();
+      exchange.destroyConnection();
       return;
     }
     this.#isRecorded = true;
@@ -184,7 +185,7 @@ export class Relay implements IdleResponse {
     // The connection carries other calls from now on.
     this.#abortUpstream = null;
     this.#resumeUpstream = null;
-    this.#deps.releaseConnection(this.#x);
+    this.#deps.releaseConnection(this.#exchange);
   }
 
   #enqueue(bytes: Buffer): void {
@@ -195,7 +196,7 @@ export class Relay implements IdleResponse {
 
   /** The provider is silent: what the mask holds back will not become longer for now. */
   flushHeldBytes(): void {
-    if (this.#x.finished || this.#x.responseComplete) return;
+    if (this.#exchange.isFinished || this.#exchange.upstreamCall.responseComplete) return;
     this.#enqueue(this.#plan!.mask!.flush());
     this.#scheduleFlush();
   }
@@ -203,7 +204,7 @@ export class Relay implements IdleResponse {
   /** Nothing comes behind what has come: known of a body of a stated length, and edits may hold some of it back. */
   get #isBodyWhole(): boolean {
     const { edits, head } = this.#plan!;
-    return edits === null && this.#framing === FIXED && this.#x.bytesOut >= head.contentLength;
+    return edits === null && this.#framing === FIXED && this.#exchange.metering.bytesOut >= head.contentLength;
   }
 
   #enqueueMasked(bytes: Buffer): void {
@@ -246,7 +247,7 @@ export class Relay implements IdleResponse {
   /** Runs when this turn's bytes of the upstream are all here. A response that is complete leaves in one piece later. */
   flush(): void {
     this.#isFlushScheduled = false;
-    if (this.#x.finished || this.#x.responseComplete || this.#isBlocked) return;
+    if (this.#exchange.isFinished || this.#exchange.upstreamCall.responseComplete || this.#isBlocked) return;
     if (!this.#isHeadWritten && !this.#canWriteHead()) return;
     this.#res.cork(this.#write);
   }
@@ -269,7 +270,8 @@ export class Relay implements IdleResponse {
   readonly #write = (): void => {
     if (!this.#isHeadWritten) {
       this.#isHeadWritten = true;
-      const whole = this.#isRecorded && (!this.#x.mustCloseConnection || this.#queuedBytes <= SINGLE_WRITE_BYTES_MAX);
+      const whole =
+        this.#isRecorded && (!this.#exchange.mustCloseConnection || this.#queuedBytes <= SINGLE_WRITE_BYTES_MAX);
       this.#writeHead(whole && this.#framing !== BODILESS);
       if (whole) {
         this.#writeWholeResponse();
@@ -284,11 +286,11 @@ export class Relay implements IdleResponse {
 
   /** `endsItself`: the server says itself that the connection ends, and ends it. */
   #writeHead(endsItself: boolean): void {
-    const x = this.#x;
+    const exchange = this.#exchange;
     const { headers, contentLength } = this.#plan!.head;
     const res = this.#res;
-    res.writeStatus(statusLine(x.upstreamStatus));
-    let own = `${x.request.id}${formatServerTiming(x)}`;
+    res.writeStatus(statusLine(exchange.upstreamCall.status));
+    let own = `${exchange.request.id}${formatServerTiming(exchange)}`;
     let theirs = 0;
     for (let i = 0; i < headers.length; i += 2) {
       const name = headers[i] as string;
@@ -298,26 +300,26 @@ export class Relay implements IdleResponse {
       if (typeof value === 'string') own += `\r\n${name}: ${value}`;
       else res.writeHeader(name, value);
     }
-    own += formatRateLimitHeaders(x, theirs);
+    own += formatRateLimitHeaders(exchange, theirs);
     if (this.#framing === BODILESS) {
-      if (contentLength >= 0 && x.upstreamStatus !== 204) own += `\r\ncontent-length: ${contentLength}`;
+      if (contentLength >= 0 && exchange.upstreamCall.status !== 204) own += `\r\ncontent-length: ${contentLength}`;
     }
-    if (x.mustCloseConnection && !endsItself) own += '\r\nconnection: close';
+    if (exchange.mustCloseConnection && !endsItself) own += '\r\nconnection: close';
     // One native call for all headers: the server joins name and value as they are. The values were checked.
     res.writeHeader('x-gateway-request-id', own);
   }
 
   /** Everything is here and nothing was written: one write for head and body. */
   #writeWholeResponse(): void {
-    const x = this.#x;
+    const exchange = this.#exchange;
     const pending = this.#pending;
     this.#pending = [];
     if (this.#framing === BODILESS) {
       this.#endBodiless();
       return;
     }
-    const close = x.mustCloseConnection;
-    x.finish();
+    const close = exchange.mustCloseConnection;
+    exchange.finish();
     if (this.#framing === FIXED || close) {
       this.#res.end(pending.length === 1 ? pending[0]! : Buffer.concat(pending), close);
       return;
@@ -328,7 +330,7 @@ export class Relay implements IdleResponse {
 
   #endBodiless(): void {
     this.#pauseAgentReads();
-    this.#x.finish();
+    this.#exchange.finish();
     this.#res.endWithoutBody();
   }
 
@@ -338,16 +340,16 @@ export class Relay implements IdleResponse {
    * it any more: it ends when the server's idle time has passed. Anything that waits to be written would undo the pause.
    */
   #pauseAgentReads(): void {
-    if (this.#x.mustCloseConnection) this.#res.pause();
+    if (this.#exchange.mustCloseConnection) this.#res.pause();
   }
 
   #writeChunked(): void {
     const pending = this.#pending;
     for (let i = 0; i < pending.length; i++) if (!this.#res.write(pending[i]!)) this.#isBlocked = true;
     this.#pending = [];
-    if (!this.#isRecorded || (this.#isBlocked && this.#x.mustCloseConnection)) return;
+    if (!this.#isRecorded || (this.#isBlocked && this.#exchange.mustCloseConnection)) return;
     this.#pauseAgentReads();
-    this.#x.finish();
+    this.#exchange.finish();
     this.#res.end();
   }
 
@@ -360,7 +362,7 @@ export class Relay implements IdleResponse {
       const before = this.#res.getWriteOffset();
       const [ok, done] = this.#res.tryEnd(chunk, total);
       if (done) {
-        this.#x.finish();
+        this.#exchange.finish();
         return;
       }
       if (ok) {
@@ -376,9 +378,9 @@ export class Relay implements IdleResponse {
   }
 
   readonly #onWritable = (): boolean => {
-    if (this.#x.finished) return true;
+    if (this.#exchange.isFinished) return true;
     this.#isBlocked = false;
-    if (!this.#x.responseComplete || this.#isRecorded) this.#res.cork(this.#write);
+    if (!this.#exchange.upstreamCall.responseComplete || this.#isRecorded) this.#res.cork(this.#write);
     if (!this.#isBlocked && this.#isUpstreamPaused) {
       this.#isUpstreamPaused = false;
       this.#resumeUpstream?.();

@@ -19,27 +19,27 @@ export class WebSocketSessionRegistry implements RevocableSessions {
   }
 
   add(session: WebSocketSession): void {
-    this.#sessions.set(session.x, session);
+    this.#sessions.set(session.exchange, session);
   }
 
   remove(session: WebSocketSession): void {
-    this.#sessions.delete(session.x);
+    this.#sessions.delete(session.exchange);
   }
 
-  forEachOpen(visit: (x: RoutedExchange) => void): void {
-    for (const x of this.#sessions.keys()) visit(x);
+  forEachOpen(visit: (exchange: RoutedExchange) => void): void {
+    for (const exchange of this.#sessions.keys()) visit(exchange);
   }
 
-  revoke(x: RoutedExchange, why: string): void {
-    const session = this.#sessions.get(x);
+  revoke(exchange: RoutedExchange, why: string): void {
+    const session = this.#sessions.get(exchange);
     if (session === undefined) return;
-    if (x.errorClass === '') x.errorClass = 'revoked';
+    if (exchange.errorClass === '') exchange.errorClass = 'revoked';
     session.close(POLICY_VIOLATION, why);
   }
 
   closeAll(): void {
     for (const session of this.#sessions.values()) {
-      if (session.x.errorClass === '') session.x.errorClass = 'shutdown';
+      if (session.exchange.errorClass === '') session.exchange.errorClass = 'shutdown';
       session.close();
     }
   }

@@ -5,7 +5,7 @@
 
 import type { IncomingMessage } from 'node:http';
 import { noop } from '@acg/base/noop';
-import type { RoutedExchange } from '../call/exchange.js';
+import { Phase, type RoutedExchange } from '../call/exchange.js';
 import type { FailureHandler } from '../call/failure-handler.js';
 import { DONE, NEXT, type RoutedStage, WAIT } from '../call/pipeline.js';
 import type { Settle } from '../call/settle.js';
@@ -31,7 +31,7 @@ export interface UpgradeDeps {
   /** The process is about to stop: nothing opens any more. */
   readonly isDraining: () => boolean;
   /** The upstream has agreed: this much is known of its health now, and not only when the session ends. */
-  readonly onUpstreamAccepted: (x: RoutedExchange) => void;
+  readonly onUpstreamAccepted: (exchange: RoutedExchange) => void;
   readonly onSession: (session: WebSocketSession) => void;
   readonly onSessionEnd: (session: WebSocketSession) => void;
   /** Both of its connections have ended. */
@@ -45,89 +45,89 @@ export interface UpgradeDeps {
 const REJECTION_BODY_BYTES_MAX = 64 * 1024;
 
 /** Model providers' frames are not metered, so they would bypass the budget: 501. */
-export const checkWebSocketAllowed: RoutedStage = (x) => {
-  const { upstream } = x.routed;
+export const checkWebSocketAllowed: RoutedStage = (exchange) => {
+  const { upstream } = exchange.routed;
   if (upstream.allowsWebSocket && upstream.injection.kind !== 'sigv4') return NEXT;
-  x.reject(REJECTIONS.websocketUnmetered);
+  exchange.reject(REJECTIONS.websocketUnmetered);
   return DONE;
 };
 
 export function createUpgradeStage(deps: UpgradeDeps): RoutedStage {
-  return (x) => {
-    if (x.revoked) {
-      x.reject(REJECTIONS.accessRevoked); // while the store was asked
+  return (exchange) => {
+    if (exchange.access.revoked) {
+      exchange.reject(REJECTIONS.accessRevoked); // while the store was asked
       return DONE;
     }
-    const { context, target, upstream, tokenPosition: position } = x.routed;
-    const headers = filterRequestHeaders(x.request.headers, position, upstream.injection);
+    const { context, target, upstream, tokenPosition: position } = exchange.routed;
+    const headers = filterRequestHeaders(exchange.request.headers, position, upstream.injection);
     if (upstream.isTenantAddress) headers.push(LOOP_HEADER, createLoopEntry(upstream.accountId));
     const query = injectCredential(headers, target.query, upstream.injection, position);
     const path = joinUpstreamPath(upstream.basePath, target.providerPath);
-    x.forwarded = true;
-    x.websocket = true;
-    x.dispatchedAtPerfMs = performance.now();
+    exchange.advanceTo(Phase.FORWARDED);
+    exchange.upstreamCall.dispatchedAtPerfMs = performance.now();
     const socket = connectUpstreamWebSocket(
       {
         origin: upstream.origin,
         path: query === null ? path : `${path}?${query}`,
         headers: removeHandshakeHeaders(headers),
-        protocols: parseProtocols(x.handshake!.protocols),
+        protocols: parseProtocols(exchange.handshake!.protocols),
         dial: (done) => deps.pools.dial(upstream.origin, upstream.isTenantAddress ? context.orgId : null, done),
         handshakeTimeoutMs: deps.handshakeTimeoutMs,
         messageBytesMax: deps.messageBytesMax,
       },
       {
         onOpen: (opened, reads) => {
-          const session = new WebSocketSession(x, opened, reads, {
+          const session = new WebSocketSession(exchange, opened, reads, {
             forms: getMaskForms(upstream),
             messageBytesMax: deps.messageBytesMax,
             memoryPool: deps.memoryPool,
             lingerTimeouts: deps.lingerTimeouts,
             onEnd: (ended) => {
               deps.onSessionEnd(ended);
-              deps.settle(x, noop);
+              deps.settle(exchange, noop);
             },
             onDisconnected: deps.onSessionDisconnected,
           });
-          x.upstreamStatus = 101;
-          x.responseStatus = 101;
-          x.respondedAtPerfMs = performance.now();
-          if (!x.settled) deps.onUpstreamAccepted(x);
-          if (x.finished) session.abort();
-          else if (deps.isDraining()) rejectShuttingDown(x, session);
-          else open(x, session, deps);
+          if (!exchange.isFinished) exchange.advanceTo(Phase.RESPONDING);
+          exchange.upstreamCall.status = 101;
+          exchange.response.status = 101;
+          exchange.upstreamCall.respondedAtPerfMs = performance.now();
+          if (!exchange.settled) deps.onUpstreamAccepted(exchange);
+          if (exchange.isFinished) session.abort();
+          else if (deps.isDraining()) rejectShuttingDown(exchange, session);
+          else open(exchange, session, deps);
         },
-        onRejected: (response) => void forwardUpstreamRejection(x, response, deps),
+        onRejected: (response) => void forwardUpstreamRejection(exchange, response, deps),
         onError: (error) => {
-          if (!x.finished) deps.failures.onFailureBeforeHead(x, error);
+          if (!exchange.isFinished) deps.failures.onFailureBeforeHead(exchange, error);
         },
       },
     );
-    x.upstreamOperation = { abort: () => socket.terminate() };
+    exchange.upstreamCall.operation = { abort: () => socket.terminate() };
     return WAIT;
   };
 }
 
-function open(x: RoutedExchange, session: WebSocketSession, deps: UpgradeDeps): void {
-  const { key, context } = x.handshake!;
+function open(exchange: RoutedExchange, session: WebSocketSession, deps: UpgradeDeps): void {
+  const { key, context } = exchange.handshake!;
   deps.onSession(session);
-  x.upgradeToWebSocket(deps.corkContext, (res) => {
+  exchange.upgradeToWebSocket(deps.corkContext, (res) => {
     const userData: SessionUserData = { session };
     res.upgrade(userData, key, session.protocol, '', context);
   });
 }
 
 /** The upstream has agreed, but the process is about to stop. */
-function rejectShuttingDown(x: RoutedExchange, session: WebSocketSession): void {
-  x.errorClass = 'shutdown';
-  x.responseStatus = REJECTIONS.shuttingDown.status;
+function rejectShuttingDown(exchange: RoutedExchange, session: WebSocketSession): void {
+  exchange.errorClass = 'shutdown';
+  exchange.response.status = REJECTIONS.shuttingDown.status;
   session.abort();
-  x.respondWithFailure(REJECTIONS.shuttingDown);
+  exchange.respondWithFailure(REJECTIONS.shuttingDown);
 }
 
 /** The upstream's own answer to the handshake, bounded and masked. */
 async function forwardUpstreamRejection(
-  x: RoutedExchange,
+  exchange: RoutedExchange,
   response: IncomingMessage,
   deps: UpgradeDeps,
 ): Promise<void> {
@@ -143,16 +143,17 @@ async function forwardUpstreamRejection(
     // What has arrived is enough to say why.
   }
   response.destroy();
-  if (x.finished) return;
+  if (exchange.isFinished) return;
   const status = response.statusCode ?? 502;
-  x.upstreamStatus = status;
-  x.responseComplete = true;
-  x.bytesOut = body.length;
-  const forms = getMaskForms(x.routed.upstream);
+  exchange.advanceTo(Phase.RESPONDING);
+  exchange.upstreamCall.status = status;
+  exchange.upstreamCall.responseComplete = true;
+  exchange.metering.bytesOut = body.length;
+  const forms = getMaskForms(exchange.routed.upstream);
   const masked = maskHeaderValue(body, forms);
   // Where it was cut a piece of the credential may stand, which no mask would know.
   deps.failures.settleAndRespond(
-    x,
+    exchange,
     createUpgradeRejection(status, whole ? masked : cutPartialCredential(masked, forms)),
   );
 }

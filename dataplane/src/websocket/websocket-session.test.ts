@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
-import type { RoutedExchange } from '../call/exchange.js';
+import { createTestExchange } from '../call/testing/exchange-fixture.js';
 import { createContext, createUpstream, GATEWAY_TOKEN } from '../call/testing/proxy-fixture.js';
 import { waitUntil } from '../call/testing/raw-peer-fixture.js';
 import { compileMaskPatterns } from '../upstream/masking/credential-mask.js';
@@ -88,21 +88,17 @@ function setup() {
   const upstream = new FakeUpstream();
   const agent = new FakeAgent();
   const ended: WebSocketSession[] = [];
-  const x = {
+  const exchange = createTestExchange({
     routed: {
       context: createContext([]),
       upstream: createUpstream('http://127.0.0.1:1', { allowsWebSocket: true }),
       tokenPosition: { gatewayToken: GATEWAY_TOKEN },
     },
-    errorClass: '',
-    bytesIn: 0,
-    bytesOut: 0,
-    responseComplete: false,
-  } as unknown as RoutedExchange;
+  });
   const reads = new EventEmitter();
   const pool = new MemoryPool(64 * MIB);
   const gone: WebSocketSession[] = [];
-  const session = new WebSocketSession(x, upstream as never, reads, {
+  const session = new WebSocketSession(exchange, upstream as never, reads, {
     forms: compileMaskPatterns([]),
     messageBytesMax: 4 * MIB,
     memoryPool: pool,
@@ -287,7 +283,10 @@ test('session: a message of the upstream that is too big ends both sides', () =>
   expect(agent.ended).toBeNull(); // a close follows
   upstream.emit('error', Object.assign(new Error('too long'), { code: 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH' }));
   expect(agent.ended).toEqual([1009, 'the message of the provider is too big']);
-  expect([session.x.errorClass, session.x.responseComplete]).toEqual(['message_too_big', false]);
+  expect([session.exchange.errorClass, session.exchange.upstreamCall.responseComplete]).toEqual([
+    'message_too_big',
+    false,
+  ]);
 });
 
 test('session: a message of the agent after the upstream’s close is neither sent nor counted', () => {
@@ -315,7 +314,13 @@ test.each(Object.keys(ENDS).flatMap((first) => Object.keys(ENDS).map((then) => [
     const scene = setup();
     const { session, upstream, agent, ended } = scene;
     session.onAgentOpen(agent as never);
-    const seen = () => [ended.length, upstream.closed, agent.ended, session.x.errorClass, session.x.responseComplete];
+    const seen = () => [
+      ended.length,
+      upstream.closed,
+      agent.ended,
+      session.exchange.errorClass,
+      session.exchange.upstreamCall.responseComplete,
+    ];
     ENDS[first]!(scene);
     const once = structuredClone(seen());
     expect(once[0]).toBe(1);

@@ -63,7 +63,7 @@ export interface SessionUserData {
 }
 
 export class WebSocketSession {
-  readonly x: RoutedExchange;
+  readonly exchange: RoutedExchange;
   readonly #upstream: UpstreamWebSocket;
   readonly #deps: SessionDeps;
   readonly #allocation: MemoryAllocation;
@@ -89,12 +89,12 @@ export class WebSocketSession {
   #isAgentDisconnected = true;
   #isReleased = false;
 
-  constructor(x: RoutedExchange, upstream: UpstreamWebSocket, reads: UpstreamReads, deps: SessionDeps) {
-    this.x = x;
+  constructor(exchange: RoutedExchange, upstream: UpstreamWebSocket, reads: UpstreamReads, deps: SessionDeps) {
+    this.exchange = exchange;
     this.#upstream = upstream;
     this.#deps = deps;
-    this.#allocation = deps.memoryPool.allocate(x.routed.context.orgId, () => this.#onMemoryReclaimed());
-    const { tokenPosition: position, upstream: account } = x.routed;
+    this.#allocation = deps.memoryPool.allocate(exchange.routed.context.orgId, () => this.#onMemoryReclaimed());
+    const { tokenPosition: position, upstream: account } = exchange.routed;
     const { injection } = account;
     const bearer = injection.kind === 'header' ? injection.bearerUnlessUserJwt : null;
     this.#accessToken = bearer === null ? null : bearer.slice('Bearer '.length);
@@ -123,7 +123,7 @@ export class WebSocketSession {
   /** A message of the agent; its buffer is the server's and must be copied. */
   onAgentMessage(message: ArrayBuffer, isBinary: boolean): void {
     if (this.#hasEnded || this.#closing !== null) return;
-    this.x.bytesIn += message.byteLength;
+    this.exchange.metering.bytesIn += message.byteLength;
     // What is sent after the upstream's close goes nowhere, and the library would count it for ever.
     if (this.#upstream.readyState !== this.#upstream.OPEN) return;
     const bytes = Buffer.from(new Uint8Array(message));
@@ -152,7 +152,7 @@ export class WebSocketSession {
     if (this.#hasEnded) return;
     const text = Buffer.from(reason).toString();
     if (code === 1006 && text === TOO_BIG_CLOSE_REASON) {
-      this.x.errorClass = 'message_too_big';
+      this.exchange.errorClass = 'message_too_big';
       this.#upstream.close(MESSAGE_TOO_BIG, 'the message of the agent is too big');
     } else if (UNSENDABLE_CLOSE_CODES.has(code)) this.#upstream.close(NORMAL);
     else this.#upstream.close(code, text);
@@ -203,7 +203,7 @@ export class WebSocketSession {
     this.#messageEnded = true;
     const outbox = this.#outbox;
     if (this.#hasEnded || outbox === null) return;
-    this.x.bytesOut += message.length;
+    this.exchange.metering.bytesOut += message.length;
     const { forms } = this.#deps;
     maskBuffer(message, forms);
     outbox.send(message, isBinary);
@@ -232,7 +232,7 @@ export class WebSocketSession {
   #onUpstreamError(error: Error): void {
     // Any other is followed by close, which says all that is to be said.
     if (this.#hasEnded || !TOO_BIG_ERROR_CODES.has((error as NodeJS.ErrnoException).code)) return;
-    this.x.errorClass = 'message_too_big';
+    this.exchange.errorClass = 'message_too_big';
     this.close(MESSAGE_TOO_BIG, 'the message of the provider is too big');
   }
 
@@ -243,8 +243,8 @@ export class WebSocketSession {
       this.#releaseWhenDisconnected();
       return;
     }
-    if (code === 1006) this.x.errorClass = 'upstream_cut';
-    else this.x.responseComplete = true;
+    if (code === 1006) this.exchange.errorClass = 'upstream_cut';
+    else this.exchange.upstreamCall.responseComplete = true;
     maskBuffer(reason, this.#deps.forms);
     if (UNSENDABLE_CLOSE_CODES.has(code)) this.#closeAgentWhenDrained(code === 1006 ? 1011 : NORMAL, '');
     else this.#closeAgentWhenDrained(code, reason.toString());
@@ -277,7 +277,7 @@ export class WebSocketSession {
   #end(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    if (this.x.errorClass === '') this.x.responseComplete = true;
+    if (this.exchange.errorClass === '') this.exchange.upstreamCall.responseComplete = true;
     // Half-closed for at most as long as the library's own timeout; then gone.
     this.#upstream.resume();
     this.#deps.onEnd(this);

@@ -475,7 +475,7 @@ test('websocket: as a probe a failed handshake is booked at once, with its lease
 });
 
 test.each([
-  ['a provider without WebSockets', 501, { websocket: false }],
+  ['a provider without WebSockets', 501, { allowsWebSocket: false }],
   ['an unassigned account', 403, { accountStatus: 'needs_credentials' }],
 ] as const)('websocket: %s is %i before anything goes upstream', async (_name, expected, changes) => {
   const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;

@@ -29,14 +29,14 @@ export class RequestAcceptor {
   readonly #options: AcceptOptions;
   readonly #calls: Pick<InflightCalls, 'checkCapacity' | 'isDraining'> & ExchangeObserver;
   readonly #gcPacer: { onBytesAllocated(bytes: number): void };
-  readonly #onAborted: (x: Exchange) => void;
+  readonly #onAborted: (exchange: Exchange) => void;
   readonly #scan = new HeaderScan();
 
   constructor(
     options: AcceptOptions,
     calls: Pick<InflightCalls, 'checkCapacity' | 'isDraining'> & ExchangeObserver,
     gcPacer: { onBytesAllocated(bytes: number): void },
-    onAborted: (x: Exchange) => void,
+    onAborted: (exchange: Exchange) => void,
   ) {
     this.#options = options;
     this.#calls = calls;
@@ -61,7 +61,7 @@ export class RequestAcceptor {
     const contentLength =
       scan.contentLengthCount === 0 || !CONTENT_LENGTH.test(scan.contentLength) ? -1 : Number(scan.contentLength);
     const startedAtMs = Date.now();
-    const x = new Exchange(
+    const exchange = new Exchange(
       res as unknown as Exchange['res'],
       {
         id: uuidv7(startedAtMs),
@@ -77,15 +77,15 @@ export class RequestAcceptor {
       },
       this.#calls,
     );
-    res.onAborted(() => this.#onAborted(x));
-    const rejection = this.#validate(x, scan) ?? this.#calls.checkCapacity();
-    if (rejection !== null) x.reject(rejection);
-    else if (scan.hasTransferEncoding || contentLength > 0) this.#receiveBody(x, res);
-    return x;
+    res.onAborted(() => this.#onAborted(exchange));
+    const rejection = this.#validate(exchange, scan) ?? this.#calls.checkCapacity();
+    if (rejection !== null) exchange.reject(rejection);
+    else if (scan.hasTransferEncoding || contentLength > 0) this.#receiveBody(exchange, res);
+    return exchange;
   }
 
-  #validate(x: Exchange, scan: HeaderScan): Rejection | null {
-    const { method, rawPath, query } = x.request;
+  #validate(exchange: Exchange, scan: HeaderScan): Rejection | null {
+    const { method, rawPath, query } = exchange.request;
     if (!ALLOWED_METHODS.has(method)) return REJECTIONS.methodNotAllowed;
     const targetBytes = rawPath.length + (query?.length ?? 0);
     if (targetBytes > TARGET_BYTES_MAX) return REJECTIONS.targetTooLong;
@@ -100,7 +100,7 @@ export class RequestAcceptor {
       scan.hasBadValue
     )
       return REJECTIONS.malformedRequest;
-    if (scan.contentLengthCount === 1 && x.request.contentLength === -1) return REJECTIONS.malformedRequest;
+    if (scan.contentLengthCount === 1 && exchange.request.contentLength === -1) return REJECTIONS.malformedRequest;
     if (scan.transferEncodingCount === 1) {
       if (scan.transferEncoding !== 'chunked') return REJECTIONS.unsupportedTransferEncoding;
       if (scan.contentLengthCount === 1 || method === 'HEAD') return REJECTIONS.malformedRequest;
@@ -113,9 +113,9 @@ export class RequestAcceptor {
    * The server loses `onData` for bodies of length 0 (docs/contract.md#what-is-taken-for-a-request), so this is only
    * for bodies that will come.
    */
-  #receiveBody(x: Exchange, res: HttpResponse): void {
-    const body = new RequestBody(x.res, this.#options.bufferedBodyBytesMax);
-    x.body = body;
+  #receiveBody(exchange: Exchange, res: HttpResponse): void {
+    const body = new RequestBody(exchange.res, this.#options.bufferedBodyBytesMax);
+    exchange.body = body;
     res.onData((chunk, last) => {
       this.#gcPacer.onBytesAllocated(chunk.byteLength);
       body.push(chunk, last);

@@ -5,13 +5,13 @@ import type { RoutedExchange } from '../exchange.js';
 import { DONE, NEXT, type RoutedStage } from '../pipeline.js';
 
 /** Null: it has a place. */
-export type AcquireSlot = (x: RoutedExchange) => Rejection | null;
+export type AcquireSlot = (exchange: RoutedExchange) => Rejection | null;
 
 export const createAcquireSlotStage =
   (take: AcquireSlot): RoutedStage =>
-  (x) => {
-    const rejection = take(x);
+  (exchange) => {
+    const rejection = take(exchange);
     if (rejection === null) return NEXT;
-    x.reject(rejection);
+    exchange.reject(rejection);
     return DONE;
   };

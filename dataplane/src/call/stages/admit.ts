@@ -4,7 +4,7 @@ import { createLimitRejection } from '../../rejection/limit-rejection.js';
 import { REJECTIONS } from '../../rejection/rejections.js';
 import { computeReservation } from '../../reservation/compute-reservation.js';
 import type { CallMetering } from '../call-metering.js';
-import type { RoutedExchange } from '../exchange.js';
+import { Phase, type RoutedExchange } from '../exchange.js';
 import { type Advance, DONE, NEXT, type RoutedStage, type StageResult, WAIT } from '../pipeline.js';
 import { releaseReservation } from '../settle.js';
 
@@ -13,25 +13,26 @@ export function createAdmitStage(
   metering: Pick<CallMetering, 'maxCostNanos'>,
   advance: Advance,
 ): RoutedStage {
-  const decide = (x: RoutedExchange, admission: Admission): StageResult => {
-    x.admission = admission;
-    const { agentLimits: terms } = x.routed.context;
-    if (admission.outcome === 'admitted') x.reservedNanos = admission.reservationNanos;
+  const decide = (exchange: RoutedExchange, admission: Admission): StageResult => {
+    exchange.admission.result = admission;
+    const { agentLimits: terms } = exchange.routed.context;
+    if (admission.outcome === 'admitted') exchange.admission.reservedNanos = admission.reservationNanos;
     const rejection =
       admission.outcome === 'unchecked' && terms.rejectsUnchecked
         ? REJECTIONS.limitsUnavailable
         : createLimitRejection(admission, terms.byRow, Date.now());
     if (rejection !== null) {
-      x.reject(rejection);
+      exchange.reject(rejection);
       return DONE;
     }
+    exchange.advanceTo(Phase.ADMITTED);
     return NEXT;
   };
-  return (x) => {
-    const { context, upstream } = x.routed;
-    const holdNanos = context.agentLimits.hardBudget ? computeReservation(x, metering) : 0;
+  return (exchange) => {
+    const { context, upstream } = exchange.routed;
+    const holdNanos = context.agentLimits.hardBudget ? computeReservation(exchange, metering) : 0;
     if (typeof holdNanos !== 'number') {
-      x.reject(holdNanos);
+      exchange.reject(holdNanos);
       return DONE;
     }
     let waiting = false;
@@ -40,14 +41,14 @@ export function createAdmitStage(
       { limits: context.agentLimits, providerSlug: upstream.providerSlug, reservationNanos: holdNanos },
       (admission) => {
         if (!waiting) {
-          result = decide(x, admission);
-        } else if (!x.hasEnded) {
-          if (decide(x, admission) === NEXT) advance(x);
+          result = decide(exchange, admission);
+        } else if (!exchange.hasEnded) {
+          if (decide(exchange, admission) === NEXT) advance(exchange);
         } else if (admission.outcome === 'admitted') {
           // The agent has gone meanwhile: nothing will be settled.
-          x.admission = admission;
-          x.reservedNanos = admission.reservationNanos;
-          releaseReservation(counters, x);
+          exchange.admission.result = admission;
+          exchange.admission.reservedNanos = admission.reservationNanos;
+          releaseReservation(counters, exchange);
         }
       },
     );

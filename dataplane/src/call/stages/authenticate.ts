@@ -20,10 +20,10 @@ export interface ContextLookup {
 /** Bounds what one client address may ask about tokens that turn out unknown. */
 export interface UnauthenticatedLimiter {
   /** A question may be asked, and is ended with {@link finishLookup}; or the seconds until the next one may. */
-  startLookup(x: Exchange): ClientBucket | number;
+  startLookup(exchange: Exchange): ClientBucket | number;
   finishLookup(asker: ClientBucket, unknown: boolean): void;
   /** Somebody whom nobody knows is refused. True: from this address that is a flood. */
-  isOverRejectionLimit(x: Exchange): boolean;
+  isOverRejectionLimit(exchange: Exchange): boolean;
 }
 
 export interface AuthenticateDeps {
@@ -31,7 +31,7 @@ export interface AuthenticateDeps {
   readonly unauthenticatedLimiter: UnauthenticatedLimiter;
   readonly advance: Advance;
   /** A request with a valid token of an agent that may call. */
-  readonly onAuthenticated: (x: Exchange, context: AgentContext) => void;
+  readonly onAuthenticated: (exchange: Exchange, context: AgentContext) => void;
   /** Paused and revoked agents pass too: they may ask how they stand. */
   readonly allowsInactiveAgents: boolean;
 }
@@ -45,43 +45,43 @@ const LOOKUP_REJECTIONS: Readonly<Record<LookupRejection, Rejection>> = {
 };
 
 export function createAuthenticateStage(deps: AuthenticateDeps): Stage {
-  const decide = (x: Exchange, lookup: Lookup): boolean => {
-    const rejection = checkLookup(x, lookup, x.request.startedAtMs, deps.allowsInactiveAgents);
-    if (rejection !== null) x.reject(rejection);
-    else deps.onAuthenticated(x, lookup.context!);
+  const decide = (exchange: Exchange, lookup: Lookup): boolean => {
+    const rejection = checkLookup(exchange, lookup, exchange.request.startedAtMs, deps.allowsInactiveAgents);
+    if (rejection !== null) exchange.reject(rejection);
+    else deps.onAuthenticated(exchange, lookup.context!);
     return rejection === null;
   };
-  return (x) => {
-    const { headers, query } = x.request;
+  return (exchange) => {
+    const { headers, query } = exchange.request;
     const position = findGatewayToken(headers, query);
     if (position === null || position === CONFLICTING_TOKENS) {
-      x.reject(position === null ? REJECTIONS.unauthorized : REJECTIONS.conflictingTokens);
+      exchange.reject(position === null ? REJECTIONS.unauthorized : REJECTIONS.conflictingTokens);
       return DONE;
     }
-    x.position = position;
-    x.agentRef = readAgentHeader(headers);
+    exchange.access.tokenPosition = position;
+    exchange.access.agentRef = readAgentHeader(headers);
     const tokenHash = hash('sha256', position.gatewayToken, 'hex');
-    x.tokenHash = tokenHash;
-    const lookup = deps.contexts.get(tokenHash, x.agentRef);
-    if (lookup !== null) return decide(x, lookup) ? NEXT : DONE;
-    const asker = deps.unauthenticatedLimiter.startLookup(x);
+    exchange.access.tokenHash = tokenHash;
+    const lookup = deps.contexts.get(tokenHash, exchange.access.agentRef);
+    if (lookup !== null) return decide(exchange, lookup) ? NEXT : DONE;
+    const asker = deps.unauthenticatedLimiter.startLookup(exchange);
     if (typeof asker === 'number') {
-      x.reject(createUnknownTokensRejection(asker));
+      exchange.reject(createUnknownTokensRejection(asker));
       return DONE;
     }
-    deps.contexts.resolve(tokenHash, x.agentRef, asker, (found) => {
+    deps.contexts.resolve(tokenHash, exchange.access.agentRef, asker, (found) => {
       deps.unauthenticatedLimiter.finishLookup(asker, found.rejection === 'unknown_token');
-      if (!x.hasEnded && decide(x, found)) deps.advance(x);
+      if (!exchange.hasEnded && decide(exchange, found)) deps.advance(exchange);
     });
     return WAIT;
   };
 }
 
 /** Null: the exchange has its context, and its key and agent are good. */
-export function checkLookup(x: Exchange, lookup: Lookup, nowMs: number, anyStatus = false): Rejection | null {
+export function checkLookup(exchange: Exchange, lookup: Lookup, nowMs: number, anyStatus = false): Rejection | null {
   const { context } = lookup;
   if (context === null) return LOOKUP_REJECTIONS[lookup.rejection];
-  x.context = context;
+  exchange.access.context = context;
   // Checked at each request: an entry of the cache can outlive its key.
   if (context.keyExpiresAtMs !== null && nowMs >= context.keyExpiresAtMs) return REJECTIONS.unauthorized;
   if (anyStatus || context.agentStatus === 'active') return null;

@@ -23,58 +23,64 @@ interface BufferBodyDeps {
 }
 
 export function createBufferBodyStage(deps: BufferBodyDeps): RoutedStage {
-  const look = (x: RoutedExchange): void => precheckLimitsWhileWaiting(x, deps.counters);
-  return (x) => {
-    const { body } = x;
+  const look = (exchange: RoutedExchange): void => precheckLimitsWhileWaiting(exchange, deps.counters);
+  return (exchange) => {
+    const { body } = exchange;
     if (body === null) return NEXT;
-    const says = x.request.contentLength;
-    if (x.bodyReader !== null && says > deps.readBodyBytesMax) {
-      x.reject(REJECTIONS.bodyTooLarge);
+    const says = exchange.request.contentLength;
+    if (exchange.admission.bodyReader !== null && says > deps.readBodyBytesMax) {
+      exchange.reject(REJECTIONS.bodyTooLarge);
       return DONE;
     }
-    if (!body.isComplete || x.bodyReader !== null) startBuffering(x, body, says, deps);
-    if (body.isReady) return checkBufferedBody(x, body, deps) ? NEXT : DONE;
-    x.needsRecheck = true;
+    if (!body.isComplete || exchange.admission.bodyReader !== null) startBuffering(exchange, body, says, deps);
+    if (body.isReady) return checkBufferedBody(exchange, body, deps) ? NEXT : DONE;
+    exchange.access.needsRecheck = true;
     body.onReady = () => {
       body.onReady = null;
-      if (!x.hasEnded && checkBufferedBody(x, body, deps)) deps.advance(x);
+      if (!exchange.hasEnded && checkBufferedBody(exchange, body, deps)) deps.advance(exchange);
     };
     // Nearly every body comes in the same turn as its head, and needs no look of its own.
-    setImmediate(look, x);
+    setImmediate(look, exchange);
     return WAIT;
   };
 }
 
-function startBuffering(x: RoutedExchange, body: RequestBody, contentLength: number, deps: BufferBodyDeps): void {
-  if (x.bodyReader !== null) {
-    body.bufferAndScan(deps.readBodyBytesMax, bodyMemoryFor(x, deps), x.bodyReader);
+function startBuffering(
+  exchange: RoutedExchange,
+  body: RequestBody,
+  contentLength: number,
+  deps: BufferBodyDeps,
+): void {
+  if (exchange.admission.bodyReader !== null) {
+    body.bufferAndScan(deps.readBodyBytesMax, bodyMemoryFor(exchange, deps), exchange.admission.bodyReader);
     return;
   }
-  const wanted = deps.metering.bufferBytesWanted(x);
+  const wanted = deps.metering.bufferBytesWanted(exchange);
   // A body that says it is longer than can be edited is not held back at all.
-  if (wanted > deps.bufferedBodyBytesMax && contentLength <= wanted) body.bufferWhole(wanted, bodyMemoryFor(x, deps));
+  if (wanted > deps.bufferedBodyBytesMax && contentLength <= wanted)
+    body.bufferWhole(wanted, bodyMemoryFor(exchange, deps));
   else if (contentLength > deps.bufferedBodyBytesMax) body.streamFromFirstByte();
 }
 
-const bodyMemoryFor = (x: RoutedExchange, { bodyMemory: budget }: BufferBodyDeps) =>
-  budget.forOrg(x.routed.context.orgId);
+const bodyMemoryFor = (exchange: RoutedExchange, { bodyMemory: budget }: BufferBodyDeps) =>
+  budget.forOrg(exchange.routed.context.orgId);
 
 /** False: refused. */
-function checkBufferedBody(x: RoutedExchange, body: RequestBody, { readBodyBytesMax }: BufferBodyDeps): boolean {
-  if (x.bodyReader === null) return true;
+function checkBufferedBody(exchange: RoutedExchange, body: RequestBody, { readBodyBytesMax }: BufferBodyDeps): boolean {
+  if (exchange.admission.bodyReader === null) return true;
   const tooLarge = body.bytes > readBodyBytesMax;
   if (body.isComplete && !tooLarge) return true;
-  x.reject(tooLarge ? REJECTIONS.bodyTooLarge : REJECTIONS.bodyMemoryFull);
+  exchange.reject(tooLarge ? REJECTIONS.bodyTooLarge : REJECTIONS.bodyMemoryFull);
   return false;
 }
 
 /** The body is not here yet: what is over its limits already need not send it. */
-function precheckLimitsWhileWaiting(x: RoutedExchange, counters: Pick<Counters, 'peek'>): void {
-  if (x.hasEnded || x.body!.isReady) return;
-  const { context, upstream } = x.routed;
+function precheckLimitsWhileWaiting(exchange: RoutedExchange, counters: Pick<Counters, 'peek'>): void {
+  if (exchange.hasEnded || exchange.body!.isReady) return;
+  const { context, upstream } = exchange.routed;
   counters.peek({ limits: context.agentLimits, providerSlugs: [upstream.providerSlug] }, (standing) => {
-    if (standing === null || x.hasEnded || x.body!.isReady) return;
+    if (standing === null || exchange.hasEnded || exchange.body!.isReady) return;
     const rejection = precheckLimits(standing, context.agentLimits.byRow, Date.now());
-    if (rejection !== null) x.reject(rejection);
+    if (rejection !== null) exchange.reject(rejection);
   });
 }

@@ -5,18 +5,18 @@ import type { Rejection } from '../../rejection/rejections.js';
 import type { RoutedExchange } from '../exchange.js';
 import { DONE, NEXT, type RoutedStage } from '../pipeline.js';
 
-export const checkBodyModels: RoutedStage = (x) => {
-  if (x.bodyReader === null) return NEXT;
-  const rejection = readAndCheckModels(x);
+export const checkBodyModels: RoutedStage = (exchange) => {
+  if (exchange.admission.bodyReader === null) return NEXT;
+  const rejection = readAndCheckModels(exchange);
   if (rejection === null) return NEXT;
-  x.reject(rejection);
+  exchange.reject(rejection);
   return DONE;
 };
 
-function readAndCheckModels(x: RoutedExchange): Rejection | null {
-  const read = x.bodyReader!.finish(x.body!.peekWhole());
+function readAndCheckModels(exchange: RoutedExchange): Rejection | null {
+  const read = exchange.admission.bodyReader!.finish(exchange.body!.peekWhole());
   if ('problem' in read) return createBodyProblemRejection(read.problem);
-  x.bodyModels = read.models;
-  const rules = getCallRules(x.routed.upstream);
+  exchange.admission.bodyModels = read.models;
+  const rules = getCallRules(exchange.routed.upstream);
   return rules === null ? null : checkModelsAllowed(rules, read.models);
 }

@@ -8,34 +8,34 @@ import { type Advance, DONE, NEXT, type RoutedStage, WAIT } from '../pipeline.js
 
 /** Before anything is waited for: nobody sends a body to a circuit that is open. */
 export function createBreakerPrecheckStage(circuits: Pick<Breakers, 'getStatus'>): RoutedStage {
-  return (x) => {
-    const circuit = circuits.getStatus(x.routed.upstream);
+  return (exchange) => {
+    const circuit = circuits.getStatus(exchange.routed.upstream);
     if (circuit?.state !== 'OPEN') return NEXT;
-    x.reject(createCircuitOpenRejection(circuit.openUntilMs, Date.now()));
+    exchange.reject(createCircuitOpenRejection(circuit.openUntilMs, Date.now()));
     return DONE;
   };
 }
 
 export function createBreakerStage(circuits: Breakers, advance: Advance): RoutedStage {
-  return (x) => {
-    const { circuitKey } = x.routed.upstream;
-    const circuit = circuits.getStatus(x.routed.upstream);
+  return (exchange) => {
+    const { circuitKey } = exchange.routed.upstream;
+    const circuit = circuits.getStatus(exchange.routed.upstream);
     if (circuit === null) return NEXT;
-    x.circuitEpoch = circuit.epoch;
+    exchange.admission.circuitEpoch = circuit.epoch;
     if (circuit.state === 'CLOSED') return NEXT;
     if (circuit.state === 'OPEN') {
-      x.reject(createCircuitOpenRejection(circuit.openUntilMs, Date.now()));
+      exchange.reject(createCircuitOpenRejection(circuit.openUntilMs, Date.now()));
       return DONE;
     }
-    x.needsRecheck = true;
+    exchange.access.needsRecheck = true;
     circuits.acquireProbe(circuitKey, circuit.epoch, (lease) => {
       if (lease === null) {
-        x.reject(createCircuitOpenRejection(0, Date.now()));
-      } else if (x.hasEnded) {
+        exchange.reject(createCircuitOpenRejection(0, Date.now()));
+      } else if (exchange.hasEnded) {
         circuits.releaseProbe(circuitKey, lease); // the agent has gone meanwhile
       } else {
-        x.probeLease = lease;
-        advance(x);
+        exchange.admission.probeLease = lease;
+        advance(exchange);
       }
     });
     return WAIT;

@@ -9,48 +9,48 @@ import { createForbiddenRejection, REJECTIONS, type Rejection } from '../../reje
 import type { RoutedExchange } from '../exchange.js';
 import { DONE, NEXT, type RoutedStage } from '../pipeline.js';
 
-export const checkCallPolicy: RoutedStage = (x) => {
-  const rules = getCallRules(x.routed.upstream);
+export const checkCallPolicy: RoutedStage = (exchange) => {
+  const rules = getCallRules(exchange.routed.upstream);
   if (rules === null) return NEXT;
-  const rejection = checkCallRules(x, rules);
+  const rejection = checkCallRules(exchange, rules);
   if (rejection === null) return NEXT;
-  x.reject(rejection);
+  exchange.reject(rejection);
   return DONE;
 };
 
 /** Null: the call is allowed, as far as it is known before its body. */
-export function checkCallRules(x: RoutedExchange, rules: CallRules): Rejection | null {
-  const { method, headers } = x.request;
-  const { providerPath: rest, query, shape } = x.routed.target;
+export function checkCallRules(exchange: RoutedExchange, rules: CallRules): Rejection | null {
+  const { method, headers } = exchange.request;
+  const { providerPath: rest, query, shape } = exchange.routed.target;
   if (rules.isSensitive(method, rest, query, headers)) return REJECTIONS.sensitivePath;
-  if (!rules.allows(method, rest, shape === 'regular', query, headers)) return createCallForbiddenRejection(x);
-  return rules.models === null ? null : checkModelPlace(x, rules, rules.locateModel(method, rest));
+  if (!rules.allows(method, rest, shape === 'regular', query, headers)) return createCallForbiddenRejection(exchange);
+  return rules.models === null ? null : checkModelPlace(exchange, rules, rules.locateModel(method, rest));
 }
 
-function checkModelPlace(x: RoutedExchange, rules: CallRules, place: ModelLocation): Rejection | null {
+function checkModelPlace(exchange: RoutedExchange, rules: CallRules, place: ModelLocation): Rejection | null {
   // The frames of a WebSocket name models that nobody reads here.
-  if (place === 'unknown' || x.handshake !== null) return createCallForbiddenRejection(x);
-  if (place === 'answer') return createCallForbiddenRejection(x);
+  if (place === 'unknown' || exchange.handshake !== null) return createCallForbiddenRejection(exchange);
+  if (place === 'answer') return createCallForbiddenRejection(exchange);
   if (place === 'free') return null;
   if (place === 'json' || place === 'form' || place === 'json_or_form' || place === 'batch') {
-    if (x.bodyModels !== null) return checkModelsAllowed(rules, x.bodyModels);
-    return planBodyRead(x, place);
+    if (exchange.admission.bodyModels !== null) return checkModelsAllowed(rules, exchange.admission.bodyModels);
+    return planBodyRead(exchange, place);
   }
-  const model = parseModelFromPath(x.routed.target.providerPath, place.slice('path:'.length));
-  return model === null ? createCallForbiddenRejection(x) : checkModelsAllowed(rules, [model]);
+  const model = parseModelFromPath(exchange.routed.target.providerPath, place.slice('path:'.length));
+  return model === null ? createCallForbiddenRejection(exchange) : checkModelsAllowed(rules, [model]);
 }
 
-function planBodyRead(x: RoutedExchange, place: Parameters<typeof createBodyModelReader>[0]): Rejection | null {
-  if (x.body === null) return createBodyProblemRejection('not_readable');
-  const reader = createBodyModelReader(place, x.request.headers);
+function planBodyRead(exchange: RoutedExchange, place: Parameters<typeof createBodyModelReader>[0]): Rejection | null {
+  if (exchange.body === null) return createBodyProblemRejection('not_readable');
+  const reader = createBodyModelReader(place, exchange.request.headers);
   if (typeof reader === 'string') return createBodyProblemRejection(reader);
-  x.bodyReader = reader;
+  exchange.admission.bodyReader = reader;
   return null;
 }
 
-const createCallForbiddenRejection = (x: RoutedExchange): Rejection =>
+const createCallForbiddenRejection = (exchange: RoutedExchange): Rejection =>
   createForbiddenRejection(
     'call',
-    `${x.request.method} ${x.routed.target.providerPath}`,
+    `${exchange.request.method} ${exchange.routed.target.providerPath}`,
     'The policy of this agent does not allow this call.',
   );

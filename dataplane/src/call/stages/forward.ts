@@ -8,6 +8,7 @@ import { Relay, type RelayDeps } from '../../response/relay.js';
 import type { ConnectionPools } from '../../upstream/connections/connection-pools.js';
 import { buildUpstreamRequest } from '../build-upstream-request.js';
 import type { CallMetering } from '../call-metering.js';
+import { Phase } from '../exchange.js';
 import type { FailureHandler } from '../failure-handler.js';
 import { DONE, type RoutedStage, WAIT } from '../pipeline.js';
 
@@ -18,37 +19,37 @@ export function createForwardStage(
   support: RelayDeps,
   failures: Pick<FailureHandler, 'onDispatchFailed'>,
 ): RoutedStage {
-  return (x) => {
-    if (x.revoked) {
-      x.reject(REJECTIONS.accessRevoked); // while the store was asked
+  return (exchange) => {
+    if (exchange.access.revoked) {
+      exchange.reject(REJECTIONS.accessRevoked); // while the store was asked
       return DONE;
     }
-    const { context, upstream } = x.routed;
+    const { context, upstream } = exchange.routed;
     let call: UpstreamRequest;
     try {
-      call = buildUpstreamRequest(x, metering);
+      call = buildUpstreamRequest(exchange, metering);
     } catch (error) {
-      failures.onDispatchFailed(x, error);
+      failures.onDispatchFailed(exchange, error);
       return DONE;
     }
     const tenant = upstream.isTenantAddress ? context.orgId : null;
     const owner = upstream.isTenantAddress ? upstream.accountId : context.orgId;
     const connection = pools.acquire(upstream.origin, tenant, owner);
-    const relay = new Relay(x, support);
-    x.connection = connection;
-    x.upstreamOperation = relay;
-    x.forwarded = true;
-    x.dispatchedAtPerfMs = performance.now();
+    const relay = new Relay(exchange, support);
+    exchange.upstreamCall.connection = connection;
+    exchange.upstreamCall.operation = relay;
+    exchange.upstreamCall.dispatchedAtPerfMs = performance.now();
     try {
-      const held = x.reservedNanos > 0 && x.reservedOutput !== null;
-      connection.dispatch(call, held ? new ReservedStream(x, relay, counters, metering) : relay);
+      const held = exchange.admission.reservedNanos > 0 && exchange.admission.reservedOutput !== null;
+      connection.dispatch(call, held ? new ReservedStream(exchange, relay, counters, metering) : relay);
     } catch (error) {
       connection.release();
-      x.connection = null;
-      x.forwarded = false;
-      failures.onDispatchFailed(x, error);
+      exchange.upstreamCall.connection = null;
+      failures.onDispatchFailed(exchange, error);
       return DONE;
     }
+    // An upstream that cannot be reached may have finished the call within `dispatch`.
+    if (!exchange.isFinished) exchange.advanceTo(Phase.FORWARDED);
     return WAIT;
   };
 }

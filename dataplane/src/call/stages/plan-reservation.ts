@@ -2,9 +2,9 @@
 import { planReservation as plan } from '../../reservation/compute-reservation.js';
 import { DONE, NEXT, type RoutedStage } from '../pipeline.js';
 
-export const planReservationStage: RoutedStage = (x) => {
-  const rejection = plan(x);
+export const planReservationStage: RoutedStage = (exchange) => {
+  const rejection = plan(exchange);
   if (rejection === null) return NEXT;
-  x.reject(rejection);
+  exchange.reject(rejection);
   return DONE;
 };

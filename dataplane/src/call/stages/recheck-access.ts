@@ -12,38 +12,40 @@ import { checkCallRules } from './check-call-policy.js';
 import { findUpstream } from './route.js';
 
 export function createRecheckAccessStage(contexts: ContextLookup, advance: Advance): RoutedStage {
-  const decide = (x: RoutedExchange, lookup: Lookup): boolean => {
-    x.revoked = false;
-    const rejection = recheckAccess(x, lookup);
-    if (rejection !== null) x.reject(rejection);
+  const decide = (exchange: RoutedExchange, lookup: Lookup): boolean => {
+    exchange.access.revoked = false;
+    const rejection = recheckAccess(exchange, lookup);
+    if (rejection !== null) exchange.reject(rejection);
     return rejection === null;
   };
-  return (x) => {
-    if (!x.needsRecheck) return NEXT;
-    const lookup = contexts.get(x.tokenHash, x.agentRef);
-    if (lookup !== null) return decide(x, lookup) ? NEXT : DONE;
-    contexts.resolve(x.tokenHash, x.agentRef, x.routed.context, (found) => {
-      if (!x.hasEnded && decide(x, found)) advance(x);
+  return (exchange) => {
+    if (!exchange.access.needsRecheck) return NEXT;
+    const lookup = contexts.get(exchange.access.tokenHash, exchange.access.agentRef);
+    if (lookup !== null) return decide(exchange, lookup) ? NEXT : DONE;
+    contexts.resolve(exchange.access.tokenHash, exchange.access.agentRef, exchange.routed.context, (found) => {
+      if (!exchange.hasEnded && decide(exchange, found)) advance(exchange);
     });
     return WAIT;
   };
 }
 
-function recheckAccess(x: RoutedExchange, lookup: Lookup): Rejection | null {
-  const { context, upstream } = x.routed;
-  const refused = checkLookup(x, lookup, Date.now());
+function recheckAccess(exchange: RoutedExchange, lookup: Lookup): Rejection | null {
+  const { context, upstream } = exchange.routed;
+  const refused = checkLookup(exchange, lookup, Date.now());
   if (refused !== null || lookup.context === context) return refused;
-  const rerouted = findUpstream(x);
+  const rerouted = findUpstream(exchange);
   if (rerouted !== null) return rerouted;
-  const now = x.routed.upstream;
+  const now = exchange.routed.upstream;
   if (now.circuitKey !== upstream.circuitKey) {
     // A probe place, and what the breaker said, are another origin's, or of another name (a control plane of before).
-    if (now.origin !== upstream.origin || x.probeLease !== '') return REJECTIONS.contextsUnavailable;
-    x.circuitEpoch = 0;
+    if (now.origin !== upstream.origin || exchange.admission.probeLease !== '') return REJECTIONS.contextsUnavailable;
+    exchange.admission.circuitEpoch = 0;
   }
   const rules = getCallRules(now);
-  const denied = rules === null ? null : checkCallRules(x, rules);
+  const denied = rules === null ? null : checkCallRules(exchange, rules);
   if (denied !== null) return denied;
   // A rule for models is new, and the body was not read: the next try will be.
-  return rules?.models && x.bodyReader !== null && x.bodyModels === null ? REJECTIONS.contextsUnavailable : null;
+  return rules?.models && exchange.admission.bodyReader !== null && exchange.admission.bodyModels === null
+    ? REJECTIONS.contextsUnavailable
+    : null;
 }

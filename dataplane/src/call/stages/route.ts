@@ -5,58 +5,60 @@ import { parsePresignedExpiryMs, planObjectRequest } from '../../s3/object-reque
 import { isRequestLoop } from '../../upstream/loop-detection.js';
 import { isPathAllowed, type ProxyTarget, parseProxyTarget } from '../../upstream/proxy-target.js';
 import { filterRequestHeaders } from '../../upstream/request-headers.js';
-import type { Exchange, RouteResult } from '../exchange.js';
+import { type Exchange, Phase, type RouteResult } from '../exchange.js';
 import { DONE, NEXT, type Stage } from '../pipeline.js';
 
 /** Reads the target before the token, so that nonsense costs no lookup. */
-export const parseRequestTarget: Stage = (x) => {
-  const { rawPath, query } = x.request;
+export const parseRequestTarget: Stage = (exchange) => {
+  const { rawPath, query } = exchange.request;
   const target = parseProxyTarget(query === null ? rawPath : `${rawPath}?${query}`);
   if (typeof target === 'string') {
-    x.reject(target === 'not_proxy' ? REJECTIONS.notFound : REJECTIONS.malformedTarget);
+    exchange.reject(target === 'not_proxy' ? REJECTIONS.notFound : REJECTIONS.malformedTarget);
     return DONE;
   }
-  x.target = target;
+  exchange.access.target = target;
   return NEXT;
 };
 
-export const route: Stage = (x) => {
-  const rejection = findUpstream(x);
+export const route: Stage = (exchange) => {
+  const rejection = findUpstream(exchange);
   if (rejection === null) return NEXT;
-  x.reject(rejection);
+  exchange.reject(rejection);
   return DONE;
 };
 
 /** Null: found. Again for a context that is newer than the one before. */
-export function findUpstream(x: Exchange): Rejection | null {
-  const context = x.context!;
-  const target = x.target!;
-  const position = x.position!;
+export function findUpstream(exchange: Exchange): Rejection | null {
+  const context = exchange.access.context!;
+  const target = exchange.access.target!;
+  const position = exchange.access.tokenPosition!;
   const { slug, shape } = target;
   const upstream = context.upstreams.get(slug);
   if (upstream === undefined) {
     return context.unassignedProviders.has(slug) ? REJECTIONS.notAssigned : REJECTIONS.unknownProvider;
   }
   const routed: RouteResult = { context, target, upstream, tokenPosition: position };
-  x.routed = routed;
-  if (upstream.isTenantAddress && isRequestLoop(x.request.headers, upstream.accountId)) return REJECTIONS.loopDetected;
+  exchange.routed = routed;
+  if (exchange.phase < Phase.ROUTED) exchange.advanceTo(Phase.ROUTED);
+  if (upstream.isTenantAddress && isRequestLoop(exchange.request.headers, upstream.accountId))
+    return REJECTIONS.loopDetected;
   if (upstream.accountStatus !== 'active') return REJECTIONS.needsCredentials;
   const objectKeys = upstream.injection.kind === 'sigv4';
-  if (objectKeys && position.form === 'presigned' && !isPresignedUrlValid(x, target))
+  if (objectKeys && position.form === 'presigned' && !isPresignedUrlValid(exchange, target))
     return REJECTIONS.presignedUrlExpired;
   if (!isPathAllowed(shape, objectKeys, upstream.basePath)) return REJECTIONS.malformedTarget;
-  return objectKeys ? planObjectStorageRequest(x, routed) : null;
+  return objectKeys ? planObjectStorageRequest(exchange, routed) : null;
 }
 
 function planObjectStorageRequest(
-  x: Exchange,
+  exchange: Exchange,
   { target, upstream, tokenPosition: position }: RouteResult,
 ): Rejection | null {
   if (!isValidUtf8Path(target.providerPath)) return REJECTIONS.malformedTarget; // cannot be signed
-  const headers = filterRequestHeaders(x.request.headers, position, upstream.injection);
-  const plan = planObjectRequest(headers, target.query, position, x.body !== null);
+  const headers = filterRequestHeaders(exchange.request.headers, position, upstream.injection);
+  const plan = planObjectRequest(headers, target.query, position, exchange.body !== null);
   if (typeof plan === 'string') return REJECTIONS.requestNotForwardable;
-  x.objectRequest = plan;
+  exchange.admission.objectRequest = plan;
   return null;
 }
 
@@ -70,7 +72,7 @@ function isValidUtf8Path(path: string): boolean {
 }
 
 /** A presigned URL ends when it says; its other signature parameters are worth nothing here and are replaced. */
-function isPresignedUrlValid(x: Exchange, target: ProxyTarget): boolean {
+function isPresignedUrlValid(exchange: Exchange, target: ProxyTarget): boolean {
   const endMs = parsePresignedExpiryMs(target.query ?? '');
-  return endMs !== null && x.request.startedAtMs < endMs;
+  return endMs !== null && exchange.request.startedAtMs < endMs;
 }

@@ -29,14 +29,14 @@ export const SELF_PATH = '/v1/self';
 const BUDGET = LIMIT_TABLE[BUDGET_ROW]!;
 
 export function createSelfStatusStage(counters: Pick<Counters, 'peek'>, circuits: Pick<Breakers, 'getStatus'>): Stage {
-  return (x: Exchange) => {
-    if (x.request.method !== 'GET') {
-      x.reject(REJECTIONS.methodNotAllowed);
+  return (exchange: Exchange) => {
+    if (exchange.request.method !== 'GET') {
+      exchange.reject(REJECTIONS.methodNotAllowed);
       return DONE;
     }
-    const context = x.context!;
+    const context = exchange.access.context!;
     counters.peek({ limits: context.agentLimits, providerSlugs: [...context.upstreams.keys()] }, (standing) =>
-      x.respondJson(JSON.stringify(buildSelfDocument(context, standing, circuits, Date.now()))),
+      exchange.respondJson(JSON.stringify(buildSelfDocument(context, standing, circuits, Date.now()))),
     );
     return WAIT;
   };

@@ -289,8 +289,8 @@ export class ProxyFixture {
         admit: (request, done) => {
           this.admissions.push(request);
           this.onAdmit();
-          const { reservationNanos: holdNanos } = request;
-          const admission = this.admission === ADMITTED ? { ...ADMITTED, holdNanos } : this.admission;
+          const { reservationNanos } = request;
+          const admission = this.admission === ADMITTED ? { ...ADMITTED, reservationNanos } : this.admission;
           if (this.pendingAdmissions !== null) this.pendingAdmissions.push(() => done(admission));
           else if (this.admitLater) setImmediate(() => done(admission));
           else done(admission);
@@ -338,17 +338,17 @@ export class ProxyFixture {
   #fakeMetering(): CallMetering {
     return {
       bufferBytesWanted: () => 0,
-      prepareRequestBody: (_x, body) => body,
+      prepareRequestBody: (_exchange, body) => body,
       createRequestScanner: () => null,
-      openResponseMeter: (x) => {
-        x.meter = new CountingMeter();
+      openResponseMeter: (exchange) => {
+        exchange.metering.meter = new CountingMeter();
         this.planned++;
         return null;
       },
       estimateUnanswered: () => null,
       mustFetchWhole: () => false,
       priceUsage: () => ({ costNanos: this.costNanos, source: 'none' }),
-      maxCostNanos: (_x, call) => {
+      maxCostNanos: (_exchange, call) => {
         this.bounded.push(call);
         return this.boundNanos;
       },

@@ -4,7 +4,7 @@ import { createTestLimits } from '../../limits/testing/agent-limits-fixture.js';
 import { createBodyModelReader } from '../../policy/body/body-model-reader.js';
 import { PriceTable } from '../../pricing/price-table.js';
 import { computeReservation } from '../../reservation/compute-reservation.js';
-import type { RoutedExchange } from '../exchange.js';
+import { createTestExchange } from './exchange-fixture.js';
 import { createContext, createUpstream } from './proxy-fixture.js';
 
 export interface ReservationRequest {
@@ -36,13 +36,14 @@ export function computeReservationFor({ provider, path, body }: ReservationReque
   const read = reader.finish(bytes);
   if ('problem' in read) return read.problem;
   const terms = createTestLimits({ agentId: 'agent-1', budgetCents: 100, hardBudget: true });
-  const x = {
-    routed: { context: createContext([upstream], { agentLimits: terms }), upstream, target: { rest: path } },
+  const exchange = createTestExchange({
+    routed: { context: createContext([upstream], { agentLimits: terms }), upstream, target: { providerPath: path } },
     request: { method: 'POST', headers },
-    body: { whole: () => bytes },
-    bodyModels: read.models,
-    reservedOutput: null,
-  } as unknown as RoutedExchange;
-  const held = computeReservation(x, { maxCostNanos: (_x, call) => prices.calculateMaxCostNanos(upstream, call) });
+    body: { peekWhole: () => bytes },
+  });
+  exchange.admission.bodyModels = read.models;
+  const held = computeReservation(exchange, {
+    maxCostNanos: (_exchange, call) => prices.calculateMaxCostNanos(upstream, call),
+  });
   return typeof held === 'number' ? held : held.reason;
 }

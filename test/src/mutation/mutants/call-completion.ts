@@ -18,7 +18,7 @@ export const CALL_COMPLETION: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/concurrency/org-concurrency-limiter.ts',
-    find: `    x.slot = null;
+    find: `    holder.slot = null;
 `,
     put: '',
     bug: 'a place is given back twice',
@@ -33,7 +33,7 @@ export const CALL_COMPLETION: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/call/inflight-calls.ts',
-    find: `    if (!x.keepsSlot) this.#orgLimiter.release(x);
+    find: `    if (!exchange.admission.keepsSlot) this.#orgLimiter.release(exchange.admission);
 `,
     put: '',
     bug: 'a call that has ended keeps its place',
@@ -62,25 +62,25 @@ export const CALL_COMPLETION: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/call/inflight-calls.ts',
-    find: `    this.#deps.metrics.onRejected(x, rejection);
-    this.#deps.probeLeases.release(x);
+    find: `    this.#deps.metrics.onRejected(exchange, rejection);
+    this.#deps.probeLeases.release(exchange);
 `,
-    put: `    this.#deps.metrics.onRejected(x, rejection);
+    put: `    this.#deps.metrics.onRejected(exchange, rejection);
 `,
     bug: 'a probe place of a refused call is lost',
     tests: ['dataplane/src/call/proxy-requests.test.ts'],
   },
   {
     file: 'dataplane/src/call/inflight-calls.ts',
-    find: `      this.#deps.probeLeases.release(x);
-      if (x.reserved`,
-    put: '      if (x.reserved',
+    find: `      this.#deps.probeLeases.release(exchange);
+      if (exchange.admission.reserved`,
+    put: '      if (exchange.admission.reserved',
     bug: 'a probe place is lost when the agent left before its call went out',
     tests: ['dataplane/src/call/delayed-body.test.ts'],
   },
   {
     file: 'dataplane/src/call/inflight-calls.ts',
-    find: `      if (x.reservedNanos > 0 && isRouted(x)) this.#deps.releaseReservation(x);
+    find: `      if (exchange.admission.reservedNanos > 0 && isRouted(exchange)) this.#deps.releaseReservation(exchange);
     } else`,
     put: '    } else',
     bug: 'a hold is kept when the agent left before its call went out',
@@ -88,9 +88,9 @@ export const CALL_COMPLETION: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/call/inflight-calls.ts',
-    find: `    if (x.reservedNanos > 0 && isRouted(x)) this.#deps.releaseReservation(x);
-    const { context } = x;`,
-    put: '    const { context } = x;',
+    find: `    if (exchange.admission.reservedNanos > 0 && isRouted(exchange)) this.#deps.releaseReservation(exchange);
+    const { context } = exchange.access;`,
+    put: '    const { context } = exchange.access;',
     bug: 'a call that is refused after its admission keeps its hold',
     tests: ['dataplane/src/reservation/release-reservation.test.ts'],
   },
@@ -104,22 +104,22 @@ export const CALL_COMPLETION: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/call/inflight-calls.ts',
-    find: `      if (rejection.status < 500 && this.#deps.isOverRejectionLimit(x)) this.#startTarpit(x);`,
+    find: `      if (rejection.status < 500 && this.#deps.isOverRejectionLimit(exchange)) this.#startTarpit(exchange);`,
     put: `      void this.#startTarpit;`,
     bug: `a flood's refusals cost as much as answers`,
     tests: ['dataplane/src/call/proxy-requests.test.ts'],
   },
   {
     file: 'dataplane/src/call/inflight-calls.ts',
-    find: `    x.revoked = true;
-    if (!x.forwarded`,
-    put: '    if (!x.forwarded',
+    find: `    exchange.access.revoked = true;
+    if (!exchange.wasForwarded`,
+    put: '    if (!exchange.wasForwarded',
     bug: 'a revocation between admission and dispatch is missed',
     tests: ['dataplane/src/call/revocation.test.ts'],
   },
   {
     file: 'dataplane/src/call/settle.ts',
-    find: `    x.settled = true;
+    find: `    exchange.settled = true;
 `,
     put: '',
     bug: 'a call is booked twice',
@@ -127,39 +127,42 @@ export const CALL_COMPLETION: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/call/settle.ts',
-    find: `recordAfterDecode(x, done))) deps.pendingDecodes.onStarted();`,
-    put: `recordAfterDecode(x, done))) return;`,
+    find: `recordAfterDecode(exchange, done))) deps.pendingDecodes.onStarted();`,
+    put: `recordAfterDecode(exchange, done))) return;`,
     bug: 'a drain ends before a compressed answer is booked',
     tests: ['dataplane/src/call/settle-on-drain.test.ts'],
   },
   {
     file: 'dataplane/src/call/settle.ts',
-    find: '    month: x.admission!.month,',
-    put: '    month: x.admission!.month + 1,',
+    find: '    month: exchange.admission.result!.month,',
+    put: '    month: exchange.admission.result!.month + 1,',
     bug: 'what a call cost counts in another month than its admission',
     tests: ['dataplane/src/reservation/reserved-stream.test.ts', 'dataplane/src/call/proxy-requests.test.ts'],
   },
   {
     file: 'dataplane/src/call/settle.ts',
-    find: ` && x.upstreamStatus === 0 && x.requestFullySent;`,
-    put: ` && x.upstreamStatus === 0;`,
+    find: ` &&
+  exchange.upstreamCall.status === 0 &&
+  exchange.upstreamCall.requestFullySent;`,
+    put: ` && exchange.upstreamCall.status === 0;`,
     bug: 'an agent that leaves pays for a request that was not sent completely',
     tests: ['dataplane/src/call/client-abort.test.ts'],
   },
   {
     file: 'dataplane/src/call/settle.ts',
-    find: 'const price = (successful || isUnanswered) && reading !== null',
+    find: `const price =
+      (successful || isUnanswered) && reading !== null`,
     put: 'const price = reading !== null',
     bug: 'an answer that is an error costs',
     tests: ['dataplane/src/call/proxy-responses.test.ts'],
   },
   {
     file: 'dataplane/src/call/settle.ts',
-    find: `    const { reservedNanos: holdNanos } = x;
-    x.reservedNanos = 0;
+    find: `    const { reservedNanos: holdNanos } = exchange.admission;
+    exchange.admission.reservedNanos = 0;
     settleCounters(deps`,
-    put: `    const reservedNanos = 0;
-    x.reservedNanos = 0;
+    put: `    const holdNanos = 0;
+    exchange.admission.reservedNanos = 0;
     settleCounters(deps`,
     bug: 'the hold of a call that has ended is kept',
     tests: ['dataplane/src/reservation/release-reservation.test.ts'],
@@ -180,24 +183,24 @@ export const CALL_COMPLETION: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/call/settle.ts',
-    find: `  const { reservedNanos: holdNanos } = x;
-  x.reservedNanos = 0;
-  settleCounters(counters, x, 0, null, holdNanos);`,
-    put: `  const { reservedNanos } = x;
-  settleCounters(counters, x, 0, null, reservedNanos);`,
+    find: `  const { reservedNanos: holdNanos } = exchange.admission;
+  exchange.admission.reservedNanos = 0;
+  settleCounters(counters, exchange, 0, null, holdNanos);`,
+    put: `  const { reservedNanos: holdNanos } = exchange.admission;
+  settleCounters(counters, exchange, 0, null, holdNanos);`,
     bug: 'a hold is given back twice',
     tests: ['dataplane/src/call/settle.test.ts'],
   },
   {
     file: 'dataplane/src/call/settle.ts',
-    find: `    if (x.routed.context.agentLimits.hardBudget && price.costNanos > x.reservedNanos) {`,
-    put: `    if (x.routed.context.agentLimits.hardBudget && price.costNanos < x.reservedNanos) {`,
+    find: `    if (exchange.routed.context.agentLimits.hardBudget && price.costNanos > exchange.admission.reservedNanos) {`,
+    put: `    if (exchange.routed.context.agentLimits.hardBudget && price.costNanos < exchange.admission.reservedNanos) {`,
     bug: 'spend above the hold is not seen',
     tests: ['dataplane/src/reservation/release-reservation.test.ts'],
   },
   {
     file: 'dataplane/src/reservation/reserved-stream.ts',
-    find: `      if (granted) releaseGrantedNanos(this.#counters, x, nanos);
+    find: `      if (granted) releaseGrantedNanos(this.#counters, exchange, nanos);
 `,
     put: '',
     bug: 'what was granted to a call that had ended is kept',
@@ -205,7 +208,7 @@ export const CALL_COMPLETION: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/reservation/reserved-stream.ts',
-    find: `    x.reservedNanos += nanos;
+    find: `    exchange.admission.reservedNanos += nanos;
 `,
     put: '',
     bug: 'what a hold grew by is never given back',
@@ -268,8 +271,8 @@ export const CALL_COMPLETION: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/call/probe-leases.ts',
-    find: `    if (x.probeLease === '' || x.forwarded || !isRouted(x)) return;`,
-    put: `    if (x.probeLease === '' || !isRouted(x)) return;`,
+    find: `    if (exchange.admission.probeLease === '' || exchange.wasForwarded || !isRouted(exchange)) return;`,
+    put: `    if (exchange.admission.probeLease === '' || !isRouted(exchange)) return;`,
     bug: 'a probe that went upstream is given back twice',
     equivalent: 'it is asked only of calls that have not gone out',
   },

@@ -66,8 +66,10 @@ export const MASKING: Area = {
     },
     {
       file: 'dataplane/src/call/settle.ts',
-      find: `model: redactGatewayTokens(x.deferredUsage?.model ?? reading?.model ?? x.requestModel ?? ''),`,
-      put: `model: x.deferredUsage?.model ?? reading?.model ?? x.requestModel ?? '',`,
+      find: `model: redactGatewayTokens(
+      exchange.metering.deferredUsage?.model ?? reading?.model ?? exchange.metering.requestModel ?? '',
+    ),`,
+      put: `model: exchange.metering.deferredUsage?.model ?? reading?.model ?? exchange.metering.requestModel ?? '',`,
       bug: 'a gateway token that is sent as the name of a model is in the log of calls',
       tests: ['dataplane/src/call/call-endings.test.ts'],
     },
@@ -94,16 +96,16 @@ export const MASKING: Area = {
     },
     {
       file: 'dataplane/src/call/failure-handler.ts',
-      find: "this.#deps.log.debug({ err: error, requestId: x.request.id }, 'the upstream call failed');",
-      put: "this.#deps.log.debug({ err: error, to: x.routed.upstream.injection }, 'the upstream call failed');",
+      find: "this.#deps.log.debug({ err: error, requestId: exchange.request.id }, 'the upstream call failed');",
+      put: "this.#deps.log.debug({ err: error, to: exchange.routed.upstream.injection }, 'the upstream call failed');",
       bug: 'a failed call writes the credential into the log',
       tests: ['dataplane/src/call/call-endings.test.ts'],
     },
     {
       file: 'dataplane/src/call/failure-handler.ts',
-      find: `    this.#deps.settle(x, () => x.respondWithFailure(answer));`,
-      put: `    this.#deps.settle(x, () => x.respondWithFailure(answer));
-    x.settled = false;`,
+      find: `    this.#deps.settle(exchange, () => exchange.respondWithFailure(answer));`,
+      put: `    this.#deps.settle(exchange, () => exchange.respondWithFailure(answer));
+    exchange.settled = false;`,
       bug: 'a failed call is booked again by what comes after',
       tests: ['dataplane/src/call/call-endings.test.ts'],
     },

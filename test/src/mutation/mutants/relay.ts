@@ -10,7 +10,7 @@ const LIFETIME = 'dataplane/src/call/proxy-lifetime.test.ts';
 export const RELAY: readonly Mutant[] = [
   {
     file: RELAY_FILE,
-    find: `    if (this.#x.finished) {
+    find: `    if (this.#exchange.isFinished) {
       abort(CLIENT_ABORTED);
       return;
     }
@@ -35,7 +35,7 @@ export const RELAY: readonly Mutant[] = [
   },
   {
     file: RELAY_FILE,
-    find: `    this.#deps.releaseConnection(this.#x);
+    find: `    this.#deps.releaseConnection(this.#exchange);
 `,
     put: '',
     bug: 'a connection is never free again',
@@ -57,15 +57,15 @@ export const RELAY: readonly Mutant[] = [
   },
   {
     file: RELAY_FILE,
-    find: "x.request.method === 'HEAD' || status === 204 || status === 304",
-    put: "x.request.method === 'HEAD' || status === 204",
+    find: "exchange.request.method === 'HEAD' || status === 204 || status === 304",
+    put: "exchange.request.method === 'HEAD' || status === 204",
     bug: 'a 304 waits for a body',
     tests: [RESPONSES],
   },
   {
     file: RELAY_FILE,
     find: `    if (error !== null) {
-      x.destroyConnection();
+      exchange.destroyConnection();
       return;
     }
 `,
@@ -82,19 +82,19 @@ export const RELAY: readonly Mutant[] = [
   },
   {
     file: RELAY_FILE,
-    find: `if (!this.#isRecorded || (this.#isBlocked && this.#x.mustCloseConnection)) return;`,
-    put: `if (!this.#x.responseComplete || (this.#isBlocked && this.#x.mustCloseConnection)) return;`,
+    find: `if (!this.#isRecorded || (this.#isBlocked && this.#exchange.mustCloseConnection)) return;`,
+    put: `if (!this.#exchange.upstreamCall.responseComplete || (this.#isBlocked && this.#exchange.mustCloseConnection)) return;`,
     bug: 'a stream that the gateway cuts off never ends',
     tests: ['dataplane/src/reservation/reserved-stream.test.ts'],
   },
   {
     file: RELAY_FILE,
     find: `    this.#flushEditsAndMask();
-    this.#deps.settle(x, this.#onRecorded);
+    this.#deps.settle(exchange, this.#onRecorded);
 `,
     put: `    this.#flushEditsAndMask();
     if (this.#framing === CHUNKED) this.#onRecorded(null);
-    this.#deps.settle(x, this.#onRecorded);
+    this.#deps.settle(exchange, this.#onRecorded);
 `,
     bug: 'the last byte of a chunked body leaves before the record is on disk',
     tests: [RESPONSES],
@@ -121,11 +121,11 @@ export const RELAY: readonly Mutant[] = [
   },
   {
     file: RELAY_FILE,
-    find: `    this.#deps.onFailureAfterHead(x, error);
-    x.destroyConnection();
+    find: `    this.#deps.onFailureAfterHead(exchange, error);
+    exchange.destroyConnection();
 `,
-    put: `    this.#deps.onFailureAfterHead(x, error);
-    x.finish();
+    put: `    this.#deps.onFailureAfterHead(exchange, error);
+    exchange.finish();
 `,
     bug: 'an answer that was cut off leaves its agent waiting',
     tests: [ENDING, FAILURES],

@@ -55,7 +55,7 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/authenticate.ts',
-      find: `    x.agentRef = readAgentHeader(headers);
+      find: `    exchange.access.agentRef = readAgentHeader(headers);
 `,
       put: '',
       bug: 'the agent that a request names is not asked for',
@@ -93,14 +93,14 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/route.ts',
-      find: 'endMs !== null && x.request.startedAtMs < endMs',
-      put: 'endMs === null || x.request.startedAtMs < endMs',
+      find: 'endMs !== null && exchange.request.startedAtMs < endMs',
+      put: 'endMs === null || exchange.request.startedAtMs < endMs',
       bug: 'a presigned URL without an end never ends',
       tests: ['test/src/sdk/s3.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/route.ts',
-      find: 'endMs !== null && x.request.startedAtMs < endMs',
+      find: 'endMs !== null && exchange.request.startedAtMs < endMs',
       put: 'endMs !== null',
       bug: 'a presigned URL works after its end',
       tests: ['test/src/sdk/s3.test.ts'],
@@ -115,7 +115,7 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/check-call-policy.ts',
-      find: `  if (!rules.allows(method, rest, shape === 'regular', query, headers)) return createCallForbiddenRejection(x);
+      find: `  if (!rules.allows(method, rest, shape === 'regular', query, headers)) return createCallForbiddenRejection(exchange);
 `,
       put: '',
       bug: 'calls that the policy does not name pass',
@@ -123,22 +123,22 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/check-call-policy.ts',
-      find: `  if (place === 'unknown' || x.handshake !== null) return createCallForbiddenRejection(x);`,
-      put: `  if (place === 'unknown') return createCallForbiddenRejection(x);`,
+      find: `  if (place === 'unknown' || exchange.handshake !== null) return createCallForbiddenRejection(exchange);`,
+      put: `  if (place === 'unknown') return createCallForbiddenRejection(exchange);`,
       bug: 'a WebSocket names models that nobody reads',
       tests: ['dataplane/src/websocket/websocket.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/check-call-policy.ts',
-      find: `  if (place === 'unknown' || x.handshake !== null) return createCallForbiddenRejection(x);`,
-      put: `  if (x.handshake !== null) return createCallForbiddenRejection(x);`,
+      find: `  if (place === 'unknown' || exchange.handshake !== null) return createCallForbiddenRejection(exchange);`,
+      put: `  if (exchange.handshake !== null) return createCallForbiddenRejection(exchange);`,
       bug: 'a call that nobody knows passes a rule for models',
       equivalent: 'what is left behind the known places is refused: no path holds its model',
     },
     {
       file: 'dataplane/src/call/stages/check-call-policy.ts',
-      find: `  return model === null ? createCallForbiddenRejection(x) : checkModelsAllowed(rules, [model]);`,
-      put: `  return model === null ? createCallForbiddenRejection(x) : null;`,
+      find: `  return model === null ? createCallForbiddenRejection(exchange) : checkModelsAllowed(rules, [model]);`,
+      put: `  return model === null ? createCallForbiddenRejection(exchange) : null;`,
       bug: 'the model in a path is not checked',
       tests: ['dataplane/src/call/check-call-policy.test.ts'],
     },
@@ -166,7 +166,7 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/reservation/compute-reservation.ts',
-      find: `  if (x.handshake !== null) return REJECTIONS.costNotBoundable;
+      find: `  if (exchange.handshake !== null) return REJECTIONS.costNotBoundable;
 `,
       put: '',
       bug: 'a WebSocket spends beside a hard budget',
@@ -234,7 +234,7 @@ export const STAGES: Area = {
     {
       file: 'dataplane/src/call/stages/acquire-slot.ts',
       find: '    if (rejection === null) return NEXT;',
-      put: '    if (rejection === null || x.share === null) return NEXT;',
+      put: '    if (rejection === null || exchange.admission.slot === null) return NEXT;',
       bug: 'one organization takes all places',
       tests: ['dataplane/src/call/stage-order.test.ts'],
     },
@@ -264,7 +264,7 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/check-breaker.ts',
-      find: `    x.needsRecheck = true;
+      find: `    exchange.access.needsRecheck = true;
 `,
       put: '',
       bug: 'a revocation while a probe place is awaited is missed',
@@ -272,7 +272,7 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/check-breaker.ts',
-      find: `    x.circuitEpoch = circuit.epoch;
+      find: `    exchange.admission.circuitEpoch = circuit.epoch;
 `,
       put: '',
       bug: 'results of a probe count for no epoch',
@@ -280,16 +280,16 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/check-breaker.ts',
-      find: `        x.reject(createCircuitOpenRejection(0, Date.now()));
+      find: `        exchange.reject(createCircuitOpenRejection(0, Date.now()));
       } else if`,
-      put: `        advance(x);
+      put: `        advance(exchange);
       } else if`,
       bug: 'who gets no probe place is let through',
       tests: ['dataplane/src/call/delayed-body.test.ts', 'dataplane/src/call/proxy-requests.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/buffer-body.ts',
-      find: `    x.needsRecheck = true;
+      find: `    exchange.access.needsRecheck = true;
 `,
       put: '',
       bug: 'a revocation while the body is awaited is missed',
@@ -297,8 +297,8 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/buffer-body.ts',
-      find: '    if (x.bodyReader !== null && says > deps.readBodyBytesMax) {',
-      put: '    if (x.bodyReader !== null && says < 0) {',
+      find: '    if (exchange.admission.bodyReader !== null && says > deps.readBodyBytesMax) {',
+      put: '    if (exchange.admission.bodyReader !== null && says < 0) {',
       bug: 'a body that is too long to be read is taken in first',
       tests: ['dataplane/src/call/check-call-policy.test.ts'],
     },
@@ -318,7 +318,7 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/buffer-body.ts',
-      find: `    setImmediate(look, x);
+      find: `    setImmediate(look, exchange);
 `,
       put: '',
       bug: 'what is over its limit uploads its body first',
@@ -326,37 +326,37 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/buffer-body.ts',
-      find: `  if (!body.isComplete || x.bodyReader !== null) startBuffering`,
+      find: `  if (!body.isComplete || exchange.admission.bodyReader !== null) startBuffering`,
       put: `  if (!body.isComplete) startBuffering`,
       bug: 'a body that is here at once is not read',
       tests: ['dataplane/src/call/check-call-policy.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/recheck-access.ts',
-      find: `    if (!x.needsRecheck) return NEXT;
+      find: `    if (!exchange.access.needsRecheck) return NEXT;
 `,
-      put: `    if (!x.needsRecheck || x.tokenHash !== '') return NEXT;
+      put: `    if (!exchange.access.needsRecheck || exchange.access.tokenHash !== '') return NEXT;
 `,
       bug: 'a revocation is outlived by holding back the body',
       tests: ['dataplane/src/call/delayed-body.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/recheck-access.ts',
-      find: `checkLookup(x, lookup, Date.now());`,
-      put: `checkLookup(x, lookup, x.request.startedAtMs);`,
+      find: `checkLookup(exchange, lookup, Date.now());`,
+      put: `checkLookup(exchange, lookup, exchange.request.startedAtMs);`,
       bug: `a key's end is outlived by holding back the body`,
       tests: ['dataplane/src/call/delayed-body.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/recheck-access.ts',
-      find: `  const denied = rules === null ? null : checkCallRules(x, rules);`,
+      find: `  const denied = rules === null ? null : checkCallRules(exchange, rules);`,
       put: '  const denied = null;',
       bug: `a policy's change is outlived by holding back the body`,
       tests: ['dataplane/src/call/delayed-body.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/recheck-access.ts',
-      find: `    x.revoked = false;
+      find: `    exchange.access.revoked = false;
 `,
       put: '',
       bug: 'a change that takes nothing away refuses the call',
@@ -364,15 +364,17 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/recheck-access.ts',
-      find: "if (now.origin !== upstream.origin || x.probeLease !== '')",
-      put: "if (x.probeLease !== '')",
+      find: "if (now.origin !== upstream.origin || exchange.admission.probeLease !== '')",
+      put: "if (exchange.admission.probeLease !== '')",
       bug: 'a call goes to an origin whose circuit was not asked',
       tests: ['dataplane/src/call/delayed-body.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/recheck-access.ts',
-      find: 'x.bodyModels === null ? REJECTIONS.contextsUnavailable : null;',
-      put: 'x.bodyModels === null ? null : null;',
+      find: `exchange.admission.bodyModels === null
+    ? REJECTIONS.contextsUnavailable
+    : null;`,
+      put: 'exchange.admission.bodyModels === null ? null : null;',
       bug: 'a new rule for models is outlived by holding back the body',
       tests: ['dataplane/src/call/delayed-body.test.ts'],
     },
@@ -385,14 +387,14 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/admit.ts',
-      find: `    if (admission.outcome === 'admitted') x.reservedNanos = admission.reservationNanos;`,
-      put: `    x.reservationNanos = admission.reservationNanos;`,
+      find: `    if (admission.outcome === 'admitted') exchange.admission.reservedNanos = admission.reservationNanos;`,
+      put: `    exchange.admission.reservedNanos = admission.reservationNanos;`,
       bug: 'a refused call gives back what it never held',
       tests: ['dataplane/src/reservation/release-reservation.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/admit.ts',
-      find: `        releaseReservation(counters, x);
+      find: `        releaseReservation(counters, exchange);
 `,
       put: '',
       bug: 'the hold of an agent that left while the store was asked is kept',
@@ -400,7 +402,7 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/admit.ts',
-      find: `context.agentLimits.hardBudget ? computeReservation(x, metering) : 0;`,
+      find: `context.agentLimits.hardBudget ? computeReservation(exchange, metering) : 0;`,
       put: '0;',
       bug: 'a hard budget holds nothing',
       tests: ['dataplane/src/reservation/release-reservation.test.ts'],
@@ -409,16 +411,16 @@ export const STAGES: Area = {
       file: 'dataplane/src/call/stages/admit.ts',
       find: `    if (rejection !== null) {
 `,
-      put: `    if (rejection !== null && admission.refusedBy !== 1) {
+      put: `    if (rejection !== null && admission.rejectedByRow !== 1) {
 `,
       bug: 'the limit of the day refuses nobody',
       tests: ['dataplane/src/call/stage-order.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/forward.ts',
-      find: `    if (x.revoked) {
+      find: `    if (exchange.access.revoked) {
 `,
-      put: `    if (x.revoked && x.waited) {
+      put: `    if (exchange.access.revoked && exchange.access.needsRecheck) {
 `,
       bug: 'a revocation between admission and dispatch is missed',
       tests: ['dataplane/src/call/revocation.test.ts'],
@@ -433,9 +435,11 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/forward.ts',
-      find: `      x.forwarded = false;
-`,
-      put: '',
+      find: `    try {
+      const held`,
+      put: `    exchange.advanceTo(Phase.FORWARDED);
+    try {
+      const held`,
       bug: 'a call that could not begin is booked',
       tests: ['dataplane/src/call/proxy-failures.test.ts'],
     },
@@ -448,7 +452,7 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/forward.ts',
-      find: `    x.forwarded = true;
+      find: `    if (!exchange.isFinished) exchange.advanceTo(Phase.FORWARDED);
 `,
       put: '',
       bug: 'a call that went upstream is not booked',

@@ -80,7 +80,7 @@ export const WEBSOCKET: Area = {
     },
     {
       file: SESSION,
-      find: "if (code === 1006) this.x.errorClass = 'upstream_cut';\n    else",
+      find: "if (code === 1006) this.exchange.errorClass = 'upstream_cut';\n    else",
       put: '',
       bug: 'a session that broke off is booked as complete',
     },
@@ -99,7 +99,7 @@ export const WEBSOCKET: Area = {
     },
     {
       file: SESSIONS,
-      find: "    if (x.errorClass === '') x.errorClass = 'revoked';\n",
+      find: "    if (exchange.errorClass === '') exchange.errorClass = 'revoked';\n",
       put: '',
       bug: 'a revoked session is booked like any other',
       tests: ['dataplane/src/websocket', 'test/src/websocket/open-connection-revocation.test.ts'],
@@ -112,7 +112,7 @@ export const WEBSOCKET: Area = {
     },
     {
       file: SESSIONS,
-      find: "      if (session.x.errorClass === '') session.x.errorClass = 'shutdown';\n",
+      find: "      if (session.exchange.errorClass === '') session.exchange.errorClass = 'shutdown';\n",
       put: '',
       bug: 'a shutdown is not in the log',
     },
@@ -156,8 +156,8 @@ export const WEBSOCKET: Area = {
     },
     {
       file: UPGRADE,
-      find: `    if (x.revoked) {
-      x.reject(REJECTIONS.accessRevoked); // while the store was asked
+      find: `    if (exchange.access.revoked) {
+      exchange.reject(REJECTIONS.accessRevoked); // while the store was asked
       return DONE;
     }
 `,
@@ -190,14 +190,14 @@ export const WEBSOCKET: Area = {
     },
     {
       file: UPGRADE,
-      find: `else if (deps.isDraining()) rejectShuttingDown(x, session);
+      find: `else if (deps.isDraining()) rejectShuttingDown(exchange, session);
           else`,
       put: 'else',
       bug: 'a session opens while the process is about to stop',
     },
     {
       file: UPGRADE,
-      find: `if (x.finished) session.abort();
+      find: `if (exchange.isFinished) session.abort();
           else if`,
       put: 'if',
       bug: 'the agent left during the handshake, and the upstream stays connected',
@@ -205,7 +205,7 @@ export const WEBSOCKET: Area = {
     },
     {
       file: UPGRADE,
-      find: `if (!x.settled) deps.onUpstreamAccepted(x);`,
+      find: `if (!exchange.settled) deps.onUpstreamAccepted(exchange);`,
       put: '',
       bug: "a probe's consent counts only when the session ends",
     },
@@ -223,8 +223,8 @@ export const WEBSOCKET: Area = {
     },
     {
       file: UPGRADE,
-      find: `x.upstreamOperation = { abort: () => socket.terminate() };`,
-      put: `x.upstreamOperation = { abort: () => undefined };`,
+      find: `exchange.upstreamCall.operation = { abort: () => socket.terminate() };`,
+      put: `exchange.upstreamCall.operation = { abort: () => undefined };`,
       bug: 'a handshake that nobody waits for goes on',
     },
     {
