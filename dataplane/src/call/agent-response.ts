@@ -1,8 +1,8 @@
-/** The agent's side of an exchange, as the HTTP server hands it over. */
+/** The agent's side of an exchange: the parts of the HTTP server's response object that the data plane uses. */
 import type { us_socket_context_t } from 'uWebSockets.js';
 import type { SlotHolder } from '../concurrency/org-concurrency-limiter.js';
 
-/** What an exchange needs of the server's response object. */
+/** Members of the server's response object that an exchange uses. */
 export interface AgentResponse {
   cork(write: () => void): unknown;
   writeStatus(status: string): unknown;
@@ -19,7 +19,7 @@ export interface AgentResponse {
   close(): unknown;
 }
 
-/** The agent's side of an upgrade, as the server hands it over. */
+/** Response object of an upgrade request. */
 export interface UpgradableResponse extends AgentResponse {
   upgrade<UserData>(
     userData: UserData,
@@ -30,7 +30,7 @@ export interface UpgradableResponse extends AgentResponse {
   ): void;
 }
 
-/** What the handshake of a WebSocket said; read before its handler returned. It holds the place of the WebSocket. */
+/** Headers of a WebSocket handshake, read before its handler returned. Holds the WebSocket's slot. */
 export interface WebSocketHandshake extends SlotHolder {
   readonly key: string;
   readonly protocols: string;

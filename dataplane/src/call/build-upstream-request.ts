@@ -15,13 +15,17 @@ import type { Exchange, RoutedExchange } from './exchange.js';
 
 type BodyMetering = Pick<CallMetering, 'prepareRequestBody' | 'createRequestScanner' | 'mustFetchWhole'>;
 
-/** The agent's body broke its own framing or checksum: not the provider's failure. */
+/** The agent's body broke its own framing or checksum. Never counted as the provider's failure. */
 export class MalformedBodyError extends Error {}
 
-/** A path that is no UTF-8 cannot be signed. */
+/** The path is not valid UTF-8, so it cannot be signed. */
 export class UnsignableTargetError extends Error {}
 
-/** Consumes the exchange's body. Throws what the agent must be told of a request that cannot be sent. */
+/**
+ * Consumes the exchange's body.
+ *
+ * @throws MalformedBodyError, UnsignableTargetError: the agent sent a request that cannot be forwarded.
+ */
 export function buildUpstreamRequest(exchange: RoutedExchange, metering: BodyMetering): UpstreamRequest {
   const { target, upstream, tokenPosition: position } = exchange.routed;
   const { injection } = upstream;
@@ -90,7 +94,7 @@ function takeObjectBody(exchange: Exchange, plan: ObjectRequest): Buffer | Reada
   return Buffer.concat(parts);
 }
 
-/** A body that turns out damaged ends in an error: it is never complete upstream. */
+/** Decodes a body on its way upstream. A damaged body ends in an error, so it is never complete upstream. */
 class AwsChunkedDecodeStream extends Transform {
   readonly #decoder: AwsChunkedDecoder;
   readonly #emit = (data: Buffer): void => void this.push(data);

@@ -1,4 +1,4 @@
-/** What the stages ask of metering around one call. */
+/** Metering as the stages use it for one call. */
 
 import type { UsageReading } from '../metering/reading/usage-meter.js';
 import type { MaxCostInput } from '../pricing/max-cost.js';
@@ -9,19 +9,19 @@ import type { RoutedExchange } from './exchange.js';
 import type { BodyEdit } from './response-plan.js';
 
 export interface CallMetering {
-  /** How many body bytes are wanted in one piece, to read or edit them; 0 = they may stream. */
+  /** Bytes of the request body to buffer whole, to read or edit it; 0 = the body may stream. */
   bufferBytesWanted(exchange: RoutedExchange): number;
-  /** Reads the whole body (sets requestModel, requestItems, requestOrder, usageAsked) and returns the bytes to send. */
+  /** Reads the whole body, sets the request fields of `metering`, and returns the bytes to send. */
   prepareRequestBody(exchange: RoutedExchange, body: Buffer): Buffer;
-  /** Reads a body that streams, as it passes; null when nothing is wanted of it. */
+  /** Reads a body while it streams; null when metering needs nothing from it. */
   createRequestScanner(exchange: RoutedExchange): RequestScanner | null;
-  /** The answer's usage is booked when it is fetched: no part of it may be asked for alone. */
+  /** True: the response's usage is booked when it is fetched, so the request may not ask for a byte range. */
   mustFetchWhole(exchange: RoutedExchange): boolean;
-  /** Opens the meter of a response (sets `meter`); returns the edit of the body, null when it stays as it is. */
+  /** Sets `metering.meter` for a response. Returns the edit of the body; null when it stays unchanged. */
   openResponseMeter(exchange: RoutedExchange, head: ResponseHead): BodyEdit | null;
-  /** What the input of a request cost that was sent and never answered; null: nothing. */
+  /** Estimated input usage of a request that was sent and never answered; null: it costs nothing. */
   estimateUnanswered(exchange: RoutedExchange): UsageReading | null;
   priceUsage(exchange: RoutedExchange, reading: UsageReading): CallCost;
-  /** What such a call may cost at most, nano-dollars. */
+  /** Upper bound of the call's cost, nano-dollars. */
   maxCostNanos(exchange: RoutedExchange, call: MaxCostInput): number;
 }

@@ -1,4 +1,4 @@
-/** What the stages tell the metrics of one call. */
+/** Metrics that the stages report for one call. */
 import type { UsageReading } from '../metering/reading/usage-meter.js';
 import type { CallCost } from '../pricing/price-table.js';
 import type { Rejection } from '../rejection/rejections.js';
@@ -7,7 +7,7 @@ import type { Exchange, RoutedExchange } from './exchange.js';
 export interface CallMetrics {
   onRejected(exchange: Exchange, rejection: Rejection): void;
   onSettled(exchange: RoutedExchange, reading: UsageReading | null, price: CallCost): void;
-  /** A response that comes event by event has begun; `onSettled` ends it. */
+  /** A response that arrives event by event has begun; `onSettled` counts its end. */
   onStreamOpened(): void;
   onReservationExceeded(nanos: number): void;
   onInternalError(): void;

@@ -1,13 +1,13 @@
-/** The agent's network address: the peer's, or what a trusted front proxy says (TRUSTED_PROXY_CIDRS). */
+/** Resolves the client IP: the peer's address, or the one that a trusted front proxy reports (TRUSTED_PROXY_CIDRS). */
 import { ForwardedForResolver as AddressBehindProxies } from '@acg/base/client-address';
 import type { Exchange } from './exchange.js';
 
 export class ClientIpResolver {
   readonly #forwardedFor: AddressBehindProxies;
-  /** Whether any proxy is trusted: otherwise its header need not be looked for. */
+  /** False: no proxy is trusted, so `X-Forwarded-For` is not read. */
   readonly #hasTrustedProxies: boolean;
 
-  /** `cidrs` were checked when the configuration was read. */
+  /** `cidrs`: validated when the configuration was read. */
   constructor(cidrs: readonly string[]) {
     this.#forwardedFor = new AddressBehindProxies(cidrs);
     this.#hasTrustedProxies = cidrs.length > 0;
@@ -22,7 +22,7 @@ export class ClientIpResolver {
   }
 }
 
-/** Every `X-Forwarded-For` line, joined in order; null without one. */
+/** Joins all `X-Forwarded-For` lines in order; null without one. */
 function joinForwardedFor(headers: readonly string[]): string | null {
   let joined: string | null = null;
   for (let i = 0; i < headers.length; i += 2) {

@@ -1,21 +1,23 @@
 /**
- * Usage that one call brings and another may bring again (lines of a batch's results, a background answer), on its way
- * to the ledger, which books each line once. Lines leave in groups while they pass, so a result of any length takes
- * little memory; what has been read of a download that is cut off is on record, too.
+ * Collects deferred usage of one call: lines of a batch's results or a background response, which another call may
+ * fetch again. The ledger books each line once.
+ *
+ * Lines leave in groups while they stream, so a result of any length takes little memory. When a download is cut off,
+ * the lines read so far are recorded.
  */
 import type { ILine, ILineUsage } from '@acg/proto/messages';
 import type { DeferredUsageReading } from '../metering/reading/usage-meter.js';
 
-/** Where groups of lines go; each survives a kill of the process like the records that are appended after it. */
+/** Stores groups of lines. Each survives a kill of the process, like the records that are appended after it. */
 export interface DeferredUsageSink {
   appendDeferredUsage(lines: ILineUsage): void;
 }
 
-/** The call that fetches the lines. */
+/** The call that fetched the lines. */
 type DeferredUsageFetch = Omit<ILineUsage, 'sourceId' | 'lines' | 'seen'>;
 
 const BATCH_LINES_MAX = 200;
-/** An upper bound for a group's encoded lines, far below what the spool takes in one piece. */
+/** Upper bound of a group's encoded lines, far below what the spool takes in one piece. */
 const BATCH_BYTES_MAX = 48 * 1024;
 const LINE_BYTES_MAX = 72;
 const UNIT_BYTES_MAX = 3;
@@ -27,7 +29,7 @@ export class DeferredUsageBatcher {
   #partialLines: ILine[] = [];
   #bufferedBytes = 0;
   #sourceId = '';
-  /** Of the lines so far; `''` when they differ. */
+  /** Model of the lines so far; `''` when they differ, null before the first line. */
   model: string | null = null;
   priceSource = 'none';
 
@@ -43,7 +45,7 @@ export class DeferredUsageBatcher {
   ): void {
     const model = reading.model ?? '';
     this.model = this.model === null || this.model === model ? model : '';
-    if (this.priceSource !== 'fallback') this.priceSource = priceSource; // the least certain of them
+    if (this.priceSource !== 'fallback') this.priceSource = priceSource; // Keeps the least certain source.
     const bytes = LINE_BYTES_MAX + UNIT_BYTES_MAX * (lineId.length + model.length);
     if (
       this.#finalLines.length >= BATCH_LINES_MAX ||
@@ -65,7 +67,7 @@ export class DeferredUsageBatcher {
     });
   }
 
-  /** Hands on what is left; before the call's own record. */
+  /** Stores the remaining lines; runs before the call's own record is appended. */
   flush(): void {
     if (this.#finalLines.length === 0 && this.#partialLines.length === 0) return;
     this.#sink.appendDeferredUsage({

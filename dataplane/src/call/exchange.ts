@@ -266,7 +266,7 @@ export class Exchange {
     return this.isFinished || this.response.rejection !== null;
   }
 
-  /** Refuses the request: nothing is or was sent upstream. Answers in a later turn. */
+  /** Rejects the request, of which nothing was or will be sent upstream. Responds in a later turn of the event loop. */
   reject(rejection: Rejection): void {
     if (this.hasEnded) return;
     this.response.rejection = rejection;
@@ -276,18 +276,18 @@ export class Exchange {
       setTimeout(sendRejection, TARPIT_DELAY_MS, this);
       return;
     }
-    // Never inside the parser: only from a later turn does the server drop bytes that were pipelined in this segment.
+    // Never inside the parser: only in a later turn does the server drop bytes that were pipelined in this segment.
     setImmediate(sendRejection, this);
   }
 
-  /** Answers a call whose upstream failed before its response head; the usage record is written already. */
+  /** Responds to a call whose upstream failed before its response head, after its usage record was written. */
   respondWithFailure(rejection: Rejection): void {
     if (this.isFinished) return;
     this.response.rejection = rejection;
     sendRejection(this);
   }
 
-  /** Answers with a document of the gateway's own. In a later turn, for the same reason as a refusal. */
+  /** Responds with a JSON document of the gateway, in a later turn for the same reason as a rejection. */
   respondJson(body: string): void {
     setImmediate(() => {
       if (this.isFinished) return;
@@ -302,7 +302,7 @@ export class Exchange {
     });
   }
 
-  /** Turns the connection into a WebSocket; from then on it is the session's. */
+  /** Turns the connection into a WebSocket, which the session owns from then on. */
   upgradeToWebSocket(corkContext: Pick<CorkContext, 'cork'>, handOver: (res: UpgradableResponse) => void): void {
     if (this.isFinished) return;
     this.res.cork(() => {
@@ -310,11 +310,11 @@ export class Exchange {
       this.res.writeHeader('x-gateway-request-id', this.request.id);
     });
     this.finish();
-    // Our own `cork` would take the connection for the HTTP one that it was, and might close it (UWS.md).
+    // The response's own `cork` would treat the connection as the HTTP one that it was, and might close it (UWS.md).
     corkContext.cork(() => handOver(this.res as UpgradableResponse));
   }
 
-  /** The response has been handed to the server completely. */
+  /** The response was handed to the server completely. */
   finish(): void {
     if (this.isFinished) return;
     this.advanceTo(Phase.FINISHED);
@@ -322,14 +322,14 @@ export class Exchange {
     this.#observer.onEnded(this);
   }
 
-  /** Breaks the agent's connection, so that a truncated response never looks complete. */
+  /** Closes the agent's connection, so that a truncated response never looks complete. */
   destroyConnection(): void {
     if (this.isFinished) return;
     this.finish();
     this.res.close();
   }
 
-  /** Whether the agent's connection must end with this response. */
+  /** True when the agent's connection must end with this response. */
   get mustCloseConnection(): boolean {
     return this.request.closesConnectionAfter || (this.body !== null && !this.body.isComplete);
   }
@@ -350,7 +350,7 @@ function writeRejection(exchange: Exchange): void {
     block += `\r\n${rejection.headers[i]}: ${rejection.headers[i + 1]}`;
   }
   res.writeStatus(rejection.statusLine);
-  // One native call for all headers: the server joins name and value as they are. Every part is ours.
+  // One native call for all headers: the server joins name and value unchanged. Every part is the gateway's own.
   res.writeHeader('content-type', block);
   exchange.finish();
   if (exchange.request.method === 'HEAD') res.endWithoutBody(0, close);

@@ -1,7 +1,11 @@
 /**
- * Errors become answers here and nowhere else. Which answer depends on how far the call had come: not begun (refused,
- * nothing is booked), begun but without a response head (booked, then answered), or with a head that has left already
- * (nothing can be said any more; the connection breaks). A refusal is no error: see `rejections.ts`.
+ * Turns errors into responses, for all calls. The response depends on how far the call has come:
+ *
+ * - not forwarded: the gateway rejects the request, and nothing is booked;
+ * - forwarded, without a response head: the call is booked, then the agent gets an error response;
+ * - with a response head: the response is cut off by closing the connection.
+ *
+ * A rejection is not an error: see `rejections.ts`.
  */
 import type { Logger } from '@acg/base/log';
 import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
@@ -17,7 +21,7 @@ import type { Settle } from './settle.js';
 
 interface FailureHandlerDeps {
   readonly settle: Settle;
-  /** Ends a call that is under way without another byte. */
+  /** Ends a call without sending another byte. */
   readonly abortCall: (exchange: Exchange) => void;
   readonly countInternalError: () => void;
   readonly log: Logger;
@@ -31,7 +35,10 @@ const REJECTION_BY_FAILURE: Readonly<Record<TransportFailure, Rejection>> = {
   lookups_busy: REJECTIONS.upstreamUnreachable,
 };
 
-/** The agent's fault, never the provider's: a request that cannot be sent, or a body that breaks its own framing. */
+/**
+ * True for the agent's fault, never the provider's: a request that cannot be sent, or a body that breaks its own
+ * framing.
+ */
 const isClientError = (error: unknown): boolean => error instanceof MalformedBodyError || isInvalidRequest(error);
 
 export class FailureHandler {
@@ -41,7 +48,7 @@ export class FailureHandler {
     this.#deps = deps;
   }
 
-  /** The call could not be begun. An error that is not the agent's fault is a bug and is thrown on. */
+  /** The call could not begin. Rethrows an error that is not the agent's fault, as it is a fault of this program. */
   onDispatchFailed(exchange: Exchange, error: unknown): void {
     if (error instanceof UnsignableTargetError) exchange.reject(REJECTIONS.malformedTarget);
     else if (isClientError(error)) exchange.reject(REJECTIONS.requestNotForwardable);
@@ -61,7 +68,7 @@ export class FailureHandler {
     this.settleAndRespond(exchange, answer);
   }
 
-  /** Books the call and answers it with `answer`, in this order. */
+  /** Books the call, then sends the rejection. */
   settleAndRespond(exchange: RoutedExchange, answer: Rejection): void {
     exchange.response.status = answer.status;
     this.#deps.settle(exchange, () => exchange.respondWithFailure(answer));
@@ -72,7 +79,7 @@ export class FailureHandler {
     exchange.errorClass = classifyFailure(error, true) === 'timeout' ? 'timeout' : 'upstream_cut';
   }
 
-  /** A stage threw: costs this one request, never the process. */
+  /** A stage threw. Fails this one request, never the process. */
   readonly onInternalError = (exchange: Exchange, error: unknown): void => {
     this.#deps.log.error({ err: error, requestId: exchange.request.id }, 'a stage failed');
     this.#deps.countInternalError();

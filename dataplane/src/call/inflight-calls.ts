@@ -1,4 +1,4 @@
-/** The calls under way: which may come in, what happens to one whose agent goes away, and how they all come to an end. */
+/** Inflight calls of one process: admission by capacity, abort when the agent disconnects, and drain. */
 
 import { invariant } from '@acg/base/invariant';
 import { noop } from '@acg/base/noop';
@@ -12,7 +12,7 @@ import type { ProbeLeases } from './probe-leases.js';
 import type { RevocableSessions } from './session-revoker.js';
 import type { Settle } from './settle.js';
 
-/** Counts refusals of known agents. */
+/** Counts rejections of authenticated agents. */
 export interface RejectionCounter {
   record(orgId: string, agentId: string, providerSlug: string, reason: string, nowMs: number): void;
 }
@@ -27,7 +27,7 @@ interface InflightCallsDeps {
   readonly settle: Settle;
   readonly probeLeases: ProbeLeases;
   readonly releaseReservation: (exchange: RoutedExchange) => void;
-  /** Whether the refusal of a caller that nobody knows is one of too many from its address. */
+  /** True when the client of an unauthenticated request exceeds its rejection rate. */
   readonly isOverRejectionLimit: (exchange: Exchange) => boolean;
   readonly rejectionCounter: RejectionCounter;
   readonly metrics: Pick<CallMetrics, 'onRejected'>;
@@ -38,14 +38,14 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
   readonly #calls = new SwapRemoveSet<Exchange>();
   readonly #orgLimiter: OrgConcurrencyLimiter;
   readonly #webSocketLimiter: WebSocketLimiter;
-  /** Refused, and answered late: they take no place. */
+  /** Calls whose rejection is delayed; they use no slot. */
   #tarpittedCount = 0;
-  /** Open WebSockets: their calls are over, their places are not. */
+  /** Open WebSockets. Their calls have ended; their slots are still used. */
   #openWebSockets = 0;
   #onIdle: (() => void) | null = null;
-  /** The process is about to stop: connections end with their next answer. */
+  /** The process is about to stop: connections close after their next response. */
   isDraining = false;
-  /** The drain has ended: what still arrives would be neither counted nor booked. */
+  /** The drain has ended: a later call would be neither counted nor booked. */
   #isDrained = false;
 
   constructor(deps: InflightCallsDeps) {
@@ -62,14 +62,14 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
     this.#calls.add(exchange);
   }
 
-  /** Whether a new request may come in; null: welcome. */
+  /** Null: a new request is accepted. */
   checkCapacity(): Rejection | null {
     if (this.#isDrained) return REJECTIONS.shuttingDown;
     if (this.size + this.#openWebSockets >= this.#deps.inflightMax) return REJECTIONS.overloaded;
     return this.#deps.spool.isFull ? REJECTIONS.spoolFull : null;
   }
 
-  /** Takes a place of the organization's share; null: it has one. */
+  /** Acquires a slot of the organization's concurrency limit; null: acquired. */
   acquireOrgSlot(exchange: RoutedExchange): Rejection | null {
     const { orgId } = exchange.routed.context;
     if (this.#deps.spool.isFullFor(orgId)) return REJECTIONS.spoolFull;
@@ -77,17 +77,20 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
     return has ? null : REJECTIONS.orgConcurrencyExceeded;
   }
 
-  /** Takes a place of those of WebSockets; null: it has one. */
+  /** Acquires a WebSocket slot; null: acquired. */
   acquireWebSocketSlot(exchange: RoutedExchange): Rejection | null {
     return this.#webSocketLimiter.acquire(exchange.handshake!, exchange.routed.context.orgId);
   }
 
-  /** Places of WebSockets that are taken. */
+  /** WebSocket slots in use. */
   get webSocketSlotsUsed(): number {
     return this.#webSocketLimiter.slotsUsed;
   }
 
-  /** The call becomes a WebSocket, and keeps its places: that of a call until it ends, the other until it is gone. */
+  /**
+   * The call becomes a WebSocket. It keeps the call's slot until the session ends, and the WebSocket slot until both
+   * connections are closed.
+   */
   onWebSocketOpened(exchange: Exchange): void {
     this.#openWebSockets++;
     exchange.admission.keepsSlot = true;
@@ -133,7 +136,7 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
     if (this.#calls.size === 0) this.#onIdle?.();
   }
 
-  /** The agent went away. */
+  /** The agent disconnected. */
   onClientAborted(exchange: Exchange): void {
     exchange.aborted = true;
     if (exchange.isFinished) return;
@@ -149,8 +152,8 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
   }
 
   /**
-   * Ends fetches of results whose lines the spool has no room for, or cannot write, as one call can bring any number of
-   * them. What has been passed on is booked; the rest is when somebody fetches it again.
+   * Aborts fetches of results whose deferred usage the spool cannot take, because one call can bring any number of
+   * lines. The lines forwarded so far are booked; the others are booked when the result is fetched again.
    */
   abortWhenSpoolFull(): void {
     const { spool } = this.#deps;
@@ -162,7 +165,7 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
     });
   }
 
-  /** Breaks the call off; one that has not gone upstream is looked at again before it does. */
+  /** Aborts a forwarded call. A call that was not forwarded is checked again before it is. */
   revoke(exchange: RoutedExchange): void {
     exchange.access.revoked = true;
     if (!exchange.wasForwarded || exchange.settled) return;
@@ -170,13 +173,13 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
     this.abortCall(exchange);
   }
 
-  /** Ends a call without another byte. */
+  /** Ends a call without sending another byte. */
   abortCall(exchange: Exchange): void {
     exchange.destroyConnection();
     this.#abortUpstream(exchange);
   }
 
-  /** Resolves when every call is done; breaks off what is left after `deadlineMs`. */
+  /** Resolves when every call has ended; aborts the remaining calls after `deadlineMs`. */
   async drain(deadlineMs: number): Promise<void> {
     if (this.#calls.size > 0) await this.#waitUntilIdle(deadlineMs);
     this.#isDrained = true;
@@ -191,7 +194,7 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
     this.#tarpittedCount++;
   }
 
-  /** The agent will get nothing more: ends the call and books what is known of it. */
+  /** The agent gets nothing more: aborts the upstream call and books it. */
   #abortUpstream(exchange: Exchange): void {
     exchange.upstreamCall.operation?.abort();
     if (!exchange.wasForwarded) {

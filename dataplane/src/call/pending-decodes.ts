@@ -1,6 +1,6 @@
 import { invariant } from '@acg/base/invariant';
 
-/** Calls that have ended while their meters were still decoding: they are booked a moment later. */
+/** Counts calls that have ended while their meters still decode the response; these calls are booked a few ms later. */
 export class PendingDecodes {
   #count = 0;
   #onNone: (() => void) | null = null;
@@ -14,7 +14,7 @@ export class PendingDecodes {
     if (--this.#count === 0) this.#onNone?.();
   }
 
-  /** Resolves when there are none, or after `timeoutMs`. */
+  /** Resolves when the count is 0, or after `timeoutMs`. */
   waitUntilNone(timeoutMs: number): Promise<void> {
     if (this.#count === 0) return Promise.resolve();
     return new Promise((resolve) => {

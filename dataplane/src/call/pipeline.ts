@@ -1,25 +1,25 @@
 /**
- * The stage runner: synchronous stages run in one stack; a stage that has to wait returns WAIT and calls
- * {@link Pipeline.advance} itself later, which goes on with the stage after it.
+ * Runs the stages of a call. Synchronous stages run in one stack. A stage that has to wait returns WAIT and later calls
+ * {@link Pipeline.advance}, which continues with the next stage.
  */
 import type { Exchange, RoutedExchange } from './exchange.js';
 
-/** Go on with the next stage. */
+/** Continue with the next stage. */
 export const NEXT = 0;
 /** The stage will call `advance(exchange)` itself. */
 export const WAIT = 1;
-/** The agent has its answer, or is about to get it. */
+/** The agent has its response, or is about to get it. */
 export const DONE = 2;
 
 export type StageResult = typeof NEXT | typeof WAIT | typeof DONE;
 export type Stage = (exchange: Exchange) => StageResult;
 /** A stage after `route`. */
 export type RoutedStage = (exchange: RoutedExchange) => StageResult;
-/** Goes on with the stage after the one that returned WAIT. */
+/** Continues with the stage after the one that returned WAIT. */
 export type Advance = (exchange: Exchange) => void;
 
 interface Stages {
-  /** Up to and with `route`, where there is one. */
+  /** Stages up to and including `route`, where there is one. */
   readonly unrouted: readonly Stage[];
   readonly routed: readonly RoutedStage[];
 }
@@ -28,7 +28,7 @@ export class Pipeline {
   readonly #stages: readonly Stage[];
   readonly #onError: (exchange: Exchange, error: unknown) => void;
 
-  /** `onBug` hears of exceptions, which cost one request and never the process. */
+  /** `onBug` receives exceptions of stages, which fail one request and never the process. */
   constructor(build: (advance: Advance) => Stages, onBug: (exchange: Exchange, error: unknown) => void) {
     const { unrouted, routed } = build((exchange) => this.advance(exchange));
     this.#stages = [...unrouted, ...(routed as readonly Stage[])];

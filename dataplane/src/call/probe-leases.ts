@@ -1,4 +1,4 @@
-/** The probe place that a call of a HALF_OPEN circuit holds: who gives it back, and when. */
+/** Releases the probe lease that a call to a HALF_OPEN circuit holds. */
 import type { Breakers } from '../breaker/breakers.js';
 import { type Exchange, isRouted, type RoutedExchange } from './exchange.js';
 
@@ -9,14 +9,19 @@ export class ProbeLeases {
     this.#breakers = circuits;
   }
 
-  /** Of a call that will not go out. One that did returns its place with its usage record. */
+  /**
+   * Releases the lease of a call that will not be forwarded. A forwarded call returns its lease with its usage record.
+   */
   release(exchange: Exchange): void {
     if (exchange.admission.probeLease === '' || exchange.wasForwarded || !isRouted(exchange)) return;
     this.#breakers.releaseProbe(exchange.routed.upstream.circuitKey, exchange.admission.probeLease);
     exchange.admission.probeLease = '';
   }
 
-  /** Of a WebSocket that the upstream agreed to: it may last for days, and its probe must not wait for its end. */
+  /**
+   * Reports the probe of a WebSocket whose handshake the upstream accepted. The session may last for days, and the
+   * breaker must not wait for its end.
+   */
   reportSuccess(exchange: RoutedExchange): void {
     if (exchange.admission.probeLease === '') return;
     this.#breakers.reportProbeSuccess(

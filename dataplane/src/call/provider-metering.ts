@@ -1,4 +1,4 @@
-/** The stages' metering: which bodies are edited, which meter reads a response, what a call costs. */
+/** Metering for all providers: which bodies are edited, which meter reads a response, what a call costs. */
 
 import { formatMonth } from '../limits/calendar-month.js';
 import { estimateAbortedCall } from '../metering/aborted-call-usage.js';
@@ -25,7 +25,10 @@ export class ProviderMetering implements CallMetering {
   readonly #deferredUsageSink: DeferredUsageSink;
   readonly #editedBodyBytesMax: number;
 
-  /** `editedBodyBytesMax`: a longer chat body streams unedited, and its usage is estimated where it is not reported. */
+  /**
+   * `editedBodyBytesMax`: a longer chat body streams unedited; its usage is estimated when the response does not report
+   * it.
+   */
   constructor(prices: PriceTable, lines: DeferredUsageSink, editedBodyBytesMax: number) {
     this.#prices = prices;
     this.#deferredUsageSink = lines;
@@ -83,7 +86,7 @@ export class ProviderMetering implements CallMetering {
         : null,
       onDeferredUsage: mayReportUsageAgain(exchange) ? (line) => this.#addDeferredUsage(exchange, line) : null,
     });
-    // A compressed answer cannot be cut: the caller then sees the usage that it did not ask for.
+    // A compressed response cannot be edited, so the caller sees the usage event that it did not ask for.
     const isCut =
       exchange.metering.addedUsageOption && head.mediaType === 'text/event-stream' && head.contentEncoding === '';
     return isCut ? new StreamUsageFilter() : null;
@@ -108,7 +111,7 @@ export class ProviderMetering implements CallMetering {
       toDeferredUsageFetch(exchange),
       this.#deferredUsageSink,
     );
-    // What a request costs by itself is due for the call that fetches, not for each of its lines.
+    // The price per request is charged for the call that fetches, not for each line.
     const { costNanos, source } = this.#prices.calculateUsageCost({
       upstream: exchange.routed.upstream,
       reading: line.reading,
@@ -135,14 +138,14 @@ function storeRequestFacts(
   exchange.metering.requestBlobBytes = blobBytes;
 }
 
-/** Calls that some models bill by what is asked for. */
+/** Calls that some models bill by the request. */
 function isBilledByRequest({ routed: { target, upstream } }: RoutedExchange): boolean {
   if (upstream.usageFormat !== 'openai') return false;
   const path = normalizePath(target.providerPath);
   return isSpeechPath(path) || isImagePath(path);
 }
 
-/** Whether the answer may hold usage that another call brings again: results of a batch, a background answer, a run. */
+/** True when the response may hold deferred usage: results of a batch, a background response, a run. */
 function mayReportUsageAgain({ request, routed: { target } }: RoutedExchange): boolean {
   return request.method === 'GET' || /\/(?:responses|runs)/.test(target.providerPath);
 }
@@ -160,7 +163,7 @@ function toDeferredUsageFetch({ request, admission, routed: { context, upstream 
   };
 }
 
-/** Formats whose requests say something that their answers may not. */
+/** True for formats whose requests state facts that the responses may lack. */
 function needsRequestScan(exchange: RoutedExchange): boolean {
   const { usageFormat } = exchange.routed.upstream;
   return exchange.request.method === 'POST' && usageFormat !== 'none' && usageFormat !== 's3';

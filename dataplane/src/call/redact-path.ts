@@ -1,4 +1,4 @@
-/** The path of a call as its record shows it: a gateway token that stands in it, however it is written, does not. */
+/** Removes gateway tokens, however they are encoded, from the path that a call's record shows. */
 import { normalizeLeniently } from '../policy/path-segments.js';
 
 const PATH_CHARS_MAX = 1024;
@@ -9,7 +9,7 @@ export function redactPath(path: string): string {
   return truncatePath(redactGatewayTokens(path));
 }
 
-/** Whatever an agent can put into a field of a record. */
+/** Redacts a text that an agent can put into a field of a record. */
 export function redactGatewayTokens(text: string): string {
   const plain = text.includes('acg_') ? text.replace(GATEWAY_TOKEN_PATTERN, REDACTED_TOKEN) : text;
   if (!plain.includes('%')) return plain;

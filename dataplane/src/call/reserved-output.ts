@@ -1,12 +1,12 @@
 import type { MaxCostInput } from '../pricing/max-cost.js';
 
-/** What a hold covers beside the request. */
+/** The output that a reservation covers beside the request. */
 export interface ReservedOutput {
-  /** Of all answers together. */
+  /** Output tokens of all answers together. */
   readonly tokens: number;
-  /** The request itself says that there will be no more. */
+  /** The request itself states this maximum. */
   readonly isStatedByRequest: boolean;
   readonly answerCount: number;
-  /** What the hold was reckoned from. */
+  /** The call that the reservation was computed for. */
   readonly call: MaxCostInput;
 }

@@ -1,8 +1,8 @@
-/** What was decided about a response when its head was read. */
+/** Decisions about a response, made when its head is read. */
 import type { BodyMasker } from '../upstream/masking/credential-mask.js';
 import type { ResponseHead } from '../upstream/response-headers.js';
 
-/** Changes body bytes on their way to the agent: rewrite, removal of what the caller did not ask for. */
+/** Edits body bytes on their way to the agent, for example rewrites URLs or removes an added usage event. */
 export interface BodyEdit {
   push(chunk: Buffer): Buffer;
   flush(): Buffer;
@@ -10,11 +10,11 @@ export interface BodyEdit {
 
 export interface ResponsePlan {
   readonly head: ResponseHead;
-  /** In order; null = none. An edit that changes the length of the body sets `lengthChanges`. */
+  /** Applied in order; null = none. When an edit changes the length of the body, `changesLength` is set. */
   readonly edits: readonly BodyEdit[] | null;
   readonly changesLength: boolean;
-  /** Behind the edits; null where no credential was injected. */
+  /** Runs after the edits; null when no credential was injected. */
   readonly mask: BodyMasker | null;
-  /** How many of the first bytes of the body are kept in `failureHead`; 0 = none. */
+  /** Number of first body bytes to keep in `upstreamCall.failureBodyPrefix`; 0 = none. */
   readonly failureBodyPrefixBytes: number;
 }

@@ -1,16 +1,16 @@
 /**
- * Calls and WebSockets that are under way lose their access like new ones do: when key, agent or account are revoked,
- * when the key's time is over, and after the link to the control plane was away for so long that it cannot say what has
- * changed; then every one of them is looked at again.
+ * Ends open calls and WebSockets whose access was revoked: key, agent or account were revoked, or the key expired.
+ * After a long loss of the control-plane link, it cannot say what has changed; then access of all open ones is checked
+ * again.
  */
 import type { AgentContext } from '../context/agent-context.js';
 import type { Lookup } from '../context/context-cache.js';
 import type { RoutedExchange } from './exchange.js';
 
-/** What is open, of one kind. */
+/** A set of open calls or of open WebSockets. */
 export interface RevocableSessions {
   forEachOpen(visit: (exchange: RoutedExchange) => void): void;
-  /** Its access is gone. `why` is for the agent. */
+  /** Ends the session, whose access was revoked. `why`: close reason for the agent. */
   revoke(exchange: RoutedExchange, why: string): void;
 }
 
@@ -24,16 +24,16 @@ interface RecheckedSession {
   readonly exchange: RoutedExchange;
 }
 
-/** Tokens that are asked about at a time, so that calls' own lookups have room beside a review. */
+/** Concurrent lookups of a recheck, so that lookups of new calls have capacity beside it. */
 const CONCURRENT_LOOKUPS_MAX = 64;
-/** The control plane did not answer. */
+/** Delay after the control plane did not answer. */
 const RETRY_DELAY_MS = 1_000;
 const REVOKED_MESSAGE = 'access was revoked';
 
 export class SessionRevoker {
   readonly #sessionSets: readonly RevocableSessions[];
   readonly #contexts: ContextLookup;
-  /** By token and named agent: what is still to be looked at. */
+  /** Sessions that still have to be checked, by token hash and named agent. */
   #waiting = new Map<string, RecheckedSession[]>();
   #pendingLookups = 0;
   #retryTimer: NodeJS.Timeout | null = null;
@@ -43,14 +43,14 @@ export class SessionRevoker {
     this.#sessionSets = kinds;
   }
 
-  /** `lost`: whether access under that context to that provider was taken away. */
+  /** `lost`: true when the access of that context to that provider was revoked. */
   revokeMatching(lost: (context: AgentContext, providerSlug: string) => boolean): void {
     this.#forEach((exchange, open) => {
       if (lost(exchange.routed.context, exchange.routed.upstream.providerSlug)) open.revoke(exchange, REVOKED_MESSAGE);
     });
   }
 
-  /** Ends what was opened with a key whose time is over. */
+  /** Ends sessions whose key has expired. */
   revokeExpired(nowMs: number): void {
     this.#forEach((exchange, open) => {
       const endMs = exchange.routed.context.keyExpiresAtMs;
@@ -58,7 +58,7 @@ export class SessionRevoker {
     });
   }
 
-  /** Nobody can say what was revoked meanwhile: everything that is open is looked at again. */
+  /** Checks every open session again, because the revocations of the meantime are unknown. */
   recheckAll(): void {
     this.#waiting = new Map();
     this.#forEach((exchange, open) => {

@@ -1,6 +1,6 @@
 /**
- * Ends every forwarded exchange exactly once, whichever way it went: usage, cost, spend, circuit outcome, and the one
- * usage record that the spool takes before the last byte of the response leaves.
+ * Books every forwarded exchange exactly once: usage, cost, spend, circuit outcome, and one usage record. The spool
+ * takes the record before the last byte of the response leaves.
  */
 import { invariant } from '@acg/base/invariant';
 import { CircuitOutcome, type IUsageRecord } from '@acg/proto/messages';
@@ -13,13 +13,16 @@ import type { RoutedExchange } from './exchange.js';
 import type { PendingDecodes } from './pending-decodes.js';
 import { redactGatewayTokens, redactPath } from './redact-path.js';
 
-/** Where usage records go. */
+/** Stores usage records. */
 export interface UsageRecordSink {
-  /** `done` runs once, later: null when the record survives a kill of the process. */
+  /** `done` runs once, in a later turn: with null when the record survives a kill of the process. */
   appendRecord(record: IUsageRecord, done: (error: Error | null) => void): void;
 }
 
-/** Books `x`; `done` runs when its record is on disk, or with an error when it is not. A second call only runs `done`. */
+/**
+ * Books `exchange`. `done` runs when its record is on disk, or with an error when it is not. A second call only runs
+ * `done`.
+ */
 export type Settle = (exchange: RoutedExchange, done: (error: Error | null) => void) => void;
 
 interface SettleDeps {
@@ -28,7 +31,7 @@ interface SettleDeps {
   readonly metering: Pick<CallMetering, 'priceUsage' | 'estimateUnanswered'>;
   readonly pendingDecodes: Pick<PendingDecodes, 'onStarted' | 'onFinished'>;
   readonly onSettled: (exchange: RoutedExchange, reading: UsageReading | null, price: CallCost) => void;
-  /** A call with a hard budget has cost more than it had reserved. */
+  /** A call with a hard budget cost more than it had reserved. */
   readonly onReservationExceeded: (nanos: number) => void;
 }
 
@@ -74,8 +77,8 @@ export function createSettle(deps: SettleDeps): Settle {
     const successful = exchange.upstreamCall.status >= 200 && exchange.upstreamCall.status < 300;
     const price =
       (successful || isUnanswered) && reading !== null ? deps.metering.priceUsage(exchange, reading) : NO_PRICE;
-    exchange.metering.deferredUsage?.flush(); // before the record that they belong to
-    // The record first: what is scheduled first runs first at the end of this turn, and the answer waits for the record.
+    exchange.metering.deferredUsage?.flush(); // Before the record that the lines belong to.
+    // The record first: tasks run in the order in which they are scheduled, and the response waits for the record.
     deps.spool.appendRecord(buildUsageRecord(exchange, reading, price, months), done);
     if (exchange.routed.context.agentLimits.hardBudget && price.costNanos > exchange.admission.reservedNanos) {
       deps.onReservationExceeded(price.costNanos - exchange.admission.reservedNanos);
@@ -88,8 +91,8 @@ export function createSettle(deps: SettleDeps): Settle {
 }
 
 /**
- * The one case without a 2xx that costs something: the agent left after its whole request had been sent, and providers
- * bill the input that they have begun to work on. Timeouts and failures of the provider stay free.
+ * The only case without a 2xx that costs something: the agent disconnected after its whole request had been sent.
+ * Providers bill the input that they have begun to process. Timeouts and failures of the provider are free.
  */
 const wasAbortedBeforeResponse = (exchange: RoutedExchange): boolean =>
   exchange.aborted &&
@@ -117,14 +120,14 @@ function settleCounters(
   });
 }
 
-/** Gives back what a call has reserved that never went upstream. */
+/** Releases the reservation of a call that is not forwarded. */
 export function releaseReservation(counters: Pick<Counters, 'settle'>, exchange: RoutedExchange): void {
   const { reservedNanos: holdNanos } = exchange.admission;
   exchange.admission.reservedNanos = 0;
   settleCounters(counters, exchange, 0, null, holdNanos);
 }
 
-/** Gives back what was granted to a call that had been settled meanwhile. */
+/** Releases a growth that was granted after the call had been settled. */
 export function releaseGrantedNanos(counters: Pick<Counters, 'settle'>, exchange: RoutedExchange, nanos: number): void {
   settleCounters(counters, exchange, 0, null, nanos);
 }
@@ -132,11 +135,11 @@ export function releaseGrantedNanos(counters: Pick<Counters, 'settle'>, exchange
 const sumInputTokens = (reading: UsageReading): number =>
   reading.tokensInUncached + reading.tokensCacheRead + reading.tokensCacheWrite;
 
-/** What this exchange says about the health of its upstream (docs/contract.md#circuits). */
+/** Computes what this exchange says about the health of its upstream (docs/contract.md#circuits). */
 function computeCircuitOutcome(exchange: RoutedExchange, streamError: string | null): number {
   const { upstream } = exchange.routed;
   if (exchange.upstreamCall.failedLocally) return CircuitOutcome.NEUTRAL;
-  // No connection came about: no agent can bring that about by what it sends.
+  // No connection was made; nothing that an agent sends can cause that.
   if (!exchange.upstreamCall.requestSent && TRANSPORT_ERROR_CLASSES.has(exchange.errorClass))
     return CircuitOutcome.FAILURE;
   if (upstream.failureStatuses.has(exchange.upstreamCall.status)) {
@@ -145,12 +148,12 @@ function computeCircuitOutcome(exchange: RoutedExchange, streamError: string | n
       ? CircuitOutcome.NEUTRAL
       : CircuitOutcome.FAILURE;
   }
-  // A provider may end an upload that the agent lets stall, and any agent can let one stall.
+  // A provider may close the connection of a stalled upload, and any agent can stall one.
   if (exchange.body !== null && !exchange.body.isFullySent) return CircuitOutcome.NEUTRAL;
   if (TRANSPORT_ERROR_CLASSES.has(exchange.errorClass)) return CircuitOutcome.FAILURE;
   if (exchange.upstreamCall.status === 0) return CircuitOutcome.NEUTRAL;
   if (streamError !== null && PROVIDER_STREAM_ERRORS.has(streamError)) return CircuitOutcome.FAILURE;
-  // The agent left before the end: nobody knows how it would have gone on.
+  // The agent disconnected before the end, so the outcome is unknown.
   return exchange.upstreamCall.responseComplete ? CircuitOutcome.SUCCESS : CircuitOutcome.NEUTRAL;
 }
 
@@ -205,7 +208,7 @@ function buildUsageRecord(
   return record;
 }
 
-/** The caller's place in a trace; what it says is the control plane's to check. */
+/** Reads the caller's trace context; the control plane validates it. */
 function findTraceparent(headers: readonly string[]): string {
   for (let i = 0; i < headers.length; i += 2) {
     if (headers[i] === 'traceparent') return headers[i + 1]!.length <= TRACEPARENT_CHARS_MAX ? headers[i + 1]! : '';

@@ -1,7 +1,7 @@
 /**
- * Looks at the address of an authenticated request, but of one gateway token not more than 256 times at once and 50 times
- * a second from then on: asking for the peer's address is a system call, and whoever goes on using a busy token from many
- * addresses is seen soon enough.
+ * Records the client IPs of authenticated requests. Per gateway token it samples bursts of up to 256 requests and 50
+ * requests a second after that, because reading the peer's address is a system call. A busy token that is used from
+ * many addresses is still detected soon.
  */
 import type { AgentContext } from '../context/agent-context.js';
 import type { ClientIpResolver } from './client-ip.js';
@@ -11,14 +11,14 @@ interface IpObservations {
   observe(orgId: string, agentId: string, keyId: string, address: string, nowMs: number): void;
 }
 
-/** What a look costs of a token's allowance, and that allowance, which comes back as time passes. */
+/** Allowance that one observation uses, and the full allowance, in ms of refill time. */
 const OBSERVATION_COST_MS = 20;
 const OBSERVATION_BURST_MS = 256 * OBSERVATION_COST_MS;
 
 export class TokenIpTracker {
   readonly #observations: IpObservations;
   readonly #clientAddress: Pick<ClientIpResolver, 'resolve'>;
-  /** Unix ms at which all of the allowance is back, by context: one context belongs to one token. */
+  /** Unix ms at which the allowance is full again, by context; one context belongs to one token. */
   readonly #allowanceFullAtMs = new WeakMap<AgentContext, { ms: number }>();
 
   constructor(sightings: IpObservations, clientAddress: Pick<ClientIpResolver, 'resolve'>) {

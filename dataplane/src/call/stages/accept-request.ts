@@ -1,7 +1,7 @@
 /**
  * Reads one request off the server before its handler returns, by strict rules
- * (docs/contract.md#what-is-taken-for-a-request): the server's parser is lenient, so everything that could be
- * understood differently by the next hop is refused here.
+ * (docs/contract.md#what-is-taken-for-a-request). The server's parser is lenient, so this file rejects everything that
+ * the next hop could understand differently.
  */
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
@@ -21,10 +21,10 @@ export interface AcceptOptions {
 const ALLOWED_METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']);
 const CONTENT_LENGTH = /^(?:0|[1-9]\d{0,14})$/;
 const HOST = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
-/** Control bytes, or what was no UTF-8 (the server hands it over as U+FFFD). */
+/** Control bytes, or bytes that are not UTF-8 (the server passes them as U+FFFD). */
 const INVALID_HEADER_VALUE = /[\0-\x08\x0a-\x1f\x7f\ufffd]/;
 
-/** Takes requests in; one per process. */
+/** Accepts requests; one per process. */
 export class RequestAcceptor {
   readonly #options: AcceptOptions;
   readonly #calls: Pick<InflightCalls, 'checkCapacity' | 'isDraining'> & ExchangeObserver;
@@ -44,10 +44,10 @@ export class RequestAcceptor {
     this.#onAborted = onAborted;
   }
 
-  /** The exchange, which may be refused already; null when the connection was closed instead. */
+  /** Returns the exchange, which may be rejected already; null when the connection was closed instead. */
   accept(res: HttpResponse, req: HttpRequest): Exchange | null {
     const startedTick = performance.now();
-    // The PROXY protocol is not spoken here; the server would take a client's word for its address.
+    // The gateway does not speak the PROXY protocol; the server would trust a client's claim about its address.
     if (res.getProxiedRemoteAddress().byteLength > 0) {
       res.close();
       return null;
@@ -56,7 +56,7 @@ export class RequestAcceptor {
     scan.reset();
     req.forEach(scan.addHeader);
     const method = req.getCaseSensitiveMethod();
-    // Undefined without a `?`, whatever the typings say; a bare `?` is an empty query and goes up as one.
+    // Undefined without a `?`, whatever the typings say; a bare `?` is an empty query and is forwarded as one.
     const query = (req.getQuery() as string | undefined) ?? null;
     const contentLength =
       scan.contentLengthCount === 0 || !CONTENT_LENGTH.test(scan.contentLength) ? -1 : Number(scan.contentLength);
@@ -110,8 +110,8 @@ export class RequestAcceptor {
   }
 
   /**
-   * The server loses `onData` for bodies of length 0 (docs/contract.md#what-is-taken-for-a-request), so this is only
-   * for bodies that will come.
+   * The server loses `onData` for bodies of length 0 (docs/contract.md#what-is-taken-for-a-request), so this is called
+   * only when a body follows.
    */
   #receiveBody(exchange: Exchange, res: HttpResponse): void {
     const body = new RequestBody(exchange.res, this.#options.bufferedBodyBytesMax);
@@ -123,7 +123,7 @@ export class RequestAcceptor {
   }
 }
 
-/** One pass over the headers. Reused, so that a request costs no closure. */
+/** Reads the headers in one pass. Reused, so that a request costs no closure. */
 class HeaderScan {
   headers: string[] = [];
   count = 0;
@@ -192,8 +192,8 @@ class HeaderScan {
   };
 
   /**
-   * Chunked bodies, whose trailers the parser would read as a request, and bodies whose length may be hidden from us
-   * end the connection (docs/contract.md#what-is-taken-for-a-request).
+   * True for chunked bodies, whose trailers the parser would read as a request, and for bodies whose length may be
+   * hidden from the gateway (docs/contract.md#what-is-taken-for-a-request).
    */
   closesConnection(method: string): boolean {
     if (this.transferEncodingCount > 0) return true;

@@ -1,4 +1,7 @@
-/** All limits in one atomic step: what is refused consumes nothing. With a hard budget it also takes the call's hold. */
+/**
+ * Checks all limits in one atomic step: a rejected call consumes nothing. With a hard budget, the step also takes the
+ * call's reservation.
+ */
 import type { Admission, Counters } from '../../limits/counters.js';
 import { createLimitRejection } from '../../rejection/limit-rejection.js';
 import { REJECTIONS } from '../../rejection/rejections.js';
@@ -45,7 +48,7 @@ export function createAdmitStage(
         } else if (!exchange.hasEnded) {
           if (decide(exchange, admission) === NEXT) advance(exchange);
         } else if (admission.outcome === 'admitted') {
-          // The agent has gone meanwhile: nothing will be settled.
+          // The agent disconnected meanwhile: the call will not be settled.
           exchange.admission.result = admission;
           exchange.admission.reservedNanos = admission.reservationNanos;
           releaseReservation(counters, exchange);

@@ -1,5 +1,5 @@
 /**
- * Gateway token → SHA-256 → agent context; then the token's and the agent's own state
+ * Looks up the agent context by the SHA-256 of the gateway token, then checks the state of token and agent
  * (docs/contract.md#checks-in-their-order).
  */
 import { hash } from 'node:crypto';
@@ -12,17 +12,17 @@ import type { Exchange } from '../exchange.js';
 import { type Advance, DONE, NEXT, type Stage, WAIT } from '../pipeline.js';
 
 export interface ContextLookup {
-  /** The answer at hand, or null: then call {@link resolve}. */
+  /** Returns the cached result; null: call {@link resolve}. */
   get(tokenHash: string, agentRef: string): Lookup | null;
   resolve(tokenHash: string, agentRef: string, lane: object | null, done: (lookup: Lookup) => void): void;
 }
 
-/** Bounds what one client address may ask about tokens that turn out unknown. */
+/** Limits lookups of unknown tokens and unauthenticated rejections by client IP. */
 export interface UnauthenticatedLimiter {
-  /** A question may be asked, and is ended with {@link finishLookup}; or the seconds until the next one may. */
+  /** Returns the bucket to pass to {@link finishLookup}, or the seconds until the client may start a lookup. */
   startLookup(exchange: Exchange): ClientBucket | number;
   finishLookup(asker: ClientBucket, unknown: boolean): void;
-  /** Somebody whom nobody knows is refused. True: from this address that is a flood. */
+  /** Records an unauthenticated rejection for the client IP. Returns true when the IP exceeds its rejection rate. */
   isOverRejectionLimit(exchange: Exchange): boolean;
 }
 
@@ -30,9 +30,9 @@ export interface AuthenticateDeps {
   readonly contexts: ContextLookup;
   readonly unauthenticatedLimiter: UnauthenticatedLimiter;
   readonly advance: Advance;
-  /** A request with a valid token of an agent that may call. */
+  /** Called for a request with a valid token of an agent that may call. */
   readonly onAuthenticated: (exchange: Exchange, context: AgentContext) => void;
-  /** Paused and revoked agents pass too: they may ask how they stand. */
+  /** Paused and revoked agents pass too, so that they can read their own status. */
   readonly allowsInactiveAgents: boolean;
 }
 
@@ -77,12 +77,12 @@ export function createAuthenticateStage(deps: AuthenticateDeps): Stage {
   };
 }
 
-/** Null: the exchange has its context, and its key and agent are good. */
+/** Sets the exchange's context. Null: its key and agent are valid. */
 export function checkLookup(exchange: Exchange, lookup: Lookup, nowMs: number, anyStatus = false): Rejection | null {
   const { context } = lookup;
   if (context === null) return LOOKUP_REJECTIONS[lookup.rejection];
   exchange.access.context = context;
-  // Checked at each request: an entry of the cache can outlive its key.
+  // Checked at each request, because a cache entry can outlive its key.
   if (context.keyExpiresAtMs !== null && nowMs >= context.keyExpiresAtMs) return REJECTIONS.unauthorized;
   if (anyStatus || context.agentStatus === 'active') return null;
   return context.agentStatus === 'paused' ? REJECTIONS.paused : REJECTIONS.revoked;

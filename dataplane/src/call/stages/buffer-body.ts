@@ -1,6 +1,6 @@
 /**
- * Waits until the request's body is either here whole or known to be too long, which then streams from its first bytes
- * on. A body that must be read before the call is allowed is here whole afterwards, or refused.
+ * Waits until the request's body has arrived whole or is known to be too long; a long body streams from its first bytes
+ * on. A body that must be read before the call is allowed has arrived whole afterwards, or the call is rejected.
  */
 
 import type { BufferedBodyMemory } from '../../concurrency/buffered-body-memory.js';
@@ -17,7 +17,7 @@ interface BufferBodyDeps {
   readonly counters: Pick<Counters, 'peek'>;
   readonly bodyMemory: BufferedBodyMemory;
   readonly bufferedBodyBytesMax: number;
-  /** Of a body that must be read before the call is allowed. */
+  /** Maximum length of a body that must be read before the call is allowed, bytes. */
   readonly readBodyBytesMax: number;
   readonly advance: Advance;
 }
@@ -39,7 +39,7 @@ export function createBufferBodyStage(deps: BufferBodyDeps): RoutedStage {
       body.onReady = null;
       if (!exchange.hasEnded && checkBufferedBody(exchange, body, deps)) deps.advance(exchange);
     };
-    // Nearly every body comes in the same turn as its head, and needs no look of its own.
+    // Nearly every body arrives in the same turn as its head and needs no precheck.
     setImmediate(look, exchange);
     return WAIT;
   };
@@ -56,7 +56,7 @@ function startBuffering(
     return;
   }
   const wanted = deps.metering.bufferBytesWanted(exchange);
-  // A body that says it is longer than can be edited is not held back at all.
+  // A body whose declared length is too long to be edited streams at once.
   if (wanted > deps.bufferedBodyBytesMax && contentLength <= wanted)
     body.bufferWhole(wanted, bodyMemoryFor(exchange, deps));
   else if (contentLength > deps.bufferedBodyBytesMax) body.streamFromFirstByte();
@@ -65,7 +65,7 @@ function startBuffering(
 const bodyMemoryFor = (exchange: RoutedExchange, { bodyMemory: budget }: BufferBodyDeps) =>
   budget.forOrg(exchange.routed.context.orgId);
 
-/** False: refused. */
+/** False: the exchange was rejected. */
 function checkBufferedBody(exchange: RoutedExchange, body: RequestBody, { readBodyBytesMax }: BufferBodyDeps): boolean {
   if (exchange.admission.bodyReader === null) return true;
   const tooLarge = body.bytes > readBodyBytesMax;
@@ -74,7 +74,7 @@ function checkBufferedBody(exchange: RoutedExchange, body: RequestBody, { readBo
   return false;
 }
 
-/** The body is not here yet: what is over its limits already need not send it. */
+/** Rejects a call that is over its limits while its body is still arriving, so that the agent need not send it. */
 function precheckLimitsWhileWaiting(exchange: RoutedExchange, counters: Pick<Counters, 'peek'>): void {
   if (exchange.hasEnded || exchange.body!.isReady) return;
   const { context, upstream } = exchange.routed;

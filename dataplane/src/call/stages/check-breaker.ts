@@ -1,12 +1,12 @@
 /**
- * The breakers of the upstream's origin: OPEN refuses, HALF_OPEN lets only leased probes pass
+ * Checks the circuit of the upstream's origin: OPEN rejects, HALF_OPEN admits only leased probes
  * (docs/contract.md#circuits).
  */
 import type { Breakers } from '../../breaker/breakers.js';
 import { createCircuitOpenRejection } from '../../rejection/rejections.js';
 import { type Advance, DONE, NEXT, type RoutedStage, WAIT } from '../pipeline.js';
 
-/** Before anything is waited for: nobody sends a body to a circuit that is open. */
+/** Rejects before any wait, so that no agent sends a body to an open circuit. */
 export function createBreakerPrecheckStage(circuits: Pick<Breakers, 'getStatus'>): RoutedStage {
   return (exchange) => {
     const circuit = circuits.getStatus(exchange.routed.upstream);
@@ -32,7 +32,7 @@ export function createBreakerStage(circuits: Breakers, advance: Advance): Routed
       if (lease === null) {
         exchange.reject(createCircuitOpenRejection(0, Date.now()));
       } else if (exchange.hasEnded) {
-        circuits.releaseProbe(circuitKey, lease); // the agent has gone meanwhile
+        circuits.releaseProbe(circuitKey, lease); // The agent disconnected meanwhile.
       } else {
         exchange.admission.probeLease = lease;
         advance(exchange);

@@ -1,6 +1,6 @@
 /**
- * What the agent may call: sensitive calls, its policy's calls, and the model where the path names it. A model that the
- * body names is read in check-models.ts, once the body is here.
+ * Checks what the agent may call: sensitive calls, its policy's calls, and a model in the path. `check-body-models.ts`
+ * checks a model in the body once the body has arrived.
  */
 import { createBodyModelReader, parseModelFromPath } from '../../policy/body/body-model-reader.js';
 import { type CallRules, getCallRules, type ModelLocation } from '../../policy/call-rules.js';
@@ -18,7 +18,7 @@ export const checkCallPolicy: RoutedStage = (exchange) => {
   return DONE;
 };
 
-/** Null: the call is allowed, as far as it is known before its body. */
+/** Null: the call is allowed, as far as is known before its body. */
 export function checkCallRules(exchange: RoutedExchange, rules: CallRules): Rejection | null {
   const { method, headers } = exchange.request;
   const { providerPath: rest, query, shape } = exchange.routed.target;
@@ -28,7 +28,7 @@ export function checkCallRules(exchange: RoutedExchange, rules: CallRules): Reje
 }
 
 function checkModelPlace(exchange: RoutedExchange, rules: CallRules, place: ModelLocation): Rejection | null {
-  // The frames of a WebSocket name models that nobody reads here.
+  // The gateway does not read the models that WebSocket messages name.
   if (place === 'unknown' || exchange.handshake !== null) return createCallForbiddenRejection(exchange);
   if (place === 'answer') return createCallForbiddenRejection(exchange);
   if (place === 'free') return null;

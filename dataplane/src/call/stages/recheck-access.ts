@@ -1,6 +1,6 @@
 /**
- * Key, agent, account and policy once more, directly before the call is admitted: while its body was awaited, or a probe
- * place, they may have been revoked or changed.
+ * Checks key, agent, account and policy again directly before admission. They may have changed while a stage waited for
+ * the body or for a probe lease.
  */
 import type { Lookup } from '../../context/context-cache.js';
 import { getCallRules } from '../../policy/call-rules.js';
@@ -37,14 +37,15 @@ function recheckAccess(exchange: RoutedExchange, lookup: Lookup): Rejection | nu
   if (rerouted !== null) return rerouted;
   const now = exchange.routed.upstream;
   if (now.circuitKey !== upstream.circuitKey) {
-    // A probe place, and what the breaker said, are another origin's, or of another name (a control plane of before).
+    // The probe lease and the circuit's state belong to another origin. Only the key's name differs when the control
+    // plane has an earlier release.
     if (now.origin !== upstream.origin || exchange.admission.probeLease !== '') return REJECTIONS.contextsUnavailable;
     exchange.admission.circuitEpoch = 0;
   }
   const rules = getCallRules(now);
   const denied = rules === null ? null : checkCallRules(exchange, rules);
   if (denied !== null) return denied;
-  // A rule for models is new, and the body was not read: the next try will be.
+  // A rule for models is new, and the body was not read. The agent's next attempt will be.
   return rules?.models && exchange.admission.bodyReader !== null && exchange.admission.bodyModels === null
     ? REJECTIONS.contextsUnavailable
     : null;

@@ -1,4 +1,4 @@
-/** Request target → the agent's account of that provider. */
+/** Resolves the request target to the agent's provider account. */
 
 import { REJECTIONS, type Rejection } from '../../rejection/rejections.js';
 import { parsePresignedExpiryMs, planObjectRequest } from '../../s3/object-request.js';
@@ -8,7 +8,7 @@ import { filterRequestHeaders } from '../../upstream/request-headers.js';
 import { type Exchange, Phase, type RouteResult } from '../exchange.js';
 import { DONE, NEXT, type Stage } from '../pipeline.js';
 
-/** Reads the target before the token, so that nonsense costs no lookup. */
+/** Parses the target before authentication, so that an invalid target costs no lookup. */
 export const parseRequestTarget: Stage = (exchange) => {
   const { rawPath, query } = exchange.request;
   const target = parseProxyTarget(query === null ? rawPath : `${rawPath}?${query}`);
@@ -27,7 +27,7 @@ export const route: Stage = (exchange) => {
   return DONE;
 };
 
-/** Null: found. Again for a context that is newer than the one before. */
+/** Sets `routed`; null: found. Runs again when a newer context was loaded. */
 export function findUpstream(exchange: Exchange): Rejection | null {
   const context = exchange.access.context!;
   const target = exchange.access.target!;
@@ -54,7 +54,7 @@ function planObjectStorageRequest(
   exchange: Exchange,
   { target, upstream, tokenPosition: position }: RouteResult,
 ): Rejection | null {
-  if (!isValidUtf8Path(target.providerPath)) return REJECTIONS.malformedTarget; // cannot be signed
+  if (!isValidUtf8Path(target.providerPath)) return REJECTIONS.malformedTarget; // It cannot be signed.
   const headers = filterRequestHeaders(exchange.request.headers, position, upstream.injection);
   const plan = planObjectRequest(headers, target.query, position, exchange.body !== null);
   if (typeof plan === 'string') return REJECTIONS.requestNotForwardable;
@@ -71,7 +71,10 @@ function isValidUtf8Path(path: string): boolean {
   }
 }
 
-/** A presigned URL ends when it says; its other signature parameters are worth nothing here and are replaced. */
+/**
+ * True until the expiry that the presigned URL states. Its other signature parameters are not checked; the gateway
+ * replaces them.
+ */
 function isPresignedUrlValid(exchange: Exchange, target: ProxyTarget): boolean {
   const endMs = parsePresignedExpiryMs(target.query ?? '');
   return endMs !== null && exchange.request.startedAtMs < endMs;

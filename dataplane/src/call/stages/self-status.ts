@@ -1,5 +1,5 @@
 /**
- * `GET /v1/self`: what the agent of this gateway token may still do (docs/contract.md#answers). Consumes nothing.
+ * `GET /v1/self`: limits, spend and provider status of the agent (docs/contract.md#answers). Consumes nothing.
  *
  *   { agent {id, name, slug, status}, limits {rpm, …, budgetCents}, spentCents, spentUsd, month, budgetResetAt,
  *     budgets [{scope, budgetCents, spentCents, heldCents, spentUsd, heldUsd}],
@@ -101,7 +101,7 @@ function buildRateWindows(
   return figures;
 }
 
-/** `[{scope, budgetCents, spentCents, heldCents, spentUsd, heldUsd}]` of every scope that has a budget. */
+/** `[{scope, budgetCents, spentCents, heldCents, spentUsd, heldUsd}]` of every scope with a budget. */
 function buildBudgets(standing: LimitSnapshot | null, limits: LimitValues): readonly object[] {
   return BUDGET_ROWS.flatMap((at) => {
     const row = LIMIT_TABLE[at]!;
@@ -124,6 +124,6 @@ function buildBudgets(standing: LimitSnapshot | null, limits: LimitValues): read
   });
 }
 
-/** To six decimals: what whole cents do not show. */
+/** Rounds to six decimals, for amounts below a cent. */
 const nanosToUsd = (nanos: number | undefined): number | null =>
   nanos === undefined ? null : Math.round(nanos / 1_000) / 1e6;

@@ -256,7 +256,7 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/check-breaker.ts',
-      find: `        circuits.releaseProbe(circuitKey, lease); // the agent has gone meanwhile
+      find: `        circuits.releaseProbe(circuitKey, lease); // The agent disconnected meanwhile.
 `,
       put: '',
       bug: 'a probe is not given back when the agent left while it waited',
