@@ -15,7 +15,7 @@ export interface Config {
   readonly dataDir: string;
   readonly host: string;
   readonly port: number;
-  /** By which agents reach the data plane, without a slash at its end; null = by the Host of their requests. */
+  /** URL at which agents reach the data plane, without a trailing slash; null = taken from the Host of each request. */
   readonly publicUrl: string | null;
   readonly metricsHost: string;
   readonly metricsPort: number;
@@ -26,14 +26,14 @@ export interface Config {
   readonly link: LinkSecurity;
   /** Null: in-process counters. */
   readonly redis: RedisAddress | null;
-  /** Past this, admission fails open (docs/contract.md#without-the-counter-store). */
+  /** Timeout of the counter store, ms; past it, admission fails open (docs/contract.md#without-the-counter-store). */
   readonly countersTimeoutMs: number;
   readonly contextTtlMs: number;
-  /** How long after its last confirmation a cached context still serves while `Watch` is down. */
+  /** Time that a cached context is still used after its last confirmation while `Watch` is down. */
   readonly contextStaleIfErrorMs: number;
   readonly spoolDir: string;
   readonly spoolBytesMax: number;
-  /** How long shipped usage stays, to be sent again should the database lose it. */
+  /** Time that sent usage is kept, to be sent again if the database loses it. */
   readonly spoolKeepMs: number;
   readonly egressAllowCidrs: readonly string[];
   readonly trustedProxyCidrs: readonly string[];
@@ -42,16 +42,16 @@ export interface Config {
   /** Per worker. */
   readonly connectionsMax: number;
   readonly inflightMax: number;
-  /** Of one organization, at most; see call/org-shares.ts. */
+  /** Maximum of one organization; see concurrency/org-concurrency-limiter.ts. */
   readonly inflightPerOrgMax: number;
   /** Per worker, handshakes included. */
   readonly webSocketsMax: number;
-  /** Either way. */
+  /** Bytes of a message in either direction. */
   readonly webSocketMessageBytesMax: number;
-  /** That all WebSockets of a worker may hold beside their agents' unfinished messages. */
+  /** Bytes that all WebSockets of a worker may hold beside the agents' unfinished messages. */
   readonly webSocketPoolBytes: number;
   readonly connectionsPerAddressMax: number;
-  /** A second, of one client address; see context/unknown-tokens.ts. */
+  /** Lookups of unknown tokens a second, by client IP; see context/unauthenticated-rate-limiter.ts. */
   readonly unknownTokensPerAddress: number;
   readonly headerBytesMax: number;
   readonly headerCountMax: number;
@@ -76,16 +76,17 @@ const DEPRECATED_VARIABLES = [
 ] as const;
 
 const MIB = 1024 * 1024;
-/** Parts of the memory. */
+/** Ratios of the usable memory. */
 const WEBSOCKET_MESSAGES_MEMORY_RATIO = 1 / 4;
 const WEBSOCKET_POOL_MEMORY_RATIO = 1 / 8;
 const WEBSOCKETS_MIN = 16;
-/** So that beside one organization that takes all it can, a message of another still has room. */
+/** Minimum, so that a message of another organization fits beside one organization that takes all it can. */
 const WEBSOCKET_POOL_MESSAGES_MIN = 16;
 
 /**
- * Throws `ConfigError` that names every variable that is wrong. `memoryBytes`: what the processes on the agents' port may
- * use together.
+ * `memoryBytes`: memory that all processes on the agents' port may use together.
+ *
+ * @throws ConfigError that names every invalid variable.
  */
 export function loadConfig(env: NodeJS.ProcessEnv, memoryBytes = usableMemoryBytes()): Config {
   const envReader = new EnvReader(env);

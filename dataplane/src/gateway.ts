@@ -1,4 +1,6 @@
-/** Composition root of one data-plane process: builds every adapter, wires the stages, starts and stops in order. */
+/**
+ * Composition root of one data-plane process: builds every adapter, wires the stages, starts and stops them in order.
+ */
 import { Dialer } from '@acg/base/dialer/dialer';
 import { OperatorNameResolver } from '@acg/base/dns/operator-name-resolver';
 import { TenantNameResolver } from '@acg/base/dns/tenant-name-resolver';
@@ -39,17 +41,17 @@ export interface GatewayIdentity {
 
 const HANDSHAKE_TIMEOUT_MS = 30_000;
 /**
- * After a WebSocket's close the server waits 16 to 20 s for the agent's end. Of what the agent has not read it holds a few
- * pieces, and whenever the agent makes room for a part of them, it gets 104 s more.
+ * After a WebSocket's close the server waits 16 to 20 s for the agent's end. It holds a few pieces of unread bytes, and
+ * whenever the agent makes room for a part of them, it gets 104 s more.
  */
 const LINGER_TIMEOUTS = { lingerMs: 20_000, unreadLingerMs: 600_000 };
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 const REJECTION_FLUSH_INTERVAL_MS = 5_000;
 const EXPIRY_CHECK_INTERVAL_MS = 1_000;
 const REPORT_TIMEOUT_MS = 5_000;
-/** All bodies together that are held whole because they have to be edited. */
+/** Bytes of all bodies together that are buffered whole because they have to be edited. */
 const BUFFERED_BODIES_MAX = 25;
-/** Part of the drain time that is kept for sending usage. */
+/** Part of the drain time that is reserved for sending usage. */
 const USAGE_FLUSH_TIME_RATIO = 0.2;
 
 export class Gateway implements OpsSource {
@@ -71,7 +73,10 @@ export class Gateway implements OpsSource {
   readonly #rejectionFlushTimer: NodeJS.Timeout;
   readonly #expiryTimer: NodeJS.Timeout;
 
-  /** Builds and connects everything but the agents' port. `onFatal`: this data plane must not run, and why. */
+  /**
+   * Builds and connects everything except the agents' port. `onFatal` is called with the reason when this data plane
+   * must not run.
+   */
   static async create(
     config: Config,
     identity: GatewayIdentity,
@@ -156,7 +161,7 @@ export class Gateway implements OpsSource {
     this.#controlPlaneLink.start(this.#cache);
   }
 
-  /** Opens the agents' port; resolves with its number, rejects when it is taken. */
+  /** Opens the agents' port. Resolves with its number; rejects when it is in use. */
   listen(port: number, shared: boolean): Promise<number> {
     return this.#server.listen(this.#config.host, port, shared);
   }
@@ -165,7 +170,7 @@ export class Gateway implements OpsSource {
     return this.#metrics.registry.metrics();
   }
 
-  /** For putting the figures of several workers together. */
+  /** Metrics of this process, which the parent adds to those of other workers. */
   metricsJson(): Promise<object[]> {
     return this.#metrics.registry.getMetricsAsJSON();
   }
@@ -176,7 +181,9 @@ export class Gateway implements OpsSource {
     return this.#spool.isFull ? 'the usage spool is full' : null;
   }
 
-  /** Finishes what runs, sends the usage, lets go of everything. What cannot be sent in time stays in the spool. */
+  /**
+   * Ends the open calls, sends the usage and closes everything. Usage that cannot be sent in time stays in the spool.
+   */
   async stop(): Promise<void> {
     const { drainTimeoutMs } = this.#config;
     await this.#server.drain(drainTimeoutMs * (1 - USAGE_FLUSH_TIME_RATIO));

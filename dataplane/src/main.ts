@@ -1,7 +1,6 @@
 /**
- * Start and end of the data plane's process. With one worker this process serves; with more it only keeps them alive
- * (see worker-fleet.ts) and serves their metrics.
- * Exit codes: exit-codes.ts.
+ * Starts and stops the data plane's process. With one worker this process serves the agents. With more, it only
+ * restarts the workers (see worker-fleet.ts) and serves their metrics. Exit codes: exit-codes.ts.
  */
 import { DirectoryInUse, lockDirectory } from '@acg/base/directory-lock';
 import { ConfigError } from '@acg/base/env-reader';
@@ -20,7 +19,7 @@ import { WORKER_ENV_VARIABLE, WorkerExited, WorkerFleet } from './process/worker
 import type { MessageFromWorker, MessageToWorker } from './process/worker-process.js';
 import { SpoolUnusableError } from './usage/spool/worker-directory.js';
 
-/** What a process of the data plane can be asked to do. */
+/** Operations of a data-plane process. */
 interface ServiceProcess extends OpsSource {
   stop(): Promise<void>;
 }
@@ -37,7 +36,8 @@ function exitWithError(exitCode: number, message: string): never {
 function loadConfigOrExit(): Config {
   try {
     const config = loadConfig(process.env);
-    // The server's own bound on a request's head is read from the environment when it loads; ours are checked after it.
+    // The server reads its own bound on a request's head from the environment when it loads; the gateway checks its own
+    // limits afterwards.
     process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(Math.max(32_768, 2 * config.headerBytesMax));
     return config;
   } catch (error) {
@@ -66,7 +66,7 @@ function stopOnSignals(log: Logger): void {
     reload: () => log.info('SIGHUP: a data plane has no file to read again; the control plane sends it the prices'),
     stop: () => void stop(log, 0),
   });
-  // The launcher or the fleet's parent is gone or wants us to end.
+  // The launcher or the fleet's parent has ended or wants this process to end.
   if (process.send !== undefined) process.on('disconnect', () => void stop(log, 0));
   process.on('uncaughtException', (error) => {
     log.fatal({ err: error }, 'unexpected error: draining');
@@ -78,7 +78,7 @@ function formatError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Serves metrics and health, and tells whoever started us. */
+/** Serves metrics and health, and reports readiness to the parent process. */
 async function serveOpsAndAnnounce(config: Config, source: OpsSource, port: number, log: Logger): Promise<void> {
   ops = new OpsServer(source);
   let metricsPort: number;
@@ -94,7 +94,7 @@ async function serveOpsAndAnnounce(config: Config, source: OpsSource, port: numb
 async function startGateway(config: Config, identity: GatewayIdentity, port: number, log: Logger) {
   const problem = checkNativeServer();
   if (problem !== null) exitWithError(EXIT.config, problem);
-  // Loaded here: the primary of a fleet needs none of it.
+  // Loaded here, because the primary of a fleet does not need it.
   const { Gateway } = await import('./gateway.js');
   restoreFastProperties();
   const onFatal = (message: string): void => {
@@ -130,13 +130,13 @@ async function runPrimary(config: Config, log: Logger): Promise<void> {
     port = await fleet.start();
   } catch (error) {
     await fleet.stop();
-    if (stopping) return; // told to stop while it started
+    if (stopping) return; // Stopped while it started.
     exitWithError(error instanceof WorkerExited ? error.exitCode : EXIT.unavailable, formatError(error));
   }
   await serveOpsAndAnnounce(config, fleet, port, log);
 }
 
-/** `index:port`, given by the fleet. */
+/** `index:port`, set by the fleet. */
 async function runWorker(config: Config, placement: string, log: Logger): Promise<void> {
   const [index, wantedPort] = placement.split(':');
   const dataPlaneId = `${loadDataPlaneId(config.dataDir)}-${index}`;

@@ -1,4 +1,4 @@
-/** The agents' server: puts together the port, the calls under way and the pipelines that carry them. */
+/** The server for agents: wires the listener, the inflight calls and the pipelines that carry them. */
 import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
 import type { Logger } from '@acg/base/log';
 import { createMinorGcTrigger, MinorGcPacer } from '@acg/base/minor-gc-pacer';
@@ -31,9 +31,9 @@ import { MemoryPool } from './websocket/memory-pool.js';
 import { WebSocketSessionRegistry } from './websocket/session-registry.js';
 import type { LingerTimeouts } from './websocket/websocket-session.js';
 
-/** In a request's `Connection`: it asks for another protocol (RFC 6455, section 4.2.1). */
+/** Token of the `Connection` header that requests another protocol (RFC 6455, section 4.2.1). */
 const UPGRADE_TOKEN = /\bupgrade\b/i;
-/** Of a drain, for answers that are still being decoded: a few ms unless the machine stands still. */
+/** Wait for pending decodes during a drain, ms. A decode takes a few ms unless the machine stalls. */
 const PENDING_DECODES_TIMEOUT_MS = 1_000;
 
 export interface ProxyOptions extends AcceptOptions {
@@ -45,23 +45,23 @@ export interface ProxyOptions extends AcceptOptions {
   readonly webSocketsMax: number;
   /** WEBSOCKET_MESSAGE_BYTES_MAX. */
   readonly webSocketMessageBytesMax: number;
-  /** Of all WebSockets together; see websocket/byte-pool.ts. */
+  /** Bytes for all WebSockets together; see websocket/memory-pool.ts. */
   readonly webSocketPoolBytes: number;
   readonly lingerTimeouts: LingerTimeouts;
   readonly connectionsPerAddressMax: number;
-  /** Addresses that may have any number of connections. */
+  /** True for addresses that may have any number of connections. */
   readonly isAddressExempt: (address: string) => boolean;
   /** Processes that share the port. */
   readonly processCount: number;
-  /** Of an upstream's WebSocket handshake. */
+  /** Timeout of an upstream's WebSocket handshake. */
   readonly handshakeTimeoutMs: number;
-  /** A longer body is not edited; one whose model must be checked is refused. */
+  /** Bytes; a longer body is not edited, and is rejected when its model must be checked. */
   readonly editedBodyBytesMax: number;
   /** DATAPLANE_PUBLIC_URL; null = not set. */
   readonly publicUrl: string | null;
-  /** Peers whose `X-Forwarded-…` is believed. */
+  /** Peers whose `X-Forwarded-…` headers are trusted. */
   readonly trustedProxyCidrs: readonly string[];
-  /** Bytes of all bodies together that are held whole to be edited. */
+  /** Bytes of all bodies together that are buffered whole to be edited. */
   readonly editedBodiesBytesMax: number;
 }
 
@@ -83,7 +83,7 @@ export interface ProxyDeps {
 export class ProxyServer {
   /** Open WebSockets. */
   readonly sessions = new WebSocketSessionRegistry();
-  /** Of calls and WebSockets that are under way. */
+  /** Revokes open calls and WebSockets. */
   readonly sessionRevoker: SessionRevoker;
   readonly #corkContext = new CorkContext();
   readonly #listener: HttpListener;
@@ -165,7 +165,8 @@ export class ProxyServer {
     });
     this.#listener = new HttpListener(options.connectionsMax, addresses);
     const onUpgrade = (res: HttpResponse, req: HttpRequest, context: us_socket_context_t): void => {
-      // The server looks for a key only. Without this it would end the connection in the middle of the handshake.
+      // The server checks only the key. Without this check it would close the connection in the middle of the
+      // handshake.
       if (!UPGRADE_TOKEN.test(req.getHeader('connection'))) {
         this.#onRequest(res, req, proxy);
         return;
@@ -186,7 +187,7 @@ export class ProxyServer {
     return this.#calls.size;
   }
 
-  /** Places of WebSockets that are taken: handshakes, open ones, and those whose connections may still be there. */
+  /** WebSocket slots in use: handshakes, open sessions, and sessions whose connections may still be open. */
   get webSocketSlotsUsed(): number {
     return this.#calls.webSocketSlotsUsed;
   }
@@ -200,7 +201,7 @@ export class ProxyServer {
     return this.#listener.connectionCount;
   }
 
-  /** Ends what brings more than can be booked; call it about once a second. */
+  /** Aborts calls that bring more usage than the spool can take; call it about once a second. */
   abortCallsWhenSpoolFull(): void {
     this.#calls.abortWhenSpoolFull();
   }
@@ -209,7 +210,7 @@ export class ProxyServer {
     return this.#calls.isDraining;
   }
 
-  /** Resolves with the port. `shared`: several processes listen on it together; else it must be free. */
+  /** Resolves with the port. `shared`: several processes listen on it together; otherwise it must be free. */
   async listen(host: string, port: number, shared: boolean): Promise<number> {
     await this.#corkContext.start();
     this.#portNumber = await this.#listener.listen(host, port, shared);
@@ -217,8 +218,8 @@ export class ProxyServer {
   }
 
   /**
-   * Takes no new connections; resolves when the calls in flight are done, or breaks them off after `deadlineMs`, and
-   * when they are booked: the process ends soon after.
+   * Stops accepting connections. Resolves when the open calls have ended and are booked; aborts those that are still
+   * open after `deadlineMs`. The process may exit then.
    */
   async drain(deadlineMs: number): Promise<void> {
     this.#calls.isDraining = true;
@@ -228,14 +229,14 @@ export class ProxyServer {
     await this.#pendingDecodes.waitUntilNone(PENDING_DECODES_TIMEOUT_MS);
   }
 
-  /** Ends every connection. */
+  /** Closes every connection. */
   close(): void {
     this.sessionRevoker.close();
     this.#listener.close();
     this.#corkContext.close();
   }
 
-  /** Those of other processes on the same port are about as many as ours. */
+  /** Other processes on the same port have about as many connections as this one. */
   async #countConnections(sharers: number): Promise<ReadonlyMap<string, number> | null> {
     const counts = this.#portNumber === 0 ? null : await countConnectionsToPort(this.#portNumber);
     for (const [network, connections] of counts ?? []) counts!.set(network, Math.ceil(connections / sharers));

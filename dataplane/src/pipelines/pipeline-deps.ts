@@ -5,7 +5,7 @@ import type { AcquireSlot } from '../call/stages/acquire-slot.js';
 import type { AuthenticateDeps } from '../call/stages/authenticate.js';
 import type { Counters } from '../limits/counters.js';
 
-/** What every pipeline asks of the parts around the calls. */
+/** Dependencies of every pipeline. */
 export interface PipelineDeps
   extends Pick<AuthenticateDeps, 'contexts' | 'unauthenticatedLimiter' | 'onAuthenticated'> {
   readonly counters: Pick<Counters, 'admit' | 'growReservation' | 'settle' | 'peek'>;

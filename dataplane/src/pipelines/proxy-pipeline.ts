@@ -1,11 +1,11 @@
 /**
  * The stages of a call (`/v1/proxy/…`) in their order.
  *
- *   accept → target → authenticate → route → policy → look → collect → models → circuit → once more → admit → forward ┐
- *                        any refusal answers and ends here                                                            ├─▶ relay → settle → last byte
+ *   accept → target → authenticate → route → policy → reservation plan → org slot → circuit precheck → buffer body
+ *     → body models → circuit → recheck access → admit → forward → relay → settle → last byte
  *
- * Admission is the last step before the first byte goes upstream: neither a limit nor a revocation can be outlived by
- * holding back a piece of the body.
+ * A rejection in any stage up to `admit` sends its response and ends the call. Admission is the last step before the
+ * first byte goes upstream, so an agent that delays its body outlives neither a limit nor a revocation.
  */
 
 import type { CallMetering } from '../call/call-metering.js';
@@ -33,15 +33,15 @@ import type { PipelineDeps } from './pipeline-deps.js';
 
 interface ProxyPipelineDeps extends PipelineDeps {
   readonly options: {
-    /** A longer body is not waited for. */
+    /** Bytes; a longer body streams. */
     readonly bufferedBodyBytesMax: number;
-    /** A longer body is not edited; one whose model must be checked is refused. */
+    /** Bytes; a longer body is not edited, and is rejected when its model must be checked. */
     readonly editedBodyBytesMax: number;
     /** DATAPLANE_PUBLIC_URL; null = not set. */
     readonly publicUrl: string | null;
-    /** Peers whose `X-Forwarded-…` is believed. */
+    /** Peers whose `X-Forwarded-…` headers are trusted. */
     readonly trustedProxyCidrs: readonly string[];
-    /** Bytes of all bodies together that are held whole to be edited. */
+    /** Bytes of all bodies together that are buffered whole to be edited. */
     readonly editedBodiesBytesMax: number;
   };
   readonly metering: CallMetering;

@@ -1,4 +1,4 @@
-/** The stages of a request for a WebSocket: those of a call, with the two handshakes in place of body and relay. */
+/** The stages of a WebSocket request: those of a call, with the two handshakes in place of body and relay. */
 import { Pipeline } from '../call/pipeline.js';
 import { type AcquireSlot, createAcquireSlotStage } from '../call/stages/acquire-slot.js';
 import { createAdmitStage } from '../call/stages/admit.js';

@@ -1,11 +1,11 @@
 /**
- * Messages on their way to an agent. A long one leaves in pieces, each when the agent's socket has taken the one before:
- * what an agent that reads slowly has not taken is ours, to be counted and dropped, and not the server's, who would keep
- * it for an agent that has closed for as long as that reads a little now and then.
+ * Queue of messages to an agent. A long message leaves in pieces, each when the agent's socket has taken the one
+ * before. So this process counts and drops what a slow agent has not taken. The server would keep those bytes for a
+ * closed agent for as long as it reads a little now and then.
  */
 import type { WebSocket } from 'uWebSockets.js';
 
-/** The agent's side, as the server hands it over. Its typings lack the fragments. */
+/** The server's WebSocket to an agent. Its typings lack the fragments. */
 export interface AgentSocket extends Pick<WebSocket<unknown>, 'send' | 'end' | 'getBufferedAmount'> {
   sendFirstFragment(bytes: Buffer, isBinary: boolean): number;
   sendFragment(bytes: Buffer): number;
@@ -17,24 +17,24 @@ interface QueuedMessage {
   readonly isBinary: boolean;
 }
 
-/** A longer message leaves in pieces of this. */
+/** A longer message leaves in pieces of this size, bytes. */
 export const FRAGMENT_BYTES = 64 * 1024;
-/** What a message that waits takes beside its bytes; measured with one byte each. */
+/** Memory of a queued message beside its bytes; measured with one byte each. */
 export const QUEUED_OVERHEAD_BYTES = 200;
-/** What the server says of bytes that it was given; the first two: it has taken them. */
+/** Results of the server's send; with the first two the server has taken the bytes. */
 const SEND_STATUS_BACKPRESSURE = 0;
 const SEND_STATUS_DROPPED = 2;
 
 export class AgentOutbox {
   readonly #agent: AgentSocket;
   readonly #queue: QueuedMessage[] = [];
-  /** Of the first that waits. */
+  /** Offset in the first queued message. */
   #sentBytes = 0;
-  /** Of all that wait, as memory has them; the first is whole there until its last piece has left. */
+  /** Memory of all queued messages, bytes; the first counts whole until its last piece has left. */
   #queuedBytes = 0;
   /** The agent's socket takes no more until it drains. */
   #isFull = false;
-  /** The server has thrown bytes away. */
+  /** The server has dropped bytes. */
   hasDropped = false;
 
   constructor(agent: AgentSocket) {
@@ -46,12 +46,12 @@ export class AgentOutbox {
     return this.#isFull;
   }
 
-  /** Everything has left this process. */
+  /** Every byte has left this process. */
   get isEmpty(): boolean {
     return !this.#isFull && this.#queue.length === 0;
   }
 
-  /** What the agent has not taken takes so much memory. */
+  /** Memory of what the agent has not taken, bytes. */
   get heldBytes(): number {
     return this.#isFull ? this.#queuedBytes + this.#agent.getBufferedAmount() : this.#queuedBytes;
   }

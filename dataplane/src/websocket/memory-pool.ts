@@ -1,11 +1,11 @@
 /**
- * Bytes that WebSockets make this process hold, in one pool: what came of a provider's unfinished message, and what
- * waits for a provider or an agent that reads slowly. An organization's bytes may grow as long as they then are at most
- * {@link FREE_RATIO} times those that are still free: the rule of call/org-shares.ts.
+ * Memory pool of all WebSockets of this process: unfinished messages of providers, and bytes that wait for a slow
+ * provider or agent. An organization may grow while its bytes are at most {@link FREE_RATIO} times the free ones, as in
+ * concurrency/org-concurrency-limiter.ts.
  *
- * Unlike a call, such bytes may stay for ever: a message need never end. So whoever would hold less than the organization
- * that holds most is not refused; that one loses what its largest holder has. What many tenants hold on purpose is
- * theirs only until somebody else needs it.
+ * Unlike a call, such bytes may stay forever, because a message need never end. So an organization that would hold less
+ * than the largest one is not rejected. Instead, the pool reclaims the largest allocation of the largest organization.
+ * Memory that tenants hold on purpose is theirs only until another organization needs it.
  */
 import { FREE_RATIO } from '../concurrency/org-concurrency-limiter.js';
 
@@ -16,7 +16,7 @@ interface OrgAllocations {
   readonly allocations: Set<MemoryAllocation>;
 }
 
-/** What one WebSocket holds of the pool. */
+/** Memory that one WebSocket holds of the pool. */
 export class MemoryAllocation {
   readonly #pool: MemoryPool;
   readonly #onReclaimed: () => void;
@@ -33,7 +33,7 @@ export class MemoryAllocation {
     return this.#bytes;
   }
 
-  /** It holds so many from now on. False: it may not have more, and holds what it held. */
+  /** Sets the held bytes. False: the organization may not hold more, and the allocation stays unchanged. */
   resize(bytes: number): boolean {
     const org = this.#org;
     if (org === null) return false;
@@ -44,7 +44,7 @@ export class MemoryAllocation {
     return true;
   }
 
-  /** Gives back all of it, once. */
+  /** Releases all of it, once. */
   release(): void {
     const org = this.#org;
     if (org === null) return;
@@ -54,7 +54,7 @@ export class MemoryAllocation {
     this.#pool.removeAllocation(org, this);
   }
 
-  /** Somebody else needs it. */
+  /** Releases the allocation for another organization and notifies its owner. */
   reclaim(): void {
     this.release();
     this.#onReclaimed();
@@ -80,7 +80,7 @@ export class MemoryPool {
     return this.#orgs.size;
   }
 
-  /** `onLost`: it holds nothing any more, and must let go of what it has at once. */
+  /** `onLost`: the allocation was reclaimed, and its owner must free the memory at once. */
   allocate(orgId: string, onLost: () => void): MemoryAllocation {
     let org = this.#orgs.get(orgId);
     if (org === undefined) {
@@ -92,7 +92,7 @@ export class MemoryPool {
     return holding;
   }
 
-  /** Room for `more` bytes of that organization, made where there is none. */
+  /** Returns whether `more` bytes fit for the organization, reclaiming memory of others where necessary. */
   tryMakeRoom(org: OrgAllocations, more: number): boolean {
     while (org.bytes + more > FREE_RATIO * (this.#bytesMax - this.#bytes - more)) {
       const most = findLargest(this.#orgs.values());
@@ -113,7 +113,7 @@ export class MemoryPool {
   }
 }
 
-/** Of at least one. */
+/** Returns the largest; `all` has at least one element. */
 function findLargest<Sized extends { readonly bytes: number }>(all: Iterable<Sized>): Sized {
   let found: Sized | null = null;
   for (const one of all) if (found === null || one.bytes > found.bytes) found = one;

@@ -1,13 +1,13 @@
-/** All WebSockets that are open in this process, and what the server does with their events. */
+/** All open WebSockets of this process, and the handlers of the server's events. */
 import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocketBehavior } from 'uWebSockets.js';
 import type { RoutedExchange } from '../call/exchange.js';
 import type { RevocableSessions } from '../call/session-revoker.js';
 import { type AgentSocket, FRAGMENT_BYTES } from './agent-outbox.js';
 import type { SessionUserData, WebSocketSession } from './websocket-session.js';
 
-/** The server drops what comes past this. It is given a piece at a time, so the rest can only be its answers to pings. */
+/** The server drops bytes past this limit. It gets one piece at a time, so the rest can only be its own pongs. */
 const BACKPRESSURE_BYTES_MAX = 4 * FRAGMENT_BYTES;
-/** Silent agents are pinged by the server before this. */
+/** The server pings silent agents before this time, in seconds. */
 const IDLE_TIMEOUT_SEC = 120;
 const POLICY_VIOLATION = 1008;
 
@@ -45,8 +45,8 @@ export class WebSocketSessionRegistry implements RevocableSessions {
   }
 
   /**
-   * `onUpgrade` runs the stages; requests that are no upgrade go on to the ordinary route. `onClosed`: an agent's
-   * connection that was a WebSocket has ended.
+   * `onUpgrade` runs the stages; requests without an upgrade use the ordinary route. `onClosed`: an agent's WebSocket
+   * connection has closed.
    */
   createBehavior(
     messageBytesMax: number,

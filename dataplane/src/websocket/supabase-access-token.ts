@@ -1,14 +1,15 @@
 /**
- * supabase-js repeats its key inside messages of the Phoenix protocol: when it joins a channel and when it renews its
- * access. There, and nowhere else, the gateway token becomes the account's key. Whatever else holds it (broadcasts,
- * presence, custom events) reaches other people and passes as it is.
+ * Replaces the gateway token in messages of supabase clients. supabase-js repeats its key in messages of the Phoenix
+ * protocol: when it joins a channel and when it renews its access. Only there does the gateway token become the
+ * account's key. Other messages with the token (broadcasts, presence, custom events) reach other people and pass
+ * unchanged.
  *
  *   { "topic": …, "event": "phx_join" | "access_token", "payload": { "access_token": "<token>", … }, "ref": … }
  *   [ join_ref, ref, topic, event, payload ]
  */
 const ACCESS_TOKEN_EVENTS: ReadonlySet<unknown> = new Set(['phx_join', 'access_token']);
 const ARRAY_FRAME_PARTS = 5;
-/** Frames of these events are small; nothing larger is parsed. */
+/** Frames of these events are small; longer messages are not parsed. */
 const FRAME_BYTES_MAX = 256 * 1024;
 
 interface Payload {
@@ -16,8 +17,8 @@ interface Payload {
 }
 
 /**
- * The text message to send: `message` itself, or the same frame with `secret` as its access token. The frame is written
- * anew from what was understood, so that no name stands in it twice and the next parser cannot understand it otherwise.
+ * Returns the text message to send: `message` itself, or the same frame with `secret` as its access token. The frame is
+ * serialized again from the parsed value, so that no name occurs twice and the next parser cannot read it differently.
  */
 export function replaceAccessToken(message: Buffer, gatewayToken: Buffer, secret: string): Buffer {
   const at = message.indexOf(gatewayToken);
@@ -35,11 +36,11 @@ export function replaceAccessToken(message: Buffer, gatewayToken: Buffer, secret
   try {
     return Buffer.from(JSON.stringify(frame));
   } catch {
-    return message; // nested more deeply than can be written, though it could be read
+    return message; // Nested more deeply than can be serialized, though it could be parsed.
   }
 }
 
-/** The payload of a frame that carries an access token; null for every other one. */
+/** Returns the payload of a frame that carries an access token; null for every other frame. */
 function findAccessTokenPayload(frame: unknown): Payload | null {
   let event: unknown;
   let payload: unknown;

@@ -1,6 +1,6 @@
 /**
- * The stages of a WebSocket upgrade that differ from an ordinary call (docs/contract.md#websockets): only where frames
- * need no metering, the upstream's handshake first, then the agent's.
+ * The stages of a WebSocket upgrade that differ from an ordinary call (docs/contract.md#websockets). Only accounts
+ * whose frames need no metering are allowed. The upstream's handshake comes first, then the agent's.
  */
 
 import type { IncomingMessage } from 'node:http';
@@ -28,13 +28,13 @@ export interface UpgradeDeps {
   readonly handshakeTimeoutMs: number;
   readonly settle: Settle;
   readonly failures: Pick<FailureHandler, 'onFailureBeforeHead' | 'settleAndRespond'>;
-  /** The process is about to stop: nothing opens any more. */
+  /** The process is about to stop: no session opens any more. */
   readonly isDraining: () => boolean;
-  /** The upstream has agreed: this much is known of its health now, and not only when the session ends. */
+  /** The upstream accepted the handshake. Reports its health now, not only when the session ends. */
   readonly onUpstreamAccepted: (exchange: RoutedExchange) => void;
   readonly onSession: (session: WebSocketSession) => void;
   readonly onSessionEnd: (session: WebSocketSession) => void;
-  /** Both of its connections have ended. */
+  /** Both connections of the session have closed. */
   readonly onSessionDisconnected: (session: WebSocketSession) => void;
   /** WEBSOCKET_MESSAGE_BYTES_MAX. */
   readonly messageBytesMax: number;
@@ -44,7 +44,7 @@ export interface UpgradeDeps {
 
 const REJECTION_BODY_BYTES_MAX = 64 * 1024;
 
-/** Model providers' frames are not metered, so they would bypass the budget: 501. */
+/** Frames of model providers are not metered, so they would bypass the budget: 501. */
 export const checkWebSocketAllowed: RoutedStage = (exchange) => {
   const { upstream } = exchange.routed;
   if (upstream.allowsWebSocket && upstream.injection.kind !== 'sigv4') return NEXT;
@@ -55,7 +55,7 @@ export const checkWebSocketAllowed: RoutedStage = (exchange) => {
 export function createUpgradeStage(deps: UpgradeDeps): RoutedStage {
   return (exchange) => {
     if (exchange.access.revoked) {
-      exchange.reject(REJECTIONS.accessRevoked); // while the store was asked
+      exchange.reject(REJECTIONS.accessRevoked); // Revoked while the counter store was called.
       return DONE;
     }
     const { context, target, upstream, tokenPosition: position } = exchange.routed;
@@ -117,7 +117,7 @@ function open(exchange: RoutedExchange, session: WebSocketSession, deps: Upgrade
   });
 }
 
-/** The upstream has agreed, but the process is about to stop. */
+/** The upstream accepted the handshake, but the process is about to stop. */
 function rejectShuttingDown(exchange: RoutedExchange, session: WebSocketSession): void {
   exchange.errorClass = 'shutdown';
   exchange.response.status = REJECTIONS.shuttingDown.status;
@@ -125,7 +125,7 @@ function rejectShuttingDown(exchange: RoutedExchange, session: WebSocketSession)
   exchange.respondWithFailure(REJECTIONS.shuttingDown);
 }
 
-/** The upstream's own answer to the handshake, bounded and masked. */
+/** Forwards the upstream's response to the handshake, bounded and masked. */
 async function forwardUpstreamRejection(
   exchange: RoutedExchange,
   response: IncomingMessage,
@@ -140,7 +140,7 @@ async function forwardUpstreamRejection(
     }
     whole = response.complete;
   } catch {
-    // What has arrived is enough to say why.
+    // The bytes so far are enough to report the reason.
   }
   response.destroy();
   if (exchange.isFinished) return;
@@ -151,7 +151,7 @@ async function forwardUpstreamRejection(
   exchange.metering.bytesOut = body.length;
   const forms = getMaskForms(exchange.routed.upstream);
   const masked = maskHeaderValue(body, forms);
-  // Where it was cut a piece of the credential may stand, which no mask would know.
+  // Where the body was cut, it may end in a part of the credential, which the mask does not find.
   deps.failures.settleAndRespond(
     exchange,
     createUpgradeRejection(status, whole ? masked : cutPartialCredential(masked, forms)),
@@ -184,7 +184,7 @@ function removeHandshakeHeaders(headers: readonly string[]): string[] {
 
 const HTTP_TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 
-/** Offered subprotocols, once each; what is no token is left out. */
+/** Offered subprotocols, once each; values that are not HTTP tokens are left out. */
 function parseProtocols(value: string): string[] {
   const names = value.split(',').map((part) => part.trim());
   return [...new Set(names.filter((name) => HTTP_TOKEN.test(name)))];

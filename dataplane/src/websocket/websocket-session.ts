@@ -1,13 +1,13 @@
 /**
- * One WebSocket between an agent and an upstream: frames go through as messages, both ways.
+ * One WebSocket between an agent and an upstream. Frames are forwarded as messages, both ways.
  *
- *   upstream ─▶ mask the credential ─▶ agent       an agent that reads slowly pauses the upstream
- *   agent ─▶ supabase: access tokens become the key ─▶ upstream   (see access-token.ts)
+ *   upstream ─▶ mask the credential ─▶ agent       a slow agent pauses the upstream
+ *   agent ─▶ supabase: access tokens become the key ─▶ upstream   (see supabase-access-token.ts)
  *
- * The server cannot stop reading an agent's socket, so what waits for a slow upstream is bounded: past the bound both
- * sides are closed. All bytes that are held here are counted in a pool that the organizations share (byte-pool.ts); a
- * session that may not hold more ends. Booked once, at the end, with the bytes of both directions. It is gone when both
- * connections are: only then is what they held free again.
+ * The server cannot stop reading an agent's socket, so the bytes that wait for a slow upstream are bounded. Past the
+ * bound both sides are closed. Held bytes are counted in a memory pool of all organizations (memory-pool.ts); a session
+ * that may not hold more ends. A session is booked once, when it ends. Its memory is released when both connections
+ * have closed.
  */
 import type { RoutedExchange } from '../call/exchange.js';
 import type { UpstreamReads, UpstreamWebSocket } from '../upstream/connections/upstream-websocket.js';
@@ -16,13 +16,13 @@ import { AgentOutbox, type AgentSocket } from './agent-outbox.js';
 import type { MemoryAllocation, MemoryPool } from './memory-pool.js';
 import { replaceAccessToken } from './supabase-access-token.js';
 
-/** Messages of the largest size that may wait for an upstream. */
+/** Messages of maximum size that may wait for an upstream. */
 const QUEUED_MESSAGES_MAX = 4;
-/** What the library keeps beside the bytes of one read; measured with one byte each. */
+/** Memory that the library uses beside the bytes of one read; measured with one byte each. */
 const READ_OVERHEAD_BYTES = 512;
-/** Of a ping or pong of the upstream, before its data. */
+/** Bytes of a ping or pong of the upstream before its data. */
 const CONTROL_HEAD_BYTES = 2;
-/** What a message that waits for the upstream takes beside its bytes; measured with one byte each. */
+/** Memory of a message that waits for the upstream, beside its bytes; measured with one byte each. */
 export const UNSENT_OVERHEAD_BYTES = 256;
 /** Close codes of RFC 6455 that mean "no code was sent" and must not be sent themselves. */
 const UNSENDABLE_CLOSE_CODES: ReadonlySet<number> = new Set([1004, 1005, 1006, 1015]);
@@ -31,19 +31,19 @@ const GOING_AWAY = 1001;
 const MESSAGE_TOO_BIG = 1009;
 const TRY_AGAIN_LATER = 1013;
 const TOO_SLOW_MESSAGE = 'the agent is too slow';
-/** The server's own words: it has broken the connection of an agent whose message is too big, and sent no code. */
+/** Close reason of the server when an agent's message is too big. It closes the connection without a code. */
 const TOO_BIG_CLOSE_REASON = 'Received too big message';
-/** The library's: of a message's length, and of the frames that it came in. */
+/** Error codes of the library for a message that is too long or has too many frames. */
 const TOO_BIG_ERROR_CODES: ReadonlySet<unknown> = new Set([
   'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH',
   'WS_ERR_UNSUPPORTED_DATA_PAYLOAD_LENGTH',
   'WS_ERR_TOO_MANY_BUFFERED_PARTS',
 ]);
 
-/** How long the server keeps the connection of an agent that has not ended it, after the close, in ms. */
+/** Time that the server keeps the connection of an agent that does not close it after the close frame, ms. */
 export interface LingerTimeouts {
   readonly lingerMs: number;
-  /** With bytes that the agent has not taken: each that it takes gives it more time. */
+  /** The same with unread bytes. Each byte that the agent reads extends the time. */
   readonly unreadLingerMs: number;
 }
 
@@ -52,9 +52,9 @@ interface SessionDeps {
   readonly messageBytesMax: number;
   readonly memoryPool: Pick<MemoryPool, 'allocate'>;
   readonly lingerTimeouts: LingerTimeouts;
-  /** It is over: to be booked. */
+  /** The session has ended and is to be booked. */
   readonly onEnd: (session: WebSocketSession) => void;
-  /** Nothing of it is left. */
+  /** Both connections have closed. */
   readonly onDisconnected: (session: WebSocketSession) => void;
 }
 
@@ -67,22 +67,25 @@ export class WebSocketSession {
   readonly #upstream: UpstreamWebSocket;
   readonly #deps: SessionDeps;
   readonly #allocation: MemoryAllocation;
-  /** What stands in for the gateway token as a supabase client's access token; null = messages pass as they are. */
+  /** Replaces the gateway token as the access token of a supabase client; null = messages pass unchanged. */
   readonly #accessToken: string | null;
   readonly #gatewayToken: Buffer;
   #agent: AgentSocket | null = null;
   #outbox: AgentOutbox | null = null;
-  /** The server held bytes for the agent when its side ended. */
+  /** The server held unread bytes for the agent when its side ended. */
   #hadUnreadBytes = false;
-  /** Read of the upstream since its last whole message, but for the rest of the read in which that ended. */
+  /**
+   * Bytes read from the upstream since its last whole message, without the rest of the read in which that message
+   * ended.
+   */
   #unfinishedBytes = 0;
-  /** Pings and pongs in the read that is being taken apart. */
+  /** Bytes of pings and pongs in the current read. */
   #controlBytes = 0;
-  /** Messages and answers to pings that the upstream's socket has not taken. */
+  /** Messages and pongs that the upstream's socket has not taken. */
   #unsent = 0;
-  /** A message has ended in the read that is being taken apart. */
+  /** A message has ended in the current read. */
   #messageEnded = false;
-  /** The upstream has closed, and the agent is still to get its last messages. */
+  /** The upstream has closed, and the agent still has to get its last messages. */
   #closing: { readonly code: number; readonly reason: string } | null = null;
   #hasEnded = false;
   #isUpstreamDisconnected = false;
@@ -120,11 +123,11 @@ export class WebSocketSession {
     this.#upstream.resume();
   }
 
-  /** A message of the agent; its buffer is the server's and must be copied. */
+  /** Forwards a message of the agent. Its buffer belongs to the server and must be copied. */
   onAgentMessage(message: ArrayBuffer, isBinary: boolean): void {
     if (this.#hasEnded || this.#closing !== null) return;
     this.exchange.metering.bytesIn += message.byteLength;
-    // What is sent after the upstream's close goes nowhere, and the library would count it for ever.
+    // Bytes that are sent after the upstream's close go nowhere, and the library would count them forever.
     if (this.#upstream.readyState !== this.#upstream.OPEN) return;
     const bytes = Buffer.from(new Uint8Array(message));
     const repeatsKey = this.#accessToken !== null && !isBinary;
@@ -136,10 +139,10 @@ export class WebSocketSession {
     if (isTooMuch) this.close(TRY_AGAIN_LATER, 'the provider is too slow');
   }
 
-  /** The agent's socket has taken bytes, or was given some by the server itself. */
+  /** The agent's socket has taken bytes, or the server has written its own to it. */
   onAgentWritable(): void {
     if (this.#hasEnded) return;
-    const outbox = this.#outbox!; // until the end
+    const outbox = this.#outbox!; // Not null until the session ends.
     outbox.onSocketChange();
     if (outbox.hasDropped || !this.#updateAllocation()) this.close(TRY_AGAIN_LATER, TOO_SLOW_MESSAGE);
     else if (!outbox.isEmpty) this.#upstream.pause();
@@ -159,7 +162,7 @@ export class WebSocketSession {
     this.#end();
   }
 
-  /** Ends both sides. */
+  /** Closes both sides. */
   close(code: number = GOING_AWAY, reason = ''): void {
     if (this.#hasEnded) return;
     this.#upstream.close(code, reason);
@@ -167,7 +170,7 @@ export class WebSocketSession {
     this.#end();
   }
 
-  /** The agent went away before its side was open. */
+  /** The agent disconnected before its side was open. */
   abort(): void {
     if (this.#hasEnded) return;
     this.#upstream.terminate();
@@ -175,7 +178,7 @@ export class WebSocketSession {
   }
 
   #onUpstreamRead(bytes: number): void {
-    // Negative where the first part of a ping came in the read before.
+    // Negative when the first part of a ping arrived in the read before.
     const ofMessage = bytes - this.#controlBytes;
     this.#controlBytes = 0;
     if (this.#messageEnded) this.#messageEnded = false;
@@ -189,11 +192,11 @@ export class WebSocketSession {
   #onPing(data: Buffer): void {
     this.#onControl(data);
     if (this.#upstream.readyState !== this.#upstream.OPEN) return;
-    this.#unsent++; // counted at the end of the read
+    this.#unsent++; // Counted at the end of the read.
     this.#upstream.pong(data, true, this.#onSent);
   }
 
-  /** It is no part of a message, and nothing of it stays here. */
+  /** Counts a control frame, which is no part of a message and is not kept. */
   #onControl(data: Buffer): void {
     this.#controlBytes += CONTROL_HEAD_BYTES + data.length;
   }
@@ -211,9 +214,9 @@ export class WebSocketSession {
     if (outbox.hasDropped || !this.#updateAllocation()) this.close(TRY_AGAIN_LATER, TOO_SLOW_MESSAGE);
   }
 
-  /** Another organization needs the room that this one takes more of. */
+  /** Another organization needs memory, and this one holds the most. */
   #onMemoryReclaimed(): void {
-    this.#upstream.terminate(); // a close would wait for what is read or written
+    this.#upstream.terminate(); // A close would wait for pending reads and writes.
     if (!this.#hasEnded) this.close(TRY_AGAIN_LATER, 'no room for so many bytes');
   }
 
@@ -230,7 +233,7 @@ export class WebSocketSession {
   }
 
   #onUpstreamError(error: Error): void {
-    // Any other is followed by close, which says all that is to be said.
+    // The close event follows every other error and reports it.
     if (this.#hasEnded || !TOO_BIG_ERROR_CODES.has((error as NodeJS.ErrnoException).code)) return;
     this.exchange.errorClass = 'message_too_big';
     this.close(MESSAGE_TOO_BIG, 'the message of the provider is too big');
@@ -250,7 +253,7 @@ export class WebSocketSession {
     else this.#closeAgentWhenDrained(code, reason.toString());
   }
 
-  /** Once the agent has the upstream's last messages. */
+  /** Closes the agent's side once it has the upstream's last messages. */
   #closeAgentWhenDrained(code: number, reason: string): void {
     if (this.#outbox === null || this.#outbox.isEmpty) this.#finishClosing(code, reason);
     else this.#closing = { code, reason };
@@ -267,7 +270,7 @@ export class WebSocketSession {
     agent?.end(code, reason);
   }
 
-  /** Its socket must not be touched any more; what it has not taken is dropped. */
+  /** The agent's socket must not be touched any more; bytes that it has not taken are dropped. */
   #detachAgent(): void {
     this.#agent = null;
     this.#hadUnreadBytes ||= this.#outbox?.isFull ?? false;
@@ -278,7 +281,7 @@ export class WebSocketSession {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     if (this.exchange.errorClass === '') this.exchange.upstreamCall.responseComplete = true;
-    // Half-closed for at most as long as the library's own timeout; then gone.
+    // Half-closed for at most the library's own timeout, then closed.
     this.#upstream.resume();
     this.#deps.onEnd(this);
     this.#updateAllocation();
@@ -286,7 +289,7 @@ export class WebSocketSession {
     this.#releaseWhenDisconnected();
   }
 
-  /** The server does not say when an agent's connection has ended. */
+  /** The server does not report the end of an agent's connection. */
   #waitForAgentDisconnect(): void {
     const { lingerMs: ms, unreadLingerMs: unreadMs } = this.#deps.lingerTimeouts;
     const gone = (): void => {

@@ -1,4 +1,4 @@
-/** For tests: the real server with hand-written fakes for everything that is not the data plane's core. */
+/** For tests: the real server, with fakes for everything outside the data plane's core. */
 import { createHash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import type { Dialer } from '@acg/base/dialer/dialer';
@@ -114,7 +114,7 @@ export const ADMITTED: Admission = {
   reservationNanos: 0,
 };
 
-/** A refusal by the first row of that type. */
+/** A rejection by the first row of that type. */
 export const createRejectedAdmission = (type: LimitType, passesAtSec: number, spentNanos = 0): Admission => {
   const refusedBy = LIMIT_TABLE.findIndex((row) => row.type === type);
   return {
@@ -128,69 +128,69 @@ export const createRejectedAdmission = (type: LimitType, passesAtSec: number, sp
   };
 };
 
-/** Every part that a test may look at or change while the server runs. */
+/** The server with its fakes; a test may read and change every field while the server runs. */
 export class ProxyFixture {
   readonly records: IUsageRecord[] = [];
-  /** Everything that would be printed, at the most talkative level. */
+  /** Every log line, at the level `trace`. */
   readonly logLines: string[] = [];
   readonly rejections: string[] = [];
   readonly admissions: AdmissionRequest[] = [];
-  /** Looks at the limits that consumed nothing. */
+  /** Prechecks of limits, which consume nothing. */
   readonly limitPeeks: PeekRequest[] = [];
   readonly settlements: Settlement[] = [];
   readonly exceeded: number[] = [];
-  /** Larger holds that calls asked for, nano-dollars; the first so many are granted. */
+  /** Growths of reservations that calls requested, nano-dollars; the first {@link growthsMax} are granted. */
   readonly growths: number[] = [];
   growthsMax = 0;
-  /** Not null: whoever asks for a larger hold waits here for the answer. */
+  /** Not null: requests for a growth wait here for their result. */
   pendingGrowths: ((granted: boolean) => void)[] | null = null;
-  /** What every call may cost at most. */
+  /** Upper bound of every call's cost, nano-dollars. */
   boundNanos = 0;
-  /** Calls of which that was asked. */
+  /** Calls whose upper bound was computed. */
   readonly bounded: MaxCostInput[] = [];
   readonly spend: [agentId: string, costNanos: number][] = [];
   readonly releasedProbes: string[] = [];
   readonly goodProbes: [circuitKey: string, epoch: number, lease: string][] = [];
   lookup: Lookup = { context: null, rejection: 'unknown_token' };
-  /** The next lookups miss and answer later. */
+  /** True: lookups miss the cache and complete in a later turn. */
   lookupLater = false;
   admission: Admission = ADMITTED;
   admitLater = false;
-  /** Not null: the store's answers wait here. */
+  /** Not null: results of the counter store wait here. */
   pendingAdmissions: (() => void)[] | null = null;
-  /** Runs while the store is asked. */
+  /** Runs while the counter store is called. */
   onAdmit = (): void => {};
   standing: LimitSnapshot | null = null;
   circuit: BreakerStatus | null = null;
   probe: string | null = 'lease-1';
-  /** Not null: whoever asks for a probe place waits here for the answer. */
+  /** Not null: requests for a probe lease wait here for their result. */
   pendingProbes: ((lease: string | null) => void)[] | null = null;
   spoolFull = false;
-  /** Organizations whose records have all of the spool that they may. */
+  /** Organizations that have used their part of the spool. */
   readonly spoolFullFor = new Set<string>();
-  /** Tokens that the cache does not know are refused for so long. */
+  /** Not null: lookups of unknown tokens are rejected for this long. */
   unknownTokensWaitSec: number | null = null;
-  /** Of each question about a token that has been answered: whether it was unknown. */
+  /** For each finished lookup: whether the token was unknown. */
   readonly finishedLookups: boolean[] = [];
-  /** The agents that requests named; `''` = none. */
+  /** Agents that requests named; `''` = none. */
   readonly agentRefs: string[] = [];
-  /** Refusals of callers that nobody knows are one of a flood. */
+  /** True: unauthenticated rejections exceed their rate. */
   isOverRejectionLimit = false;
-  /** How often that was asked. */
+  /** Number of reads of {@link isOverRejectionLimit}. */
   rejectionChecks = 0;
-  /** Null: records are confirmed in the next turn; else they wait here. */
+  /** Null: records are confirmed in the next turn. Otherwise their confirmations wait here. */
   pendingRecords: ((error: Error | null) => void)[] | null = null;
   costNanos = 0;
-  /** Dials the addresses that tenants gave; null refuses all. */
+  /** Dials addresses that tenants configured; null rejects all. */
   egress: Pick<Dialer, 'dial'> | null = null;
   bugs = 0;
-  /** Response heads that arrived from upstreams; only with the fake metering. */
+  /** Number of response heads from upstreams; only with the fake metering. */
   planned = 0;
   port = 0;
   readonly pools: ConnectionPools;
   readonly server: ProxyServer;
 
-  /** `metering`: null fakes it (a meter that counts bytes, a price that the test sets). */
+  /** `metering`: null uses a fake, with a meter that counts bytes and a price that the test sets. */
   constructor(
     options: Partial<ProxyOptions> = {},
     metering: CallMetering | null = null,
@@ -230,7 +230,7 @@ export class ProxyFixture {
     this.pools.close();
   }
 
-  /** A raw connection to the agents' port. */
+  /** Opens a raw connection to the agents' port. */
   connect(): Promise<Socket> {
     return new Promise((resolve, reject) => {
       const socket = connect(this.port, '127.0.0.1', () => resolve(socket));

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 
-/** One TCP connection that remembers what it received. */
+/** One TCP connection that keeps what it received. */
 export class RawPeer {
   received: Buffer = Buffer.alloc(0);
   closed = false;
@@ -30,7 +30,7 @@ export class RawPeer {
     this.socket.write(text);
   }
 
-  /** Resolves when the condition holds; conditions are checked whenever something arrives. */
+  /** Resolves when the condition holds; it is checked whenever bytes arrive. */
   async waitUntil(condition: () => boolean): Promise<void> {
     while (!condition()) await new Promise<void>((resolve) => this.#changed.push(resolve));
   }
@@ -56,7 +56,7 @@ export function connectRaw(port: number): Promise<RawPeer> {
   });
 }
 
-/** An upstream that does nothing by itself: the test reads and writes each connection. */
+/** An upstream that sends only what the test writes to each connection. */
 export class RawUpstream {
   readonly connections: RawPeer[] = [];
   readonly #server: Server;
@@ -84,7 +84,7 @@ export class RawUpstream {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** The n-th connection, when it is there. */
+  /** Resolves with the n-th connection once it is open. */
   async connection(index = 0): Promise<RawPeer> {
     while (this.connections.length <= index) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     return this.connections[index]!;
@@ -96,7 +96,7 @@ export class RawUpstream {
   }
 }
 
-/** Resolves when the condition holds, checking once per turn of the event loop. */
+/** Resolves when the condition holds; it is checked once per turn of the event loop. */
 export async function waitUntil(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }

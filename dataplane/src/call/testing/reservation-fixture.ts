@@ -1,4 +1,4 @@
-/** What a hard budget reserves for one call, by the real prices and without any connection. */
+/** For tests: computes what a hard budget reserves for one call, with the real prices and without a connection. */
 
 import { createTestLimits } from '../../limits/testing/agent-limits-fixture.js';
 import { createBodyModelReader } from '../../policy/body/body-model-reader.js';
@@ -9,9 +9,9 @@ import { createContext, createUpstream } from './proxy-fixture.js';
 
 export interface ReservationRequest {
   readonly provider: 'openai' | 'anthropic';
-  /** Of the provider. */
+  /** Path at the provider. */
   readonly path: string;
-  /** A text is sent as it stands, a form as its bytes. */
+  /** A text is sent unchanged, a form as its bytes. */
   readonly body: object | string | { readonly form: Buffer; readonly contentType: string };
 }
 

@@ -157,7 +157,7 @@ export const WEBSOCKET: Area = {
     {
       file: UPGRADE,
       find: `    if (exchange.access.revoked) {
-      exchange.reject(REJECTIONS.accessRevoked); // while the store was asked
+      exchange.reject(REJECTIONS.accessRevoked); // Revoked while the counter store was called.
       return DONE;
     }
 `,
