@@ -1,6 +1,6 @@
 /**
- * Every way in which a call that was forwarded can end, with the provider repeating the credential wherever it can: the
- * agent, the record and the log never show it, and the call is booked once, with the class of its ending.
+ * Covers every way in which a forwarded call can end, with a provider that repeats the credential wherever it can.
+ * Agent, record and log never show the credential. The call is booked once, with the error class of its ending.
  */
 import { expect, test } from 'vitest';
 import { createLocalDialer } from '../upstream/testing/upstream-request-fixture.js';
@@ -16,21 +16,21 @@ interface Ends {
 
 interface Ending {
   readonly what: string;
-  /** Of the record; null: it is refused before it is forwarded, and there is none. */
+  /** Error class of the record; null: the call is rejected before it is forwarded, so there is no record. */
   readonly error: string | null;
-  /** Who ends it, once the provider has the request. Left out: it never gets there. */
+  /** Ends the call once the provider has the request. Left out: the request never reaches the provider. */
   readonly end?: (ends: Ends) => Promise<void> | void;
   readonly origin?: string;
   readonly credential?: string;
   readonly timeoutMs?: number;
-  /** The address is a tenant's, and the guard refuses it. */
+  /** A tenant configured the address, and the egress guard rejects it. */
   readonly refused?: true;
 }
 
 const HEAD = `HTTP/1.1 200 ${PROVIDER_KEY}\r\nX-Echo: ${PROVIDER_KEY}\r\nX-Form: a=${PROVIDER_KEY}&b\r\n`;
 const BEGUN = `${HEAD}Content-Length: 999\r\n\r\n{"you sent":"${PROVIDER_KEY}"} and more`;
 
-/** The provider begins its answer, and the agent has its first bytes. */
+/** The provider starts its response, and the agent has its first bytes. */
 async function begun({ agent, provider }: Ends): Promise<void> {
   provider.send(BEGUN);
   await agent.waitForText('you sent');
@@ -142,14 +142,14 @@ async function run(ending: Ending, held: boolean): Promise<Ran> {
   return { agent, gateway, upstream };
 }
 
-test.each(ENDINGS)('ending: $what is booked once or refused, and shows the credential nowhere', async (ending) => {
+test.each(ENDINGS)('$what books the call once or rejects it, and shows the credential nowhere', async (ending) => {
   const { agent, gateway, upstream } = await run(ending, false);
   await agent.waitForClose();
   await waitUntil(() => (ending.error === null || gateway.records.length > 0) && gateway.server.inflight === 0);
-  // Nobody waits for the rest: the provider hears of it at once, and not when it has timed out.
+  // The gateway aborts the upstream call at once, not only when it times out.
   if (ending.error === 'client_aborted' || ending.error === 'shutdown')
     await (await upstream.connection()).waitForClose();
-  await gateway.stop(); // whatever else would be booked is by now
+  await gateway.stop(); // Any further record would be written by now.
   upstream.stop();
   expect(gateway.records.map(({ error }) => error)).toEqual(ending.error === null ? [] : [ending.error]);
   expect(gateway.settlements.length).toBeLessThanOrEqual(1);
@@ -161,20 +161,23 @@ test.each(ENDINGS)('ending: $what is booked once or refused, and shows the crede
 
 const BOOKED = ENDINGS.filter(({ error }) => error !== null);
 
-test.each(BOOKED)('ending: $what is booked once when the agent leaves while that is written', async (ending) => {
-  const { agent, gateway, upstream } = await run(ending, true);
-  await waitUntil(() => gateway.records.length > 0);
-  agent.socket.destroy();
-  await waitUntil(() => gateway.server.inflight === 0);
-  for (const written of gateway.pendingRecords!) written(null);
-  await gateway.stop();
-  upstream.stop();
-  expect(gateway.records.map(({ error }) => error)).toEqual([ending.error]);
-  expect(gateway.settlements.length).toBeLessThanOrEqual(1);
-  expect(gateway.bugs).toBe(0);
-});
+test.each(BOOKED)(
+  '$what books the call once when the agent disconnects while the record is written',
+  async (ending) => {
+    const { agent, gateway, upstream } = await run(ending, true);
+    await waitUntil(() => gateway.records.length > 0);
+    agent.socket.destroy();
+    await waitUntil(() => gateway.server.inflight === 0);
+    for (const written of gateway.pendingRecords!) written(null);
+    await gateway.stop();
+    upstream.stop();
+    expect(gateway.records.map(({ error }) => error)).toEqual([ending.error]);
+    expect(gateway.settlements.length).toBeLessThanOrEqual(1);
+    expect(gateway.bugs).toBe(0);
+  },
+);
 
-test.each(BOOKED)('ending: $what is booked once when the process stops while that is written', async (ending) => {
+test.each(BOOKED)('$what books the call once when the process stops while the record is written', async (ending) => {
   const { agent, gateway, upstream } = await run(ending, true);
   await waitUntil(() => gateway.records.length > 0);
   await gateway.server.drain(1);
@@ -187,7 +190,7 @@ test.each(BOOKED)('ending: $what is booked once when the process stops while tha
   expect(gateway.bugs).toBe(0);
 });
 
-test('ending: a gateway token that is sent as the name of a model is not in the record', async () => {
+test('a gateway token that is sent as a model name is not in the record', async () => {
   const upstream = await RawUpstream.start();
   const metering: CallMetering = {
     bufferBytesWanted: () => 0,

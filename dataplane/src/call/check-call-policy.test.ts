@@ -1,4 +1,4 @@
-/** What an agent may call, over the wire: nothing that is refused is admitted or goes upstream. */
+/** Call policies, over the wire: a rejected call is neither admitted nor forwarded. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Upstream } from '../context/agent-context.js';
 import { createContext, createUpstream, GATEWAY_TOKEN, ProxyFixture } from './testing/proxy-fixture.js';
@@ -38,7 +38,7 @@ const head = (line: string, headers = ''): string => {
   return `${method} /v1/proxy/openai${path} HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n${headers}\r\n`;
 };
 
-/** Status and body of the answer; the provider says 200 to whatever reaches it. */
+/** Status and body of the response; the provider answers 200 to every request. */
 async function call(
   line: string,
   body: string | null = null,
@@ -67,7 +67,7 @@ function nothingHappened(): void {
   expect([gateway.admissions.length, gateway.records.length, upstream.connections.length]).toEqual([0, 0, 0]);
 }
 
-test('policy: a sensitive call is 403, however its path is written', async () => {
+test('policy: rejects a sensitive call with 403, however its path is written', async () => {
   allow({ sensitiveCalls: [{ call: '* /api-keys/**', query: [], headers: [], harmlessValues: [] }] });
   for (const path of ['/api-keys', '/API-keys/7', '/%61pi-keys', '//api-keys/', '/api%2Dkeys;x', '/%2561pi-keys']) {
     const [status, body] = await call(`POST ${path}`, '{}');
@@ -79,7 +79,7 @@ test('policy: a sensitive call is 403, however its path is written', async () =>
   expect((await call('POST /emails', '{}'))[0]).toBe(200);
 });
 
-test('policy: a call that a server may take for a sensitive one is 403 wherever there are any', async () => {
+test('policy: rejects a call that a server may take for a sensitive one, for providers with sensitive calls', async () => {
   const users = { call: 'DELETE /users/*', query: [], headers: [], harmlessValues: [] };
   allow({ sensitiveCalls: [users] });
   const refused = [403, expect.objectContaining({ denied: 'sensitive_path' })];
@@ -105,7 +105,7 @@ test('policy: a call that a server may take for a sensitive one is 403 wherever 
   expect((await call('POST /users/1?_method=DELETE', '{}', 'x-http-method-override: DELETE\r\n'))[0]).toBe(200);
 });
 
-test('policy: a provider that is closed, a call that no pattern allows', async () => {
+test('policy: rejects calls to a closed provider and calls that no pattern allows', async () => {
   allow({ policy: { closed: true, calls: null, models: null } });
   expect(await call('GET /v1/models')).toMatchObject([403, { denied: 'call', value: 'GET /v1/models' }]);
   allow({ policy: { closed: false, calls: ['GET /v1/models/**'], models: null } });
@@ -118,7 +118,7 @@ test('policy: a provider that is closed, a call that no pattern allows', async (
   expect((await call('GET /v1/models/gpt%2D5'))[0]).toBe(200);
 });
 
-test('policy: the model of a JSON body', async () => {
+test('policy: checks the model of a JSON body', async () => {
   allow({ policy: MINI_ONLY });
   expect(await chat('{"model":"gpt-5"}')).toMatchObject([403, { denied: 'model', value: 'gpt-5' }]);
   expect(await chat('{"model":"gpt-5-mini-preview"}')).toMatchObject([403, { denied: 'model' }]);
@@ -135,7 +135,7 @@ test('policy: the model of a JSON body', async () => {
   expect(provider.text).toContain('\r\n\r\n{"model":"GPT-5-mini-2025"}');
 });
 
-test('policy: forms, batches, paths; what the provider’s file does not know is refused, what names none passes', async () => {
+test('policy: checks models of forms, batches and paths; rejects unknown calls, allows calls without a model', async () => {
   allow({ policy: MINI_ONLY });
   const form = (model: string) => `--b\r\nContent-Disposition: form-data; name="model"\r\n\r\n${model}\r\n--b--\r\n`;
   const type = 'Content-Type: multipart/form-data; boundary=b\r\n';
@@ -164,7 +164,7 @@ test('policy: forms, batches, paths; what the provider’s file does not know is
 
 const bodyOf = (bytes: number): string => `{"model":"gpt-5-mini","x":"${'x'.repeat(bytes - 28)}"}`;
 
-test('policy: a body that must be read is read whole or refused: too large 413, no room 503', async () => {
+test('policy: reads a body that must be read whole or rejects it: 413 too large, 503 no memory', async () => {
   allow({ policy: MINI_ONLY });
   expect((await chat(bodyOf(20 * KIB)))[0]).toBe(200);
   expect((await upstream.connection(0)).text).toContain(bodyOf(20 * KIB));
@@ -173,7 +173,7 @@ test('policy: a body that must be read is read whole or refused: too large 413, 
   chunked.send(head('POST /v1/chat/completions', `${JSON_TYPE}Transfer-Encoding: chunked\r\n`));
   chunked.send(`${(33 * KIB).toString(16)}\r\n${bodyOf(33 * KIB)}\r\n`);
   await chunked.waitForText('HTTP/1.1 413 ');
-  // Another one holds most of the room there is.
+  // Another body holds most of the memory.
   const holder = await connectRaw(gateway.port);
   const looks = gateway.limitPeeks.length;
   holder.send(head('POST /v1/chat/completions', `${JSON_TYPE}Content-Length: ${30 * KIB}\r\n`));
@@ -188,7 +188,7 @@ test('policy: a body that must be read is read whole or refused: too large 413, 
   expect((await chat(bodyOf(20 * KIB)))[0]).toBe(200);
 });
 
-test('policy: a body that says it is too long to be read is refused before it is sent', async () => {
+test('policy: rejects a body whose declared length is too long before it is sent', async () => {
   allow({ policy: MINI_ONLY });
   const agent = await connectRaw(gateway.port);
   agent.send(head('POST /v1/chat/completions', `${JSON_TYPE}Content-Length: ${32 * KIB + 1}\r\n`));
@@ -196,7 +196,7 @@ test('policy: a body that says it is too long to be read is refused before it is
   nothingHappened();
 });
 
-test('policy: a body that is here before its key is known is read like any other', async () => {
+test('policy: reads a body that arrives before its key is resolved', async () => {
   allow({ policy: MINI_ONLY });
   gateway.lookupLater = true;
   expect(await chat('{"model":"gpt-5"}')).toMatchObject([403, { denied: 'model', value: 'gpt-5' }]);
@@ -204,7 +204,7 @@ test('policy: a body that is here before its key is known is read like any other
   expect((await chat('{"model":"gpt-5-mini"}'))[0]).toBe(200);
 });
 
-test('policy: without a rule for models no body is read', async () => {
+test('policy: reads no body without a rule for models', async () => {
   allow({ policy: { closed: false, calls: ['POST /**'], models: null } });
   expect((await chat('not json', 'Content-Type: text/plain\r\n'))[0]).toBe(200);
 });

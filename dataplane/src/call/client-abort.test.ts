@@ -1,4 +1,7 @@
-/** An agent that leaves before the head pays for what it has sent: the provider has begun to read it. */
+/**
+ * Agents that disconnect before the response head pay for the input that they sent, because the provider has begun to
+ * process it.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createTestLimits } from '../limits/testing/agent-limits-fixture.js';
 import { PriceTable } from '../pricing/price-table.js';
@@ -6,7 +9,7 @@ import { ProviderMetering } from './provider-metering.js';
 import { createContext, createUpstream, GATEWAY_TOKEN, ProxyFixture } from './testing/proxy-fixture.js';
 import { connectRaw, type RawPeer, RawUpstream, waitUntil } from './testing/raw-peer-fixture.js';
 
-/** Of gpt-5-mini, nano-dollars. */
+/** Input price of gpt-5-mini, nano-dollars per token. */
 const TOKEN_IN_NANOS = 250;
 const CHAT = '/v1/chat/completions';
 
@@ -33,7 +36,7 @@ function started(usageFormat: 'openai' | 'anthropic', hardBudget = false): Promi
   return ProxyFixture.start(createContext([upstream], { agentLimits: terms }), {}, metering);
 }
 
-/** Sends `body`, of which `missing` bytes stay behind, and waits until the provider has what was sent. */
+/** Sends `body` without its last `missing` bytes, and waits until the provider has the rest. */
 async function send(path: string, body: string, missing = 0): Promise<{ agent: RawPeer; peer: RawPeer }> {
   const agent = await connectRaw(gateway.port);
   const sent = body.slice(0, body.length - missing);
@@ -46,7 +49,7 @@ async function send(path: string, body: string, missing = 0): Promise<{ agent: R
   return { agent, peer };
 }
 
-/** What was booked once the agent has left. */
+/** The record after the agent has disconnected. */
 async function left(agent: RawPeer) {
   agent.socket.destroy();
   await waitUntil(() => gateway.records.length === 1);
@@ -56,34 +59,31 @@ async function left(agent: RawPeer) {
 const chat = (chars: number, model = 'gpt-5-mini'): string =>
   JSON.stringify({ model, messages: [{ role: 'user', content: 'word '.repeat(chars / 5) }] });
 
-test.each([false, true])(
-  'left early: a request that was sent completely books its input (hard budget: %s)',
-  async (hard) => {
-    await gateway.stop();
-    gateway = await started('openai', hard);
-    const body = chat(40_000);
-    const { agent } = await send(CHAT, body);
-    const { record, settlement } = await left(agent);
-    const tokens = Math.ceil(body.length / 4);
-    expect(record).toMatchObject({
-      status: 0,
-      error: 'client_aborted',
-      model: 'gpt-5-mini',
-      usageSource: 'estimated',
-      tokensInUncached: tokens,
-      tokensOut: 0,
-      costNanos: tokens * TOKEN_IN_NANOS,
-    });
-    expect(settlement).toMatchObject({
-      tokens,
-      costNanos: tokens * TOKEN_IN_NANOS,
-      reservationNanos: gateway.admissions[0]!.reservationNanos,
-    });
-    expect(gateway.exceeded).toEqual([]);
-  },
-);
+test.each([false, true])('books the input of a request that was sent completely (hard budget: %s)', async (hard) => {
+  await gateway.stop();
+  gateway = await started('openai', hard);
+  const body = chat(40_000);
+  const { agent } = await send(CHAT, body);
+  const { record, settlement } = await left(agent);
+  const tokens = Math.ceil(body.length / 4);
+  expect(record).toMatchObject({
+    status: 0,
+    error: 'client_aborted',
+    model: 'gpt-5-mini',
+    usageSource: 'estimated',
+    tokensInUncached: tokens,
+    tokensOut: 0,
+    costNanos: tokens * TOKEN_IN_NANOS,
+  });
+  expect(settlement).toMatchObject({
+    tokens,
+    costNanos: tokens * TOKEN_IN_NANOS,
+    reservationNanos: gateway.admissions[0]!.reservationNanos,
+  });
+  expect(gateway.exceeded).toEqual([]);
+});
 
-test('left early: a body that streams, once its last byte has left', async () => {
+test('books the input of a streamed body once its last byte was sent', async () => {
   const body = chat(200_000);
   await gateway.stop();
   gateway = await started('anthropic');
@@ -92,7 +92,7 @@ test('left early: a body that streams, once its last byte has left', async () =>
   expect(gateway.settlements[0]!.costNanos).toBeGreaterThan(45_000_000);
 });
 
-test('left early: a request that is not complete costs nothing', async () => {
+test('books nothing for an incomplete request', async () => {
   await gateway.stop();
   gateway = await started('anthropic');
   const { agent } = await send('/v1/messages', chat(200_000, 'claude-haiku-4-5'), 10);
@@ -102,12 +102,12 @@ test('left early: a request that is not complete costs nothing', async () => {
 test.each([
   ['a call that generates nothing', '/v1/files'],
   ['tokens that are counted only', '/v1/responses/input_tokens'],
-])('left early: %s costs nothing', async (_what, path) => {
+])('books nothing for %s', async (_what, path) => {
   const { agent } = await send(path, chat(4_000));
   expect((await left(agent)).record).toMatchObject({ costNanos: 0, usageSource: 'none' });
 });
 
-test('left early: a provider that hangs up, or answers with an error, costs nothing', async () => {
+test('books nothing when the provider closes the connection or responds with an error', async () => {
   const { agent, peer } = await send(CHAT, chat(4_000));
   peer.socket.destroy();
   await agent.waitForText('502');

@@ -1,4 +1,4 @@
-/** Bodies that are held back: neither a limit nor a revocation can be outlived with them. */
+/** Agents that delay their bodies cannot outlive a limit or a revocation. */
 import { NANOS_PER_CENT } from '@acg/base/units';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { BUDGET_ROW, RPM_ROW } from '../limits/limit-table.js';
@@ -19,7 +19,7 @@ afterEach(async () => {
   upstream.stop();
 });
 
-/** A call of which the gateway has all but `held` bytes of its body. */
+/** Starts a call whose last `held` body bytes are not sent. */
 async function begun(contentLength: number, held: number, headers = ''): Promise<RawPeer> {
   const agent = await connectRaw(gateway.port);
   const looks = gateway.limitPeeks.length;
@@ -30,7 +30,7 @@ async function begun(contentLength: number, held: number, headers = ''): Promise
   return agent;
 }
 
-test('withheld: a call is admitted when its body is here, and not before', async () => {
+test('delayed body: admits a call only when its body has arrived', async () => {
   const agents = await Promise.all(Array.from({ length: 5 }, () => begun(10, 1)));
   expect(gateway.admissions).toHaveLength(0);
   gateway.admission = { ...gateway.admission, outcome: 'rpm', rejectedByRow: 0, retryAtSec: 1_900_000_000 };
@@ -41,7 +41,7 @@ test('withheld: a call is admitted when its body is here, and not before', async
   expect([gateway.admissions.length, upstream.connections.length]).toEqual([5, 0]);
 });
 
-test('withheld: a long body counts with its first bytes', async () => {
+test('delayed body: admits a call with a long body when its first bytes arrive', async () => {
   const agent = await begun(200, 200);
   expect([gateway.admissions.length, upstream.connections.length]).toEqual([0, 0]);
   agent.send('b');
@@ -52,7 +52,7 @@ test('withheld: a long body counts with its first bytes', async () => {
   await provider.waitForText('b'.repeat(200));
 });
 
-test('withheld: what is over a limit already need not send its body', async () => {
+test('delayed body: rejects a call over its limit before its body arrives', async () => {
   gateway.standing = {
     spends: [],
     windows: [
@@ -71,16 +71,16 @@ test('withheld: what is over a limit already need not send its body', async () =
   expect(gateway.admissions).toHaveLength(0);
 });
 
-test('withheld: a key whose time ends meanwhile is noticed', async () => {
+test('delayed body: rejects a call whose key expires meanwhile', async () => {
   const agent = await begun(10, 1);
-  const keyExpiresAtMs = Date.now() + 1; // later than it began
+  const keyExpiresAtMs = Date.now() + 1; // Later than the start of the call.
   await waitUntil(() => Date.now() >= keyExpiresAtMs);
   gateway.lookup = { context: createContext([], { keyExpiresAtMs }), rejection: null };
   agent.send('b');
   await agent.waitForText('HTTP/1.1 401 ');
 });
 
-test('withheld: what has spent its budget need not send its body', async () => {
+test('delayed body: rejects a call over its budget before its body arrives', async () => {
   const terms = createTestLimits({ budgetCents: 5 });
   gateway.lookup = {
     context: createContext([createUpstream(upstream.origin)], { agentLimits: terms }),
@@ -97,7 +97,7 @@ test('withheld: what has spent its budget need not send its body', async () => {
   await upstream.connection();
 });
 
-test('withheld: an open circuit is said before the body', async () => {
+test('delayed body: rejects a call to an open circuit before its body arrives', async () => {
   gateway.circuit = { state: 'OPEN', epoch: 1, openUntilMs: Date.now() + 60_000 };
   const agent = await connectRaw(gateway.port);
   agent.send(
@@ -116,7 +116,7 @@ test.each([
   ],
   ['a key whose time is over', { context: createContext([], { keyExpiresAtMs: 1 }), rejection: null }, 401],
   ['a control plane that is away', { context: null, rejection: 'unavailable' } as const, 503],
-])('withheld: %s is noticed when the last byte comes', async (_what, lookup, status) => {
+])('delayed body: rejects a call after %s, when the last byte arrives', async (_what, lookup, status) => {
   for (const later of [false, true]) {
     const agent = await begun(10, 1);
     const before = gateway.lookup;
@@ -130,7 +130,7 @@ test.each([
   }
 });
 
-test('withheld: a circuit that opens meanwhile is not called through', async () => {
+test('delayed body: rejects a call whose circuit opens meanwhile', async () => {
   const agent = await begun(10, 1);
   gateway.circuit = { state: 'OPEN', epoch: 1, openUntilMs: Date.now() + 60_000 };
   agent.send('b');
@@ -138,14 +138,14 @@ test('withheld: a circuit that opens meanwhile is not called through', async () 
   expect([gateway.admissions.length, upstream.connections.length]).toEqual([0, 0]);
 });
 
-test('withheld: what took nothing away from the call does not stop it', async () => {
+test('delayed body: admits a call whose rights a revocation did not change', async () => {
   const agent = await begun(10, 1);
-  gateway.server.sessionRevoker.revokeMatching(() => true); // of an account that has been given anew since
+  gateway.server.sessionRevoker.revokeMatching(() => true); // For an account that was assigned again since.
   agent.send('b');
   await (await upstream.connection()).waitForText('b'.repeat(10));
 });
 
-test('withheld: a provider that moved meanwhile is not called, for its circuit was not asked', async () => {
+test('delayed body: does not call a provider whose origin changed meanwhile, as its circuit was not checked', async () => {
   const agent = await begun(10, 1);
   gateway.lookup = { context: createContext([createUpstream('http://127.0.0.1:1')]), rejection: null };
   agent.send('b');
@@ -153,7 +153,7 @@ test('withheld: a provider that moved meanwhile is not called, for its circuit w
   expect([gateway.admissions.length, upstream.connections.length]).toEqual([0, 0]);
 });
 
-test('withheld: a breaker of another name at the same origin, as a control plane of another release has it, is no move', async () => {
+test('delayed body: calls a provider with another circuit key at the same origin, as a control plane of another release names it', async () => {
   gateway.circuit = { state: 'CLOSED', epoch: 7, openUntilMs: 0 };
   const agent = await begun(10, 1);
   gateway.lookup = {
@@ -167,7 +167,7 @@ test('withheld: a breaker of another name at the same origin, as a control plane
   expect(gateway.records[0]).toMatchObject({ circuitKey: 'other', circuitEpoch: 0, circuitOutcome: 1 });
 });
 
-test('withheld: a rule for models that came meanwhile holds: what was not read is asked for again', async () => {
+test('delayed body: rejects an unread body with 503 after a rule for models was added', async () => {
   const agent = await begun(10, 1, 'Content-Type: application/json\r\n');
   const policy = { closed: false, calls: null, models: { allow: ['gpt-5-mini'], deny: [] } };
   const modelCalls = [{ call: '* /x', at: 'json' }];
@@ -180,7 +180,7 @@ test('withheld: a rule for models that came meanwhile holds: what was not read i
   expect([gateway.admissions.length, upstream.connections.length]).toEqual([0, 0]);
 });
 
-test('withheld: a pause while a probe place is awaited is noticed, and the place is given back', async () => {
+test('delayed body: rejects a call whose agent is paused while it waits for a probe lease, and releases the lease', async () => {
   gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
   const held: ((lease: string | null) => void)[] = [];
   gateway.pendingProbes = held;
@@ -193,7 +193,7 @@ test('withheld: a pause while a probe place is awaited is noticed, and the place
   expect([gateway.admissions.length, gateway.releasedProbes]).toEqual([0, ['lease-1']]);
 });
 
-test('withheld: an agent that leaves with a probe place, while the store is asked, gives it back', async () => {
+test('delayed body: releases the probe lease of an agent that disconnects while the store is called', async () => {
   gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
   const held: (() => void)[] = [];
   gateway.pendingAdmissions = held;
@@ -205,7 +205,7 @@ test('withheld: an agent that leaves with a probe place, while the store is aske
   expect([gateway.releasedProbes, upstream.connections.length]).toEqual([['lease-1'], 0]);
 });
 
-test('withheld: who gets no probe place is refused', async () => {
+test('delayed body: rejects a call that gets no probe lease', async () => {
   gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
   gateway.probe = null;
   const agent = await connectRaw(gateway.port);
@@ -214,7 +214,7 @@ test('withheld: who gets no probe place is refused', async () => {
   expect([gateway.admissions.length, upstream.connections.length]).toEqual([0, 0]);
 });
 
-test('withheld: a policy and a credential that changed meanwhile hold for the call', async () => {
+test('delayed body: applies a policy and a credential that changed meanwhile', async () => {
   const policy = { closed: false, calls: null, models: { allow: ['gpt-5-mini'], deny: [] } };
   const modelCalls = [{ call: '* /x', at: 'json' }];
   const agent = await begun(10, 1);
@@ -223,7 +223,7 @@ test('withheld: a policy and a credential that changed meanwhile hold for the ca
     rejection: null,
   };
   agent.send('b');
-  await agent.waitForText('HTTP/1.1 400 '); // no content type: the model cannot be read
+  await agent.waitForText('HTTP/1.1 400 '); // Without a content type the model cannot be read.
   const { injection } = createUpstream(upstream.origin);
   const rotated = createUpstream(upstream.origin, {
     injection: { ...injection, value: 'Bearer rotated' } as typeof injection,

@@ -35,7 +35,7 @@ function createExchange(routed: object = {}): RoutedExchange {
 const head = { headers: [], contentLength: -1, mediaType: 'text/event-stream', contentEncoding: '', locationIndex: -1 };
 
 describe('provider metering', () => {
-  it('a streamed chat call that did not ask for usage is booked by its usage, and its caller does not see it', () => {
+  it('books a streamed chat call by its usage, which a caller that did not request it does not see', () => {
     const exchange = createExchange();
     const body = Buffer.from('{"model":"gpt-5-mini","stream":true}');
     expect(metering.bufferBytesWanted(exchange)).toBe(1000);
@@ -45,14 +45,14 @@ describe('provider metering', () => {
     exchange.metering.meter!.observe(answer);
     const seen = Buffer.concat([edit.push(answer), edit.flush()]);
     expect(seen).toEqual(chatStream({ texts: ['Hi'], includeUsage: false }));
-    // By hand: 86 × $0.25 + 1920 × $0.025 + 300 × $2, per million
+    // By hand: 86 × $0.25 + 1920 × $0.025 + 300 × $2, per million.
     expect(metering.priceUsage(exchange, exchange.metering.meter!.finish(true))).toEqual({
       costNanos: 669_500,
       source: 'library',
     });
   });
 
-  it('a caller that asked sees its usage', () => {
+  it('shows the usage to a caller that requested it', () => {
     const exchange = createExchange();
     const body = Buffer.from('{"model":"m","stream":true,"stream_options":{"include_usage":true}}');
     expect(metering.prepareRequestBody(exchange, body)).toBe(body);
@@ -62,7 +62,7 @@ describe('provider metering', () => {
   it.each([
     ['a custom provider', { providerSlug: 'ours', priceProvider: '', usageFormat: 'openai', isCustom: true }],
     ['a built-in one that speaks its format', { providerSlug: 'mistral', usageFormat: 'openai', isCustom: false }],
-  ])('%s is metered but never edited: OpenAI alone is', (_what, upstream) => {
+  ])('meters %s without editing it, which only OpenAI requires', (_what, upstream) => {
     const exchange = createExchange({ upstream });
     const body = Buffer.from('{"model":"m","stream":true}');
     expect(metering.bufferBytesWanted(exchange)).toBe(0);
@@ -70,7 +70,7 @@ describe('provider metering', () => {
     expect(exchange.metering.requestModel).toBe('m');
   });
 
-  it('a body that streams past names its model all the same', async () => {
+  it('reads the model of a streamed body', async () => {
     const exchange = createExchange({ target: { providerPath: '/v1/responses', query: null } });
     const body = new RequestBody({ pause: () => {}, resume: () => {} }, 4);
     const bytes = (text: string): ArrayBuffer => new Uint8Array(Buffer.from(text)).buffer;

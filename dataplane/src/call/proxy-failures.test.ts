@@ -10,7 +10,7 @@ import {
 import { createContext, createUpstream, GATEWAY_TOKEN, ProxyFixture } from './testing/proxy-fixture.js';
 import { connectRaw, type RawPeer, RawUpstream, waitUntil } from './testing/raw-peer-fixture.js';
 
-/** Bodies up to here are sent at once, longer ones are streamed. */
+/** Bodies up to this length are sent at once; longer ones stream. */
 const BUFFERED_BYTES_MAX = 16;
 
 let upstream: RawUpstream;
@@ -27,7 +27,7 @@ afterEach(async () => {
 
 const dials = createLocalDialer();
 
-test('an agent whose call is over leaves without hurting the next call on its upstream connection', async () => {
+test('an agent that disconnects after its call does not affect the next call on its upstream connection', async () => {
   const gateway = await ProxyFixture.start(createContext([createUpstream(upstream.origin)]));
   gateways.push(gateway);
   const get = (path: string): string =>
@@ -42,7 +42,7 @@ test('an agent whose call is over leaves without hurting the next call on its up
   second.send(get('/2'));
   await provider.waitForText('GET /2 ');
   first.socket.destroy();
-  const third = await connectRaw(gateway.port); // the server has heard of the end by the time it answers this one
+  const third = await connectRaw(gateway.port); // The server has processed the disconnect by the time it answers this connection.
   third.send(get('/3'));
   await upstream.connection(1);
   provider.send('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\ntwo');
@@ -50,7 +50,7 @@ test('an agent whose call is over leaves without hurting the next call on its up
   expect(provider.closed).toBe(false);
 });
 
-test('a call that cannot be begun gives its connection and its probe place back, and is not booked', async () => {
+test('a call that cannot begin releases its connection and its probe lease, and is not booked', async () => {
   const gateway = await ProxyFixture.start(createContext([createUpstream(upstream.origin)]));
   gateways.push(gateway);
   const call = async (answer: string): Promise<void> => {
@@ -72,7 +72,7 @@ test('a call that cannot be begun gives its connection and its probe place back,
   };
   gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
   await call('HTTP/1.1 400 ');
-  expect([gateway.releasedProbes, gateway.records.length]).toEqual([['lease-1'], 1]); // that of the good one
+  expect([gateway.releasedProbes, gateway.records.length]).toEqual([['lease-1'], 1]); // The record of the valid call.
   gateway.lookup = lookup;
   const next = call('\r\n\r\nok');
   await provider.waitUntil(() => provider.text.split('GET /x ').length === 3);
@@ -81,7 +81,7 @@ test('a call that cannot be begun gives its connection and its probe place back,
   expect(upstream.connections).toHaveLength(1);
 });
 
-test('a slow agent holds back an upstream behind TLS, gets every byte, and its next call goes over the same connection', async () => {
+test('a slow agent pauses a TLS upstream, gets every byte, and its next call uses the same connection', async () => {
   const certificate = createCertificate('IP:127.0.0.1');
   trustCertificate(certificate);
   const secure = await RawUpstream.start(certificate);
@@ -153,7 +153,7 @@ describe.each([
     return gateway.records[0]!;
   }
 
-  test('an upstream that nobody listens at: 502, connect', async () => {
+  test('an upstream without a listener: 502, connect', async () => {
     const { gateway, agent } = await begin({ origin: 'http://127.0.0.1:1' });
     await agent.waitForText('HTTP/1.1 502 ');
     expect(await booked(gateway)).toMatchObject({
@@ -164,7 +164,7 @@ describe.each([
     });
   });
 
-  test('an upstream that hangs up: 502, reset', async () => {
+  test('an upstream that closes the connection: 502, reset', async () => {
     const { gateway, agent } = await begin();
     (await sent()).socket.destroy();
     await agent.waitForText('HTTP/1.1 502 ');
@@ -186,7 +186,7 @@ describe.each([
     await provider.waitForClose();
   });
 
-  test('an upstream that says nothing: 504, timeout', async () => {
+  test('an upstream that sends nothing: 504, timeout', async () => {
     const { gateway, agent } = await begin({ timeoutMs: 60 });
     await agent.waitForText('HTTP/1.1 504 ');
     expect(await booked(gateway)).toMatchObject({
@@ -197,7 +197,7 @@ describe.each([
     });
   });
 
-  test('an upstream that falls silent in its body: the agent’s connection breaks, timeout', async () => {
+  test('an upstream that stalls in its body: closes the agent’s connection, timeout', async () => {
     const { gateway, agent } = await begin({ timeoutMs: 60 });
     (await sent()).send('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nab ');
     await agent.waitForClose();
@@ -209,7 +209,7 @@ describe.each([
     ['a fixed', 'Content-Length: 10\r\n\r\nab '],
     ['a chunked', 'Transfer-Encoding: chunked\r\n\r\n3\r\nab \r\n'],
     ['a damaged', 'Transfer-Encoding: chunked\r\n\r\n3\r\nab \r\nx'],
-  ])('an upstream that breaks off in %s body: the agent’s connection breaks, upstream_cut', async (_what, text) => {
+  ])('an upstream that aborts in %s body: closes the agent’s connection, upstream_cut', async (_what, text) => {
     const { gateway, agent } = await begin();
     const provider = await sent();
     provider.send(`HTTP/1.1 200 OK\r\n${text}`);
@@ -220,7 +220,7 @@ describe.each([
     expect(await booked(gateway)).toMatchObject({ error: 'upstream_cut', status: 200, circuitOutcome: 2 });
   });
 
-  test('an agent that leaves while the answer is awaited: client_aborted, and the upstream is let go', async () => {
+  test('an agent that disconnects before the response: client_aborted, and the upstream call is aborted', async () => {
     const { gateway, agent } = await begin();
     const provider = await sent();
     agent.socket.destroy();
@@ -228,7 +228,7 @@ describe.each([
     expect(await booked(gateway)).toMatchObject({ error: 'client_aborted', status: 0, circuitOutcome: 0 });
   });
 
-  test('bytes behind an answer reach nobody', async () => {
+  test('bytes after a response reach no agent', async () => {
     const { gateway, agent } = await begin();
     const provider = await sent();
     const answer = (body: string): string => `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
@@ -244,7 +244,7 @@ describe.each([
     await provider.waitForClose();
   });
 
-  test('a request that no HTTP/1.1 head can hold: 400, nothing sent, and the next call is not hurt', async () => {
+  test('a request that does not fit an HTTP/1.1 head: 400, nothing sent, and the next call succeeds', async () => {
     const { gateway, agent } = await begin({ credential: 'Bearer a\nb' });
     await agent.waitForText('HTTP/1.1 400 ');
     expect(agent.text).not.toContain('Bearer');
@@ -262,21 +262,21 @@ describe.each([
 
   if (!tenantAddress) return;
 
-  test('an address that the guard refuses: 502, egress_refused, no failure of the provider', async () => {
+  test('an address that the egress guard rejects: 502, egress_refused, no failure of the provider', async () => {
     const { gateway, agent } = await begin({ egress: null });
     await agent.waitForText('HTTP/1.1 ');
     expect(await booked(gateway)).toMatchObject({ error: 'egress_refused', status: 0, circuitOutcome: 0 });
     expect(upstream.connections).toHaveLength(0);
   });
 
-  test('a tenant that looks up too many names: 502, no failure of the provider', async () => {
+  test('a tenant with too many name lookups: 502, no failure of the provider', async () => {
     const busy = new NameResolutionError('one-of-many.example', 'LOOKUPS_BUSY');
     const { gateway, agent } = await begin({ egress: { dial: (_target, _onread, done) => done(busy, null) } });
     await agent.waitForText('HTTP/1.1 502 ');
     expect(await booked(gateway)).toMatchObject({ error: 'lookups_busy', status: 0, circuitOutcome: 0 });
   });
 
-  test('an agent that leaves while the connection is made: nothing is sent, one record', async () => {
+  test('an agent that disconnects while the upstream connection opens: nothing is sent, one record', async () => {
     let made: (() => void) | null = null;
     const { gateway, agent } = await begin({
       egress: {
@@ -296,7 +296,7 @@ describe.each([
   });
 });
 
-/** What is booked of an upload of which the agent has sent 64 of 100 bytes when the provider does that. */
+/** The record of an upload of which the agent has sent 64 of 100 bytes when the provider acts. */
 async function stalledUpload(end: (provider: RawPeer) => void) {
   const gateway = await ProxyFixture.start(createContext([createUpstream(upstream.origin)]), {
     bufferedBodyBytesMax: BUFFERED_BYTES_MAX,
@@ -318,11 +318,11 @@ test.each([
   ['answers 408', (provider: RawPeer) => provider.send('HTTP/1.1 408 Slow\r\nContent-Length: 0\r\n\r\n'), '', 0],
   ['answers 200', (provider: RawPeer) => provider.send('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'), '', 0],
   ['answers 503', (provider: RawPeer) => provider.send('HTTP/1.1 503 Away\r\nContent-Length: 0\r\n\r\n'), '', 2],
-])('an upload that stalls says nothing of a provider that %s, but for a 5xx', async (_what, end, error, outcome) => {
+])('a stalled upload is neutral for a provider that %s, except for a 5xx', async (_what, end, error, outcome) => {
   expect(await stalledUpload(end)).toMatchObject({ error, circuitOutcome: outcome });
 });
 
-test('a connect that fails for want of something on this machine says nothing of the provider', async () => {
+test('a connect that fails because this machine lacks a resource is neutral for the provider', async () => {
   for (const [code, outcome] of [
     ['EMFILE', 0],
     ['EADDRNOTAVAIL', 0],

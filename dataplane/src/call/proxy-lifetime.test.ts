@@ -28,7 +28,7 @@ async function answeredCall(): Promise<{ agent: RawPeer; provider: RawPeer }> {
   return { agent, provider };
 }
 
-test('drain: once it has ended, a call on a connection that was kept is refused and goes nowhere', async () => {
+test('drain: rejects a call on a kept connection after the drain has ended', async () => {
   const { agent, provider } = await answeredCall();
   const before = provider.text;
   await gateway.server.drain(1_000);
@@ -40,13 +40,13 @@ test('drain: once it has ended, a call on a connection that was kept is refused 
   expect(gateway.admissions).toHaveLength(1);
 });
 
-test('limits: an answer that passed unchecked carries the rate limit, too', async () => {
+test('limits: sends the rate-limit headers when the limits were not checked', async () => {
   gateway.admission = { ...ADMITTED, outcome: 'unchecked', rpmRemaining: 60 };
   const { agent } = await answeredCall();
   expect(agent.text).toContain('x-ratelimit-limit: 60\r\nx-ratelimit-remaining: 60\r\nx-ratelimit-reset: 1900000000');
 });
 
-test('pools: a connection carries no calls of two organizations', async () => {
+test('pools: uses no connection for two organizations', async () => {
   await answeredCall();
   gateway.lookup = { context: createContext([createUpstream(upstream.origin)], { orgId: 'org-2' }), rejection: null };
   const agent = await connectRaw(gateway.port);
@@ -57,7 +57,7 @@ test('pools: a connection carries no calls of two organizations', async () => {
   await agent.waitForText('\r\n\r\nok');
 });
 
-test('loop: a call whose provider is the gateway itself is refused when it comes back', async () => {
+test('loop: rejects a call whose provider is the gateway itself', async () => {
   gateway.egress = createLocalDialer();
   const { injection } = createUpstream(upstream.origin);
   const own = createUpstream(`http://127.0.0.1:${gateway.port}`, {

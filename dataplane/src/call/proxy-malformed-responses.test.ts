@@ -18,10 +18,10 @@ const damaged = fc.tuple(
   fc.array(fc.nat(2_000), { maxLength: 2 }),
 );
 
-/** The same in every run. */
+/** The same seed in every run. */
 const samples = fc.sample(damaged, { numRuns: 300, seed: 11 });
 
-test('damaged answers: the agent gets what was read, or 502, or a broken connection; each call is booked once', async () => {
+test('damaged responses: the agent gets the bytes read, 502 or a closed connection; each call is booked once', async () => {
   const upstream = await RawUpstream.start();
   const gateway = await ProxyFixture.start(
     createContext([createUpstream(upstream.origin)], { agentLimits: createTestLimits({ rpmLimit: 1_000_000 }) }),

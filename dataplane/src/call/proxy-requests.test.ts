@@ -38,7 +38,7 @@ async function send(text: string): Promise<RawPeer> {
   return agent;
 }
 
-/** The whole answer to a request that the gateway refuses, without what changes from call to call. */
+/** The whole response to a request that the gateway rejects, without the parts that change from call to call. */
 async function refused(text: string, rejection: Rejection): Promise<string> {
   const agent = await send(text);
   await agent.waitForText(rejection.body);
@@ -46,7 +46,7 @@ async function refused(text: string, rejection: Rejection): Promise<string> {
   return agent.text.replace(/\r\nx-gateway-request-id: [0-9a-f-]{36}/, '').replace(/\r\nDate: [^\r]+/, '');
 }
 
-/** What the server writes around our own bytes. */
+/** The bytes that the server writes around the gateway's own. */
 function answerOf(rejection: Rejection, close: boolean): string {
   let headers = '';
   for (let i = 0; i < rejection.headers.length; i += 2) {
@@ -69,7 +69,7 @@ test.each([
   ['another path', `${line('GET', '/v1/agents')}\r\n`, REJECTIONS.notFound],
   ['dot segments', `${line('GET', '/v1/proxy/openai/a/../b')}\r\n`, REJECTIONS.malformedTarget],
   ['encoded dot segments', `${line('GET', '/v1/proxy/openai/%2e%2e/b')}\r\n`, REJECTIONS.malformedTarget],
-] as const)('refusal: %s, byte for byte', async (_name, text, rejection) => {
+] as const)('rejection: %s, byte for byte', async (_name, text, rejection) => {
   expect(await refused(text, rejection)).toBe(answerOf(rejection, rejection.closesConnection));
   expect(upstream.connections).toHaveLength(0);
   expect(gateway.admissions).toHaveLength(0);
@@ -78,14 +78,14 @@ test.each([
 test.each([
   ['paused', REJECTIONS.paused],
   ['revoked', REJECTIONS.revoked],
-] as const)('refusal: a %s agent is 403 and consumes nothing', async (agentStatus, rejection) => {
+] as const)('rejection: a %s agent gets 403 and consumes nothing', async (agentStatus, rejection) => {
   gateway.lookup = { context: createContext([createUpstream(upstream.origin)], { agentStatus }), rejection: null };
   expect(await refused(`${line('GET', '/v1/proxy/openai/x')}\r\n`, rejection)).toBe(answerOf(rejection, false));
   expect(gateway.admissions).toHaveLength(0);
   expect(gateway.rejections).toEqual([` ${agentStatus}`]);
 });
 
-test('refusal: a token past its expiry is 401 although its context is cached', async () => {
+test('rejection: an expired token gets 401 although its context is cached', async () => {
   gateway.lookup = {
     context: createContext([createUpstream(upstream.origin)], { keyExpiresAtMs: Date.now() }),
     rejection: null,
@@ -98,7 +98,7 @@ test.each([
   ['agent_ambiguous', REJECTIONS.agentAmbiguous],
   ['agent_out_of_scope', REJECTIONS.agentOutOfScope],
   ['unavailable', REJECTIONS.contextsUnavailable],
-] as const)('refusal: lookup says %s, at once and later', async (refusal, rejection) => {
+] as const)('rejection: a lookup returns %s, cached and uncached', async (refusal, rejection) => {
   gateway.lookup = { context: null, rejection: refusal };
   for (const later of [false, true]) {
     gateway.lookupLater = later;
@@ -110,7 +110,7 @@ test.each([
   ['rpm', 'x-ratelimit-limit: 60\r\nx-ratelimit-remaining: 0\r\nx-ratelimit-reset: ', 'retry-after: 60'],
   ['rpd', 'x-ratelimit-limit: 10000\r\nx-ratelimit-remaining: 0\r\nx-ratelimit-reset: ', 'x-should-retry: false'],
   ['budget', 'x-should-retry: false', '"limitType":"budget","scope":"agent","spentCents":500,"budgetCents":500'],
-] as const)('refusal: %s is 429 with its headers, at once and later', async (outcome, ...expected) => {
+] as const)('rejection: %s gets 429 with its headers, in the same turn and later', async (outcome, ...expected) => {
   gateway.lookup = {
     context: createContext([createUpstream(upstream.origin)], { agentLimits: createTestLimits({ budgetCents: 500 }) }),
     rejection: null,
@@ -128,7 +128,7 @@ test.each([
   expect(upstream.connections).toHaveLength(0);
 });
 
-test('circuit: OPEN is 503 with Retry-After and consumes nothing', async () => {
+test('circuit: OPEN gets 503 with Retry-After and consumes nothing', async () => {
   gateway.circuit = { state: 'OPEN', epoch: 7, openUntilMs: Date.now() + 20_000 };
   const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
   await agent.waitForText('for a moment."}');
@@ -136,7 +136,7 @@ test('circuit: OPEN is 503 with Retry-After and consumes nothing', async () => {
   expect(gateway.admissions).toHaveLength(0);
 });
 
-test('circuit: a probe that is refused afterwards gives its place back', async () => {
+test('circuit: releases the lease of a probe that is rejected afterwards', async () => {
   gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
   gateway.admission = createRejectedAdmission('rpm', 4_000_000_000);
   const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
@@ -144,7 +144,7 @@ test('circuit: a probe that is refused afterwards gives its place back', async (
   expect(gateway.releasedProbes).toEqual(['lease-1']);
 });
 
-test('circuit: a probe place that is granted after the agent has left is given back', async () => {
+test('circuit: releases a probe lease that is granted after the agent disconnected', async () => {
   gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
   const held: ((lease: string | null) => void)[] = [];
   gateway.pendingProbes = held;
@@ -159,7 +159,7 @@ test('circuit: a probe place that is granted after the agent has left is given b
   expect(upstream.connections).toHaveLength(0);
 });
 
-test('usage: record and counters name the month of the admission, whatever the clock says, and count the tokens', async () => {
+test('usage: record and counters use the month of the admission and count the tokens', async () => {
   const month = monthOfMs(Date.UTC(2020, 11));
   gateway.admission = { ...ADMITTED, month };
   gateway.costNanos = 5;
@@ -167,11 +167,11 @@ test('usage: record and counters name the month of the admission, whatever the c
   (await upstream.connection()).send(OK);
   await agent.waitForText('\r\n\r\nok');
   expect(gateway.records).toMatchObject([{ month: '2020-12' }]);
-  // The fixture's meter takes each byte of the answer for a token.
+  // The fixture's meter counts each byte of the response as a token.
   expect(gateway.settlements).toMatchObject([{ month, costNanos: 5, tokens: 2, reservationNanos: 0 }]);
 });
 
-test('circuit: a probe carries its lease and epoch in the usage record', async () => {
+test('circuit: the usage record of a probe holds its lease and epoch', async () => {
   gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
   const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
   (await upstream.connection()).send(OK);
@@ -180,7 +180,7 @@ test('circuit: a probe carries its lease and epoch in the usage record', async (
   expect(gateway.releasedProbes).toEqual([]);
 });
 
-test('overload: past the calls in flight and with a full spool, new calls are 503 with Retry-After', async () => {
+test('overload: rejects new calls with 503 and Retry-After past MAX_INFLIGHT and with a full spool', async () => {
   gateway.spoolFull = true;
   await refused(`${line('GET', '/v1/proxy/openai/x')}\r\n`, REJECTIONS.spoolFull);
   await gateway.stop();
@@ -190,7 +190,7 @@ test('overload: past the calls in flight and with a full spool, new calls are 50
   expect(await refused(`${line('GET', '/v1/proxy/openai/x')}\r\n`, REJECTIONS.overloaded)).toContain('retry-after: 1');
 });
 
-test('overload: an organization whose records fill the spool gets 503 with Retry-After while others go on', async () => {
+test('overload: rejects an organization whose records fill the spool, and serves others', async () => {
   const call = `${line('GET', '/v1/proxy/openai/x')}\r\n`;
   gateway.spoolFullFor.add(createContext([]).orgId);
   expect(await refused(call, REJECTIONS.spoolFull)).toContain('retry-after: 5');
@@ -201,7 +201,7 @@ test('overload: an organization whose records fill the spool gets 503 with Retry
   await agent.waitForText('\r\n\r\nok');
 });
 
-test('overload: an organization with its share gets 503 org_inflight while others go on, and gets a place back', async () => {
+test('overload: rejects an organization at its concurrency limit with 503 org_inflight until a slot is free, and serves others', async () => {
   await gateway.stop();
   gateway = await ProxyFixture.start(createContext([createUpstream(upstream.origin)]), {
     inflightMax: 4,
@@ -227,7 +227,7 @@ test('overload: an organization with its share gets 503 org_inflight while other
   await provider.waitUntil(() => provider.text.split('GET /x').length === 3);
 });
 
-test('flood: its refusals come late and take no place of the calls under way, and whoever is known is served', async () => {
+test('tarpit: delays rejections of unauthenticated clients without a slot, and serves authenticated agents', async () => {
   await gateway.stop();
   gateway = await ProxyFixture.start(createContext([createUpstream(upstream.origin)]), { inflightMax: 1 });
   gateway.isOverRejectionLimit = true;
@@ -246,30 +246,30 @@ test('flood: its refusals come late and take no place of the calls under way, an
   expect(gateway.server.inflight).toBe(0);
 });
 
-test('flood: a caller who leaves before its late refusal takes nothing with it', async () => {
+test('tarpit: a client that disconnects before its delayed rejection changes no count', async () => {
   gateway.isOverRejectionLimit = true;
   const stranger = await send('GET /v1/proxy/openai/x HTTP/1.1\r\nhost: gw\r\n\r\n');
   await waitUntil(() => gateway.rejectionChecks === 1);
   stranger.socket.destroy();
   const other = await send('GET /v1/proxy/openai/x HTTP/1.1\r\nhost: gw\r\n\r\n');
-  await other.waitForText(REJECTIONS.unauthorized.body); // later than the first one's would have been
+  await other.waitForText(REJECTIONS.unauthorized.body); // Later than the first rejection would have been sent.
   expect(gateway.server.inflight).toBe(0);
   expect(gateway.bugs).toBe(0);
 });
 
-test('overload: tokens nobody knows are 429 unknown_tokens, without a question', async () => {
+test('overload: rejects unknown tokens over the limit with 429 unknown_tokens, without a lookup', async () => {
   gateway.lookupLater = true;
   gateway.unknownTokensWaitSec = 7;
   const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
   await agent.waitForText('"reason":"unknown_tokens"}');
   expect(agent.text).toMatch(/^HTTP\/1\.1 429 [\s\S]+retry-after: 7\r\n/);
   expect(gateway.admissions).toHaveLength(0);
-  gateway.lookupLater = false; // in the cache: nobody has to be asked
+  gateway.lookupLater = false; // Cached: no lookup is needed.
   await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
   await upstream.connection();
 });
 
-test('token: each question about one is ended with what it was; what the cache knows is no question', async () => {
+test('token: finishes each lookup with its result, and starts none for a cached token', async () => {
   const call = `${line('GET', '/v1/proxy/openai/x')}x-gateway-agent: support\r\n\r\n`;
   await send(call);
   await upstream.connection(0);
@@ -282,10 +282,10 @@ test('token: each question about one is ended with what it was; what the cache k
   expect(gateway.finishedLookups).toEqual([false, true]);
   gateway.lookup = { context: null, rejection: 'unavailable' };
   await refused(call, REJECTIONS.contextsUnavailable);
-  expect(gateway.finishedLookups).toEqual([false, true, false]); // nobody knows yet
+  expect(gateway.finishedLookups).toEqual([false, true, false]); // The token was not resolved.
 });
 
-test('overload: connections past those of one address are closed, unless it is exempt', async () => {
+test('overload: closes connections past the limit of an address, unless it is exempt', async () => {
   await gateway.stop();
   const options = { connectionsPerAddressMax: 2, isAddressExempt: () => false };
   gateway = await ProxyFixture.start(createContext([createUpstream(upstream.origin)]), options);
@@ -304,7 +304,7 @@ test('overload: connections past those of one address are closed, unless it is e
   expect(all.map(({ closed }) => closed)).toEqual([false, false, false, false]);
 });
 
-test('overload: connections past the cap are closed', async () => {
+test('overload: closes connections past the maximum', async () => {
   await gateway.stop();
   gateway = await ProxyFixture.start(createContext([createUpstream(upstream.origin)]), { connectionsMax: 1 });
   const first = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
@@ -314,7 +314,7 @@ test('overload: connections past the cap are closed', async () => {
   expect(first.closed).toBe(false);
 });
 
-test('forward: path and query go byte for byte, the credential is swapped, nothing of ours leaks', async () => {
+test('forward: keeps path and query byte for byte, replaces the credential, and sends no header of the gateway', async () => {
   const target = '/v1/proxy/openai//v1/a%2Fb%20c;x=1/?q=%41&b=%2f&&c';
   await send(
     `${line('GET', target)}Cookie: a=b\r\nX-Forwarded-For: 1.2.3.4\r\nX-Gateway-Agent: me\r\nX-Api-Key: other\r\nConnection: x-hop\r\nX-Hop: 1\r\nX-Mine: kept\r\n\r\n`,
@@ -329,7 +329,7 @@ test('forward: path and query go byte for byte, the credential is swapped, nothi
   }
 });
 
-test('body: with Content-Length it arrives whole, in whatever pieces it comes', async () => {
+test('body: a body with Content-Length arrives whole, however it is split', async () => {
   const agent = await send(`${line('POST', '/v1/proxy/openai/x')}Content-Length: 10\r\n\r\n123`);
   await waitUntil(() => gateway.limitPeeks.length === 1);
   agent.send('4567890');
@@ -342,7 +342,7 @@ test('body: with Content-Length it arrives whole, in whatever pieces it comes', 
   expect(gateway.records[0]).toMatchObject({ bytesIn: 10 });
 });
 
-test('body: Content-Length 0 does not wait for a body', async () => {
+test('body: Content-Length 0 does not wait', async () => {
   const agent = await send(`${line('POST', '/v1/proxy/openai/x')}Content-Length: 0\r\n\r\n`);
   const provider = await upstream.connection();
   await provider.waitForText('content-length: 0\r\n');
@@ -350,7 +350,7 @@ test('body: Content-Length 0 does not wait for a body', async () => {
   await agent.waitForText('\r\n\r\nok');
 });
 
-test('body: chunked is accepted, and the connection ends after the answer', async () => {
+test('body: accepts a chunked body, and closes the connection after the response', async () => {
   const agent = await send(
     `${line('POST', '/v1/proxy/openai/x')}Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n0\r\n\r\n`,
   );
@@ -362,7 +362,7 @@ test('body: chunked is accepted, and the connection ends after the answer', asyn
 });
 
 test.each(['Content-Length', 'chunked'])(
-  'body: a long one streams at the pace of the upstream (%s)',
+  'body: a long body streams at the speed of the upstream (%s)',
   async (framing) => {
     const piece = Buffer.alloc(65_536, 'y');
     const pieces = 800; // 50 MiB
@@ -402,7 +402,7 @@ test.each(['Content-Length', 'chunked'])(
   30_000,
 );
 
-test('body: an agent that goes away in the middle of its upload ends the upstream call', async () => {
+test('body: aborts the upstream call of an agent that disconnects during its upload', async () => {
   const agent = await send(`${line('PUT', '/v1/proxy/openai/x')}Content-Length: 1000000\r\n\r\n${'z'.repeat(100_000)}`);
   const provider = await upstream.connection();
   await provider.waitForText('zzz');
@@ -412,7 +412,7 @@ test('body: an agent that goes away in the middle of its upload ends the upstrea
   expect(gateway.records[0]).toMatchObject({ error: 'client_aborted', status: 0 });
 });
 
-test('body: an upstream that answers before the upload is over gets through, and the connection ends', async () => {
+test('body: forwards a response that arrives before the upload ends, and closes the connection', async () => {
   const agent = await send(`${line('PUT', '/v1/proxy/openai/x')}Content-Length: 1000000\r\n\r\n${'z'.repeat(100_000)}`);
   const provider = await upstream.connection();
   await provider.waitForText('zzz');
@@ -422,7 +422,7 @@ test('body: an upstream that answers before the upload is over gets through, and
   expect(agent.text).toContain('\r\n\r\nbig');
 });
 
-test('pipelining: a second request while the first is pending ends the connection; the first is booked', async () => {
+test('pipelining: a second request during the first closes the connection; the first is booked', async () => {
   const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
   await upstream.connection();
   agent.send(`${line('GET', '/v1/proxy/openai/y')}\r\n`);
@@ -430,7 +430,7 @@ test('pipelining: a second request while the first is pending ends the connectio
   expect(gateway.records.map(({ path, error }) => [path, error])).toEqual([['/x', 'client_aborted']]);
 });
 
-test('pipelining: bytes behind a refused request in the same segment are not taken for a request of its own', async () => {
+test('pipelining: bytes behind a rejected request in the same segment are not parsed as a request', async () => {
   const agent = await send(
     `GET /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\n\r\n${line('GET', '/v1/proxy/openai/y')}\r\n`,
   );
@@ -479,8 +479,8 @@ test.each([
   expect(gateway.bugs).toBe(0);
 });
 
-// At the very end of a value the server trims them: a limit of its parser.
-test('headers: values beyond ASCII keep their bytes', async () => {
+// The server trims them at the very end of a value, a limit of its parser.
+test('headers: keeps the bytes of values beyond ASCII', async () => {
   const agent = await connectRaw(gateway.port);
   agent.send(Buffer.from(`${line('GET', '/v1/proxy/openai/x')}X-Title: café 漢 end\r\n\r\n`, 'utf8'));
   const provider = await upstream.connection();
@@ -491,7 +491,7 @@ test('headers: values beyond ASCII keep their bytes', async () => {
   expect(agent.received.includes(Buffer.from('x-title: café\r\n', 'latin1'))).toBe(true);
 });
 
-test('self: shows how the agent stands, also a paused one, and consumes nothing', async () => {
+test('self: shows the status of an agent, paused or not, and consumes nothing', async () => {
   const policy = { closed: false, calls: ['GET /v1/models'], models: null };
   const context = createContext([createUpstream(upstream.origin, { policy })], {
     agentStatus: 'paused',
@@ -533,7 +533,7 @@ test('self: shows how the agent stands, also a paused one, and consumes nothing'
   expect(gateway.admissions).toHaveLength(0);
 });
 
-test('body: damage in an aws-chunked upload is the agent’s: 400, and no failure of the provider', async () => {
+test('body: a damaged aws-chunked upload gets 400 and is no failure of the provider', async () => {
   const injection = {
     kind: 'sigv4',
     accessKeyId: 'AKID',

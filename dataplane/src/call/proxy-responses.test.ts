@@ -37,7 +37,7 @@ async function call(
   return { agent, provider };
 }
 
-test('relay: each chunk arrives while the next one is not even sent', async () => {
+test('relay: forwards each chunk before the next one is sent', async () => {
   const { agent, provider } = await call('GET', '/stream');
   provider.send('HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n');
   for (const event of ['one', 'two', 'three']) {
@@ -51,7 +51,7 @@ test('relay: each chunk arrives while the next one is not even sent', async () =
   expect(gateway.records[0]).toMatchObject({ status: 200, bytesOut: 30, streamed: true, error: '' });
 });
 
-test('relay: the head of a body of known length leaves with its first bytes, not with the last ones', async () => {
+test('relay: sends the head of a body of known length with its first bytes', async () => {
   const { agent, provider } = await call('GET', '/slow');
   provider.send('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n');
   await waitUntil(() => gateway.planned === 1);
@@ -61,7 +61,7 @@ test('relay: the head of a body of known length leaves with its first bytes, not
   await agent.waitForText('\r\n\r\n12345');
 });
 
-test('relay: a body of one byte that comes after its head arrives', async () => {
+test('relay: forwards a body of one byte that follows its head', async () => {
   const { agent, provider } = await call('GET', '/slow');
   provider.send('HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n');
   await waitUntil(() => gateway.planned === 1);
@@ -70,7 +70,7 @@ test('relay: a body of one byte that comes after its head arrives', async () => 
   expect(gateway.records).toMatchObject([{ error: '', bytesOut: 1 }]);
 });
 
-/** Calls that were begun now come back: what the gateway has sent before them has arrived. */
+/** Completes calls that begin now: everything that the gateway sent before them has arrived. */
 async function roundTrips(): Promise<void> {
   for (let i = 0; i < 3; i++) {
     const other = await connectRaw(gateway.port);
@@ -83,7 +83,7 @@ async function roundTrips(): Promise<void> {
 test.each([
   ['of known length', 'Content-Length: 10\r\n\r\n12345', '67890', '1234567890'],
   ['chunked', 'Transfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n', '0\r\n\r\n', '5\r\n12345\r\n0\r\n\r\n'],
-])('relay: the last byte of a body waits for the usage record: %s', async (_kind, first, last, whole) => {
+])('relay: holds the last byte of a body until the usage record is written: %s', async (_kind, first, last, whole) => {
   const held: ((error: Error | null) => void)[] = [];
   gateway.pendingRecords = held;
   const { agent, provider } = await call('GET', '/x');
@@ -101,7 +101,7 @@ test.each([
 test.each([
   ['longer', ''],
   ['shorter', '/a/base/path/that/is/longer/than/the/path/of/the/proxy'],
-])('relay: a body that an edit makes %s has no length of the provider’s', async (_kind, basePath) => {
+])('relay: omits the provider’s length for a body that an edit makes %s', async (_kind, basePath) => {
   const batches = '/v1/messages/batches';
   const anthropic = createUpstream(upstream.origin, { usageFormat: 'anthropic', basePath });
   gateway.lookup = { context: createContext([anthropic]), rejection: null };
@@ -117,7 +117,7 @@ test.each([
   expect(agent.text.replaceAll(/\r\n[0-9a-f]+\r\n/g, '')).toContain(body('http://gw/v1/proxy/openai'));
 });
 
-test('relay: when the record cannot be written the response never looks complete', async () => {
+test('relay: cuts the response off when the record cannot be written', async () => {
   const held: ((error: Error | null) => void)[] = [];
   gateway.pendingRecords = held;
   const { agent, provider } = await call('GET', '/x');
@@ -128,7 +128,7 @@ test('relay: when the record cannot be written the response never looks complete
   expect(agent.text).not.toContain('\r\n0\r\n\r\n');
 });
 
-test('relay: an upstream that breaks off breaks the agent’s stream', async () => {
+test('relay: cuts the agent’s stream off when the upstream aborts', async () => {
   for (const framing of ['Content-Length: 10', 'Transfer-Encoding: chunked']) {
     const { agent, provider } = await call('GET', '/x');
     provider.send(`HTTP/1.1 200 OK\r\n${framing}\r\n\r\n${framing.startsWith('C') ? '' : '5\r\n'}12345`);
@@ -147,13 +147,13 @@ test('relay: an upstream that breaks off breaks the agent’s stream', async () 
   expect(gateway.server.inflight).toBe(0);
 });
 
-/** The provider's connection ends by itself, not when its time for an answer is over. */
+/** The gateway closes the provider's connection before the response timeout. */
 async function expectEnded(provider: RawPeer): Promise<void> {
   for (let i = 0; i < 20 && !provider.closed; i++) await roundTrips();
   expect(provider.closed).toBe(true);
 }
 
-test('relay: an agent that goes away ends the upstream call at once', async () => {
+test('relay: aborts the upstream call at once when the agent disconnects', async () => {
   const { agent, provider } = await call('GET', '/x');
   provider.send('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12345\r\n');
   await agent.waitForText('12345');
@@ -164,7 +164,7 @@ test('relay: an agent that goes away ends the upstream call at once', async () =
   expect(gateway.server.inflight).toBe(0);
 });
 
-test('relay: an agent that goes away before the response head leaves one record', async () => {
+test('relay: writes one record when the agent disconnects before the response head', async () => {
   const { agent, provider } = await call('GET', '/x');
   agent.socket.destroy();
   await expectEnded(provider);
@@ -177,7 +177,7 @@ test.each([
   ['GET', '304 Not Modified', 'ETag: "a"\r\n', 'etag: "a"'],
   ['GET', '304 Not Modified', 'Content-Length: 1234\r\n', 'content-length: 1234'],
   ['DELETE', '204 No Content', '', 'x-gateway-request-id'],
-])('relay: %s with %s has no body and keeps the connection usable', async (method, status, headers, expected) => {
+])('relay: %s with %s sends no body and keeps the connection usable', async (method, status, headers, expected) => {
   const { agent, provider } = await call(method, '/x', method === 'DELETE' ? 'Content-Length: 0\r\n' : '');
   provider.send(`HTTP/1.1 ${status}\r\n${headers}\r\n`);
   await agent.waitForText('\r\n\r\n');
@@ -185,19 +185,19 @@ test.each([
   expect(agent.text).toContain(expected);
   expect(agent.text.endsWith('\r\n\r\n')).toBe(true);
   if (method === 'DELETE') expect(agent.text.toLowerCase()).not.toContain('content-length');
-  // The next request on the same connection is understood as one.
+  // The next request on the same connection is parsed correctly.
   agent.send(requestText('GET', '/next').replace(GATEWAY_TOKEN, 'nobody'));
   await agent.waitForText('HTTP/1.1 401 ');
 });
 
-test('relay: an empty body with Content-Length 0 ends at once', async () => {
+test('relay: ends an empty body with Content-Length 0 at once', async () => {
   const { agent, provider } = await call('GET', '/x');
   provider.send('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
   await agent.waitForText('Content-Length: 0\r\n\r\n');
   expect(gateway.records).toHaveLength(1);
 });
 
-test('relay: hop-by-hop headers and cookies stay, the credential is masked, values cannot split the answer', async () => {
+test('relay: drops hop-by-hop headers and cookies, masks the credential, and forwards no header that splits the response', async () => {
   const { agent, provider } = await call('GET', '/x');
   provider.send(
     `HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nX-Accel-Redirect: /v1/proxy/resend/x\r\nX-Sendfile: /etc/passwd\r\nKeep-Alive: timeout=5\r\nConnection: x-private\r\nX-Private: 1\r\nX-Echo: ${PROVIDER_KEY}\r\nX-Gateway-Request-Id: forged\r\nX-RateLimit-Limit: 9\r\nContent-Length: ${PROVIDER_KEY.length}\r\n\r\n${PROVIDER_KEY}`,
@@ -207,13 +207,13 @@ test('relay: hop-by-hop headers and cookies stay, the credential is masked, valu
   for (const absent of ['set-cookie', 'x-accel', 'x-sendfile', 'keep-alive', 'x-private', PROVIDER_KEY, 'forged'])
     expect(text).not.toContain(absent);
   expect(text).toContain(`x-echo: ${'*'.repeat(PROVIDER_KEY.length)}\r\n`);
-  expect(text).toContain('x-ratelimit-limit: 9\r\n'); // the provider's stand
+  expect(text).toContain('x-ratelimit-limit: 9\r\n'); // The provider's own figure.
   expect(text).not.toContain('x-ratelimit-limit: 60');
   expect(text).toContain('x-ratelimit-remaining: 59\r\n');
   expect(text).toMatch(/server-timing: gateway;dur=[\d.]+, upstream;dur=[\d.]+\r\n/);
 });
 
-test('relay: every form of the credential is masked, in headers and in a body of any claimed encoding', async () => {
+test('relay: masks every form of the credential in headers and in a body of any claimed encoding', async () => {
   const { injection } = gateway.lookup.context!.upstreams.get('openai')!;
   const forms = ['cGFzc3dvcmQtMTIzNA==', 'password-1234'];
   gateway.lookup = {
@@ -231,13 +231,13 @@ test('relay: every form of the credential is masked, in headers and in a body of
   expect(text).toContain(`x-two: ${two}\r\n`);
 });
 
-test('relay: what the provider sends last waits for more, and leaves when the provider stays silent', async () => {
+test('relay: holds the last bytes back, and flushes them when the provider stays idle', async () => {
   const { agent, provider } = await call('GET', '/x');
   provider.send('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n');
   provider.send(`8\r\necho: sk\r\n`);
   await agent.waitForText('echo: ');
   expect(agent.text).not.toContain('echo: sk');
-  await agent.waitForText('\r\n2\r\nsk'); // by the clock alone: the provider says nothing
+  await agent.waitForText('\r\n2\r\nsk'); // By the timer alone: the provider sends nothing.
   provider.send(`8\r\n again: \r\n`);
   await agent.waitForText(' again: ');
   for (const piece of [PROVIDER_KEY.slice(0, 4), PROVIDER_KEY.slice(4)]) {
@@ -253,7 +253,7 @@ test.each(['fixed', 'chunked'])(
   async (framing) => {
     const piece = Buffer.alloc(64 * 1024);
     for (let i = 0; i < piece.length; i++) piece[i] = i % 251;
-    const pieces = 1_000; // 64 MiB: far more than all socket buffers together
+    const pieces = 1_000; // 64 MiB, far more than all socket buffers together.
     const { agent, provider } = await call('GET', '/big');
     agent.socket.pause();
     const head = framing === 'fixed' ? `Content-Length: ${piece.length * pieces}` : 'Transfer-Encoding: chunked';
@@ -271,7 +271,7 @@ test.each(['fixed', 'chunked'])(
     provider.socket.on('drain', send);
     send();
     await waitUntil(() => provider.socket.writableNeedDrain);
-    // Nothing moves any more: neither the provider's socket nor the gateway takes more while the agent does not read.
+    // Both sides are blocked: neither the provider's socket nor the gateway takes more while the agent does not read.
     let before = -1;
     while (before !== provider.socket.bytesWritten) {
       before = provider.socket.bytesWritten;
@@ -295,7 +295,7 @@ test.each(['fixed', 'chunked'])(
   },
 );
 
-test('relay: what a slow agent had waiting arrives even when the upstream says nothing more', async () => {
+test('relay: delivers pending bytes to a slow agent after the upstream has stopped sending', async () => {
   const { agent, provider } = await call('GET', '/burst');
   agent.socket.pause();
   let arrived = 0;
@@ -311,14 +311,14 @@ test('relay: what a slow agent had waiting arrives even when the upstream says n
   await waitUntil(() => provider.socket.writableNeedDrain);
   provider.socket.removeAllListeners('drain');
   agent.socket.resume();
-  await waitUntil(() => provider.socket.writableLength === 0); // everything left the provider, which now waits
+  await waitUntil(() => provider.socket.writableLength === 0); // Every byte has left the provider, which now waits.
   const sent = Math.floor(provider.socket.bytesWritten / (piece.length + 9));
   await agent.waitUntil(() => arrived >= sent * piece.length);
   provider.send('0\r\n\r\n');
   await agent.waitUntil(() => agent.received.subarray(-5).toString() === '0\r\n\r\n');
 });
 
-test('relay: a provider that cannot be reached is 502, booked as connect', async () => {
+test('relay: responds 502 when the provider cannot be reached, booked as connect', async () => {
   upstream.stop();
   const agent = await connectRaw(gateway.port);
   agent.send(requestText('GET', '/x'));
@@ -327,14 +327,14 @@ test('relay: a provider that cannot be reached is 502, booked as connect', async
   expect(gateway.records[0]).toMatchObject({ status: 0, error: 'connect', responseStatus: 502, circuitOutcome: 2 });
 });
 
-test('relay: a provider that hangs up without an answer is 502, booked as reset', async () => {
+test('relay: responds 502 when the provider closes without a response, booked as reset', async () => {
   const { agent, provider } = await call('GET', '/x');
   provider.socket.destroy();
   await agent.waitForText('HTTP/1.1 502 Bad Gateway\r\n');
   expect(gateway.records[0]).toMatchObject({ error: 'reset', responseStatus: 502 });
 });
 
-test('relay: informational answers are dropped, the final one counts', async () => {
+test('relay: drops informational responses and forwards the final one', async () => {
   const { agent, provider } = await call('GET', '/x');
   provider.send('HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
   await agent.waitForText('\r\n\r\nok');
@@ -343,7 +343,7 @@ test('relay: informational answers are dropped, the final one counts', async () 
   expect(gateway.planned).toBe(1);
 });
 
-test('settle: spend is added once for a successful call and not for a failed one', async () => {
+test('settle: adds spend once for a successful call and never for a failed one', async () => {
   gateway.costNanos = 42;
   const good = await call('GET', '/x');
   good.provider.send('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok');
@@ -358,7 +358,7 @@ test('settle: spend is added once for a successful call and not for a failed one
   ]);
 });
 
-test('drain: calls in flight finish, and the server takes no new connections', async () => {
+test('drain: inflight calls finish, and the server accepts no new connections', async () => {
   const { agent, provider } = await call('GET', '/x');
   const drained = gateway.server.drain(10_000);
   await expect(connectRaw(gateway.port)).rejects.toThrow();
@@ -368,7 +368,7 @@ test('drain: calls in flight finish, and the server takes no new connections', a
   expect(gateway.records[0]).toMatchObject({ error: '' });
 });
 
-test('relay: a response that streams to a connection that must end says so in its head, not in its body', async () => {
+test('relay: announces the end of the connection in the head of a streamed response, not in its body', async () => {
   const { agent, provider } = await call('POST', '/x', 'Transfer-Encoding: chunked\r\n', '0\r\n\r\n');
   provider.send('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n');
   await agent.waitForText('\r\nab');
@@ -380,7 +380,7 @@ test('relay: a response that streams to a connection that must end says so in it
 });
 
 // All at once: each may end only when the server's idle time has passed.
-test('relay: nothing is served behind an answer that ends its connection', async () => {
+test('relay: serves nothing after a response that ends its connection', async () => {
   const kinds = [
     ['chunked', '200 OK', 'Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n', '2\r\ncd\r\n0\r\n\r\n', '\r\n0\r\n\r\n'],
     ['of known length', '200 OK', 'Content-Length: 4\r\n\r\nab', 'cd', '\r\n\r\nabcd'],
@@ -401,7 +401,7 @@ test('relay: nothing is served behind an answer that ends its connection', async
     expect(agent.text.toLowerCase(), kind).toContain('\r\nconnection: close\r\n');
     agent.send(requestText('GET', '/behind'));
   }
-  await roundTrips(); // what was sent would have been read
+  await roundTrips(); // The server would have read the sent bytes by now.
   for (const [n, [kind, , , , end]] of kinds.entries()) {
     expect(calls[n]!.agent.text.endsWith(end), kind).toBe(true);
   }
@@ -410,7 +410,7 @@ test('relay: nothing is served behind an answer that ends its connection', async
   await Promise.all(calls.map(({ agent }) => agent.waitForClose()));
 });
 
-test('drain: what does not finish in time is broken off and booked as shutdown', async () => {
+test('drain: aborts calls that do not finish in time and books them as shutdown', async () => {
   const { agent, provider } = await call('GET', '/x');
   provider.send('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok');
   await agent.waitForText('ok');

@@ -1,4 +1,4 @@
-/** Answers whose usage is booked when they are fetched are fetched whole. */
+/** Responses whose usage is booked when they are fetched are fetched whole, without ranges. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PriceTable } from '../pricing/price-table.js';
 import { ProviderMetering } from './provider-metering.js';
@@ -25,7 +25,7 @@ test.each([
   ['openai', 'GET', '/v1/videos/video_1/content', true],
   ['none', 'GET', '/v1/files/file-1/content', true],
   ['s3', 'GET', '/bucket/files/1/content', true],
-] as const)('ranges: %s %s %s: forwarded: %s', async (usageFormat, method, path, passes) => {
+] as const)('ranges: %s %s %s: forwards the range header: %s', async (usageFormat, method, path, passes) => {
   const metering = new ProviderMetering(new PriceTable(Date.now), { appendDeferredUsage: () => {} }, 1e6);
   gateway = await ProxyFixture.start(createContext([createUpstream(provider.origin, { usageFormat })]), {}, metering);
   const agent = await connectRaw(gateway.port);

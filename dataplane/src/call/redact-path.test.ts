@@ -11,11 +11,11 @@ test.each([
   [`/${TOKEN.replace('acg_', '%61cg_')}`, '/acg_[masked]'],
   [`/${TOKEN.replace('_', '%255f')}`, '/acg_[masked]'],
   [`/${TOKEN.toUpperCase().replace('ACG_', 'acg_')}`, '/acg_[masked]'],
-])('logged path: %s is %s', (path, logged) => {
+])('redacted path: %s becomes %s', (path, logged) => {
   expect(redactPath(path)).toBe(logged);
 });
 
-test('logged path: a token across the end of what is kept leaves no piece', () => {
+test('redacted path: keeps no part of a token that crosses the length limit', () => {
   const logged = redactPath(`/${'x'.repeat(1_000)}${TOKEN}`);
   expect(logged.length).toBeLessThanOrEqual(1_024);
   expect(logged).not.toContain('0123');

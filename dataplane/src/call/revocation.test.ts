@@ -1,4 +1,4 @@
-/** Calls that are under way when their access ends. */
+/** Inflight calls whose access ends. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createContext, createUpstream, GATEWAY_TOKEN, ProxyFixture } from './testing/proxy-fixture.js';
 import { connectRaw, type RawPeer, RawUpstream, waitUntil } from './testing/raw-peer-fixture.js';
@@ -16,7 +16,7 @@ afterEach(async () => {
   upstream.stop();
 });
 
-/** A call whose answer streams. */
+/** Starts a call whose response streams. */
 async function streaming(): Promise<{ agent: RawPeer; provider: RawPeer }> {
   const agent = await connectRaw(gateway.port);
   const index = upstream.connections.length;
@@ -38,7 +38,7 @@ async function brokenOff({ agent, provider }: { agent: RawPeer; provider: RawPee
   expect(gateway.records[0]).toMatchObject({ error: 'revoked', status: 200, bytesOut: 8, circuitOutcome: 0 });
 }
 
-test('revocation: a stream under way is broken off, and only the revoked one', async () => {
+test('revocation: aborts a stream, and only the revoked one', async () => {
   const call = await streaming();
   gateway.server.sessionRevoker.revokeMatching(
     (context, slug) => context.agentId === 'agent-2' || slug === 'anthropic',
@@ -55,7 +55,7 @@ test('revocation: a stream under way is broken off, and only the revoked one', a
   for (const record of gateway.records) expect(record).toMatchObject({ error: 'revoked' });
 });
 
-test('revocation: a call that waits for the answer’s head is broken off, too', async () => {
+test('revocation: aborts a call that waits for the response head', async () => {
   const agent = await connectRaw(gateway.port);
   agent.send(`GET /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`);
   const provider = await upstream.connection();
@@ -67,7 +67,7 @@ test('revocation: a call that waits for the answer’s head is broken off, too',
   expect(gateway.records[0]).toMatchObject({ error: 'revoked', status: 0, circuitOutcome: 0 });
 });
 
-test('revocation: between admission and dispatch it stops the call', async () => {
+test('revocation: stops a call between admission and dispatch', async () => {
   gateway.admitLater = true;
   const agent = await connectRaw(gateway.port);
   agent.send(`GET /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n\r\n`);
@@ -76,7 +76,7 @@ test('revocation: between admission and dispatch it stops the call', async () =>
   expect([gateway.records.length, upstream.connections.length]).toEqual([0, 0]);
 });
 
-test('expiry: a stream under way ends with its key', async () => {
+test('expiry: aborts a stream when its key expires', async () => {
   const keyExpiresAtMs = Date.now() + 3_600_000;
   gateway.lookup = { context: createContext([createUpstream(upstream.origin)], { keyExpiresAtMs }), rejection: null };
   const call = await streaming();
@@ -101,7 +101,7 @@ test.each([
     'the account needs credentials',
     { context: createContext([createUpstream('http://x', { accountStatus: 'needs_credentials' })]), rejection: null },
   ],
-])('review: %s', async (_what, lookup) => {
+])('recheck: aborts a call when %s', async (_what, lookup) => {
   for (const later of [false, true]) {
     gateway.lookup = { context: createContext([createUpstream(upstream.origin)]), rejection: null };
     gateway.lookupLater = false;
@@ -114,7 +114,7 @@ test.each([
   }
 });
 
-test('review: what still stands goes on; a control plane that does not answer is asked again', async () => {
+test('recheck: keeps calls that are still authorized, and retries when the control plane does not answer', async () => {
   const call = await streaming();
   gateway.server.sessionRevoker.recheckAll();
   gateway.lookup = { context: null, rejection: 'unavailable' };
@@ -124,5 +124,5 @@ test('review: what still stands goes on; a control plane that does not answer is
   await call.agent.waitForText('data: 2\n');
   expect(gateway.records).toHaveLength(0);
   gateway.lookup = { context: null, rejection: 'unknown_token' };
-  await call.agent.waitForClose(); // without another review
+  await call.agent.waitForClose(); // Without another recheck.
 });

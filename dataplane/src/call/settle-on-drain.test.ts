@@ -1,4 +1,7 @@
-/** A drain ends when everything is booked, also what is still being decoded: the process is gone right after it. */
+/**
+ * A drain ends when every call is booked, including responses that are still being decoded. The process exits right
+ * after it.
+ */
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { PriceTable } from '../pricing/price-table.js';
@@ -29,7 +32,7 @@ afterEach(async () => {
 
 const OPENAI = { usageFormat: 'openai', priceProvider: 'openai' } as const;
 
-/** The agent has the answer but for its end. */
+/** The agent has the response except for its end. */
 async function begun() {
   const agent = await connectRaw(gateway.port);
   agent.send(REQUEST);
@@ -42,14 +45,14 @@ async function begun() {
   return agent;
 }
 
-test('drain: a compressed answer that it breaks off is booked when it has ended', async () => {
+test('drain: books a compressed response that the drain aborts', async () => {
   await begun();
   await gateway.server.drain(1);
   expect(gateway.records).toMatchObject([{ error: 'shutdown', tokensOut: 1_000_000 }]);
   expect(gateway.settlements).toHaveLength(1);
 });
 
-test('drain: a compressed answer that its agent leaves is booked when it has ended', async () => {
+test('drain: books a compressed response whose agent disconnects', async () => {
   const agent = await begun();
   agent.socket.destroy();
   await waitUntil(() => gateway.server.inflight === 0);

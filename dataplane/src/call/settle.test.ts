@@ -7,7 +7,7 @@ import { createSettle, releaseReservation } from './settle.js';
 import { createTestExchange } from './testing/exchange-fixture.js';
 import { createContext, createUpstream } from './testing/proxy-fixture.js';
 
-test('settle: a call is booked once, however many ways it ends; whoever comes second only hears that it is', () => {
+test('settle: books a call once; a second call only reports that it is booked', () => {
   const records: IUsageRecord[] = [];
   let counted = 0;
   let settled = 0;
@@ -39,7 +39,7 @@ test('settle: a call is booked once, however many ways it ends; whoever comes se
   expect(invariantFailures().size).toBe(0);
 });
 
-test('settle: a hold of a call that never goes upstream is given back once', () => {
+test('settle: releases the reservation of a call that is not forwarded once', () => {
   const givenBack: number[] = [];
   const upstream = createUpstream('http://127.0.0.1:1');
   const exchange = createTestExchange({

@@ -1,4 +1,4 @@
-/** Fetches of results that bring more lines than the spool takes. */
+/** Fetches of results with more deferred usage than the spool takes. */
 import type { ILineUsage } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
 import { PriceTable } from '../pricing/price-table.js';
@@ -14,7 +14,7 @@ const line = (n: number): string => {
   return `${JSON.stringify({ id: `batch_req_${n}`, response: { status_code: 200, body } })}\n`;
 };
 
-test('spool: where it is full for an organization or for all, fetches of results end, booked as far as they came, and nothing else', async () => {
+test('spool: a full spool aborts fetches of results, books the lines so far, and aborts no other call', async () => {
   const upstream = await RawUpstream.start();
   const groups: ILineUsage[] = [];
   const sink = { appendDeferredUsage: (lines: ILineUsage) => void groups.push(lines) };
@@ -42,7 +42,7 @@ test('spool: where it is full for an organization or for all, fetches of results
   expect(gateway.server.inflight).toBe(1);
   gateway.spoolFullFor.clear();
   const again = await begun(RESULT, line(3));
-  gateway.spoolFull = true; // for all, as when the disk takes nothing: lines would wait in memory
+  gateway.spoolFull = true; // For all, as when the disk takes nothing: lines would wait in memory.
   gateway.server.abortCallsWhenSpoolFull();
   await again.waitForClose();
   await waitUntil(() => gateway.records.length === 2);

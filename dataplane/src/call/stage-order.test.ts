@@ -1,4 +1,4 @@
-/** Of two reasons to refuse a call the one that comes first is said (docs/contract.md#checks-in-their-order). */
+/** When two checks fail, the earlier one decides the response (docs/contract.md#checks-in-their-order). */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AgentContext, Upstream } from '../context/agent-context.js';
 import {
@@ -20,7 +20,7 @@ interface State {
 
 const BUSY = 'org-busy';
 
-/** In their order. */
+/** In the order of the stages. */
 const CHECKS: readonly (readonly [string, (state: State) => void])[] = [
   ['the token is unknown', (state) => Object.assign(state, { unknownToken: true })],
   ['the agent is paused', ({ context }) => Object.assign(context, { agentStatus: 'paused' })],
@@ -60,7 +60,7 @@ async function called(): Promise<RawPeer> {
   return agent;
 }
 
-/** The document that a call is refused with while all of these fail. */
+/** Body of the rejection when all of these checks fail. */
 async function refusedBy(...checks: readonly number[]): Promise<string> {
   const { circuit, admission } = gateway;
   const state: State = { unknownToken: false, context: {}, upstream: {}, calls: null, models: null };
@@ -79,8 +79,8 @@ async function refusedBy(...checks: readonly number[]): Promise<string> {
   return agent.text.slice(agent.text.indexOf('\r\n\r\n') + 4);
 }
 
-test('order: of any two checks that fail the first one answers, and nothing before the limits is counted', async () => {
-  await called(); // takes the share of its organization
+test('order: of any two failing checks the earlier one decides the response, and only the limits are counted', async () => {
+  await called(); // Uses the organization's only slot.
   await upstream.connection(0);
   const alone: string[] = [];
   for (const check of CHECKS.keys()) alone.push(await refusedBy(check));

@@ -9,7 +9,7 @@ const EDITED = Buffer.from('edited:');
 let upstream: RawUpstream;
 let gateway: ProxyFixture;
 
-/** Wants every body of up to 300 KiB whole, and edits what it gets. */
+/** Buffers every body of up to 300 KiB whole, and edits it. */
 const metering: CallMetering = {
   bufferBytesWanted: () => 300 * KIB,
   prepareRequestBody: (_x, body) => Buffer.concat([EDITED, body]),
@@ -34,7 +34,7 @@ afterEach(async () => {
 
 const LINE = `POST /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n`;
 
-/** A call whose head has been understood and whose body has not begun. */
+/** Starts a call whose head was read and whose body has not begun. */
 async function begun(framing: string): Promise<RawPeer> {
   const agent = await connectRaw(gateway.port);
   const before = gateway.limitPeeks.length;
@@ -45,7 +45,7 @@ async function begun(framing: string): Promise<RawPeer> {
 
 const bodyOf = (peer: RawPeer): string => peer.text.slice(peer.text.indexOf('\r\n\r\n') + 4);
 
-/** Calls with a body of `bytes` in two parts; resolves with the first of what the provider got. */
+/** Sends a call with a body of `bytes` in two parts; resolves with the first bytes that the provider got. */
 async function edited(bytes: number): Promise<boolean> {
   const seen = upstream.connections.length;
   const agent = await begun(`Content-Length: ${bytes}`);
@@ -60,8 +60,8 @@ async function edited(bytes: number): Promise<boolean> {
   return isEdited;
 }
 
-test('collect: agents that upload slowly hold no more room than they have sent; another one’s body is edited', async () => {
-  // Together they announce four times the room there is.
+test('buffer body: slow uploads use only the memory of the bytes sent, so another body is edited', async () => {
+  // Together they announce four times the available memory.
   const slow = await Promise.all(Array.from({ length: 4 }, () => begun(`Content-Length: ${256 * KIB}`)));
   const chunked = await begun('Transfer-Encoding: chunked');
   for (const agent of slow) agent.send(Buffer.alloc(20 * KIB, 'a'));
@@ -70,21 +70,21 @@ test('collect: agents that upload slowly hold no more room than they have sent; 
   for (const agent of [...slow, chunked]) agent.socket.destroy();
 });
 
-test('collect: a body that finds no more room streams unedited; the room comes back with the bytes that left', async () => {
+test('buffer body: a body without memory streams unedited, and sent bytes release their memory', async () => {
   const agents = { a: await begun(`Content-Length: ${250 * KIB}`), b: await begun(`Content-Length: ${250 * KIB}`) };
   agents.a.send(Buffer.alloc(180 * KIB, 'a'));
   agents.b.send(Buffer.alloc(180 * KIB, 'b'));
-  // One of them finds no room and goes upstream as far as it has come; the other is still held.
+  // One body finds no memory and is forwarded as it arrives; the other is still buffered.
   const provider = await upstream.connection();
   await provider.waitUntil(() => bodyOf(provider).length >= 180 * KIB);
   expect(bodyOf(provider)).toMatch(/^(a+|b+)$/);
   (bodyOf(provider).startsWith('a') ? agents.b : agents.a).socket.destroy();
   await waitUntil(() => gateway.server.inflight === 1);
-  // The first goes on for as long as it likes and holds nothing.
+  // The first body may stream for any time and uses no memory.
   expect(await edited(250 * KIB)).toBe(true);
 });
 
-test('collect: what a vanished agent had sent is free again', async () => {
+test('buffer body: releases the memory of an agent that disconnects', async () => {
   for (let i = 0; i < 5; i++) {
     const agent = await begun(`Content-Length: ${256 * KIB}`);
     agent.send(Buffer.alloc(200 * KIB, 'a'));
