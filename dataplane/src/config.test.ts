@@ -22,7 +22,7 @@ test.each([
   ['the operator knows better', 2 * GIB, { MAX_WEBSOCKETS: '5000' }, 5_000, 4 * MIB, 256 * MIB],
   ['large messages', 2 * GIB, { WEBSOCKET_MESSAGE_BYTES_MAX: `${16 * MIB}` }, 32, 16 * MIB, 256 * MIB],
 ])(
-  'config: WebSockets by memory: %s',
+  'config: derives the WebSocket limits from memory: %s',
   (_what, memoryBytes, env, webSocketsMax, webSocketMessageBytesMax, webSocketPoolBytes) => {
     expect(loadConfig({ ...LINK, ...env }, memoryBytes)).toMatchObject({
       webSocketsMax,
@@ -36,7 +36,7 @@ test.each([
   ['WEBSOCKET_MESSAGE_BYTES_MAX', '65535'],
   ['WEBSOCKET_MESSAGE_BYTES_MAX', '16777217'],
   ['MAX_WEBSOCKETS', '0'],
-])('config: %s is not %s', (name, value) => {
+])('config: rejects %s=%s', (name, value) => {
   const load = () => loadConfig({ ...LINK, [name]: value });
   expect(load).toThrow(ConfigError);
   expect(load).toThrow(name);

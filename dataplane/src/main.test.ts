@@ -41,7 +41,7 @@ interface Ready {
   readonly metricsPort: number;
 }
 
-/** Rejects with what the process said when it ends instead. */
+/** Rejects with the output of the process when it exits instead. */
 function start(env: Env, nodeOptions: string[] = []): Promise<{ child: ChildProcess; ready: Ready }> {
   const child = fork(MAIN, [], { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'], execArgv: nodeOptions });
   running.push(child);
@@ -55,7 +55,7 @@ function start(env: Env, nodeOptions: string[] = []): Promise<{ child: ChildProc
   });
 }
 
-/** Runs a start that must be refused. */
+/** Runs a start that must fail. */
 function refused(env: Env): { code: number | null; line: string } {
   const { status, stderr } = spawnSync(process.execPath, [MAIN], { env, encoding: 'utf8' });
   return { code: status, line: stderr.trim() };
@@ -69,14 +69,14 @@ async function taken(): Promise<string> {
   return String((server.address() as AddressInfo).port);
 }
 
-test('start: bad configuration is one line that names every variable, exit 78', () => {
+test('start: invalid configuration prints one line that names every variable, exit 78', () => {
   const { code, line } = refused(newEnv({ DATAPLANE_PORT: 'x', EGRESS_ALLOW_CIDRS: '1.2.3', MAX_INFLIGHT: '0' }));
   expect(code).toBe(78);
   expect(line.split('\n')).toHaveLength(1);
   for (const name of ['DATAPLANE_PORT', 'EGRESS_ALLOW_CIDRS', 'MAX_INFLIGHT']) expect(line).toContain(name);
 });
 
-test('start: a data directory in use is refused with exit 73, and taken over after a kill', async () => {
+test('start: rejects a data directory in use with exit 73, and takes it over after a kill', async () => {
   const env = newEnv();
   const { child } = await start(env);
   const id = readFileSync(join(env.GATEWAY_DATA_DIR!, 'dataplane-id'), 'utf8');
@@ -89,14 +89,14 @@ test('start: a data directory in use is refused with exit 73, and taken over aft
   expect(readFileSync(join(env.GATEWAY_DATA_DIR!, 'dataplane-id'), 'utf8')).toBe(id);
 });
 
-test('start: a spool directory that cannot be made is named, exit 73', () => {
+test('start: names a spool directory that cannot be created, exit 73', () => {
   const env = newEnv();
   const { code, line } = refused({ ...env, SPOOL_DIR: '/dev/null/spool' });
   expect(code).toBe(73);
   expect(line).toMatch(/^dataplane: SPOOL_DIR \/dev\/null\/spool cannot be used: ENOTDIR/);
 });
 
-test.each([['1'], ['2']])('start: a port in use is refused with exit 69 (%s workers)', async (workers) => {
+test.each([['1'], ['2']])('start: rejects a port in use with exit 69 (%s workers)', async (workers) => {
   const env = newEnv({ DATAPLANE_WORKERS: workers, REDIS_URL: 'redis://127.0.0.1:1' });
   const { code, line } = refused({ ...env, DATAPLANE_PORT: await taken() });
   expect(code).toBe(69);
@@ -106,7 +106,7 @@ test.each([['1'], ['2']])('start: a port in use is refused with exit 69 (%s work
   expect(metrics.line).toContain('DATAPLANE_METRICS_PORT');
 });
 
-test('health: alive but not ready without a control plane; tokens are then 503; ends when its parent lets go', async () => {
+test('health: alive but not ready without a control plane; tokens get 503; exits when its parent disconnects', async () => {
   const { child, ready } = await start(newEnv());
   const ops = `http://127.0.0.1:${ready.metricsPort}`;
   expect((await fetch(`${ops}/healthz`)).status).toBe(200);
@@ -127,7 +127,7 @@ test('health: alive but not ready without a control plane; tokens are then 503; 
   expect(code).toBe(0);
 });
 
-test('workers: one that is killed is replaced, and the connections of the others stay', async () => {
+test('workers: replaces a killed worker, and keeps the connections of the others', async () => {
   const { child, ready } = await start(newEnv({ DATAPLANE_WORKERS: '2', REDIS_URL: 'redis://127.0.0.1:1' }));
   const ops = `http://127.0.0.1:${ready.metricsPort}`;
   const workers = (): number[] =>
@@ -143,7 +143,7 @@ test('workers: one that is killed is replaced, and the connections of the others
   expect(workers()).toContain(before[1]);
   expect(alive()).toBeGreaterThan(0);
   for (const peer of peers) peer.socket.destroy();
-  // The new one answers, too: the figures of both are in.
+  // The new worker responds too: the metrics of both are included.
   let connections = '';
   while (!connections.includes('gateway_stage_failures_total 0')) {
     connections = await (await fetch(`${ops}/metrics`)).text();
@@ -156,7 +156,7 @@ test('workers: one that is killed is replaced, and the connections of the others
 test.each([
   ['data plane', MAIN],
   ['single node', join(import.meta.dirname, '../../singlenode/dist/main.js')],
-])('start: where no binary of the HTTP server fits, the %s says so in one line, exit 78', (_name, main) => {
+])('start: without a matching binary of the HTTP server, the %s prints one line, exit 78', (_name, main) => {
   const elsewhere = `data:text/javascript,import module from 'node:module';
     const load = module._extensions['.node'];
     module._extensions['.node'] = (target, file) => {
@@ -172,7 +172,7 @@ test.each([
   expect(lines[0]).toContain('Node 20.19 with glibc 2.27');
 });
 
-test('methods of strings are quick once all is loaded', async () => {
+test('string methods are fast after all modules were loaded', async () => {
   const answers = "process.on('message', () => process.send(%HasFastProperties(String.prototype)))";
   const module = `data:text/javascript,${encodeURIComponent(answers)}`;
   const { child } = await start(newEnv(), ['--allow-natives-syntax', '--import', module]);

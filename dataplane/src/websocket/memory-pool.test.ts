@@ -8,7 +8,7 @@ const keeps = (): void => {
 
 const MIB = 1024 * 1024;
 
-test('pool: one organization alone gets all but an 8th, in one piece or in many', () => {
+test('pool: one organization alone gets all but an 8th, in one allocation or in many', () => {
   const pool = new MemoryPool(64 * MIB);
   const [one, other] = [pool.allocate('a', keeps), pool.allocate('a', keeps)];
   expect(one.resize(56 * MIB + 1)).toBe(false);
@@ -19,14 +19,14 @@ test('pool: one organization alone gets all but an 8th, in one piece or in many'
   expect(pool.bytes).toBe(56 * MIB);
 });
 
-test('pool: beside one that took all it could, a newcomer has room for a message of some MiB', () => {
+test('pool: a new organization gets some MiB beside one that holds its maximum', () => {
   const pool = new MemoryPool(64 * MIB);
   expect(pool.allocate('hostile', keeps).resize(56 * MIB)).toBe(true);
   const neighbour = pool.allocate('neighbour', keeps);
   for (let bytes = 0; bytes <= 4 * MIB; bytes += 64 * 1024) expect(neighbour.resize(bytes)).toBe(true);
 });
 
-test('pool: what is refused changes nothing, and less is never refused', () => {
+test('pool: a rejected growth changes nothing, and a reduction always succeeds', () => {
   const pool = new MemoryPool(100);
   const [mine, theirs] = [pool.allocate('a', keeps), pool.allocate('b', keeps)];
   mine.resize(87);
@@ -37,7 +37,7 @@ test('pool: what is refused changes nothing, and less is never refused', () => {
   expect([mine.bytes, pool.bytes]).toEqual([86, 97]);
 });
 
-test('pool: a holding that was closed gives back once, and holds nothing again', () => {
+test('pool: a released allocation releases its bytes once and holds nothing again', () => {
   const pool = new MemoryPool(100);
   const [one, other] = [pool.allocate('a', keeps), pool.allocate('a', keeps)];
   one.resize(10);
@@ -49,7 +49,7 @@ test('pool: a holding that was closed gives back once, and holds nothing again',
   expect([pool.bytes, pool.organizationCount]).toEqual([0, 0]);
 });
 
-test('pool: where nothing is free, the largest of who holds most makes room for who holds less', () => {
+test('pool: when the pool is full, reclaims the largest allocation of the largest organization for a smaller one', () => {
   const pool = new MemoryPool(64 * MIB);
   const lost: string[] = [];
   for (const [org, sizes] of [
@@ -64,7 +64,7 @@ test('pool: where nothing is free, the largest of who holds most makes room for 
   expect(newcomer.resize(4 * MIB)).toBe(true);
   expect(lost).toEqual(['first 30']);
   expect(pool.bytes).toBe(37 * MIB);
-  expect(newcomer.resize(60 * MIB)).toBe(false); // it would hold most itself
+  expect(newcomer.resize(60 * MIB)).toBe(false); // It would hold the most itself.
   expect(lost).toEqual(['first 30']);
 });
 
@@ -73,7 +73,7 @@ const steps = fc.array(
   { maxLength: 80 },
 );
 
-test('pool: whatever comes, it holds no more than its bound, a newcomer has room, and in the end it is empty', () => {
+test('pool: random traffic never exceeds the bound, leaves memory for a new organization, and ends with an empty pool', () => {
   fc.assert(
     fc.property(fc.integer({ min: 8, max: 1_000 }), steps, (max, all) => {
       const pool = new MemoryPool(max);

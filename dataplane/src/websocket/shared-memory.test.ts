@@ -1,6 +1,6 @@
 /**
- * A tenant with both ends of its WebSockets makes the process hold what it can; what a neighbour sends passes, the bounds
- * hold, and in the end nothing is counted any more.
+ * A tenant that controls both ends of its WebSockets makes the process hold as much memory as it can. Messages of
+ * another tenant still pass, the bounds hold, and no bytes stay counted at the end.
  */
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,7 +16,7 @@ const OPTIONS = { webSocketsMax: 16, webSocketMessageBytesMax: MIB, webSocketPoo
 let http: Server;
 let sockets: WebSocketServer;
 let gateway: ProxyFixture;
-/** What a provider does with a connection. */
+/** Handler of a connection at the provider. */
 let onConnection: (socket: WebSocket) => void;
 let agents: WebSocket[];
 
@@ -42,7 +42,7 @@ afterEach(async () => {
   http.close();
 });
 
-/** The token is now an agent's of that organization. */
+/** Assigns the token to an agent of that organization. */
 function toProvider(orgId: string): void {
   const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
   gateway.lookup = {
@@ -60,7 +60,7 @@ function dial(orgId: string, path: string): WebSocket {
   return agent;
 }
 
-/** Resolves when it is open, or with the body of its refusal. */
+/** Resolves with null when the WebSocket is open, or with the reason of its rejection. */
 function answered(agent: WebSocket): Promise<string | null> {
   return new Promise((resolve) => {
     agent.once('open', () => resolve(null));
@@ -73,7 +73,7 @@ function answered(agent: WebSocket): Promise<string | null> {
   });
 }
 
-/** Every one until the organization is refused. */
+/** Opens WebSockets until the organization is rejected. */
 async function openAll(orgId: string, path: string, onOpen: (agent: WebSocket) => void = () => {}): Promise<number> {
   for (let opened = 0; ; opened++) {
     const agent = dial(orgId, path);
@@ -144,7 +144,7 @@ const HOSTILE: Readonly<
 };
 
 test.each(Object.keys(HOSTILE))(
-  'shared memory: %s: a neighbour’s large messages pass, and all is free in the end',
+  'shared memory: %s: large messages of another tenant pass, and no bytes stay counted',
   async (what) => {
     const { onProvider, onAgent } = HOSTILE[what]!;
     onConnection = onProvider;
@@ -157,7 +157,7 @@ test.each(Object.keys(HOSTILE))(
   },
 );
 
-test('shared memory: who holds more than it may is closed with 1013; by then it has all but an 8th', async () => {
+test('shared memory: closes a session past its memory with 1013, once the organization holds all but an 8th', async () => {
   onConnection = (socket) => socket.send(unfinished, { fin: false });
   const codes: number[] = [];
   const opened = await openAll(
@@ -165,7 +165,7 @@ test('shared memory: who holds more than it may is closed with 1013; by then it 
     '/hostile',
     (agent) => void closeOf(agent).then(([code]) => codes.push(code)),
   );
-  expect(opened).toBeGreaterThanOrEqual(14); // some closed before the last was refused
+  expect(opened).toBeGreaterThanOrEqual(14); // Some closed before the last one was rejected.
   await waitUntil(() => codes.length > 0);
   expect(new Set(codes)).toEqual(new Set([1013]));
   await settled();
@@ -173,7 +173,7 @@ test('shared memory: who holds more than it may is closed with 1013; by then it 
   await allIsFreeAgain();
 });
 
-test('shared memory: tenants in a row that take all do not keep out the next one', async () => {
+test('shared memory: tenants that use all memory one after the other do not lock out the next one', async () => {
   onConnection = (socket) => socket.send(unfinished, { fin: false });
   await openAll('hostile-1', '/hostile');
   dial('hostile-2', '/hostile');
@@ -182,7 +182,7 @@ test('shared memory: tenants in a row that take all do not keep out the next one
   await allIsFreeAgain();
 });
 
-test('shared memory: one organization may have all places but an 8th, and when all are taken it is busy', async () => {
+test('shared memory: one organization gets all slots but an 8th, and then 503', async () => {
   expect(await openAll('one', '/quiet')).toBe(14);
   expect(await answered(dial('two', '/quiet'))).toBeNull();
   expect(await answered(dial('three', '/quiet'))).toBeNull();
@@ -192,7 +192,7 @@ test('shared memory: one organization may have all places but an 8th, and when a
 });
 
 test.each(['the agent', 'the provider'])(
-  'shared memory: a message of %s that is too big ends the session',
+  'shared memory: a message of %s that is too big closes the session',
   async (who) => {
     onConnection = (socket) => {
       if (who === 'the provider') socket.send(Buffer.alloc(MIB + 1));
@@ -203,7 +203,7 @@ test.each(['the agent', 'the provider'])(
     const closed = closeOf(agent);
     await answered(agent);
     if (who === 'the agent') agent.send(Buffer.alloc(MIB + 1));
-    // The server breaks the connection of an agent, and sends no code.
+    // The server closes the connection of the agent without a code.
     expect((await closed)[0]).toBe(who === 'the agent' ? 1006 : 1009);
     await waitUntil(() => gateway.records.length === 1);
     expect(gateway.records[0]).toMatchObject({ status: 101, error: 'message_too_big', circuitOutcome: 0 });
@@ -215,7 +215,7 @@ test.each(['the agent', 'the provider'])(
   },
 );
 
-test('shared memory: pings of a provider are answered, and nothing of them stays counted', async () => {
+test('shared memory: answers pings of a provider, and no bytes stay counted', async () => {
   const answers: string[] = [];
   onConnection = (socket) => {
     socket.on('pong', (data) => {
@@ -229,7 +229,7 @@ test('shared memory: pings of a provider are answered, and nothing of them stays
   expect(answers).toEqual(Array.from({ length: 50 }, (_, i) => String(i)));
 });
 
-test('shared memory: many small messages pass both ways, and nothing of them stays counted', async () => {
+test('shared memory: many small messages pass both ways, and no bytes stay counted', async () => {
   const agent = dial('one', '/echo');
   await answered(agent);
   let echoed = 0;
@@ -238,7 +238,7 @@ test('shared memory: many small messages pass both ways, and nothing of them sta
   await waitUntil(() => echoed === 5_000 && gateway.server.webSocketBytes === 0);
 });
 
-test('shared memory: a message of the largest size passes both ways, in many frames too', async () => {
+test('shared memory: a message of maximum size passes both ways, also in many frames', async () => {
   const agent = dial('one', '/echo');
   await answered(agent);
   const echo = new Promise<Buffer>((resolve) => agent.once('message', (data) => resolve(data as Buffer)));
@@ -251,24 +251,24 @@ const UPGRADE_HEAD =
   `GET /v1/proxy/openai/x HTTP/1.1\r\nHost: gw\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n` +
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n';
 
-/** Ways in which a WebSocket that has a place comes to its end; the handshake has reached the provider, or it is open. */
+/** Ways in which a WebSocket with a slot ends, after its handshake has reached the provider. */
 const ENDINGS: Readonly<Record<string, () => Promise<void>>> = {
-  'the provider refuses the handshake': async () => {
+  'the provider rejects the handshake': async () => {
     http.removeAllListeners('upgrade');
     http.on('upgrade', (_request, socket) => socket.end('HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n'));
     dial('one', '/x').on('error', () => {});
   },
-  'the provider breaks the handshake off': async () => {
+  'the provider aborts the handshake': async () => {
     http.removeAllListeners('upgrade');
     http.on('upgrade', (_request, socket) => socket.destroy());
     dial('one', '/x').on('error', () => {});
   },
-  'nobody listens': async () => {
+  'no server listens': async () => {
     dial('one', '/x').on('error', () => {});
     const upstream = createUpstream('http://127.0.0.1:1', { allowsWebSocket: true });
     gateway.lookup = { context: createContext([upstream]), rejection: null };
   },
-  'the agent leaves during the handshake': async () => {
+  'the agent disconnects during the handshake': async () => {
     http.removeAllListeners('upgrade');
     let begun = false;
     http.on('upgrade', (_request, socket) => {
@@ -292,7 +292,7 @@ const ENDINGS: Readonly<Record<string, () => Promise<void>>> = {
     await waitUntil(() => begun);
     gateway.server.sessionRevoker.revokeMatching(() => true);
   },
-  'the limits refuse it': async () => {
+  'the limits reject it': async () => {
     const held: (() => void)[] = [];
     gateway.pendingAdmissions = held;
     dial('one', '/x').on('error', () => {});
@@ -305,7 +305,7 @@ const ENDINGS: Readonly<Record<string, () => Promise<void>>> = {
     await answered(agent);
     agent.close();
   },
-  'the agent breaks off': async () => {
+  'the agent aborts': async () => {
     const agent = dial('one', '/x');
     await answered(agent);
     agent.terminate();
@@ -314,7 +314,7 @@ const ENDINGS: Readonly<Record<string, () => Promise<void>>> = {
     onConnection = (socket) => socket.close(4000);
     await answered(dial('one', '/x'));
   },
-  'the provider breaks off': async () => {
+  'the provider aborts': async () => {
     onConnection = (socket) => socket.terminate();
     dial('one', '/x').on('error', () => {});
   },
@@ -328,7 +328,7 @@ const ENDINGS: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
-test.each(Object.keys(ENDINGS))('shared memory: %s: its place and its bytes are given back once', async (ending) => {
+test.each(Object.keys(ENDINGS))('shared memory: %s: releases its slot and its bytes once', async (ending) => {
   const taken: number[] = [];
   gateway.onAdmit = () => void taken.push(gateway.server.webSocketSlotsUsed);
   await ENDINGS[ending]!();

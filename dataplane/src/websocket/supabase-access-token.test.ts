@@ -6,7 +6,7 @@ const send = (text: string): string => replaceAccessToken(Buffer.from(text), Buf
 const payload = { config: { broadcast: { self: true } }, access_token: TOKEN };
 const real = { ...payload, access_token: 'sk"real' };
 
-test.each(['phx_join', 'access_token'])('access token: %s of both forms carries the key', (event) => {
+test.each(['phx_join', 'access_token'])('access token: replaces the token in %s messages of both forms', (event) => {
   const object = { topic: 'realtime:a', event, payload, ref: '1', join_ref: '1' };
   expect(JSON.parse(send(JSON.stringify(object)))).toEqual({ ...object, payload: real });
   const array = ['1', '2', 'realtime:a', event, payload];
@@ -25,18 +25,18 @@ test.each([
   ['no JSON', `phx_join access_token ${TOKEN}`],
   ['a larger frame', JSON.stringify(['1', '2', 't', 'phx_join', { ...payload, x: 'x'.repeat(256 * 1024) }])],
   ['a list of nothing', `null ${TOKEN}`],
-])('access token: %s passes unchanged', (_name, text) => {
+])('access token: leaves %s unchanged', (_name, text) => {
   expect(send(text)).toBe(text);
 });
 
-test('access token: names that stand twice leave as one, so that no parser sees a broadcast', () => {
+test('access token: serializes duplicate names once, so that no parser sees a broadcast', () => {
   const text = `{"event":"broadcast","topic":"t","payload":{"access_token":"${TOKEN}"},"event":"phx_join"}`;
   expect(send(text)).toBe('{"event":"phx_join","topic":"t","payload":{"access_token":"sk\\"real"}}');
   const hidden = `{"event":"phx_join","payload":{"access_token":"${TOKEN}"},"payload":{"access_token":"other"}}`;
   expect(send(hidden)).toBe(hidden);
 });
 
-test('access token: a frame that is nested too deeply to be written passes as it is', () => {
+test('access token: leaves a frame unchanged that is nested too deeply to be serialized', () => {
   const nested = `${'['.repeat(30_000)}${']'.repeat(30_000)}`;
   const frame = `["1","2","t","phx_join",{"access_token":"${TOKEN}","x":${nested}}]`;
   expect(send(frame)).toBe(frame);

@@ -8,7 +8,7 @@ import { FRAGMENT_BYTES, QUEUED_OVERHEAD_BYTES } from './agent-outbox.js';
 import { MemoryPool } from './memory-pool.js';
 import { UNSENT_OVERHEAD_BYTES, WebSocketSession } from './websocket-session.js';
 
-/** What the server's socket says of a message. */
+/** Results of the server's send. */
 const FULL = 0;
 const SENT = 1;
 const DROPPED = 2;
@@ -28,7 +28,7 @@ class FakeUpstream extends EventEmitter {
   resume(): void {
     this.paused = false;
   }
-  /** Of messages that it has taken. */
+  /** Callbacks of messages that the socket has taken. */
   readonly taken: (() => void)[] = [];
   send(message: Buffer, _options: object, done: () => void): void {
     this.bufferedAmount += message.length;
@@ -51,7 +51,7 @@ class FakeUpstream extends EventEmitter {
 class FakeAgent {
   status = SENT;
   buffered = 0;
-  /** A message that came in pieces is one. */
+  /** A message in several pieces counts once. */
   readonly received: string[] = [];
   #unfinished = '';
   ended: [code: number, reason: string] | null = null;
@@ -111,7 +111,7 @@ function setup() {
   return { session, upstream, agent, ended, gone, pool, say, read };
 }
 
-test('session: the upstream waits until the agent’s side is open', () => {
+test('session: pauses the upstream until the agent’s side is open', () => {
   const { session, upstream, agent } = setup();
   expect(upstream.paused).toBe(true);
   session.onAgentOpen(agent as never);
@@ -136,7 +136,7 @@ test('session: an agent whose socket is full pauses the upstream until it drains
   expect(agent.received).toEqual(['one', 'two', 'three']);
 });
 
-test('session: a message that the agent’s socket dropped ends both sides once', () => {
+test('session: closes both sides once when the agent’s socket dropped a message', () => {
   const { session, upstream, agent, ended, say } = setup();
   session.onAgentOpen(agent as never);
   agent.status = DROPPED;
@@ -147,7 +147,7 @@ test('session: a message that the agent’s socket dropped ends both sides once'
   expect(agent.received).toEqual(['lost']);
 });
 
-test('session: an upstream that does not take what the agent sends ends both sides', () => {
+test('session: closes both sides when the upstream does not read the agent’s messages', () => {
   const { session, upstream, agent, ended } = setup();
   session.onAgentOpen(agent as never);
   upstream.bufferedAmount = 16 * 1024 * 1024 + 1;
@@ -156,7 +156,7 @@ test('session: an upstream that does not take what the agent sends ends both sid
   expect([upstream.closed, agent.ended, ended.length]).toEqual([[end], end, 1]);
 });
 
-test('session: a long message leaves in pieces, as the agent takes them, and all of it is counted until then', () => {
+test('session: sends a long message in pieces as the agent reads, and counts all of it until then', () => {
   const { session, upstream, agent, pool, say } = setup();
   session.onAgentOpen(agent as never);
   const long = 'abc'.repeat(FRAGMENT_BYTES);
@@ -166,8 +166,8 @@ test('session: a long message leaves in pieces, as the agent takes them, and all
   expect([agent.received, upstream.paused]).toEqual([[], true]);
   const [inLong, inShort] = [long.length + QUEUED_OVERHEAD_BYTES, 5 + QUEUED_OVERHEAD_BYTES];
   for (const ours of [inLong + inShort, inLong + inShort, inShort]) {
-    expect(pool.bytes).toBe(FRAGMENT_BYTES + ours); // and the piece that the server has
-    session.onAgentWritable(); // nothing has moved
+    expect(pool.bytes).toBe(FRAGMENT_BYTES + ours); // And the piece that the server has.
+    session.onAgentWritable(); // No bytes have moved.
     agent.buffered = 0;
     session.onAgentWritable();
   }
@@ -177,7 +177,7 @@ test('session: a long message leaves in pieces, as the agent takes them, and all
   expect([pool.bytes, upstream.paused]).toEqual([0, false]);
 });
 
-test('session: what the upstream said before it closed reaches an agent that reads slowly, and then the close', () => {
+test('session: delivers the upstream’s last messages to a slow agent before the close', () => {
   const { session, upstream, agent, ended, say } = setup();
   session.onAgentOpen(agent as never);
   agent.status = FULL;
@@ -191,7 +191,7 @@ test('session: what the upstream said before it closed reaches an agent that rea
   expect([ended.length, agent.ended, agent.received.length]).toEqual([1, [4000, 'done'], 1]);
 });
 
-test('session: answers to pings that the agent does not read end it', () => {
+test('session: ends when the agent does not read pongs', () => {
   const { session, upstream, agent, ended, say } = setup();
   session.onAgentOpen(agent as never);
   agent.buffered = 100;
@@ -205,13 +205,13 @@ test('session: answers to pings that the agent does not read end it', () => {
   expect([ended.length, agent.ended]).toEqual([1, [1013, 'the agent is too slow']]);
 });
 
-test('session: what is read of an unfinished message is counted until it ends', () => {
+test('session: counts the bytes of an unfinished message until it ends', () => {
   const { session, agent, pool, say, read } = setup();
   session.onAgentOpen(agent as never);
   read(1000);
   read(1000);
   expect(pool.bytes).toBe(2 * (1000 + 512));
-  say('whole'); // ends in the third read
+  say('whole'); // Ends in the third read.
   expect(pool.bytes).toBe(0);
   read(1000);
   expect(pool.bytes).toBe(0);
@@ -219,7 +219,7 @@ test('session: what is read of an unfinished message is counted until it ends', 
   expect(pool.bytes).toBe(1512);
 });
 
-test('session: pings and pongs of the upstream are no part of a message; answers that wait are counted', () => {
+test('session: counts pings and pongs as no part of a message, and counts queued pongs', () => {
   const { session, upstream, agent, pool, read } = setup();
   session.onAgentOpen(agent as never);
   read(1000);
@@ -233,14 +233,14 @@ test('session: pings and pongs of the upstream are no part of a message; answers
   expect(pool.bytes).toBe(unfinished + 10 * (4 + UNSENT_OVERHEAD_BYTES));
   for (const taken of upstream.taken) taken();
   expect(pool.bytes).toBe(unfinished);
-  read(1); // the first byte of a ping
+  read(1); // The first byte of a ping.
   upstream.emit('ping', Buffer.alloc(4));
   read(5);
   upstream.taken.at(-1)!();
   expect(pool.bytes).toBe(unfinished + 512);
 });
 
-test('session: a message that waits takes more than its bytes: small ones are counted as what they take', () => {
+test('session: counts the memory overhead of queued small messages', () => {
   const { session, upstream, agent, pool, say } = setup();
   session.onAgentOpen(agent as never);
   for (let i = 0; i < 10; i++) session.onAgentMessage(new ArrayBuffer(1), true);
@@ -249,10 +249,10 @@ test('session: a message that waits takes more than its bytes: small ones are co
   expect(pool.bytes).toBe(0);
   agent.status = FULL;
   for (let i = 0; i < 11; i++) say('x');
-  expect(pool.bytes).toBe(1 + 10 * (1 + QUEUED_OVERHEAD_BYTES)); // the first is the server's
+  expect(pool.bytes).toBe(1 + 10 * (1 + QUEUED_OVERHEAD_BYTES)); // The first message is held by the server.
 });
 
-test('session: one whose organization may hold no more ends, and its upstream is cut when it sends on', () => {
+test('session: ends when its organization is out of memory, and cuts the upstream off when it sends more', () => {
   const { session, upstream, agent, ended, gone, pool, read } = setup();
   session.onAgentOpen(agent as never);
   read(55 * MIB);
@@ -264,10 +264,10 @@ test('session: one whose organization may hold no more ends, and its upstream is
   read(2 * MIB);
   expect(upstream.terminated).toBe(1);
   upstream.emit('close', 1006, Buffer.alloc(0));
-  expect(pool.organizationCount).toBe(1); // the agent's connection may still be there
+  expect(pool.organizationCount).toBe(1); // The agent's connection may still be open.
 });
 
-test('session: room that another organization needs is given back at once', () => {
+test('session: releases memory at once when another organization needs it', () => {
   const { session, upstream, agent, ended, gone, pool, read } = setup();
   session.onAgentOpen(agent as never);
   read(50 * MIB);
@@ -276,11 +276,11 @@ test('session: room that another organization needs is given back at once', () =
   expect([upstream.terminated, agent.ended?.[0], ended.length, gone.length]).toEqual([1, 1013, 1, 0]);
 });
 
-test('session: a message of the upstream that is too big ends both sides', () => {
+test('session: closes both sides when a message of the upstream is too big', () => {
   const { session, upstream, agent } = setup();
   session.onAgentOpen(agent as never);
   upstream.emit('error', Object.assign(new Error('odd frame'), { code: 'WS_ERR_INVALID_OPCODE' }));
-  expect(agent.ended).toBeNull(); // a close follows
+  expect(agent.ended).toBeNull(); // A close follows.
   upstream.emit('error', Object.assign(new Error('too long'), { code: 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH' }));
   expect(agent.ended).toEqual([1009, 'the message of the provider is too big']);
   expect([session.exchange.errorClass, session.exchange.upstreamCall.responseComplete]).toEqual([
@@ -289,7 +289,7 @@ test('session: a message of the upstream that is too big ends both sides', () =>
   ]);
 });
 
-test('session: a message of the agent after the upstream’s close is neither sent nor counted', () => {
+test('session: neither sends nor counts a message of the agent after the upstream’s close', () => {
   const { session, upstream, agent, pool, ended } = setup();
   session.onAgentOpen(agent as never);
   upstream.readyState = 2;
@@ -301,15 +301,15 @@ test('session: a message of the agent after the upstream’s close is neither se
 });
 
 const ENDS: Readonly<Record<string, (scene: ReturnType<typeof setup>) => void>> = {
-  'the gateway ends it': ({ session }) => session.close(1008, 'revoked'),
+  'the gateway closes': ({ session }) => session.close(1008, 'revoked'),
   'the upstream closes': ({ upstream }) => void upstream.emit('close', 1000, Buffer.from('done')),
-  'the upstream breaks off': ({ upstream }) => void upstream.emit('close', 1006, Buffer.alloc(0)),
+  'the upstream aborts': ({ upstream }) => void upstream.emit('close', 1006, Buffer.alloc(0)),
   'the agent closes': ({ session }) => session.onAgentClose(1000, new ArrayBuffer(0)),
-  'the agent is gone': ({ session }) => session.abort(),
+  'the agent disconnects': ({ session }) => session.abort(),
 };
 
 test.each(Object.keys(ENDS).flatMap((first) => Object.keys(ENDS).map((then) => [first, then] as const)))(
-  'session: %s, then %s: it ends once, as it ended first',
+  'session: %s, then %s: ends once, with the first result',
   (first, then) => {
     const scene = setup();
     const { session, upstream, agent, ended } = scene;
@@ -329,19 +329,22 @@ test.each(Object.keys(ENDS).flatMap((first) => Object.keys(ENDS).map((then) => [
   },
 );
 
-test.each(Object.keys(ENDS))('session: %s: it is gone once, when both connections are', async (how) => {
-  const scene = setup();
-  const { session, upstream, agent, gone, pool, read } = scene;
-  session.onAgentOpen(agent as never);
-  read(MIB);
-  ENDS[how]!(scene);
-  const upstreamIsGone = how.startsWith('the upstream');
-  expect([gone.length, pool.organizationCount]).toEqual([0, 1]);
-  if (!upstreamIsGone) upstream.emit('close', 1000, Buffer.alloc(0));
-  expect(gone.length).toBe(0); // the agent's connection may still be there
-  await waitUntil(() => gone.length === 1);
-  expect([gone, pool.bytes, pool.organizationCount]).toEqual([[session], 0, 0]);
-  session.close();
-  upstream.emit('close', 1000, Buffer.alloc(0));
-  expect([gone.length, pool.bytes]).toEqual([1, 0]);
-});
+test.each(Object.keys(ENDS))(
+  'session: %s: reports the disconnect once, when both connections have closed',
+  async (how) => {
+    const scene = setup();
+    const { session, upstream, agent, gone, pool, read } = scene;
+    session.onAgentOpen(agent as never);
+    read(MIB);
+    ENDS[how]!(scene);
+    const upstreamIsGone = how.startsWith('the upstream');
+    expect([gone.length, pool.organizationCount]).toEqual([0, 1]);
+    if (!upstreamIsGone) upstream.emit('close', 1000, Buffer.alloc(0));
+    expect(gone.length).toBe(0); // The agent's connection may still be open.
+    await waitUntil(() => gone.length === 1);
+    expect([gone, pool.bytes, pool.organizationCount]).toEqual([[session], 0, 0]);
+    session.close();
+    upstream.emit('close', 1000, Buffer.alloc(0));
+    expect([gone.length, pool.bytes]).toEqual([1, 0]);
+  },
+);

@@ -51,7 +51,7 @@ function dial(path: string, protocols: string[] = []): WebSocket {
   });
 }
 
-/** An open connection with what its agent received. */
+/** An open connection and the messages that its agent received. */
 async function opened(path: string, protocols: string[] = []): Promise<{ agent: WebSocket; received: string[] }> {
   const agent = dial(path, protocols);
   const received: string[] = [];
@@ -66,7 +66,7 @@ async function opened(path: string, protocols: string[] = []): Promise<{ agent: 
 const closeOf = (socket: WebSocket): Promise<[code: number, reason: string]> =>
   new Promise((resolve) => socket.once('close', (code, reason) => resolve([code, reason.toString()])));
 
-test('websocket: an open one holds its place among the calls under way, until it ends', async () => {
+test('websocket: an open session uses a call slot until it ends', async () => {
   await gateway.stop();
   const { port } = http.address() as AddressInfo;
   const context = createContext([createUpstream(`http://127.0.0.1:${port}`, { allowsWebSocket: true })]);
@@ -85,7 +85,7 @@ test('websocket: an open one holds its place among the calls under way, until it
   await opened('/again');
 });
 
-test('websocket: with a hard budget a metered one is refused: nothing in it would be seen', async () => {
+test('websocket: rejects a metered WebSocket with a hard budget, as its usage would not be seen', async () => {
   const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
   const terms = createTestLimits({ agentId: 'agent-1', budgetCents: 100, hardBudget: true });
   const upgrade = (usageFormat: 'openai' | 'none') => {
@@ -101,7 +101,7 @@ test('websocket: with a hard budget a metered one is refused: nothing in it woul
   free.close();
 });
 
-test('websocket: with a rule for models every one is refused: its messages name models that nobody reads', async () => {
+test('websocket: rejects every WebSocket with a rule for models, as the gateway does not read the models in messages', async () => {
   const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
   const policy = { closed: false, calls: null, models: { allow: ['*'], deny: [] } };
   const modelCalls = [{ call: '* /v1/realtime', at: 'free' }];
@@ -114,7 +114,7 @@ test('websocket: with a rule for models every one is refused: its messages name 
   expect([gateway.admissions.length, provider]).toEqual([0, null]);
 });
 
-test('websocket: a pause while a probe place is awaited is noticed, and the place is given back', async () => {
+test('websocket: rejects an agent that is paused while it waits for a probe lease, and releases the lease', async () => {
   gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
   const held: ((lease: string | null) => void)[] = [];
   gateway.pendingProbes = held;
@@ -126,7 +126,7 @@ test('websocket: a pause while a probe place is awaited is noticed, and the plac
   expect([gateway.admissions.length, gateway.releasedProbes, provider]).toEqual([0, ['lease-1'], null]);
 });
 
-test('websocket: one that has ended is no connection any more, whoever ended it', async () => {
+test('websocket: stops counting the connection of an ended session, whichever side ended it', async () => {
   const { connections } = gateway.server;
   const ends: ((agent: WebSocket) => void)[] = [
     (agent) => agent.close(),
@@ -144,7 +144,7 @@ test('websocket: one that has ended is no connection any more, whoever ended it'
   }
 });
 
-test('websocket: open ones count in their organization’s share', async () => {
+test('websocket: open sessions count towards their organization’s concurrency limit', async () => {
   await gateway.stop();
   const { port } = http.address() as AddressInfo;
   const context = createContext([createUpstream(`http://127.0.0.1:${port}`, { allowsWebSocket: true })]);
@@ -186,13 +186,13 @@ test.each([
   agent.socket.destroy();
 });
 
-test('websocket: target, subprotocol and credential go up; messages go both ways; one record at the end', async () => {
+test('websocket: forwards target, subprotocol and credential, carries messages both ways, and writes one record', async () => {
   const { agent, received } = await opened('/live?a=%2F&b', ['one', 'two']);
   expect(handshake!.url).toBe('/live?a=%2F&b');
   expect(handshake!.headers.authorization).toBe(`Bearer ${PROVIDER_KEY}`);
   expect(handshake!.headers['sec-websocket-protocol']).toBe('one,two');
   expect(agent.protocol).toBe('two');
-  expect(handshake!.headers).not.toHaveProperty('sec-websocket-extensions'); // the agent offered some
+  expect(handshake!.headers).not.toHaveProperty('sec-websocket-extensions'); // Although the agent offered some.
   const fromAgent: [string, boolean][] = [];
   provider!.on('message', (data, isBinary) => void fromAgent.push([data.toString(), isBinary]));
   agent.send('hello');
@@ -223,7 +223,7 @@ test('websocket: target, subprotocol and credential go up; messages go both ways
   expect(gateway.server.inflight).toBe(0);
 });
 
-test('websocket: of the subprotocols that an agent offers, tokens go up once each', async () => {
+test('websocket: forwards each valid subprotocol of an agent once', async () => {
   const agent = await connectRaw(gateway.port);
   agent.send(
     `GET /v1/proxy/openai/live HTTP/1.1\r\nHost: gateway\r\nAuthorization: Bearer ${GATEWAY_TOKEN}\r\n` +
@@ -236,7 +236,7 @@ test('websocket: of the subprotocols that an agent offers, tokens go up once eac
   agent.socket.destroy();
 });
 
-test('websocket: the credential is masked in whole messages, fragments and the reason of a close', async () => {
+test('websocket: masks the credential in whole messages, fragments and close reasons', async () => {
   const { agent, received } = await opened('/live');
   provider!.send(`you are ${PROVIDER_KEY}`);
   provider!.send(`you are ${PROVIDER_KEY.slice(0, 5)}`, { fin: false });
@@ -254,7 +254,7 @@ test('websocket: the credential is masked in whole messages, fragments and the r
   expect(await closed).toEqual([4001, `bye ${stars}`]);
 });
 
-/** What the provider gets of an agent's messages. */
+/** Returns what the provider receives of an agent's messages. */
 async function sentUp(agent: WebSocket, messages: readonly (string | Buffer)[]): Promise<string[]> {
   const got: string[] = [];
   provider!.on('message', (data) => void got.push(data.toString()));
@@ -266,12 +266,12 @@ async function sentUp(agent: WebSocket, messages: readonly (string | Buffer)[]):
 const JOIN = JSON.stringify(['1', '2', 'realtime:a', 'phx_join', { access_token: GATEWAY_TOKEN }]);
 const BROADCAST = JSON.stringify(['1', '3', 'realtime:a', 'broadcast', { access_token: GATEWAY_TOKEN }]);
 
-test('websocket: elsewhere than at supabase a gateway token inside a message stays what it is', async () => {
+test('websocket: leaves a gateway token in messages to other providers than supabase unchanged', async () => {
   const { agent } = await opened('/live');
   expect(await sentUp(agent, [JOIN, BROADCAST])).toEqual([JOIN, BROADCAST]);
 });
 
-test('websocket: a supabase join carries the real key; broadcasts and binary messages never do', async () => {
+test('websocket: a supabase join carries the provider credential; broadcasts and binary messages never do', async () => {
   const { context } = gateway.lookup;
   const upstream = context!.upstreams.get('openai')!;
   const injection = { ...(upstream.injection as HeaderInjection), bearerUnlessUserJwt: `Bearer ${PROVIDER_KEY}` };
@@ -281,7 +281,7 @@ test('websocket: a supabase join carries the real key; broadcasts and binary mes
   expect(got).toEqual([JOIN.replace(GATEWAY_TOKEN, PROVIDER_KEY), BROADCAST, JOIN]);
 });
 
-test('websocket: the upstream’s close reaches the agent', async () => {
+test('websocket: forwards the upstream’s close to the agent', async () => {
   const { agent } = await opened('/live');
   const closed = closeOf(agent);
   provider!.close(4002, 'enough');
@@ -289,7 +289,7 @@ test('websocket: the upstream’s close reaches the agent', async () => {
   await waitUntil(() => gateway.records.length === 1);
 });
 
-test('websocket: an upstream that breaks off is booked as cut', async () => {
+test('websocket: books a session as upstream_cut when the upstream aborts', async () => {
   const { agent } = await opened('/live');
   const closed = closeOf(agent);
   provider!.terminate();
@@ -298,7 +298,7 @@ test('websocket: an upstream that breaks off is booked as cut', async () => {
   expect(gateway.records[0]).toMatchObject({ error: 'upstream_cut', circuitOutcome: 2 });
 });
 
-test('websocket: revocation ends the session, and only the revoked one', async () => {
+test('websocket: a revocation closes the revoked session only', async () => {
   const { agent } = await opened('/live');
   gateway.server.sessionRevoker.revokeMatching(() => false);
   expect(gateway.server.sessions.size).toBe(1);
@@ -309,7 +309,7 @@ test('websocket: revocation ends the session, and only the revoked one', async (
   expect(gateway.records[0]).toMatchObject({ status: 101, error: 'revoked' });
 });
 
-test('websocket: a revocation during the upstream’s handshake ends it, and nothing opens', async () => {
+test('websocket: a revocation during the upstream’s handshake aborts it, and no session opens', async () => {
   http.removeAllListeners('upgrade');
   const handshakes: Duplex[] = [];
   let left = 0;
@@ -328,7 +328,7 @@ test('websocket: a revocation during the upstream’s handshake ends it, and not
   expect([gateway.server.sessions.size, gateway.server.inflight]).toEqual([0, 0]);
 });
 
-test('websocket: what was revoked while the limits were asked is refused, and nothing goes upstream', async () => {
+test('websocket: rejects a call that was revoked while the limits were checked, and sends nothing upstream', async () => {
   const held: (() => void)[] = [];
   gateway.pendingAdmissions = held;
   const refused = refusalOf(dial('/live'));
@@ -339,7 +339,7 @@ test('websocket: what was revoked while the limits were asked is refused, and no
   expect([handshake, gateway.server.sessions.size, gateway.server.inflight]).toEqual([null, 0, 0]);
 });
 
-test('websocket: an address that a tenant gave is dialled as one, and refused where it is private', async () => {
+test('websocket: dials a tenant’s address through the egress guard, which rejects private ones', async () => {
   const { port } = http.address() as AddressInfo;
   const upstream = createUpstream(`http://127.0.0.1:${port}`, { allowsWebSocket: true, isTenantAddress: true });
   gateway.lookup = { context: createContext([upstream]), rejection: null };
@@ -347,16 +347,16 @@ test('websocket: an address that a tenant gave is dialled as one, and refused wh
   expect(handshake).toBeNull();
 });
 
-test('websocket: after a resync each session is looked at again', async () => {
+test('websocket: checks each session again after a resync', async () => {
   const { agent } = await opened('/live');
   const closed = closeOf(agent);
   gateway.server.sessionRevoker.recheckAll();
-  gateway.lookup = { context: createContext([]), rejection: null }; // the account is gone
+  gateway.lookup = { context: createContext([]), rejection: null }; // The account was deleted.
   gateway.server.sessionRevoker.recheckAll();
   expect(await closed).toEqual([1008, 'access was revoked']);
 });
 
-test('websocket: a drain ends sessions and books them as shutdown', async () => {
+test('websocket: a drain closes sessions and books them as shutdown', async () => {
   const { agent } = await opened('/live');
   const closed = closeOf(agent);
   await gateway.server.drain(1_000);
@@ -364,7 +364,7 @@ test('websocket: a drain ends sessions and books them as shutdown', async () => 
   expect(gateway.records[0]).toMatchObject({ error: 'shutdown', websocket: true });
 });
 
-/** Status and body with which an upgrade was refused. */
+/** Status and body of a rejected upgrade. */
 function refusalOf(agent: WebSocket): Promise<[status: number, body: string]> {
   return new Promise((resolve, reject) => {
     agent.on('error', reject);
@@ -378,7 +378,7 @@ function refusalOf(agent: WebSocket): Promise<[status: number, body: string]> {
   });
 }
 
-test('websocket: a refusal of the upstream passes on with its status, masked', async () => {
+test('websocket: forwards a rejection of the upstream with its status, masked', async () => {
   http.removeAllListeners('upgrade');
   http.on('upgrade', (_request, socket) => {
     socket.end(`HTTP/1.1 403 No\r\nContent-Length: ${PROVIDER_KEY.length + 3}\r\n\r\nno ${PROVIDER_KEY}`);
@@ -389,7 +389,7 @@ test('websocket: a refusal of the upstream passes on with its status, masked', a
   expect(gateway.records[0]).toMatchObject({ status: 403, websocket: true });
 });
 
-test('websocket: the body of a refusal that has no end is cut, and its connection ends', async () => {
+test('websocket: cuts the endless body of an upstream rejection, and closes its connection', async () => {
   http.removeAllListeners('upgrade');
   let ended = false;
   http.on('upgrade', (_request, socket) => {
@@ -409,14 +409,14 @@ test('websocket: the body of a refusal that has no end is cut, and its connectio
   await waitUntil(() => ended);
 });
 
-/** A gateway that waits for an upstream's handshake as long as a test likes to. */
+/** A gateway with the given timeout for the upstream's handshake. */
 async function restartImpatient(): Promise<void> {
   await gateway.stop();
   gateway = await ProxyFixture.start(gateway.lookup.context!, { handshakeTimeoutMs: 300 });
   http.removeAllListeners('upgrade');
 }
 
-test('websocket: an upstream that takes the connection and answers no handshake is a timeout', async () => {
+test('websocket: books a timeout when the upstream accepts the connection and does not answer the handshake', async () => {
   await restartImpatient();
   let ended = false;
   http.on('upgrade', (_request, socket) => {
@@ -431,18 +431,18 @@ test('websocket: an upstream that takes the connection and answers no handshake 
   await waitUntil(() => ended);
 });
 
-test('websocket: a refusal whose body falls silent passes on as far as it came', async () => {
+test('websocket: forwards the received part of an upstream rejection whose body stalls', async () => {
   await restartImpatient();
   http.on('upgrade', (_request, socket) => {
     socket.on('error', () => {}).write('HTTP/1.1 403 No\r\nContent-Length: 999\r\n\r\nno entry, because');
   });
   let [status, body] = await refusalOf(dial('/live'));
-  // A busy machine may be late with the head itself.
+  // A busy machine may deliver the head late.
   while (status === 504) [status, body] = await refusalOf(dial('/live'));
   expect([status, JSON.parse(body).providerAnswer]).toEqual([403, 'no entry, ']);
 });
 
-test('websocket: a refusal that breaks off inside the credential shows no piece of it', async () => {
+test('websocket: shows no part of the credential when an upstream rejection ends inside it', async () => {
   http.removeAllListeners('upgrade');
   http.on('upgrade', (_request, socket) => {
     socket.end(`HTTP/1.1 403 No\r\nContent-Length: 999\r\n\r\nyour key is ${PROVIDER_KEY.slice(0, 9)}`);
@@ -451,7 +451,7 @@ test('websocket: a refusal that breaks off inside the credential shows no piece 
   expect(JSON.parse(body)).toMatchObject({ providerAnswer: 'your key is ' });
 });
 
-test('websocket: as a probe its upstream’s consent counts at once, and its end not again', async () => {
+test('websocket: a probe reports success when the upstream accepts, and not again at its end', async () => {
   gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
   const { agent } = await opened('/live');
   expect(gateway.goodProbes).toEqual([[gateway.lookup.context!.upstreams.get('openai')!.circuitKey, 7, 'lease-1']]);
@@ -461,7 +461,7 @@ test('websocket: as a probe its upstream’s consent counts at once, and its end
   expect(gateway.releasedProbes).toEqual([]);
 });
 
-test('websocket: as a probe a failed handshake is booked at once, with its lease', async () => {
+test('websocket: books a failed handshake of a probe at once, with its lease', async () => {
   gateway.circuit = { state: 'HALF_OPEN', epoch: 7, openUntilMs: 0 };
   http.removeAllListeners('upgrade');
   http.on('upgrade', (_request, socket) => socket.destroy());
@@ -477,7 +477,7 @@ test('websocket: as a probe a failed handshake is booked at once, with its lease
 test.each([
   ['a provider without WebSockets', 501, { allowsWebSocket: false }],
   ['an unassigned account', 403, { accountStatus: 'needs_credentials' }],
-] as const)('websocket: %s is %i before anything goes upstream', async (_name, expected, changes) => {
+] as const)('websocket: rejects %s with %i before anything goes upstream', async (_name, expected, changes) => {
   const origin = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
   gateway.lookup = {
     context: createContext([createUpstream(origin, { allowsWebSocket: true, ...changes })]),
@@ -492,7 +492,7 @@ test.each([
   expect(gateway.admissions).toHaveLength(0);
 });
 
-test('websocket: what a slow agent does not take stays with the provider, and all of it arrives in the end', async () => {
+test('websocket: a slow agent pauses the provider and receives every message in the end', async () => {
   const { agent, received } = await opened('/live');
   agent.pause();
   const message = 'm'.repeat(1024 * 1024);
@@ -502,14 +502,14 @@ test('websocket: what a slow agent does not take stays with the provider, and al
     before = provider!.bufferedAmount;
     for (let i = 0; i < 200; i++) await new Promise((resolve) => setImmediate(resolve));
   }
-  // How much of it the system's own buffers hold is not ours to say; without the pause the gateway holds it all.
+  // The operating system buffers an unknown part of it; without the pause the gateway would hold all of it.
   expect(provider!.bufferedAmount).toBeGreaterThan(message.length);
   expect(gateway.server.sessions.size).toBe(1);
   agent.resume();
   await waitUntil(() => received.length === 64);
 });
 
-test('websocket: one whose upstream agrees during a drain is refused, ended and booked as shutdown', async () => {
+test('websocket: rejects a session whose upstream accepts during a drain, and books it as shutdown', async () => {
   let agree: (() => void) | null = null;
   http.removeAllListeners('upgrade');
   const late = new WebSocketServer({ noServer: true });
@@ -530,7 +530,7 @@ test('websocket: one whose upstream agrees during a drain is refused, ended and 
   expect(gateway.records[0]).toMatchObject({ error: 'shutdown', responseStatus: 503, circuitOutcome: 0 });
 });
 
-test('websocket: a header named like a property of every object goes up', async () => {
+test('websocket: forwards a header named like a property of every object', async () => {
   const agent = new WebSocket(`ws://127.0.0.1:${gateway.port}/v1/proxy/openai/live`, {
     headers: { authorization: `Bearer ${GATEWAY_TOKEN}`, constructor: 'one' },
   });
@@ -538,7 +538,7 @@ test('websocket: a header named like a property of every object goes up', async 
   expect(Object.getOwnPropertyDescriptor(handshake!.headers, 'constructor')?.value).toBe('one');
 });
 
-test('websocket: one ends when its key does', async () => {
+test('websocket: closes a session when its key expires', async () => {
   const keyExpiresAtMs = Date.now() + 3_600_000;
   const upstream = gateway.lookup.context!.upstreams.get('openai')!;
   gateway.lookup = { context: createContext([upstream], { keyExpiresAtMs }), rejection: null };

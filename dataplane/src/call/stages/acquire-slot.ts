@@ -1,10 +1,10 @@
-/** Refuses what goes beyond the organization's share of calls under way, or of WebSockets. */
+/** Rejects a call past the organization's concurrency limit for calls or WebSockets. */
 
 import type { Rejection } from '../../rejection/rejections.js';
 import type { RoutedExchange } from '../exchange.js';
 import { DONE, NEXT, type RoutedStage } from '../pipeline.js';
 
-/** Null: it has a place. */
+/** Null: a slot was acquired. */
 export type AcquireSlot = (exchange: RoutedExchange) => Rejection | null;
 
 export const createAcquireSlotStage =

@@ -1,4 +1,7 @@
-/** Budgets: what they cannot see, or a hard one cannot bound, is refused; the body that says what a call may cost is read. */
+/**
+ * Rejects a call whose cost a budget cannot see or a hard budget cannot bound. Sets the body's reader when the body
+ * states the cost.
+ */
 import { planReservation as plan } from '../../reservation/compute-reservation.js';
 import { DONE, NEXT, type RoutedStage } from '../pipeline.js';
 
