@@ -14,6 +14,7 @@ import type { CorkContext } from '../listener/cork-context.js';
 import type { RequestBody } from '../listener/request-body.js';
 import type { UsageMeter } from '../metering/reading/usage-meter.js';
 import type { BodyModelReader } from '../policy/body/body-model-reader.js';
+import type { MaxCostInput } from '../pricing/max-cost.js';
 import type { Rejection } from '../rejection/rejections.js';
 import type { ObjectRequest } from '../s3/object-request.js';
 import type { RequestedOutput, RequestScanner } from '../scan/request-scanner.js';
@@ -21,7 +22,6 @@ import type { TokenPosition } from '../upstream/credentials/gateway-token-positi
 import type { ProxyTarget } from '../upstream/proxy-target.js';
 import type { AgentResponse, UpgradableResponse, WebSocketHandshake } from './agent-response.js';
 import type { DeferredUsageBatcher } from './deferred-usage.js';
-import type { ReservedOutput } from './reserved-output.js';
 
 /** Delay of a rejection that is tarpitted, ms. */
 const TARPIT_DELAY_MS = 1_000;
@@ -83,6 +83,17 @@ export interface RouteResult {
   readonly upstream: Upstream;
   /** The part of the request that held the gateway token. */
   readonly tokenPosition: TokenPosition;
+}
+
+/** The output that a reservation covers beside the request. */
+export interface ReservedOutput {
+  /** Output tokens of all answers together. */
+  readonly tokens: number;
+  /** The request itself states this maximum. */
+  readonly isStatedByRequest: boolean;
+  readonly answerCount: number;
+  /** The call that the reservation was computed for. */
+  readonly call: MaxCostInput;
 }
 
 /** What the request asks for, and the rights of its gateway token. Filled in phase ACCEPTED. */

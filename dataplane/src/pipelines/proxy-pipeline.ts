@@ -8,28 +8,39 @@
  * first byte goes upstream, so an agent that delays its body outlives neither a limit nor a revocation.
  */
 
+import type { Breakers } from '../breaker/breakers.js';
 import type { CallMetering } from '../call/call-metering.js';
 import type { CallMetrics } from '../call/call-metrics.js';
+import type { FailureHandler } from '../call/failure-handler.js';
 import { Pipeline } from '../call/pipeline.js';
 import type { Settle } from '../call/settle.js';
-import { createAcquireSlotStage } from '../call/stages/acquire-slot.js';
+import { type AcquireSlot, createAcquireSlotStage } from '../call/stages/acquire-slot.js';
 import { createAdmitStage } from '../call/stages/admit.js';
-import { createAuthenticateStage } from '../call/stages/authenticate.js';
+import { type AuthenticateDeps, createAuthenticateStage } from '../call/stages/authenticate.js';
 import { createBufferBodyStage } from '../call/stages/buffer-body.js';
-import { checkBodyModels } from '../call/stages/check-body-models.js';
 import { createBreakerPrecheckStage, createBreakerStage } from '../call/stages/check-breaker.js';
-import { checkCallPolicy } from '../call/stages/check-call-policy.js';
+import { checkBodyModels, checkCallPolicy } from '../call/stages/check-call-policy.js';
 import { createForwardStage } from '../call/stages/forward.js';
 import { planReservationStage } from '../call/stages/plan-reservation.js';
 import { createRecheckAccessStage } from '../call/stages/recheck-access.js';
 import { parseRequestTarget, route } from '../call/stages/route.js';
 import { BufferedBodyMemory } from '../concurrency/buffered-body-memory.js';
+import type { Counters } from '../limits/counters.js';
 import { GatewayUrlResolver } from '../response/gateway-url.js';
 import { IdleFlushTimer } from '../response/idle-flush-timer.js';
 import { planResponse } from '../response/plan-response.js';
 import type { RelayDeps } from '../response/relay.js';
 import type { ConnectionPools } from '../upstream/connections/connection-pools.js';
-import type { PipelineDeps } from './pipeline-deps.js';
+
+/** Dependencies of every pipeline. */
+export interface PipelineDeps
+  extends Pick<AuthenticateDeps, 'contexts' | 'unauthenticatedLimiter' | 'onAuthenticated'> {
+  readonly counters: Pick<Counters, 'admit' | 'growReservation' | 'settle' | 'peek'>;
+  readonly breakers: Breakers;
+  readonly acquireOrgSlot: AcquireSlot;
+  readonly metering: CallMetering;
+  readonly failures: FailureHandler;
+}
 
 interface ProxyPipelineDeps extends PipelineDeps {
   readonly options: {

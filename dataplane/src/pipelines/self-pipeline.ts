@@ -2,7 +2,7 @@
 import { Pipeline } from '../call/pipeline.js';
 import { createAuthenticateStage } from '../call/stages/authenticate.js';
 import { createSelfStatusStage } from '../call/stages/self-status.js';
-import type { PipelineDeps } from './pipeline-deps.js';
+import type { PipelineDeps } from './proxy-pipeline.js';
 
 export function createSelfPipeline(deps: PipelineDeps): Pipeline {
   const {

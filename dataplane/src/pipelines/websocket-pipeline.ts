@@ -9,7 +9,7 @@ import { planReservationStage } from '../call/stages/plan-reservation.js';
 import { createRecheckAccessStage } from '../call/stages/recheck-access.js';
 import { parseRequestTarget, route } from '../call/stages/route.js';
 import { checkWebSocketAllowed, createUpgradeStage, type UpgradeDeps } from '../websocket/upgrade-stages.js';
-import type { PipelineDeps } from './pipeline-deps.js';
+import type { PipelineDeps } from './proxy-pipeline.js';
 
 type WebSocketPipelineDeps = PipelineDeps & UpgradeDeps & { readonly acquireWebSocketSlot: AcquireSlot };
 

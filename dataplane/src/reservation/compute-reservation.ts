@@ -1,8 +1,7 @@
 /** The upper bound of what a call may cost, which a hard budget reserves before it goes upstream. */
 
 import type { CallMetering } from '../call/call-metering.js';
-import type { RoutedExchange } from '../call/exchange.js';
-import type { ReservedOutput } from '../call/reserved-output.js';
+import type { ReservedOutput, RoutedExchange } from '../call/exchange.js';
 import {
   isImagePath,
   isSpeechPath,

@@ -1,6 +1,6 @@
 /** How much of its hold a streamed answer has used, and how much more it would need. */
 
-import type { ReservedOutput } from '../call/reserved-output.js';
+import type { ReservedOutput } from '../call/exchange.js';
 import type { UsageMeter } from '../metering/reading/usage-meter.js';
 
 /** A maximum that nobody stated is a guess, and pieces of an answer are a guess at its tokens. */

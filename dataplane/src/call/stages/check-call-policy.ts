@@ -1,6 +1,6 @@
 /**
- * Checks what the agent may call: sensitive calls, its policy's calls, and a model in the path. `check-body-models.ts`
- * checks a model in the body once the body has arrived.
+ * Checks what the agent may call: sensitive calls, its policy's calls, and a model in the path. A model in the body is
+ * checked once the body has arrived.
  */
 import { createBodyModelReader, parseModelFromPath } from '../../policy/body/body-model-reader.js';
 import { type CallRules, getCallRules, type ModelLocation } from '../../policy/call-rules.js';
@@ -54,3 +54,20 @@ const createCallForbiddenRejection = (exchange: RoutedExchange): Rejection =>
     `${exchange.request.method} ${exchange.routed.target.providerPath}`,
     'The policy of this agent does not allow this call.',
   );
+
+/** Checks the models that the body names, once the body has arrived. */
+export const checkBodyModels: RoutedStage = (exchange) => {
+  if (exchange.admission.bodyReader === null) return NEXT;
+  const rejection = readAndCheckModels(exchange);
+  if (rejection === null) return NEXT;
+  exchange.reject(rejection);
+  return DONE;
+};
+
+function readAndCheckModels(exchange: RoutedExchange): Rejection | null {
+  const read = exchange.admission.bodyReader!.finish(exchange.body!.peekWhole());
+  if ('problem' in read) return createBodyProblemRejection(read.problem);
+  exchange.admission.bodyModels = read.models;
+  const rules = getCallRules(exchange.routed.upstream);
+  return rules === null ? null : checkModelsAllowed(rules, read.models);
+}

@@ -143,14 +143,14 @@ export const STAGES: Area = {
       tests: ['dataplane/src/call/check-call-policy.test.ts'],
     },
     {
-      file: 'dataplane/src/call/stages/check-body-models.ts',
+      file: 'dataplane/src/call/stages/check-call-policy.ts',
       find: `  return rules === null ? null : checkModelsAllowed(rules, read.models);`,
       put: `  return rules === null ? null : checkModelsAllowed(rules, read.models.slice(0, 1));`,
       bug: 'only the first model of a body is checked',
       tests: ['dataplane/src/call/check-call-policy.test.ts'],
     },
     {
-      file: 'dataplane/src/call/stages/check-body-models.ts',
+      file: 'dataplane/src/call/stages/check-call-policy.ts',
       find: `  if ('problem' in read) return createBodyProblemRejection(read.problem);`,
       put: `  if ('problem' in read) return null;`,
       bug: 'a body that can be read in two ways passes',
