@@ -49,7 +49,7 @@ function loadConfigOrExit(): Config {
 async function stop(log: Logger, exitCode: number): Promise<void> {
   if (stopping) return;
   stopping = true;
-  log.info('stopping: finishing calls in flight');
+  log.info('stopping: waiting for inflight calls');
   try {
     await service?.stop();
     ops?.close();
@@ -63,7 +63,7 @@ function stopOnSignals(log: Logger): void {
   process.on('SIGTERM', () => void stop(log, 0));
   process.on('SIGINT', () => void stop(log, 0));
   onSighup({
-    reload: () => log.info('SIGHUP: a data plane has no file to read again; the control plane sends it the prices'),
+    reload: () => log.info('SIGHUP: a data plane has no file to reload; the control plane sends the prices'),
     stop: () => void stop(log, 0),
   });
   // The launcher or the fleet's parent has ended or wants this process to end.

@@ -94,9 +94,9 @@ export class ProxyServer {
   readonly #acceptor: RequestAcceptor;
 
   constructor(deps: ProxyDeps) {
-    const { options, spool, counters, metering, metrics, breakers: circuits, rejectionCounter: tally, log } = deps;
+    const { options, spool, counters, metering, metrics, breakers, rejectionCounter, log } = deps;
     const { sessions } = this;
-    const garbage = new MinorGcPacer(createMinorGcTrigger());
+    const gcPacer = new MinorGcPacer(createMinorGcTrigger());
     const onSettled: CallMetrics['onSettled'] = (exchange, reading, price) =>
       metrics.onSettled(exchange, reading, price);
     const settle = createSettle({
@@ -107,7 +107,7 @@ export class ProxyServer {
       onSettled,
       onReservationExceeded: (nanos) => metrics.onReservationExceeded(nanos),
     });
-    const probes = new ProbeLeases(circuits);
+    const probeLeases = new ProbeLeases(breakers);
     const { inflightMax, inflightPerOrgMax, webSocketsMax } = options;
     const calls = new InflightCalls({
       inflightMax,
@@ -115,34 +115,34 @@ export class ProxyServer {
       webSocketsMax,
       spool,
       settle,
-      probeLeases: probes,
+      probeLeases,
       releaseReservation: (exchange) => releaseReservation(counters, exchange),
       isOverRejectionLimit: (exchange) => deps.unauthenticatedLimiter.isOverRejectionLimit(exchange),
-      rejectionCounter: tally,
+      rejectionCounter,
       metrics,
     });
-    const breakOff = calls.abortCall.bind(calls);
+    const abortCall = calls.abortCall.bind(calls);
     const failures = new FailureHandler({
       settle,
-      abortCall: breakOff,
+      abortCall,
       countInternalError: () => metrics.onInternalError(),
       log,
     });
-    const takeShare: AcquireSlot = (exchange) => calls.acquireOrgSlot(exchange);
-    const parts = { ...deps, settle, failures, gcPacer: garbage, acquireOrgSlot: takeShare };
-    const proxy = createProxyPipeline(parts);
-    const self = createSelfPipeline(parts);
-    const pool = new MemoryPool(options.webSocketPoolBytes);
-    const upgrade = createWebSocketPipeline({
-      ...parts,
+    const acquireOrgSlot: AcquireSlot = (exchange) => calls.acquireOrgSlot(exchange);
+    const pipelineDeps = { ...deps, settle, failures, gcPacer, acquireOrgSlot };
+    const proxyPipeline = createProxyPipeline(pipelineDeps);
+    const selfPipeline = createSelfPipeline(pipelineDeps);
+    const memoryPool = new MemoryPool(options.webSocketPoolBytes);
+    const webSocketPipeline = createWebSocketPipeline({
+      ...pipelineDeps,
       acquireWebSocketSlot: (exchange) => calls.acquireWebSocketSlot(exchange),
       messageBytesMax: options.webSocketMessageBytesMax,
-      memoryPool: pool,
+      memoryPool,
       lingerTimeouts: options.lingerTimeouts,
       corkContext: this.#corkContext,
       handshakeTimeoutMs: options.handshakeTimeoutMs,
       isDraining: () => calls.isDraining,
-      onUpstreamAccepted: (exchange) => probes.reportSuccess(exchange),
+      onUpstreamAccepted: (exchange) => probeLeases.reportSuccess(exchange),
       onSession: (session) => {
         sessions.add(session);
         calls.onWebSocketOpened(session.exchange);
@@ -154,9 +154,9 @@ export class ProxyServer {
       onSessionDisconnected: (session) => calls.onWebSocketDisconnected(session.exchange),
     });
     this.#calls = calls;
-    this.#webSocketMemory = pool;
+    this.#webSocketMemory = memoryPool;
     this.sessionRevoker = new SessionRevoker(deps.contexts, [calls, sessions]);
-    this.#acceptor = new RequestAcceptor(options, calls, garbage, (exchange) => calls.onClientAborted(exchange));
+    this.#acceptor = new RequestAcceptor(options, calls, gcPacer, (exchange) => calls.onClientAborted(exchange));
     const addresses = new AddressConnectionLimiter({
       perAddressMax: options.connectionsPerAddressMax,
       isExempt: options.isAddressExempt,
@@ -168,19 +168,19 @@ export class ProxyServer {
       // The server checks only the key. Without this check it would close the connection in the middle of the
       // handshake.
       if (!UPGRADE_TOKEN.test(req.getHeader('connection'))) {
-        this.#onRequest(res, req, proxy);
+        this.#onRequest(res, req, proxyPipeline);
         return;
       }
       const key = req.getHeader('sec-websocket-key');
       const protocols = req.getHeader('sec-websocket-protocol');
-      this.#onRequest(res, req, upgrade, { key, protocols, context, slot: null });
+      this.#onRequest(res, req, webSocketPipeline, { key, protocols, context, slot: null });
     };
     const behavior = sessions.createBehavior(options.webSocketMessageBytesMax, onUpgrade, () =>
       this.#listener.onWebSocketClosed(),
     );
     this.#listener.onWebSocket(`${PROXY_PREFIX}*`, behavior);
-    this.#listener.onRequest(SELF_PATH, (res, req) => this.#onRequest(res, req, self));
-    this.#listener.onRequest('/*', (res, req) => this.#onRequest(res, req, proxy));
+    this.#listener.onRequest(SELF_PATH, (res, req) => this.#onRequest(res, req, selfPipeline));
+    this.#listener.onRequest('/*', (res, req) => this.#onRequest(res, req, proxyPipeline));
   }
 
   get inflight(): number {

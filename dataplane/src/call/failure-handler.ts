@@ -58,14 +58,14 @@ export class FailureHandler {
   /** The upstream failed before its response head. */
   onFailureBeforeHead(exchange: RoutedExchange, error: Error): void {
     this.#deps.log.debug({ err: error, requestId: exchange.request.id }, 'the upstream call failed');
-    const answer = isClientError(error)
+    const rejection = isClientError(error)
       ? REJECTIONS.requestNotForwardable
       : REJECTION_BY_FAILURE[classifyFailure(error, exchange.upstreamCall.requestSent)];
     exchange.errorClass = isClientError(error)
       ? 'client_aborted'
       : classifyFailure(error, exchange.upstreamCall.requestSent);
     exchange.upstreamCall.failedLocally = isLocalError(error);
-    this.settleAndRespond(exchange, answer);
+    this.settleAndRespond(exchange, rejection);
   }
 
   /** Books the call, then sends the rejection. */

@@ -5,8 +5,8 @@ import { type Exchange, isRouted, type RoutedExchange } from './exchange.js';
 export class ProbeLeases {
   readonly #breakers: Pick<Breakers, 'releaseProbe' | 'reportProbeSuccess'>;
 
-  constructor(circuits: Pick<Breakers, 'releaseProbe' | 'reportProbeSuccess'>) {
-    this.#breakers = circuits;
+  constructor(breakers: Pick<Breakers, 'releaseProbe' | 'reportProbeSuccess'>) {
+    this.#breakers = breakers;
   }
 
   /**

@@ -128,13 +128,10 @@ export class ProviderMetering implements CallMetering {
   }
 }
 
-function storeRequestFacts(
-  exchange: Exchange,
-  { model, itemCount: items, requestedOutput: order, blobBytes }: RequestFacts,
-): void {
+function storeRequestFacts(exchange: Exchange, { model, itemCount, requestedOutput, blobBytes }: RequestFacts): void {
   exchange.metering.requestModel = model;
-  exchange.metering.requestItemCount = items;
-  exchange.metering.requestedOutput = order;
+  exchange.metering.requestItemCount = itemCount;
+  exchange.metering.requestedOutput = requestedOutput;
   exchange.metering.requestBlobBytes = blobBytes;
 }
 

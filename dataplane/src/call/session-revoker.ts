@@ -44,9 +44,10 @@ export class SessionRevoker {
   }
 
   /** `lost`: true when the access of that context to that provider was revoked. */
-  revokeMatching(lost: (context: AgentContext, providerSlug: string) => boolean): void {
+  revokeMatching(isRevoked: (context: AgentContext, providerSlug: string) => boolean): void {
     this.#forEach((exchange, open) => {
-      if (lost(exchange.routed.context, exchange.routed.upstream.providerSlug)) open.revoke(exchange, REVOKED_MESSAGE);
+      if (isRevoked(exchange.routed.context, exchange.routed.upstream.providerSlug))
+        open.revoke(exchange, REVOKED_MESSAGE);
     });
   }
 

@@ -83,9 +83,9 @@ export function createSettle(deps: SettleDeps): Settle {
     if (exchange.routed.context.agentLimits.hardBudget && price.costNanos > exchange.admission.reservedNanos) {
       deps.onReservationExceeded(price.costNanos - exchange.admission.reservedNanos);
     }
-    const { reservedNanos: holdNanos } = exchange.admission;
+    const { reservedNanos } = exchange.admission;
     exchange.admission.reservedNanos = 0;
-    settleCounters(deps.counters, exchange, price.costNanos, reading, holdNanos);
+    settleCounters(deps.counters, exchange, price.costNanos, reading, reservedNanos);
     deps.onSettled(exchange, reading, price);
   }
 }
@@ -105,10 +105,10 @@ function settleCounters(
   exchange: RoutedExchange,
   costNanos: number,
   reading: UsageReading | null,
-  holdNanos: number,
+  reservedNanos: number,
 ): void {
   const tokens = reading === null ? 0 : sumInputTokens(reading) + reading.tokensOut;
-  if (costNanos === 0 && tokens === 0 && holdNanos === 0) return;
+  if (costNanos === 0 && tokens === 0 && reservedNanos === 0) return;
   const { context, upstream } = exchange.routed;
   counters.settle({
     limits: context.agentLimits,
@@ -116,15 +116,15 @@ function settleCounters(
     month: exchange.admission.result!.month,
     costNanos,
     tokens,
-    reservationNanos: holdNanos,
+    reservationNanos: reservedNanos,
   });
 }
 
 /** Releases the reservation of a call that is not forwarded. */
 export function releaseReservation(counters: Pick<Counters, 'settle'>, exchange: RoutedExchange): void {
-  const { reservedNanos: holdNanos } = exchange.admission;
+  const { reservedNanos } = exchange.admission;
   exchange.admission.reservedNanos = 0;
-  settleCounters(counters, exchange, 0, null, holdNanos);
+  settleCounters(counters, exchange, 0, null, reservedNanos);
 }
 
 /** Releases a growth that was granted after the call had been settled. */
@@ -164,7 +164,7 @@ function buildUsageRecord(
   months: MonthNameCache,
 ): IUsageRecord {
   const { context, target, upstream } = exchange.routed;
-  const { providerPath: rest } = target;
+  const { providerPath } = target;
   const record: IUsageRecord = {
     id: exchange.request.id,
     keyId: context.keyId,
@@ -175,7 +175,7 @@ function buildUsageRecord(
     accountId: upstream.accountId,
     startedAtMs: exchange.request.startedAtMs,
     method: exchange.request.method,
-    path: redactPath(rest),
+    path: redactPath(providerPath),
     status: exchange.upstreamCall.status,
     error: exchange.errorClass,
     model: redactGatewayTokens(

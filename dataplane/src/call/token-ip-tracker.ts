@@ -21,20 +21,20 @@ export class TokenIpTracker {
   /** Unix ms at which the allowance is full again, by context; one context belongs to one token. */
   readonly #allowanceFullAtMs = new WeakMap<AgentContext, { ms: number }>();
 
-  constructor(sightings: IpObservations, clientAddress: Pick<ClientIpResolver, 'resolve'>) {
-    this.#observations = sightings;
+  constructor(observations: IpObservations, clientAddress: Pick<ClientIpResolver, 'resolve'>) {
+    this.#observations = observations;
     this.#clientAddress = clientAddress;
   }
 
   observe(exchange: Exchange, context: AgentContext): void {
     const nowMs = exchange.request.startedAtMs;
-    const rested = this.#allowanceFullAtMs.get(context);
-    if (rested === undefined) this.#allowanceFullAtMs.set(context, { ms: nowMs + OBSERVATION_COST_MS });
+    const allowance = this.#allowanceFullAtMs.get(context);
+    if (allowance === undefined) this.#allowanceFullAtMs.set(context, { ms: nowMs + OBSERVATION_COST_MS });
     else {
-      const usedMs = rested.ms - nowMs;
+      const usedMs = allowance.ms - nowMs;
       const clockWentBack = usedMs >= OBSERVATION_BURST_MS + OBSERVATION_COST_MS;
       if (usedMs >= OBSERVATION_BURST_MS && !clockWentBack) return;
-      rested.ms = (usedMs > 0 && !clockWentBack ? rested.ms : nowMs) + OBSERVATION_COST_MS;
+      allowance.ms = (usedMs > 0 && !clockWentBack ? allowance.ms : nowMs) + OBSERVATION_COST_MS;
     }
     this.#observations.observe(
       context.orgId,

@@ -65,8 +65,8 @@ interface ProxyPipelineDeps extends PipelineDeps {
 export function createProxyPipeline(deps: ProxyPipelineDeps): Pipeline {
   const {
     contexts,
-    unauthenticatedLimiter: unknownTokens,
-    acquireOrgSlot: takeShare,
+    unauthenticatedLimiter,
+    acquireOrgSlot,
     breakers: circuits,
     counters,
     metering,
@@ -75,14 +75,14 @@ export function createProxyPipeline(deps: ProxyPipelineDeps): Pipeline {
     onAuthenticated,
     failures,
   } = deps;
-  const budget = new BufferedBodyMemory(options.editedBodiesBytesMax, options.editedBodyBytesMax);
+  const bodyMemory = new BufferedBodyMemory(options.editedBodiesBytesMax, options.editedBodyBytesMax);
   return new Pipeline(
     (advance) => ({
       unrouted: [
         parseRequestTarget,
         createAuthenticateStage({
           contexts,
-          unauthenticatedLimiter: unknownTokens,
+          unauthenticatedLimiter,
           advance,
           onAuthenticated,
           allowsInactiveAgents: false,
@@ -92,12 +92,12 @@ export function createProxyPipeline(deps: ProxyPipelineDeps): Pipeline {
       routed: [
         checkCallPolicy,
         planReservationStage,
-        createAcquireSlotStage(takeShare),
+        createAcquireSlotStage(acquireOrgSlot),
         createBreakerPrecheckStage(circuits),
         createBufferBodyStage({
           metering,
           counters,
-          bodyMemory: budget,
+          bodyMemory,
           bufferedBodyBytesMax: options.bufferedBodyBytesMax,
           readBodyBytesMax: options.editedBodyBytesMax,
           advance,

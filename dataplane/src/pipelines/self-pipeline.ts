@@ -5,25 +5,18 @@ import { createSelfStatusStage } from '../call/stages/self-status.js';
 import type { PipelineDeps } from './proxy-pipeline.js';
 
 export function createSelfPipeline(deps: PipelineDeps): Pipeline {
-  const {
-    contexts,
-    unauthenticatedLimiter: unknownTokens,
-    breakers: circuits,
-    counters,
-    onAuthenticated,
-    failures,
-  } = deps;
+  const { contexts, unauthenticatedLimiter, breakers, counters, onAuthenticated, failures } = deps;
   return new Pipeline(
     (advance) => ({
       unrouted: [
         createAuthenticateStage({
           contexts,
-          unauthenticatedLimiter: unknownTokens,
+          unauthenticatedLimiter,
           advance,
           onAuthenticated,
           allowsInactiveAgents: true,
         }),
-        createSelfStatusStage(counters, circuits),
+        createSelfStatusStage(counters, breakers),
       ],
       routed: [],
     }),

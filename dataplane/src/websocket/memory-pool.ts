@@ -7,6 +7,7 @@
  * than the largest one is not rejected. Instead, the pool reclaims the largest allocation of the largest organization.
  * Memory that tenants hold on purpose is theirs only until another organization needs it.
  */
+import { invariant } from '@acg/base/invariant';
 import { FREE_RATIO } from '../concurrency/org-concurrency-limiter.js';
 
 /** Bytes of one organization. */
@@ -87,9 +88,9 @@ export class MemoryPool {
       org = { orgId, bytes: 0, allocations: new Set() };
       this.#orgs.set(orgId, org);
     }
-    const holding = new MemoryAllocation(this, org, onLost);
-    org.allocations.add(holding);
-    return holding;
+    const allocation = new MemoryAllocation(this, org, onLost);
+    org.allocations.add(allocation);
+    return allocation;
   }
 
   /** Returns whether `more` bytes fit for the organization, reclaiming memory of others where necessary. */
@@ -103,6 +104,7 @@ export class MemoryPool {
   }
 
   add(org: OrgAllocations, bytes: number): void {
+    if (!invariant(org.bytes + bytes >= 0, 'websocket_memory_not_negative')) return;
     org.bytes += bytes;
     this.#bytes += bytes;
   }

@@ -160,8 +160,8 @@ async function forwardUpstreamRejection(
 
 function createUpgradeRejection(status: number, body: string): Rejection {
   const passes = status >= 300 && status <= 599;
-  const { statusLine } = passes ? { statusLine: `${status} Upgrade refused` } : REJECTIONS.upstreamUnreachable;
-  const message = 'The provider refused the WebSocket connection.';
+  const { statusLine } = passes ? { statusLine: `${status} Upgrade rejected` } : REJECTIONS.upstreamUnreachable;
+  const message = 'The provider rejected the WebSocket connection.';
   const text = JSON.stringify({ error: message, message, providerAnswer: body });
   return { reason: 'upgrade_refused', status, statusLine, message, body: text, headers: [], closesConnection: true };
 }

@@ -258,7 +258,7 @@ test('session: ends when its organization is out of memory, and cuts the upstrea
   read(55 * MIB);
   expect(ended).toEqual([]);
   read(2 * MIB);
-  const end = [1013, 'no room for the message of the provider'];
+  const end = [1013, 'no memory for the message of the provider'];
   expect([upstream.closed, agent.ended, ended.length]).toEqual([[end], end, 1]);
   expect([upstream.terminated, gone.length, pool.bytes > 55 * MIB]).toEqual([0, 0, true]);
   read(2 * MIB);

@@ -97,8 +97,8 @@ export class WebSocketSession {
     this.#upstream = upstream;
     this.#deps = deps;
     this.#allocation = deps.memoryPool.allocate(exchange.routed.context.orgId, () => this.#onMemoryReclaimed());
-    const { tokenPosition: position, upstream: account } = exchange.routed;
-    const { injection } = account;
+    const { tokenPosition: position, upstream: upstreamAccount } = exchange.routed;
+    const { injection } = upstreamAccount;
     const bearer = injection.kind === 'header' ? injection.bearerUnlessUserJwt : null;
     this.#accessToken = bearer === null ? null : bearer.slice('Bearer '.length);
     this.#gatewayToken = Buffer.from(position.gatewayToken);
@@ -186,7 +186,7 @@ export class WebSocketSession {
     else this.#unfinishedBytes = Math.max(0, this.#unfinishedBytes + ofMessage);
     if (this.#updateAllocation()) return;
     if (this.#hasEnded) this.#upstream.terminate();
-    else this.close(TRY_AGAIN_LATER, 'no room for the message of the provider');
+    else this.close(TRY_AGAIN_LATER, 'no memory for the message of the provider');
   }
 
   #onPing(data: Buffer): void {
@@ -217,7 +217,7 @@ export class WebSocketSession {
   /** Another organization needs memory, and this one holds the most. */
   #onMemoryReclaimed(): void {
     this.#upstream.terminate(); // A close would wait for pending reads and writes.
-    if (!this.#hasEnded) this.close(TRY_AGAIN_LATER, 'no room for so many bytes');
+    if (!this.#hasEnded) this.close(TRY_AGAIN_LATER, 'no memory for so many bytes');
   }
 
   readonly #onSent = (): void => {

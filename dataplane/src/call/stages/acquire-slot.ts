@@ -8,9 +8,9 @@ import { DONE, NEXT, type RoutedStage } from '../pipeline.js';
 export type AcquireSlot = (exchange: RoutedExchange) => Rejection | null;
 
 export const createAcquireSlotStage =
-  (take: AcquireSlot): RoutedStage =>
+  (acquire: AcquireSlot): RoutedStage =>
   (exchange) => {
-    const rejection = take(exchange);
+    const rejection = acquire(exchange);
     if (rejection === null) return NEXT;
     exchange.reject(rejection);
     return DONE;

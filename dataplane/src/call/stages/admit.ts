@@ -18,12 +18,12 @@ export function createAdmitStage(
 ): RoutedStage {
   const decide = (exchange: RoutedExchange, admission: Admission): StageResult => {
     exchange.admission.result = admission;
-    const { agentLimits: terms } = exchange.routed.context;
+    const { agentLimits: limits } = exchange.routed.context;
     if (admission.outcome === 'admitted') exchange.admission.reservedNanos = admission.reservationNanos;
     const rejection =
-      admission.outcome === 'unchecked' && terms.rejectsUnchecked
+      admission.outcome === 'unchecked' && limits.rejectsUnchecked
         ? REJECTIONS.limitsUnavailable
-        : createLimitRejection(admission, terms.byRow, Date.now());
+        : createLimitRejection(admission, limits.byRow, Date.now());
     if (rejection !== null) {
       exchange.reject(rejection);
       return DONE;
@@ -33,15 +33,15 @@ export function createAdmitStage(
   };
   return (exchange) => {
     const { context, upstream } = exchange.routed;
-    const holdNanos = context.agentLimits.hardBudget ? computeReservation(exchange, metering) : 0;
-    if (typeof holdNanos !== 'number') {
-      exchange.reject(holdNanos);
+    const reservationNanos = context.agentLimits.hardBudget ? computeReservation(exchange, metering) : 0;
+    if (typeof reservationNanos !== 'number') {
+      exchange.reject(reservationNanos);
       return DONE;
     }
     let waiting = false;
     let result: StageResult = WAIT;
     counters.admit(
-      { limits: context.agentLimits, providerSlug: upstream.providerSlug, reservationNanos: holdNanos },
+      { limits: context.agentLimits, providerSlug: upstream.providerSlug, reservationNanos },
       (admission) => {
         if (!waiting) {
           result = decide(exchange, admission);

@@ -23,16 +23,16 @@ interface BufferBodyDeps {
 }
 
 export function createBufferBodyStage(deps: BufferBodyDeps): RoutedStage {
-  const look = (exchange: RoutedExchange): void => precheckLimitsWhileWaiting(exchange, deps.counters);
+  const precheck = (exchange: RoutedExchange): void => precheckLimitsWhileWaiting(exchange, deps.counters);
   return (exchange) => {
     const { body } = exchange;
     if (body === null) return NEXT;
-    const says = exchange.request.contentLength;
-    if (exchange.admission.bodyReader !== null && says > deps.readBodyBytesMax) {
+    const contentLength = exchange.request.contentLength;
+    if (exchange.admission.bodyReader !== null && contentLength > deps.readBodyBytesMax) {
       exchange.reject(REJECTIONS.bodyTooLarge);
       return DONE;
     }
-    if (!body.isComplete || exchange.admission.bodyReader !== null) startBuffering(exchange, body, says, deps);
+    if (!body.isComplete || exchange.admission.bodyReader !== null) startBuffering(exchange, body, contentLength, deps);
     if (body.isReady) return checkBufferedBody(exchange, body, deps) ? NEXT : DONE;
     exchange.access.needsRecheck = true;
     body.onReady = () => {
@@ -40,7 +40,7 @@ export function createBufferBodyStage(deps: BufferBodyDeps): RoutedStage {
       if (!exchange.hasEnded && checkBufferedBody(exchange, body, deps)) deps.advance(exchange);
     };
     // Nearly every body arrives in the same turn as its head and needs no precheck.
-    setImmediate(look, exchange);
+    setImmediate(precheck, exchange);
     return WAIT;
   };
 }

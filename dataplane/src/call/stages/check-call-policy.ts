@@ -21,10 +21,11 @@ export const checkCallPolicy: RoutedStage = (exchange) => {
 /** Null: the call is allowed, as far as is known before its body. */
 export function checkCallRules(exchange: RoutedExchange, rules: CallRules): Rejection | null {
   const { method, headers } = exchange.request;
-  const { providerPath: rest, query, shape } = exchange.routed.target;
-  if (rules.isSensitive(method, rest, query, headers)) return REJECTIONS.sensitivePath;
-  if (!rules.allows(method, rest, shape === 'regular', query, headers)) return createCallForbiddenRejection(exchange);
-  return rules.models === null ? null : checkModelPlace(exchange, rules, rules.locateModel(method, rest));
+  const { providerPath, query, shape } = exchange.routed.target;
+  if (rules.isSensitive(method, providerPath, query, headers)) return REJECTIONS.sensitivePath;
+  if (!rules.allows(method, providerPath, shape === 'regular', query, headers))
+    return createCallForbiddenRejection(exchange);
+  return rules.models === null ? null : checkModelPlace(exchange, rules, rules.locateModel(method, providerPath));
 }
 
 function checkModelPlace(exchange: RoutedExchange, rules: CallRules, place: ModelLocation): Rejection | null {

@@ -35,8 +35,8 @@ export function createSelfStatusStage(counters: Pick<Counters, 'peek'>, circuits
       return DONE;
     }
     const context = exchange.access.context!;
-    counters.peek({ limits: context.agentLimits, providerSlugs: [...context.upstreams.keys()] }, (standing) =>
-      exchange.respondJson(JSON.stringify(buildSelfDocument(context, standing, circuits, Date.now()))),
+    counters.peek({ limits: context.agentLimits, providerSlugs: [...context.upstreams.keys()] }, (snapshot) =>
+      exchange.respondJson(JSON.stringify(buildSelfDocument(context, snapshot, circuits, Date.now()))),
     );
     return WAIT;
   };

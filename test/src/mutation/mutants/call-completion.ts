@@ -158,10 +158,10 @@ export const CALL_COMPLETION: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/call/settle.ts',
-    find: `    const { reservedNanos: holdNanos } = exchange.admission;
+    find: `    const { reservedNanos } = exchange.admission;
     exchange.admission.reservedNanos = 0;
     settleCounters(deps`,
-    put: `    const holdNanos = 0;
+    put: `    const reservedNanos = 0;
     exchange.admission.reservedNanos = 0;
     settleCounters(deps`,
     bug: 'the hold of a call that has ended is kept',
@@ -169,7 +169,7 @@ export const CALL_COMPLETION: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/call/settle.ts',
-    find: 'if (costNanos === 0 && tokens === 0 && holdNanos === 0) return;',
+    find: 'if (costNanos === 0 && tokens === 0 && reservedNanos === 0) return;',
     put: 'if (costNanos === 0 && tokens === 0) return;',
     bug: 'the hold of a call that cost nothing is kept',
     tests: ['dataplane/src/reservation/release-reservation.test.ts'],
@@ -183,11 +183,11 @@ export const CALL_COMPLETION: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/call/settle.ts',
-    find: `  const { reservedNanos: holdNanos } = exchange.admission;
+    find: `  const { reservedNanos } = exchange.admission;
   exchange.admission.reservedNanos = 0;
-  settleCounters(counters, exchange, 0, null, holdNanos);`,
-    put: `  const { reservedNanos: holdNanos } = exchange.admission;
-  settleCounters(counters, exchange, 0, null, holdNanos);`,
+  settleCounters(counters, exchange, 0, null, reservedNanos);`,
+    put: `  const { reservedNanos } = exchange.admission;
+  settleCounters(counters, exchange, 0, null, reservedNanos);`,
     bug: 'a hold is given back twice',
     tests: ['dataplane/src/call/settle.test.ts'],
   },

@@ -107,7 +107,7 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/check-call-policy.ts',
-      find: `  if (rules.isSensitive(method, rest, query, headers)) return REJECTIONS.sensitivePath;
+      find: `  if (rules.isSensitive(method, providerPath, query, headers)) return REJECTIONS.sensitivePath;
 `,
       put: '',
       bug: 'sensitive calls pass',
@@ -115,7 +115,8 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/check-call-policy.ts',
-      find: `  if (!rules.allows(method, rest, shape === 'regular', query, headers)) return createCallForbiddenRejection(exchange);
+      find: `  if (!rules.allows(method, providerPath, shape === 'regular', query, headers))
+    return createCallForbiddenRejection(exchange);
 `,
       put: '',
       bug: 'calls that the policy does not name pass',
@@ -297,8 +298,8 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/buffer-body.ts',
-      find: '    if (exchange.admission.bodyReader !== null && says > deps.readBodyBytesMax) {',
-      put: '    if (exchange.admission.bodyReader !== null && says < 0) {',
+      find: `    if (exchange.admission.bodyReader !== null && contentLength > deps.readBodyBytesMax) {`,
+      put: `    if (exchange.admission.bodyReader !== null && contentLength < 0) {`,
       bug: 'a body that is too long to be read is taken in first',
       tests: ['dataplane/src/call/check-call-policy.test.ts'],
     },
@@ -318,7 +319,7 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/buffer-body.ts',
-      find: `    setImmediate(look, exchange);
+      find: `    setImmediate(precheck, exchange);
 `,
       put: '',
       bug: 'what is over its limit uploads its body first',
@@ -380,8 +381,8 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/admit.ts',
-      find: `admission.outcome === 'unchecked' && terms.rejectsUnchecked`,
-      put: `admission.outcome === 'unchecked' && !terms.rejectsUnchecked`,
+      find: `admission.outcome === 'unchecked' && limits.rejectsUnchecked`,
+      put: `admission.outcome === 'unchecked' && !limits.rejectsUnchecked`,
       bug: 'without the store calls are refused that may pass, and others pass',
       tests: ['dataplane/src/call/proxy-lifetime.test.ts'],
     },
@@ -512,10 +513,10 @@ export const STAGES: Area = {
       file: 'dataplane/src/pipelines/proxy-pipeline.ts',
       find: `        checkCallPolicy,
         planReservationStage,
-        createAcquireSlotStage(takeShare),
+        createAcquireSlotStage(acquireOrgSlot),
         createBreakerPrecheckStage(circuits),
 `,
-      put: `        createAcquireSlotStage(takeShare),
+      put: `        createAcquireSlotStage(acquireOrgSlot),
         checkCallPolicy,
         planReservationStage,
         createBreakerPrecheckStage(circuits),
@@ -573,7 +574,7 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/pipelines/websocket-pipeline.ts',
-      find: `        createAcquireSlotStage(takeShare),
+      find: `        createAcquireSlotStage(acquireOrgSlot),
 `,
       put: '',
       bug: 'WebSockets take no share',
@@ -581,7 +582,7 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/pipelines/websocket-pipeline.ts',
-      find: `        createAcquireSlotStage(takeWebSocketPlace),
+      find: `        createAcquireSlotStage(acquireWebSocketSlot),
 `,
       put: '',
       bug: 'WebSockets take no place of theirs',
