@@ -237,9 +237,9 @@ export class ProxyServer {
   }
 
   /** Other processes on the same port have about as many connections as this one. */
-  async #countConnections(sharers: number): Promise<ReadonlyMap<string, number> | null> {
+  async #countConnections(processCount: number): Promise<ReadonlyMap<string, number> | null> {
     const counts = this.#portNumber === 0 ? null : await countConnectionsToPort(this.#portNumber);
-    for (const [network, connections] of counts ?? []) counts!.set(network, Math.ceil(connections / sharers));
+    for (const [network, connections] of counts ?? []) counts!.set(network, Math.ceil(connections / processCount));
     return counts;
   }
 

@@ -67,7 +67,7 @@ export function createProxyPipeline(deps: ProxyPipelineDeps): Pipeline {
     contexts,
     unauthenticatedLimiter,
     acquireOrgSlot,
-    breakers: circuits,
+    breakers,
     counters,
     metering,
     pools,
@@ -93,7 +93,7 @@ export function createProxyPipeline(deps: ProxyPipelineDeps): Pipeline {
         checkCallPolicy,
         planReservationStage,
         createAcquireSlotStage(acquireOrgSlot),
-        createBreakerPrecheckStage(circuits),
+        createBreakerPrecheckStage(breakers),
         createBufferBodyStage({
           metering,
           counters,
@@ -103,7 +103,7 @@ export function createProxyPipeline(deps: ProxyPipelineDeps): Pipeline {
           advance,
         }),
         checkBodyModels,
-        createBreakerStage(circuits, advance),
+        createBreakerStage(breakers, advance),
         createRecheckAccessStage(contexts, advance),
         createAdmitStage(counters, metering, advance),
         createForwardStage(pools, metering, counters, createRelayDeps(deps), failures),
@@ -114,18 +114,18 @@ export function createProxyPipeline(deps: ProxyPipelineDeps): Pipeline {
 }
 
 function createRelayDeps({
-  breakers: circuits,
+  breakers,
   metering,
   metrics,
   settle,
   failures,
-  gcPacer: garbage,
+  gcPacer,
   options,
 }: ProxyPipelineDeps): RelayDeps {
   const gatewayUrl = new GatewayUrlResolver(options.publicUrl, options.trustedProxyCidrs);
   return {
     planResponse: (exchange, status, rawHeaders) => {
-      circuits.onUpstreamAnswered(exchange.routed.upstream);
+      breakers.onUpstreamAnswered(exchange.routed.upstream);
       const plan = planResponse(exchange, status, rawHeaders, metering, gatewayUrl);
       if (exchange.response.streamed) metrics.onStreamOpened();
       return plan;
@@ -134,7 +134,7 @@ function createRelayDeps({
     onFailureBeforeHead: (exchange, error) => failures.onFailureBeforeHead(exchange, error),
     onFailureAfterHead: (exchange, error) => failures.onFailureAfterHead(exchange, error),
     releaseConnection: (exchange) => exchange.upstreamCall.connection?.release(),
-    gcPacer: garbage,
+    gcPacer,
     idleFlushTimer: new IdleFlushTimer(),
   };
 }

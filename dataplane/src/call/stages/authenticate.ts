@@ -21,7 +21,7 @@ export interface ContextLookup {
 export interface UnauthenticatedLimiter {
   /** Returns the bucket to pass to {@link finishLookup}, or the seconds until the client may start a lookup. */
   startLookup(exchange: Exchange): ClientBucket | number;
-  finishLookup(asker: ClientBucket, unknown: boolean): void;
+  finishLookup(bucket: ClientBucket, unknown: boolean): void;
   /** Records an unauthenticated rejection for the client IP. Returns true when the IP exceeds its rejection rate. */
   isOverRejectionLimit(exchange: Exchange): boolean;
 }
@@ -64,13 +64,13 @@ export function createAuthenticateStage(deps: AuthenticateDeps): Stage {
     exchange.access.tokenHash = tokenHash;
     const lookup = deps.contexts.get(tokenHash, exchange.access.agentRef);
     if (lookup !== null) return decide(exchange, lookup) ? NEXT : DONE;
-    const asker = deps.unauthenticatedLimiter.startLookup(exchange);
-    if (typeof asker === 'number') {
-      exchange.reject(createUnknownTokensRejection(asker));
+    const bucket = deps.unauthenticatedLimiter.startLookup(exchange);
+    if (typeof bucket === 'number') {
+      exchange.reject(createUnknownTokensRejection(bucket));
       return DONE;
     }
-    deps.contexts.resolve(tokenHash, exchange.access.agentRef, asker, (found) => {
-      deps.unauthenticatedLimiter.finishLookup(asker, found.rejection === 'unknown_token');
+    deps.contexts.resolve(tokenHash, exchange.access.agentRef, bucket, (found) => {
+      deps.unauthenticatedLimiter.finishLookup(bucket, found.rejection === 'unknown_token');
       if (!exchange.hasEnded && decide(exchange, found)) deps.advance(exchange);
     });
     return WAIT;

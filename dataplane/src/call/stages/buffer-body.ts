@@ -78,9 +78,9 @@ function checkBufferedBody(exchange: RoutedExchange, body: RequestBody, { readBo
 function precheckLimitsWhileWaiting(exchange: RoutedExchange, counters: Pick<Counters, 'peek'>): void {
   if (exchange.hasEnded || exchange.body!.isReady) return;
   const { context, upstream } = exchange.routed;
-  counters.peek({ limits: context.agentLimits, providerSlugs: [upstream.providerSlug] }, (standing) => {
-    if (standing === null || exchange.hasEnded || exchange.body!.isReady) return;
-    const rejection = precheckLimits(standing, context.agentLimits.byRow, Date.now());
+  counters.peek({ limits: context.agentLimits, providerSlugs: [upstream.providerSlug] }, (snapshot) => {
+    if (snapshot === null || exchange.hasEnded || exchange.body!.isReady) return;
+    const rejection = precheckLimits(snapshot, context.agentLimits.byRow, Date.now());
     if (rejection !== null) exchange.reject(rejection);
   });
 }

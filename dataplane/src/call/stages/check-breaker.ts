@@ -7,19 +7,19 @@ import { createCircuitOpenRejection } from '../../rejection/rejections.js';
 import { type Advance, DONE, NEXT, type RoutedStage, WAIT } from '../pipeline.js';
 
 /** Rejects before any wait, so that no agent sends a body to an open circuit. */
-export function createBreakerPrecheckStage(circuits: Pick<Breakers, 'getStatus'>): RoutedStage {
+export function createBreakerPrecheckStage(breakers: Pick<Breakers, 'getStatus'>): RoutedStage {
   return (exchange) => {
-    const circuit = circuits.getStatus(exchange.routed.upstream);
+    const circuit = breakers.getStatus(exchange.routed.upstream);
     if (circuit?.state !== 'OPEN') return NEXT;
     exchange.reject(createCircuitOpenRejection(circuit.openUntilMs, Date.now()));
     return DONE;
   };
 }
 
-export function createBreakerStage(circuits: Breakers, advance: Advance): RoutedStage {
+export function createBreakerStage(breakers: Breakers, advance: Advance): RoutedStage {
   return (exchange) => {
     const { circuitKey } = exchange.routed.upstream;
-    const circuit = circuits.getStatus(exchange.routed.upstream);
+    const circuit = breakers.getStatus(exchange.routed.upstream);
     if (circuit === null) return NEXT;
     exchange.admission.circuitEpoch = circuit.epoch;
     if (circuit.state === 'CLOSED') return NEXT;
@@ -28,11 +28,11 @@ export function createBreakerStage(circuits: Breakers, advance: Advance): Routed
       return DONE;
     }
     exchange.access.needsRecheck = true;
-    circuits.acquireProbe(circuitKey, circuit.epoch, (lease) => {
+    breakers.acquireProbe(circuitKey, circuit.epoch, (lease) => {
       if (lease === null) {
         exchange.reject(createCircuitOpenRejection(0, Date.now()));
       } else if (exchange.hasEnded) {
-        circuits.releaseProbe(circuitKey, lease); // The agent disconnected meanwhile.
+        breakers.releaseProbe(circuitKey, lease); // The agent disconnected meanwhile.
       } else {
         exchange.admission.probeLease = lease;
         advance(exchange);

@@ -28,7 +28,7 @@ import { DONE, type Stage, WAIT } from '../pipeline.js';
 export const SELF_PATH = '/v1/self';
 const BUDGET = LIMIT_TABLE[BUDGET_ROW]!;
 
-export function createSelfStatusStage(counters: Pick<Counters, 'peek'>, circuits: Pick<Breakers, 'getStatus'>): Stage {
+export function createSelfStatusStage(counters: Pick<Counters, 'peek'>, breakers: Pick<Breakers, 'getStatus'>): Stage {
   return (exchange: Exchange) => {
     if (exchange.request.method !== 'GET') {
       exchange.reject(REJECTIONS.methodNotAllowed);
@@ -36,7 +36,7 @@ export function createSelfStatusStage(counters: Pick<Counters, 'peek'>, circuits
     }
     const context = exchange.access.context!;
     counters.peek({ limits: context.agentLimits, providerSlugs: [...context.upstreams.keys()] }, (snapshot) =>
-      exchange.respondJson(JSON.stringify(buildSelfDocument(context, snapshot, circuits, Date.now()))),
+      exchange.respondJson(JSON.stringify(buildSelfDocument(context, snapshot, breakers, Date.now()))),
     );
     return WAIT;
   };
@@ -44,12 +44,12 @@ export function createSelfStatusStage(counters: Pick<Counters, 'peek'>, circuits
 
 function buildSelfDocument(
   context: AgentContext,
-  standing: LimitSnapshot | null,
-  circuits: Pick<Breakers, 'getStatus'>,
+  snapshot: LimitSnapshot | null,
+  breakers: Pick<Breakers, 'getStatus'>,
   nowMs: number,
 ): object {
   const now = new Date(nowMs);
-  const windows = new Map(standing?.windows.map((window) => [window.providerSlug, window]));
+  const windows = new Map(snapshot?.windows.map((window) => [window.providerSlug, window]));
   return {
     agent: {
       id: context.agentId,
@@ -58,9 +58,9 @@ function buildSelfDocument(
       status: context.agentStatus,
     },
     limits: buildLimits(context.agentLimits.byRow),
-    spentCents: standing === null ? null : toDisplayValue(BUDGET, standing.spends[0]!.spentNanos),
-    spentUsd: standing === null ? null : nanosToUsd(standing.spends[0]!.spentNanos),
-    budgets: buildBudgets(standing, context.agentLimits.byRow),
+    spentCents: snapshot === null ? null : toDisplayValue(BUDGET, snapshot.spends[0]!.spentNanos),
+    spentUsd: snapshot === null ? null : nanosToUsd(snapshot.spends[0]!.spentNanos),
+    budgets: buildBudgets(snapshot, context.agentLimits.byRow),
     month: now.toISOString().slice(0, 7),
     budgetResetAt: Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1) / 1000,
     providers: Array.from(context.upstreams.values(), (upstream) => {
@@ -68,7 +68,7 @@ function buildSelfDocument(
       return {
         slug: upstream.providerSlug,
         status: upstream.accountStatus,
-        circuit: circuits.getStatus(upstream)?.state ?? 'CLOSED',
+        circuit: breakers.getStatus(upstream)?.state ?? 'CLOSED',
         ...buildRateWindows(context.agentLimits.byRow, window),
         policy: upstream.policy,
       };
@@ -102,12 +102,12 @@ function buildRateWindows(
 }
 
 /** `[{scope, budgetCents, spentCents, heldCents, spentUsd, heldUsd}]` of every scope with a budget. */
-function buildBudgets(standing: LimitSnapshot | null, limits: LimitValues): readonly object[] {
+function buildBudgets(snapshot: LimitSnapshot | null, limits: LimitValues): readonly object[] {
   return BUDGET_ROWS.flatMap((at) => {
     const row = LIMIT_TABLE[at]!;
     const budgetCents = toDisplayValue(row, limits[at]!);
     if (budgetCents === null) return [];
-    const spend = standing?.spends.find((one) => one.row === at);
+    const spend = snapshot?.spends.find((one) => one.row === at);
     const cents = (nanos: number | undefined): number | null =>
       nanos === undefined ? null : toDisplayValue(row, nanos);
     const { scope } = row;

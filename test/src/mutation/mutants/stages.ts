@@ -33,14 +33,14 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/authenticate.ts',
-      find: `    if (typeof asker === 'number') {`,
-      put: `    if (typeof asker === 'string') {`,
+      find: `    if (typeof bucket === 'number') {`,
+      put: `    if (typeof bucket === 'string') {`,
       bug: 'made-up tokens are asked about without end',
       tests: ['dataplane/src/call/proxy-requests.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/authenticate.ts',
-      find: `      deps.unauthenticatedLimiter.finishLookup(asker, found.rejection === 'unknown_token');
+      find: `      deps.unauthenticatedLimiter.finishLookup(bucket, found.rejection === 'unknown_token');
 `,
       put: '',
       bug: 'questions about tokens never end, and their address is shut out',
@@ -257,7 +257,7 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/call/stages/check-breaker.ts',
-      find: `        circuits.releaseProbe(circuitKey, lease); // The agent disconnected meanwhile.
+      find: `        breakers.releaseProbe(circuitKey, lease); // The agent disconnected meanwhile.
 `,
       put: '',
       bug: 'a probe is not given back when the agent left while it waited',
@@ -514,12 +514,12 @@ export const STAGES: Area = {
       find: `        checkCallPolicy,
         planReservationStage,
         createAcquireSlotStage(acquireOrgSlot),
-        createBreakerPrecheckStage(circuits),
+        createBreakerPrecheckStage(breakers),
 `,
       put: `        createAcquireSlotStage(acquireOrgSlot),
         checkCallPolicy,
         planReservationStage,
-        createBreakerPrecheckStage(circuits),
+        createBreakerPrecheckStage(breakers),
 `,
       bug: 'a call that the policy refuses takes a place first',
       tests: ['dataplane/src/call/stage-order.test.ts'],
@@ -527,11 +527,11 @@ export const STAGES: Area = {
     {
       file: 'dataplane/src/pipelines/proxy-pipeline.ts',
       find: `        checkBodyModels,
-        createBreakerStage(circuits, advance),
+        createBreakerStage(breakers, advance),
         createRecheckAccessStage(contexts, advance),
         createAdmitStage(counters, metering, advance),
 `,
-      put: `        createBreakerStage(circuits, advance),
+      put: `        createBreakerStage(breakers, advance),
         createRecheckAccessStage(contexts, advance),
         createAdmitStage(counters, metering, advance),
         checkBodyModels,
@@ -541,13 +541,13 @@ export const STAGES: Area = {
     },
     {
       file: 'dataplane/src/pipelines/proxy-pipeline.ts',
-      find: `        createBreakerStage(circuits, advance),
+      find: `        createBreakerStage(breakers, advance),
         createRecheckAccessStage(contexts, advance),
         createAdmitStage(counters, metering, advance),
 `,
       put: `        createRecheckAccessStage(contexts, advance),
         createAdmitStage(counters, metering, advance),
-        createBreakerStage(circuits, advance),
+        createBreakerStage(breakers, advance),
 `,
       bug: 'a call to an open circuit counts against the limits',
       tests: ['dataplane/src/call/delayed-body.test.ts'],
