@@ -1,6 +1,6 @@
 /**
- * Everything that leaves an entry in the audit trail, `thing.verb`, in the order in which people look for it. An entry can
- * be written with no other name, and the dashboard offers them all as a filter. Runs in browsers, too.
+ * All actions of the audit trail, named `thing.verb`, in the order in which the dashboard's filter lists them. An audit
+ * entry cannot be written with any other name. Runs in browsers, too.
  */
 export const AUDIT_ACTIONS = [
   'agent.create',

@@ -1,4 +1,7 @@
-/** Waiting times between attempts: exponential with jitter, so that a fleet does not come back in step. */
+/**
+ * Computes the delays between retries: exponential with jitter, so that the instances of a fleet do not retry at the
+ * same time.
+ */
 export class Backoff {
   readonly #firstMs: number;
   readonly #maxMs: number;
@@ -11,7 +14,7 @@ export class Backoff {
     this.#random = random;
   }
 
-  /** Milliseconds to wait after one more failure: between half and all of first × 2^failures, at most max. */
+  /** Milliseconds to wait after one more failure: between 50% and 100% of first × 2^failures, at most max. */
   nextDelayMs(): number {
     const ceiling = Math.min(this.#maxMs, this.#firstMs * 2 ** Math.min(this.#failures, 30));
     this.#failures++;

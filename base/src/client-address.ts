@@ -1,11 +1,12 @@
 /**
- * The address of the client behind trusted proxies (TRUSTED_PROXY_CIDRS). Only a peer in those ranges is believed, and
- * of its `X-Forwarded-For` only the part that trusted proxies wrote: the rightmost address that is not one of them.
+ * Finds the client's IP address behind trusted proxies (TRUSTED_PROXY_CIDRS). `X-Forwarded-For` is read only when the
+ * peer is in those ranges. The client is the rightmost address in the header that is not a trusted proxy, because only
+ * trusted proxies wrote the entries to its right.
  */
 import { isIP } from 'node:net';
 import { CidrList, unmapIpv4 } from './egress/cidr-list.js';
 
-/** More hops than any real chain; the rest of a longer header is the client's invention. */
+/** More hops than any real proxy chain has. The rest of a longer header was written by the client. */
 const PROXY_HOPS_MAX = 32;
 
 export class ForwardedForResolver {
@@ -24,7 +25,7 @@ export class ForwardedForResolver {
     for (let hop = 0; hop < PROXY_HOPS_MAX && end >= 0; hop++) {
       const comma = forwardedFor.lastIndexOf(',', end - 1);
       const entry = parseForwardedAddress(forwardedFor.slice(comma + 1, end).trim());
-      if (entry === null) return address; // what follows to the left was not written by a proxy we know
+      if (entry === null) return address; // the entries further left were not written by a trusted proxy
       address = entry;
       if (comma <= 0 || !this.#trusted.includes(address)) return address;
       end = comma;
@@ -33,7 +34,7 @@ export class ForwardedForResolver {
   }
 }
 
-/** `1.2.3.4`, `1.2.3.4:567`, `[::1]` and `[::1]:567` as a plain address; null for anything else. */
+/** Parses `1.2.3.4`, `1.2.3.4:567`, `[::1]` and `[::1]:567` to a plain address; null for anything else. */
 function parseForwardedAddress(entry: string): string | null {
   if (entry.length > 64) return null;
   let address = entry;

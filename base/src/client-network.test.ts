@@ -16,7 +16,7 @@ test.each([
   ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
   ['unknown', 'unknown'],
   ['', ''],
-])('client network: %s', (address, network) => {
+])('client network: the key of %s is %s', (address, network) => {
   expect(toClientNetworkKey(address)).toBe(network);
 });
 
@@ -25,6 +25,6 @@ test.each([
   ['00000000000000000000ffffc0000201', '192.0.2.1'],
   ['20010db8000100020003000400050006', '2001:db8:1:2::/64'],
   ['00000000000000000000000000000001', '0:0:0:0::/64'],
-])('client network: the bytes %s have the key of their text', (hex, network) => {
+])('client network: the key of the bytes %s is %s', (hex, network) => {
   expect(bytesToClientNetworkKey(Buffer.from(hex, 'hex'))).toBe(network);
 });

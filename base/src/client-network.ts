@@ -1,12 +1,15 @@
 /**
- * The network that one client has for itself, as a key: what allowances and bounds for each address are counted by. An IPv4
- * address stands for itself, also in its IPv6 form (`::ffff:192.0.2.1`), as which a listener on `::` reports it; an IPv6
- * customer holds a whole /64 (RFC 6177).
+ * The key by which limits per client address are counted: the network that one client controls. IPv4: the address
+ * itself, also when a listener on `::` reports it as IPv6 (`::ffff:192.0.2.1`). IPv6: the /64, which is what one
+ * customer gets (RFC 6177).
  */
 import { isIPv6 } from 'node:net';
 import { unmapIpv4 } from './egress/cidr-list.js';
 
-/** `192.0.2.1`, or `2001:db8:1:2::/64`. `address`: text in any spelling; what is no address is its own key. */
+/**
+ * Returns `192.0.2.1` or `2001:db8:1:2::/64`. `address` is text in any spelling. Text that is not an IP address is
+ * returned unchanged.
+ */
 export function toClientNetworkKey(address: string): string {
   const plain = unmapIpv4(address);
   if (!isIPv6(plain)) return plain;
@@ -18,7 +21,7 @@ export function toClientNetworkKey(address: string): string {
   return formatIpv6Prefix(groups.slice(0, 4).map((group) => Number.parseInt(group, 16)));
 }
 
-/** The same of an address as the system holds it: 4 or 16 bytes. */
+/** Like {@link toClientNetworkKey} for the binary form of an address: 4 or 16 bytes in network order. */
 export function bytesToClientNetworkKey(address: Buffer): string {
   if (address.length === 4) return formatIpv4(address);
   if (address.length !== 16) return address.toString('hex');

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { DirectoryInUse, lockDirectory } from './directory-lock.js';
 
-test('directory lock: a second process is refused until the first one is killed', async () => {
+test('directory lock: throws in a second process until the first one is killed', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'acg-lock-'));
   const script = `import('${join(import.meta.dirname, '../dist/directory-lock.js')}').then((m) => {
-    m.lockDirectory(${JSON.stringify(directory)}, 'test'); console.log('held'); setInterval(() => {}, 1000); })`;
+    m.lockDirectory(${JSON.stringify(directory)}, 'test'); console.log('locked'); setInterval(() => {}, 1000); })`;
   const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(child.stdout, 'data');
   expect(() => lockDirectory(directory, 'test')).toThrow(DirectoryInUse);

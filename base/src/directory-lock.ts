@@ -1,6 +1,6 @@
 /**
- * One process per data directory: an OS lock on a file in it, which the kernel releases when the holder dies,
- * however it dies (docs/operations.md#one-node). The file itself stays and means nothing.
+ * Ensures that one process uses a data directory: an OS lock on a file in it. The kernel releases the lock when the
+ * process ends, even by SIGKILL (docs/operations.md#one-node). The empty lock file stays and has no meaning by itself.
  */
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';

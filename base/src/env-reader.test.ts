@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { EnvReader } from './env-reader.js';
 
-test('address ranges: a variable with something else in it is named at the start', () => {
+test('env reader: names the variable whose address ranges are malformed', () => {
   const read = new EnvReader({ GOOD: '10.0.0.0/8, ::1', BAD: '10.0.0.0/8,localhost' });
   expect(read.cidrs('GOOD')).toEqual(['10.0.0.0/8', '::1']);
   expect(() => read.throwIfInvalid()).not.toThrow();
@@ -10,7 +10,7 @@ test('address ranges: a variable with something else in it is named at the start
 });
 
 test.each(['127.0.0.1', '9090', ':9090', 'gateway:', '127.0.0.1:65536', '127.0.0.1:x'])(
-  'an address to listen on: %s is named at the start',
+  'env reader: rejects %s as a listen address',
   (value) => {
     const read = new EnvReader({ GRPC_LISTEN: value });
     read.listenAddress('GRPC_LISTEN', '127.0.0.1:9090');

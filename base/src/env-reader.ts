@@ -1,12 +1,12 @@
 /**
- * Reads environment variables into typed configuration. Every problem is collected, so that one start attempt names
- * every bad variable (docs/configuration.md#configuration).
+ * Reads environment variables into typed configuration. It collects every problem, so that one start attempt names
+ * every invalid variable (docs/configuration.md#configuration).
  */
 
 import { findInvalidCidr } from './egress/cidr-list.js';
 import { Secret } from './secret.js';
 
-/** Configuration that cannot be used. `message` is one line that names each bad variable and what it should be. */
+/** Invalid configuration. `message` is one line that names each invalid variable and what its value should be. */
 export class ConfigError extends Error {
   constructor(readonly problems: readonly string[]) {
     super(problems.join('; '));
@@ -34,7 +34,7 @@ export class EnvReader {
     this.#env = env;
   }
 
-  /** Records a problem that the caller found itself, e.g. a rule over two variables. */
+  /** Records a problem that the caller found, e.g. a rule that spans two variables. */
   addProblem(text: string): void {
     this.#problems.push(text);
   }
@@ -72,8 +72,8 @@ export class EnvReader {
   }
 
   /**
-   * A secret of at least 32 bytes, or two while it is being replaced: `new,old`. A comma divides only where both parts
-   * are long enough, so one that holds a comma stays whole. None: not set, or too short.
+   * A secret of at least 32 bytes, or two during a rotation: `new,old`. A comma separates only where both parts are
+   * long enough, so a single secret may contain a comma. Returns no secret when the variable is unset or too short.
    */
   secrets(name: string): readonly Secret[] {
     const raw = this.optional(name);
@@ -123,7 +123,7 @@ export class EnvReader {
       .filter((part) => part !== '');
   }
 
-  /** An address to listen on. */
+  /** A listen address, `host:port`. */
   listenAddress(name: string, fallback: string): string {
     const raw = this.optional(name);
     if (raw === null) return fallback;
@@ -133,7 +133,7 @@ export class EnvReader {
     return fallback;
   }
 
-  /** Address ranges, comma separated. */
+  /** Comma-separated CIDR ranges. */
   cidrs(name: string): readonly string[] {
     const cidrs = this.list(name, []);
     const bad = findInvalidCidr(cidrs);
@@ -149,7 +149,7 @@ export class EnvReader {
     return fallback;
   }
 
-  /** A URL with one of the schemes. The value is never shown in the problem: it may hold a password. */
+  /** A URL with one of the schemes. The problem text never contains the value, because it may contain a password. */
   optionalUrl(name: string, schemes: readonly string[]): URL | null {
     const raw = this.optional(name);
     if (raw === null) return null;
@@ -159,7 +159,7 @@ export class EnvReader {
     return null;
   }
 
-  /** Throws one {@link ConfigError} that names everything that was wrong. */
+  /** Throws one {@link ConfigError} with all recorded problems. */
   throwIfInvalid(): void {
     if (this.#problems.length > 0) throw new ConfigError(this.#problems);
   }

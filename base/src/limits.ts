@@ -1,57 +1,55 @@
 /**
- * Every limit that a call of an agent can meet, one row each, in the order in which they are checked. All else follows
- * from these rows: the admission script and the in-process counters, the refusals, `/v1/self`, the context on the wire,
- * the fields of the API and their columns, the options of the command line, the forms of the dashboard. What a row
- * cannot say for them stands in docs/architecture.md#to-add-a-limit.
+ * Every limit that can apply to a call of an agent, one row each, in the order in which they are checked. Everything
+ * else is derived from these rows: the admission script and in-process counters, rejections, `/v1/self`, the context on
+ * the wire, API fields and columns, CLI options and dashboard forms. docs/architecture.md#to-add-a-limit lists what a
+ * row does not cover. Runs in browsers, too, so it imports only durations.
  *
- * Runs in browsers, too: it needs nothing but spans of time.
- *
- *   counted   how                                                                        unit, window
- *   log       sliding log: exact in any span of the window; the first row and no other   requests, minute
- *   fixed     fixed window from its first request                                        requests, any of WINDOW_MS
- *   token     60 buckets, added when a call has ended                                    tokens, minute
- *   purse     sum of a calendar month; the agent's own first                             cents, month
+ *   algorithm   how                                                                        unit, window
+ *   log         sliding log: exact in any window position; the first row and no other      requests, minute
+ *   fixed       fixed window that starts at its first request                              requests, any of WINDOW_MS
+ *   token       60 buckets, incremented when a call has ended                              tokens, minute
+ *   spend       sum of a calendar month; the agent's own first                             cents, month
  */
 import { DAY_MS, MINUTE_MS } from './units.js';
 
-/** Lengths of windows, ms; the month is the calendar's. */
+/** Window lengths in ms. The month is a calendar month and has no entry. */
 export const WINDOW_MS = { minute: MINUTE_MS, day: DAY_MS } as const;
 
-/** In the order in which the admission script takes them, so the rows must have it. */
+/** In the order in which the admission script takes them; the rows of LIMITS must follow this order. */
 export const LIMIT_ALGORITHMS = ['log', 'fixed', 'token', 'purse'] as const;
 export type LimitAlgorithm = (typeof LIMIT_ALGORITHMS)[number];
 
-/** Money is cents here, on the wire and in answers; nano-dollars inside the data plane. */
+/** Money is in cents here, on the wire and in responses; in nano-dollars inside the data plane. */
 type Counted =
   | { readonly counted: 'log'; readonly unit: 'requests'; readonly window: 'minute'; readonly scope: PerProvider }
   | { readonly counted: 'fixed'; readonly unit: 'requests'; readonly window: WindowName; readonly scope: PerProvider }
   | { readonly counted: 'token'; readonly unit: 'tokens'; readonly window: 'minute'; readonly scope: PerProvider }
   | { readonly counted: 'purse'; readonly unit: 'cents'; readonly window: 'month'; readonly scope: BudgetScope };
 type WindowName = keyof typeof WINDOW_MS;
-/** An agent's with one provider. */
+/** Counted for each pair of agent and provider. */
 type PerProvider = 'agent_provider';
-/** Over all providers. */
+/** Counted over all providers. */
 type BudgetScope = 'agent' | 'project' | 'org';
 
 type LimitDefinition = Counted & {
   readonly type: string;
-  /** Of the API, in what the scope names; its column has the same name in snake case. */
+  /** API field of the object that `scope` names; its column has the same name in snake case. */
   readonly field: string;
   readonly minimum: number;
   readonly maximum: number;
-  /** Holds where none is set; null = no limit. */
+  /** Applies where no limit is set; null = no limit. */
   readonly default: number | null;
-  /** Of an agent's: lists and the answer of its creation show it, too. */
+  /** Agent limits only: also shown in lists and in the response that creates the agent. */
   readonly inLists: boolean;
-  /** As people see it, among the others of its scope. */
+  /** Label in forms and tables, unique within its scope. */
   readonly label: string;
-  /** What it is counted over, as people say it. */
+  /** The window in words. */
   readonly span: string;
-  /** Of the field, in the API's document. */
+  /** Description of the API field in the OpenAPI document. */
   readonly description: string;
-  /** To the agent, with the refusal. */
+  /** Text of the rejection that the agent receives. */
   readonly message: string;
-  /** To whoever runs the agent, when it was refused: what it means, and what can be done. */
+  /** Shown to the person who runs the agent after a rejection: what happened, and what to do. */
   readonly what: string;
   readonly todo: string;
 };
@@ -168,15 +166,15 @@ export const LIMITS = [
 ] as const satisfies readonly LimitDefinition[];
 
 export type Limit = (typeof LIMITS)[number];
-/** One that an agent has a field for. */
+/** A limit that has a field on the agent. */
 export type AgentLimit = Extract<Limit, { scope: 'agent' | 'agent_provider' }>;
-/** One of those that are counted per provider. */
+/** A limit that is counted per provider. */
 export type RateLimit = Extract<Limit, { scope: 'agent_provider' }>;
 
 export const RATE_LIMITS = LIMITS.filter((row): row is RateLimit => row.scope === 'agent_provider');
-/** As people read them: money first. */
+/** In display order: budget first. */
 export const AGENT_LIMITS: readonly AgentLimit[] = [...LIMITS.filter((row) => row.scope === 'agent'), ...RATE_LIMITS];
 
-/** What a refusal is counted as, in metrics and in usage: `budget` is the agent's own. */
+/** The reason under which metrics and usage count the rejection; `budget` is the agent's own budget. */
 export const rejectionReason = ({ type, scope }: Pick<Limit, 'type' | 'scope'>): string =>
   scope === 'project' || scope === 'org' ? `${type}_${scope}` : type;

@@ -31,7 +31,7 @@ function linesOf(write: (log: ReturnType<typeof createLogger>) => void): string 
   return lines[0]!;
 }
 
-test('log: a secret in the text of a message, of an error or of its cause is masked in the line', () => {
+test('log: masks secrets in a message, an error and its cause', () => {
   expect(linesOf((log) => log.info(`no context for ${TOKEN}`))).not.toContain(TOKEN);
   expect(linesOf((log) => log.warn({ url: `redis://default:hunter22@host/0` }, 'lost'))).not.toContain('hunter22');
   const error = new Error('connect failed', { cause: new Error(`Bearer ${TOKEN} refused`) });
@@ -51,14 +51,14 @@ test.each([
   'cookie',
   'deviceCode',
   'invitationUrl',
-])('log: a field named %s is redacted at the top, and one and two levels down', (name) => {
+])('log: redacts a field named %s at the top and up to two levels down', (name) => {
   const value = 'plain text that no pattern knows';
   for (const fields of [{ [name]: value }, { a: { [name]: value } }, { a: { b: { [name]: value } } }]) {
     expect(linesOf((log) => log.info(fields, 'seen'))).not.toContain(value);
   }
 });
 
-test('log: a child logger masks like its parent', () => {
+test('log: a child logger masks secrets, too', () => {
   expect(linesOf((log) => log.child({ token: 'plain text' }).info(`uses ${TOKEN}`))).not.toMatch(/plain text|acg_0/);
 });
 
@@ -68,8 +68,8 @@ describe('standard output', () => {
     for (const child of children.splice(0)) child.kill('SIGKILL');
   });
 
-  /** A process that logs what it is told to, and says when it has. */
-  function logging(): ChildProcess {
+  /** Starts a process that logs as its parent requests by message and confirms each request. */
+  function spawnLoggingProcess(): ChildProcess {
     const program = `
       import { createLogger } from ${JSON.stringify(new URL('../dist/log.js', import.meta.url))};
       const log = createLogger('test', 'info');
@@ -86,26 +86,26 @@ describe('standard output', () => {
     return child;
   }
 
-  const told = async (child: ChildProcess, what: object): Promise<void> => {
+  const logLines = async (child: ChildProcess, what: object): Promise<void> => {
     child.send(what);
     expect(await once(child, 'message')).toContain('logged');
   };
 
-  test('its reader goes away: the process goes on, and ends when it is told to', async () => {
-    const child = logging();
+  test('the process continues when the reader closes the pipe, and ends on request', async () => {
+    const child = spawnLoggingProcess();
     await once(child, 'message');
     child.stdout!.destroy();
     child.stderr!.destroy();
-    await told(child, { lines: 3, bytes: 10 });
-    await told(child, { lines: 3, bytes: 10 });
+    await logLines(child, { lines: 3, bytes: 10 });
+    await logLines(child, { lines: 3, bytes: 10 });
     child.send({ exit: true });
     expect(await once(child, 'exit')).toEqual([7, null]);
   });
 
-  test('its reader sleeps: the process goes on, and says afterwards how many lines were lost', async () => {
-    const child = logging();
+  test('the process continues when the reader stalls, and logs the number of lost lines afterwards', async () => {
+    const child = spawnLoggingProcess();
     await once(child, 'message');
-    await told(child, { lines: 3_000, bytes: 1_000 });
+    await logLines(child, { lines: 3_000, bytes: 1_000 });
     let text = '';
     child.stdout!.setEncoding('utf8').on('data', (part: string) => {
       text += part;
@@ -120,22 +120,22 @@ describe('standard output', () => {
     expect(lines.filter(({ i }) => i !== undefined)).toHaveLength(3_000 - lost);
   });
 
-  test('its reader sleeps: the process ends when it is told to', async () => {
-    const child = logging();
+  test('the process ends on request while the reader is stalled', async () => {
+    const child = spawnLoggingProcess();
     await once(child, 'message');
-    await told(child, { lines: 3_000, bytes: 1_000 });
+    await logLines(child, { lines: 3_000, bytes: 1_000 });
     child.send({ exit: true });
     expect(await once(child, 'exit')).toEqual([7, null]);
   });
 
-  test('what was logged last is there when the process ends', async () => {
-    const child = logging();
+  test('the last lines are flushed before the process ends', async () => {
+    const child = spawnLoggingProcess();
     await once(child, 'message');
     let text = '';
     child.stdout!.setEncoding('utf8').on('data', (part: string) => {
       text += part;
     });
-    await told(child, { lines: 50, bytes: 100 });
+    await logLines(child, { lines: 50, bytes: 100 });
     child.send({ exit: true });
     await once(child, 'close');
     expect(text.trimEnd().split('\n')).toHaveLength(50);

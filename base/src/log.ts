@@ -1,7 +1,6 @@
 /**
- * Structured logs (pino, JSON lines on stdout). Whatever is logged passes two nets: known field names are redacted by
- * path, and anything that looks like a token or secret that this product creates, or like a bearer credential, is masked
- * in the text.
+ * Structured logs (pino, JSON lines on stdout). Two filters remove secrets: known field names are redacted by path, and
+ * text that looks like a token, a bearer credential or a secret of this product is masked.
  */
 import { type Logger, pino } from 'pino';
 import { noop } from './noop.js';
@@ -10,7 +9,7 @@ export type { Logger } from 'pino';
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Of lines that their reader has not taken, in memory; what comes then is lost, and counted. */
+/** Bytes that stdout buffers while its reader is slow. Lines beyond it are dropped and counted. */
 const STDOUT_BUFFER_BYTES_MAX = 1_048_576;
 const REDACTED_FIELDS = [
   'authorization',
@@ -33,15 +32,15 @@ const SECRET_PATTERN =
   /acgm?_[0-9a-f]{8,}|whsec_[A-Za-z0-9_-]+|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*|(Bearer|Basic)\s+[^\s"\\]+|(postgres(?:ql)?|rediss?|smtps?):\/\/[^\s"\\@/]*:[^\s"\\@/]*@/gi;
 
 /**
- * Tokens without a prefix: 32 random bytes in base64url, which has letters of both cases and a digit in 998 of 1000 (links
- * in mails, cookies, device codes), and the short code of a device. What follows `%3D` in an encoded URL counts, too.
+ * Tokens without a prefix: 32 random bytes in base64url (links in mails, cookies, device codes), and the short device
+ * code. 998 of 1000 such tokens contain both cases and a digit. Also matches after an encoded `%3D` in a URL.
  */
 const OPAQUE_TOKEN_PATTERN =
   /(?:(?<![\w-])|(?<=%[0-9A-Fa-f]{2}))(?=[\w-]{0,42}[a-z])(?=[\w-]{0,42}[A-Z])(?=[\w-]{0,42}\d)[\w-]{43}(?![\w-])|\b[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}\b/g;
-/** Where such tokens stand: without regard to their letters. */
+/** Places where such tokens occur by name; matched whatever characters the token has. */
 const NAMED_TOKEN_PATTERN = /((?:[?&#]|%3F|%26|%23)token(?:=|%3D)|acg_session=)[\w-]{8,}/gi;
 
-/** Masks secrets inside free text, such as an error message of a library. */
+/** Masks secrets inside free text, such as a library's error message. */
 export function maskSecrets(text: string): string {
   const named = text.replace(SECRET_PATTERN, (_match, scheme?: string, url?: string) => {
     if (scheme !== undefined) return `${scheme} [redacted]`;
@@ -51,8 +50,8 @@ export function maskSecrets(text: string): string {
 }
 
 /**
- * The root logger of a process. `plane` is on every line; `write` gets each finished line: without it standard output
- * does, which holds nothing up whatever becomes of its reader (docs/operations.md#logs).
+ * Creates the root logger of a process. Every line carries `plane`. `write` receives each finished line. Without
+ * `write`, lines go to stdout, and a slow or closed reader never blocks the process (docs/operations.md#logs).
  */
 export function createLogger(plane: string, level: LogLevel, write?: (line: string) => void): Logger {
   return write === undefined ? createStdoutLogger(plane, level) : createPinoLogger(plane, level, write);
@@ -74,7 +73,7 @@ function createStdoutLogger(plane: string, level: LogLevel): Logger {
   return log;
 }
 
-/** A pipe that nobody reads any more is an error event of its stream, which would end the process. */
+/** Ignores `error` events of stdout and stderr: a pipe whose reader has closed would otherwise end the process. */
 export function ignoreClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
     if (!stream.listeners('error').includes(noop)) stream.on('error', noop);

@@ -1,2 +1,2 @@
-/** For callbacks whose outcome is known or does not matter where they are passed. */
+/** Does nothing. For callbacks whose result the caller does not need. */
 export const noop = (): void => {};

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { Secret } from './secret.js';
 
-test('secret: however it is printed the value does not show; who asks for it gets it', () => {
+test('secret: no way of printing shows the value; reveal() returns it', () => {
   const secret = new Secret('sk-0123456789');
   const printed = [String(secret), `${secret}`, JSON.stringify({ secret }), inspect({ secret }), inspect(secret)];
   for (const text of printed) expect(text).not.toContain('sk-0123456789');

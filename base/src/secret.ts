@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 
 const REDACTED = '[redacted]';
 
-/** A value that must never be printed: string conversion, JSON and `util.inspect` all give `[redacted]`. */
+/** A value that must never be printed: string conversion, JSON and `util.inspect` all return `[redacted]`. */
 export class Secret<T = string> {
   readonly #value: T;
 
@@ -10,7 +10,7 @@ export class Secret<T = string> {
     this.#value = value;
   }
 
-  /** The value itself; call it only where the secret is used. */
+  /** Returns the value. Call it only where the secret is used. */
   reveal(): T {
     return this.#value;
   }

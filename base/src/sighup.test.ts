@@ -7,7 +7,9 @@ import { afterAll, expect, test } from 'vitest';
 const directory = mkdtempSync(join(tmpdir(), 'acg-hangup-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Writes into `said` what it does: a terminal that is gone takes no words. */
+/**
+ * Creates a program that appends its actions to the file `said`, because it cannot print to a terminal that has closed.
+ */
 function program(said: string): string {
   const file = join(directory, `${said}.mjs`);
   const compiled = new URL('../dist/hangup.js', import.meta.url).href;
@@ -32,7 +34,7 @@ async function until(said: string, word: string): Promise<string> {
   }
 }
 
-test('SIGHUP: a process without a terminal reads its files again and goes on', async () => {
+test('SIGHUP: a process without a terminal reloads and continues', async () => {
   const child = spawn(process.execPath, [program('none')], { detached: true, stdio: 'ignore' });
   await until('none', 'ready');
   child.kill('SIGHUP');
@@ -41,9 +43,9 @@ test('SIGHUP: a process without a terminal reads its files again and goes on', a
   child.kill('SIGKILL');
 });
 
-/** util-linux: gives a program a terminal of its own. */
+/** `script` of util-linux runs a program in a terminal of its own. */
 test.runIf(existsSync('/usr/bin/script'))(
-  'SIGHUP: a process in a terminal reads its files again; when the terminal goes it stops',
+  'SIGHUP: a process in a terminal reloads, and stops when the terminal closes',
   async () => {
     const command = `exec ${process.execPath} ${program('terminal')}`;
     const terminal = spawn('/usr/bin/script', ['-qec', command, '/dev/null'], { stdio: ['pipe', 'ignore', 'ignore'] });

@@ -1,22 +1,22 @@
 /**
- * SIGHUP, whose default ends the process. It has two meanings: "read the files again", sent by an operator, and "the
- * terminal is gone", sent by the kernel or the shell to what was started there. The terminal tells them apart: a process
- * that had one and has none any more has lost it.
+ * Handles SIGHUP, whose default ends the process. The signal has two meanings: an operator requests a reload of files,
+ * or the kernel or shell reports that the terminal was closed. A process that had a terminal and has none any more
+ * stops; every other SIGHUP reloads.
  */
 import { closeSync, openSync } from 'node:fs';
 
 interface SighupActions {
-  /** The operator asks for it. */
+  /** An operator requested a reload. */
   reload(): void;
   /** The terminal of the process was closed. */
   stop(): void;
 }
 
-export function onSighup({ reload: reread, stop }: SighupActions): void {
+export function onSighup({ reload, stop }: SighupActions): void {
   const hadTerminal = hasControllingTerminal();
   process.on('SIGHUP', () => {
     if (hadTerminal && !hasControllingTerminal()) stop();
-    else reread();
+    else reload();
   });
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { uuidv7 } from './uuidv7.js';
 
-test('uuidv7: carries the time, version 7 and variant 2, and does not repeat', () => {
+test('uuidv7: carries the time, version 7 and variant 2, and is unique', () => {
   const seen = new Set<string>();
   for (let i = 0; i < 5000; i++) {
     const id = uuidv7(1_700_000_000_123);
@@ -12,7 +12,7 @@ test('uuidv7: carries the time, version 7 and variant 2, and does not repeat', (
   expect(seen.size).toBe(5000);
 });
 
-test('uuidv7: any time of 48 bits is read back', () => {
+test('uuidv7: encodes any 48-bit time', () => {
   const time = fc.oneof(
     fc.integer({ min: 0, max: 2 ** 48 - 1 }),
     fc.constantFrom(0, 1, 2 ** 32 - 1, 2 ** 32, 2 ** 48 - 1),

@@ -1,5 +1,5 @@
 /**
- * UUIDv7 (RFC 9562 §5.7): 48 bits of Unix milliseconds, then random bits. Ids made in one process within one
+ * UUIDv7 (RFC 9562 §5.7): 48 bits of Unix milliseconds, then random bits. Ids created by one process within one
  * millisecond are not ordered among each other.
  */
 import { randomFillSync } from 'node:crypto';
@@ -9,11 +9,13 @@ const POOL_BYTES = RANDOM_BYTES * 1024; // one system call per 1024 ids
 const pool = Buffer.allocUnsafe(POOL_BYTES);
 let offset = POOL_BYTES;
 const DIGITS = Buffer.from('0123456789abcdef');
-/** Written over for every id and then read as one flat string: joined parts cost more wherever the id is used. */
+/**
+ * Overwritten for every id and decoded to one flat string. A concatenated string costs more wherever the id is used.
+ */
 const text = Buffer.from('00000000-0000-7000-8000-000000000000');
-/** Where the digits of the time go. */
+/** Positions of the time digits. */
 const TIME_AT = [0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12];
-/** Where the random bytes go, two digits each; the version's and the variant's digit stand between. */
+/** Positions of the random bytes, two digits each; the digits of version and variant are between them. */
 const RANDOM_AT = [16, 21, 24, 26, 28, 30, 32, 34];
 
 let lastMs = -1;
@@ -27,7 +29,7 @@ export function uuidv7(nowMs: number): string {
     lastMs = nowMs;
     let rest = Math.floor(nowMs);
     for (let i = TIME_AT.length - 1; i >= 0; i--) {
-      const above = Math.floor(rest / 16); // no shifts: 48 bits are more than they keep
+      const above = Math.floor(rest / 16); // no bit shifts: they are limited to 32 bits, the time has 48
       text[TIME_AT[i]!] = DIGITS[rest - above * 16]!;
       rest = above;
     }
