@@ -1,9 +1,12 @@
-/** In which order the addresses of a name are tried: families in turn, so that one that leads nowhere costs one step. */
+/**
+ * The order in which the addresses of a name are dialled: IPv4 and IPv6 alternate, so that an unreachable family costs
+ * one attempt only.
+ */
 import { networkInterfaces } from 'node:os';
 import type { ResolvedAddress } from '../egress/check-url.js';
 import { isPublicAddress } from '../egress/public-address.js';
 
-/** `v6First`: this machine has a way out by IPv6. Within a family the resolver's order stands. */
+/** `v6First`: this machine has a public IPv6 address. Within a family the resolver's order is kept. */
 export function interleaveFamilies(
   addresses: readonly ResolvedAddress[],
   v6First: boolean,
@@ -21,7 +24,7 @@ export function interleaveFamilies(
 
 const RECHECK_INTERVAL_MS = 60_000;
 
-/** Whether this machine has a public IPv6 address; networks come and go, so it is looked at each minute. */
+/** Whether this machine has a public IPv6 address; checked at most once a minute, because network interfaces change. */
 export class Ipv6Availability {
   #isAvailable = false;
   #checkedAtPerfMs = Number.NEGATIVE_INFINITY;

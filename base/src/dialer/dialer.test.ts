@@ -54,7 +54,7 @@ const call = async (
 };
 
 test.each(['127.0.0.1', '[::ffff:127.0.0.1]', '[::1]', '2130706433', '0x7f.1'])(
-  'dialer: the literal %s is not connected',
+  'dialer: does not connect to the literal %s',
   async (host) => {
     const before = served;
     const url = new URL(`http://${host}:${port}`);
@@ -63,7 +63,7 @@ test.each(['127.0.0.1', '[::ffff:127.0.0.1]', '[::1]', '2130706433', '0x7f.1'])(
   },
 );
 
-test('dialer: a name that leads to a private address is not connected, whatever the other answers are', async () => {
+test('dialer: does not connect to a name with a private address, even beside public ones', async () => {
   const before = served;
   for (const answers of [one('127.0.0.1'), [...one('93.184.216.34'), ...one('127.0.0.1')], []]) {
     await expect(call(`http://api.example.com:${port}`, [], async () => answers)).rejects.toMatchObject({
@@ -73,27 +73,27 @@ test('dialer: a name that leads to a private address is not connected, whatever 
   expect(served).toBe(before);
 });
 
-test('dialer: the name is resolved once per connect and that answer is dialled', async () => {
+test('dialer: resolves the name once per connect and dials that answer', async () => {
   let lookups = 0;
   const rebinding = async (): Promise<readonly ResolvedAddress[]> => one(++lookups === 1 ? '127.0.0.1' : '10.0.0.1');
   expect(await call(`http://rebind.example.com:${port}`, ['127.0.0.0/8'], rebinding)).toMatchObject({ status: 200 });
   expect(lookups).toBe(1);
 });
 
-test('dialer: a redirect is handed back, not followed', async () => {
+test('dialer: returns a redirect and does not follow it', async () => {
   const before = served;
   const answer = await call(`http://127.0.0.1:${port}`, ['127.0.0.0/8'], never, '/redirect');
   expect(answer.status).toBe(302);
   expect(served).toBe(before + 1);
 });
 
-test('dialer: the next checked address is tried when one does not answer', async () => {
+test('dialer: dials the next checked address when one does not answer', async () => {
   const answers = [...one('::1'), ...one('127.0.0.1')];
   const answer = await call(`http://two.example.com:${port}`, ['127.0.0.0/8', '::1/128'], async () => answers);
   expect(answer).toEqual({ status: 200, body: 'secret' });
 });
 
-test('dialer: failures of resolver and network are reported as what they are', async () => {
+test('dialer: reports failures of the resolver and of the network with their own codes', async () => {
   await expect(
     call('http://nowhere.example.com', [], async () =>
       Promise.reject(new NameResolutionError('nowhere.example.com', 'ENOTFOUND')),
@@ -102,7 +102,7 @@ test('dialer: failures of resolver and network are reported as what they are', a
   await expect(call('http://127.0.0.1:1', ['127.0.0.0/8'], never)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });
 
-test('dialer: a name that never resolves ends with the connect timeout', async () => {
+test('dialer: a name that never resolves fails with the connect timeout', async () => {
   const agent = agentWith(() => new Promise(() => {}), [], 20);
   await expect(agent.request({ origin: 'http://slow.example.com', path: '/', method: 'GET' })).rejects.toMatchObject({
     code: 'ETIMEDOUT',
@@ -119,8 +119,8 @@ test.each([
   ['localhost', 6379, ['127.0.0.1'], null],
   ['api.example.com', 443, ['64:ff9b::a00:1'], 'not a public address'],
   ['api.example.com', 443, ['10.0.0.1'], 'not a public address'],
-])('dialer: %s:%i with %j', (host, at, answers, problem) => {
-  const refusal = checkEgress(host, at, answers.flatMap(one), new CidrList(['127.0.0.0/8']));
-  if (problem === null) expect(refusal).toBeNull();
-  else expect(refusal).toContain(problem);
+])('dialer: checks %s:%i with addresses %j', (host, at, answers, problem) => {
+  const blockedReason = checkEgress(host, at, answers.flatMap(one), new CidrList(['127.0.0.0/8']));
+  if (problem === null) expect(blockedReason).toBeNull();
+  else expect(blockedReason).toContain(problem);
 });

@@ -1,8 +1,8 @@
 /**
- * Opens every connection to an upstream or a webhook receiver. An address that a tenant gave is looked up with that
- * tenant's share of lookups, refused when any of its answers is neither public nor allowed, and dialled at exactly the
- * addresses that were checked, so that a second DNS answer cannot differ; the peer is looked at once more. Proxies from
- * the environment are never used.
+ * Opens every connection to an upstream or a webhook receiver. A name from a tenant is resolved with that tenant's
+ * lookup slots and blocked when any of its addresses is neither public nor allowed. The dialer connects only to the
+ * checked addresses, so a second DNS answer cannot differ, and checks the peer address again once connected. It never
+ * uses proxies from the environment. A failure calls back with the error and no socket.
  */
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import {
@@ -21,33 +21,36 @@ import { isPublicAddress } from '../egress/public-address.js';
 import { Ipv6Availability, interleaveFamilies } from './address-order.js';
 import { HappyEyeballsConnect } from './happy-eyeballs.js';
 
-/** Where bytes of a connection go: one buffer for all connections, read before the next byte of any is. */
+/**
+ * Receives the bytes of a connection. All connections share one buffer; a handler reads it before the next byte of any
+ * connection arrives.
+ */
 export interface SocketReadHandler {
   readonly buffer: Uint8Array;
-  /** False pauses the connection. */
+  /** Returns false to pause the connection. */
   callback(bytes: number, buffer: Uint8Array): boolean;
 }
 
 export interface DialTarget {
   /** `http:` or `https:`. */
   readonly protocol: string;
-  /** Without brackets and without a dot at its end. */
+  /** Without brackets and without a trailing dot. */
   readonly hostname: string;
   readonly port: number;
-  /** The organization that gave the address; null for built-in providers and the operator's own addresses. */
+  /** The organization that configured the address; null for built-in providers and the operator's own addresses. */
   readonly tenant: string | null;
 }
 
 export interface DialerOptions {
   /** EGRESS_ALLOW_CIDRS. */
   readonly allowCidrs: readonly string[];
-  /** Name resolution, TCP and TLS handshake together. */
+  /** Covers name resolution, TCP connect and TLS handshake together, ms. */
   readonly connectTimeoutMs: number;
   readonly tenantNames: NameResolver;
   readonly operatorNames: NameResolver;
 }
 
-/** Finding the address, dialling and the TLS handshake together took longer than allowed. */
+/** Name resolution, TCP connect and TLS handshake together exceeded `connectTimeoutMs`. */
 class ConnectTimeout extends Error {
   readonly code = 'ETIMEDOUT';
 }
@@ -55,16 +58,16 @@ class ConnectTimeout extends Error {
 type DialCallback = (error: Error | null, socket: Socket | null) => void;
 
 const SOCKET_OPTIONS = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 };
-/** TLS sessions that are kept, one for each upstream. */
+/** Cached TLS sessions, one for each upstream. */
 const TLS_SESSIONS_MAX = 500;
 
 export class Dialer {
   readonly #options: DialerOptions;
   readonly #allowed: CidrList;
   readonly #ipv6 = new Ipv6Availability();
-  /** The last session of each upstream: the next handshake is shorter with it. */
+  /** The last TLS session of each upstream, which shortens the next handshake. */
   readonly #sessions = new LRUCache<string, Buffer>({ max: TLS_SESSIONS_MAX });
-  /** One for all: left to itself, each connection makes its own. */
+  /** Shared by all connections; otherwise Node creates one for each connection. */
   #secureContext: SecureContext | null = null;
 
   constructor(options: DialerOptions) {
@@ -72,7 +75,7 @@ export class Dialer {
     this.#allowed = new CidrList(options.allowCidrs);
   }
 
-  /** Calls back exactly once, and not before it returned. `onread`: instead of `data` events. */
+  /** Calls `done` exactly once, after this function has returned. `onread`, if given, replaces `data` events. */
   dial(target: DialTarget, onread: SocketReadHandler | null, done: DialCallback): void {
     let race: HappyEyeballsConnect | null = null;
     let finished = false;
@@ -87,13 +90,16 @@ export class Dialer {
     };
     const timer = setTimeout(() => {
       race?.abort();
-      finish(new ConnectTimeout(`connecting to ${target.hostname} took too long`), null);
+      finish(
+        new ConnectTimeout(`connecting to ${target.hostname} took longer than ${this.#options.connectTimeoutMs} ms`),
+        null,
+      );
     }, this.#options.connectTimeoutMs);
     this.#resolveAddresses(target).then(
       (addresses) => {
         if (finished) return;
-        const refusal = this.#checkEgress(target, addresses);
-        if (refusal !== null) finish(new EgressBlocked(refusal), null);
+        const blockedReason = this.#checkEgress(target, addresses);
+        if (blockedReason !== null) finish(new EgressBlocked(blockedReason), null);
         else race = this.#connect(target, addresses, onread, finish);
       },
       (error: Error) => finish(error, null),
@@ -153,8 +159,8 @@ export class Dialer {
   }
 
   /**
-   * TLS 1.3 brings sessions later on, 1.2 has its only one now. Never before the peer's name was checked: a resumed
-   * handshake does not check it again.
+   * Caches the sessions of a connection. TLS 1.3 sends them later; TLS 1.2 has its only one now. Runs only after the
+   * peer's name was verified, because a resumed handshake does not verify it again.
    */
   #cacheTlsSessions(key: string, socket: TLSSocket): void {
     const now = socket.getProtocol() === 'TLSv1.2' ? socket.getSession() : undefined;

@@ -29,7 +29,7 @@ function race(count: number, secure = false, check: () => Error | null = () => n
   return { opened, outcome, running };
 }
 
-test('race: the next address is tried beside one that is slow, and the slow one may still win', () => {
+test('happy eyeballs: dials the next address after 250 ms, and the slow address can still win', () => {
   const { opened, outcome } = race(3);
   expect(opened.length).toBe(1);
   vi.advanceTimersByTime(250);
@@ -41,7 +41,7 @@ test('race: the next address is tried beside one that is slow, and the slow one 
   expect(opened.length).toBe(2);
 });
 
-test('race: a failure brings the next address at once, and the last failure is the answer', () => {
+test('happy eyeballs: dials the next address at once after a failure, and reports the last failure', () => {
   const { opened, outcome } = race(2);
   opened[0]!.emit('error', new Error('first'));
   expect(opened.length).toBe(2);
@@ -50,7 +50,7 @@ test('race: a failure brings the next address at once, and the last failure is t
   expect(outcome.map(({ error }) => error?.message)).toEqual(['second']);
 });
 
-test('race: with TLS the others end when one is reached, and the handshake decides', () => {
+test('happy eyeballs: with TLS, aborts the others once one address is connected and waits for its handshake', () => {
   const { opened, outcome } = race(3, true);
   vi.advanceTimersByTime(250);
   opened[1]!.emit('connect');
@@ -60,7 +60,7 @@ test('race: with TLS the others end when one is reached, and the handshake decid
   expect(outcome).toEqual([{ error: null, socket: opened[1] }]);
 });
 
-test('race: a failed handshake goes on to the next address', () => {
+test('happy eyeballs: dials the next address after a failed handshake', () => {
   const { opened, outcome } = race(2, true);
   opened[0]!.emit('connect');
   opened[0]!.emit('error', new Error('certificate'));
@@ -72,7 +72,7 @@ test('race: a failed handshake goes on to the next address', () => {
 test.each([
   ['plain', false],
   ['TLS', true],
-])('race: a peer that is refused once it is reached gets no connection, and no other is tried: %s', (_name, secure) => {
+])('happy eyeballs: fails without further attempts when the peer check fails: %s', (_name, secure) => {
   const problem = new Error('not a public address');
   const { opened, outcome } = race(3, secure, () => problem);
   vi.advanceTimersByTime(250);
@@ -83,7 +83,7 @@ test.each([
   expect(opened.map(({ destroyed }) => destroyed)).toEqual([true, true]);
 });
 
-test('race: once stopped nothing is tried and nothing is told', () => {
+test('happy eyeballs: abort stops all attempts and calls nothing back', () => {
   const { opened, outcome, running } = race(2);
   running.abort();
   vi.advanceTimersByTime(10_000);
@@ -91,7 +91,7 @@ test('race: once stopped nothing is tried and nothing is told', () => {
   expect(outcome).toEqual([]);
 });
 
-test('addresses: families take turns, the reachable one first', () => {
+test('addresses: families alternate, the reachable one first', () => {
   const of = (family: number, ...names: string[]) => names.map((address) => ({ address, family }));
   const all = [...of(6, 'a', 'b', 'c'), ...of(4, 'x')];
   expect(interleaveFamilies(all, true).map(({ address }) => address)).toEqual(['a', 'x', 'b', 'c']);

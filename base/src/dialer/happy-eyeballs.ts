@@ -1,25 +1,26 @@
 /**
- * Connects to the first of several addresses that answers: the next is tried when one fails, and beside it when it has
- * not answered for a moment. None is given up for being slow, and the first that is connected ends the others.
+ * Connects to the first of several addresses that answers, in the manner of Happy Eyeballs (RFC 8305). The next address
+ * is dialled when one fails, or beside it after 250 ms without an answer. A slow attempt is not given up; the first
+ * connected address aborts the others.
  */
 import type { Socket } from 'node:net';
 import type { ResolvedAddress } from '../egress/check-url.js';
 
 interface HappyEyeballsOptions {
-  /** In the order in which they are tried; at least one. */
+  /** In dialling order; at least one. */
   readonly addresses: readonly ResolvedAddress[];
-  /** Begins a connection; may throw. */
+  /** Starts a connection; may throw. */
   readonly open: (address: string) => Socket;
-  /** TLS: connected means that the handshake is over. */
+  /** With TLS, an attempt succeeds only after its handshake. */
   readonly isTls: boolean;
-  /** Looks at the peer once it is there; an error ends the race. */
+  /** Checks the peer once TCP is connected. An error fails the whole connect. */
   readonly checkPeer: (socket: Socket) => Error | null;
 }
 
-/** How long an address is alone. */
+/** Delay before the next address is dialled beside the current one, ms. */
 const ATTEMPT_DELAY_MS = 250;
 
-/** Calls back exactly once, unless it is stopped before. */
+/** Calls `done` exactly once, unless {@link abort} is called first. */
 export class HappyEyeballsConnect {
   readonly #options: HappyEyeballsOptions;
   readonly #done: (error: Error | null, socket: Socket | null) => void;
@@ -46,19 +47,21 @@ export class HappyEyeballsConnect {
     try {
       socket = open(addresses[this.#nextAddressIndex++]!.address);
     } catch (error) {
-      this.#fail(error as Error); // arguments that net or tls refuse, such as a port above 65535
+      this.#fail(error as Error); // arguments that net or tls reject, such as a port above 65535
       return;
     }
     this.#sockets.add(socket);
     socket.once('connect', () => this.#onTcpConnected(socket));
     if (secure) socket.once('secureConnect', () => this.#succeed(socket));
     socket.on('error', (error) => this.#onAttemptFailed(socket, error));
-    socket.once('close', () => this.#onAttemptFailed(socket, new Error('the connection was closed at once')));
+    socket.once('close', () =>
+      this.#onAttemptFailed(socket, new Error('the peer closed the connection before it was established')),
+    );
     if (this.#nextAddressIndex < addresses.length)
       this.#nextAttemptTimer = setTimeout(() => this.#tryNext(), ATTEMPT_DELAY_MS);
   }
 
-  /** The other side is there; a TLS handshake may still fail. */
+  /** TCP is connected; a TLS handshake may still fail. */
   #onTcpConnected(socket: Socket): void {
     if (!this.#sockets.has(socket)) return;
     const problem = this.#options.checkPeer(socket);

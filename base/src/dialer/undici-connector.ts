@@ -1,11 +1,14 @@
-/** The dialer as undici wants it. */
+/** Adapts the dialer to undici's `connect` interface. */
 import { Agent, type buildConnector } from 'undici';
 import { effectivePort, normalizeHostname } from '../egress/check-url.js';
 import type { Dialer } from './dialer.js';
 
 type Connector = buildConnector.connector;
 
-/** undici's `connect` function for addresses that `tenant` gave; null: the operator's own. */
+/**
+ * Returns undici's `connect` function for addresses that the organization `tenant` configured; null: the operator's
+ * own.
+ */
 export function createUndiciConnector(dialer: Pick<Dialer, 'dial'>, tenant: string | null): Connector {
   return ({ hostname, protocol, port }, callback) => {
     const target = { protocol, hostname: normalizeHostname(hostname), port: effectivePort(protocol, port), tenant };
@@ -16,7 +19,7 @@ export function createUndiciConnector(dialer: Pick<Dialer, 'dial'>, tenant: stri
   };
 }
 
-/** An undici agent whose every connection the dialer opens. `agentOptions` are undici's own (timeouts, sizes). */
+/** Returns an undici agent whose connections the dialer opens. `agentOptions` are undici's own (timeouts, sizes). */
 export function createUndiciAgent(
   dialer: Dialer,
   tenant: string,

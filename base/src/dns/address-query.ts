@@ -1,16 +1,18 @@
 /**
- * The addresses of one full name, asked over c-ares: sockets of the event loop. (`dns.lookup` waits in libuv's thread
- * pool, where two names whose server never answers stop everybody's.) A and AAAA are asked apart, so a server that
- * answers only one of them costs a moment and not the name.
+ * Queries the addresses of one fully qualified name with c-ares, on sockets of the event loop. `dns.lookup` would wait
+ * in libuv's thread pool, where two names with a silent server block all other lookups. A and AAAA are separate
+ * queries, so a server that answers only one of them costs 250 ms and does not fail the name.
  */
 import type { Resolver } from 'node:dns';
 import type { ResolvedAddress } from '../egress/check-url.js';
 
 interface AddressAnswer {
   readonly addresses: readonly ResolvedAddress[];
-  /** How long the answer may be kept, by its records; 0 when there is none or it is not whole. */
+  /**
+   * How long the answer may be cached, from its records' TTL; 0 when there is no answer or only one family answered.
+   */
   readonly ttlSec: number;
-  /** No server said anything: not even that there is no such name. */
+  /** No server answered, not even that the name does not exist. */
   readonly isUnanswered: boolean;
 }
 
@@ -19,9 +21,9 @@ interface FamilyAnswer {
   readonly isUnanswered: boolean;
 }
 
-/** How long one family's addresses wait for the other's. */
+/** How long one family's addresses wait for the other family's. */
 const GRACE_MS = 250;
-/** c-ares names what a server says of a name; everything else means that none was heard. */
+/** c-ares codes for an answer of a server. Every other code means that no server answered. */
 const NEGATIVE_ANSWER_CODES: ReadonlySet<string> = new Set([
   'ENOTFOUND',
   'ENODATA',
@@ -37,7 +39,7 @@ export function queryAddresses(resolver: Resolver, name: string): Promise<Addres
     let v4: FamilyAnswer | null = null;
     let v6: FamilyAnswer | null = null;
     let grace: NodeJS.Timeout | null = null;
-    const answer = (): void => {
+    const resolveIfComplete = (): void => {
       if (v4 !== null && v6 !== null) {
         if (grace !== null) clearTimeout(grace);
         resolve(mergeFamilyAnswers(v4, v6));
@@ -47,11 +49,11 @@ export function queryAddresses(resolver: Resolver, name: string): Promise<Addres
     };
     resolver.resolve4(name, { ttl: true }, (error, records) => {
       v4 = toFamilyAnswer(error, records);
-      answer();
+      resolveIfComplete();
     });
     resolver.resolve6(name, { ttl: true }, (error, records) => {
       v6 = toFamilyAnswer(error, records);
-      answer();
+      resolveIfComplete();
     });
   });
 }
@@ -64,8 +66,11 @@ const toFamilyAnswer = (error: NodeJS.ErrnoException | null, records: FamilyAnsw
     : { records: [], isUnanswered: !NEGATIVE_ANSWER_CODES.has(error.code ?? '') };
 
 function mergeFamilyAnswers(v4: FamilyAnswer, v6: FamilyAnswer): AddressAnswer {
-  const of = (family: number) => (record: { readonly address: string }) => ({ address: record.address, family });
-  const addresses = [...v4.records.map(of(4)), ...v6.records.map(of(6))];
+  const withFamily = (family: number) => (record: { readonly address: string }) => ({
+    address: record.address,
+    family,
+  });
+  const addresses = [...v4.records.map(withFamily(4)), ...v6.records.map(withFamily(6))];
   const unanswered = v4.isUnanswered || v6.isUnanswered;
   const ttls = [...v4.records, ...v6.records].map((record) => record.ttl);
   return { addresses, ttlSec: unanswered || ttls.length === 0 ? 0 : Math.min(...ttls), isUnanswered: unanswered };

@@ -1,4 +1,4 @@
-/** The hosts file: names that need no DNS. */
+/** Parses the hosts file: names that need no DNS query. */
 import { isIP } from 'node:net';
 import type { ResolvedAddress } from '../egress/check-url.js';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { LookupSemaphore } from './lookup-semaphore.js';
 
-test('lookups: so many of a tenant wait, and the next is turned away; each that ends lets one in', async () => {
+test('lookup semaphore: queues up to the limit, rejects the next, and each release starts one', async () => {
   const slots = new LookupSemaphore(1, 2, 60_000);
   expect(await slots.acquire('a')).toBe(true);
   const waiting = [slots.acquire('a'), slots.acquire('a')];

@@ -1,7 +1,7 @@
-/** So many lookups at once for each tenant; further ones wait their turn, and only behind those of the same tenant. */
+/** Limits concurrent DNS lookups for each tenant. Further lookups queue behind those of the same tenant only. */
 
 interface WaitingLookup {
-  readonly sinceTick: number;
+  readonly queuedAtPerfMs: number;
   readonly start: (admitted: boolean) => void;
 }
 
@@ -14,17 +14,17 @@ export class LookupSemaphore {
   readonly #perTenant: number;
   readonly #waitingMax: number;
   readonly #waitMs: number;
-  /** Tenants with a lookup under way. */
+  /** Tenants with a lookup in progress. */
   readonly #tenants = new Map<string, TenantLookups>();
 
-  /** `waitMs`: whoever has waited longer has given up, and is turned away instead of looked up. */
+  /** `waitMs`: a lookup that has queued longer is rejected instead of started, because its caller has given up. */
   constructor(perTenant: number, waitingMax: number, waitMs: number) {
     this.#perTenant = perTenant;
     this.#waitingMax = waitingMax;
     this.#waitMs = waitMs;
   }
 
-  /** True: a slot is taken, to be given back. False: there are too many. */
+  /** True: a slot was acquired and must be released. False: too many lookups of the tenant are queued. */
   async acquire(tenant: string): Promise<boolean> {
     let slots = this.#tenants.get(tenant);
     if (slots === undefined) {
@@ -37,15 +37,15 @@ export class LookupSemaphore {
     }
     const { waiting } = slots;
     if (waiting.length >= this.#waitingMax) return false;
-    return new Promise((start) => waiting.push({ sinceTick: performance.now(), start }));
+    return new Promise((start) => waiting.push({ queuedAtPerfMs: performance.now(), start }));
   }
 
   release(tenant: string): void {
     const slots = this.#tenants.get(tenant)!;
     for (let next = slots.waiting.shift(); next !== undefined; next = slots.waiting.shift()) {
-      const inTime = performance.now() - next.sinceTick < this.#waitMs;
+      const inTime = performance.now() - next.queuedAtPerfMs < this.#waitMs;
       next.start(inTime);
-      if (inTime) return; // the slot passes on
+      if (inTime) return; // the released slot goes to this lookup
     }
     if (--slots.running === 0) this.#tenants.delete(tenant);
   }

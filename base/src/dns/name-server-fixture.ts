@@ -1,9 +1,9 @@
-/** For tests: a name server of our own. It answers what it is told, and about other names it says nothing at all. */
+/** For tests: a DNS server that answers from a configured zone and stays silent about other names. */
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { isIPv4 } from 'node:net';
 
 export interface Zone {
-  /** Addresses by name; an empty list: there is no such name. A name that is absent is never answered. */
+  /** Addresses by name. An empty list answers NXDOMAIN; a name that is absent is never answered. */
   [name: string]: readonly string[];
 }
 
@@ -13,12 +13,12 @@ const NO_SUCH_NAME = 3;
 
 export class NameServer {
   readonly zone: Zone;
-  /** Names that were asked for, in order, once for each family and try. */
+  /** Queried names in order, once for each family and try. */
   readonly asked: string[] = [];
   ttlSec = 30;
-  /** Names that are in no zone get no answer, instead of a no. */
+  /** Names outside the zone get no answer instead of NXDOMAIN. */
   silent = true;
-  /** AAAA questions get no answer. */
+  /** AAAA queries get no answer. */
   muteV6 = false;
   readonly #socket: Socket;
   #changed: (() => void)[] = [];
@@ -39,7 +39,7 @@ export class NameServer {
     return `127.0.0.1:${this.#socket.address().port}`;
   }
 
-  /** Different names that were asked for and match. */
+  /** The distinct queried names that match `pattern`. */
   names(pattern: RegExp): Set<string> {
     return new Set(this.asked.filter((name) => pattern.test(name)));
   }
@@ -83,7 +83,7 @@ function questionOf(message: Buffer): { name: string; type: number; end: number 
 function recordOf(type: number, address: string, ttlSec: number): Buffer {
   const bytes = type === TYPE_A ? address.split('.').map(Number) : v6Bytes(address);
   const record = Buffer.alloc(12);
-  record.writeUInt16BE(0xc00c, 0); // the name of the question
+  record.writeUInt16BE(0xc00c, 0); // a pointer to the name in the question
   record.writeUInt16BE(type, 2);
   record.writeUInt16BE(1, 4);
   record.writeUInt32BE(ttlSec, 6);

@@ -1,7 +1,8 @@
 /**
- * Names of built-in providers and of the operator's configuration, looked up as the system does it (nsswitch and all).
- * They are few, so each is asked for once at a time, and what was known serves while it is asked for again: a call never
- * waits for a name that resolved before. The only user of `dns.lookup`: a name that a tenant gave never comes here.
+ * Resolves names of built-in providers and of the operator's configuration with the system's resolver (`dns.lookup`,
+ * which reads nsswitch.conf). Each name has at most one lookup in progress. A cached answer serves during a new lookup,
+ * so a call never waits for a name that resolved before. This is the only user of `dns.lookup`; names from tenants use
+ * {@link TenantNameResolver}.
  */
 import { lookup } from 'node:dns';
 import type { ResolvedAddress } from '../egress/check-url.js';
@@ -16,30 +17,30 @@ interface CachedAddresses {
 }
 
 const FRESH_MS = 30_000;
-/** While lookups fail, what was known last goes on serving for so long. */
+/** While lookups fail, the last answer serves for this long, ms. */
 const STALE_MS_MAX = 3_600_000;
 const FAILURE_TTL_MS = 5_000;
 
 export class OperatorNameResolver implements NameResolver {
   readonly #lookup: Lookup;
-  readonly #nowTick: () => number;
+  readonly #nowPerfMs: () => number;
   readonly #cache = new Map<string, CachedAddresses>();
-  readonly #failures = new Map<string, { readonly error: NameResolutionError; readonly untilTick: number }>();
+  readonly #failures = new Map<string, { readonly error: NameResolutionError; readonly untilPerfMs: number }>();
   readonly #pending = new Map<string, Promise<readonly ResolvedAddress[]>>();
 
-  constructor(find: Lookup = systemLookup, nowTick: () => number = () => performance.now()) {
-    this.#lookup = find;
-    this.#nowTick = nowTick;
+  constructor(systemLookupFn: Lookup = systemLookup, nowPerfMs: () => number = () => performance.now()) {
+    this.#lookup = systemLookupFn;
+    this.#nowPerfMs = nowPerfMs;
   }
 
   async resolve(name: string): Promise<readonly ResolvedAddress[]> {
-    const now = this.#nowTick();
+    const now = this.#nowPerfMs();
     const known = this.#cache.get(name);
     if (known !== undefined && now < known.freshUntilPerfMs) return known.addresses;
     const failed = this.#failures.get(name);
-    const running = failed !== undefined && now < failed.untilTick ? null : this.#startLookup(name);
+    const running = failed !== undefined && now < failed.untilPerfMs ? null : this.#startLookup(name);
     if (known !== undefined && now < known.usableUntilPerfMs) {
-      running?.catch(() => {}); // the next call asks again
+      running?.catch(() => {}); // the next call looks up again
       return known.addresses;
     }
     if (running === null) throw failed!.error;
@@ -58,14 +59,14 @@ export class OperatorNameResolver implements NameResolver {
   async #lookUpAndCache(name: string): Promise<readonly ResolvedAddress[]> {
     try {
       const addresses = await this.#lookup(name);
-      const now = this.#nowTick();
+      const now = this.#nowPerfMs();
       this.#cache.set(name, { addresses, freshUntilPerfMs: now + FRESH_MS, usableUntilPerfMs: now + STALE_MS_MAX });
       this.#failures.delete(name);
       return addresses;
     } catch (cause) {
       const code = (cause as { code?: unknown }).code === 'ENOTFOUND' ? 'ENOTFOUND' : 'EAI_AGAIN';
       const error = new NameResolutionError(name, code);
-      this.#failures.set(name, { error, untilTick: this.#nowTick() + FAILURE_TTL_MS });
+      this.#failures.set(name, { error, untilPerfMs: this.#nowPerfMs() + FAILURE_TTL_MS });
       throw error;
     }
   }

@@ -1,20 +1,20 @@
 /**
- * Where names are looked up, as the system's resolver would: `search`, `domain` and `ndots` of resolv.conf decide which
- * full names a short one stands for, which is how `minio.storage` is found inside a Kubernetes cluster.
+ * Parses resolv.conf: `search`, `domain` and `ndots` decide which fully qualified names a short name is expanded to, as
+ * in the system's resolver. For example, `minio.storage` resolves inside a Kubernetes cluster this way.
  */
 
 interface ResolvConf {
   readonly search: readonly string[];
   /** A name with fewer dots is tried with the search domains first. */
   readonly ndots: number;
-  /** The lines that name servers and how to ask them, as they stand. */
+  /** The name servers, joined by spaces; compared to detect a change. */
   readonly servers: string;
 }
 
 const NDOTS_MAX = 15;
 const SEARCH_MAX = 16;
 
-/** `hostName`: of this machine; its domain is searched where the file names none. */
+/** `hostName` of this machine: its domain is searched when the file names none. */
 export function parseResolvConf(text: string, hostName: string): ResolvConf {
   const dot = hostName.indexOf('.');
   let search = dot === -1 ? [] : [hostName.slice(dot + 1)];
@@ -44,7 +44,7 @@ export function parseResolvConf(text: string, hostName: string): ResolvConf {
   };
 }
 
-/** The full names to ask for, in order. */
+/** The fully qualified names to query, in order. */
 export function expandSearchDomains(name: string, { search, ndots }: ResolvConf): string[] {
   const dots = name.split('.').length - 1;
   const searched = search.map((domain) => `${name}.${domain}`);

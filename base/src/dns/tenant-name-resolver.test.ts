@@ -40,17 +40,17 @@ async function start(zone: Zone, over: Partial<TenantNameResolverOptions> = {}, 
 
 const dead = (i: number): string => `dead-${i}.example.com`;
 
-test('names: those of one organization whose server never answers hold up nobody else', async () => {
+test('tenant names: silent name servers of one organization do not delay other organizations', async () => {
   const { server, resolve } = await start({ 'good.example.com': ['93.184.216.34'] });
   const hanging = Array.from({ length: 40 }, (_, i) => resolve(dead(i)));
   for (const lookup of hanging) lookup.catch(() => {});
   await server.until(() => server.names(/^dead/).size === LOOKUPS_PER_TENANT);
   expect(await resolve('good.example.com', 'b')).toEqual(['93.184.216.34']);
-  // Still only so many of the first one's were begun: the rest waits behind them.
+  // The first organization's other lookups are still queued.
   expect(server.names(/^dead/).size).toBe(LOOKUPS_PER_TENANT);
 });
 
-test('names: a slot that is free again goes to the next lookup of the same organization', async () => {
+test('tenant names: a released slot goes to the next lookup of the same organization', async () => {
   const { server, resolve } = await start({ 'last.example.com': ['93.184.216.34'] }, { tryTimeoutMs: 50 });
   const hanging = Array.from({ length: LOOKUPS_PER_TENANT }, (_, i) => resolve(dead(i)));
   const last = resolve('last.example.com');
@@ -60,7 +60,7 @@ test('names: a slot that is free again goes to the next lookup of the same organ
   expect(server.asked.indexOf('last.example.com')).toBeGreaterThan(server.asked.indexOf(dead(0)));
 });
 
-test('names: an organization that waits for too many is turned away', async () => {
+test('tenant names: rejects lookups of an organization that has too many queued', async () => {
   const { resolve } = await start({});
   const codes = new Map<string, number>();
   const lookups = Array.from({ length: 300 }, (_, i) =>
@@ -70,7 +70,7 @@ test('names: an organization that waits for too many is turned away', async () =
   expect(codes.get('LOOKUPS_BUSY')).toBeGreaterThan(0);
 });
 
-test('names: A and AAAA are asked apart; a server that answers only one of them is good enough', async () => {
+test('tenant names: queries A and AAAA separately, and one answer is enough', async () => {
   const { server, resolve } = await start({ 'two.example.com': ['93.184.216.34', '2606:4700::1111'] });
   expect((await resolve('two.example.com')).sort()).toEqual(['2606:4700::1111', '93.184.216.34']);
   const half = await start({ 'two.example.com': ['93.184.216.34', '2606:4700::1111'] });
@@ -79,7 +79,7 @@ test('names: A and AAAA are asked apart; a server that answers only one of them 
   expect(server.asked.length).toBe(2);
 });
 
-test('names: one lookup serves everybody who asks meanwhile, and those who ask later', async () => {
+test('tenant names: concurrent callers share one lookup, and its answer is cached', async () => {
   const { server, resolve } = await start({ 'good.example.com': ['93.184.216.34'] });
   await Promise.all(['a', 'b', 'c'].map((tenant) => resolve('good.example.com', tenant)));
   await resolve('GOOD.example.com', 'd');
@@ -90,31 +90,31 @@ test.each([
   [1, 5],
   [30, 30],
   [86_400, 60],
-])('names: an answer of %i s is kept for %i s', async (ttlSec, keptSec) => {
-  let nowTick = 1;
-  const { server, resolve } = await start({ 'good.example.com': ['93.184.216.34'] }, { nowTick: () => nowTick });
+])('tenant names: an answer with a TTL of %i s is cached for %i s', async (ttlSec, keptSec) => {
+  let nowPerfMs = 1;
+  const { server, resolve } = await start({ 'good.example.com': ['93.184.216.34'] }, { nowPerfMs: () => nowPerfMs });
   server.ttlSec = ttlSec;
   const asked: number[] = [];
   await resolve('good.example.com');
   for (const atSec of [keptSec - 1, 2]) {
-    nowTick += atSec * 1_000;
+    nowPerfMs += atSec * 1_000;
     await resolve('good.example.com');
     asked.push(server.asked.length);
   }
   expect(asked).toEqual([2, 4]);
 });
 
-test('names: that there is none is kept for 5 s', async () => {
-  let nowTick = 1;
-  const { server, resolve } = await start({ 'none.example.com': [] }, { nowTick: () => nowTick });
+test('tenant names: NXDOMAIN is cached for 5 s', async () => {
+  let nowPerfMs = 1;
+  const { server, resolve } = await start({ 'none.example.com': [] }, { nowPerfMs: () => nowPerfMs });
   for (let i = 0; i < 2; i++) await expect(resolve('none.example.com')).rejects.toMatchObject({ code: 'ENOTFOUND' });
   expect(server.asked.length).toBe(2);
-  nowTick += 5_001;
+  nowPerfMs += 5_001;
   server.zone['none.example.com'] = ['93.184.216.34'];
   expect(await resolve('none.example.com')).toEqual(['93.184.216.34']);
 });
 
-test('names: search domains and ndots, as the system would: those of a cluster resolve', async () => {
+test('tenant names: applies search domains and ndots, so names inside a cluster resolve', async () => {
   const zone: Zone = {
     'minio.storage.svc.cluster.local': ['10.1.2.3'],
     'minio.storage.default.svc.cluster.local': [],
@@ -136,14 +136,14 @@ test('names: search domains and ndots, as the system would: those of a cluster r
   ]);
 });
 
-test('names: without ndots a name with a dot is asked for as it is first', async () => {
+test('tenant names: without ndots, queries a name with a dot unchanged first', async () => {
   const zone: Zone = { 'db.prod': [], 'db.prod.corp.example.com': ['10.1.2.3'] };
   const { server, resolve } = await start(zone, {}, 'search corp.example.com\n');
   expect(await resolve('db.prod')).toEqual(['10.1.2.3']);
   expect([...server.names(/./)]).toEqual(['db.prod', 'db.prod.corp.example.com']);
 });
 
-test('names: the hosts file comes first, and a change in it is seen', async () => {
+test('tenant names: reads the hosts file first and reloads it after a change', async () => {
   const { server, resolve } = await start({ 'db.example.com': ['93.184.216.34'] });
   put('hosts', '10.1.2.3  Db.example.com db # the database\n::2 db\n');
   const until = async (name: string, address: string): Promise<void> => {
@@ -157,7 +157,7 @@ test('names: the hosts file comes first, and a change in it is seen', async () =
   expect(await resolve('localhost')).toEqual(['127.0.0.1', '::1']);
 });
 
-test('names: other search domains count once the file names them', async () => {
+test('tenant names: reloads search domains after a change of resolv.conf', async () => {
   const { server, resolve } = await start({}, {}, 'search one.example.com\n');
   server.silent = false;
   put('resolv.conf', 'search two.example.com\n');

@@ -1,7 +1,7 @@
 /**
- * Names that tenants give. Whatever their name servers do, it costs their tenant's own lookups alone: an own resolver on
- * the event loop, {@link LOOKUPS_PER_TENANT} lookups at once for each organization, bounded tries, answers and failures
- * kept for a while. Hosts file, search domains and `ndots` count as they do for the system's own resolver.
+ * Resolves names that tenants configure. A slow or silent name server delays only its own tenant's lookups: queries run
+ * on the event loop, {@link LOOKUPS_PER_TENANT} at once for each organization, with bounded tries. Answers and failures
+ * are cached. Hosts file, search domains and `ndots` apply as in the system's resolver.
  */
 import { Resolver } from 'node:dns';
 import { hostname } from 'node:os';
@@ -17,21 +17,21 @@ import { WatchedFile } from './watched-file.js';
 export interface TenantNameResolverOptions {
   readonly hostsPath?: string;
   readonly resolvConfPath?: string;
-  /** `address[:port]` of name servers; those of resolv.conf otherwise. */
+  /** `address[:port]` of name servers; default: those of resolv.conf. */
   readonly servers?: readonly string[];
-  /** How often the two files are looked at, at most. */
+  /** Minimum interval between checks of the two files, ms. */
   readonly fileCheckIntervalMs?: number;
-  /** One try of one server. */
+  /** Timeout of one try at one server, ms. */
   readonly tryTimeoutMs?: number;
-  /** Milliseconds; what is known ages by it. */
-  readonly nowTick?: () => number;
+  /** Clock of the cache in ms, for tests. */
+  readonly nowPerfMs?: () => number;
 }
 
 export const LOOKUPS_PER_TENANT = 8;
 const WAITING_MAX = 256;
 const TRY_TIMEOUT_MS = 2_000;
 const TRIES = 2;
-/** One lookup with all its tries and search domains. */
+/** Covers one lookup with all its tries and search domains. */
 const LOOKUP_TIMEOUT_MS = 5_000;
 const NAMES_MAX = 10_000;
 const TTL_SEC_MIN = 5;
@@ -46,24 +46,28 @@ export class TenantNameResolver implements NameResolver {
   readonly #conf: WatchedFile<ReturnType<typeof parseResolvConf>>;
   readonly #slots = new LookupSemaphore(LOOKUPS_PER_TENANT, WAITING_MAX, LOOKUP_TIMEOUT_MS);
   readonly #cache: LRUCache<string, { readonly outcome: LookupOutcome }>;
-  /** Lookups under way, by name: whoever asks for the same name shares them. */
+  /** Lookups in progress by name, shared by all callers that resolve the same name. */
   readonly #pending = new Map<string, Promise<LookupOutcome>>();
   #resolver: Resolver;
-  #resolverFor: string;
+  #resolverServers: string;
 
   constructor(options: TenantNameResolverOptions = {}) {
     this.#options = options;
-    const perf = { now: options.nowTick ?? (() => performance.now()) };
+    const perf = { now: options.nowPerfMs ?? (() => performance.now()) };
     this.#cache = new LRUCache({ max: NAMES_MAX, ttlResolution: 0, perf });
-    const { hostsPath = '/etc/hosts', resolvConfPath = '/etc/resolv.conf', fileCheckIntervalMs: lookMs } = options;
-    this.#hosts = new WatchedFile(hostsPath, parseHostsFile, lookMs);
-    this.#conf = new WatchedFile(resolvConfPath, (text) => parseResolvConf(text, hostname()), lookMs);
-    this.#resolverFor = this.#conf.current.servers;
+    const {
+      hostsPath = '/etc/hosts',
+      resolvConfPath = '/etc/resolv.conf',
+      fileCheckIntervalMs: checkIntervalMs,
+    } = options;
+    this.#hosts = new WatchedFile(hostsPath, parseHostsFile, checkIntervalMs);
+    this.#conf = new WatchedFile(resolvConfPath, (text) => parseResolvConf(text, hostname()), checkIntervalMs);
+    this.#resolverServers = this.#conf.current.servers;
     this.#resolver = this.#createResolver();
   }
 
-  async resolve(given: string, tenant: string | null): Promise<readonly ResolvedAddress[]> {
-    const name = given.toLowerCase();
+  async resolve(rawName: string, tenant: string | null): Promise<readonly ResolvedAddress[]> {
+    const name = rawName.toLowerCase();
     const outcome =
       this.#hosts.current.get(name) ?? this.#cache.get(name)?.outcome ?? (await this.#findShared(name, tenant));
     if (outcome instanceof NameResolutionError) throw outcome;
@@ -76,7 +80,7 @@ export class TenantNameResolver implements NameResolver {
     if (shared !== undefined) return shared;
     if (!(await this.#slots.acquire(owner))) return new NameResolutionError(name, 'LOOKUPS_BUSY');
     try {
-      // While this one waited, others may have asked.
+      // Another caller may have resolved the name while this one was queued.
       return await (this.#cache.get(name)?.outcome ?? this.#pending.get(name) ?? this.#startLookup(name));
     } finally {
       this.#slots.release(owner);
@@ -91,11 +95,11 @@ export class TenantNameResolver implements NameResolver {
 
   async #lookUp(name: string): Promise<LookupOutcome> {
     const conf = this.#conf.current;
-    if (this.#resolverFor !== conf.servers) {
-      this.#resolverFor = conf.servers;
+    if (this.#resolverServers !== conf.servers) {
+      this.#resolverServers = conf.servers;
       this.#resolver = this.#createResolver();
     }
-    const deadlineTick = performance.now() + LOOKUP_TIMEOUT_MS;
+    const deadlinePerfMs = performance.now() + LOOKUP_TIMEOUT_MS;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<null>((resolve) => {
       timer = setTimeout(resolve, LOOKUP_TIMEOUT_MS, null);
@@ -107,8 +111,8 @@ export class TenantNameResolver implements NameResolver {
         clearTimeout(timer);
         return this.#cacheOutcome(name, answer.addresses, answer.ttlSec);
       }
-      // Nobody answers: the next name would wait as long.
-      if (answer === null || answer.isUnanswered || performance.now() >= deadlineTick) {
+      // No server answered. The next search domain would use the same servers and wait as long.
+      if (answer === null || answer.isUnanswered || performance.now() >= deadlinePerfMs) {
         code = 'EAI_AGAIN';
         break;
       }

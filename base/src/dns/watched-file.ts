@@ -1,8 +1,8 @@
-/** A small system file, read at once and read again when it has changed; whoever asks never waits for the disk. */
+/** A small system file, read at construction and again after it changes. Readers never wait for the disk. */
 import { readFileSync, type Stats, statSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 
-/** How often, at most, the file is looked at. */
+/** Minimum interval between checks of the file, ms. */
 const CHECK_INTERVAL_MS = 1_000;
 
 export class WatchedFile<T> {
@@ -14,14 +14,14 @@ export class WatchedFile<T> {
   #checkedAtPerfMs = performance.now();
   #isChecking = false;
 
-  constructor(path: string, parse: (text: string) => T, lookMs = CHECK_INTERVAL_MS) {
+  constructor(path: string, parse: (text: string) => T, checkIntervalMs = CHECK_INTERVAL_MS) {
     this.#path = path;
     this.#parse = parse;
-    this.#checkIntervalMs = lookMs;
+    this.#checkIntervalMs = checkIntervalMs;
     this.#value = parse(this.#readSync());
   }
 
-  /** What the file said last; a change shows a moment later. A file that is not there is an empty one. */
+  /** The parsed content as last read; a change shows after the next check. A missing file counts as empty. */
   get current(): T {
     if (!this.#isChecking && performance.now() - this.#checkedAtPerfMs >= this.#checkIntervalMs)
       void this.#reloadIfChanged();
@@ -46,7 +46,8 @@ export class WatchedFile<T> {
         this.#version = version;
       }
     } catch {
-      // Files are replaced by renaming: in between, and without one, what was known stands.
+      // Files are replaced by rename. Between delete and rename, and when the file is missing, the last content stays
+      // in use.
     } finally {
       this.#checkedAtPerfMs = performance.now();
       this.#isChecking = false;

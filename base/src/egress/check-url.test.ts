@@ -18,7 +18,7 @@ test.each([
   'https://8.8.8.8/x',
   'https://[2606:4700:4700::1111]/x',
   'HTTPS://API.EXAMPLE.COM/',
-])('tenant url: %s may be saved', async (raw) => {
+])('tenant URL: accepts %s', async (raw) => {
   expect(await check(raw)).toBeNull();
 });
 
@@ -27,7 +27,7 @@ test.each([
   ...['0.0.0.0', '10.1.2.3', '100.64.0.1', '127.0.0.1', '127.255.1.2', '169.254.169.254', '172.16.0.1', '172.31.9.9'],
   ...['192.0.0.8', '192.0.2.1', '192.88.99.1', '192.168.1.1', '198.18.0.1', '198.19.255.255', '198.51.100.7'],
   ...['203.0.113.9', '224.0.0.1', '240.0.0.1', '255.255.255.255', '168.63.129.16'],
-  // other ways to write a number, which the URL parser turns into an address
+  // other notations of a number, which the URL parser converts to an address
   ...['2130706433', '0x7f000001', '017700000001', '127.1', '0x7f.1', '0177.0.0.1', '127.0.0.1.', '127.000.000.001'],
   // IPv6
   ...['[::1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:7f00:1]', '[::7f00:1]', '[::ffff:0:127.0.0.1]'],
@@ -45,7 +45,7 @@ test.each([
   // names
   ...['localhost', 'a.localhost', 'localhost.', 'intranet', 'db', 'x.internal', 'metadata.google.internal', 'x.local'],
   ...['kubernetes.default.svc', 'svc.cluster.local', '1.0.0.127.in-addr.arpa', 'x.home', 'x.lan', 'x.corp', 'x.test'],
-])('tenant url: https://%s is refused', async (host) => {
+])('tenant URL: rejects https://%s', async (host) => {
   expect(await check(`https://${host}/`)).not.toBeNull();
 });
 
@@ -80,11 +80,11 @@ test.each([
   ['https://exa mple.com', 'spaces'],
   ['https://a..b:x/', 'URL'],
   [`https://api.example.com/${'a'.repeat(2100)}`, '2048'],
-])('tenant url: %j is refused because of its text', async (raw, part) => {
+])('tenant URL: rejects the text %j', async (raw, part) => {
   expect(await check(raw)).toContain(part);
 });
 
-test('tenant url: names are refused for any answer that is not public', async () => {
+test('tenant URL: rejects a name with any address that is not public', async () => {
   const resolve = names({
     'rebind.example.com': ['93.184.216.34', '10.0.0.1'],
     '127.0.0.1.nip.io': ['127.0.0.1'],
@@ -98,7 +98,7 @@ test('tenant url: names are refused for any answer that is not public', async ()
   expect(await checkTenantUrl('https://unknown.example.com/', { allowCidrs: [], resolve })).toBeNull();
 });
 
-test('tenant url: allowed ranges lift the range, name and port rules for what lies in them, nothing else', async () => {
+test('tenant URL: allowed ranges lift the range, name and port rules for their own addresses only', async () => {
   const allow = ['127.0.0.0/8', 'fd00::/8'];
   const resolve = names({
     localhost: ['::1', '127.0.0.1'],
@@ -117,18 +117,18 @@ test('tenant url: allowed ranges lift the range, name and port rules for what li
   expect(await at('http://user@127.0.0.1/')).toContain('user name');
 });
 
-test('tenant url: https can be demanded, except of allowed ranges', async () => {
+test('tenant URL: httpsOnly rejects http, except in allowed ranges', async () => {
   const options = { allowCidrs: ['127.0.0.0/8'], httpsOnly: true, resolve: async () => PUBLIC };
   expect(await checkTenantUrl('http://api.example.com/', options)).toBe('must start with https://');
   expect(await checkTenantUrl('http://127.0.0.1:80/', options)).toBeNull();
 });
 
-test('tenant url: names in letters of their own are checked as what they stand for', async () => {
+test('tenant URL: checks internationalized names in their ASCII form', async () => {
   const resolve = names({ 'xn--bcher-kva.de': ['93.184.216.34'], 'xn--intern-cua.de': ['10.0.0.1'] });
   const check = (url: string) => checkTenantUrl(url, { allowCidrs: [], resolve });
   expect(await check('https://bücher.de/v1')).toBeNull();
   expect(await check('https://xn--bcher-kva.de/v1')).toBeNull();
   expect(await check('https://bücher.localhost/')).toContain('not a public name');
-  expect(await check('https://bücher.de/ü')).toContain('behind its host');
+  expect(await check('https://bücher.de/ü')).toContain('after its host');
   expect(await check(`https://${new URL('https://xn--intern-cua.de').host}/`)).toContain('not a public address');
 });

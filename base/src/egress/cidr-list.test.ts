@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import { CidrList, findInvalidCidr } from './cidr-list.js';
 
 test.each(['10.0.0.0/33', '10.0.0.0/128', 'fd00::/129', '10.0.0.0/-1', '10.0.0.0/', '10.0.0/8', 'name/8', 'name'])(
-  'ranges: %s is none',
+  'CIDR list: rejects %s',
   (cidr) => {
     expect(findInvalidCidr(['192.0.2.0/24', cidr])).toBe(cidr);
     expect(() => new CidrList([cidr])).toThrow(`${cidr} is not an address range`);
   },
 );
 
-test('ranges: one of all addresses is one', () => {
+test('CIDR list: accepts 0.0.0.0/0', () => {
   expect(findInvalidCidr(['10.0.0.0/8', '0.0.0.0/0'])).toBeNull();
 });
 
@@ -26,6 +26,6 @@ test.each([
   ['::1', false],
   ['name', false],
   ['', false],
-])('ranges: an IPv4 address counts as one inside of IPv6, too: %s is %s', (address, isIn) => {
+])('CIDR list: includes(%s) is %s, IPv4-mapped IPv6 counts as IPv4', (address, isIn) => {
   expect(new CidrList(['10.0.0.0/8', '192.168.1.1', 'fd00::/8']).includes(address)).toBe(isIn);
 });

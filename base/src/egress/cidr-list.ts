@@ -6,15 +6,15 @@ export class CidrList {
   readonly #v6 = new BlockList();
   readonly empty: boolean;
 
-  /** Throws a `RangeError` that names the entry that is no address or range. */
+  /** Throws a `RangeError` that names the entry that is neither an address nor a range. */
   constructor(cidrs: readonly string[]) {
     this.empty = cidrs.length === 0;
     for (const cidr of cidrs) this.#add(cidr);
   }
 
   /**
-   * Whether a literal address lies in one of the ranges. IPv4 written inside IPv6 (`::ffff:a.b.c.d`) counts as IPv4, and
-   * `::1` as 127.0.0.1: `localhost` has both, and whoever allows the one means the other.
+   * Whether a literal address is in one of the ranges. IPv4-mapped IPv6 (`::ffff:a.b.c.d`) counts as IPv4, and `::1` as
+   * 127.0.0.1, because `localhost` resolves to both.
    */
   includes(address: string): boolean {
     if (this.empty) return false;
@@ -37,7 +37,7 @@ export class CidrList {
   }
 }
 
-/** The first entry that is no address range, or null. */
+/** Returns the first entry that is not an address range, or null. */
 export function findInvalidCidr(cidrs: readonly string[]): string | null {
   for (const cidr of cidrs) {
     try {
@@ -52,7 +52,7 @@ export function findInvalidCidr(cidrs: readonly string[]): string | null {
 const IPV4_MAPPED_PATTERN =
   /^(?:::|(?:0{1,4}:){5})ffff:(?:(\d{1,3}(?:\.\d{1,3}){3})|([0-9a-f]{1,4}):([0-9a-f]{1,4}))$/i;
 
-/** `::ffff:10.0.0.1` in any spelling, as a dual-stack socket reports an IPv4 peer, becomes `10.0.0.1`. */
+/** Converts `::ffff:10.0.0.1` in any spelling, as a dual-stack socket reports an IPv4 peer, to `10.0.0.1`. */
 export function unmapIpv4(address: string): string {
   if (!address.includes(':')) return address;
   const parts = IPV4_MAPPED_PATTERN.exec(address);

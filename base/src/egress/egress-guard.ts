@@ -1,15 +1,20 @@
-/** Which addresses that a tenant gave may be dialled; what the names of the day resolve to decides, at every connect. */
+/**
+ * Decides which addresses from tenants may be dialled. Runs at every connect, because the addresses of a name may
+ * change.
+ */
 import { findHostProblem, type ResolvedAddress } from './check-url.js';
 import type { CidrList } from './cidr-list.js';
 import { isPublicAddress } from './public-address.js';
 
-/** The connect was refused by the rules, not by the network. The message may be shown to operators, not to agents. */
+/**
+ * The egress rules blocked the connect; the network did not fail. The message may be shown to operators, not to agents.
+ */
 export class EgressBlocked extends Error {
   readonly code = 'EGRESS_REFUSED';
 
   constructor(reason: string) {
     super(reason);
-    this.name = 'EgressRefused';
+    this.name = 'EgressBlocked';
   }
 }
 
@@ -24,7 +29,7 @@ export function checkEgress(
   if (addresses.every(({ address }) => allowed.includes(address))) return null;
   for (const { address } of addresses) {
     if (!isPublicAddress(address) && !allowed.includes(address))
-      return `${host} leads to ${address}, not a public address`;
+      return `${host} resolves to ${address}, not a public address`;
   }
   return findHostProblem(host, port);
 }

@@ -1,7 +1,7 @@
 /**
- * Which literal addresses are the public internet (docs/configuration.md#addresses-that-tenants-give). IPv4: everything
- * but the special ranges. IPv6: only 2000::/3 without the transition and documentation ranges in it, so mapped,
- * compatible, NAT64, unique-local, link-local and site-local forms are all refused without being listed.
+ * Classifies literal addresses as public or not (docs/configuration.md#addresses-that-tenants-give). IPv4: everything
+ * but the special ranges. IPv6: only 2000::/3 without its transition and documentation ranges, which rejects mapped,
+ * compatible, NAT64, unique-local, link-local and site-local forms without a list of them.
  */
 import { BlockList, isIP } from 'node:net';
 
@@ -28,14 +28,14 @@ const V4_SPECIAL = blockList('ipv4', [
 ]);
 const V6_GLOBAL = blockList('ipv6', [['2000::', 3]]);
 const V6_SPECIAL = blockList('ipv6', [
-  ['2001::', 23], // IETF protocol assignments, Teredo among them
+  ['2001::', 23], // IETF protocol assignments, including Teredo
   ['2001:db8::', 32],
   ['2002::', 16], // 6to4 carries any IPv4 address
   ['3fff::', 20],
   ['2620:4f:8000::', 48],
 ]);
 
-/** Whether `address` is a literal public address. Names, zone ids and anything malformed are not. */
+/** Whether `address` is a literal public address. Names, zone ids and malformed text are not. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !V4_SPECIAL.check(address, 'ipv4');

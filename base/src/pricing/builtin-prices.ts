@@ -1,8 +1,9 @@
 /**
- * Prices that the library (0.1.8, data of 2026-09-23) lacks or has out of date. USD per MTok, dated by when they took
- * effect; read before the library. Taken on 2026-11-20 from release notes and articles that quote the vendors' price
- * pages (platform.claude.com/docs/en/about-claude/pricing, developers.openai.com/api/docs/pricing), which were not
- * read themselves: check them there, and correct with PRICES_FILE what has changed (docs/configuration.md#prices).
+ * Prices that the library (0.1.8, data of 2026-09-23) lacks or has out of date, in USD per million tokens, dated by
+ * when they took effect. They are read before the library. Collected on 2026-11-20 from release notes and articles that
+ * quote the vendors' price pages (platform.claude.com/docs/en/about-claude/pricing,
+ * developers.openai.com/api/docs/pricing). The pages themselves were not read: verify there, and correct a changed
+ * price with PRICES_FILE (docs/configuration.md#prices).
  */
 import {
   createPriceBand,
@@ -15,20 +16,20 @@ import {
 } from './price-plan.js';
 
 interface BuiltinPrice {
-  /** The vendor's id in the price library, or another one that `priceProvider` of its provider says. */
+  /** The vendor's id in the price library, or the `priceProvider` of a provider. */
   readonly provider: string;
-  /** Ids without a date suffix. */
+  /** Model ids without a date suffix. */
   readonly models: readonly string[];
-  /** UTC day from which it holds; of several, the latest that has begun counts. */
+  /** UTC day from which the price applies; of several entries, the latest that has begun applies. */
   readonly validFrom: string;
   readonly base: ListPrice;
-  /** USD. */
+  /** USD per million characters. */
   readonly perMillionCharacters?: number;
-  /** USD by size, and `hd ` before it. */
+  /** USD per image by size, with the prefix `hd ` for that quality. */
   readonly perImage?: Readonly<Record<string, number>>;
   /** USD per second of video, and of video in the larger size. */
   readonly perVideoSecond?: { readonly base: number; readonly large: number };
-  /** The whole request's price when the prompt has more tokens than this. */
+  /** The price of the whole request when its prompt has more tokens than this. */
   readonly longPrompt?: { readonly aboveTokensIn: number; readonly price: ListPrice };
 }
 
@@ -37,7 +38,7 @@ const FREE = { input: 0, output: 0 };
 const FABLE = { input: 10, output: 50, cacheWrite: 12.5, cacheWrite1h: 20 };
 
 const BUILTIN_PRICES: readonly BuiltinPrice[] = [
-  // Two bands by prompt length, cached tokens counted in; the upper one holds for every token of the request.
+  // Two bands by prompt length, cached tokens included; the upper band applies to every token of the request.
   {
     provider: 'anthropic',
     models: ['claude-haiku-5-5'],
@@ -48,7 +49,7 @@ const BUILTIN_PRICES: readonly BuiltinPrice[] = [
       price: { input: 0.5, output: 2.5, cacheRead: 0.05, cacheWrite: 0.625, cacheWrite1h: 1 },
     },
   },
-  // Cache hits went from 0.1× to 0.05× of the input price.
+  // Cache reads went from 0.1× to 0.05× of the input price.
   {
     provider: 'anthropic',
     models: ['claude-sonnet-5-5'],
@@ -61,7 +62,7 @@ const BUILTIN_PRICES: readonly BuiltinPrice[] = [
     validFrom: '2026-10-07',
     base: { ...SONNET_5_5, cacheRead: 0.1 },
   },
-  // Mythos costs what the Fable of the same number costs.
+  // A Mythos model costs what the Fable model of the same number costs.
   { provider: 'anthropic', models: ['claude-mythos-5'], validFrom: '2026-06-09', base: { ...FABLE, cacheRead: 1 } },
   {
     provider: 'anthropic',
@@ -90,7 +91,7 @@ const BUILTIN_PRICES: readonly BuiltinPrice[] = [
     base: FREE,
     perMillionCharacters: 30,
   },
-  // Images by the piece: OpenAI itself has taken them off, other hosts of its models have them.
+  // Prices per image. OpenAI has removed these models; other hosts still offer them.
   {
     provider: 'openai',
     models: ['dall-e-3'],
@@ -112,7 +113,7 @@ const BUILTIN_PRICES: readonly BuiltinPrice[] = [
     base: FREE,
     perImage: { '256x256': 0.016, '512x512': 0.018, '1024x1024': 0.02 },
   },
-  // Video is billed by the second that was asked for; the larger size has 1792 x 1024.
+  // Video is billed per requested second; the larger size is 1792 x 1024.
   {
     provider: 'openai',
     models: ['sora-2'],
@@ -152,12 +153,14 @@ export const BUILTIN_PRICED_MODELS: readonly { readonly provider: string; readon
   ).values(),
 ];
 
-/** The plan of `model` (without a date suffix) at `nowMs`. `vendor` null: of any. Null: no price is known. */
+/**
+ * The plan of `model` (without a date suffix) at `nowMs` (Unix ms). `vendor` null: any vendor. Null: no price is known.
+ */
 export function findBuiltinPlan(vendor: string | null, model: string, nowMs: number): PricePlan | null {
   let found: BuiltinPrice | null = null;
   for (const price of BUILTIN_PRICES) {
     if ((vendor !== null && price.provider !== vendor) || !price.models.includes(model)) continue;
-    // Before its first date a model has that price too: it is in use, so it costs something.
+    // The first price also applies before its date: a model that is in use must not be free.
     if (found === null || Date.parse(price.validFrom) <= nowMs) found = price;
   }
   if (found === null) return null;

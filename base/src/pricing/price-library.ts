@@ -1,4 +1,6 @@
-/** The adapter of @pydantic/genai-prices: a model's list price as a plan. It never throws and never prices. */
+/**
+ * Adapter of @pydantic/genai-prices: converts a model's list price to a plan. It never throws and never prices a call.
+ */
 import { calcPrice, findProvider, type ModelPrice, type PriceOptions } from '@pydantic/genai-prices';
 import {
   createPriceBand,
@@ -10,19 +12,21 @@ import {
   tierPercentsOf,
 } from './price-plan.js';
 
-/** How a provider is found in the library: by its id there, by the address that is called, or by the model's name. */
+/**
+ * How a provider is found in the library: by its id there or by the origin that is called. Empty: by the model's name.
+ */
 type LibraryKey = Pick<PriceOptions, 'providerId' | 'providerApiUrl'>;
 
 /** $12.50 / $75 against $5 / $30 (openai.com/api-fast-mode). */
 const GPT_5_5_FAST_PERCENT = 250;
 
-/** The plan of `model` at `nowMs`, or null when the library has no price for it. */
+/** The plan of `model` at `nowMs` (Unix ms), or null when the library has no price for it. */
 export function findLibraryPlan(key: LibraryKey, model: string, nowMs: number): PricePlan | null {
   let found: ReturnType<typeof calcPrice>;
   try {
     found = calcPrice({}, model, { ...key, timestamp: new Date(nowMs) });
   } catch {
-    return null; // no such provider
+    return null; // the library does not know the provider
   }
   if (found === null) return null;
   const price = found.model_price;
@@ -38,7 +42,7 @@ export function findLibraryPlan(key: LibraryKey, model: string, nowMs: number): 
     bands: [...starts].sort((a, b) => a - b).map((start) => createBandAt(price, start)),
     picoPerWebSearch: Math.round((findRate(price, 'web_searches_kcount', -1) ?? 0) * 1e9),
     picoPerAudioSecond: Math.round(((findRate(price, 'input_audio_hours', -1) ?? 0) * 1e12) / 3600),
-    // The library knows no seconds of video: whatever makes some costs the dearest that is known.
+    // The library has no prices per second of video, so the highest known price applies.
     picoPerVideoSecond: MAX_VIDEO_PICO_PER_SECOND,
     picoPerLargeVideoSecond: MAX_VIDEO_PICO_PER_SECOND,
     picoPerImage: null,
@@ -48,12 +52,15 @@ export function findLibraryPlan(key: LibraryKey, model: string, nowMs: number): 
   };
 }
 
-/** Names of all models that the library knows of a provider. */
+/** Names of all models that the library has for a provider. */
 export const listLibraryModels = (
   key: { readonly providerId: string } | { readonly providerApiUrl: string },
 ): string[] => (findProvider(key)?.models ?? []).map(({ id }) => id);
 
-/** The plan of the model whose input and output cost most together, of old ones too; null: no such provider is known. */
+/**
+ * The plan of the model with the highest sum of input and output price, retired models included; null: the library does
+ * not know the provider.
+ */
 export function findMostExpensiveLibraryPlan(providerId: string, nowMs: number): PricePlan | null {
   let dearest: PricePlan | null = null;
   for (const { id } of findProvider({ providerId })?.models ?? []) {
@@ -84,13 +91,13 @@ function createBandAt(price: ModelPrice, start: number): PriceBand {
 }
 
 /**
- * The longest prompt of the band below. The library has some borders one token too low (271 999, 199 999). All vendors
- * draw them above the round number: ">272K input tokens" (developers.openai.com/api/docs/models/gpt-5.4-pro), "exceed the
+ * Corrects the lower end of a band. The library has some of them one token too low (271 999, 199 999). All vendors put
+ * them above the round number: ">272K input tokens" (developers.openai.com/api/docs/models/gpt-5.4-pro), "exceed the
  * 200K context window" (docs.x.ai, Grok 4.3), "exceeds 200K" and "> 200k" (Anthropic, Google).
  */
 const correctBandStart = (start: number): number => ((start + 1) % 1_000 === 0 && start > 0 ? start + 1 : start);
 
-/** The rate that holds for prompts just above `start` tokens. */
+/** The rate that applies to prompts just above `start` tokens. */
 function findRate(price: ModelPrice, name: string, start: number): number | undefined {
   const value = price[name];
   if (value === undefined || typeof value === 'number') return value;

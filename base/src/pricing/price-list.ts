@@ -1,14 +1,15 @@
 /**
- * The prices in force. A plan is looked up once per (provider, model) and kept:
+ * The prices in force. A plan is looked up once for each provider and model and cached:
  *
- *   PRICES_FILE over (known-prices.ts ─▶ library) ─▶ the vendor's dearest model, flagged `fallback`
+ *   PRICES_FILE over (builtin-prices.ts ─▶ library) ─▶ the vendor's most expensive model, flagged `fallback`
  *
- * The last step is never 0 where answers have tokens, whatever the vendor: an unknown name must not be a way around a
- * budget (docs/contract.md#usage).
+ * The last step is never 0 where responses have tokens: an unknown model name must not bypass a budget
+ * (docs/contract.md#usage).
  *
- * A tenant's custom provider has no price id. Its model is looked for in the library by the address that is called,
- * then by the slug, then by the model's name at any vendor; an unknown model costs the dearest of the vendor whose
- * format the provider speaks. An override `*` sets another price for every model that has none of its own, 0 included.
+ * A tenant's custom provider has no price id. Its model is looked up in the library by the origin that is called, then
+ * by the slug, then by the model's name at any vendor. An unknown model costs as much as the most expensive model of
+ * the vendor whose format the provider uses. An override `*` sets another price, which may be 0, for every model
+ * without its own.
  */
 import { LRUCache } from 'lru-cache';
 import { findBuiltinPlan } from './builtin-prices.js';
@@ -16,22 +17,22 @@ import { findLibraryPlan, findMostExpensiveLibraryPlan } from './price-library.j
 import { applyOverride, type PriceOverride } from './price-override.js';
 import { findVendor, type PricePlan, tierPercentsOf, type Vendor } from './price-plan.js';
 
-/** The part of an upstream that decides the price. */
+/** The fields of an upstream that decide the price. */
 export interface PricedUpstream {
   readonly providerSlug: string;
-  /** Id in the library; `''` for custom providers and those without models. */
+  /** Provider id in the library; `''` for custom providers and providers without models. */
   readonly priceProvider: string;
   readonly usageFormat: string;
   readonly origin: string;
 }
 
 const PLANS_MAX = 4_096;
-/** Some vendors have prices by the time of day, so a plan is looked up again after this. */
+/** Some vendors price by the time of day, so a plan is looked up again after this time. */
 const PLAN_TTL_MS = 600_000;
 const DAY_MS = 86_400_000;
 /**
- * Dearest text model on the vendor's current list; `-pro` models of earlier generations are retired or on notice. Of other
- * vendors it is the dearest that the library has.
+ * The most expensive text model on the vendor's current list; `-pro` models of earlier generations are retired or about
+ * to be. For other vendors the fallback is the most expensive model in the library.
  */
 const FALLBACK_MODELS: Readonly<Record<Vendor, string>> = { openai: 'gpt-5.5-pro', anthropic: 'claude-fable-5-1' };
 const ANY_MODEL = '*';
@@ -45,7 +46,7 @@ interface CachedPlan {
 export class PriceList {
   readonly #now: () => number;
   readonly #plans = new LRUCache<string, CachedPlan>({ max: PLANS_MAX });
-  /** By provider and model, ascending by the time from which they hold. */
+  /** By provider and model, ascending by the time from which they apply. */
   #overrides = new Map<string, PriceOverride[]>();
 
   /** `now`: Unix ms. */
@@ -53,7 +54,7 @@ export class PriceList {
     this.#now = now;
   }
 
-  /** Puts the operator's prices in place of all earlier ones. */
+  /** Replaces all operator prices. */
   replaceOverrides(prices: readonly PriceOverride[]): void {
     const overrides = new Map<string, PriceOverride[]>();
     for (const price of prices) {
@@ -69,7 +70,9 @@ export class PriceList {
     this.#plans.clear();
   }
 
-  /** The price of a model's tokens; `''` = the model is not known. Null: the provider's calls have no such price. */
+  /**
+   * The price of a model's tokens; `''` = the model is unknown. Null: calls of the provider are not priced by tokens.
+   */
   findPlan(upstream: PricedUpstream, model: string): PricePlan | null {
     const key = `${upstream.providerSlug}\n${upstream.origin}\n${model}`;
     const cached = this.#plans.get(key);
@@ -82,7 +85,7 @@ export class PriceList {
     return plan;
   }
 
-  /** Of each call, nano-dollars: the model's own, else its provider's. */
+  /** Price of each call in nano-dollars: the model's own, else the provider's. */
   perRequestNanos(upstream: PricedUpstream, model: string | null): number {
     if (this.#overrides.size === 0) return 0;
     const nowMs = this.#now();
@@ -91,7 +94,7 @@ export class PriceList {
     return ofModel?.perRequestNanos ?? ofProvider?.perRequestNanos ?? 0;
   }
 
-  /** The operator's price that holds for a model now: of this name, of its name without a date, or of any model. */
+  /** The operator's price that applies to a model now: by its name, by its name without a date, or by `*`. */
   findOverride(upstream: PricedUpstream, model: string): PriceOverride | null {
     const nowMs = this.#now();
     const own = this.#findModelOverride(upstream, model, nowMs);
@@ -105,7 +108,7 @@ export class PriceList {
     if (own === null && listed !== null) return listed;
     const override = own ?? this.#findCurrentOverride(upstream.providerSlug, ANY_MODEL, nowMs);
     if (override !== null) return applyOverride(listed, tierPercentsOf(findVendor(upstream.priceProvider)), override);
-    // The same for all of them, so it is found once.
+    // All unknown models share one fallback plan, which is looked up once.
     return model === '' ? findFallbackPlan(upstream, nowMs) : this.findPlan(upstream, '');
   }
 
@@ -123,7 +126,7 @@ export class PriceList {
   }
 }
 
-/** The price without the operator's; null: neither list knows the model. */
+/** The price without operator overrides; null: neither list has the model. */
 export function findListedPlan(upstream: PricedUpstream, model: string, nowMs: number): PricePlan | null {
   if (model === '') return null;
   const { priceProvider, providerSlug, origin } = upstream;
@@ -143,12 +146,12 @@ export function findListedPlan(upstream: PricedUpstream, model: string, nowMs: n
 
 const overrideKey = (provider: string, model: string): string => `${provider}\n${model}`;
 
-/** `gpt-5-mini-2025-08-07` and `claude-haiku-4-5-20251001` without their dates. */
+/** Strips the date: `gpt-5-mini-2025-08-07` and `claude-haiku-4-5-20251001`. */
 function stripDateSuffix(model: string): string {
   return model.replace(/-(?:\d{4}-\d{2}-\d{2}|\d{8})$/, '');
 }
 
-/** A vendor that the library does not know costs what the one whose format it speaks does. */
+/** A vendor that the library does not have costs what the vendor of its usage format costs. */
 function findFallbackPlan({ priceProvider, usageFormat }: PricedUpstream, nowMs: number): PricePlan | null {
   const plan = findMostExpensivePlan(priceProvider, nowMs) ?? findMostExpensivePlan(usageFormat, nowMs);
   return plan === null ? null : { ...plan, origin: 'fallback' };

@@ -1,6 +1,6 @@
 /**
- * A price of the operator's (PRICES_FILE). It changes the prices that it names; every other price stays what the list
- * says. The shape is that of `ModelPrice` in gateway.proto, so both planes use the message itself. Pure.
+ * A price set by the operator (PRICES_FILE). It changes the prices that it names; all others stay as listed. The shape
+ * is that of `ModelPrice` in gateway.proto, so both planes use the message itself. Pure.
  */
 import {
   createPriceBand,
@@ -18,20 +18,22 @@ type Nullable<T> = { readonly [Name in keyof T]?: number | null };
 /** Pico-dollars per token. */
 type OverrideRates = Nullable<TokenRates>;
 
-/** One price of one model, or of all calls of a provider. What is null or missing is not named. */
+/**
+ * The prices of one model, or of all calls of a provider. A null or missing field leaves the listed price unchanged.
+ */
 export interface PriceOverride extends Nullable<UnitPrices> {
   /** Provider slug. */
   readonly provider?: string | null;
   /** `''`: all calls of the provider (`perRequestNanos` alone); `*`: every model without another price. */
   readonly model?: string | null;
-  /** Unix ms from which it holds; 0 = always. */
+  /** Unix ms from which the price applies; 0 = always. */
   readonly fromMs?: number | null;
-  /** Of each call, beside its tokens. */
+  /** Nano-dollars for each call, added to the price of its tokens. */
   readonly perRequestNanos?: number | null;
   readonly rates?: OverrideRates | null;
-  /** All bands of longer prompts; null: those of the list. */
+  /** All bands of longer prompts; null: the listed bands. */
   readonly bands?: { readonly bands?: OverrideBand[] | null } | null;
-  /** All prices by the image; null or empty: those of the list. */
+  /** All prices per image; null or empty: the listed prices. */
   readonly images?: { readonly kind?: string | null; readonly pico?: number | null }[] | null;
   readonly tiers?: Nullable<TierPercents> | null;
 }
@@ -41,10 +43,13 @@ export interface OverrideBand {
   readonly rates?: OverrideRates | null;
 }
 
-/** Of a model that no list knows: what is not named is free, its tokens cost what their parents cost. */
+/**
+ * For a model that no list has: unnamed prices are free, token classes without a price cost what their parent class
+ * costs.
+ */
 const FREE_PRICE: ListPrice = { input: 0, output: 0 };
 
-/** `listed`: the plan of the list, null where none knows the model; `tiers` hold then. */
+/** `listed`: the listed plan. Null when no list has the model; then `tiers` apply. */
 export function applyOverride(listed: PricePlan | null, tiers: TierPercents, override: PriceOverride): PricePlan {
   const { fromMs, images } = override;
   return {
@@ -67,7 +72,7 @@ function applyBandOverrides(listed: readonly PriceBand[], { rates, bands }: Pric
   return [first, ...upper.map((band) => createUpperBand(first, listed, band))];
 }
 
-/** What it leaves out stays the price that holds for such prompts without it. */
+/** Prices that the band leaves out stay as listed for prompts of that length. */
 function createUpperBand(
   first: PriceBand,
   listed: readonly PriceBand[],
@@ -78,7 +83,7 @@ function createUpperBand(
   return createPriceBand(border, applyRates(below.list, rates ?? {}));
 }
 
-/** Named in pico-dollars per token, listed in USD per million tokens. */
+/** `rates` are in pico-dollars per token, the list in USD per million tokens. */
 function applyRates(list: ListPrice, rates: OverrideRates): ListPrice {
   const usd: { -readonly [Name in keyof TokenRates]?: number } = {};
   for (const [name, pico] of Object.entries(rates)) {

@@ -1,4 +1,4 @@
-/** The price of a model in integers: what a price list says, in the units in which usage is counted. Pure. */
+/** The price of a model in integers, in the units in which usage is counted. Pure. */
 
 /** Pico-dollars (1e-12 USD) per token: USD per million tokens × 1e6, so even $0.001 per million is exact. */
 export interface TokenRates {
@@ -15,7 +15,7 @@ export interface TokenRates {
   readonly imageOut: number;
 }
 
-/** USD per million tokens, as price lists print it. What is left out costs what its parent costs ({@link toRates}). */
+/** USD per million tokens, as price lists print it. A missing class costs what its parent costs ({@link toRates}). */
 export type ListPrice = { readonly [Name in keyof TokenRates]?: number | undefined } & {
   readonly input: number;
   readonly output: number;
@@ -28,17 +28,17 @@ export interface TierPercents {
   readonly priority: number;
   readonly fast: number;
   readonly ultrafast: number;
-  /** Inference in the US alone. */
+  /** Inference in the US only. */
   readonly us: number;
 }
 
-/** The vendors whose prices, surcharges and discounts are known beside the library. */
+/** Vendors whose prices, surcharges and discounts are known in addition to the library. */
 const VENDORS = ['openai', 'anthropic'] as const;
 export type Vendor = (typeof VENDORS)[number];
 
 export const findVendor = (id: string): Vendor | null => VENDORS.find((vendor) => vendor === id) ?? null;
 
-/** Rates of prompts (cached tokens counted in) longer than `aboveTokensIn`; they hold for the whole request. */
+/** Rates of prompts (cached tokens included) longer than `aboveTokensIn`; they apply to the whole request. */
 export interface PriceBand {
   readonly aboveTokensIn: number;
   readonly list: ListPrice;
@@ -51,51 +51,52 @@ export const createPriceBand = (aboveTokensIn: number, list: ListPrice): PriceBa
   rates: toRates(list),
 });
 
-/** Prices of what is not counted in tokens, pico-dollars each. */
+/** Prices of usage that is not counted in tokens, pico-dollars per unit. */
 export interface UnitPrices {
   readonly picoPerWebSearch: number;
   readonly picoPerFileSearch: number;
-  /** One session of a code interpreter's container. */
+  /** For one session of a code interpreter's container. */
   readonly picoPerContainer: number;
-  /** One answer that ran code (Anthropic). */
+  /** For one response that ran code (Anthropic). */
   readonly picoPerCodeSession: number;
-  /** Of audio that is transcribed. */
+  /** For one second of transcribed audio. */
   readonly picoPerAudioSecond: number;
   readonly picoPerVideoSecond: number;
-  /** Of video in the larger size. */
+  /** For one second of video in the larger size. */
   readonly picoPerLargeVideoSecond: number;
-  /** Of text that is spoken. */
+  /** For one character of spoken text. */
   readonly picoPerCharacter: number;
 }
 
-/** Where a price comes from: PRICES_FILE, known-prices.ts, the price library, the vendor's dearest model. */
+/** The source of a price: PRICES_FILE, builtin-prices.ts, the price library, or the vendor's most expensive model. */
 export type PriceOrigin = 'file' | 'built_in' | 'library' | 'fallback';
 
 export interface PricePlan extends UnitPrices {
   readonly origin: PriceOrigin;
-  /** UTC day from which it holds; null = not dated. */
+  /** UTC day from which the price applies; null = not dated. */
   readonly validFrom: string | null;
-  /** Ascending; the first is above -1, so it always holds. */
+  /** Ascending; the first is above -1, so it always applies. */
   readonly bands: readonly PriceBand[];
-  /** By kind of image (size, `hd ` before it); null where images cost their tokens. */
+  /** By size of image, with the prefix `hd ` for that quality; null where images are priced by their tokens. */
   readonly picoPerImage: ReadonlyMap<string, number> | null;
   readonly tiers: TierPercents;
-  /** The model's context window in tokens; null = not known. */
+  /** The model's context window in tokens; null = unknown. */
   readonly contextTokens: number | null;
 }
 
 /** $10 per 1000 at both vendors. */
 const PICO_PER_WEB_SEARCH = 10_000_000_000;
 /**
- * $2.50 per 1000 calls, and $0.03 for each GB of a container in 20 minutes (OpenAI; by the minute since 2026-06-02). How
- * long it runs is not reported: one lives 20 minutes after its last use, unless a request ends it earlier.
+ * $2.50 per 1000 calls, and $0.03 for each GB of a container in 20 minutes (OpenAI; by the minute since 2026-06-02).
+ * The API does not report the run time: a container runs until 20 minutes after its last use, unless a request ends it
+ * earlier.
  */
 const PICO_PER_FILE_SEARCH = 2_500_000_000;
 const PICO_PER_CONTAINER = 30_000_000_000;
-/** Anthropic: $0.05 an hour, five minutes at least; how long it ran is not reported, nor what of it is free. */
+/** Anthropic: $0.05 an hour, five minutes at least. The API reports neither the run time nor the free part. */
 const PICO_PER_CODE_SESSION = Math.round(50_000_000_000 / 12);
 
-/** Prices of tools that do not depend on the model; what is not listed is free. */
+/** Prices of tools that do not depend on the model; a tool that is not listed is free. */
 export const TOOL_PRICES: UnitPrices = {
   picoPerWebSearch: PICO_PER_WEB_SEARCH,
   picoPerFileSearch: PICO_PER_FILE_SEARCH,
@@ -116,7 +117,7 @@ const LIST_PRICE: TierPercents = { batch: 100, flex: 100, priority: 100, fast: 1
  * (https://vercel.com/changelog/openai-ultrafast-mode-now-available-on-ai-gateway).
  */
 const OPENAI_TIERS: TierPercents = { batch: 50, flex: 50, priority: 200, fast: 200, ultrafast: 600, us: 100 };
-/** Anthropic: `priority` is bought ahead and costs the same per token; fast mode costs twice, inference in the US 1.1×. */
+/** Anthropic: `priority` is prepaid and costs the same per token; fast mode costs twice, inference in the US 1.1×. */
 const ANTHROPIC_TIERS: TierPercents = { batch: 50, flex: 100, priority: 100, fast: 200, ultrafast: 100, us: 110 };
 
 export function tierPercentsOf(vendor: Vendor | null): TierPercents {

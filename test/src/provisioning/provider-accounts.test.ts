@@ -111,7 +111,7 @@ test.each([
   [
     'supabase',
     { apiKey: 'sb_0123456789', url: 'https://u:p@ref.supabase.co' },
-    /^credentials.url must hold no user name/,
+    /^credentials.url must not contain a user name/,
   ],
   ['supabase', { apiKey: 'sb_0123456789', url: 'https://ref.supabase.co?x=1' }, /^credentials.url must not contain a query string$/],
   [

@@ -20,7 +20,8 @@ export const EGRESS: Area = {
   mutants: [
     {
       file: CHECK_URL,
-      find: "if (authority.includes('@')) return 'must hold no user name or password';\n",
+      find: `if (authority.includes('@')) return 'must not contain a user name or password';
+`,
       put: '',
       bug: 'a user name hides the host that is really dialled',
     },
