@@ -1,7 +1,7 @@
 /**
  * The immutable snapshot that serves one gateway token's calls for one agent (docs/contract.md#contexts). Decoded once
- * per resolve; everything that a request would otherwise compute again (header values, base64 forms, lower-cased names)
- * is computed here. Holds decrypted credentials: never log, never serialise.
+ * per resolve. Everything that each request would otherwise compute again (header values, base64 forms, lower-case
+ * names) is computed then. Contains decrypted credentials: never log or serialize it.
  */
 import type { AgentLimits } from '../limits/agent-limits.js';
 
@@ -21,7 +21,10 @@ export interface AgentContext {
   readonly agentStatus: AgentStatus;
   readonly agentLimits: AgentLimits;
   readonly upstreams: ReadonlyMap<string, Upstream>;
-  /** Providers that exist for the organization but have no account here: 403, where an unknown slug is 404. */
+  /**
+   * Providers that exist for the organization but have no account of this agent: 403 for these, 404 for an unknown
+   * slug.
+   */
   readonly unassignedProviders: ReadonlySet<string>;
 }
 
@@ -36,21 +39,24 @@ export interface Upstream {
   readonly origin: string;
   /** `""` or `/x/y`; the provider's path is appended byte for byte. */
   readonly basePath: string;
-  /** A tenant gave the address: every connect goes through the egress guard. */
+  /** A tenant configured the address, so every connect passes the egress guard. */
   readonly isTenantAddress: boolean;
-  /** The organization's breaker of the origin. */
+  /** Key of the organization's breaker for the origin. */
   readonly circuitKey: string;
-  /** The fleet's; `''`: the address is a tenant's, or has a tenant's part. */
+  /** Key of the fleet breaker for the origin; `''`: a tenant configured the address, or part of it. */
   readonly fleetKey: string;
   readonly injection: Injection;
   readonly usageFormat: UsageFormat;
   /** Provider id in the price library; `""` = only PRICES_FILE entries of the slug. */
   readonly priceProvider: string;
   readonly failureStatuses: ReadonlySet<number>;
-  /** A failing status whose first 4 KiB contain this is not the provider's failure; null = no exemption. */
+  /**
+   * A failing status whose first 4 KiB contain this text does not count as a failure of the provider; null = no
+   * exemption.
+   */
   readonly failureExemptMarker: string | null;
   readonly allowsWebSocket: boolean;
-  /** Refused; empty where an admin allowed them for the account. */
+  /** Rejected calls; empty when an admin allowed them for the account. */
   readonly sensitiveCalls: readonly SensitiveCall[];
   /** Null: the agent may make every call. */
   readonly policy: CallPolicy | null;
@@ -58,21 +64,21 @@ export interface Upstream {
   readonly modelCalls: readonly ModelCall[];
 }
 
-/** One line of a provider's list of calls that hand out credentials or change who has access. */
+/** One entry of a provider's list of calls that hand out credentials or change who has access. */
 export interface SensitiveCall {
-  /** See policy/call-pattern.ts. */
+  /** A call pattern, see policy/call-pattern.ts. */
   readonly call: string;
-  /** Only where a query parameter of one of these names (patterns) is there; empty: whatever the query holds. */
+  /** Matches only if a query parameter has one of these names (patterns); empty: any query matches. */
   readonly query: readonly string[];
-  /** Only where a header, or a query parameter, of one of these names is there. */
+  /** Matches only if a header or a query parameter has one of these names. */
   readonly headers: readonly string[];
-  /** Values of such headers that do no harm. */
+  /** Values of such headers that are allowed. */
   readonly harmlessValues: readonly string[];
 }
 
-/** What an agent may call of one provider. */
+/** The calls and models of one provider that an agent may use. */
 export interface CallPolicy {
-  /** Nothing. */
+  /** True: no call is allowed. */
   readonly closed: boolean;
   /** Null: every call. */
   readonly calls: readonly string[] | null;
@@ -80,7 +86,7 @@ export interface CallPolicy {
   readonly models: ModelPatterns | null;
 }
 
-/** `*` is any run of characters. */
+/** `*` matches any run of characters. */
 export interface ModelPatterns {
   /** Null: every model that is not denied. */
   readonly allow: readonly string[] | null;
@@ -89,23 +95,23 @@ export interface ModelPatterns {
 
 interface ModelCall {
   readonly call: string;
-  /** `json`, `form`, `json_or_form`, `batch` (`requests[].params.model`), `path:x` (the segment behind `x`), `free`. */
+  /** `json`, `form`, `json_or_form`, `batch` (`requests[].params.model`), `path:x` (the segment after `x`), `free`. */
   readonly at: string;
 }
 
 export type Injection = HeaderInjection | BasicInjection | QueryInjection | SigV4Injection | NoInjection;
 
 interface InjectionBase {
-  /** `[name, value]` pairs of the account itself, set after the client's of that name were dropped. */
+  /** `[name, value]` pairs of the account, set after the client's headers of that name were dropped. */
   readonly extraHeaders: readonly (readonly [name: string, value: string])[];
   /**
-   * `[name, name=value]` query parameters of the account itself, percent-encoded; the client's of that name are dropped.
-   * An empty second part: they are dropped, and nothing takes their place.
+   * `[name, name=value]` query parameters of the account, percent-encoded; the client's of that name are dropped. An
+   * empty second element only drops them.
    */
   readonly extraQuery: readonly (readonly [name: string, pair: string])[];
-  /** Lower-case names dropped from the client's request (includes the names of extraHeaders). */
+  /** Lower-case names dropped from the client's request, including the names of extraHeaders. */
   readonly dropHeaders: ReadonlySet<string>;
-  /** Every form in which the secret leaves in a request (raw, base64, percent-encoded); masked in answers. */
+  /** Every form in which the secret is sent in a request (raw, base64, percent-encoded); masked in responses. */
   readonly secretForms: readonly string[];
 }
 
@@ -113,9 +119,9 @@ export interface HeaderInjection extends InjectionBase {
   readonly kind: 'header';
   readonly name: string;
   readonly value: string;
-  /** When the client's token came in this header instead, the secret goes out in it too. Keyed by lower-case name. */
+  /** Headers that also receive the secret when the client's token came in them. Keyed by lower-case name. */
   readonly alternatives: ReadonlyMap<string, string>;
-  /** supabase: value for `authorization`, unless the client sent a user's own JWT there. Null elsewhere. */
+  /** Supabase: value for `authorization`, unless the client sent a user's own JWT there. Null for other providers. */
   readonly bearerUnlessUserJwt: string | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Interleavings of lookups, answers in any order, changes, their announcement, and link resets, against a model of the
- * control plane. After an announcement was seen, nothing older that it touches may ever be served.
+ * Checks random interleavings of lookups, answers, changes, invalidations and link resets against a model of the
+ * control plane. After an invalidation was seen, the cache must never serve an older context that it affects.
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -17,7 +17,7 @@ type Step =
   | { do: 'compute'; nth: number } // the control plane reads its database for the nth waiting call
   | { do: 'arrive'; nth: number } // the nth computed answer reaches the data plane
   | { do: 'change'; agent: number } // committed at the next revision
-  | { do: 'announce' } // the oldest change that was not announced yet reaches the data plane
+  | { do: 'announce' } // the oldest change without an invalidation so far reaches the data plane
   | { do: 'reset' } // reconnect too late to replay
   | { do: 'drop' };
 
@@ -31,15 +31,15 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ do: 'drop' as const }) },
 );
 
-/** More promise turns than any answer takes to reach its caller. */
+/** Enough microtask turns for any answer to reach its caller. */
 async function laterTurns(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) await null;
 }
 
 class World {
-  /** Per agent: what the database holds; shown as the context's spend figure. */
+  /** Per agent: what the database stores; shown as the context's spend. */
   readonly version = new Array<number>(AGENTS).fill(0);
-  /** Per agent: the least version that may be served, by what was announced. */
+  /** Per agent: the lowest version that may be served after the invalidations seen so far. */
   readonly floor = new Array<number>(AGENTS).fill(0);
   revision = 1;
   readonly unannounced: { revision: number; agent: number; version: number }[] = [];
@@ -61,8 +61,8 @@ class World {
   check(agent: number, lookup: Lookup): void {
     if (lookup.context === null) return;
     this.served++;
-    const { agentId, agentLimits: terms } = lookup.context;
-    const spentNanos = terms.scopes[0]!.ledgerNanos;
+    const { agentId, agentLimits } = lookup.context;
+    const spentNanos = agentLimits.scopes[0]!.ledgerNanos;
     if (agentId !== `agent-${agent}`) this.violations.push(`agent ${agent} got ${agentId}`);
     const floor = this.floor[agent]!;
     if (spentNanos < floor) this.violations.push(`agent ${agent} served at ${spentNanos}, announced ${floor}`);
@@ -83,7 +83,7 @@ class World {
         const context = {
           ...base,
           agentId,
-          terms: createTestLimits({ agentId, spendFloorNanos: this.version[call.agent]! }),
+          agentLimits: createTestLimits({ agentId, spendFloorNanos: this.version[call.agent]! }),
         };
         this.computed.push({ resolution: { context, rejection: null, revision: this.revision }, answer: call.answer });
         break;
@@ -121,7 +121,7 @@ class World {
   }
 }
 
-it('ContextCache: whatever the interleaving, nothing is served that an announcement made untrue', async () => {
+it('ContextCache: never serves a context that a seen invalidation has made outdated, in any interleaving', async () => {
   let served = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 80, size: 'max' }), async (steps) => {
@@ -132,5 +132,5 @@ it('ContextCache: whatever the interleaving, nothing is served that an announcem
     }),
     { numRuns: 150 },
   );
-  expect(served).toBeGreaterThan(250); // the property is about what is served, so something must be
+  expect(served).toBeGreaterThan(250); // without served contexts the property would hold trivially
 });

@@ -24,14 +24,14 @@ const found = (revision: number, change: Partial<AgentContext> = {}): Resolution
   revision,
 });
 const unknown = (revision: number): Resolution => ({ context: null, rejection: 'unknown_token', revision });
-const word = (revision: number, kind: Invalidation['kind'], id: string): Invalidation => ({
+const invalidationAt = (revision: number, kind: Invalidation['kind'], id: string): Invalidation => ({
   revision,
   kind,
   id,
   endsSessions: false,
 });
 
-/** A control plane whose answers the test gives one by one. */
+/** A control plane whose answers the test sends one by one. */
 class Script implements ContextResolver {
   readonly asked: { hash: string; ref: string; answer(r: Resolution): void; fail(): void }[] = [];
   resolve(hash: string, ref: string): Promise<Resolution> {
@@ -70,23 +70,23 @@ async function filled(options: Partial<ContextCacheOptions> = {}) {
 }
 
 describe('ContextCache', () => {
-  it('forgets refusals with a reset', async () => {
+  it('drops rejections with a reset', async () => {
     const { cache, script, resolve } = setUp();
     const first = resolve();
     script.asked[0]!.answer(unknown(1));
     await first;
-    expect(cache.get(HASH, '')).toMatchObject({ refusal: 'unknown_token' });
+    expect(cache.get(HASH, '')).toMatchObject({ rejection: 'unknown_token' });
     cache.reset(2);
     expect(cache.get(HASH, '')).toBeNull();
   });
 
-  it('looks up no name of an agent that is longer than any', () => {
+  it('does not look up an agent name that is longer than any valid name', () => {
     const { cache } = setUp();
     expect(cache.get(HASH, 'x'.repeat(128))).toBeNull();
-    expect(cache.get(HASH, 'x'.repeat(129))).toMatchObject({ refusal: 'agent_out_of_scope' });
+    expect(cache.get(HASH, 'x'.repeat(129))).toMatchObject({ rejection: 'agent_out_of_scope' });
   });
 
-  it('serves a hit synchronously, and one call answers all who wait', async () => {
+  it('serves a hit synchronously, and one resolve answers all waiting calls', async () => {
     const { cache, script, resolve } = setUp();
     expect(cache.get(HASH, '')).toBeNull();
     const waiting = [resolve(), resolve(), resolve()];
@@ -98,7 +98,7 @@ describe('ContextCache', () => {
     expect(script.asked).toHaveLength(1);
   });
 
-  it('keeps the agents that one project token names apart', async () => {
+  it('keeps the agents of one project token apart', async () => {
     const { cache, script, resolve } = setUp();
     const a = resolve(HASH, 'a');
     const b = resolve(HASH, 'b');
@@ -110,7 +110,7 @@ describe('ContextCache', () => {
     expect(cache.get(HASH, '')).toBeNull();
   });
 
-  it('remembers an unknown token for 5 s, then asks again', async () => {
+  it('caches an unknown token for 5 s, then resolves it again', async () => {
     const { cache, script, resolve, time } = setUp();
     const first = resolve();
     script.asked[0]!.answer(unknown(1));
@@ -121,7 +121,7 @@ describe('ContextCache', () => {
     expect(cache.get(HASH, '')).toBeNull();
   });
 
-  it('guessing does not push contexts out', async () => {
+  it('does not evict contexts for unknown tokens', async () => {
     const { cache, script, resolve } = await filled({ rejectionsMax: 4, entriesMax: 2 });
     for (let i = 0; i < 20; i++) {
       const guess = resolve(`guess ${i}`);
@@ -131,7 +131,7 @@ describe('ContextCache', () => {
     expect(cache.get(HASH, '')?.context?.agentId).toBe('agent-1');
   });
 
-  it('answers 401 from the moment the key expires', async () => {
+  it('rejects with 401 from the moment the key expires', async () => {
     const { cache, script, resolve, time } = setUp();
     const first = resolve();
     script.asked[0]!.answer(found(1, { keyExpiresAtMs: time.wall + 500 }));
@@ -142,7 +142,7 @@ describe('ContextCache', () => {
     expect(cache.get(HASH, '')?.rejection).toBe('unknown_token');
   });
 
-  it('refreshes an entry past its TTL in the background while it serves', async () => {
+  it('refreshes an entry past its TTL in the background and serves it meanwhile', async () => {
     const { cache, script, time } = await filled();
     time.steady = TTL_MS;
     expect(cache.get(HASH, '')?.context?.agentLimits.scopes[0]?.ledgerNanos).toBe(0);
@@ -153,7 +153,7 @@ describe('ContextCache', () => {
     expect(cache.get(HASH, '')?.context?.agentLimits.scopes[0]?.ledgerNanos).toBe(7);
   });
 
-  it('a failed refresh leaves the entry and is tried again 5 s later', async () => {
+  it('keeps the entry after a failed refresh and retries 5 s later', async () => {
     const { cache, script, time } = await filled();
     time.steady = TTL_MS;
     cache.get(HASH, '');
@@ -166,7 +166,7 @@ describe('ContextCache', () => {
     expect(script.asked).toHaveLength(3);
   });
 
-  it('without Watch, serves for staleIfError after the last confirmation, then 503', async () => {
+  it('without Watch, serves an entry for staleIfError after its last confirmation, then 503', async () => {
     const { cache, script, resolve, time } = await filled();
     time.steady = 500;
     cache.onLinkUp(); // the last heartbeat
@@ -182,7 +182,7 @@ describe('ContextCache', () => {
     expect((await late).rejection).toBe('unavailable');
   });
 
-  it('without Watch, entries are looked at again every 10 s', async () => {
+  it('without Watch, refreshes an entry that is used every 10 s', async () => {
     const { cache, script, time } = await filled({ ttlMs: 300_000, staleIfErrorMs: 900_000 });
     cache.onLinkDown();
     time.steady = 9_999;
@@ -202,28 +202,30 @@ describe('ContextCache', () => {
     ['org', 'org-1'],
     ['provider', 'org-1/openai'],
     ['account', 'agent-1/account-1'],
-  ] as const)('an invalidation of the %s drops the entry, of another one does not', async (kind, id) => {
+  ] as const)('drops the entry on an invalidation of its %s only', async (kind, id) => {
     const { cache } = await filled();
-    cache.invalidate(word(2, kind, { provider: 'org-1/s3', account: 'agent-2/account-1' }[kind as string] ?? 'other'));
+    cache.invalidate(
+      invalidationAt(2, kind, { provider: 'org-1/s3', account: 'agent-2/account-1' }[kind as string] ?? 'other'),
+    );
     expect(cache.get(HASH, '')).not.toBeNull();
-    cache.invalidate(word(3, kind, id));
+    cache.invalidate(invalidationAt(3, kind, id));
     expect(cache.get(HASH, '')).toBeNull();
     expect(cache.seenRevision).toBe(3);
   });
 
-  it('an invalidation that is already visible in the entry does not drop it', async () => {
+  it('keeps an entry that is at least as new as the invalidation', async () => {
     const { cache, script, resolve } = setUp();
     const first = resolve();
     script.asked[0]!.answer(found(5));
     await first;
-    cache.invalidate(word(5, 'agent', 'agent-1'));
+    cache.invalidate(invalidationAt(5, 'agent', 'agent-1'));
     expect(cache.get(HASH, '')).not.toBeNull();
   });
 
-  it('an answer that an invalidation overtook is asked again', async () => {
+  it('resolves again when an invalidation overtakes the answer', async () => {
     const { cache, script, resolve } = setUp();
     const first = resolve();
-    cache.invalidate(word(2, 'key', 'key-1'));
+    cache.invalidate(invalidationAt(2, 'key', 'key-1'));
     script.asked[0]!.answer(found(1));
     await laterTurn();
     expect(script.asked).toHaveLength(2);
@@ -231,7 +233,7 @@ describe('ContextCache', () => {
     expect((await first).rejection).toBe('unknown_token');
   });
 
-  it('an answer from before a reset is asked again', async () => {
+  it('resolves again when a reset overtakes the answer', async () => {
     const { cache, script, resolve } = setUp();
     const first = resolve();
     cache.reset(1);
@@ -241,7 +243,7 @@ describe('ContextCache', () => {
     expect((await first).rejection).toBe('unknown_token');
   });
 
-  it('a reset drops contexts and refusals alike', async () => {
+  it('drops contexts and rejections on a reset', async () => {
     const { cache, script, resolve } = await filled();
     const second = resolve('b'.repeat(64));
     script.asked[1]!.answer(unknown(1));
@@ -251,17 +253,17 @@ describe('ContextCache', () => {
     expect([cache.get(HASH, ''), cache.get('b'.repeat(64), ''), cache.size]).toEqual([null, null, 0]);
   });
 
-  it('a name of an agent that is longer than any is out of scope, without a question', () => {
+  it('rejects a too long agent name as out of scope without a resolve', () => {
     const { cache } = setUp();
     expect(cache.get(HASH, 'a'.repeat(128))).toBeNull();
     expect(cache.get(HASH, 'a'.repeat(129))?.rejection).toBe('agent_out_of_scope');
   });
 
-  it('gives up with 503 when every answer is overtaken', async () => {
+  it('rejects with 503 when every answer is overtaken', async () => {
     const { cache, script, resolve } = setUp();
     const first = resolve();
     for (let revision = 2; revision < 7; revision++) {
-      cache.invalidate(word(revision, 'org', 'org-1'));
+      cache.invalidate(invalidationAt(revision, 'org', 'org-1'));
       script.asked.at(-1)!.answer(found(revision - 1));
       await laterTurn();
     }
@@ -283,19 +285,19 @@ describe('ContextCache', () => {
   it.each([
     ['entries', { entriesMax: 12 }],
     ['bytes', { bytesMax: 12 * 6_200 }],
-  ])('one organization that calls with many tokens in turn takes no %s of others', async (_what, options) => {
+  ])('an organization that calls with many tokens takes no %s from others', async (_what, options) => {
     const all = setUp(options);
     for (let i = 0; i < 3; i++) await keep(all, `theirs ${i}`, 'theirs');
     for (let i = 0; i < 200; i++) await keep(all, `hers ${i}`, 'hers');
     const kept = [0, 1, 2].map((i) => all.cache.get(`theirs ${i}`, '')?.context?.orgId);
     expect(kept).toEqual(['theirs', 'theirs', 'theirs']);
-    // The rest of the places is hers, and the newest are there.
+    // The other entries belong to the second organization, and its newest are cached.
     expect(all.cache.size).toBeGreaterThan(10);
     expect(all.cache.get('hers 199', '')?.context?.orgId).toBe('hers');
     expect(all.cache.get('hers 0', '')).toBeNull();
   });
 
-  it('who holds less than its share gets it, from whoever was not used for longest', async () => {
+  it('an organization below its share gets it from the least recently used entries', async () => {
     const all = setUp({ entriesMax: 12 });
     for (let i = 0; i < 12; i++) await keep(all, `hers ${i}`, 'hers');
     all.cache.get('hers 0', '');
@@ -307,7 +309,7 @@ describe('ContextCache', () => {
     expect(all.cache.size).toBe(12);
   });
 
-  it('one organization whose contexts grow takes no bytes of others', async () => {
+  it('an organization whose contexts grow takes no bytes from others', async () => {
     const all = setUp({ bytesMax: 12 * 6_200 });
     for (let i = 0; i < 3; i++) await keep(all, `theirs ${i}`, 'theirs');
     for (let i = 0; i < 9; i++) await keep(all, `hers ${i}`, 'hers');
@@ -317,7 +319,7 @@ describe('ContextCache', () => {
     expect(all.cache.get('hers 8', '')?.context?.agentName).toHaveLength(2_500);
   });
 
-  it('alone, an organization has all places, and keeps what it uses', async () => {
+  it('a single organization may use the whole cache, and its used entries stay', async () => {
     const all = setUp({ entriesMax: 4 });
     for (let i = 0; i < 4; i++) await keep(all, `hers ${i}`, 'hers');
     all.cache.get('hers 0', '');
@@ -329,7 +331,7 @@ describe('ContextCache', () => {
     ]);
   });
 
-  it('stays within its bytes', async () => {
+  it('stays within bytesMax', async () => {
     const { cache, script, resolve } = setUp({ bytesMax: 20_000 });
     for (let i = 0; i < 50; i++) {
       const one = resolve(`hash ${i}`);

@@ -1,15 +1,14 @@
 /**
- * Token hash (and named agent) → agent context (docs/contract.md#contexts).
+ * Caches agent contexts by token hash and named agent (docs/contract.md#contexts).
  *
- *   get      the hit path: synchronous, nothing allocated. Null on a miss.
- *   resolve  the miss path: one call to the control plane per token and agent, however many requests wait for it.
+ *   get      the hit path: synchronous, allocates nothing. Null on a miss.
+ *   resolve  the miss path: one call to the control plane per token and agent, shared by all requests that wait for it.
  *
- * An entry serves as long as the link can vouch for it. While `Watch` is up, every event confirms all entries, for
- * invalidations would have come first. While it is down, an entry serves for `staleIfErrorMs` after its last
- * confirmation. An entry older than its TTL is refreshed in the background, for the ledger's spend figure moves
- * without an invalidation.
+ * While `Watch` is up, every event confirms all entries, because invalidations are sent first. While it is down, an
+ * entry serves for `staleIfErrorMs` after its last confirmation. An entry older than its TTL is refreshed in the
+ * background, because the ledger's spend changes without an invalidation.
  *
- * Invariant: after an invalidation was seen, no lookup gives a context of an older revision that it touches.
+ * Invariant: after an invalidation was seen, no lookup returns an older context that it affects.
  */
 import { LRUCache } from 'lru-cache';
 import type { AgentContext } from './agent-context.js';
@@ -23,7 +22,7 @@ export type LookupRejection =
   | 'agent_out_of_scope' // 403
   | 'unavailable'; // 503: the control plane did not answer and nothing usable is cached
 
-/** Exactly one of the two is set. */
+/** Exactly one of the two fields is set. */
 export type Lookup =
   | { readonly context: AgentContext; readonly rejection: null }
   | { readonly context: null; readonly rejection: LookupRejection };
@@ -31,20 +30,23 @@ export type Lookup =
 export interface Resolution {
   readonly context: AgentContext | null;
   readonly rejection: Exclude<LookupRejection, 'unavailable'> | null;
-  /** Invalidations up to this one are visible in the answer. */
+  /** Invalidations up to this revision are visible in the answer. */
   readonly revision: number;
 }
 
-/** The control plane, as the cache sees it. Rejects when no instance answers, or when too many wait in that lane. */
+/**
+ * The control plane as the cache uses it. Rejects when no instance answers, or when too many queries of the lane are
+ * queued.
+ */
 export interface ContextResolver {
-  /** `lane`: on whose behalf, so that they can take turns; null is the process itself. */
+  /** `lane` identifies the client for fair queuing; null is this process itself. */
   resolve(tokenHash: string, agentRef: string, lane: object | null): Promise<Resolution>;
 }
 
 interface ContextClock {
   /** Unix ms; for the expiry of keys. */
   wallMs(): number;
-  /** Ms that never jump; for ages. */
+  /** Monotonic ms; for ages. */
   steadyMs(): number;
 }
 
@@ -53,12 +55,12 @@ export interface ContextCacheOptions {
   readonly staleIfErrorMs: number;
   readonly entriesMax: number;
   readonly bytesMax: number;
-  /** Refused lookups are remembered apart, so that guessing cannot push contexts out. */
+  /** Rejected lookups are cached separately, so that guessed tokens cannot evict contexts. */
   readonly rejectionsMax: number;
   readonly rejectionTtlMs: number;
   readonly clock: ContextClock;
   readonly random: () => number;
-  /** After each call to the control plane. */
+  /** Called after each resolve. `durationMs` includes retries after an overtaken answer. */
   readonly onResolved: (outcome: 'found' | LookupRejection, durationMs: number) => void;
 }
 
@@ -78,21 +80,21 @@ interface RejectionEntry {
   readonly untilMs: number;
 }
 
-const createRejectedLookup = (refusal: LookupRejection): Lookup => Object.freeze({ context: null, rejection: refusal });
+const createRejectedLookup = (rejection: LookupRejection): Lookup => Object.freeze({ context: null, rejection });
 const UNKNOWN_TOKEN = createRejectedLookup('unknown_token');
 const OUT_OF_SCOPE = createRejectedLookup('agent_out_of_scope');
 const UNAVAILABLE = createRejectedLookup('unavailable');
 
 const AGENT_REF_CHARS_MAX = 128;
 const REMEMBERED_INVALIDATIONS = 4_096;
-/** Overtaken this often in one resolve, the answer is 503: the caller comes back. */
+/** After this many overtaken answers the resolve fails with 503, and the client retries. */
 const OVERTAKEN_MAX = 5;
 const REFRESH_RETRY_MS = 5_000;
-/** Without `Watch` a revocation shows only in a refresh, so they come often. */
+/** Without `Watch` a revocation shows only in a refresh, so refreshes are frequent. */
 const REFRESH_WHILE_DOWN_MS = 10_000;
 
 export class ContextCache {
-  /** For metrics. */
+  /** Read by metrics. */
   hits = 0;
   misses = 0;
 
@@ -102,13 +104,13 @@ export class ContextCache {
   readonly #rejections: LRUCache<string, RejectionEntry>;
   readonly #index = new InvalidationIndex();
   readonly #recent = new RecentInvalidations(REMEMBERED_INVALIDATIONS);
-  /** By cache key: who waits for the call under way. Empty lists belong to background refreshes. */
+  /** By cache key: callbacks that wait for the resolve in progress. An empty list is a background refresh. */
   readonly #pendingResolves = new Map<string, ((lookup: Lookup) => void)[]>();
   #isLinkUp = false;
-  /** Steady ms of the last word of `Watch`. */
+  /** Monotonic ms of the last event of `Watch`. */
   #confirmedAtMs = Number.NEGATIVE_INFINITY;
   #seenRevision = 0;
-  /** Raised by each reset; an answer asked for under an older one is asked again. */
+  /** Incremented by each reset; an answer requested under an older generation is requested again. */
   #generation = 0;
 
   constructor(resolver: ContextResolver, options: ContextCacheOptions) {
@@ -123,7 +125,7 @@ export class ContextCache {
     this.#rejections = new LRUCache({ max: options.rejectionsMax });
   }
 
-  /** Highest revision seen; what `Watch` resumes from. 0 = none. */
+  /** Highest revision seen, from which `Watch` resumes. 0 = none. */
   get seenRevision(): number {
     return this.#seenRevision;
   }
@@ -133,8 +135,8 @@ export class ContextCache {
   }
 
   /**
-   * The answer at hand, or null: then call {@link resolve}. `tokenHash` is the SHA-256 of the gateway token in lower
-   * case hex, `agentRef` the value of x-gateway-agent or `''`.
+   * Returns the cached answer, or null: then call {@link resolve}. `tokenHash` is the SHA-256 of the gateway token in
+   * lower-case hex, `agentRef` the value of x-gateway-agent or `''`.
    */
   get(tokenHash: string, agentRef: string): Lookup | null {
     if (agentRef.length > AGENT_REF_CHARS_MAX) return OUT_OF_SCOPE;
@@ -142,18 +144,18 @@ export class ContextCache {
     const nowMs = this.#options.clock.steadyMs();
     const entry = this.#entries.get(cacheKey);
     if (entry !== undefined) return this.#serveEntry(entry, tokenHash, agentRef, nowMs);
-    const refusal = this.#rejections.get(cacheKey);
-    if (refusal !== undefined && nowMs < refusal.untilMs) {
+    const rejection = this.#rejections.get(cacheKey);
+    if (rejection !== undefined && nowMs < rejection.untilMs) {
       this.hits++;
-      return refusal;
+      return rejection;
     }
     this.misses++;
     return null;
   }
 
   /**
-   * `done` runs once, later, and must not throw. What it gets was true when it gets it, as far as `Watch` has told.
-   * `lane`: on whose behalf; null is the process itself.
+   * Calls `done` once, asynchronously; `done` must not throw. The answer is current as of that moment, as far as
+   * `Watch` has reported changes. `lane` identifies the client for fair queuing; null is this process itself.
    */
   resolve(tokenHash: string, agentRef: string, lane: object | null, done: (lookup: Lookup) => void): void {
     const cacheKey = toCacheKey(tokenHash, agentRef);
@@ -165,7 +167,7 @@ export class ContextCache {
     this.#startResolve(cacheKey, tokenHash, agentRef, lane, [done]);
   }
 
-  /** `Watch` is up: everything in the cache is confirmed as of now. */
+  /** `Watch` is up: confirms every cached entry as of now. */
   onLinkUp(): void {
     this.#isLinkUp = true;
     this.#confirmedAtMs = this.#options.clock.steadyMs();
@@ -175,7 +177,7 @@ export class ContextCache {
     this.#isLinkUp = false;
   }
 
-  /** Drops what the invalidation touches, unless it was resolved after it. */
+  /** Drops the entries that the invalidation affects, unless they were resolved after it. */
   invalidate(invalidation: Invalidation): void {
     this.#seenRevision = Math.max(this.#seenRevision, invalidation.revision);
     this.#recent.add(invalidation);
@@ -184,7 +186,7 @@ export class ContextCache {
     }
   }
 
-  /** Drops everything: the link cannot say what changed. `revision` is what the control plane is at now. */
+  /** Drops everything, because the link cannot replay what changed. `revision` is the control plane's current one. */
   reset(revision: number): void {
     this.#generation++;
     this.#seenRevision = revision;
@@ -193,7 +195,7 @@ export class ContextCache {
     this.#rejections.clear();
   }
 
-  /** Every context is refreshed in the background when it is used next: the ledger's figures are needed anew. */
+  /** Refreshes every context in the background at its next use, because the ledger's spend figures are needed again. */
   refreshAll(): void {
     const nowMs = this.#options.clock.steadyMs();
     for (const entry of this.#entries.values()) entry.refreshAtMs = Math.min(entry.refreshAtMs, nowMs);
@@ -248,17 +250,17 @@ export class ContextCache {
   ): Promise<Lookup> {
     for (let overtaken = 0; overtaken < OVERTAKEN_MAX; overtaken++) {
       const generation = this.#generation;
-      const askedAtMs = this.#options.clock.steadyMs();
+      const requestedAtMs = this.#options.clock.steadyMs();
       let answer: Resolution;
       try {
         answer = await this.#resolver.resolve(tokenHash, agentRef, lane);
       } catch {
-        return UNAVAILABLE; // the resolver has logged it; an entry that is refreshed stays
+        return UNAVAILABLE; // the resolver has logged it; an entry that is being refreshed stays
       }
       if (generation !== this.#generation) continue;
       if (answer.context === null) return this.#storeRejection(cacheKey, answer.rejection ?? 'unknown_token');
       if (this.#recent.isOutdated(answer.revision, answer.context)) continue;
-      return this.#storeContext(cacheKey, answer.context, answer.revision, askedAtMs);
+      return this.#storeContext(cacheKey, answer.context, answer.revision, requestedAtMs);
     }
     return UNAVAILABLE;
   }
@@ -279,35 +281,35 @@ export class ContextCache {
       newer: null,
     };
     this.#rejections.delete(cacheKey);
-    this.#entries.delete(cacheKey); // what has grown makes room like something new
+    this.#entries.delete(cacheKey); // deleted first, so that an entry that has grown makes room like a new one
     this.#evictFor(context.orgId, bytes);
     this.#entries.set(cacheKey, entry);
-    if (this.#entries.peek(cacheKey) === entry) this.#index.add(entry); // one above bytesMax is not kept
+    if (this.#entries.peek(cacheKey) === entry) this.#index.add(entry); // the cache does not keep an entry above bytesMax
     return entry;
   }
 
   /**
-   * A full cache forgets what was used longest ago, except that an organization with more than its share of it makes
-   * room with its own: else one that calls with 100 000 tokens in turn would have everybody's contexts forgotten.
+   * Makes room in a full cache. The cache evicts the least recently used entry, but an organization above its share
+   * evicts its own oldest entries. Otherwise one organization that calls with 100 000 tokens would evict all others.
    */
   #evictFor(orgId: string, bytes: number): void {
     const { entriesMax, bytesMax } = this.#options;
     const isFull = (): boolean => this.#entries.size >= entriesMax || this.#entries.calculatedSize + bytes > bytesMax;
     while (isFull()) {
-      const { entries, bytes: held } = this.#index.orgUsage(orgId);
+      const { entries, bytes: usedBytes } = this.#index.orgUsage(orgId);
       const share = 1 / this.#index.organizationCount;
-      if (entries <= entriesMax * share && held <= bytesMax * share) return;
+      if (entries <= entriesMax * share && usedBytes <= bytesMax * share) return;
       const oldest = this.#index.oldestOf(orgId);
       if (oldest === null) return;
       this.#entries.delete(oldest.cacheKey);
     }
   }
 
-  #storeRejection(cacheKey: string, refusal: LookupRejection): Lookup {
+  #storeRejection(cacheKey: string, rejection: LookupRejection): Lookup {
     this.#entries.delete(cacheKey);
     const entry = {
       context: null,
-      rejection: refusal,
+      rejection: rejection,
       untilMs: this.#options.clock.steadyMs() + this.#options.rejectionTtlMs,
     };
     this.#rejections.set(cacheKey, entry);
@@ -320,12 +322,12 @@ const toCacheKey = (tokenHash: string, agentRef: string): string =>
 
 const ENTRY_BYTES = 2_500;
 const UPSTREAM_BYTES = 2_500;
-/** Of one form of a credential: what the search for it needs besides its bytes. */
+/** Per form of a credential: memory of its search automaton besides its bytes. */
 const FORM_BYTES = 1_000;
 
 /**
- * Rough: fixed costs plus the strings that tenants choose the length of. Measured after a full collection on Node 20:
- * an agent of its own with one account is 5.6 KB with its places in the indexes.
+ * An estimate: fixed costs plus the strings whose length tenants choose. Measured after a full collection on Node 20:
+ * an agent key with one account takes 5.6 KB, its index entries included.
  */
 function estimateContextBytes(context: AgentContext): number {
   let bytes = ENTRY_BYTES + 2 * context.agentName.length + 100 * context.unassignedProviders.size;

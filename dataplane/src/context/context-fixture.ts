@@ -1,4 +1,4 @@
-/** A whole context as the control plane sends it, for tests. */
+/** For tests: a complete context as the control plane sends it. */
 import type { IAgentContext, IUpstream } from '@acg/proto/messages';
 
 export const createContextMessage = (

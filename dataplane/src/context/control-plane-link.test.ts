@@ -21,7 +21,7 @@ afterEach(() => {
 
 type Watcher = ServerWritableStream<IWatchRequest, IWatchEvent>;
 
-/** A control plane by hand. */
+/** A control plane that the test controls. */
 class Plane {
   readonly watchers: Watcher[] = [];
   watch: (call: Watcher) => void = (call) => hello(call, 5);
@@ -89,19 +89,19 @@ function connect(addresses: readonly string[], staleIfErrorMs = 900_000) {
 
 const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), { timeout: 90_000 });
 
-describe('ContextSource', () => {
-  it('confirms nothing any more when the link is gone', async () => {
+describe('ControlPlaneLink', () => {
+  it('confirms no entry after the link has ended', async () => {
     const plane = await new Plane().listen();
     const { source, cache, resolve } = connect([plane.address], 1);
     await until(() => source.isUp);
     await resolve();
-    expect(cache.get(HASH, '')).toMatchObject({ refusal: null });
-    plane.watch = () => {}; // no further word
+    expect(cache.get(HASH, '')).toMatchObject({ rejection: null });
+    plane.watch = () => {}; // no further event
     for (const call of plane.watchers) call.end();
     await until(() => cache.get(HASH, '') === null);
   });
 
-  it('says once that the control plane is away, however often it tries', async () => {
+  it('logs an unreachable control plane once, not at each retry', async () => {
     const plane = new Plane();
     plane.watch = (call) => void call.emit('error', { code: status.UNAVAILABLE, details: 'not now' });
     await plane.listen();
@@ -110,7 +110,7 @@ describe('ContextSource', () => {
     expect(lines.filter((line) => line.includes('control plane unreachable'))).toHaveLength(1);
   });
 
-  it('says when the control plane is away for another reason', async () => {
+  it('logs again when the control plane is unreachable for another reason', async () => {
     const plane = new Plane();
     const reasons = ['connect ECONNREFUSED 127.0.0.1:1', 'connect ECONNREFUSED 127.0.0.1:2', 'self-signed certificate'];
     plane.watch = (call) => {
@@ -123,7 +123,7 @@ describe('ContextSource', () => {
     expect([said('ECONNREFUSED'), said('self-signed certificate')]).toEqual([1, 1]);
   });
 
-  it('says once that tokens are not resolved, however long each part took, and again after they were', async () => {
+  it('logs failed resolves once, ignoring durations in the text, and again after a success', async () => {
     const plane = await new Plane().listen();
     const { source, cache, resolve, lines } = connect([plane.address]);
     await until(() => source.isUp);
@@ -145,7 +145,7 @@ describe('ContextSource', () => {
     expect(said()).toBe(2);
   });
 
-  it('says once that an answer is none, however often it comes and what is answered in between', async () => {
+  it('logs an undecodable answer once, even with good answers in between', async () => {
     const plane = await new Plane().listen();
     const { source, cache, resolve, lines } = connect([plane.address]);
     await until(() => source.isUp);
@@ -159,7 +159,7 @@ describe('ContextSource', () => {
       await resolve();
       cache.reset(5);
     }
-    expect([wrong, lines.filter((line) => line.includes('unreadable answer')).length]).toEqual([2, 1]);
+    expect([wrong, lines.filter((line) => line.includes('cannot decode the answer')).length]).toEqual([2, 1]);
   });
 
   it('is ready after the first Hello and not before', async () => {
@@ -173,7 +173,7 @@ describe('ContextSource', () => {
     await until(() => source.isReady && source.isUp);
   });
 
-  it('resolves, hears invalidations, circuits, prices and the end of sessions', async () => {
+  it('resolves tokens and receives invalidations, breaker states, prices and revoked sessions', async () => {
     const plane = await new Plane().listen();
     const { cache, heard, resolve, source } = connect([plane.address]);
     await until(() => source.isUp);
@@ -186,7 +186,7 @@ describe('ContextSource', () => {
     expect(heard).toMatchObject({ ended: ['key key-1'], circuits: ['all 0', 'OPEN'], prices: 1 });
   });
 
-  it('answers 503 on a cold start without a control plane, and recovers by itself', async () => {
+  it('rejects with 503 on a cold start without a control plane, and recovers by itself', async () => {
     const probe = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => probe.once('listening', resolve));
     const port = (probe.address() as { port: number }).port;
@@ -199,7 +199,7 @@ describe('ContextSource', () => {
     expect((await resolve()).context?.agentId).toBe('agent-1');
   });
 
-  it('reconnects with what it has seen and trusts its cache only when the rest was replayed', async () => {
+  it('resumes from the last seen revision and trusts its cache only after the replay', async () => {
     const plane = await new Plane().listen();
     const { cache, resolve, source } = connect([plane.address]);
     await until(() => source.isUp);
@@ -220,7 +220,7 @@ describe('ContextSource', () => {
     expect(cache.get(HASH, '')).toBeNull();
   });
 
-  it('drops everything when the control plane says reset', async () => {
+  it('drops everything when the control plane sends a reset', async () => {
     const plane = await new Plane().listen();
     const { cache, resolve, source, heard } = connect([plane.address]);
     await until(() => source.isUp);
@@ -230,11 +230,11 @@ describe('ContextSource', () => {
     plane.watchers[0]!.end();
     await until(() => source.isUp && plane.watchers.length === 2);
     expect(cache.seenRevision).toBe(3);
-    expect(heard.resets).toBe(resets + 1); // calls that are open are looked at again
+    expect(heard.resets).toBe(resets + 1); // open calls are checked again
     expect(cache.get(HASH, '')).toBeNull();
   });
 
-  it('while it has seen no revision, each connection makes it look at everything again', async () => {
+  it('resets on each connection while it has seen no revision', async () => {
     const plane = await new Plane().listen();
     plane.watch = (call) => hello(call, 0);
     const { source, heard } = connect([plane.address]);
@@ -244,7 +244,7 @@ describe('ContextSource', () => {
     expect([plane.watchers[1]!.request.lastRevision ?? 0, heard.resets]).toEqual([0, 2]);
   });
 
-  it('leaves an instance that falls silent for another one', async () => {
+  it('reconnects to another instance when one is silent', async () => {
     const silent = await new Plane().listen();
     const other = await new Plane().listen();
     silent.watch = (call) => hello(call, 5, false, 1);
@@ -253,7 +253,7 @@ describe('ContextSource', () => {
     expect(silent.watchers).toHaveLength(1);
   });
 
-  it('an event it does not understand makes it drop everything and connect anew', async () => {
+  it('drops everything and reconnects after an event that it cannot decode', async () => {
     const plane = await new Plane().listen();
     const { cache, resolve, source } = connect([plane.address]);
     await until(() => source.isUp);
@@ -264,7 +264,7 @@ describe('ContextSource', () => {
     expect(cache.get(HASH, '')).toBeNull();
   });
 
-  it('a refusal of the registration is fatal, with the reason, and not retried', async () => {
+  it('stops with the reason when the control plane rejects the registration', async () => {
     const plane = await new Plane().listen();
     const reason = 'another data plane counts in process: set REDIS_URL';
     plane.watch = (call) =>

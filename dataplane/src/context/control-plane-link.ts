@@ -1,11 +1,11 @@
 /**
- * The control plane as the data plane sees it: `ResolveTokens` for misses, and one `Watch` that is supervised.
+ * The data plane's link to the control plane: `ResolveTokens` for cache misses, and one supervised `Watch` stream.
  *
  *   connecting ──Hello──▶ catching up ──seen revision = Hello's──▶ up ──silence or end──▶ down ──jitter──▶ connecting
  *
- * The cache is trusted again (`linkUp`) only when all invalidations missed in between were replayed, or after a reset.
- * Every event counts as a heartbeat; silence of two and a half heartbeats ends the call, and the next one goes to
- * another instance. FAILED_PRECONDITION means that this data plane must not run at all: `onFatal`.
+ * The cache is trusted again (`onLinkUp`) only after all missed invalidations were replayed, or after a reset. Every
+ * event counts as a heartbeat. Silence of two and a half heartbeats ends the stream, and the next one goes to another
+ * instance. FAILED_PRECONDITION means that this data plane must not run: `onFatal`.
  */
 import { type Logger, maskSecrets } from '@acg/base/log';
 import { type ControlPlaneClient, grpcStatus, LinkError, type WatchCall } from '@acg/proto/control-plane-client';
@@ -23,22 +23,22 @@ import type { Invalidation, InvalidationKind } from './invalidation.js';
 import { ResolveBatcher, type TokenQuery } from './resolve-batcher.js';
 
 interface DataPlaneIdentity {
-  /** Kept in the data directory; the same id replaces its old registration. */
+  /** Stored in the data directory; a new registration with the same id replaces the old one. */
   readonly dataPlaneId: string;
   readonly counters: 'memory' | 'redis';
   readonly version: string;
 }
 
-/** Who else listens to `Watch`. Called from the stream, in the order of the events. */
+/** Receives events of `Watch`, called from the stream in the order of the events. */
 export interface LinkListener {
-  /** All circuits that are not CLOSED; every other one is. On each (re)connection. */
+  /** All breakers that are not CLOSED; every other one is CLOSED. Called on each (re)connection. */
   onCircuits(circuits: readonly ICircuitState[]): void;
   onCircuit(circuit: ICircuitState): void;
-  /** The operator's prices, in place of all earlier ones: on each (re)connection and when they change. */
+  /** Replaces all operator prices. Called on each (re)connection and when they change. */
   onPrices(prices: IPriceBook): void;
-  /** The cache was dropped: nobody can say what was revoked meanwhile. */
+  /** The cache was dropped: revocations may have been missed. */
   onReset(): void;
-  /** `endsSessions` ones only: open streams and WebSockets that it touches must end. */
+  /** Called only for invalidations with `endsSessions`: open streams and WebSockets that they affect must end. */
   onSessionsEnd(invalidation: Invalidation): void;
   /** The process must stop; `message` says why and what to set. */
   onFatal(message: string): void;
@@ -76,19 +76,19 @@ export class ControlPlaneLink implements ContextResolver {
   readonly #batch = new ResolveBatcher((queries) => this.#resolveTokens(queries));
   #cache: ContextCache | null = null;
   #watch: WatchCall | null = null;
-  /** Runs out when the link is silent. */
+  /** Fires when the stream is silent. */
   #silenceTimer: NodeJS.Timeout | null = null;
   #silenceTimeoutMs = HELLO_TIMEOUT_MS;
   #reconnectTimer: NodeJS.Timeout | null = null;
   #failures = 0;
-  /** Random mark of the cache's seen revision; '' = not known. */
+  /** Random mark that the control plane sent with the cache's seen revision; '' = unknown. */
   #seenRevisionMark = '';
   /** Hello's revision while older invalidations are still being replayed; null before Hello. */
   #catchUpRevision: number | null = null;
   #isUp = false;
   #isReady = false;
   #stopped = false;
-  /** Problems that were logged and are not over, so that an outage is a line of each kind and not a flood. */
+  /** Problems that were logged and still last, so that an outage logs one line for each kind. */
   readonly #logged = new Set<string>();
 
   constructor(
@@ -105,7 +105,7 @@ export class ControlPlaneLink implements ContextResolver {
     this.#random = random;
   }
 
-  /** True from the first Hello on: contexts are resolvable. */
+  /** True from the first Hello on: contexts can be resolved. */
   get isReady(): boolean {
     return this.#isReady;
   }
@@ -129,13 +129,16 @@ export class ControlPlaneLink implements ContextResolver {
     this.#markDown();
   }
 
-  /** The control plane's database went back: what it said of tokens and sessions may not be true any more. */
+  /**
+   * Drops the cache after the control plane's database went back in time: earlier answers about tokens and sessions may
+   * be wrong.
+   */
   resetCache(): void {
     this.#cache!.reset(this.#cache!.seenRevision);
     this.#listener.onReset();
   }
 
-  /** One call for all of a turn of the event loop. */
+  /** Resolves one token; all queries of one event-loop tick share a call. */
   resolve(tokenHash: string, agentRef: string, lane: object | null): Promise<Resolution> {
     return this.#batch.resolve({ tokenHash, agentRef }, lane);
   }
@@ -148,7 +151,7 @@ export class ControlPlaneLink implements ContextResolver {
         try {
           return decodeResolution(answer);
         } catch (error) {
-          this.#logOnce('unreadable answer for a token', error);
+          this.#logOnce('cannot decode the answer for a token', error);
           return error as Error;
         }
       });
@@ -158,7 +161,10 @@ export class ControlPlaneLink implements ContextResolver {
     }
   }
 
-  /** What kept all tokens from being resolved is over; one token that is answered wrongly may still be asked for. */
+  /**
+   * Resolving works again. Problems with the answer of a single token stay logged, because that token may be resolved
+   * again.
+   */
   #clearResolveFailures(): void {
     for (const kind of this.#logged) if (kind.startsWith(RESOLVE_FAILED)) this.#logged.delete(kind);
   }
@@ -170,7 +176,7 @@ export class ControlPlaneLink implements ContextResolver {
       const { answers } = await this.#client.resolveTokens({ tokens, dataPlaneId }, RESOLVE_TIMEOUT_MS);
       return answers ?? [];
     } catch (error) {
-      // A control plane of the release before knows single tokens only.
+      // A control plane of the previous release resolves single tokens only.
       if (!(error instanceof LinkError) || error.code !== grpcStatus.UNIMPLEMENTED) throw error;
       const one = (token: object) => this.#client.resolveToken({ ...token, dataPlaneId }, RESOLVE_TIMEOUT_MS);
       return Promise.all(tokens.map(one));
@@ -198,7 +204,7 @@ export class ControlPlaneLink implements ContextResolver {
       call.cancel();
       this.#client.preferOtherThan(call.address);
       this.#onEnd(
-        new LinkError(grpcStatus.DEADLINE_EXCEEDED, `no word from the control plane for ${this.#silenceTimeoutMs} ms`),
+        new LinkError(grpcStatus.DEADLINE_EXCEEDED, `no event from the control plane for ${this.#silenceTimeoutMs} ms`),
       );
     }, this.#silenceTimeoutMs);
   }
@@ -210,11 +216,11 @@ export class ControlPlaneLink implements ContextResolver {
       else if (event.circuit) this.#listener.onCircuit(event.circuit);
       else if (event.prices) this.#listener.onPrices(event.prices);
     } catch (error) {
-      // A word that was not understood may have been an invalidation: nothing cached can be trusted.
+      // An event that cannot be decoded may have been an invalidation, so no cached entry can be trusted.
       this.#watch!.cancel();
       this.#cache!.reset(0);
       this.#seenRevisionMark = '';
-      this.#onEnd(new LinkError(grpcStatus.INTERNAL, `event not understood: ${(error as Error).message}`));
+      this.#onEnd(new LinkError(grpcStatus.INTERNAL, `cannot decode the event: ${(error as Error).message}`));
       return;
     }
     if (this.#catchUpRevision !== null) {
@@ -229,7 +235,7 @@ export class ControlPlaneLink implements ContextResolver {
     this.#failures = 0;
     this.#silenceTimeoutMs = Math.max(1_000, (hello.heartbeatMs ?? 0) * HEARTBEATS_MISSED);
     this.#armSilenceTimer();
-    // Without a revision of our own nothing can be replayed to us: what was resolved before the first Hello goes.
+    // Without a seen revision nothing can be replayed, so everything resolved before the first Hello is dropped.
     const isReset = (hello.reset ?? false) || cache.seenRevision === 0;
     if (isReset) {
       cache.reset(revision);
@@ -257,7 +263,7 @@ export class ControlPlaneLink implements ContextResolver {
     if (invalidation.endsSessions) this.#listener.onSessionsEnd(invalidation);
   }
 
-  /** Every word confirms the cache, once all that was missed is replayed. */
+  /** Every event confirms the cache once all missed invalidations were replayed. */
   #confirmCache(): void {
     if (this.#cache!.seenRevision < this.#catchUpRevision!) return;
     this.#cache!.onLinkUp();
@@ -289,24 +295,27 @@ export class ControlPlaneLink implements ContextResolver {
     this.#cache?.onLinkDown();
   }
 
-  #logOnce(what: string, error: unknown): void {
+  #logOnce(problem: string, error: unknown): void {
     const text = maskSecrets(error instanceof Error ? error.message : String(error));
-    // Of a missed deadline it tells how long each part took that took any time: other words and numbers each time.
-    const missed = error instanceof LinkError && error.code === grpcStatus.DEADLINE_EXCEEDED;
-    const kind = `${what}: ${missed ? error.code : text.replace(/\d+/g, '')}`;
+    // The text of a missed deadline lists how long each step took, so its words and numbers differ each time.
+    const isTimeout = error instanceof LinkError && error.code === grpcStatus.DEADLINE_EXCEEDED;
+    const kind = `${problem}: ${isTimeout ? error.code : text.replace(/\d+/g, '')}`;
     if (this.#logged.has(kind)) return;
     this.#logged.add(kind);
-    const refused = error instanceof LinkError && error.code === grpcStatus.UNAUTHENTICATED;
-    this.#log.warn(refused ? { hint: 'INTERNAL_TOKEN must be the same on both planes' } : {}, `${what}: ${text}`);
+    const isUnauthenticated = error instanceof LinkError && error.code === grpcStatus.UNAUTHENTICATED;
+    this.#log.warn(
+      isUnauthenticated ? { hint: 'INTERNAL_TOKEN must be the same on both planes' } : {},
+      `${problem}: ${text}`,
+    );
   }
 }
 
-/** Throws when the answer is none. */
+/** Throws when the answer cannot be used. */
 function decodeResolution(answer: IResolveTokenResponse): Resolution {
   const revision = answer.revision ?? 0;
   const outcome = answer.outcome ?? Outcome.OUTCOME_UNSPECIFIED;
   if (outcome === Outcome.FOUND) return { context: decodeContext(answer.context ?? {}), rejection: null, revision };
-  const refusal = LOOKUP_REJECTIONS[outcome as keyof typeof LOOKUP_REJECTIONS];
-  if (refusal === undefined) throw new Error(`the control plane answered with outcome ${outcome}`);
-  return { context: null, rejection: refusal, revision };
+  const rejection = LOOKUP_REJECTIONS[outcome as keyof typeof LOOKUP_REJECTIONS];
+  if (rejection === undefined) throw new Error(`unexpected outcome ${outcome}`);
+  return { context: null, rejection, revision };
 }

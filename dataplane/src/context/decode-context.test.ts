@@ -10,7 +10,7 @@ const injection = (message: IInjection, change: Partial<IAgentContext> = {}) =>
   decodeContext(createContextMessage({ ...change }, { injection: message })).upstreams.get('openai')!.injection;
 
 describe('decodeContext', () => {
-  it('computes budget, limits and maps once', () => {
+  it('decodes budget, limits and maps', () => {
     const context = decodeContext(createContextMessage({ budgetCents: 1_000, unassignedProviders: ['s3'] }));
     expect(context.agentLimits.byRow[BUDGET_ROW]).toBe(10_000_000_000);
     expect(context.keyExpiresAtMs).toBeNull();
@@ -37,10 +37,10 @@ describe('decodeContext', () => {
     expect(decoded.bearerUnlessUserJwt).toBe(`Bearer ${SECRET}`);
     expect([...decoded.dropHeaders].sort()).toEqual(['openai-organization', 'openai-project', 'x-api-key']);
     expect(decoded.secretForms).toContain(SECRET);
-    expect(decoded.secretForms).toContain('sk-\\"odd secret/+ü'); // as it stands in a JSON error body
+    expect(decoded.secretForms).toContain('sk-\\"odd secret/+ü'); // as it appears in a JSON error body
   });
 
-  it('basic: the base64 of user and password is a form of the secret, the user name is not', () => {
+  it('basic: masks the base64 of user and password, not the user name', () => {
     const decoded = injection({ basic: { username: 'robot', password: 'pass-word-1' } });
     if (decoded.kind !== 'basic') throw new Error(decoded.kind);
     const encoded = Buffer.from('robot:pass-word-1').toString('base64');
@@ -48,14 +48,14 @@ describe('decodeContext', () => {
     expect(decoded.secretForms).toEqual([encoded, 'pass-word-1']);
   });
 
-  it('query: the pair is ready to append and every encoding is masked', () => {
+  it('query: precomputes the pair and masks every encoding', () => {
     const decoded = injection({ query: { name: 'api key', secret: 'a b/c+d=ü' } });
     if (decoded.kind !== 'query') throw new Error(decoded.kind);
     expect(decoded.pair).toBe('api%20key=a%20b%2Fc%2Bd%3D%C3%BC');
     expect([...decoded.secretForms].sort()).toEqual(['a b/c+d=ü', 'a%20b%2Fc%2Bd%3D%C3%BC', 'a+b%2Fc%2Bd%3D%C3%BC']);
   });
 
-  it('sigv4: only the session token ever leaves, so only it is masked', () => {
+  it('sigv4: masks only the session token, because no other secret is sent', () => {
     const keys = { accessKeyId: 'AKIA', secretAccessKey: 'very-secret', region: 'auto', service: 's3' };
     const without = injection({ sigv4: keys });
     if (without.kind !== 'sigv4') throw new Error(without.kind);
@@ -67,7 +67,7 @@ describe('decodeContext', () => {
   it.each([
     ['no key id', { keyId: '' }],
     ['an unknown status', { agentStatus: 'sleeping' }],
-  ])('refuses a context with %s, without its values in the error', (_what, change) => {
+  ])('rejects a context with %s, without its values in the error', (_what, change) => {
     expect(() => decodeContext(createContextMessage(change))).toThrow(/^context with/);
   });
 });

@@ -1,7 +1,7 @@
 /**
- * The wire's AgentContext to the frozen snapshot of agent-context.ts. All that a request would otherwise compute
- * again is computed here, once per resolve. Throws on a message that the control plane should never send; no error
- * text holds a value of the message.
+ * Decodes the wire's AgentContext to the frozen snapshot of agent-context.ts, once per resolve, so that requests need
+ * not compute it again. Throws on a message that the control plane should never send; no error text contains a value of
+ * the message.
  */
 import type { IAgentContext, ICallPolicy, IInjection, IUpstream } from '@acg/proto/messages';
 import type { AgentContext, AgentStatus, CallPolicy, Injection, Upstream, UsageFormat } from './agent-context.js';
@@ -123,7 +123,7 @@ function decodeInjection(message: IInjection): Injection {
       sessionToken: session === '' ? null : session,
       region: requireText(region, 'region'),
       service: requireText(service, 'service'),
-      // The secret key itself never leaves in a request: only its signatures do.
+      // The secret key itself is never sent in a request, only its signatures.
       secretForms: listSecretForms(session),
     });
   }
@@ -139,12 +139,15 @@ function decodeQueryInjection(base: InjectionBase, name: string, secret: string)
     kind: 'query',
     name,
     pair: `${encodeURIComponent(name)}=${encoded}`,
-    // A provider that echoes its query may do so in the form-encoded way, too.
+    // A provider that echoes its query may use form encoding.
     secretForms: listSecretForms(secret, encoded, new URLSearchParams([['', secret]]).toString().slice(1)),
   });
 }
 
-/** The distinct forms, each also as it stands inside a JSON string; the longest first, so it is masked whole. */
+/**
+ * The distinct forms, each also as it appears inside a JSON string. Longest first, so that a form that contains another
+ * is masked whole.
+ */
 function listSecretForms(...values: readonly string[]): readonly string[] {
   const all = new Set<string>();
   for (const value of values) {

@@ -10,35 +10,35 @@ const wire = (row: number, value: number, change: Partial<ILimit> = {}): ILimit 
   return { type, window, unit, scope, value, ...change };
 };
 
-test('terms: limits by row, money in nano-dollars', () => {
+test('limits: decodes limits by row, money in nano-dollars', () => {
   const limits = limitsOf({ limits: [wire(BUDGET_ROW, 7), wire(RPD_ROW, 5), wire(RPM_ROW, 3)] });
   expect([limits[RPM_ROW], limits[RPD_ROW], limits[BUDGET_ROW]]).toEqual([3, 5, 7 * NANOS_PER_CENT]);
 });
 
-test('terms: a limit that is missing has its default, never none', () => {
+test('limits: a missing limit has its default', () => {
   expect(limitsOf({})).toEqual(LIMIT_TABLE.map((row) => row.default ?? UNLIMITED));
   expect(limitsOf({ limits: [wire(RPD_ROW, 5)] })[RPM_ROW]).toBe(60);
   const limits = limitsOf({ limits: [wire(RPM_ROW, 0)], rpdLimit: 0 });
   expect([limits[RPM_ROW], limits[RPD_ROW]]).toEqual([60, 10_000]);
 });
 
-test('terms: a control plane of the release before sends the old fields only', () => {
+test('limits: decodes the old fields of a control plane of the previous release', () => {
   const limits = limitsOf({ rpmLimit: 3, rpdLimit: 5, budgetCents: 0 });
   expect([limits[RPM_ROW], limits[RPD_ROW], limits[BUDGET_ROW]]).toEqual([3, 5, 0]);
 });
 
-test('terms: rows win over the old fields beside them', () => {
+test('limits: rows take precedence over the old fields', () => {
   expect(limitsOf({ rpmLimit: 99, limits: [wire(RPM_ROW, 3)] })[RPM_ROW]).toBe(3);
 });
 
 test.each([{ type: 'requests_per_moon' }, { window: 'hour' }, { unit: 'tokens' }, { scope: 'galaxy' }])(
-  'terms: a limit with %o is not the one this data plane knows, and is ignored',
+  'limits: ignores a limit with %o, which this data plane does not know',
   (change) => {
     expect(limitsOf({ limits: [wire(RPM_ROW, 3, change)] })[RPM_ROW]).toBe(60);
   },
 );
 
-test('terms: project and organization are counted without a budget, too, unless the context does not name them', () => {
+test('limits: counts spend of project and organization without a budget, unless the context omits them', () => {
   const of = { projectId: 'p1', orgId: 'o1' };
   const [, project, org] = BUDGET_ROWS;
   const {
@@ -54,7 +54,7 @@ test('terms: project and organization are counted without a budget, too, unless 
   expect(decodeLimits({}, 'agent-1').unbudgetedTags).toEqual([]);
 });
 
-test('terms: a budget is a hard one only where there is one', () => {
+test('limits: hardBudget is false without a budget', () => {
   const hard = (message: IAgentContext) => decodeLimits({ ...message, hardBudget: true }, 'agent-1').hardBudget;
   expect([hard({ limits: [wire(BUDGET_ROW, 7)] }), hard({})]).toEqual([true, false]);
   expect(decodeLimits({ limits: [wire(BUDGET_ROW, 7)] }, 'agent-1').hardBudget).toBe(false);

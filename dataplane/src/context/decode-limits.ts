@@ -1,11 +1,14 @@
-/** Limits and month spend off the wire. A limit that is missing there has its default, never none. */
+/**
+ * Decodes limits and the month's spend from the wire. A missing limit has its default; it is never unlimited by
+ * omission.
+ */
 import { NANOS_PER_CENT } from '@acg/base/units';
 import type { IAgentContext, ILimit } from '@acg/proto/messages';
 import { type AgentLimits, createAgentLimits, DEFAULT_MAX_OUTPUT_TOKENS } from '../limits/agent-limits.js';
 import { parseMonth } from '../limits/calendar-month.js';
 import { BUDGET_ROW, BUDGET_ROWS, LIMIT_TABLE, type LimitRow, scopeHashTag, UNLIMITED } from '../limits/limit-table.js';
 
-/** The fields of control planes that do not send `limits` yet; gone with the next release. */
+/** Fields of control planes that do not send `limits` yet; to be removed with the next release. */
 const LEGACY_FIELDS: Readonly<Record<string, (message: IAgentContext) => number | null | undefined>> = {
   'rpm agent_provider': ({ rpmLimit }) => rpmLimit,
   'rpd agent_provider': ({ rpdLimit }) => rpdLimit,
@@ -39,7 +42,7 @@ function decodeSpend(message: IAgentContext, agentId: string, row: number) {
   return { row, tag, ledgerNanos: sent?.spentNanos ?? 0, ledgerOwnNanos: sent?.ledgerNanos ?? 0 };
 }
 
-/** Of a project or an organization; null: the context does not name it. */
+/** Hash tag of the project or organization; null: the context does not name it. */
 function decodeScopeTag(message: IAgentContext, row: number): string | null {
   const { scope } = LIMIT_TABLE[row]!;
   const id = scope === 'project' ? message.projectId : message.orgId;
@@ -55,10 +58,10 @@ function decodeLimit(message: IAgentContext, row: LimitRow): number {
   return row.unit === 'cents' ? value * NANOS_PER_CENT : value;
 }
 
-/** All four parts must agree: a limit of another window or unit than this data plane counts is not this limit. */
+/** All four fields must agree: a limit of another window or unit than this data plane counts is another limit. */
 const matchesRow = (row: LimitRow, limit: ILimit): boolean =>
   limit.type === row.type && limit.scope === row.scope && limit.window === row.window && limit.unit === row.unit;
 
-/** Only a sum of money may be limited to nothing; elsewhere 0 is a field that was not set. */
+/** Only a budget may be 0; for other limits 0 means that the field was not set. */
 const validValueOrNull = (row: LimitRow, value: number | null | undefined): number | null =>
   typeof value === 'number' && (value > 0 || (row.unit === 'cents' && value === 0)) ? value : null;

@@ -26,7 +26,7 @@ test.each([
   ['org', 'org-1'],
   ['provider', 'org-1/openai'],
   ['account', 'agent-1/account-1'],
-] as const)('index: a %s names what is in the cache, and nothing that has left it', (kind, id) => {
+] as const)('index: a %s finds cached entries and no removed ones', (kind, id) => {
   const index = new InvalidationIndex();
   const [left, stays] = [entry('left'), entry('stays')];
   const named = (): readonly string[] => {
@@ -42,7 +42,7 @@ test.each([
   expect(named()).toEqual([]);
 });
 
-test('index: says what an organization holds, and what of it was put in first', () => {
+test('index: reports the usage and the oldest entry of an organization', () => {
   const index = new InvalidationIndex();
   const [first, second, third] = [entry('first'), entry('second'), entry('third')];
   for (const one of [first, second, third]) index.add(one);
@@ -52,7 +52,7 @@ test('index: says what an organization holds, and what of it was put in first', 
   expect(index.orgUsage('org-1')).toEqual({ entries: 2, bytes: 20 });
   expect(index.oldestOf('org-1')).toBe(first);
   index.remove(first);
-  index.add(first); // resolved anew
+  index.add(first); // resolved again
   expect(index.oldestOf('org-1')).toBe(third);
   index.remove(third);
   expect(index.oldestOf('org-1')).toBe(first);
@@ -66,7 +66,7 @@ test('index: says what an organization holds, and what of it was put in first', 
   expect([index.orgUsage('org-1').entries, index.oldestOf('org-1')]).toEqual([1, second]);
 });
 
-test('index: what was replaced is kept by nobody, however often', async () => {
+test('index: keeps no reference to replaced entries', async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
   const index = new InvalidationIndex();

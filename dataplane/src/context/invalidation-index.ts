@@ -1,26 +1,29 @@
-/** Finds cached entries by what an invalidation names. Removed with the entry, so it is bounded as the cache is. */
+/**
+ * Finds cached entries that an invalidation affects. Entries are removed together with their cache entries, so the
+ * cache's bound applies here, too.
+ */
 import type { AgentContext } from './agent-context.js';
 import { affectsContext, type Invalidation, parseOwnerId } from './invalidation.js';
 
-/** A cached context; itself the answer of a hit. */
+/** A cached context. The object itself is the result of a cache hit. */
 export interface ContextEntry {
   readonly cacheKey: string;
   readonly context: AgentContext;
   readonly rejection: null;
   readonly revision: number;
-  /** About what it takes in memory. */
+  /** Estimated memory in bytes. */
   readonly bytes: number;
   readonly resolvedAtMs: number;
-  /** Steady ms; moved on by a failed refresh. */
+  /** Monotonic ms; postponed by a failed refresh. */
   refreshAtMs: number;
-  /** Of its organization, those that were put in before and after it; null at the ends, and outside of the index. */
+  /** Neighbours in the organization's list by age; null at the ends, and outside the index. */
   older: ContextEntry | null;
   newer: ContextEntry | null;
 }
 
 /**
- * What an organization has in the cache, as a list: an iterator over its set that waits for its next use would keep all
- * that was ever replaced, and a new one each time would pass the places of all that has left.
+ * The cached entries of an organization as a linked list, oldest first. A stored Set iterator would keep every replaced
+ * entry alive, and a new iterator each time would skip over the slots of all removed entries.
  */
 interface OrgEntries {
   bytes: number;
@@ -37,7 +40,7 @@ export class InvalidationIndex {
   readonly #byOrg: Buckets = new Map();
   readonly #entriesByOrg = new Map<string, OrgEntries>();
 
-  /** That have something cached. */
+  /** Number of organizations with cached entries. */
   get organizationCount(): number {
     return this.#entriesByOrg.size;
   }
@@ -46,7 +49,10 @@ export class InvalidationIndex {
     return { entries: this.#byOrg.get(orgId)?.size ?? 0, bytes: this.#entriesByOrg.get(orgId)?.bytes ?? 0 };
   }
 
-  /** Resolved longest ago: one that is in use is resolved anew now and then. Null: there is none. */
+  /**
+   * The organization's entry that was resolved longest ago; entries in use are resolved again now and then. Null: it
+   * has none.
+   */
   oldestOf(orgId: string): ContextEntry | null {
     return this.#entriesByOrg.get(orgId)?.oldest ?? null;
   }
@@ -57,12 +63,12 @@ export class InvalidationIndex {
     addToBucket(this.#byAgent, context.agentId, entry);
     addToBucket(this.#byProject, context.projectId, entry);
     addToBucket(this.#byOrg, context.orgId, entry);
-    let share = this.#entriesByOrg.get(context.orgId);
-    if (share === undefined) {
-      share = { bytes: 0, oldest: null, newest: null };
-      this.#entriesByOrg.set(context.orgId, share);
+    let orgEntries = this.#entriesByOrg.get(context.orgId);
+    if (orgEntries === undefined) {
+      orgEntries = { bytes: 0, oldest: null, newest: null };
+      this.#entriesByOrg.set(context.orgId, orgEntries);
     }
-    appendEntry(share, entry);
+    appendEntry(orgEntries, entry);
   }
 
   remove(entry: ContextEntry): void {
@@ -75,11 +81,11 @@ export class InvalidationIndex {
     if (!this.#byOrg.has(context.orgId)) this.#entriesByOrg.delete(context.orgId);
   }
 
-  /** A copy: the caller may remove while it walks. */
+  /** Returns a copy, so that the caller may remove entries while iterating. */
   findAffected(invalidation: Invalidation): readonly ContextEntry[] {
     const { kind, id } = invalidation;
     if (kind === 'provider') {
-      // Rare, so the organization's entries are walked instead of kept by provider.
+      // Rare, so the organization's entries are scanned instead of indexed by provider.
       const all = this.#byOrg.get(parseOwnerId(id)) ?? [];
       return [...all].filter((entry) => affectsContext(invalidation, entry.context));
     }
@@ -100,7 +106,7 @@ function addToBucket(buckets: Buckets, id: string, entry: ContextEntry): void {
   else bucket.add(entry);
 }
 
-/** False: it was not there. */
+/** Returns false when the entry was not in the bucket. */
 function removeFromBucket(buckets: Buckets, id: string, entry: ContextEntry): boolean {
   const bucket = buckets.get(id);
   if (bucket?.delete(entry) !== true) return false;
@@ -108,21 +114,21 @@ function removeFromBucket(buckets: Buckets, id: string, entry: ContextEntry): bo
   return true;
 }
 
-function appendEntry(share: OrgEntries, entry: ContextEntry): void {
-  share.bytes += entry.bytes;
-  entry.older = share.newest;
-  if (share.newest === null) share.oldest = entry;
-  else share.newest.newer = entry;
-  share.newest = entry;
+function appendEntry(orgEntries: OrgEntries, entry: ContextEntry): void {
+  orgEntries.bytes += entry.bytes;
+  entry.older = orgEntries.newest;
+  if (orgEntries.newest === null) orgEntries.oldest = entry;
+  else orgEntries.newest.newer = entry;
+  orgEntries.newest = entry;
 }
 
-function unlinkEntry(share: OrgEntries, entry: ContextEntry): void {
+function unlinkEntry(orgEntries: OrgEntries, entry: ContextEntry): void {
   const { older, newer } = entry;
-  share.bytes -= entry.bytes;
-  if (older === null) share.oldest = newer;
+  orgEntries.bytes -= entry.bytes;
+  if (older === null) orgEntries.oldest = newer;
   else older.newer = newer;
-  if (newer === null) share.newest = older;
+  if (newer === null) orgEntries.newest = older;
   else newer.older = older;
-  entry.older = null; // a call under way may keep it, and would keep these with it
+  entry.older = null; // a call in flight may keep this entry, which would keep its neighbours alive
   entry.newer = null;
 }

@@ -21,14 +21,14 @@ test.each<[Invalidation['kind'], string, boolean]>([
   expect(endsSession({ revision: 1, kind, id, endsSessions: true }, context, 'openai')).toBe(ends);
 });
 
-test('an open call to openai goes on when another provider of the agent changes', () => {
+test('an open call to openai continues when another provider of the agent changes', () => {
   const both = { ...context, upstreams: new Map([...context.upstreams, ['s3', context.upstreams.get('openai')!]]) };
   const ends = (slug: string): boolean =>
     endsSession({ revision: 1, kind: 'provider', id: 'org-1/s3', endsSessions: true }, both, slug);
   expect([ends('openai'), ends('s3')]).toEqual([false, true]);
 });
 
-test('recent invalidations: what was overwritten is feared, what is kept is known', () => {
+test('recent invalidations: a context older than the overwritten ones counts as outdated', () => {
   const recent = new RecentInvalidations(3);
   const add = (revision: number, id: string) => recent.add({ revision, kind: 'agent', id, endsSessions: false });
   for (const [revision, id] of [
@@ -38,8 +38,8 @@ test('recent invalidations: what was overwritten is feared, what is kept is know
     [4, 'z'],
   ] as const)
     add(revision, id);
-  expect(recent.isOutdated(0, context)).toBe(true); // revision 1 is forgotten: it may have been ours
-  expect(recent.isOutdated(1, context)).toBe(true); // revision 2 is ours
+  expect(recent.isOutdated(0, context)).toBe(true); // revision 1 was overwritten and may have affected this context
+  expect(recent.isOutdated(1, context)).toBe(true); // revision 2 affects this context
   expect(recent.isOutdated(2, context)).toBe(false);
   const other = { ...context, agentId: 'agent-9' };
   expect([recent.isOutdated(0, other), recent.isOutdated(1, other)]).toEqual([true, false]);

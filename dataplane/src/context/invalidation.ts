@@ -1,7 +1,7 @@
 /**
- * What the control plane says is no longer true, and a bounded memory of it. The memory closes the race between a
- * resolve under way and an invalidation that overtakes its answer: an answer of revision r is stale when something
- * that touches it was invalidated at a revision above r.
+ * Invalidations of the control plane, and a bounded list of recent ones. The list closes the race between a resolve in
+ * progress and an invalidation that overtakes its answer. An answer of revision r is outdated when an invalidation with
+ * a revision above r affects it.
  */
 import type { AgentContext } from './agent-context.js';
 
@@ -10,13 +10,13 @@ export type InvalidationKind = 'key' | 'agent' | 'provider' | 'org' | 'project' 
 export interface Invalidation {
   readonly revision: number;
   readonly kind: InvalidationKind;
-  /** An id; of a provider `{orgId}/{slug}`, of an account `{agentId}/{accountId}`. */
+  /** An id; for a provider `{orgId}/{slug}`, for an account `{agentId}/{accountId}`. */
   readonly id: string;
-  /** Revoked, paused or deleted: calls and WebSockets that are under way end too. */
+  /** Revoked, paused or deleted: calls and WebSockets in flight end, too. */
   readonly endsSessions: boolean;
 }
 
-/** Whether a context was made from what was invalidated. */
+/** Whether the context was built from the invalidated object. */
 export function affectsContext(invalidation: Invalidation, context: AgentContext): boolean {
   const { kind, id } = invalidation;
   switch (kind) {
@@ -35,7 +35,7 @@ export function affectsContext(invalidation: Invalidation, context: AgentContext
   }
 }
 
-/** Whether a call that is open under this context to this provider loses its right to go on. */
+/** Whether a call in flight under this context to this provider must end. */
 export function endsSession(invalidation: Invalidation, context: AgentContext, providerSlug: string): boolean {
   if (!affectsContext(invalidation, context)) return false;
   if (invalidation.kind === 'provider') return parsePartId(invalidation.id) === providerSlug;
@@ -43,15 +43,15 @@ export function endsSession(invalidation: Invalidation, context: AgentContext, p
   return context.upstreams.get(providerSlug)?.accountId === parsePartId(invalidation.id);
 }
 
-/** Of `{owner}/{part}`. */
+/** The owner in `{owner}/{part}`. */
 export const parseOwnerId = (id: string): string => id.slice(0, id.indexOf('/'));
 const parsePartId = (id: string): string => id.slice(id.indexOf('/') + 1);
 
-/** The last invalidations, oldest overwritten first; revisions rise. */
+/** A ring buffer of the most recent invalidations; revisions ascend. */
 export class RecentInvalidations {
   readonly #ring: (Invalidation | undefined)[];
   #written = 0;
-  /** Highest revision that was overwritten: about older answers nothing can be said. */
+  /** Highest revision that was overwritten. Older answers cannot be checked. */
   #lastOverwrittenRevision = 0;
 
   constructor(capacity: number) {
@@ -64,7 +64,7 @@ export class RecentInvalidations {
     this.#ring[slot] = invalidation;
   }
 
-  /** Whether a context as of `revision` is known, or must be feared, to be out of date. */
+  /** Whether a context of `revision` is outdated, or may be because its invalidations were overwritten. */
   isOutdated(revision: number, context: AgentContext): boolean {
     if (revision < this.#lastOverwrittenRevision) return true;
     const kept = Math.min(this.#written, this.#ring.length);

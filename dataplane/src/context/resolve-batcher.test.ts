@@ -18,7 +18,7 @@ function scene() {
   return { calls, batch };
 }
 
-test('resolve: all tokens of a turn go in one call, and each gets its own answer', async () => {
+test('resolve: sends all tokens of an event-loop tick in one call, and each gets its own answer', async () => {
   const { calls, batch } = scene();
   const answers = [0, 1, 2].map((i) => batch.resolve(query(i), null));
   await turn();
@@ -27,14 +27,14 @@ test('resolve: all tokens of a turn go in one call, and each gets its own answer
   expect(await Promise.all(answers)).toEqual([found(0), found(1), found(2)]);
 });
 
-test('resolve: more than fit in one call go in several', async () => {
+test('resolve: sends more than BATCH_MAX tokens in several calls', async () => {
   const { calls, batch } = scene();
   for (let i = 0; i <= BATCH_MAX; i++) void batch.resolve(query(i), null);
   await turn();
   expect(calls.map(({ queries }) => queries.length)).toEqual([BATCH_MAX, 1]);
 });
 
-test('resolve: while four calls are under way the rest gathers for the next one', async () => {
+test('resolve: queues tokens for the next call while four calls are in flight', async () => {
   const { calls, batch } = scene();
   for (let i = 0; i < 10; i++) {
     void batch.resolve(query(i), null);
@@ -47,7 +47,7 @@ test('resolve: while four calls are under way the rest gathers for the next one'
   expect(calls.map(({ queries }) => queries.length)).toEqual([1, 1, 1, 1, 6]);
 });
 
-test('resolve: a call that fails fails for its own tokens, and the next ones go on', async () => {
+test('resolve: a failed call rejects its own tokens only', async () => {
   const { calls, batch } = scene();
   const first = batch.resolve(query(0), null);
   await turn();
@@ -59,20 +59,20 @@ test('resolve: a call that fails fails for its own tokens, and the next ones go 
   expect(await second).toEqual(found(1));
 });
 
-test('resolve: an answer that is an error, or missing, fails its own token alone', async () => {
+test('resolve: an answer that is an error, or missing, rejects its own token only', async () => {
   const batch = new ResolveBatcher(async () => [new Error('odd'), found(1)]);
   const answers = await Promise.allSettled([0, 1, 2].map((i) => batch.resolve(query(i), null)));
   expect(answers.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
 });
 
-test('resolve: whoever asks about thousands waits behind itself', async () => {
+test('resolve: a client with thousands of tokens delays only itself', async () => {
   const { calls, batch } = scene();
   const [hostile, other] = [{}, {}];
   const flood = (): void => {
     for (let i = 0; i < 2_000; i++) void batch.resolve(query(i), hostile);
   };
   flood();
-  await turn(); // 4 × 256 are asked
+  await turn(); // 4 × 256 are in flight
   flood();
   const legitimate = batch.resolve(query(9_999), other);
   calls[0]!.answer();
@@ -83,7 +83,7 @@ test('resolve: whoever asks about thousands waits behind itself', async () => {
   expect(await legitimate).toEqual(found(9_999));
 });
 
-test('resolve: when all places are taken the lane with most waiting loses its newest, and nobody else any', async () => {
+test('resolve: when the queue is full, only the longest lane loses its newest token', async () => {
   const { batch, calls } = scene();
   const hostile = {};
   const lost: number[] = [];
@@ -104,7 +104,7 @@ test('resolve: when all places are taken the lane with most waiting loses its ne
   expect(lost.length).toBe(400);
 });
 
-test('resolve: more lanes than places, one token each: one of them is lost, and the others are answered', async () => {
+test('resolve: with more lanes than queue slots, one token is rejected and the others are answered', async () => {
   const { batch, calls } = scene();
   const answers: Promise<unknown>[] = [];
   for (let i = 0; i <= PENDING_QUERIES_MAX; i++) answers.push(batch.resolve(query(i), {}));
@@ -116,7 +116,7 @@ test('resolve: more lanes than places, one token each: one of them is lost, and 
   expect((await settled).filter(({ status }) => status === 'rejected').length).toBe(1);
 });
 
-test('resolve: tokens that an answer leaves out are asked about again, before what has come since in their lanes', async () => {
+test('resolve: tokens that an answer omits are sent again, before newer ones of their lanes', async () => {
   const { calls, batch } = scene();
   const [big, other] = [{}, {}];
   const answers = [0, 1, 2].map((i) => batch.resolve(query(i), big));
@@ -138,7 +138,7 @@ test('resolve: tokens that an answer leaves out are asked about again, before wh
   expect(await Promise.all(answers)).toEqual([0, 1, 2, 3, 4].map(found));
 });
 
-test('resolve: no answer at all fails its tokens', async () => {
+test('resolve: an empty answer rejects its tokens', async () => {
   const batch = new ResolveBatcher(async () => []);
   await expect(batch.resolve(query(0), null)).rejects.toThrow('unanswered');
 });

@@ -1,20 +1,19 @@
 /**
- * Puts together the tokens of one turn of the event loop that the cache does not know: one call to the control plane,
- * which asks the database once. So a start with an empty cache, or a flood of made-up tokens, costs calls by the turn
- * and not by the token. Where calls take longer than a turn, what comes meanwhile waits for the next one, which takes one
- * token of each lane in turn: whoever asks about thousands waits behind itself. When all places are taken, the lane with
- * most waiting loses its newest. An answer holds so much and no more: tokens that it leaves out are asked about again, the
- * first ones first.
+ * Batches the tokens of one event-loop tick that the cache does not know into one call to the control plane, which
+ * makes one database query. A start with an empty cache, or a flood of invented tokens, therefore costs calls per tick,
+ * not per token. While {@link CALLS_MAX} calls are in flight, tokens queue in lanes, one for each client. The next call
+ * takes one token of each lane in turn, so a client with thousands of tokens delays only itself. A full queue drops the
+ * newest token of the longest lane. The size of an answer is bounded; tokens that it omits are sent again first.
  */
 import type { Resolution } from './context-cache.js';
 
 export interface TokenQuery {
-  /** Lower case hex. */
+  /** Lower-case hex. */
   readonly tokenHash: string;
   readonly agentRef: string;
 }
 
-/** One answer for each of the first queries, in order; an error stands for that query alone. */
+/** Returns one answer for each of the first queries, in order; an error applies to that query only. */
 type SendBatch = (queries: readonly TokenQuery[]) => Promise<readonly (Resolution | Error)[]>;
 
 interface PendingQuery {
@@ -24,29 +23,29 @@ interface PendingQuery {
   readonly reject: (error: Error) => void;
 }
 
-/** What waits of one lane, oldest first. */
+/** Queued queries of one client, oldest first. */
 type PendingLane = PendingQuery[];
 
-/** Beyond it a turn's tokens go in several calls. */
+/** More tokens than this go in several calls. */
 export const BATCH_MAX = 256;
-/** The control plane has a few connections for these; more calls would only wait there. */
+/** The control plane has few database connections for these calls; more calls would only queue there. */
 const CALLS_MAX = 4;
-/** Some four times as many as are asked about at once. */
+/** About four times as many as are in flight at once. */
 export const PENDING_QUERIES_MAX = 4_096;
 
 export class ResolveBatcher {
   readonly #sendBatch: SendBatch;
-  /** Those with something waiting, the next to be served first. */
+  /** Lanes with queued queries, the next to be served first. */
   readonly #lanes = new Map<object | null, PendingLane>();
   #waiting = 0;
   #scheduled = false;
   #calls = 0;
 
-  constructor(ask: SendBatch) {
-    this.#sendBatch = ask;
+  constructor(sendBatch: SendBatch) {
+    this.#sendBatch = sendBatch;
   }
 
-  /** `lane`: on whose behalf; null is the process itself. */
+  /** `lane` identifies the client; null is this process itself. */
   resolve(query: TokenQuery, lane: object | null): Promise<Resolution> {
     return new Promise((resolve, reject) => {
       const waiting = { query, lane, resolve, reject };
@@ -69,7 +68,7 @@ export class ResolveBatcher {
 
   #nextBatch(): PendingQuery[] {
     const batch: PendingQuery[] = [];
-    // A lane that is set again goes to the end, where this loop meets it once more.
+    // A lane that is set again moves to the end, where this loop reaches it once more.
     for (const [lane, waiting] of this.#lanes) {
       batch.push(waiting.shift()!);
       this.#lanes.delete(lane);
@@ -80,7 +79,7 @@ export class ResolveBatcher {
     return batch;
   }
 
-  /** They waited longest: they come first in their lanes, and these in their order before lanes that come now. */
+  /** Puts unanswered queries first: before the newer ones of their lanes, and their lanes before all others. */
   #requeue(left: readonly PendingQuery[]): void {
     if (left.length === 0) return;
     const again = new Map<object | null, PendingLane>();

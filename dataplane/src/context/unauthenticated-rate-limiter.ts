@@ -1,19 +1,19 @@
 /**
- * How many tokens that turn out unknown one client address may ask about. Whoever uses them up gets no further question
- * through to the control plane for a while; tokens that the cache knows are never asked about, so they are not affected.
- * As many refusals of callers that nobody knows are answered at once; of further ones it is told that they are a flood.
+ * Limits lookups of unknown gateway tokens per client network. A client over its limit gets no lookup at the control
+ * plane until its bucket refills; tokens in the cache need no lookup and are not affected. A second bucket of the same
+ * size limits immediate rejections of unauthenticated requests; {@link isOverRejectionLimit} reports those beyond it.
  */
 import { toClientNetworkKey } from '@acg/base/client-network';
 import { LRUCache } from 'lru-cache';
 
-/** Questions of one address. */
+/** The buckets of one client network. */
 export interface ClientBucket {
-  /** May go below 0: questions that were under way together all count. */
+  /** Lookups left. May be negative: lookups in flight together are all counted. */
   lookupAllowance: number;
-  /** Refusals that are answered at once. */
+  /** Rejections left that are sent without delay. */
   rejectionAllowance: number;
   refilledAtMs: number;
-  /** Questions not answered yet. */
+  /** Lookups in flight. */
   pendingLookups: number;
 }
 
@@ -26,34 +26,34 @@ export class UnauthenticatedRateLimiter {
   readonly #nowMs: () => number;
   readonly #buckets = new LRUCache<string, ClientBucket>({ max: CLIENTS_MAX });
 
-  /** `nowMs`: never jumps. */
+  /** `perSecond`: the refill rate. `nowMs`: a monotonic clock. */
   constructor(perSecond: number, nowMs: () => number = () => performance.now()) {
     this.#perSecond = perSecond;
     this.#burst = perSecond * BURST_FACTOR;
     this.#nowMs = nowMs;
   }
 
-  /** A question may be asked, to be ended with {@link finishLookup}; or the seconds until the next one may. */
+  /** Starts a lookup, to be ended with {@link finishLookup}, or returns the seconds until the next one is allowed. */
   startLookup(address: string): ClientBucket | number {
-    const asker = this.#refillBucket(address);
-    // Who asked about unknown ones lately is taken to go on doing so.
-    const expected = asker.lookupAllowance < this.#burst ? asker.pendingLookups : 0;
-    if (asker.lookupAllowance - expected < 1)
-      return Math.max(1, Math.ceil((1 - asker.lookupAllowance) / this.#perSecond));
-    asker.pendingLookups++;
-    return asker;
+    const bucket = this.#refillBucket(address);
+    // A client with a recent unknown token is expected to send more, so its lookups in flight count as unknown.
+    const expected = bucket.lookupAllowance < this.#burst ? bucket.pendingLookups : 0;
+    if (bucket.lookupAllowance - expected < 1)
+      return Math.max(1, Math.ceil((1 - bucket.lookupAllowance) / this.#perSecond));
+    bucket.pendingLookups++;
+    return bucket;
   }
 
-  finishLookup(asker: ClientBucket, unknown: boolean): void {
-    asker.pendingLookups--;
-    if (unknown) asker.lookupAllowance = Math.max(-this.#burst, asker.lookupAllowance - 1);
+  finishLookup(bucket: ClientBucket, unknown: boolean): void {
+    bucket.pendingLookups--;
+    if (unknown) bucket.lookupAllowance = Math.max(-this.#burst, bucket.lookupAllowance - 1);
   }
 
-  /** Somebody whom nobody knows is refused. True: from this address that is a flood. */
+  /** Records an unauthenticated rejection for the client IP. Returns true when the IP exceeds its rejection rate. */
   isOverRejectionLimit(address: string): boolean {
-    const asker = this.#refillBucket(address);
-    if (asker.rejectionAllowance < 1) return true;
-    asker.rejectionAllowance--;
+    const bucket = this.#refillBucket(address);
+    if (bucket.rejectionAllowance < 1) return true;
+    bucket.rejectionAllowance--;
     return false;
   }
 
@@ -62,14 +62,14 @@ export class UnauthenticatedRateLimiter {
     const network = toClientNetworkKey(address);
     const known = this.#buckets.get(network);
     if (known === undefined) {
-      const asker = {
+      const bucket = {
         lookupAllowance: this.#burst,
         rejectionAllowance: this.#burst,
         refilledAtMs: nowMs,
         pendingLookups: 0,
       };
-      this.#buckets.set(network, asker);
-      return asker;
+      this.#buckets.set(network, bucket);
+      return bucket;
     }
     const earned = ((nowMs - known.refilledAtMs) / 1_000) * this.#perSecond;
     known.lookupAllowance = Math.min(this.#burst, known.lookupAllowance + earned);

@@ -44,8 +44,8 @@ export const CONTEXTS: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/context/context-cache.ts',
-    find: '    if (refusal !== undefined && nowMs < refusal.untilMs) {',
-    put: '    if (refusal !== undefined) {',
+    find: `    if (rejection !== undefined && nowMs < rejection.untilMs) {`,
+    put: `    if (rejection !== undefined) {`,
     bug: 'a token that came to be known stays refused',
     tests: ['dataplane/src/context/context-cache.test.ts'],
   },
@@ -78,10 +78,10 @@ export const CONTEXTS: readonly Mutant[] = [
     find: `    this.#isLinkUp = false;
   }
 
-  /** Drops what`,
+  /** Drops the entries that`,
     put: `  }
 
-  /** Drops what`,
+  /** Drops the entries that`,
     bug: 'a cache whose link is down trusts everything',
     tests: ['dataplane/src/context/context-cache.test.ts'],
   },
@@ -104,14 +104,14 @@ export const CONTEXTS: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/context/unauthenticated-rate-limiter.ts',
-    find: `    const expected = asker.lookupAllowance < this.#burst ? asker.pendingLookups : 0;`,
+    find: `    const expected = bucket.lookupAllowance < this.#burst ? bucket.pendingLookups : 0;`,
     put: '    const expected = 0;',
     bug: 'guesses sent at once learn more than guesses in a row',
     tests: ['dataplane/src/context/unauthenticated-rate-limiter.test.ts'],
   },
   {
     file: 'dataplane/src/context/unauthenticated-rate-limiter.ts',
-    find: `    asker.pendingLookups--;
+    find: `    bucket.pendingLookups--;
 `,
     put: '',
     bug: 'questions that were answered count on',
@@ -119,8 +119,8 @@ export const CONTEXTS: readonly Mutant[] = [
   },
   {
     file: 'dataplane/src/context/unauthenticated-rate-limiter.ts',
-    find: `    if (unknown) asker.lookupAllowance`,
-    put: `    if (!unknown) asker.lookupAllowance`,
+    find: `    if (unknown) bucket.lookupAllowance`,
+    put: `    if (!unknown) bucket.lookupAllowance`,
     bug: 'known tokens count as guesses',
     tests: ['dataplane/src/context/unauthenticated-rate-limiter.test.ts'],
   },

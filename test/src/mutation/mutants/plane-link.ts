@@ -210,8 +210,8 @@ export const LINK: Area = {
     },
     {
       file: CACHE,
-      find: 'if (refusal !== undefined && nowMs < refusal.untilMs) {',
-      put: 'if (refusal !== undefined) {',
+      find: `if (rejection !== undefined && nowMs < rejection.untilMs) {`,
+      put: `if (rejection !== undefined) {`,
       bug: 'a token that was refused once is refused for ever',
       tests: CONTEXTS,
     },
