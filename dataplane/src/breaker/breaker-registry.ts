@@ -1,12 +1,14 @@
 /**
- * The circuits as the control plane pushes them (docs/contract.md#circuits), and the probe places of those that are
- * HALF_OPEN. The state machine itself is the control plane's, so all data planes agree; only whether this process can
- * connect is decided here (connect-breakers.ts).
+ * The breaker states that the control plane pushes (docs/contract.md#circuits), and the probe leases of HALF_OPEN
+ * breakers. The control plane runs the state machine, so all data planes agree. Only whether this process can connect
+ * to an origin is decided here (connect-breaker-registry.ts).
  *
- * A circuit that was never heard of is CLOSED, and one that closed a day ago is no longer remembered: outcomes then count
- * for whatever epoch there is (see `countsNow` of the control plane), so the control plane may forget it too. While the control plane is away the last known states stay; an OPEN one
- * whose cooldown has passed is then treated as HALF_OPEN, and since nobody hands out probe places, one call a second
- * is let through instead, so that a partition does not keep a healthy provider shut.
+ * A breaker without any update is CLOSED. A breaker is forgotten a day after it closed; outcomes then count for any
+ * epoch (`countsNow` of the control plane), so the control plane may forget it, too.
+ *
+ * While the control plane is unreachable, the last states stay. An OPEN breaker whose cooldown has passed then counts
+ * as HALF_OPEN. There are no probe leases, so one call a second passes instead, which keeps a partition from blocking a
+ * healthy provider.
  */
 import { DAY_MS } from '@acg/base/units';
 import type { ICircuitState } from '@acg/proto/messages';
@@ -14,19 +16,22 @@ import type { BreakerKeys, BreakerState, BreakerStatus, Breakers } from './break
 import type { ConnectBreakerRegistry } from './connect-breaker-registry.js';
 
 interface KnownBreaker extends BreakerStatus {
-  /** Unix ms. */
+  /** Unix ms of the last update. */
   readonly receivedAtMs: number;
 }
 
-/** Asks the control plane, which hands out the probe places of the whole fleet. */
+/** Requests probe leases from the control plane, which grants them for the whole fleet. */
 export interface ProbeClient {
-  /** Rejects when the control plane does not answer. */
+  /**
+   * Resolves with the lease, null when none is free, and the current state. Rejects when the control plane does not
+   * answer.
+   */
   acquire(
     circuitKey: string,
     epoch: number,
   ): Promise<{ readonly lease: string | null; readonly state: ICircuitState | null }>;
   release(circuitKey: string, lease: string): void;
-  /** The probe is known to be good before its call ends. */
+  /** Reports a successful probe before its call ends. */
   reportSuccess(circuitKey: string, epoch: number, lease: string): void;
 }
 
@@ -36,15 +41,15 @@ interface RegistryClock {
   isLinkUp(): boolean;
 }
 
-/** How long after the end of the cooldown the control plane's HALF_OPEN is waited for. */
+/** How long after the end of the cooldown the control plane's HALF_OPEN may take to arrive, ms. */
 const HALF_OPEN_GRACE_MS = 2_000;
 const UNLEASED_PROBE_INTERVAL_MS = 1_000;
-/** More circuits than any fleet has; past it the oldest is forgotten, which means CLOSED. */
+/** More breakers than any fleet has. Beyond it the oldest is forgotten, which makes it CLOSED. */
 const BREAKERS_MAX = 50_000;
-/** A circuit that has been CLOSED for so long is as good as one that was never heard of. */
+/** A breaker that was CLOSED for this long is treated like an unknown one. */
 const CLOSED_TTL_MS = DAY_MS;
 const CONNECT_BREAKER_OPEN: BreakerStatus = Object.freeze({ state: 'OPEN', epoch: 0, openUntilMs: 0 });
-/** A lease of nobody: let through while the control plane is away. */
+/** Lease of a call that passes while the control plane is unreachable. */
 const NO_LEASE = '';
 
 export class BreakerRegistry implements Breakers {
@@ -52,30 +57,30 @@ export class BreakerRegistry implements Breakers {
   readonly #clock: RegistryClock;
   readonly #connectBreakers: Pick<ConnectBreakerRegistry, 'isOpen' | 'onAnswered'>;
   readonly #breakers = new Map<string, KnownBreaker>();
-  /** Circuit key → Unix ms of the last call let through without a lease. */
+  /** Circuit key → Unix ms of the last call that passed without a lease. */
   readonly #unleasedProbeAtMs = new Map<string, number>();
 
   constructor(
     client: ProbeClient,
     clock: RegistryClock,
-    connects: Pick<ConnectBreakerRegistry, 'isOpen' | 'onAnswered'>,
+    connectBreakers: Pick<ConnectBreakerRegistry, 'isOpen' | 'onAnswered'>,
   ) {
     this.#client = client;
     this.#clock = clock;
-    this.#connectBreakers = connects;
+    this.#connectBreakers = connectBreakers;
   }
 
   /**
-   * Everything that is not CLOSED, after a (re)connection: what is not named is CLOSED, under an epoch that may have
-   * moved on meanwhile, so it is forgotten.
+   * Replaces all states after a (re)connection; `circuits` lists all breakers that are not CLOSED. Every other breaker
+   * is CLOSED, possibly under a later epoch, so it is forgotten.
    */
   replaceAll(circuits: readonly ICircuitState[]): void {
-    const named = new Set(circuits.map((circuit) => circuit.circuitKey ?? ''));
-    for (const key of this.#breakers.keys()) if (!named.has(key)) this.#breakers.delete(key);
+    const listedKeys = new Set(circuits.map((circuit) => circuit.circuitKey ?? ''));
+    for (const key of this.#breakers.keys()) if (!listedKeys.has(key)) this.#breakers.delete(key);
     for (const circuit of circuits) this.update(circuit);
   }
 
-  /** A transition; one that is older than what is known is ignored. */
+  /** Applies a transition; one with an older epoch than the known state is ignored. */
   update(state: ICircuitState): void {
     const key = state.circuitKey ?? '';
     const epoch = state.epoch ?? 0;
@@ -83,23 +88,23 @@ export class BreakerRegistry implements Breakers {
     if (known !== undefined && epoch < known.epoch) return;
     if (known === undefined && this.#breakers.size >= BREAKERS_MAX) this.#evictOldest();
     this.#unleasedProbeAtMs.delete(key);
-    const heardAtMs = this.#clock.nowMs();
+    const receivedAtMs = this.#clock.nowMs();
     this.#breakers.set(key, {
       state: parseBreakerState(state.state),
       epoch,
       openUntilMs: state.openUntilMs ?? 0,
-      receivedAtMs: heardAtMs,
+      receivedAtMs: receivedAtMs,
     });
   }
 
   getStatus(upstream: BreakerKeys): BreakerStatus | null {
-    const refused = upstream.fleetKey === '' ? null : this.#fleetOrConnectBreaker(upstream);
-    if (refused !== null) return refused;
-    const circuit = this.#findKnown(upstream.circuitKey);
-    if (circuit === undefined) return null;
-    if (circuit.state !== 'OPEN' || this.#clock.isLinkUp()) return circuit;
-    if (this.#clock.nowMs() < circuit.openUntilMs + HALF_OPEN_GRACE_MS) return circuit;
-    return { state: 'HALF_OPEN', epoch: circuit.epoch, openUntilMs: 0 };
+    const blocking = upstream.fleetKey === '' ? null : this.#fleetOrConnectBreaker(upstream);
+    if (blocking !== null) return blocking;
+    const known = this.#findKnown(upstream.circuitKey);
+    if (known === undefined) return null;
+    if (known.state !== 'OPEN' || this.#clock.isLinkUp()) return known;
+    if (this.#clock.nowMs() < known.openUntilMs + HALF_OPEN_GRACE_MS) return known;
+    return { state: 'HALF_OPEN', epoch: known.epoch, openUntilMs: 0 };
   }
 
   onUpstreamAnswered(upstream: BreakerKeys): void {
@@ -124,7 +129,7 @@ export class BreakerRegistry implements Breakers {
     if (lease !== NO_LEASE) this.#client.reportSuccess(circuitKey, epoch, lease);
   }
 
-  /** Known circuits by state, for metrics. */
+  /** Number of known breakers by state, for metrics. */
   countByState(): Record<BreakerState, number> {
     const counts = { CLOSED: 0, HALF_OPEN: 0, OPEN: 0 };
     for (const { state } of this.#breakers.values()) counts[state]++;
@@ -132,25 +137,25 @@ export class BreakerRegistry implements Breakers {
   }
 
   /**
-   * OPEN where the fleet or this process cannot connect to the origin. The fleet's word counts while the control plane is
-   * there, and an operator's until its end.
+   * Returns an OPEN status when the fleet breaker or the connect breaker blocks the origin. The fleet breaker's state
+   * applies while the control plane is connected; an operator's override applies until its end.
    */
   #fleetOrConnectBreaker({ fleetKey, origin }: BreakerKeys): BreakerStatus | null {
     const fleet = this.#findKnown(fleetKey);
-    const isHeld = fleet !== undefined && this.#clock.nowMs() < fleet.openUntilMs;
-    if (fleet?.state === 'OPEN' && (isHeld || this.#clock.isLinkUp())) return fleet;
-    return !isHeld && this.#connectBreakers.isOpen(origin) ? CONNECT_BREAKER_OPEN : null;
+    const isOverridden = fleet !== undefined && this.#clock.nowMs() < fleet.openUntilMs;
+    if (fleet?.state === 'OPEN' && (isOverridden || this.#clock.isLinkUp())) return fleet;
+    return !isOverridden && this.#connectBreakers.isOpen(origin) ? CONNECT_BREAKER_OPEN : null;
   }
 
   #findKnown(circuitKey: string): BreakerStatus | undefined {
-    const circuit = this.#breakers.get(circuitKey);
-    if (circuit?.state !== 'CLOSED') return circuit;
-    if (this.#clock.nowMs() - circuit.receivedAtMs < CLOSED_TTL_MS) return circuit;
+    const known = this.#breakers.get(circuitKey);
+    if (known?.state !== 'CLOSED') return known;
+    if (this.#clock.nowMs() - known.receivedAtMs < CLOSED_TTL_MS) return known;
     this.#breakers.delete(circuitKey);
     return undefined;
   }
 
-  /** The control plane is away: one call a second tries the provider. */
+  /** Grants one probe a second while the control plane is unreachable; null: not yet. */
   #grantUnleasedProbe(circuitKey: string): string | null {
     const nowMs = this.#clock.nowMs();
     if (nowMs - (this.#unleasedProbeAtMs.get(circuitKey) ?? 0) < UNLEASED_PROBE_INTERVAL_MS) return null;

@@ -1,36 +1,36 @@
-/** What the stages ask of the circuits. */
+/** The interface of the breakers for the stages of a call. */
 
 export type BreakerState = 'CLOSED' | 'HALF_OPEN' | 'OPEN';
 
 export interface BreakerStatus {
   readonly state: BreakerState;
-  /** Raised by each transition; results carry the epoch that they were admitted under. */
+  /** Incremented by each transition; outcomes carry the epoch under which their call was admitted. */
   readonly epoch: number;
-  /** Unix ms. OPEN: the end of the cooldown, 0 where it is not known. CLOSED: until when an operator holds it so. */
+  /** Unix ms. OPEN: the end of the cooldown, 0 when unknown. CLOSED: the end of an operator's override. */
   readonly openUntilMs: number;
 }
 
-/** What an upstream's breakers are called. */
+/** The keys of an upstream's breakers. */
 export interface BreakerKeys {
-  /** The organization's. */
+  /** Key of the organization's breaker. */
   readonly circuitKey: string;
-  /** The fleet's; `''`: the origin has none. */
+  /** Key of the fleet breaker; `''`: the origin has none. */
   readonly fleetKey: string;
   readonly origin: string;
 }
 
 export interface Breakers {
   /**
-   * What refuses calls first: the fleet's breaker, this process's connect breaker, the organization's own. Null: CLOSED,
-   * and no transition of it was ever seen.
+   * Returns the first breaker that blocks: fleet breaker, connect breaker of this process, organization's breaker.
+   * Null: CLOSED, and no transition was ever seen.
    */
   getStatus(upstream: BreakerKeys): BreakerStatus | null;
-  /** The upstream has answered a call, with whatever status. */
+  /** The upstream has answered a call, with any status. */
   onUpstreamAnswered(upstream: BreakerKeys): void;
-  /** Asks for a probe place; `lease` is null when there is none. Runs once, later. */
+  /** Requests a probe lease. Calls `done` once, asynchronously; `lease` is null when none is free. */
   acquireProbe(circuitKey: string, epoch: number, done: (lease: string | null) => void): void;
-  /** Gives a place back that was not used. */
+  /** Releases a lease that was not used. */
   releaseProbe(circuitKey: string, lease: string): void;
-  /** The probe's outcome is known before its usage record, which then carries no lease. */
+  /** Reports a successful probe before its usage record, which then carries no lease. */
   reportProbeSuccess(circuitKey: string, epoch: number, lease: string): void;
 }

@@ -10,17 +10,17 @@ import { EventLoopStallDetector } from './event-loop-stalls.js';
 const failing = (breaker: ConnectBreaker, atMs: readonly number[]): boolean[] =>
   atMs.map((ms) => breaker.recordFailure(ms));
 
-test('connect breaker: opens at the fifth failure, when five seconds lie between the first and the last', () => {
+test('connect breaker: opens at the fifth failure if the first is at least five seconds old', () => {
   expect(failing(new ConnectBreaker(), [0, 1_000, 2_000, 3_000, 4_999, 5_000])).toEqual([
     ...Array(5).fill(false),
     true,
   ]);
   expect(failing(new ConnectBreaker(), [0, 5_000, 5_001, 5_002])).not.toContain(true); // four
   expect(failing(new ConnectBreaker(), [0, 0, 0, 0, 0, 0, 0])).not.toContain(true); // all at once
-  expect(failing(new ConnectBreaker(), [0, 40_000, 40_001, 40_002, 40_003])).not.toContain(true); // an old one
+  expect(failing(new ConnectBreaker(), [0, 40_000, 40_001, 40_002, 40_003])).not.toContain(true); // the first is too old
 });
 
-test('connect breaker: anything that comes back begins it anew, and closes it', () => {
+test('connect breaker: a success resets the failures and closes it', () => {
   const breaker = new ConnectBreaker();
   failing(breaker, [0, 1_000, 2_000, 3_000]);
   expect(breaker.recordSuccess(4_000)).toBe(false);
@@ -30,7 +30,7 @@ test('connect breaker: anything that comes back begins it anew, and closes it', 
   expect([breaker.recordSuccess(9_700), breaker.isOpen, breaker.recordSuccess(9_800)]).toEqual([true, false, false]);
 });
 
-test('connect breaker: never open where an answer came among any five failures in a row', () => {
+test('connect breaker: never opens when an answer came within any five failures in a row', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(3_000), { maxLength: 60 }), (waits) => {
       const breaker = new ConnectBreaker();
@@ -58,7 +58,7 @@ interface Setup {
   readonly clock: { now: number; stalled: boolean };
 }
 
-/** Probes connect to a port of this machine, through the same observer as calls. */
+/** Probes connect to a port of this machine and report like calls. */
 function setup(port: () => number): Setup {
   const clock = { now: 1_000, stalled: false };
   const reports: IOriginContact[][] = [];
@@ -91,7 +91,7 @@ function fail({ connects, clock }: Setup, times: number, local = false): void {
   }
 }
 
-test('connect breakers: what this machine lacks, and its own standstill, count for nothing', () => {
+test('connect breakers: ignores local failures and failures during an event-loop stall', () => {
   const one = setup(() => 1);
   expect(one.connects.isOpen(ORIGIN)).toBe(false);
   fail(one, 10, true);
@@ -100,16 +100,16 @@ test('connect breakers: what this machine lacks, and its own standstill, count f
   expect(one.connects.isOpen(ORIGIN)).toBe(false);
   one.clock.stalled = false;
   fail(one, 5);
-  expect([one.connects.isOpen(ORIGIN), one.connects.open]).toEqual([true, 1]);
+  expect([one.connects.isOpen(ORIGIN), one.connects.openCount]).toEqual([true, 1]);
 });
 
-test('connect breakers: origins that no call of a built-in provider went to are not watched', () => {
+test('connect breakers: ignores origins without calls of a built-in provider', () => {
   const one = setup(() => 1);
   fail(one, 10);
   expect(one.connects.isOpen(ORIGIN)).toBe(false);
 });
 
-test('connect breakers: an open one dials by itself, and closes when somebody is there; both are reported at once', async () => {
+test('connect breakers: an open breaker probes by itself and closes on success; both changes are reported at once', async () => {
   let port = 1;
   const one = setup(() => port);
   one.connects.isOpen(ORIGIN);
@@ -123,10 +123,10 @@ test('connect breakers: an open one dials by itself, and closes when somebody is
   await connected;
   await expect.poll(() => one.connects.isOpen(ORIGIN)).toBe(false);
   expect(one.reports.at(-1)).toMatchObject([{ origin: ORIGIN, unreachable: false }]);
-  expect(one.connects.open).toBe(0);
+  expect(one.connects.openCount).toBe(0);
 });
 
-test('connect breakers: an answer to a call that was under way closes it, too', () => {
+test('connect breakers: an answer to a call in flight closes the breaker', () => {
   const one = setup(() => 1);
   one.connects.isOpen(ORIGIN);
   fail(one, 5);
@@ -135,18 +135,18 @@ test('connect breakers: an answer to a call that was under way closes it, too', 
   expect(one.connects.isOpen(ORIGIN)).toBe(false);
 });
 
-test('loop stalls: a standstill is known before and after the loop turns again, and ends', async () => {
+test('stall detector: reports a stall before and after the loop runs again', async () => {
   const stalls = new EventLoopStallDetector();
   const beforeMs = performance.now();
   expect(stalls.hasStalledSince(beforeMs)).toBe(false);
   while (performance.now() < beforeMs + 1_400);
-  expect(stalls.hasStalledSince(beforeMs)).toBe(true); // nothing has turned yet
+  expect(stalls.hasStalledSince(beforeMs)).toBe(true); // the loop has not run yet
   await expect.poll(() => stalls.hasStalledSince(performance.now())).toBe(false);
   expect(stalls.hasStalledSince(beforeMs)).toBe(true);
   stalls.stop();
 });
 
-test('connect breakers: a probe that is under way when the breaker closes and opens again does not go on beside the next', async () => {
+test('connect breakers: a probe from before a close and reopen is not continued', async () => {
   vi.useFakeTimers();
   const dials: (() => void)[] = [];
   const clock = { now: 1_000 };
@@ -174,7 +174,7 @@ test('connect breakers: a probe that is under way when the breaker closes and op
     opens();
     dials[0]!(); // the earlier probe fails late
     vi.advanceTimersByTime(1_000);
-    expect(dials).toHaveLength(2); // the next probe alone
+    expect(dials).toHaveLength(2); // only the next probe
   } finally {
     vi.useRealTimers();
   }

@@ -1,7 +1,7 @@
 /**
- * The connect breakers of this process: one per origin of a built-in provider that is the same for all organizations. An
- * open one dials by itself, about once a second and without a call, and closes when that succeeds. The control plane
- * hears of contacts and of changes; without one each process goes by its own.
+ * The connect breakers of this process: one for each origin of a built-in provider that all organizations share. An
+ * open breaker dials the origin about once a second without a call and closes when that succeeds. Contacts and changes
+ * are reported to the control plane; without it each process uses its own breakers only.
  */
 import type { Socket } from 'node:net';
 import type { Logger } from '@acg/base/log';
@@ -11,12 +11,12 @@ import { ConnectBreaker } from './connect-breaker.js';
 interface ConnectBreakerRegistryOptions {
   /** Opens a connection, TLS included; calls back once. */
   dial(origin: string, done: (error: Error | null, socket: Socket | null) => void): void;
-  /** Tells the control plane. Rejects when it cannot be reached. */
+  /** Reports to the control plane. Rejects when it cannot be reached. */
   reportContacts(contacts: IOriginContact[]): Promise<unknown>;
-  /** Whether the event loop stood still at any time since then (`performance.now()`). */
+  /** Whether the event loop stalled at any time since `ms` (`performance.now()`). */
   hasStalledSince(ms: number): boolean;
   readonly log: Logger;
-  /** Steady, ms. */
+  /** Monotonic, ms. */
   readonly nowMs?: () => number;
   readonly random?: () => number;
 }
@@ -24,7 +24,7 @@ interface ConnectBreakerRegistryOptions {
 const PROBE_INTERVAL_MS = 1_000;
 const PROBE_JITTER = 0.5;
 const REPORT_INTERVAL_MS = 5_000;
-/** An older contact is not reported. */
+/** Contacts older than this are not reported. */
 const CONTACT_AGE_MS_MAX = 30_000;
 
 export class ConnectBreakerRegistry {
@@ -32,7 +32,7 @@ export class ConnectBreakerRegistry {
   readonly #nowMs: () => number;
   readonly #random: () => number;
   readonly #log: Logger;
-  /** By origin. As many as built-in providers have. */
+  /** By origin; bounded by the origins of built-in providers. */
   readonly #breakers = new Map<string, ConnectBreaker>();
   readonly #probeTimers = new Map<string, NodeJS.Timeout>();
   readonly #reportTimer: NodeJS.Timeout;
@@ -53,7 +53,7 @@ export class ConnectBreakerRegistry {
     this.#probeTimers.clear();
   }
 
-  /** Whether calls to the origin are refused. From its first question on the origin is watched. */
+  /** Whether calls to the origin are rejected. The first query of an origin creates its breaker. */
   isOpen(origin: string): boolean {
     const breaker = this.#breakers.get(origin);
     if (breaker !== undefined) return breaker.isOpen;
@@ -61,27 +61,27 @@ export class ConnectBreakerRegistry {
     return false;
   }
 
-  /** Breakers that are open, for metrics. */
-  get open(): number {
+  /** Number of open breakers, for metrics. */
+  get openCount(): number {
     return this.#probeTimers.size;
   }
 
   /**
-   * A connect ended. `startedMs`: `performance.now()` at its beginning. `local`: it failed for want of something on this
-   * machine, such as file descriptors, which says nothing about the origin.
+   * Records the end of a connect. `startedMs`: `performance.now()` at its start. `local`: it failed for lack of a local
+   * resource, such as file descriptors, which says nothing about the origin.
    */
   onDialed(origin: string, startedMs: number, failure: { readonly local: boolean } | null): void {
     const breaker = this.#breakers.get(origin);
     if (breaker === undefined) return;
     if (failure === null) this.#recordSuccess(origin, breaker);
     else if (!failure.local && !this.#options.hasStalledSince(startedMs) && breaker.recordFailure(this.#nowMs())) {
-      this.#log.warn({ origin }, 'cannot connect to the provider: its calls are refused until a connect succeeds');
+      this.#log.warn({ origin }, 'cannot connect to the provider: rejecting its calls until a connect succeeds');
       this.#scheduleProbe(origin);
       this.#reportContacts();
     }
   }
 
-  /** The origin has answered a call, with whatever status. */
+  /** The origin has answered a call, with any status. */
   onAnswered(origin: string): void {
     const breaker = this.#breakers.get(origin);
     if (breaker !== undefined) this.#recordSuccess(origin, breaker);
@@ -91,17 +91,17 @@ export class ConnectBreakerRegistry {
     if (!breaker.recordSuccess(this.#nowMs())) return;
     clearTimeout(this.#probeTimers.get(origin));
     this.#probeTimers.delete(origin);
-    this.#log.info({ origin }, 'connected to the provider again');
+    this.#log.info({ origin }, 'connected to the provider again: its calls pass');
     this.#reportContacts();
   }
 
-  /** The outcome is heard of like that of any other connect. */
+  /** Schedules a dial. Its result arrives through {@link onDialed}, like that of any connect. */
   #scheduleProbe(origin: string): void {
     const waitMs = PROBE_INTERVAL_MS * (1 - PROBE_JITTER / 2 + PROBE_JITTER * this.#random());
     const probe = setTimeout(() => {
       this.#options.dial(origin, (_error, socket) => {
         socket?.destroy();
-        // Another one where the breaker has closed and opened again meanwhile.
+        // Another timer is set if the breaker has closed and opened again meanwhile.
         if (this.#probeTimers.get(origin) === probe) this.#scheduleProbe(origin);
       });
     }, waitMs).unref();
@@ -117,7 +117,7 @@ export class ConnectBreakerRegistry {
     }
     if (contacts.length === 0 || this.#stopped) return;
     this.#options.reportContacts(contacts).catch((error: unknown) => {
-      this.#log.debug({ err: error }, 'contacts with providers not reported'); // the next report says the same
+      this.#log.debug({ err: error }, 'reporting contacts with providers failed'); // the next report contains the same contacts
     });
   }
 }

@@ -1,11 +1,12 @@
 /**
- * Whether this process can connect to one origin (docs/contract.md#circuits). Opens when connects fail for a while and
- * nothing comes back in between; the first answer or connect that succeeds closes it. Times are steady, ms. Pure.
+ * Tracks whether this process can connect to one origin (docs/contract.md#circuits). Opens after repeated connect
+ * failures over {@link FAILING_MS_MIN} without any success; the first answer or successful connect closes it. Times are
+ * monotonic ms. Pure.
  */
 
 const FAILURES_MIN = 5;
 const FAILING_MS_MIN = 5_000;
-/** A failure that is followed by none for so long says nothing about the next one. */
+/** After a gap of this length, ms, earlier failures no longer count. */
 const FAILURE_GAP_MS_MAX = 30_000;
 
 export class ConnectBreaker {
@@ -19,12 +20,12 @@ export class ConnectBreaker {
     return this.#isOpen;
   }
 
-  /** When the origin was dialled last or has answered. */
+  /** When the origin was last dialled or answered, monotonic ms. */
   get lastContactMs(): number {
     return this.#lastContactMs;
   }
 
-  /** A connect failed. Returns true when that opens the breaker. */
+  /** Records a failed connect. Returns true when it opens the breaker. */
   recordFailure(nowMs: number): boolean {
     this.#lastContactMs = nowMs;
     if (this.#failures === 0 || nowMs - this.#lastFailedMs > FAILURE_GAP_MS_MAX) {
@@ -38,7 +39,7 @@ export class ConnectBreaker {
     return true;
   }
 
-  /** A connect succeeded, or an answer came. Returns true when that closes the breaker. */
+  /** Records a successful connect or an answer. Returns true when it closes the breaker. */
   recordSuccess(nowMs: number): boolean {
     this.#lastContactMs = nowMs;
     this.#failures = 0;

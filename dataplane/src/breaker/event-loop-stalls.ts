@@ -1,7 +1,7 @@
-/** When this process's event loop stood still: a timeout of that time says nothing about the other side. */
+/** Detects stalls of this process's event loop: a timeout during a stall says nothing about the remote side. */
 
 const CHECK_INTERVAL_MS = 250;
-/** A turn that is so much late is a stall. */
+/** A check that is this late, ms, counts as a stall. */
 const STALL_MS = 1_000;
 
 export class EventLoopStallDetector {
@@ -17,7 +17,7 @@ export class EventLoopStallDetector {
     }, CHECK_INTERVAL_MS).unref();
   }
 
-  /** Whether the loop stood still at any time since then (`performance.now()`). */
+  /** Whether the loop stalled at any time since `ms` (`performance.now()`). */
   hasStalledSince(ms: number): boolean {
     return this.#stallEndedAtPerfMs >= ms || performance.now() - this.#checkedAtPerfMs > CHECK_INTERVAL_MS + STALL_MS;
   }

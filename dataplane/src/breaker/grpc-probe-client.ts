@@ -1,10 +1,10 @@
-/** Probe places over the link: AcquireProbe and ReleaseProbe of any control-plane instance. */
+/** Requests and releases probe leases over gRPC: AcquireProbe and ReleaseProbe of any control-plane instance. */
 import type { Logger } from '@acg/base/log';
 import type { ControlPlaneClient } from '@acg/proto/control-plane-client';
 import { CircuitOutcome, type ICircuitState, type IReleaseProbeRequest } from '@acg/proto/messages';
 import type { ProbeClient } from './breaker-registry.js';
 
-/** An agent waits for it, so it is short; on failure the board decides. */
+/** Short, because a call waits for it; on failure the registry decides. */
 const ACQUIRE_TIMEOUT_MS = 2_000;
 const RELEASE_TIMEOUT_MS = 5_000;
 
@@ -37,9 +37,9 @@ export class GrpcProbeClient implements ProbeClient {
   }
 
   #releaseProbe(request: IReleaseProbeRequest): void {
-    // A lease that could not be given back runs out by itself.
+    // A lease that could not be released expires by itself.
     this.#client.releaseProbe(request, RELEASE_TIMEOUT_MS).catch((error: unknown) => {
-      this.#log.debug({ err: error }, 'a probe place was not given back');
+      this.#log.debug({ err: error }, 'releasing a probe lease failed');
     });
   }
 }
