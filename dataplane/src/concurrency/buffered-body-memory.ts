@@ -1,6 +1,6 @@
 /**
- * Bounds the bytes of all bodies that are held whole because they have to be edited or read: those of all together, and
- * those of one organization to a quarter of it, or to one body where that is more.
+ * Limits the memory of bodies that are buffered whole because the gateway must edit or read them. One limit applies to
+ * all organizations together. Each organization may use a quarter of it, or one body where that is more.
  */
 import type { BodyMemory } from '../listener/request-body.js';
 
@@ -8,7 +8,7 @@ const ORG_BYTES_MAX_RATIO = 1 / 4;
 
 export class BufferedBodyMemory {
   readonly #perOrgMax: number;
-  /** Bytes by organization; those that hold none are not in it. */
+  /** Bytes by organization; organizations without buffered bytes have no entry. */
   readonly #bytesByOrg = new Map<string, number>();
   #bytesLeft: number;
 
@@ -21,7 +21,7 @@ export class BufferedBodyMemory {
     return this.#bytesLeft;
   }
 
-  /** For one body of the organization. */
+  /** The memory for one body of the organization. */
   forOrg(orgId: string): BodyMemory {
     return {
       reserve: (bytes) => this.#reserve(orgId, bytes),
@@ -29,7 +29,10 @@ export class BufferedBodyMemory {
     };
   }
 
-  /** False: no room; a body that was only to be edited streams as it is, and its usage is estimated. */
+  /**
+   * Returns false when no memory is left. A body that was only to be edited is then streamed unchanged, and its usage
+   * is estimated.
+   */
   #reserve(orgId: string, bytes: number): boolean {
     const held = this.#bytesByOrg.get(orgId) ?? 0;
     if (bytes > this.#bytesLeft || held + bytes > this.#perOrgMax) return false;

@@ -2,7 +2,10 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { FREE_RATIO, OrgConcurrencyLimiter, type SlotHolder } from './org-concurrency-limiter.js';
 
-/** Organizations that take and give places; beyond `max` nobody asks, as the acceptor refuses. */
+/**
+ * Organizations that acquire and release slots. Nothing is acquired beyond `max`, because the listener rejects such
+ * calls.
+ */
 class Scene {
   readonly #shares: OrgConcurrencyLimiter;
   readonly #held = new Map<string, SlotHolder[]>();
@@ -32,7 +35,7 @@ class Scene {
     return true;
   }
 
-  /** How many it gets of so many. */
+  /** How many of `count` attempts get a slot. */
   times(count: number, orgId: string): number {
     let got = 0;
     for (let i = 0; i < count; i++) if (this.take(orgId)) got++;
@@ -47,14 +50,14 @@ class Scene {
   }
 }
 
-test('shares: one organization alone gets all places but an 8th', () => {
+test('org limiter: a single organization gets all slots but one eighth', () => {
   expect(new Scene(10_000, 10_000).times(20_000, 'a')).toBe(8_750);
   expect(new Scene(160, 160).times(200, 'a')).toBe(140);
   expect(new Scene(7, 7).times(20, 'a')).toBe(7);
-  expect(new Scene(25, 10_000).times(20_000, 'a')).toBe(25); // what the operator allows at most
+  expect(new Scene(25, 10_000).times(20_000, 'a')).toBe(25); // the operator's maximum for each organization
 });
 
-test('shares: beside one that took all it could, newcomers start at once and catch up as its calls end', () => {
+test('org limiter: newcomers start at once beside an organization at its limit and catch up as its calls end', () => {
   const scene = new Scene(100, 100);
   expect(scene.times(100, 'a')).toBe(88);
   expect(scene.times(100, 'b')).toBe(11);
@@ -64,10 +67,10 @@ test('shares: beside one that took all it could, newcomers start at once and cat
     scene.take('b');
     scene.take('c');
   }
-  expect(['a', 'b', 'c'].map((org) => scene.held(org))).toEqual([48, 29, 20]); // and three are free
+  expect(['a', 'b', 'c'].map((org) => scene.held(org))).toEqual([48, 29, 20]); // and three slots are free
 });
 
-test('shares: however many take all they can, a newcomer gets a place', () => {
+test('org limiter: a newcomer gets a slot beside any number of greedy organizations', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 40 }), (greedy) => {
       const max = 2_000;
@@ -86,7 +89,7 @@ const steps = fc.array(
   { maxLength: 60 },
 );
 
-test('shares: whatever came before, who holds nothing gets a place, and who holds less is not refused before others', () => {
+test('org limiter: an organization without slots gets one, and one with fewer slots is not rejected before others', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 80 }), fc.integer({ min: 1, max: 200 }), steps, (perOrg, max, all) => {
       const scene = new Scene(perOrg, max);
@@ -102,13 +105,13 @@ test('shares: whatever came before, who holds nothing gets a place, and who hold
         if (got) scene.give(id);
         return got;
       });
-      expect(letIn[0]).toBe(true); // org-5 never had one
+      expect(letIn[0]).toBe(true); // org-5 never had a slot
       if (letIn.includes(false)) expect(letIn.slice(letIn.indexOf(false))).not.toContain(true);
     }),
   );
 });
 
-test('shares: all that is given back is there again', () => {
+test('org limiter: all released slots are available again', () => {
   fc.assert(
     fc.property(steps, (all) => {
       const scene = new Scene(64, 64);
@@ -123,7 +126,7 @@ test('shares: all that is given back is there again', () => {
   );
 });
 
-test('shares: a place given back twice counts once', () => {
+test('org limiter: releasing a slot twice counts once', () => {
   const shares = new OrgConcurrencyLimiter(2, 100);
   const [x, y, z]: SlotHolder[] = [{ slot: null }, { slot: null }, { slot: null }];
   expect(shares.tryAcquire(x!, 'a', 1)).toBe(true);
@@ -135,7 +138,7 @@ test('shares: a place given back twice counts once', () => {
   expect(shares.tryAcquire(x!, 'a', 3)).toBe(false);
 });
 
-test('shares: an organization with nothing under way takes no memory', () => {
+test('org limiter: an organization without calls in flight uses no memory', () => {
   const shares = new OrgConcurrencyLimiter(2, 100);
   const [x, y]: SlotHolder[] = [{ slot: null }, { slot: null }];
   shares.tryAcquire(x!, 'a', 1);
@@ -145,5 +148,5 @@ test('shares: an organization with nothing under way takes no memory', () => {
   shares.release(x!);
   shares.release(y!);
   shares.tryAcquire(x!, 'a', 1);
-  expect(x!.slot).not.toBe(first); // it was forgotten, and made anew
+  expect(x!.slot).not.toBe(first); // it was removed and created again
 });

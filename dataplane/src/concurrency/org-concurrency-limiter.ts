@@ -1,9 +1,11 @@
 /**
- * Calls and WebSockets of each organization that are under way. An organization gets one more place only while it holds
- * fewer than {@link FREE_RATIO} times as many as are still free: the dynamic threshold of switches whose queues share
- * one memory (Choudhury and Hahne, 1998). So one alone may use all places but an 8th; that is where a newcomer starts at
- * once, and while others take what is free, whoever holds most gets nothing new until its own calls have ended and they
- * have caught up. However many organizations take all they can, some places are left: beside two a 15th, and so on.
+ * Limits the calls and WebSockets in flight of each organization. An organization gets another slot only while it has
+ * fewer than {@link FREE_RATIO} times as many as are free: the dynamic threshold of switches whose queues share one
+ * memory (Choudhury and Hahne, 1998).
+ *
+ * A single organization may use all slots but one eighth, so a newcomer can start at once. While others take free
+ * slots, the organization with most slots gets none until its own calls have ended and the others have caught up.
+ * However many organizations take all they can, some slots stay free: with two, one fifteenth, and so on.
  */
 
 import { invariant } from '@acg/base/invariant';
@@ -14,7 +16,7 @@ export interface OrgInflight {
   inflight: number;
 }
 
-/** A call, as far as its share is concerned. */
+/** A call or WebSocket that can hold a slot; null: it has none. */
 export interface SlotHolder {
   slot: OrgInflight | null;
 }
@@ -22,10 +24,10 @@ export interface SlotHolder {
 export const FREE_RATIO = 7;
 
 export class OrgConcurrencyLimiter {
-  /** Never more, whatever is free. */
+  /** Upper bound for each organization, however many slots are free. */
   readonly #perOrgMax: number;
   readonly #inflightMax: number;
-  /** Organizations with something under way. */
+  /** Organizations with at least one slot in use. */
   readonly #inflightByOrg = new Map<string, OrgInflight>();
 
   constructor(perOrgMax: number, inflightMax: number) {
@@ -54,7 +56,7 @@ export class OrgConcurrencyLimiter {
     if (--share.inflight === 0) this.#inflightByOrg.delete(share.orgId);
   }
 
-  /** `held`: by this organization, of the `taken` ones. */
+  /** `held`: slots in use by this organization; `taken`: slots in use by all. */
   #canAcquire(held: number, taken: number): boolean {
     return held < this.#perOrgMax && held < FREE_RATIO * (this.#inflightMax - taken);
   }

@@ -5,7 +5,7 @@ import { WebSocketLimiter } from './websocket-limiter.js';
 
 const holder = (): SlotHolder => ({ slot: null });
 
-test('places: one organization gets all but an 8th; then it is refused, and when none is left everybody is', () => {
+test('WebSocket slots: rejects an organization beyond seven eighths, and every organization when none is left', () => {
   const places = new WebSocketLimiter(16);
   const take = (orgId: string, times: number) => Array.from({ length: times }, () => places.acquire(holder(), orgId));
   expect(take('a', 14)).toEqual(Array(14).fill(null));
@@ -16,7 +16,7 @@ test('places: one organization gets all but an 8th; then it is refused, and when
   expect(places.slotsUsed).toBe(16);
 });
 
-test('places: one is given back once, and only by who has one', () => {
+test('WebSocket slots: a slot is released once, and only by its holder', () => {
   const places = new WebSocketLimiter(1);
   const [has, hasNone] = [holder(), holder()];
   expect(places.acquire(has, 'a')).toBeNull();

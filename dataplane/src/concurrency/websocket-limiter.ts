@@ -1,6 +1,6 @@
 /**
- * Places of WebSockets, handshakes included (MAX_WEBSOCKETS), shared between organizations like those of calls. The server
- * puts an agent's message together unseen, so what all unfinished ones take is bounded by their number only.
+ * Slots of WebSockets, handshakes included (MAX_WEBSOCKETS), shared between organizations like those of calls. The
+ * server buffers an agent's unfinished message internally, so only the number of WebSockets bounds that memory.
  */
 
 import { invariant } from '@acg/base/invariant';
@@ -21,7 +21,7 @@ export class WebSocketLimiter {
     return this.#slotsUsed;
   }
 
-  /** Null: it has one. */
+  /** Null: the slot was acquired. */
   acquire(holder: SlotHolder, orgId: string): Rejection | null {
     if (this.#slotsUsed >= this.#slotsMax) return REJECTIONS.overloaded;
     if (!this.#orgLimiter.tryAcquire(holder, orgId, this.#slotsUsed + 1)) return REJECTIONS.orgConcurrencyExceeded;
@@ -29,7 +29,7 @@ export class WebSocketLimiter {
     return null;
   }
 
-  /** Who holds none gives none back. */
+  /** No effect for a holder without a slot. */
   release(holder: SlotHolder): void {
     if (holder.slot === null) return;
     if (invariant(this.#slotsUsed > 0, 'websocket_slots_not_negative')) this.#slotsUsed--;
