@@ -279,9 +279,9 @@ export class Gateway implements OpsSource {
       linkUp: () => this.#controlPlaneLink.isUp,
       countersEnforcing: () => this.#counters.isEnforcing,
       spool: () => this.#spool.stats(),
-      shipped: () => this.#shipper.stats(),
-      circuits: () => this.#breakers.countByState(),
-      unreachableOrigins: () => this.#connectBreakers.open,
+      usageReporter: () => this.#shipper.stats(),
+      breakers: () => this.#breakers.countByState(),
+      connectBreakersOpen: () => this.#connectBreakers.openCount,
     });
   }
 }

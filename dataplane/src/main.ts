@@ -144,9 +144,9 @@ async function runWorker(config: Config, placement: string, log: Logger): Promis
   const { gateway, port } = await startGateway(config, identity, Number(wantedPort), log);
   const tell = (message: MessageFromWorker): void => void process.send?.(message);
   process.on('message', (message: MessageToWorker) => {
-    if (message.kind !== 'figures') return;
+    if (message.kind !== 'metrics') return;
     void gateway.metricsJson().then((metrics) => {
-      tell({ kind: 'figures', id: message.id, metrics, notReady: gateway.notReadyReason() });
+      tell({ kind: 'metrics', id: message.id, metrics, notReady: gateway.notReadyReason() });
     });
   });
   tell({ kind: 'listening', port });

@@ -1,6 +1,7 @@
 /**
  * Metric series for the hot path, registered in a prom-client registry like its own. prom-client builds and hashes a
- * label object per observation, about a microsecond; here the caller keeps the cell of its labels and adds to a number.
+ * label object for each observation, about 1 µs; here the caller keeps the cell of its label values and adds to a
+ * number.
  */
 import type { Registry } from 'prom-client';
 
@@ -14,7 +15,7 @@ interface Sample {
   readonly metricName?: string;
 }
 
-/** One time series. */
+/** The value of one label combination. */
 export interface SeriesCell {
   value: number;
 }
@@ -25,7 +26,7 @@ abstract class MetricSeries {
     readonly name: string,
     readonly help: string,
     registry: Registry,
-    /** How the figures of several workers are put together. */
+    /** How the values of several workers are aggregated. */
     readonly aggregator: Aggregator = 'sum',
   ) {
     registry.registerMetric(this as never);
@@ -33,13 +34,13 @@ abstract class MetricSeries {
 
   abstract samples(): Sample[];
 
-  /** What the registry asks for. */
+  /** Called by the registry at each scrape. */
   async get(): Promise<object> {
     const { name, help, type, aggregator } = this;
     return { name, help, type, aggregator, values: this.samples() };
   }
 
-  /** The registry's reset; the figures of a process only grow. */
+  /** Called by the registry's reset; does nothing, because counters of a process only grow. */
   reset(): void {}
 }
 
@@ -70,7 +71,7 @@ export class CounterSeries extends MetricSeries {
   }
 }
 
-/** A figure that is read when somebody asks. */
+/** A gauge whose value is read at each scrape. */
 export class GaugeSeries extends MetricSeries {
   readonly type = 'gauge';
   readonly #read: () => readonly Sample[] | number;
@@ -92,7 +93,7 @@ export class GaugeSeries extends MetricSeries {
   }
 }
 
-/** A counter whose figure lives elsewhere. */
+/** A counter whose value is stored elsewhere and read at each scrape. */
 export class ObservedCounterSeries extends MetricSeries {
   readonly type = 'counter';
   readonly #read: () => readonly Sample[] | number;

@@ -1,6 +1,6 @@
 /**
- * What the data plane measures (docs/contract.md#metrics). No label's values grow with tenants: providers appear by
- * their public slug, where every custom one is `custom`.
+ * The data plane's metrics (docs/contract.md#metrics). The number of label values never grows with tenants: providers
+ * appear by their public slug, which is `custom` for every custom provider.
  */
 import { invariantFailures } from '@acg/base/invariant';
 import { collectDefaultMetrics, Registry } from 'prom-client';
@@ -25,7 +25,7 @@ const CALL_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 
 const STORE_BUCKETS_SECONDS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1];
 const STATUS_CLASSES = ['failed', '1xx', '2xx', '3xx', '4xx', '5xx'];
 
-/** Figures that other parts keep; read at each scrape. */
+/** Values that other components keep; read at each scrape. */
 interface MetricSources {
   inflight(): number;
   connections(): number;
@@ -46,14 +46,14 @@ interface MetricSources {
     isFull: boolean;
     writeErrors: number;
   };
-  shipped(): { recordsReported: number; recordsRejected: number; failures: number; rewinds: number };
-  /** How many known circuits are in each state. */
-  circuits(): Readonly<Record<'CLOSED' | 'HALF_OPEN' | 'OPEN', number>>;
-  /** Origins of built-in providers that this process cannot connect to. */
-  unreachableOrigins(): number;
+  usageReporter(): { recordsReported: number; recordsRejected: number; failures: number; rewinds: number };
+  /** Number of known breakers in each state. */
+  breakers(): Readonly<Record<'CLOSED' | 'HALF_OPEN' | 'OPEN', number>>;
+  /** Origins of built-in providers whose connect breaker is open. */
+  connectBreakersOpen(): number;
 }
 
-/** The cells of one provider, kept so that a request looks up one map entry. */
+/** The cells of one provider, cached so that a request looks up one map entry. */
 interface ProviderCells {
   readonly requests: readonly SeriesCell[];
   readonly overhead: HistogramCell;
@@ -74,7 +74,7 @@ export class Metrics implements CallMetrics, CountersMetrics {
   readonly #storeLatency: HistogramCell;
   readonly #resolves: HistogramSeries;
   readonly #providers = new Map<string, ProviderCells>();
-  /** Responses that are being streamed event by event. */
+  /** Responses that are being streamed. */
   streams = 0;
 
   constructor(version: string) {
@@ -96,16 +96,20 @@ export class Metrics implements CallMetrics, CountersMetrics {
       CALL_BUCKETS_SECONDS,
       'provider',
     );
-    this.#rejections = counter('gateway_rejections_total', 'Requests that the gateway refused', ['reason']);
-    this.#usage = counter('gateway_usage_total', 'Successful calls by where their usage came from', ['source']);
-    this.#priceSources = counter('gateway_price_total', 'Successful calls by where their price came from', [
+    this.#rejections = counter('gateway_rejections_total', 'Requests that the gateway rejected', ['reason']);
+    this.#usage = counter('gateway_usage_total', 'Successful calls by the source of their usage', ['source']);
+    this.#priceSources = counter('gateway_price_total', 'Successful calls by the source of their price', [
       'provider',
       'source',
     ]);
-    this.#unchecked = counter('gateway_unchecked_total', 'Requests let through unchecked: no counter store', []).cell();
+    this.#unchecked = counter(
+      'gateway_unchecked_total',
+      'Requests that passed unchecked without the counter store',
+      [],
+    ).cell();
     this.#reservationExceeded = counter(
       'gateway_hold_exceeded_usd_total',
-      'What calls with hard budgets have cost above what they had reserved, US dollars',
+      'Cost of calls with hard budgets above their reservations, US dollars',
       [],
     ).cell();
     this.#internalErrors = counter(
@@ -115,84 +119,99 @@ export class Metrics implements CallMetrics, CountersMetrics {
     ).cell();
     this.#storeLatency = new HistogramSeries(
       'gateway_counters_seconds',
-      'Counter store calls',
+      'Duration of counter store calls',
       registry,
       STORE_BUCKETS_SECONDS,
     ).cell();
     this.#resolves = new HistogramSeries(
       'gateway_resolve_seconds',
-      'ResolveToken calls',
+      'Duration of token lookups at the control plane',
       registry,
       CALL_BUCKETS_SECONDS,
       'outcome',
     );
     const build = [{ labels: { version, node: process.version }, value: 1 }];
     new GaugeSeries('gateway_build_info', 'Version of the data plane', registry, () => build, 'first');
-    new GaugeSeries('gateway_streams', 'Event streams under way', registry, () => this.streams);
+    new GaugeSeries('gateway_streams', 'Event streams in flight', registry, () => this.streams);
     collectDefaultMetrics({ register: registry });
   }
 
-  /** Adds the figures that other parts keep. */
-  registerSources(figures: MetricSources): void {
+  /** Registers the values that other components keep. */
+  registerSources(sources: MetricSources): void {
     const { registry } = this;
     const gauge = (name: string, help: string, read: () => number, aggregator: Aggregator = 'sum') =>
       new GaugeSeries(name, help, registry, read, aggregator);
     const total = (name: string, help: string, read: () => number) =>
       new ObservedCounterSeries(name, help, registry, read);
-    gauge('gateway_inflight', 'Requests under way', () => figures.inflight());
-    gauge('gateway_connections', 'Connections of agents', () => figures.connections());
-    gauge('gateway_websockets', 'Open WebSockets', () => figures.webSockets());
-    gauge('gateway_websocket_places', 'Places of WebSockets that are taken', () => figures.webSocketSlotsUsed());
-    gauge('gateway_websocket_bytes', 'Bytes that WebSockets hold, as counted', () => figures.webSocketBytes());
+    gauge('gateway_inflight', 'Requests in flight', () => sources.inflight());
+    gauge('gateway_connections', 'Connections of agents', () => sources.connections());
+    gauge('gateway_websockets', 'Open WebSockets', () => sources.webSockets());
+    gauge('gateway_websocket_places', 'WebSocket slots in use', () => sources.webSocketSlotsUsed());
+    gauge('gateway_websocket_bytes', 'Bytes that WebSockets buffer, as counted', () => sources.webSocketBytes());
     gauge('gateway_upstream_origins', 'Pools of upstream connections: one per origin and organization or account', () =>
-      figures.upstreamPools(),
+      sources.upstreamPools(),
     );
-    gauge('gateway_upstream_free_connections', 'Upstream connections that wait for a call', () =>
-      figures.upstreamFreeConnections(),
-    );
-    gauge('gateway_contexts', 'Cached agent contexts', () => figures.cachedContexts());
+    gauge('gateway_upstream_free_connections', 'Idle upstream connections', () => sources.upstreamFreeConnections());
+    gauge('gateway_contexts', 'Cached agent contexts', () => sources.cachedContexts());
     gauge(
       'gateway_link_up',
       '1 while invalidations arrive from the control plane',
-      () => Number(figures.linkUp()),
+      () => Number(sources.linkUp()),
       'min',
     );
     gauge(
       'gateway_counters_enforcing',
       '1 while limits are enforced',
-      () => Number(figures.countersEnforcing()),
+      () => Number(sources.countersEnforcing()),
       'min',
     );
-    gauge('gateway_spool_bytes', 'Usage not yet acknowledged', () => figures.spool().bytesUnacknowledged);
+    gauge(
+      'gateway_spool_bytes',
+      'Bytes of usage that the ledger has not acknowledged',
+      () => sources.spool().bytesUnacknowledged,
+    );
     gauge(
       'gateway_spool_kept_bytes',
-      'Usage that the ledger has, kept for a while',
-      () => figures.spool().bytesRetained,
+      'Bytes of acknowledged usage that is retained',
+      () => sources.spool().bytesRetained,
     );
-    gauge('gateway_spool_age_seconds', 'Age of the oldest such usage', () => figures.spool().oldestAgeMs / 1000, 'max');
     gauge(
-      'gateway_spool_full',
-      '1 while new calls are refused, of one organization at least',
-      () => Number(figures.spool().isFull),
+      'gateway_spool_age_seconds',
+      'Age of the oldest usage that the ledger has not acknowledged',
+      () => sources.spool().oldestAgeMs / 1000,
       'max',
     );
-    total('gateway_spool_write_errors_total', 'Failed spool writes', () => figures.spool().writeErrors);
-    total('gateway_records_shipped_total', 'Usage records acknowledged', () => figures.shipped().recordsReported);
-    total('gateway_records_set_aside_total', 'Usage records refused', () => figures.shipped().recordsRejected);
-    total('gateway_ship_failures_total', 'Failed ReportUsage calls', () => figures.shipped().failures);
-    total('gateway_spool_rewinds_total', 'Times that kept usage was sent again', () => figures.shipped().rewinds);
+    gauge(
+      'gateway_spool_full',
+      '1 while new calls of at least one organization are rejected',
+      () => Number(sources.spool().isFull),
+      'max',
+    );
+    total('gateway_spool_write_errors_total', 'Failed spool writes', () => sources.spool().writeErrors);
+    total('gateway_records_shipped_total', 'Usage records acknowledged', () => sources.usageReporter().recordsReported);
+    total(
+      'gateway_records_set_aside_total',
+      'Usage records that the ledger rejected',
+      () => sources.usageReporter().recordsRejected,
+    );
+    total('gateway_ship_failures_total', 'Failed ReportUsage calls', () => sources.usageReporter().failures);
+    total(
+      'gateway_spool_rewinds_total',
+      'Times that retained usage was sent again',
+      () => sources.usageReporter().rewinds,
+    );
     new ObservedCounterSeries('gateway_invariant_failures_total', 'Failed internal checks by name', registry, () =>
       Array.from(invariantFailures(), ([invariant, value]) => ({ labels: { invariant }, value })),
     );
     new ObservedCounterSeries('gateway_context_lookups_total', 'Context cache lookups', registry, () => [
-      { labels: { result: 'hit' }, value: figures.cacheHits() },
-      { labels: { result: 'miss' }, value: figures.cacheMisses() },
+      { labels: { result: 'hit' }, value: sources.cacheHits() },
+      { labels: { result: 'miss' }, value: sources.cacheMisses() },
     ]);
-    gauge('gateway_unreachable_origins', 'Origins of providers that connects fail to', () =>
-      figures.unreachableOrigins(),
+    gauge('gateway_unreachable_origins', 'Origins of built-in providers with an open connect breaker', () =>
+      sources.connectBreakersOpen(),
     );
-    new GaugeSeries('gateway_circuits', 'Circuits that are known, by state', registry, () =>
-      Object.entries(figures.circuits()).map(([state, value]) => ({ labels: { state }, value })),
+    new GaugeSeries('gateway_circuits', 'Known breakers by state', registry, () =>
+      Object.entries(sources.breakers()).map(([state, value]) => ({ labels: { state }, value })),
     );
   }
 

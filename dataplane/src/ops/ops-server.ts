@@ -1,11 +1,13 @@
-/** `/metrics`, `/healthz` and `/readyz` on a port of their own, never the agents' (docs/contract.md#metrics). */
+/**
+ * Serves `/metrics`, `/healthz` and `/readyz` on a separate port, never on the agents' port (docs/contract.md#metrics).
+ */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface OpsSource {
-  /** Text of the Prometheus format. */
+  /** Metrics in the Prometheus text format. */
   metrics(): Promise<string>;
-  /** Null: ready to serve; else why not. */
+  /** Null: ready to serve; else the reason. */
   notReadyReason(): string | null;
 }
 
@@ -40,8 +42,8 @@ export class OpsServer {
   }
 
   async #answer(url: string, response: ServerResponse): Promise<void> {
-    const question = url.indexOf('?');
-    switch (question === -1 ? url : url.slice(0, question)) {
+    const queryStart = url.indexOf('?');
+    switch (queryStart === -1 ? url : url.slice(0, queryStart)) {
       case '/healthz':
         send(response, 200, 'application/json', '{"status":"ok"}');
         return;

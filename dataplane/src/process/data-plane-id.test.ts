@@ -7,7 +7,7 @@ import { loadDataPlaneId } from './data-plane-id.js';
 
 const directory = (): string => mkdtempSync(join(tmpdir(), 'acg-id-'));
 
-test('data plane id: made once, read again, nothing else is left', () => {
+test('data plane id: is created once, read again, and leaves no other file', () => {
   const dir = directory();
   const id = loadDataPlaneId(dir);
   expect(id).toMatch(/^[0-9a-f-]{36}$/);
@@ -15,7 +15,7 @@ test('data plane id: made once, read again, nothing else is left', () => {
   expect(readdirSync(dir)).toEqual(['dataplane-id']);
 });
 
-test('data plane id: a damaged file is made anew', () => {
+test('data plane id: replaces a damaged file', () => {
   const dir = directory();
   writeFileSync(join(dir, 'dataplane-id'), 'damaged');
   const id = loadDataPlaneId(dir);
@@ -23,7 +23,7 @@ test('data plane id: a damaged file is made anew', () => {
   expect(loadDataPlaneId(dir)).toBe(id);
 });
 
-test('data plane id: starts at the same time never fail and end with one id', async () => {
+test('data plane id: concurrent starts succeed and agree on one id', async () => {
   const script = `
     const { workerData, parentPort } = require('node:worker_threads');
     import(workerData.module).then((m) => {

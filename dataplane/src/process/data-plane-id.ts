@@ -1,4 +1,4 @@
-/** The data plane's own id: made once, kept in its data directory (docs/contract.md#without-the-counter-store). */
+/** The data plane's id: created once and stored in its data directory (docs/contract.md#without-the-counter-store). */
 
 import { randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,25 +6,25 @@ import { join } from 'node:path';
 import { UUID_PATTERN } from '@acg/base/uuid';
 
 /**
- * Reads `{dataDir}/dataplane-id`, or makes it; workers that start together agree on the first one's. A damaged file is
- * made anew: an id only has to be the same most days.
+ * Reads `{dataDir}/dataplane-id`, or creates it; workers that start together use the first one's. A damaged file is
+ * replaced with a new id, which is safe because the id only needs to be stable most of the time.
  */
 export function loadDataPlaneId(dataDir: string): string {
   const path = join(dataDir, 'dataplane-id');
   const kept = readFileOrEmpty(path).trim();
   if (UUID_PATTERN.test(kept)) return kept;
   const id = randomUUID();
-  const own = `${path}.${process.pid}`;
-  writeFileSync(own, `${id}\n`, { mode: 0o600 });
+  const ownPath = `${path}.${process.pid}`;
+  writeFileSync(ownPath, `${id}\n`, { mode: 0o600 });
   try {
     if (kept !== '') rmSync(path, { force: true });
-    linkSync(own, path); // unlike a rename it fails where another worker was first
+    linkSync(ownPath, path); // unlike rename, link fails when another worker was first
     return id;
   } catch {
     const first = readFileOrEmpty(path).trim();
     return UUID_PATTERN.test(first) ? first : id;
   } finally {
-    rmSync(own, { force: true });
+    rmSync(ownPath, { force: true });
   }
 }
 

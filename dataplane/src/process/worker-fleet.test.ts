@@ -17,15 +17,15 @@ afterEach(async () => {
 interface Scripted {
   readonly fleet: WorkerFleet;
   readonly ends: { code: number; message: string }[];
-  /** What the log said of each worker that was replaced. */
+  /** What the log recorded of each replaced worker. */
   readonly replaced: object[];
   /** One line per start of a worker: `index pid`. */
   starts(): string[];
 }
 
 /**
- * A fleet of two whose workers run `body`. It sees `index`, `starts` (of all workers so far, this one included),
- * `port`, `allStarts()`, `listening()` and `serve()`, which answers the fleet's questions.
+ * Starts a fleet of two whose workers run `body`. `body` can use `index`, `starts` (of all workers so far, this one
+ * included), `port`, `allStarts()`, `listening()` and `serve()`, which answers the fleet's messages.
  */
 function scripted(body: string, drainTimeoutMs = 20_000): Scripted {
   const directory = mkdtempSync(join(tmpdir(), 'acg-fleet-'));
@@ -41,7 +41,7 @@ function scripted(body: string, drainTimeoutMs = 20_000): Scripted {
      const starts = allStarts();
      const listening = () => process.send({ kind: 'listening', port: Number(port) || 4711 });
      const serve = () => {
-       process.on('message', ({ id }) => process.send({ kind: 'figures', id, metrics: [], notReady: null }));
+       process.on('message', ({ id }) => process.send({ kind: 'metrics', id, metrics: [], notReady: null }));
        process.on('disconnect', () => process.exit(0));
        listening();
      };
@@ -70,12 +70,15 @@ function alive(pid: number): boolean {
   }
 }
 
-test.each([69, 73, 78])('worker fleet: a start that a worker refuses with %i fails with that code', async (code) => {
-  const { fleet } = scripted(`if (index === '1') process.exit(${code}); serve();`);
-  await expect(fleet.start()).rejects.toMatchObject({ exitCode: code });
-});
+test.each([69, 73, 78])(
+  'worker fleet: a worker that exits with %i at the start fails the start with that code',
+  async (code) => {
+    const { fleet } = scripted(`if (index === '1') process.exit(${code}); serve();`);
+    await expect(fleet.start()).rejects.toMatchObject({ exitCode: code });
+  },
+);
 
-test('worker fleet: where any port will do, the first worker finds it and the others join it', async () => {
+test('worker fleet: with port 0, the first worker picks a port and the others share it', async () => {
   const { fleet } = scripted(`if (index === '1' && port !== '4711') process.exit(78); serve();`);
   expect(await fleet.start()).toBe(4711);
 });
@@ -85,13 +88,13 @@ test('worker fleet: a worker that crashes before it listens fails the start', as
   await expect(fleet.start()).rejects.toMatchObject({ exitCode: 69, message: 'worker 1 ended with SIGKILL' });
 });
 
-test('worker fleet: a process that cannot be made fails the start, and the stop ends', async () => {
+test('worker fleet: a process that cannot be forked fails the start, and stop resolves', async () => {
   const { fleet } = scripted('serve();');
   process.execPath = '/nonexistent/node';
   await expect(fleet.start()).rejects.toMatchObject({ exitCode: 69, message: expect.stringContaining('ENOENT') });
 });
 
-test('worker fleet: a process that cannot be made later is tried again', async () => {
+test('worker fleet: retries a process that cannot be forked after the start', async () => {
   const { fleet, starts, replaced } = scripted('serve();');
   await fleet.start();
   process.execPath = '/nonexistent/node';
@@ -104,7 +107,7 @@ test('worker fleet: a process that cannot be made later is tried again', async (
   expect(fleet.notReadyReason()).toBeNull();
 });
 
-test('worker fleet: it ends with the code when every worker refuses to run', async () => {
+test('worker fleet: ends with the exit code when every worker exits as unrecoverable', async () => {
   const { fleet, ends } = scripted(`
     serve();
     process.on('message', () => setImmediate(() => process.exit(69)));`);
@@ -113,7 +116,7 @@ test('worker fleet: it ends with the code when every worker refuses to run', asy
   expect(ends).toEqual([{ code: 69, message: expect.stringMatching(/^worker [01] ended with exit code 69$/) }]);
 });
 
-test('worker fleet: one worker that refuses to run is tried again while another serves', async () => {
+test('worker fleet: retries an unrecoverable worker while another serves', async () => {
   const { fleet, ends, starts } = scripted(`
     const own = starts.filter((line) => line.startsWith(index)).length;
     if (index === '1' && own > 1 && own < 4) process.exit(own === 2 ? 78 : 69);
@@ -127,13 +130,13 @@ test('worker fleet: one worker that refuses to run is tried again while another 
   expect(ends).toEqual([]);
 });
 
-test('worker fleet: a worker that ends while another is still starting is replaced', async () => {
+test('worker fleet: replaces a worker that ends while another is still starting', async () => {
   const { fleet, starts } = scripted(`
     const second = starts.filter((line) => line.startsWith(index)).length > 1;
     if (index === '0' && !second) { listening(); setImmediate(() => process.exit(70)); }
     else if (index === '0') serve();
     else {
-      // Listens when the first one has been replaced.
+      // Listens after the first worker was replaced.
       const timer = setInterval(() => {
         if (allStarts().length < 3) return;
         clearInterval(timer);
@@ -144,7 +147,7 @@ test('worker fleet: a worker that ends while another is still starting is replac
   expect(starts().filter((line) => line.startsWith('0'))).toHaveLength(2);
 });
 
-test('worker fleet: a worker that does not end is killed when the time to drain is over', async () => {
+test('worker fleet: kills a worker that has not ended after the drain time', async () => {
   const { fleet, starts } = scripted(
     `
     if (index === '0') process.on('SIGTERM', () => {});

@@ -1,11 +1,11 @@
 /**
- * Keeps DATAPLANE_WORKERS processes alive that share the agents' port (SO_REUSEPORT). A worker that dies is replaced;
- * its connections are lost, the others' are not, and its spool is adopted. Metrics of all are put together here.
+ * Runs DATAPLANE_WORKERS processes that share the agents' port (SO_REUSEPORT) and aggregates their metrics. A worker
+ * that dies is replaced; only its own connections are lost, and its spool is adopted.
  *
- * Some ends say that another start will hardly help: the configuration is bad, the spool cannot be used, or the control
- * plane or the system refuses. At the start such an end fails the start. Later, one worker's refusal (a certificate file
- * caught half written, a control plane of another version) must not take down the workers that serve: it is tried again
- * like a crash. When every worker has ended so, the fleet ends with that code, and whoever started it hears why.
+ * Some exit codes mean that a restart is unlikely to help: invalid configuration, an unusable spool, or a rejection by
+ * the control plane or the system. During the start such an exit fails the start. Later it is retried like a crash,
+ * because one worker's problem (a half-written certificate file, a control plane of another version) must not stop the
+ * workers that serve. When every worker has exited this way, the fleet ends with that code.
  */
 
 import { createServer } from 'node:net';
@@ -16,17 +16,20 @@ import { AggregatorRegistry } from 'prom-client';
 import { EXIT } from './exit-codes.js';
 import { type MessageFromWorker, type WorkerExit, WorkerProcess } from './worker-process.js';
 
-/** Names a process as a worker: `index:port`. */
+/** Marks a process as a worker: `index:port`. */
 export const WORKER_ENV_VARIABLE = 'ACG_DATAPLANE_WORKER';
 
 const METRICS_TIMEOUT_MS = 2_000;
-/** A worker that lived this long was well: it starts its successor without delay, and its refusals are forgotten. */
+/**
+ * A worker that lived this long, ms, is stable: its successor starts without delay, and its unrecoverable exits no
+ * longer count.
+ */
 const STABLE_MS = 10_000;
-/** A worker drains within the drain time; one that is not gone this much later never will be. */
+/** A worker drains within the drain time. One that has not exited this much later, ms, is killed. */
 const KILL_AFTER_DRAIN_MS = 3_000;
 const UNRECOVERABLE_EXIT_CODES: ReadonlySet<number | null> = new Set([EXIT.config, EXIT.directory, EXIT.unavailable]);
 
-/** A worker could not start. */
+/** A worker could not start. `exitCode` is the code with which the fleet should end. */
 export class WorkerExited extends Error {
   constructor(
     readonly exitCode: number,
@@ -52,48 +55,48 @@ export class WorkerFleet {
   readonly #onUnrecoverable: (exitCode: number, message: string) => void;
   readonly #workers: (WorkerProcess | null)[];
   readonly #backoffs: Backoff[];
-  /** Of each place: its last worker refused to run, and none was well since. */
+  /** By index: the last worker exited as unrecoverable, and none was stable since. */
   readonly #isUnrecoverable: boolean[];
   readonly #pendingMetrics = new Map<number, (metrics: readonly object[]) => void>();
   #metricsRequestId = 0;
-  /** 0: any free one, until the first worker has found it. */
+  /** 0: any free port, until the first worker has found one. */
   #port: number;
   #stopping = false;
   #checkTimer: NodeJS.Timeout | null = null;
 
-  /** `onRefused`: no worker is willing to run any more; the fleet should end with this code. */
+  /** `onUnrecoverable`: every worker has exited as unrecoverable; the fleet should end with this code. */
   constructor(
     script: string,
     environment: NodeJS.ProcessEnv,
     config: FleetConfig,
     log: Logger,
-    onRefused: (exitCode: number, message: string) => void,
+    onUnrecoverable: (exitCode: number, message: string) => void,
   ) {
     this.#script = script;
     this.#environment = environment;
     this.#host = config.host;
     this.#stopTimeoutMs = config.drainTimeoutMs + KILL_AFTER_DRAIN_MS;
     this.#log = log;
-    this.#onUnrecoverable = onRefused;
+    this.#onUnrecoverable = onUnrecoverable;
     this.#port = config.port;
     this.#workers = Array.from({ length: config.workers }, () => null);
     this.#backoffs = Array.from({ length: config.workers }, () => new Backoff(100, 10_000));
     this.#isUnrecoverable = Array.from({ length: config.workers }, () => false);
   }
 
-  /** Resolves with the port when every worker listens. Rejects with `WorkerEnded` when one cannot start. */
+  /** Resolves with the port when every worker listens. Rejects with {@link WorkerExited} when one cannot start. */
   async start(): Promise<number> {
-    let next = 0;
-    // Of a port that is found free and let go again, somebody else can have it before the first worker listens.
-    if (this.#port === 0) await this.#startWorker(next++);
+    let nextIndex = 0;
+    // The first worker finds a free port by itself: another process could take a port between probing and listening.
+    if (this.#port === 0) await this.#startWorker(nextIndex++);
     else await assertPortFree(this.#host, this.#port);
-    await Promise.all(this.#workers.slice(next).map((_, index) => this.#startWorker(next + index)));
+    await Promise.all(this.#workers.slice(nextIndex).map((_, index) => this.#startWorker(nextIndex + index)));
     this.#checkTimer = setInterval(() => void this.#collectMetrics(), METRICS_TIMEOUT_MS).unref();
     await this.#collectMetrics();
     return this.#port;
   }
 
-  /** Resolves when every worker is gone: drained, or killed when it took longer than the drain time allows. */
+  /** Resolves when every worker has exited: drained, or killed after the drain time. */
   async stop(): Promise<void> {
     this.#stopping = true;
     if (this.#checkTimer !== null) clearInterval(this.#checkTimer);
@@ -115,7 +118,7 @@ export class WorkerFleet {
     return AggregatorRegistry.aggregate(all as never).metrics();
   }
 
-  /** Ready while at least one worker is: connections go only to those that listen. */
+  /** Null: ready, which one ready worker is enough for, because connections go only to workers that listen. */
   notReadyReason(): string | null {
     if (this.#stopping) return 'draining';
     const listening = this.#workers.filter((worker) => worker?.isListening === true);
@@ -123,7 +126,7 @@ export class WorkerFleet {
     return listening.some((worker) => worker!.notReadyReason === null) ? null : listening[0]!.notReadyReason;
   }
 
-  /** Resolves when the worker listens; rejects when it ends before. */
+  /** Resolves when the worker listens; rejects when it exits before. */
   #startWorker(index: number): Promise<void> {
     return new Promise((resolve, reject) => {
       const environment = { ...this.#environment, [WORKER_ENV_VARIABLE]: `${index}:${this.#port}` };
@@ -152,7 +155,7 @@ export class WorkerFleet {
   #onWorkerExit(worker: WorkerProcess, end: WorkerExit): void {
     const { index } = worker;
     this.#workers[index] = null;
-    // One that never listened at the start is reported by `start`.
+    // A worker that never listened during the start is reported by `start`.
     if (this.#stopping || (this.#checkTimer === null && !worker.isListening)) return;
     this.#isUnrecoverable[index] = UNRECOVERABLE_EXIT_CODES.has(end.code);
     if (this.#isUnrecoverable[index] && this.#areAllUnrecoverable()) {
@@ -165,7 +168,7 @@ export class WorkerFleet {
     const delayMs = backoff.nextDelayMs();
     this.#log.error({ worker: index, ...end, delayMs }, 'a worker ended: replacing it');
     setTimeout(() => {
-      if (!this.#stopping) this.#startWorker(index).catch(noop); // its end was handled already
+      if (!this.#stopping) this.#startWorker(index).catch(noop); // its exit is handled by `#onWorkerExit`
     }, delayMs);
   }
 
@@ -175,29 +178,32 @@ export class WorkerFleet {
     );
   }
 
-  /** Asks every worker that listens; one that does not answer in time is left out. */
+  /** Requests metrics of every listening worker; one that does not answer in time is left out. */
   async #collectMetrics(): Promise<(readonly object[])[]> {
-    const asked = this.#workers.filter((worker) => worker?.isListening === true);
-    const answers = await Promise.all(asked.map((worker) => this.#requestMetrics(worker!)));
+    const listening = this.#workers.filter((worker) => worker?.isListening === true);
+    const answers = await Promise.all(listening.map((worker) => this.#requestMetrics(worker!)));
     return answers.filter((answer) => answer !== null);
   }
 
   #requestMetrics(worker: WorkerProcess): Promise<readonly object[] | null> {
     const id = ++this.#metricsRequestId;
     return new Promise((resolve) => {
-      const answer = (metrics: readonly object[] | null): void => {
+      const finish = (metrics: readonly object[] | null): void => {
         clearTimeout(timer);
         this.#pendingMetrics.delete(id);
         resolve(metrics);
       };
-      const timer = setTimeout(() => answer(null), METRICS_TIMEOUT_MS);
-      this.#pendingMetrics.set(id, answer);
-      worker.send({ kind: 'figures', id }, () => answer(null));
+      const timer = setTimeout(() => finish(null), METRICS_TIMEOUT_MS);
+      this.#pendingMetrics.set(id, finish);
+      worker.send({ kind: 'metrics', id }, () => finish(null));
     });
   }
 }
 
-/** Rejects when somebody has the port: workers share it without being asked, so they would also share it with a stranger. */
+/**
+ * Rejects when another process has the port. Workers share the port without a check, so they would share it with a
+ * foreign process, too.
+ */
 function assertPortFree(host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const probe = createServer();

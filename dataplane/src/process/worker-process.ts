@@ -1,14 +1,14 @@
 /**
- * One forked worker of a fleet. However it ends (it exits, it is killed, it could not even be forked), `onEnd` runs
- * once, in a later turn than the constructor.
+ * One forked worker of a fleet. `onEnd` runs exactly once however the worker ends (exit, kill, failed fork), and never
+ * synchronously in the constructor.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 
-export type MessageToWorker = { readonly kind: 'figures'; readonly id: number };
+export type MessageToWorker = { readonly kind: 'metrics'; readonly id: number };
 export type MessageFromWorker =
   | { readonly kind: 'listening'; readonly port: number }
   | {
-      readonly kind: 'figures';
+      readonly kind: 'metrics';
       readonly id: number;
       readonly metrics: readonly object[];
       readonly notReady: string | null;
@@ -18,7 +18,7 @@ export interface WorkerExit {
   /** Null: killed, or never forked. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Why it could not be forked; null when it ran. */
+  /** Why the fork failed; null when the process ran. */
   readonly error: string | null;
 }
 
@@ -26,7 +26,7 @@ export class WorkerProcess {
   readonly index: number;
   readonly startedAtPerfMs = performance.now();
   isListening = false;
-  /** As it said last; null = ready. */
+  /** As last reported by the worker; null = ready. */
   notReadyReason: string | null = 'starting';
   /** Resolves after `onEnd` ran. */
   readonly exited: Promise<void>;
@@ -42,11 +42,11 @@ export class WorkerProcess {
     this.index = index;
     let end = (_end: WorkerExit): void => {};
     this.exited = new Promise((resolve) => {
-      let over = false;
-      end = (how) => {
-        if (over) return;
-        over = true;
-        onEnd(this, how);
+      let hasEnded = false;
+      end = (exit) => {
+        if (hasEnded) return;
+        hasEnded = true;
+        onEnd(this, exit);
         resolve();
       };
     });
@@ -54,7 +54,7 @@ export class WorkerProcess {
     this.#child = forkWorker(script, environment, (error) => setImmediate(failed, error));
     this.#child?.on('message', (message: MessageFromWorker) => onMessage(this, message));
     this.#child?.once('exit', (code, signal) => end({ code, signal, error: null }));
-    // Without a pid there is no process that could exit. What else fails (a signal, a message) shows elsewhere.
+    // Without a pid there is no process that could exit. Other errors (a failed signal or message) show elsewhere.
     const child = this.#child;
     child?.on('error', (error) => {
       if (child.pid === undefined) failed(error);
@@ -65,24 +65,24 @@ export class WorkerProcess {
     this.#child?.kill(signal);
   }
 
-  /** `onLost` runs when the question cannot reach the worker. */
-  send(question: MessageToWorker, onLost: () => void): void {
-    this.#child?.send(question, (error) => {
+  /** `onLost` runs when the message cannot reach the worker. */
+  send(message: MessageToWorker, onLost: () => void): void {
+    this.#child?.send(message, (error) => {
       if (error !== null) onLost();
     });
   }
 }
 
-/** Null when the system refuses at once; other refusals come as the child's `error`. */
+/** Returns null when the fork fails synchronously; other failures arrive as the child's `error` event. */
 function forkWorker(
   script: string,
   environment: NodeJS.ProcessEnv,
-  onRefused: (error: Error) => void,
+  onForkFailed: (error: Error) => void,
 ): ChildProcess | null {
   try {
     return fork(script, [], { env: environment, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   } catch (error) {
-    onRefused(error as Error);
+    onForkFailed(error as Error);
     return null;
   }
 }
