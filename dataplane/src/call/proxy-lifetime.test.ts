@@ -68,7 +68,7 @@ test('loop: rejects a call whose provider is the gateway itself', async () => {
   gateway.lookup = { context: createContext([own]), rejection: null };
   const agent = await connectRaw(gateway.port);
   agent.send(REQUEST);
-  await agent.waitForText('This call came back to the gateway');
+  await agent.waitForText('Loop detected: the base URL');
   expect(agent.text).toContain('HTTP/1.1 508 Loop Detected\r\n');
   expect(gateway.admissions).toHaveLength(1);
 });

@@ -31,24 +31,24 @@ function scene(perAddressMax = 4) {
   return { open, times, state, real };
 }
 
-test('connections: one address gets its bound and no more, others are not affected, and it is said once', () => {
+test('connection limiter: bounds one address without affecting others, and logs it once', () => {
   const { times, state } = scene();
   expect(times(20, '192.0.2.1')).toBe(4);
   expect(times(4, '192.0.2.2')).toBe(4);
   expect(state.warnings).toBe(1);
 });
 
-test('connections: those that have ended do not count', async () => {
+test('connection limiter: ended connections do not count', async () => {
   const { times, real, state } = scene();
   expect(times(2, '192.0.2.1')).toBe(2);
-  real.clear(); // both have ended, which nobody says
+  real.clear(); // both have ended; the server does not report that
   expect(times(1, '192.0.2.1')).toBe(1);
   await tick();
   expect(state.recounts).toBe(1);
   expect(times(9, '192.0.2.1')).toBe(3);
 });
 
-test('connections: front proxies are exempt, and where nobody can count nobody is refused', async () => {
+test('connection limiter: exempts front proxies, and rejects no connection where the kernel cannot be queried', async () => {
   expect(scene().times(100, '10.0.0.1')).toBe(100);
   const { times, state } = scene();
   state.known = false;
@@ -57,7 +57,7 @@ test('connections: front proxies are exempt, and where nobody can count nobody i
   expect(times(100, '192.0.2.1')).toBe(100);
 });
 
-test('connections: an IPv6 host is its /64, an IPv4 one behind a mapped address is itself', () => {
+test('connection limiter: counts IPv6 by /64 and IPv4-mapped addresses as IPv4', () => {
   const v6 = (hex: string): Buffer => Buffer.from(hex.padEnd(32, '0'), 'hex');
   expect(bytesToClientNetworkKey(v6('20010db800010002aaaa'))).toBe(bytesToClientNetworkKey(v6('20010db800010002bbbb')));
   expect(bytesToClientNetworkKey(v6('20010db800010002'))).not.toBe(bytesToClientNetworkKey(v6('20010db800010003')));
@@ -66,7 +66,7 @@ test('connections: an IPv6 host is its /64, an IPv4 one behind a mapped address 
   );
 });
 
-test('connections: the kernel’s tables are read as they are', () => {
+test('connection limiter: parses the kernel’s tables', () => {
   const counts = new Map<string, number>();
   const table = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:1F91 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1
@@ -81,7 +81,7 @@ test('connections: the kernel’s tables are read as they are', () => {
   expect([...counts]).toEqual([[bytesToClientNetworkKey(v4('192.0.2.1')), 3]]);
 });
 
-test('connections: the kernel of this machine is understood', async () => {
+test('connection limiter: reads the tables of this machine’s kernel', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as { port: number };

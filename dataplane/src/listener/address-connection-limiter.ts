@@ -1,29 +1,35 @@
 /**
- * How many connections one client address has (MAX_CONNECTIONS_PER_ADDRESS). New ones are counted as they come; what
- * has ended is only known by asking the kernel, which is done when an address seems to be half-way to its bound. So a
- * count is never too low, and seldom too high for longer than a moment.
+ * Limits connections per client address (MAX_CONNECTIONS_PER_ADDRESS). New connections are counted as they open. The
+ * server does not report whose connection ended, so the kernel's tables are read when an address reaches half of its
+ * limit. A count is therefore never too low, and too high only until the next recount.
  */
 import { bytesToClientNetworkKey } from '@acg/base/client-network';
 import type { Logger } from '@acg/base/log';
 
 interface AddressConnectionLimiterOptions {
   readonly perAddressMax: number;
-  /** The address, as text, is a front proxy or this machine: many clients, or nobody to fear. */
+  /**
+   * Whether the address, as text, is a front proxy or this machine. Front proxies carry many clients; local clients are
+   * trusted.
+   */
   readonly isExempt: (address: string) => boolean;
-  /** Connections by network ({@link bytesToClientNetworkKey}); null where nobody can tell, which leaves all unbounded. */
+  /**
+   * Connections by network ({@link bytesToClientNetworkKey}); null where the system cannot tell, which disables the
+   * limit.
+   */
   readonly countConnections: () => Promise<ReadonlyMap<string, number> | null>;
   readonly log: Pick<Logger, 'warn'>;
 }
 
 const RECOUNT_INTERVAL_MS = 1_000;
 const LOG_INTERVAL_MS = 60_000;
-/** Clients that left long ago are forgotten with the next recount. */
+/** More networks than this trigger a recount, which drops networks without connections. */
 const NETWORKS_MAX = 100_000;
 
 export class AddressConnectionLimiter {
   readonly #options: AddressConnectionLimiterOptions;
   #counts = new Map<string, number>();
-  /** Opened while the kernel is asked. */
+  /** Connections opened while a recount is running. */
   #openedDuringRecount = new Map<string, number>();
   #isRecounting = false;
   #recountedAtPerfMs = Number.NEGATIVE_INFINITY;
@@ -34,7 +40,7 @@ export class AddressConnectionLimiter {
     this.#options = options;
   }
 
-  /** A connection is there; false: its address has too many. `text` is asked for where it matters. */
+  /** Counts a new connection; false: its address has too many. `text` is called only where it is needed. */
   tryOpenConnection(address: Buffer, text: () => string): boolean {
     if (this.#isDisabled) return true;
     const network = bytesToClientNetworkKey(address);
@@ -77,6 +83,6 @@ export class AddressConnectionLimiter {
     const now = performance.now();
     if (now - this.#loggedAtPerfMs < LOG_INTERVAL_MS) return;
     this.#loggedAtPerfMs = now;
-    this.#options.log.warn({ address }, 'connections closed: one address has MAX_CONNECTIONS_PER_ADDRESS of them');
+    this.#options.log.warn({ address }, 'closing connections: one address has reached MAX_CONNECTIONS_PER_ADDRESS');
   }
 }

@@ -1,6 +1,7 @@
 /**
- * A response that never comes, to a request of this process to itself. The server wants an upgrade to WebSocket inside
- * of some response's `cork`, but it must not be the one's that is upgraded (UWS.md). So it is this one's.
+ * uWebSockets workaround: a pending response, to a request of this process to itself, whose `cork` serves as a context.
+ * The server requires a WebSocket upgrade to run inside some response's `cork`, but not that of the upgraded response
+ * (UWS.md).
  */
 
 import uws, { type HttpResponse, type TemplatedApp, type us_listen_socket } from 'uWebSockets.js';
@@ -12,7 +13,7 @@ export class CorkContext {
   #client: Socket | null = null;
   #res: HttpResponse | null = null;
 
-  /** Resolves when it waits; nobody else can connect then. */
+  /** Resolves when the response is pending. The listen socket is closed then, so no other client can connect. */
   start(): Promise<void> {
     const path = `/${randomUUID()}`;
     return new Promise((resolve, reject) => {
@@ -43,9 +44,9 @@ export class CorkContext {
     });
   }
 
-  /** Runs `work` inside of its `cork`: what that writes to other connections leaves at once. */
+  /** Runs `work` inside the `cork`: bytes that it writes to other connections are sent at once. */
   cork(work: () => void): void {
-    if (this.#res === null) throw new Error('the parked response is gone');
+    if (this.#res === null) throw new Error('the cork context is closed');
     this.#res.cork(work);
   }
 

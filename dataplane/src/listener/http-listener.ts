@@ -1,4 +1,7 @@
-/** The agents' port: the HTTP server, bounded in connections. What arrives is handed on; nothing of a call is known here. */
+/**
+ * The agents' port: the HTTP server with a bounded number of connections. It passes requests on and knows nothing about
+ * calls.
+ */
 import uws, {
   type HttpRequest,
   type HttpResponse,
@@ -8,10 +11,10 @@ import uws, {
 } from 'uWebSockets.js';
 import type { AddressConnectionLimiter } from './address-connection-limiter.js';
 
-/** To find a free port that others may join. */
+/** Attempts to find a free port that other processes may share. */
 const FREE_PORT_ATTEMPTS_MAX = 10;
 
-/** The port cannot be had; `message` is for the operator. */
+/** The port cannot be used; `message` is for the operator. */
 class PortInUse extends Error {}
 
 export class HttpListener {
@@ -27,12 +30,12 @@ export class HttpListener {
     return this.#connectionCount;
   }
 
-  /** The filter hears of the end of HTTP connections only, not of one that became a WebSocket. */
+  /** Counts a closed WebSocket. The server's filter reports the end of HTTP connections only, not of upgraded ones. */
   onWebSocketClosed(): void {
     this.#connectionCount--;
   }
 
-  /** Requests of `pattern`; patterns that were added first win. */
+  /** Registers a handler for requests that match `pattern`; patterns registered first win. */
   onRequest(pattern: string, handler: (res: HttpResponse, req: HttpRequest) => void): void {
     this.#app.any(pattern, handler);
   }
@@ -41,10 +44,10 @@ export class HttpListener {
     this.#app.ws(pattern, behavior);
   }
 
-  /** Resolves with the port; rejects when it is taken. `shared`: several processes listen on it together. */
+  /** Resolves with the port; rejects when it is taken. `shared`: several processes listen on the port. */
   async listen(host: string, port: number, shared: boolean): Promise<number> {
     if (port !== 0 || !shared) return this.#listen(host, port, shared);
-    // The server shares only a port that it is told, so any free one is found first. Between the two, it can get lost.
+    // The server shares only an explicit port, so a free one is found first. Another process may take it in between.
     for (let attempt = 1; ; attempt++) {
       const free = await this.#listen(host, 0, false);
       this.stopListening();
@@ -79,13 +82,13 @@ export class HttpListener {
     });
   }
 
-  /** Takes no new connections. */
+  /** Stops accepting connections. */
   stopListening(): void {
     if (this.#listenSocket !== null) uws.us_listen_socket_close(this.#listenSocket);
     this.#listenSocket = null;
   }
 
-  /** Ends every connection. */
+  /** Closes every connection. */
   close(): void {
     this.#app.close();
   }
@@ -104,5 +107,5 @@ export class HttpListener {
   }
 }
 
-/** The typings lack this export. */
+/** The server's type definitions lack this export. */
 const LISTEN_EXCLUSIVE_PORT = (uws as unknown as { LIBUS_LISTEN_EXCLUSIVE_PORT: number }).LIBUS_LISTEN_EXCLUSIVE_PORT;

@@ -1,13 +1,16 @@
-/** Who is connected to a port, by the kernel's own tables: the HTTP server does not say whose connection has ended. */
+/**
+ * Counts connections to a port from the kernel's tables, because the HTTP server does not report whose connection
+ * ended.
+ */
 import { readFile } from 'node:fs/promises';
 import { bytesToClientNetworkKey } from '@acg/base/client-network';
 
 const PROC_NET_TCP_FILES = ['/proc/net/tcp', '/proc/net/tcp6'];
 const ESTABLISHED = '01';
-/** The other side has closed, we have not yet. */
+/** The remote side has closed, this side has not. */
 const CLOSE_WAIT = '08';
 
-/** Connections by client network; null where there are no such tables. */
+/** Connections by client network; null where the system has no such tables. */
 export async function countConnectionsToPort(port: number): Promise<Map<string, number> | null> {
   const counts = new Map<string, number>();
   const texts = await Promise.all(PROC_NET_TCP_FILES.map((path) => readFile(path, 'latin1').catch(() => null)));
@@ -16,7 +19,7 @@ export async function countConnectionsToPort(port: number): Promise<Map<string, 
   return counts;
 }
 
-/** Adds what one table says. Exported for tests. */
+/** Adds the connections of one table to `counts`. Exported for tests. */
 export function addConnectionCounts(table: string, port: number, counts: Map<string, number>): void {
   const ours = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   for (const line of table.split('\n')) {
@@ -27,7 +30,7 @@ export function addConnectionCounts(table: string, port: number, counts: Map<str
   }
 }
 
-/** The kernel prints addresses as words of this machine, which is little-endian. */
+/** The kernel prints addresses as 32-bit words in host byte order; supported machines are little-endian. */
 function parseKernelAddress(hex: string): Buffer {
   const bytes = Buffer.from(hex, 'hex');
   return bytes.length % 4 === 0 ? bytes.swap32() : bytes;

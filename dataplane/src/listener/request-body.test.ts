@@ -9,10 +9,10 @@ const BUDGET = 250;
 
 type Step =
   | { do: 'arrive'; nth: number; bytes: number; last: boolean }
-  | { do: 'stream'; nth: number } // the exchange forwards what does not fit
-  | { do: 'take'; nth: number } // … or what is complete
-  | { do: 'read'; nth: number } // the upstream takes all that waits
-  | { do: 'end'; nth: number }; // the agent has gone or has its answer
+  | { do: 'stream'; nth: number } // the exchange streams a body that does not fit
+  | { do: 'take'; nth: number } // … or takes a complete body
+  | { do: 'read'; nth: number } // the upstream reads all queued bytes
+  | { do: 'end'; nth: number }; // the agent disconnected or received its response
 
 const nth = fc.nat(5);
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -51,7 +51,7 @@ class Upload {
   }
 }
 
-test('request body: the shared room holds what bodies hold, and is whole again after any order of events', async () => {
+test('request body: reserved memory matches the buffered bytes and is fully released after any order of events', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
       const budget = new BufferedBodyMemory(BUDGET, BUDGET);
@@ -59,7 +59,7 @@ test('request body: the shared room holds what bodies hold, and is whole again a
       for (const { nth, ...event } of steps) {
         const upload = uploads[nth]!;
         await apply(upload, event);
-        // A body that is collected beyond the bound of every body has room for each of its bytes.
+        // A body buffered beyond the limit of every body has memory reserved for each of its bytes.
         const held = uploads.filter(({ body, stream, ended }) => !ended && stream === null && !body.isReady);
         const bytes = held.reduce((sum, { body }) => sum + (body.bytes > BUFFERED ? body.bytes : 0), 0);
         expect(budget.bytesLeft).toBeGreaterThanOrEqual(0);
@@ -85,7 +85,7 @@ async function apply(upload: Upload, event: Omit<Step, 'nth'> & { bytes?: number
   }
 }
 
-test('request body: what has left upstream gives its room back while the rest still arrives', () => {
+test('request body: releases the memory of sent bytes while the rest still arrives', () => {
   const budget = new BufferedBodyMemory(BUDGET, BUDGET);
   const { body } = new Upload(budget);
   body.push(new ArrayBuffer(90), false);
@@ -100,7 +100,7 @@ test('request body: what has left upstream gives its room back while the rest st
   expect(budget.bytesLeft).toBe(BUDGET);
 });
 
-test('request body: one that waits, paused, goes on when it is to be collected whole, as far as there is room', () => {
+test('request body: a paused body resumes when it must be buffered whole and memory allows', () => {
   const budget = new BufferedBodyMemory(50, 50);
   let paused = false;
   const source = {
@@ -125,10 +125,10 @@ test('request body: one that waits, paused, goes on when it is to be collected w
 test.each([
   ['collected', false],
   ['streamed', true],
-])('request body: %s, its end leaves the source reading, even when it comes after the pause', (_how, streamed) => {
+])('request body: %s, its end resumes the source, even after a pause', (_how, streamed) => {
   const upload = new Upload(new BufferedBodyMemory(0, 0));
   if (streamed) upload.body.toStream();
-  // Past what a stream holds by itself.
+  // More than the stream's own buffer.
   upload.body.push(new ArrayBuffer(300 * 1024), false);
   expect(upload.paused).toBe(true);
   upload.body.push(new ArrayBuffer(1), true);
@@ -136,7 +136,7 @@ test.each([
   upload.body.discard();
 });
 
-test('body: one organization gets a quarter of the room, or one body, and the others what is left', () => {
+test('body memory: one organization gets a quarter, or one body, and the others the rest', () => {
   const budget = new BufferedBodyMemory(100, 10);
   const [a, b] = [budget.forOrg('a'), budget.forOrg('b')];
   expect([a.reserve(20), budget.forOrg('a').reserve(6), a.reserve(5), b.reserve(25)]).toEqual([

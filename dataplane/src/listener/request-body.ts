@@ -1,16 +1,16 @@
 /**
- * The body of one agent request. It is collected up to `bytesMax`; a longer one overflows and waits, paused, until
- * {@link stream} hands it on with backpressure, so that memory stays flat whatever its length.
+ * The body of one agent request. It is buffered up to `bytesMax`. A longer body overflows and waits, paused, until
+ * {@link toStream} forwards it with backpressure, so memory stays bounded for any length.
  *
- *   collecting ──last chunk──▶ complete
- *       ├──first chunk, known to be longer (expectLong)──▶ decided: it may stream
- *       └──more than bytesMax──▶ overflow (socket paused) ──stream()──▶ streaming ──last chunk──▶ complete
+ *   buffering ──last chunk──▶ complete
+ *       ├──first chunk, known to be longer (streamFromFirstByte)──▶ ready: it may stream
+ *       └──more than bytesMax──▶ overflow (socket paused) ──toStream()──▶ streaming ──last chunk──▶ complete
  */
 
 import { Readable } from 'node:stream';
 import { noop } from '@acg/base/noop';
 
-/** The part of the server's response object that reading a body needs. */
+/** The methods of the server's response object that reading a body needs. */
 interface BodySource {
   pause(): void;
   resume(): void;
@@ -21,15 +21,15 @@ interface BodyObserver {
   observe(bytes: Buffer): void;
 }
 
-/** Reads a body that is collected whole. */
+/** Reads the bytes of a body that is buffered whole. */
 interface BufferedBodyReader extends BodyObserver {
-  /** Memory that it takes besides the body, bytes. */
+  /** Memory of the reader besides the body, bytes. */
   readonly heldBytes: number;
 }
 
-/** Room that all bodies share which have to be held whole. */
+/** Memory shared by all bodies that must be buffered whole. */
 export interface BodyMemory {
-  /** False: there is no room for so many bytes more. */
+  /** Returns false when fewer than `bytes` are left. */
   reserve(bytes: number): boolean;
   release(bytes: number): void;
 }
@@ -39,22 +39,22 @@ export class RequestBody {
   bytes = 0;
   isComplete = false;
   hasOverflowed = false;
-  /** Set by whoever waits for completeness; called once per change to complete or overflow. */
+  /** Called once per change to complete or overflowed. */
   onReady: (() => void) | null = null;
-  /** Reads the bytes of a body that streams, as they pass. Set before {@link toStream}. */
+  /** Reads the bytes of a streamed body as they pass. Set before {@link toStream}. */
   observer: BodyObserver | null = null;
   readonly #source: BodySource;
   readonly #bytesMax: number;
-  /** Set for a body that has to be there whole: it may be longer, as far as there is room. */
+  /** Set for a body that must be buffered whole; it may exceed `bytesMax` as far as this memory allows. */
   #memory: BodyMemory | null = null;
   #bufferedBytesMax = 0;
-  /** Bytes of the room that this body takes. */
+  /** Bytes that this body has reserved. */
   #reservedBytes = 0;
   #chunks: Buffer[] = [];
   #stream: BodyStream | null = null;
-  /** Reads the bytes of a body that is collected whole, as they arrive. */
+  /** Reads the bytes of a body that is buffered whole, as they arrive. */
   #reader: BufferedBodyReader | null = null;
-  /** It is longer than can be collected. */
+  /** The body is longer than can be buffered. */
   #isLong = false;
   #isPaused = false;
   #isDiscarded = false;
@@ -64,7 +64,7 @@ export class RequestBody {
     this.#bytesMax = bytesMax;
   }
 
-  /** True once it is known whether the body fits (complete, or too long to be collected) and its first bytes are here. */
+  /** True once it is known whether the body fits (complete, or too long to buffer) and its first bytes have arrived. */
   get isReady(): boolean {
     return this.isComplete || this.hasOverflowed || (this.#isLong && this.bytes > 0);
   }
@@ -74,14 +74,14 @@ export class RequestBody {
     return this.isComplete && (this.#stream === null || this.#stream.readableEnded);
   }
 
-  /** Takes the next bytes; the server takes its buffer back when this returns, so they are copied. */
+  /** Takes the next bytes and copies them, because the server reuses its buffer after this returns. */
   push(chunk: ArrayBuffer, last: boolean): void {
     if (this.#isDiscarded) return;
     this.bytes += chunk.byteLength;
     if (last) {
       this.isComplete = true;
-      // The server may have read on after the pause. Left paused, the connection would hear neither of the agent's end nor
-      // of its next request.
+      // The server may have read on after the pause. A connection left paused would report neither the agent's
+      // disconnect nor its next request.
       this.#resume();
     }
     const stream = this.#stream;
@@ -102,27 +102,27 @@ export class RequestBody {
     this.#reader?.observe(bytes);
   }
 
-  /** It says that it is longer than can be collected: it is decided with its first bytes. */
+  /** The body is known to be longer than can be buffered: it is ready with its first bytes. */
   streamFromFirstByte(): void {
     this.#isLong = true;
   }
 
-  /** Like {@link bufferWhole}, for a body that must be read before anything is decided: each byte goes to `reader`. */
+  /** Like {@link bufferWhole}, for a body that must be read before the call is decided: each byte goes to `reader`. */
   bufferAndScan(bytesMax: number, room: BodyMemory, reader: BufferedBodyReader): void {
     for (const part of this.#chunks) reader.observe(part);
     this.#reader = reader;
     this.bufferWhole(bytesMax, room);
   }
 
-  /** The whole body, which stays; only when complete and not streamed. */
+  /** Returns the whole body and keeps it; only when complete and not streamed. */
   peekWhole(): Buffer {
     if (this.#chunks.length !== 1) this.#chunks = [Buffer.concat(this.#chunks, this.bytes)];
     return this.#chunks[0]!;
   }
 
   /**
-   * A body that has to be edited must be there whole: it is collected up to `bytesMax`, as far as `room` allows. Room is
-   * taken as bytes arrive, so that an agent that sends slowly holds no more of it than it has sent.
+   * Buffers the body whole up to `bytesMax`, as far as `room` allows, because it must be edited. Memory is reserved as
+   * bytes arrive, so a slow agent reserves no more than it has sent.
    */
   bufferWhole(bytesMax: number, room: BodyMemory): void {
     this.#memory = room;
@@ -132,14 +132,14 @@ export class RequestBody {
     this.#resume();
   }
 
-  /** The whole body; only when complete and not streamed. */
+  /** Returns and drops the whole body; only when complete and not streamed. */
   takeWhole(): Buffer {
     const parts = this.#chunks;
     this.#chunks = [];
     return parts.length === 1 ? parts[0]! : Buffer.concat(parts, this.bytes);
   }
 
-  /** The body as a stream: what was collected, then what arrives, at the pace of its reader. */
+  /** Returns the body as a stream: the buffered bytes, then the rest as it arrives, at the pace of the reader. */
   toStream(): Readable {
     const stream = new BodyStream(this.#resumeSource);
     this.#stream = stream;
@@ -154,7 +154,7 @@ export class RequestBody {
     return stream.push(bytes);
   }
 
-  /** The agent is gone or has its answer: what still arrives is thrown away. */
+  /** Drops the remaining body: the agent has disconnected or received its response. */
   discard(): void {
     this.#isDiscarded = true;
     this.#chunks = [];
@@ -164,18 +164,18 @@ export class RequestBody {
     this.#releaseMemory();
   }
 
-  /** The reader of the stream has taken all that was collected. */
+  /** Called when the stream's reader has taken all buffered bytes. */
   readonly #resumeSource = (): void => {
     this.#releaseMemory();
     if (!this.isComplete && !this.#isDiscarded) this.#resume();
   };
 
-  /** What is here of the body, with what its reader keeps of it. */
+  /** Bytes of the body received so far, plus the memory of its reader. */
   get #bufferedBytes(): number {
     return this.bytes + (this.#reader?.heldBytes ?? 0);
   }
 
-  /** Room for every byte that is held. */
+  /** Reserves memory for every buffered byte. */
   #reserveMemory(): boolean {
     if (this.#memory === null || this.bytes > this.#bufferedBytesMax) return false;
     const more = this.#bufferedBytes - this.#reservedBytes;
@@ -218,7 +218,7 @@ class BodyStream extends Readable {
   constructor(wanted: () => void) {
     super({ highWaterMark: 256 * 1024 });
     this.#onRead = wanted;
-    this.on('error', noop); // destroyed with a reason by the HTTP client: the exchange hears of it there
+    this.on('error', noop); // destroyed with an error by the HTTP client, which reports it to the exchange
   }
 
   override _read(): void {

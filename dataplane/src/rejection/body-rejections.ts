@@ -1,9 +1,9 @@
-/** The answers to what a body says, or does not say clearly, about its model. */
+/** Rejections for what a body says, or does not say clearly, about its model. */
 import type { BodyProblem } from '../policy/body/body-model-reader.js';
 import type { CallRules } from '../policy/call-rules.js';
 import { createForbiddenRejection, REJECTIONS, type Rejection } from './rejections.js';
 
-/** Null: every model may be used. */
+/** Null: every listed model is allowed. */
 export function checkModelsAllowed(rules: CallRules, models: readonly string[]): Rejection | null {
   const { models: rule } = rules;
   if (rule === null) return null;
@@ -26,7 +26,7 @@ export function createBodyProblemRejection(problem: BodyProblem): Rejection {
       return createForbiddenRejection(
         'model',
         null,
-        'The body can be read in more than one way, so its model cannot be checked.',
+        'The body is ambiguous, so its model cannot be checked. Send each field once.',
       );
     case 'unnamed':
       return createForbiddenRejection('model', null, 'The body must name its model, once, as a string.');

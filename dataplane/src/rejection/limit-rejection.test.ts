@@ -7,13 +7,13 @@ import { createLimitRejection } from './limit-rejection.js';
 
 const { byRow: limits } = createTestLimits({ budgetCents: 500 });
 
-test('limit refusals: a call that was not refused has none', () => {
+test('limit rejections: null for an admitted call', () => {
   expect(createLimitRejection(ADMITTED, limits, 0)).toBeNull();
 });
 
 const everyRow = LIMIT_TABLE.map((row, at) => ({ ...row, at }));
 test.each(everyRow)(
-  'limit refusals: $type of $scope says its text as error and as message',
+  'limit rejections: $type of $scope has its text as error and as message',
   ({ type, message, at }) => {
     const refusal = createLimitRejection({ ...createRejectedAdmission(type, 1), rejectedByRow: at }, limits, 0)!;
     expect(refusal).toMatchObject({ status: 429, reason: expect.stringMatching(type) });
@@ -21,7 +21,7 @@ test.each(everyRow)(
   },
 );
 
-test('limit refusals: rpm waits at most a minute and says until when', () => {
+test('limit rejections: rpm has a Retry-After of at most a minute', () => {
   const refusal = createLimitRejection(createRejectedAdmission('rpm', 1_900_000_030), limits, 1_900_000_000_500)!;
   expect(JSON.parse(refusal.body)).toEqual({
     error: refusal.message,
@@ -45,7 +45,7 @@ test('limit refusals: rpm waits at most a minute and says until when', () => {
   expect(far.headers.at(-1)).toBe('60');
 });
 
-test('limit refusals: rpd and budget tell SDKs not to retry and give no Retry-After', () => {
+test('limit rejections: rpd and budget send x-should-retry: false and no Retry-After', () => {
   const rpd = createLimitRejection(createRejectedAdmission('rpd', 1_900_050_000), limits, 1_900_000_000_000)!;
   expect(rpd.headers).toEqual([
     'x-ratelimit-limit',
@@ -73,7 +73,7 @@ test.each([
   [600, 0, 0, 'never_fits', 'budget_never_fits', ['x-should-retry', 'false']],
   [200, 301, 0, 'spent', 'budget', ['x-should-retry', 'false']],
   [200, 300, 1, 'in_flight', 'budget_in_flight', ['retry-after', '1']],
-])('limit refusals: a hold of %i ¢ above a budget of 500 with %i spent and %i held is %s', (...given) => {
+])('limit rejections: a reservation of %i ¢ above a budget of 500 with %i spent and %i reserved is %s', (...given) => {
   const [hold, spent, held, reason, tallied, headers] = given;
   const cents = (count: number): number => count * 10_000_000;
   const admission = {
@@ -97,7 +97,7 @@ test.each([
 });
 
 test.each(LIMIT_TABLE.filter(({ unit }) => unit === 'cents'))(
-  'limit refusals: metrics and the tally tell the budget of $scope from others, whatever the call wants to hold',
+  'limit rejections: metrics and usage separate the budget of $scope from others for any reservation',
   ({ scope }) => {
     const rejectedByRow = LIMIT_TABLE.findIndex((row) => row.unit === 'cents' && row.scope === scope);
     const budgets = LIMIT_TABLE.map(() => 5 * NANOS_PER_CENT);

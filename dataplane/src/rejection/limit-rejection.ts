@@ -1,4 +1,4 @@
-/** The 429 of each row of the limit table. */
+/** Builds the 429 rejection for each row of the limit table. */
 import { rejectionReason } from '@acg/base/limits';
 import { NANOS_PER_CENT } from '@acg/base/units';
 import type { Admission } from '../limits/counters.js';
@@ -11,10 +11,10 @@ import {
   statusLine,
 } from './rejections.js';
 
-/** An SDK sleeps as long as Retry-After says: a minute is worth waiting for, a day is not. */
+/** SDKs sleep as long as Retry-After says: up to a minute is useful, a day is not. */
 const RETRY_AFTER_SEC_MAX = 60;
 
-/** Null: the call was not refused. */
+/** Null: the call was admitted. */
 export function createLimitRejection(admission: Admission, limits: LimitValues, nowMs: number): Rejection | null {
   const { rejectedByRow: refusedBy } = admission;
   if (refusedBy < 0) return null;
@@ -40,7 +40,7 @@ function createRateLimitRejection(row: LimitRow, limit: number, resetAt: number,
   return buildLimitRejection(row, { limitType: row.type, limit, remaining: 0, resetAt }, headers);
 }
 
-/** No X-RateLimit-*. Only a hold that others stand in the way of may pass in a moment. */
+/** Sends no X-RateLimit-* headers. Only a reservation that other reservations block may succeed soon. */
 function createBudgetRejection(row: LimitRow, budgetCents: number, admission: Admission): Rejection {
   const { spentNanos, reservedNanos: heldNanos, reservationNanos: holdNanos } = admission;
   const spentCents = toDisplayValue(row, spentNanos) ?? 0;
@@ -53,14 +53,14 @@ function createBudgetRejection(row: LimitRow, budgetCents: number, admission: Ad
   return { ...buildLimitRejection(row, held, headers, BUDGET_MESSAGES[reason]), reason: BUDGET_REASONS[reason] };
 }
 
-/** Of refusals while the budget is not spent: who reads that it is looks at the wrong thing. */
+/** Texts while the budget is not used up; `message` of the row would mislead then. */
 const BUDGET_MESSAGES = {
-  never_fits: 'This call may cost more than the monthly budget of this agent: ask for fewer output tokens.',
+  never_fits: 'This call may cost more than the monthly budget of this agent: request fewer output tokens.',
   spent: undefined,
-  in_flight: 'Calls under way hold the rest of the monthly budget of this agent.',
+  in_flight: 'Calls in flight have reserved the rest of the monthly budget of this agent.',
 } as const;
 
-/** In metrics and the rejection tally, `budget` means that it is spent. */
+/** In metrics and rejection counts, `budget` means that the budget is used up. */
 const BUDGET_REASONS = { never_fits: 'budget_never_fits', spent: 'budget', in_flight: 'budget_in_flight' } as const;
 
 function buildLimitRejection(

@@ -1,13 +1,13 @@
 /**
- * A look at the limits that consumes nothing, for a call whose body is still to come: what is over its limit already is
- * refused at once. What it lets through is counted later, in the turn in which it goes upstream.
+ * Prechecks the limits without consuming them, before a call's body has arrived: a call that is already over a limit is
+ * rejected at once. A call that passes is counted at its admission, right before it goes upstream.
  */
 import type { LimitSnapshot, SpendSnapshot } from '../limits/counters.js';
 import { BUDGET_ROWS, LIMIT_TABLE, type LimitValues } from '../limits/limit-table.js';
 import { createLimitRejection } from './limit-rejection.js';
 import type { Rejection } from './rejections.js';
 
-/** Null: nothing is over its limit. `standing`: of one provider. */
+/** Null: no limit is exceeded. The snapshot is that of one provider. */
 export function precheckLimits(
   { windows, spends }: LimitSnapshot,
   limits: LimitValues,
@@ -17,7 +17,7 @@ export function precheckLimits(
   if (full !== null) return createPrecheckRejection(full.row, full.retryAtSec, null, limits, nowMs);
   for (const row of BUDGET_ROWS) {
     const spend = spends.find((one) => one.row === row);
-    // Of money no moment is said.
+    // A budget has no reset instant.
     if (spend !== undefined && spend.spentNanos >= limits[row]!)
       return createPrecheckRejection(row, 0, spend, limits, nowMs);
   }

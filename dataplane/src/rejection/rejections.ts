@@ -1,19 +1,19 @@
 /**
- * Every answer that is the gateway's own: status line, body and fixed headers, built once at module load
- * (docs/contract.md#answers). Bodies are `{ error, message }`, the same text twice, because some SDKs read only
+ * Every response of the gateway itself: status line, body and fixed headers, built once at module load
+ * (docs/contract.md#answers). Bodies are `{ error, message }` with the same text twice, because some SDKs read only
  * `message`.
  */
 
 export interface Rejection {
-  /** Label of metrics and of the rejection tally. */
+  /** Label of metrics and of rejection counts. */
   readonly reason: string;
   readonly status: number;
   readonly statusLine: string;
   readonly message: string;
   readonly body: string;
-  /** Header pairs beside content-type and the request id. */
+  /** Header pairs in addition to content-type and the request id. */
   readonly headers: readonly string[];
-  /** The connection ends after the answer: what follows on it cannot be trusted to be a request. */
+  /** The connection closes after the response, because later bytes on it cannot be trusted to be a request. */
   readonly closesConnection: boolean;
 }
 
@@ -72,13 +72,13 @@ const STATUS_LINES: readonly string[] = Array.from(
   (_, status) => `${status} ${REASON_PHRASES[status] ?? 'Status'}`,
 );
 
-/** `200 OK`: a standard reason phrase, since the upstream's own text is not checked. */
+/** `200 OK`: a standard reason phrase, because the upstream's own text is not checked. */
 export const statusLine = (status: number): string => STATUS_LINES[status] ?? '502 Bad Gateway';
 
 interface RejectionOptions {
   readonly headers?: readonly string[];
   readonly close?: boolean;
-  /** The reason stands in the body too, where one status has several. */
+  /** The body contains the reason, too, where one status has several. */
   readonly includesReason?: boolean;
 }
 
@@ -96,7 +96,9 @@ function createRejection(reason: string, status: number, message: string, option
 
 const DENIED_CHARS_MAX = 200;
 
-/** 403 of what an agent may not do; `value` is what it asked for, null where there is nothing to name. */
+/**
+ * 403 for a call that the agent may not make. `value` is the rejected call or model; null where there is none to name.
+ */
 export function createForbiddenRejection(
   what: 'call' | 'model' | 'sensitive_path' | 'unmetered',
   value: string | null,
@@ -112,20 +114,20 @@ export function createForbiddenRejection(
 const createMalformedRejection = (message: string, status = 400, reason = 'bad_request'): Rejection =>
   createRejection(reason, status, message, { close: true });
 
-/** SDKs that honour it do not retry what cannot succeed by waiting a moment. */
+/** Tells SDKs that support it not to retry a call that waiting does not fix. */
 export const NO_RETRY_HEADERS: readonly string[] = ['x-should-retry', 'false'];
 export const RETRY_SOON_HEADERS: readonly string[] = ['retry-after', '1'];
 
 export const REJECTIONS = Object.freeze({
-  notFound: createRejection('not_found', 404, 'Nothing is served here: agents call /v1/proxy/{provider}/'),
+  notFound: createRejection('not_found', 404, 'Not found: agents call /v1/proxy/{provider}/'),
   malformedRequest: createMalformedRejection('The request is malformed.'),
   malformedTarget: createMalformedRejection('The request target is malformed.'),
-  methodNotAllowed: createMalformedRejection('This method is not served.', 405, 'method_not_allowed'),
+  methodNotAllowed: createMalformedRejection('This method is not supported.', 405, 'method_not_allowed'),
   targetTooLong: createMalformedRejection('The request target is too long.', 414),
   headersTooLarge: createMalformedRejection('The request header is too large.', 431),
-  expectationFailed: createMalformedRejection('Only Expect: 100-continue is understood.', 417),
-  unsupportedTransferEncoding: createMalformedRejection('Only Transfer-Encoding: chunked is understood.', 501),
-  conflictingTokens: createRejection('bad_request', 400, 'The request carries two different gateway tokens.'),
+  expectationFailed: createMalformedRejection('Only Expect: 100-continue is supported.', 417),
+  unsupportedTransferEncoding: createMalformedRejection('Only Transfer-Encoding: chunked is supported.', 501),
+  conflictingTokens: createRejection('bad_request', 400, 'The request contains two different gateway tokens.'),
   unauthorized: createRejection('unauthorized', 401, 'The gateway token is missing, unknown, expired or revoked.'),
   agentRequired: createRejection(
     'agent_required',
@@ -137,7 +139,11 @@ export const REJECTIONS = Object.freeze({
     400,
     'Several agents of this scope have the slug in x-gateway-agent: use the id.',
   ),
-  agentOutOfScope: createRejection('agent_out_of_scope', 403, 'This gateway token may not act for the agent it names.'),
+  agentOutOfScope: createRejection(
+    'agent_out_of_scope',
+    403,
+    'This gateway token is not valid for the requested agent.',
+  ),
   paused: createRejection('paused', 403, 'This agent is paused.'),
   revoked: createRejection('revoked', 403, 'This agent is revoked.'),
   unknownProvider: createRejection('unknown_provider', 404, 'There is no such provider.'),
@@ -145,12 +151,12 @@ export const REJECTIONS = Object.freeze({
   needsCredentials: createRejection(
     'needs_credentials',
     403,
-    'The account of this provider needs its credentials set again.',
+    'The provider credential of this account must be set again.',
   ),
   contextsUnavailable: createRejection('contexts_unavailable', 503, 'The gateway token cannot be checked right now.', {
     headers: RETRY_SOON_HEADERS,
   }),
-  /** The key, agent or account of a call that had just been let in. */
+  /** The key, agent or account was revoked right after the call was admitted. */
   accessRevoked: createRejection('revoked', 403, 'Access was revoked.'),
   unsupportedContentEncoding: createRejection(
     'bad_request',
@@ -162,30 +168,35 @@ export const REJECTIONS = Object.freeze({
     400,
     'The model of a body of this content type cannot be checked.',
   ),
-  unreadableBody: createRejection('bad_request', 400, 'The body is not what its content type says.'),
+  unreadableBody: createRejection('bad_request', 400, 'The body does not match its content type.'),
   bodyTooLarge: createRejection('body_too_large', 413, 'The body is too large for its model to be checked.'),
-  bodyMemoryFull: createRejection('body_room', 503, 'There is no room to check the model of this body right now.', {
-    headers: RETRY_SOON_HEADERS,
-  }),
+  bodyMemoryFull: createRejection(
+    'body_room',
+    503,
+    'The gateway has no memory to check the model of this body now. Retry.',
+    {
+      headers: RETRY_SOON_HEADERS,
+    },
+  ),
   costNotBoundable: createForbiddenRejection(
     'unmetered',
     null,
-    'What this call costs cannot be bounded before it is made: its budget is a hard one.',
+    'The cost of this call cannot be bounded in advance, which its hard budget requires.',
   ),
   costNotReported: createForbiddenRejection(
     'unmetered',
     null,
-    'No answer states what this call costs, and the agent, its project or its organization has a budget or a limit of tokens per minute.',
+    'No response reports the cost of this call, but the agent, its project or its organization has a budget or a limit of tokens per minute.',
   ),
   costUnbounded: createForbiddenRejection(
     'unmetered',
     null,
-    'Nothing bounds what this call costs, and its budget is a hard one. State max_tool_calls, or max_uses of each tool that the provider runs; stored prompts, background answers, and tools of other servers are refused.',
+    'Nothing bounds the cost of this call, which its hard budget requires. Set max_tool_calls, or max_uses of each tool that the provider runs; stored prompts, background responses, and tools of other servers are rejected.',
   ),
   invalidOutputMaximum: createRejection(
     'bad_request',
     400,
-    'The maximum of output tokens, and the number of answers, must be given once, as an integer; at most 10 000 tools, and 250 000 strings and objects, are read.',
+    'The maximum of output tokens and the number of answers must each be given once, as an integer. At most 10 000 tools and 250 000 strings and objects are read.',
   ),
   limitsUnavailable: createRejection('limits_unavailable', 503, 'Limits cannot be checked right now.', {
     headers: RETRY_SOON_HEADERS,
@@ -199,7 +210,7 @@ export const REJECTIONS = Object.freeze({
     headers: RETRY_SOON_HEADERS,
     includesReason: true,
   }),
-  orgConcurrencyExceeded: createRejection('org_inflight', 503, 'The organization has too many calls under way.', {
+  orgConcurrencyExceeded: createRejection('org_inflight', 503, 'The organization has too many calls in flight.', {
     headers: RETRY_SOON_HEADERS,
     includesReason: true,
   }),
@@ -207,10 +218,10 @@ export const REJECTIONS = Object.freeze({
     headers: RETRY_SOON_HEADERS,
     close: true,
   }),
-  spoolFull: createRejection('spool_full', 503, 'The gateway cannot book usage right now.', {
+  spoolFull: createRejection('spool_full', 503, 'The gateway cannot record usage right now.', {
     headers: ['retry-after', '5'],
   }),
-  websocketUnmetered: createRejection('websocket', 501, 'This provider does not pass WebSocket connections.'),
+  websocketUnmetered: createRejection('websocket', 501, 'WebSocket connections to this provider are not supported.'),
   upstreamUnreachable: createRejection('upstream_unreachable', 502, 'The provider could not be reached.'),
   upstreamTimeout: createRejection('upstream_timeout', 504, 'The provider did not answer in time.'),
   egressBlocked: createRejection('egress_refused', 502, 'The address of this provider is not allowed.', {
@@ -219,32 +230,32 @@ export const REJECTIONS = Object.freeze({
   loopDetected: createRejection(
     'loop',
     508,
-    'This call came back to the gateway: the address of the provider leads here. Set its own address.',
+    'Loop detected: the base URL of this provider points to the gateway. Set the URL of the provider itself.',
     { headers: NO_RETRY_HEADERS },
   ),
   requestNotForwardable: createRejection('bad_request', 400, 'The request cannot be forwarded to this provider.'),
-  presignedUrlExpired: createRejection('presigned_over', 403, 'The presigned URL is over.'),
+  presignedUrlExpired: createRejection('presigned_over', 403, 'The presigned URL has expired.'),
   internal: createRejection('internal', 500, 'Internal error.', { close: true }),
 });
 
-/** 503 of a circuit that is open, or whose probe places are taken. `openUntilMs` 0: try again in a second. */
+/** 503 of an open breaker, or of one without a free probe lease. `openUntilMs` 0: retry in a second. */
 export function createCircuitOpenRejection(openUntilMs: number, nowMs: number): Rejection {
   const seconds = computeRetryAfterSec(openUntilMs / 1000, nowMs, 3600);
-  return createRejection('circuit_open', 503, 'The provider is failing: calls to it are stopped for a moment.', {
+  return createRejection('circuit_open', 503, 'The provider is failing: its circuit breaker is open. Retry later.', {
     headers: ['retry-after', String(seconds)],
   });
 }
 
-/** 429 of an address that asked about too many tokens that do not exist. */
+/** 429 for a client network with too many unknown tokens. */
 export function createUnknownTokensRejection(waitSec: number): Rejection {
-  const message = 'Too many unknown gateway tokens came from this address.';
+  const message = 'Too many requests with unknown gateway tokens from this address.';
   const reason = 'unknown_tokens';
   const body = JSON.stringify({ error: message, message, reason });
   const headers = ['retry-after', String(waitSec)];
   return { reason, status: 429, statusLine: statusLine(429), message, body, headers, closesConnection: false };
 }
 
-/** Whole seconds from now, at least 1 and at most `secondsMax`. */
+/** Whole seconds from now until `atSec`, at least 1 and at most `secondsMax`. */
 export function computeRetryAfterSec(atSec: number, nowMs: number, secondsMax: number): number {
   return Math.min(secondsMax, Math.max(1, Math.ceil(atSec - nowMs / 1000)));
 }

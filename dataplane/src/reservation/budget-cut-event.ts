@@ -1,17 +1,17 @@
-/** The last event of a stream that ends because its budget carries no more, as the provider itself reports an error. */
+/** The last event of a stream whose budget has no room for a larger reservation, in the provider's own error format. */
 
 import type { RoutedExchange } from '../call/exchange.js';
 import { normalizePath } from '../metering/reading/token-estimates.js';
 
 const BUDGET_CUT_CODE = 'budget_cut';
-const BUDGET_CUT_MESSAGE = 'The budget of this agent carries no more of this answer';
+const BUDGET_CUT_MESSAGE = 'The budget of this agent does not cover the rest of this response';
 const error = { message: BUDGET_CUT_MESSAGE, type: BUDGET_CUT_CODE, param: null, code: BUDGET_CUT_CODE };
 
 const encodeSseEvent = (name: string, data: object): Buffer =>
   Buffer.from(`${name === '' ? '' : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`);
 
 const CHAT_COMPLETIONS_EVENT = encodeSseEvent('', { error });
-// Members for both kinds of reader: of the documented event, and of the error object that older ones look for.
+// Fields for both kinds of client: of the documented event, and of the error object that older clients read.
 const RESPONSES_API_EVENT = encodeSseEvent('error', {
   type: 'error',
   sequence_number: 0,

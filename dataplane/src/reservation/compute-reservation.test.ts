@@ -1,4 +1,4 @@
-/** With a hard budget a call is let in only when its body says what it may cost at most. */
+/** With a hard budget, a call is admitted only when its body bounds its cost. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createContext, createUpstream, GATEWAY_TOKEN, ProxyFixture } from '../call/testing/proxy-fixture.js';
 import { connectRaw, RawUpstream } from '../call/testing/raw-peer-fixture.js';
@@ -30,7 +30,7 @@ function budgeted(usageFormat: 'openai' | 'none', usesBudget = true): void {
   gateway.lookup = { context: createContext([account], { agentLimits: terms }), rejection: null };
 }
 
-/** Status and document of a refusal; null: the call has reached the provider. */
+/** Status and body of a rejection; null: the call has reached the provider. */
 async function refused(path: string, body: object | string): Promise<[number, Record<string, unknown>] | null> {
   const text = typeof body === 'string' ? body : JSON.stringify({ model: 'gpt-5', ...body });
   const seen = upstream.connections.length;
@@ -53,21 +53,21 @@ const CHAT = '/v1/chat/completions';
 const UNMETERED = [403, expect.objectContaining({ denied: 'unmetered' })];
 
 test.each([
-  ['a call that nobody knows', '/v1/something', {}, UNMETERED],
+  ['an unknown call', '/v1/something', {}, UNMETERED],
   ['a batch', '/v1/messages/batches', { requests: [] }, UNMETERED],
   ['a model in the path', '/deployments/gpt-5/chat', {}, UNMETERED],
   ['an answer made in the background', CHAT, { background: true }, UNMETERED],
   ['a maximum that is no number', CHAT, { max_tokens: 'many' }, [400, expect.anything()]],
   ['two maxima', CHAT, { max_tokens: 5, max_completion_tokens: 6 }, [400, expect.anything()]],
   ['a body that is none', CHAT, 'model=gpt-5', [400, expect.anything()]],
-])('bound: %s is refused, and consumes nothing', async (_what, path, body, refusal) => {
+])('reservation: rejects %s, and consumes nothing', async (_what, path, body, refusal) => {
   expect(await refused(path, body)).toEqual(refusal);
   expect([gateway.admissions.length, gateway.bounded.length]).toEqual([0, 0]);
   budgeted('openai', false);
-  expect(await refused(path, body)).toBeNull(); // without a hard budget nobody asks
+  expect(await refused(path, body)).toBeNull(); // without a hard budget the cost needs no bound
 });
 
-test('bound: all of the body, the stated maximum, else the agent’s, for each answer that is wanted', async () => {
+test('reservation: covers the whole body and the stated or the agent’s maximum for each requested answer', async () => {
   const bodies = [{ max_tokens: 7 }, {}, { max_completion_tokens: 7, n: 3 }, { n: 2 }];
   for (const body of bodies) expect(await refused(CHAT, body)).toBeNull();
   const tokensIn = bodies.map((body) => JSON.stringify({ model: 'gpt-5', ...body }).length);
@@ -76,7 +76,7 @@ test('bound: all of the body, the stated maximum, else the agent’s, for each a
   );
 });
 
-test('bound: what costs per call counts as often as a call can say', async () => {
+test('reservation: covers per-unit prices as often as one call can use them', async () => {
   budgeted('none');
   expect(await refused('/emails/batch', {})).toBeNull();
   expect(gateway.bounded).toMatchObject([{ model: null, tokensIn: 0, tokensOut: 0, units: 100 }]);
@@ -98,7 +98,7 @@ test.each<[string, Parameters<typeof createTestLimits>[0], boolean]>([
   ['a budget of its project', { projectBudgetNanos: 5 }, true],
   ['a budget of its organization', { orgBudgetNanos: 5 }, true],
   ['a limit of tokens', { tpmLimit: 1_000 }, true],
-])('unseen: with %s, calls whose cost no answer states are refused: %s', async (_what, limits, isLimited) => {
+])('unmetered: with %s, rejects calls whose cost no response reports: %s', async (_what, limits, isLimited) => {
   const given = (modelCalls: { call: string; at: string }[], custom = false): void => {
     const account = createUpstream(upstream.origin, { usageFormat: 'openai', modelCalls, isCustom: custom });
     const terms = createTestLimits({ agentId: 'agent-1', ...limits });
@@ -110,9 +110,9 @@ test.each<[string, Parameters<typeof createTestLimits>[0], boolean]>([
   expect(await refused('/v1/something', {})).toEqual(isLimited ? UNMETERED : null);
   expect(await refused(CHAT, {})).toBeNull();
   expect(await refused('/v1/batches', {})).toEqual(isHard ? UNMETERED : null);
-  given([RUNS, ...SEEN], true); // of a custom provider its format's own
+  given([RUNS, ...SEEN], true); // a custom provider: only the calls of its format are metered
   expect(await refused('/v1/threads/thread_1/runs', {})).toEqual(isLimited ? UNMETERED : null);
   expect(await refused('/v1/rerank', {})).toEqual(isHard ? UNMETERED : null);
-  given(SEEN); // of a control plane of an older version
+  given(SEEN); // a control plane of an older version
   expect(await refused('/v1/something', {})).toEqual(isHard ? UNMETERED : null);
 });

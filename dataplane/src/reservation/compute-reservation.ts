@@ -1,4 +1,4 @@
-/** The upper bound of what a call may cost, which a hard budget reserves before it goes upstream. */
+/** Computes the upper bound of a call's cost, which a hard budget reserves before the call goes upstream. */
 
 import type { CallMetering } from '../call/call-metering.js';
 import type { ReservedOutput, RoutedExchange } from '../call/exchange.js';
@@ -18,19 +18,19 @@ import { maxOutputImageTokens } from '../pricing/max-image-tokens.js';
 import { createBodyProblemRejection } from '../rejection/body-rejections.js';
 import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
 
-/** Formats whose calls cost what their bodies say. */
+/** Formats in which the body decides the cost of a call. */
 const METERED_FORMATS: ReadonlySet<string> = new Set(['openai', 'anthropic']);
-/** Where nothing is metered; a batch of e-mails has at most so many. */
+/** For providers without metering; a batch of e-mails has at most 100 units. */
 const UNMETERED_CALL: MaxCostInput = { ...CALL_WITHOUT_MODEL, units: 100 };
 /**
- * A character can be spoken for a second and more (a digit, at a quarter of the speed), and a second is 21 tokens
- * (metering/estimate.ts).
+ * A spoken character takes up to a second or more (a digit at a quarter of the speed), and a second is 21 tokens
+ * (metering/reading/token-estimates.ts).
  */
 const SPOKEN_TOKENS_PER_BYTE = 32;
 
 /**
- * Before the body: refuses what a budget, or a limit of tokens, would not see. With a hard budget it also refuses what
- * cannot be bounded, and sets the body's reader where it must be read. Null: go on.
+ * Runs before the body arrives. Rejects calls whose cost a budget or token limit would not see. With a hard budget it
+ * also rejects calls whose cost cannot be bounded, and sets the reader of a body that must be read. Null: continue.
  */
 export function planReservation(exchange: RoutedExchange): Rejection | null {
   const { context, upstream, target } = exchange.routed;
@@ -51,7 +51,10 @@ export function planReservation(exchange: RoutedExchange): Rejection | null {
   return null;
 }
 
-/** Nano-dollars, or why the call cannot be admitted. Once the body is here; 0 without a hard budget. Sets heldOutput. */
+/**
+ * Returns nano-dollars, or why the call cannot be admitted; 0 without a hard budget. Runs when the body is complete.
+ * Sets `reservedOutput`.
+ */
 export function computeReservation(
   exchange: RoutedExchange,
   metering: Pick<CallMetering, 'maxCostNanos'>,
@@ -114,14 +117,16 @@ export function computeReservation(
   return nanos;
 }
 
-/** Where the request states no maximum. */
+/** Default output tokens of a request that states no maximum. */
 function defaultOutputTokensMax(path: string, bodyBytes: number, tokensMax: number): number {
-  if (isImagePath(path)) return 0; // by the image
+  if (isImagePath(path)) return 0; // priced per image
   if (/\/(?:embeddings|moderations)$/.test(path)) return 0;
   return isSpeechPath(path) ? Math.max(tokensMax, bodyBytes * SPOKEN_TOKENS_PER_BYTE) : tokensMax;
 }
 
-/** What an output token beyond those that are held may cost at most, nano-dollars (a fraction as a rule); 0: it is free. */
+/**
+ * Highest price of one output token beyond the reserved ones, in nano-dollars, usually a fraction; 0: output is free.
+ */
 export function computeOutputNanosPerToken(
   exchange: RoutedExchange,
   { call }: ReservedOutput,

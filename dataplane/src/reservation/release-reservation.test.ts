@@ -1,4 +1,4 @@
-/** What a call has reserved of a hard budget is given back once, whichever way it ends. */
+/** A reservation is released exactly once, however its call ends. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import {
   createContext,
@@ -34,7 +34,7 @@ async function called(): Promise<RawPeer> {
 
 const givenBack = () => gateway.settlements.map(({ reservationNanos: holdNanos, costNanos }) => [holdNanos, costNanos]);
 
-test('hold: an answer that cost nothing gives it back', async () => {
+test('reservation: is released by a response without cost', async () => {
   const agent = await called();
   (await upstream.connection()).send('HTTP/1.1 204 No Content\r\n\r\n');
   await agent.waitForText('HTTP/1.1 204 ');
@@ -43,7 +43,7 @@ test('hold: an answer that cost nothing gives it back', async () => {
   expect(givenBack()).toEqual([[HOLD, 0]]);
 });
 
-test('hold: an answer that cost something gives it back with the cost, and what is above it is seen', async () => {
+test('reservation: is replaced by the cost, and the excess is reported', async () => {
   gateway.costNanos = HOLD + 3;
   const agent = await called();
   (await upstream.connection()).send('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
@@ -51,7 +51,7 @@ test('hold: an answer that cost something gives it back with the cost, and what 
   expect([givenBack(), gateway.exceeded]).toEqual([[[HOLD, HOLD + 3]], [3]]);
 });
 
-test('hold: an agent that leaves while the store is asked gives it back, and nothing is called', async () => {
+test('reservation: is released when the agent disconnects during admission, and no call is made', async () => {
   const held: (() => void)[] = [];
   gateway.pendingAdmissions = held;
   const agent = await called();
@@ -64,7 +64,7 @@ test('hold: an agent that leaves while the store is asked gives it back, and not
   expect([gateway.records.length, upstream.connections.length]).toEqual([0, 0]);
 });
 
-test('hold: a call that is revoked behind its admission gives it back, and nothing is called', async () => {
+test('reservation: is released when access is revoked after admission, and no call is made', async () => {
   gateway.admitLater = true;
   gateway.onAdmit = () => gateway.server.sessionRevoker.revokeMatching(() => true);
   const agent = await called();
@@ -73,7 +73,7 @@ test('hold: a call that is revoked behind its admission gives it back, and nothi
   expect([gateway.records.length, upstream.connections.length]).toEqual([0, 0]);
 });
 
-test.each([false, true])('hold: a call that is refused has none to give back (later: %s)', async (later) => {
+test.each([false, true])('reservation: a rejected call has none to release (later: %s)', async (later) => {
   gateway.admission = { ...createRejectedAdmission('budget', 0), reservationNanos: HOLD };
   gateway.admitLater = later;
   const agent = await called();
@@ -81,7 +81,7 @@ test.each([false, true])('hold: a call that is refused has none to give back (la
   expect(givenBack()).toEqual([]);
 });
 
-test('hold: an agent that leaves in the middle of its answer gives it back', async () => {
+test('reservation: is released when the agent disconnects during the response', async () => {
   const agent = await called();
   const provider = await upstream.connection();
   provider.send('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf');

@@ -1,4 +1,4 @@
-/** A hard budget reserves what a call can cost at most, and lets ordinary calls pass. */
+/** A hard budget reserves the most that a call can cost, and admits ordinary calls. */
 import { expect, test } from 'vitest';
 import { computeReservationFor, type ReservationRequest } from '../call/testing/reservation-fixture.js';
 import { createTestPdf } from '../scan/media/testing/pdf-fixture.js';
@@ -21,7 +21,7 @@ const chat = (content: unknown, more: object = {}): ReservationRequest =>
 const responses = (input: unknown, more: object = {}): ReservationRequest =>
   openai('/v1/responses', { model: 'gpt-5', max_output_tokens: 1_000, input, ...more });
 
-/** What it costs when the model reads a window of tokens, nano-dollars. */
+/** Price of a full context window of input tokens, nano-dollars. */
 const GPT_5_WINDOW = 400_000 * 1_250;
 const SONNET_WINDOW = 1_000_000 * 3_000;
 
@@ -178,7 +178,7 @@ test.each<[string, ReservationRequest, number]>([
 test.each([
   ['the fast tier', chat('x'), chat('x', { service_tier: 'priority' })],
   ['the fast speed', messages('x'), messages('x', { speed: 'fast' })],
-])('reservation: %s costs as much however it is spelled', (_what, usual, fast) => {
+])('reservation: %s costs the same in any JSON spelling', (_what, usual, fast) => {
   const body = JSON.stringify(fast.body);
   const spelled = body.replace(
     /"(priority|fast)"/,
@@ -189,7 +189,7 @@ test.each([
   expect(computeReservationFor({ ...fast, body: spelled })).toBeGreaterThanOrEqual(Number(computeReservationFor(fast)));
 });
 
-test('reservation: a member is read however it is spelled', () => {
+test('reservation: reads a member in any JSON spelling', () => {
   const body =
     '{"model":"gpt-5","max_output_tokens":9,"input":[{"role":"user","content":[{"type":"input_file","FILE\\u005fid":"f"}]}]}';
   expect(computeReservationFor(openai('/v1/responses', body))).toBeGreaterThanOrEqual(GPT_5_WINDOW);
@@ -206,10 +206,10 @@ test.each([
   ['code without a maximum', messages('x', { tools: [{ type: 'code_execution_20250825', name: 'code' }] })],
   ['images that a tool draws', responses('x', { tools: [{ type: 'image_generation' }], max_tool_calls: 1 })],
   ['tools of other servers', messages('x', { mcp_servers: [{ type: 'url', url: 'https://a', name: 'a' }] })],
-  ['a tool that nobody knows', responses('x', { tools: [{ type: 'new' }], max_tool_calls: 1 })],
-  ['agents that make further agents', responses('x', { multi_agent: { enabled: true } })],
+  ['an unknown tool', responses('x', { tools: [{ type: 'new' }], max_tool_calls: 1 })],
+  ['agents that create agents', responses('x', { multi_agent: { enabled: true } })],
   ['an answer later', responses('x', { background: true })],
-])('reservation: refused, because nothing bounds it: %s', (_what, call) => {
+])('reservation: rejects an unbounded call: %s', (_what, call) => {
   expect(computeReservationFor(call)).toBe('unmetered');
 });
 
@@ -251,7 +251,7 @@ const itemLoop = [
   { type: 'function_call_output', call_id: 'call_1', output: text(2_000) },
 ];
 
-/** With what an ordinary call reserves; the report of this table is in the log of the test. */
+/** Ordinary calls; the test logs the reservation of each. */
 const ORDINARY: readonly [string, ReservationRequest][] = [
   ...[
     'gpt-4o',
@@ -321,7 +321,7 @@ const ORDINARY: readonly [string, ReservationRequest][] = [
   ],
 ];
 
-test('reservation: ordinary calls fit into a dollar', () => {
+test('reservation: ordinary calls reserve less than a dollar', () => {
   const table = ORDINARY.map(([what, call]) => [what, computeReservationFor(call)] as const);
   if (process.env.SHOW_RESERVATIONS) {
     for (const [what, nanos] of table) console.log(`$${(Number(nanos) / DOLLAR).toFixed(4)}  ${what}`);
@@ -329,7 +329,7 @@ test('reservation: ordinary calls fit into a dollar', () => {
   expect(table.filter(([, nanos]) => typeof nanos !== 'number' || nanos > DOLLAR || nanos <= 0)).toEqual([]);
 });
 
-test('reservation: images by the model, however it is named, and each page of a PDF as a full one', () => {
+test('reservation: prices images by any name of the model, and each PDF page as a full one', () => {
   const image = { type: 'image_url', image_url: { url: 'https://a/b' } };
   const nanos = (model: string): number => Number(computeReservationFor(chat([image], { model })));
   expect(nanos('ft:gpt-4o-mini:acme::1')).toBeGreaterThanOrEqual(48_169 * 300);
@@ -341,7 +341,7 @@ test('reservation: images by the model, however it is named, and each page of a 
   expect(computeReservationFor(messages([document]))).toBeGreaterThanOrEqual(10 * (3_000 + 4_784) * 3_000);
 });
 
-test('reservation: each tool is framed', () => {
+test('reservation: adds the framing of each tool', () => {
   const tools = Array.from({ length: 100 }, (_, i) => ({ name: `t${i}`, input_schema: {} }));
   const more =
     Number(computeReservationFor(messages('x', { tools }))) -
@@ -362,7 +362,7 @@ const sound = (model: string, file: string): ReservationRequest => ({
   },
 });
 
-test('reservation: recordings by their length; one that does not say it never fits a price by the second', () => {
+test('reservation: prices recordings by their length; one without a length is never affordable at a price per second', () => {
   const mp3 = `\xff\xfb\x90\x64${'\0'.repeat(413)}`.repeat(2_300); // a minute
   expect(computeReservationFor(sound('whisper-1', mp3))).toBeGreaterThanOrEqual(6_000_000);
   expect(computeReservationFor(sound('whisper-1', mp3))).toBeLessThan(7_000_000);

@@ -1,16 +1,16 @@
-/** How much of its hold a streamed answer has used, and how much more it would need. */
+/** Measures how much of its reservation a streamed response has used, and how much more it needs. */
 
 import type { ReservedOutput } from '../call/exchange.js';
 import type { UsageMeter } from '../metering/reading/usage-meter.js';
 
-/** A maximum that nobody stated is a guess, and pieces of an answer are a guess at its tokens. */
+/** Without a stated maximum the reservation is an estimate, and so are the tokens of the chunks seen. */
 const USED_RATIO = 0.75;
 const GROWTH_RATIO = 0.25;
-/** Pieces without a token that come with an answer, such as the one that says why it ended. */
+/** Chunks without a token in each answer, such as the one with the finish reason. */
 const EMPTY_CHUNKS = 2;
-/** No provider puts more tokens into fewer bytes. */
+/** No provider sends more tokens in fewer bytes. */
 const BYTES_PER_TOKEN_MIN = 4;
-/** Of an answer that has no lines. */
+/** Check interval of a response without lines, bytes. */
 const CHECK_INTERVAL_BYTES = 256;
 const LF = 0x0a;
 
@@ -23,24 +23,24 @@ export class ReservationMeter {
   #tokensReserved: number;
   #tokensUsable: number;
 
-  /** `nanosPerToken`: more than 0. `byLines`: a piece of the answer ends where a line does. */
+  /** `nanosPerToken`: above 0. `byLines`: a chunk of the response ends at a line end. */
   constructor(meter: UsageMeter, held: ReservedOutput, nanosPerToken: number, byLines: boolean) {
     this.#meter = meter;
     this.#nanosPerToken = nanosPerToken;
     this.#endsAtLines = byLines;
-    // A maximum that is stated is the provider's own: what obeys it needs no more, and uses all of it.
+    // The provider enforces a stated maximum, so a response that obeys it may use the whole reservation.
     this.#usedRatio = held.isStatedByRequest ? 1 : USED_RATIO;
     this.#emptyChunks = held.isStatedByRequest ? EMPTY_CHUNKS * (1 + held.answerCount) : 0;
     this.#tokensReserved = held.tokens;
     this.#tokensUsable = this.#usableTokens(held.tokens);
   }
 
-  /** More must be held before another byte passes. */
+  /** The reservation must grow before another byte is forwarded. */
   get isExhausted(): boolean {
     return this.#meter.tokensOutSeen > this.#tokensUsable;
   }
 
-  /** Up to where the bytes from `at` on can pass before {@link isExhausted} is asked. */
+  /** Offset up to which bytes from `at` on can be forwarded before {@link isExhausted} must be checked. */
   nextCheckOffset(chunk: Buffer, at: number): number {
     const tokensMax = (chunk.length - at) / BYTES_PER_TOKEN_MIN;
     if (this.#meter.tokensOutSeen + tokensMax <= this.#tokensUsable) return chunk.length;
@@ -49,7 +49,7 @@ export class ReservationMeter {
     return lineEnd === -1 ? chunk.length : lineEnd + 1;
   }
 
-  /** What to ask for, nano-dollars: a quarter of the hold, and never less than what has been seen needs. */
+  /** Nano-dollars to request: a quarter of the reservation, and at least what the tokens seen so far need. */
   computeGrowthNanos(holdNanos: number): number {
     const tokensNeeded = Math.ceil((this.#meter.tokensOutSeen - this.#emptyChunks) / this.#usedRatio);
     const needed = (tokensNeeded - this.#tokensReserved) * this.#nanosPerToken;

@@ -26,12 +26,12 @@ import { PriceTable } from '../pricing/price-table.js';
 
 const metering = () =>
   new ProviderMetering(new PriceTable(() => Date.parse('2026-11-20')), { appendDeferredUsage: () => {} }, 1e6);
-/** Of gpt-5-mini, nano-dollars. */
+/** Price of one output token of gpt-5-mini, nano-dollars. */
 const TOKEN_OUT_NANOS = 2_000;
 
 let provider: Server;
 let gateway: ProxyFixture;
-/** Answers the next request. */
+/** Responds to the next request. */
 let answer: (response: ServerResponse) => void;
 let providerLost: boolean;
 
@@ -70,7 +70,7 @@ async function restart(...how: Parameters<typeof start>): Promise<void> {
 interface Got {
   readonly body: string;
   readonly status: number;
-  /** The connection broke before the answer's end. */
+  /** The connection broke before the end of the response. */
   readonly broken: boolean;
 }
 
@@ -102,11 +102,11 @@ function begin(path = '/v1/chat/completions', body: object = {}, agent?: Agent) 
 
 const call = (...of: Parameters<typeof begin>): Promise<Got> => begin(...of).got;
 
-/** As many pieces of a chat answer as there are words. */
+/** A chat response has one chunk for each word. */
 const words = (count: number): string[] => Array.from({ length: count }, (_, i) => ` w${i}`);
 const chat = (count: number): Buffer => chatStream({ texts: words(count), includeUsage: true });
 const sse = (response: ServerResponse): ServerResponse => {
-  response.setHeader('content-type', 'text/event-stream').flushHeaders(); // its length is not known
+  response.setHeader('content-type', 'text/event-stream').flushHeaders(); // without a content-length
   return response;
 };
 const pieces = (body: string): number => body.split('"content":" w').length - 1;
@@ -114,7 +114,7 @@ const heldNanos = (): number =>
   gateway.admissions[0]!.reservationNanos + gateway.growths.reduce((sum, nanos) => sum + nanos, 0);
 
 describe('budget cut', () => {
-  test('a stream that outgrows its hold ends with an error event, and is booked as far as it came', async () => {
+  test('a stream that exceeds its reservation ends with an error event, and its forwarded part is billed', async () => {
     answer = (response) => sse(response).end(chat(500)); // in one write
     const { body, broken, status } = await call();
     expect({ broken, status }).toEqual({ broken: false, status: 200 });
@@ -122,7 +122,7 @@ describe('budget cut', () => {
       /\n\ndata: {"error":{"message":"[^"]+","type":"budget_cut","param":null,"code":"budget_cut"}}\n\n$/,
     );
     expect(body).not.toContain('[DONE]');
-    // Three quarters of 40 tokens, and the piece that says that they are used up.
+    // Three quarters of 40 tokens, and the chunk that shows that they are used up.
     expect(pieces(body)).toBe(31);
     expect(gateway.growths).toHaveLength(1);
     const [record] = gateway.records;
@@ -134,7 +134,7 @@ describe('budget cut', () => {
     expect(gateway.exceeded).toEqual([]);
   });
 
-  test('the upstream call ends with it', async () => {
+  test('aborts the upstream call', async () => {
     answer = (response) => {
       sse(response).write(chat(60).subarray(0, -30));
     };
@@ -142,9 +142,9 @@ describe('budget cut', () => {
     await waitUntil(() => providerLost);
   });
 
-  test('the beginning of an echoed credential at the cut does not leave', async () => {
+  test('does not send the beginning of an echoed credential at the cut', async () => {
     answer = (response) => {
-      // Where lines end with CR alone, a read passes as a whole.
+      // Where lines end with CR only, one read is forwarded as a whole.
       const events = chatStream({ texts: words(60), includeUsage: false, newline: '\r' }).toString();
       const echo = `data: {"echo":"${PROVIDER_KEY.slice(0, -4)}`;
       sse(response).write(events.slice(0, events.indexOf('data: [DONE]')) + echo);
@@ -154,7 +154,7 @@ describe('budget cut', () => {
     expect(body).not.toContain(PROVIDER_KEY.slice(0, 4));
   });
 
-  test('the agent’s connection carries its next call', async () => {
+  test('the agent’s connection stays usable', async () => {
     answer = (response) => sse(response).end(chat(500));
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     await begin('/v1/chat/completions', {}, agent).got;
@@ -164,7 +164,7 @@ describe('budget cut', () => {
     agent.destroy();
   });
 
-  test('as long as its budget carries it, it grows by a quarter and loses nothing', async () => {
+  test('grows the reservation by a quarter and loses no bytes while the budget allows', async () => {
     gateway.growthsMax = 100;
     answer = (response) => sse(response).end(chat(500));
     const { body } = await call();
@@ -177,7 +177,7 @@ describe('budget cut', () => {
     expect(gateway.settlements[0]!.reservationNanos).toBe(heldNanos());
   });
 
-  test('whatever is granted, and however the stream is cut into chunks, what passed is what is held at most', async () => {
+  test('never forwards more than is reserved, for any grants and chunk sizes', async () => {
     const stream = chat(300);
     await fc.assert(
       fc.asyncProperty(fc.nat(12), fc.array(fc.nat(stream.length), { maxLength: 12 }), async (growthsMax, cuts) => {
@@ -211,7 +211,7 @@ describe('budget cut', () => {
     );
   }, 30_000);
 
-  test('a stated maximum that the provider obeys needs no more than is held, down to the last piece', async () => {
+  test('a stated maximum that the provider obeys needs no growth', async () => {
     answer = (response) => sse(response).end(chat(40));
     const { body } = await call('/v1/chat/completions', { max_completion_tokens: 40 });
     expect(body).toContain('[DONE]');
@@ -219,21 +219,21 @@ describe('budget cut', () => {
     expect(gateway.records[0]).toMatchObject({ error: '' });
   });
 
-  test('one that it does not obey is cut, too', async () => {
+  test('cuts a response that exceeds its stated maximum', async () => {
     answer = (response) => sse(response).end(chat(500));
     const { body } = await call('/v1/chat/completions', { max_completion_tokens: 40 });
     expect(body).toContain('budget_cut');
     expect(gateway.settlements[0]!.costNanos).toBeLessThanOrEqual(gateway.admissions[0]!.reservationNanos);
   });
 
-  test('several answers share what is held for all of them', async () => {
+  test('several answers share one reservation', async () => {
     answer = (response) => sse(response).end(chat(100));
     const { body } = await call('/v1/chat/completions', { max_completion_tokens: 40, n: 3 });
     expect(body).toContain('[DONE]');
     expect(gateway.growths).toEqual([]);
   });
 
-  test('a soft budget asks for nothing', async () => {
+  test('a soft budget reserves nothing', async () => {
     await restart({ hardBudget: false });
     answer = (response) => sse(response).end(chat(500));
     expect((await call()).body).toContain('[DONE]');
@@ -241,7 +241,7 @@ describe('budget cut', () => {
     expect(gateway.settlements[0]).toMatchObject({ reservationNanos: 0 });
   });
 
-  test('hidden reasoning is seen when it is reported: booked, counted as above the hold, and nothing is cut for it', async () => {
+  test('hidden reasoning is billed when reported, counted as above the reservation, and not cut', async () => {
     answer = (response) => sse(response).end(chat(20)); // 300 tokens by its usage
     const { body } = await call();
     expect(body).toContain('[DONE]');
@@ -251,7 +251,7 @@ describe('budget cut', () => {
     expect(gateway.exceeded).toEqual([costNanos - holdNanos]);
   });
 
-  test('a report that more follows counts as seen', async () => {
+  test('an interim usage report counts as seen tokens', async () => {
     const head = '{"id":"c","object":"chat.completion.chunk","created":1,"model":"gpt-5-mini"';
     const reports = Array.from({ length: 100 }, (_, i) => {
       const usage = `{"prompt_tokens":5,"completion_tokens":${i + 1},"total_tokens":${i + 6}}`;
@@ -260,12 +260,12 @@ describe('budget cut', () => {
     answer = (response) => sse(response).end(reports.join(''));
     const { body } = await call();
     expect(body).toContain('budget_cut');
-    // By the report: one more than was seen.
+    // Per the report: one more than was seen.
     expect(gateway.records[0]).toMatchObject({ error: 'budget_cut', tokensOut: 32 });
   });
 });
 
-describe('budget cut: each format has its own last word', () => {
+describe('budget cut: each format has its own last event', () => {
   test('responses', async () => {
     answer = (response) => sse(response).end(responsesStream(words(500)));
     const { body } = await call('/v1/responses', { input: 'x' });
@@ -291,7 +291,7 @@ describe('budget cut: each format has its own last word', () => {
     expect(gateway.records[0]).toMatchObject({ error: 'budget_cut', usageSource: 'partial' });
   });
 
-  test('messages of a stated maximum, in long pieces, are not cut for what their bytes look like', async () => {
+  test('does not cut messages of a stated maximum for the size of their chunks', async () => {
     await restart({}, 'anthropic');
     answer = (response) => sse(response).end(messagesStream(Array.from({ length: 50 }, () => 'x'.repeat(400))));
     const { body } = await call('/v1/messages', { model: 'claude-haiku-4-5', max_tokens: 60 });
@@ -299,7 +299,7 @@ describe('budget cut: each format has its own last word', () => {
     expect(gateway.growths).toEqual([]);
   });
 
-  test('speech breaks off', async () => {
+  test('speech: the connection breaks', async () => {
     answer = (response) => response.setHeader('content-type', 'audio/mpeg').end(Buffer.alloc(8_000_000));
     const { broken } = await call('/v1/audio/speech', { model: 'gpt-4o-mini-tts', input: 'x' });
     expect(broken).toBe(true);
@@ -307,7 +307,7 @@ describe('budget cut: each format has its own last word', () => {
     expect(gateway.settlements[0]!.costNanos).toBeLessThanOrEqual(gateway.admissions[0]!.reservationNanos);
   });
 
-  test('a compressed stream breaks off', async () => {
+  test('a compressed stream: the connection breaks', async () => {
     answer = (response) => {
       sse(response.setHeader('content-encoding', 'gzip')).write(gzipSync(chat(5_000)));
       const more = setInterval(() => response.write(gzipSync(chat(50))), 5);
@@ -319,7 +319,7 @@ describe('budget cut: each format has its own last word', () => {
     expect(gateway.records[0]).toMatchObject({ error: 'budget_cut' });
   });
 
-  test('an answer of a known length breaks off', async () => {
+  test('a response of known length: the connection breaks', async () => {
     answer = (response) => response.setHeader('content-type', 'text/event-stream').end(responsesStream(words(500)));
     const { broken } = await call('/v1/responses', { input: 'x' });
     expect(broken).toBe(true);
@@ -327,12 +327,12 @@ describe('budget cut: each format has its own last word', () => {
   });
 });
 
-describe('budget cut: while the store is asked', () => {
+describe('budget cut: while growth is pending', () => {
   beforeEach(() => {
     gateway.pendingGrowths = [];
   });
 
-  test('nothing passes; what had come is passed on when it is granted, the end with it', async () => {
+  test('forwards nothing; forwards buffered bytes and the end after the grant', async () => {
     answer = (response) => sse(response).end(chat(60));
     const { got } = begin();
     await waitUntil(() => gateway.pendingGrowths!.length === 1);
@@ -343,7 +343,7 @@ describe('budget cut: while the store is asked', () => {
     clearInterval(grants);
   });
 
-  test.each([true, false])('an agent that leaves leaves nothing reserved; granted later: %s', async (granted) => {
+  test.each([true, false])('a disconnected agent leaves nothing reserved; granted later: %s', async (granted) => {
     answer = (response) => void sse(response).write(chat(60));
     const { request, got } = begin();
     got.catch(() => {});
@@ -359,7 +359,7 @@ describe('budget cut: while the store is asked', () => {
     await waitUntil(() => providerLost);
   });
 
-  test('an upstream that dies breaks the answer off, and a grant that comes later is given back', async () => {
+  test('a failed upstream breaks the response, and a later grant is released', async () => {
     let die: () => void = () => {};
     answer = (response) => {
       sse(response).write(chat(60));
@@ -378,7 +378,7 @@ describe('budget cut: while the store is asked', () => {
     expect(gateway.records).toMatchObject([{ error: 'upstream_cut' }]);
   });
 
-  test('a revocation ends it', async () => {
+  test('a revocation ends the stream', async () => {
     answer = (response) => void sse(response).write(chat(60));
     const { got } = begin();
     await waitUntil(() => gateway.pendingGrowths!.length === 1);

@@ -1,12 +1,13 @@
 /**
- * Stands between the upstream and the relay of a call that has reserved what it may cost. A stream that has used what is
- * held asks for more, and nothing passes meanwhile:
+ * Sits between the upstream and the relay of a call with a reservation. A stream that has used its reservation requests
+ * growth, and nothing is forwarded meanwhile:
  *
- *   passing ── used up ──▶ asking ── granted ──▶ passing
- *                             └───── refused ──▶ cut: the provider's own kind of error event, then the end
+ *   forwarding ── exhausted ──▶ growing ── granted ──▶ forwarding
+ *                                  └───── rejected ──▶ cut: an error event in the provider's format, then the end
  *
- * The bytes of one read can hold more than the hold carries, so near its end they pass piece by piece. What is not passed
- * on is not booked: like what a provider has made when it hears of any call's end, it is the provider's.
+ * One read can contain more than the reservation covers, so near its end bytes are forwarded chunk by chunk. Output
+ * that was not forwarded is not billed: its cost remains with the provider, like that of output generated after any
+ * aborted call.
  */
 
 import type { CallMetering } from '../call/call-metering.js';
@@ -24,16 +25,16 @@ export class ReservedStream implements UpstreamResponseHandler {
   readonly #relay: Relay;
   readonly #counters: Pick<Counters, 'growReservation' | 'settle'>;
   readonly #metering: Pick<CallMetering, 'maxCostNanos'>;
-  /** Null: the answer is no stream, or its output is free. */
+  /** Null: the response is not a stream, or its output is free. */
   #reservation: ReservationMeter | null = null;
   #resumeUpstream: (() => void) | null = null;
-  /** The store has not answered yet. */
+  /** A growth request is pending. */
   #isGrowing = false;
-  /** Came behind the last byte that could pass. */
+  /** Bytes that arrived after the last byte that could be forwarded. */
   #pending: Buffer[] = [];
-  /** The upstream has ended behind it. */
+  /** The upstream has completed while growth was pending. */
   #isUpstreamComplete = false;
-  /** Nothing of it passes any more. */
+  /** Nothing more is forwarded. */
   #isCut = false;
 
   constructor(
@@ -83,12 +84,12 @@ export class ReservedStream implements UpstreamResponseHandler {
     this.#relay.onError(error);
   }
 
-  /** What the relay calls when its agent takes bytes again. */
+  /** Called by the relay when its agent takes bytes again. */
   readonly #resume = (): void => {
     if (!this.#isGrowing && !this.#isCut) this.#resumeUpstream!();
   };
 
-  /** Whether more may come. */
+  /** Forwards a chunk as far as the reservation covers it. Returns whether the upstream may send more. */
   #relayWithinReservation(watch: ReservationMeter, chunk: Buffer): boolean {
     let goOn = true;
     for (let at = 0; at < chunk.length; ) {

@@ -1,4 +1,4 @@
-/** The gateway's own headers of a forwarded answer, each with the line end before it. Every part is ours. */
+/** The gateway's own headers of a forwarded response, each preceded by CRLF. Every part is written by the gateway. */
 
 import type { RoutedExchange } from '../call/exchange.js';
 import { RPM_ROW } from '../limits/limit-table.js';
@@ -12,7 +12,7 @@ export const formatServerTiming = ({
 }: RoutedExchange): string =>
   `\r\nserver-timing: gateway;dur=${roundMs(dispatchedTick - startedTick)}, upstream;dur=${roundMs(respondedTick - dispatchedTick)}`;
 
-/** Which of the three a header of the provider is; 0 = none. */
+/** The bit of a provider's x-ratelimit header; 0 = another header. */
 export function rateLimitHeaderBit(name: string): number {
   switch (name) {
     case 'x-ratelimit-limit':

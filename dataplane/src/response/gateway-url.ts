@@ -1,7 +1,6 @@
 /**
- * The address by which agents reach the gateway, for the few answers that must hold it: DATAPLANE_PUBLIC_URL, else the
- * request's own Host. What a request says about a proxy in front (`X-Forwarded-Proto`, `-Host`) is believed only where
- * that proxy is trusted.
+ * Finds the URL by which agents reach the gateway, for the few responses that must contain it: DATAPLANE_PUBLIC_URL,
+ * else the request's Host. `X-Forwarded-Proto` and `-Host` are read only from a trusted proxy.
  */
 import { CidrList, unmapIpv4 } from '@acg/base/egress/cidr-list';
 import type { Exchange } from '../call/exchange.js';
@@ -12,7 +11,7 @@ export class GatewayUrlResolver {
   readonly #publicUrl: string | null;
   readonly #trusted: CidrList;
 
-  /** `publicUrl`: without a slash at its end; null = not configured. */
+  /** `publicUrl`: without a trailing slash; null = not configured. */
   constructor(publicUrl: string | null, trustedProxyCidrs: readonly string[]) {
     this.#publicUrl = publicUrl;
     this.#trusted = new CidrList(trustedProxyCidrs);

@@ -1,6 +1,6 @@
 /**
- * Responses that hold back their last bytes (see upstream/mask.ts) when the provider falls silent: after a second the
- * bytes leave. One clock for all of them, and only while there are any; how long it takes depends on the silence alone.
+ * Flushes the bytes that responses hold back (see upstream/mask.ts) after the provider has been silent for a second.
+ * All responses share one timer, which runs only while at least one response is waiting.
  */
 import { type SwapRemoveItem, SwapRemoveSet } from '@acg/base/swap-remove-set';
 
@@ -21,13 +21,13 @@ export class IdleFlushTimer {
     return this.#responses.size;
   }
 
-  /** Bytes of it wait. */
+  /** The response holds bytes back. */
   add(response: IdleResponse): void {
     this.#responses.add(response);
     this.#timer ??= setInterval(() => this.#flushIdle(performance.now()), CHECK_INTERVAL_MS).unref();
   }
 
-  /** Nothing of it waits any more. */
+  /** The response holds no bytes back any more. */
   delete(response: IdleResponse): void {
     this.#responses.delete(response);
   }

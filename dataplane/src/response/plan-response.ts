@@ -1,4 +1,4 @@
-/** Reads a response's head: what of it the agent gets, and what is done to the body on its way. */
+/** Reads a response's head and decides which headers the agent receives and how the body is edited on its way. */
 
 import type { CallMetering } from '../call/call-metering.js';
 import type { RoutedExchange } from '../call/exchange.js';
@@ -18,10 +18,10 @@ const STREAMED_MEDIA_TYPES: ReadonlySet<string> = new Set([
   'application/vnd.amazon.eventstream',
 ]);
 
-/** Made once per context and forgotten with it. */
+/** Compiled once per context and garbage-collected with it. */
 const maskFormsByUpstream = new WeakMap<Upstream, CredentialMaskPatterns>();
 
-/** The forms in which an upstream's credential leaves. */
+/** The forms in which an upstream's credential is sent. */
 export function getMaskForms(upstream: Upstream): CredentialMaskPatterns {
   let forms = maskFormsByUpstream.get(upstream);
   if (forms === undefined) {
@@ -61,7 +61,7 @@ export function planResponse(
     head,
     edits: edits.length === 0 ? null : edits,
     changesLength: lengthChanges,
-    // Whatever content-encoding it claims: it may be as good as none. Same length, so content-length stands.
+    // Applied whatever content-encoding the response claims, because the claim may be false. The length stays the same.
     mask: createBodyMask(upstream),
     failureBodyPrefixBytes: exempt ? FAILURE_BODY_PREFIX_BYTES : 0,
   };

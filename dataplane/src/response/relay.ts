@@ -1,9 +1,9 @@
 /**
- * Carries one upstream response to the agent, as the handler of an upstream call.
+ * Relays one upstream response to the agent, as the handler of an upstream call.
  *
- *   upstream chunk ─▶ meter (tee) ─▶ edits ─▶ pending ─▶ one corked write at the end of the loop turn ─▶ agent
+ *   upstream chunk ─▶ meter (tee) ─▶ edits ─▶ pending ─▶ one corked write at the end of the event-loop tick ─▶ agent
  *
- * What arrives in one turn leaves in one system call in that turn. An agent slower than the provider pauses the
+ * Bytes that arrive in one tick are sent in one system call in that tick. An agent slower than the provider pauses the
  * upstream. The last byte is held until the usage record is on disk (docs/contract.md#usage). After the first byte, a
  * failure breaks the agent's connection.
  */
@@ -17,7 +17,7 @@ import { statusLine } from '../rejection/rejections.js';
 import { formatRateLimitHeaders, formatServerTiming, rateLimitHeaderBit } from './gateway-headers.js';
 import type { IdleFlushTimer, IdleResponse } from './idle-flush-timer.js';
 
-/** The decisions around a response that are not the relay's. */
+/** Decisions about a response that the relay does not make itself. */
 export interface RelayDeps {
   /** Reads the response head; called once. Sets meter and edits through {@link ResponsePlan}. */
   planResponse(exchange: RoutedExchange, status: number, rawHeaders: readonly string[]): ResponsePlan;
@@ -32,7 +32,9 @@ export interface RelayDeps {
   readonly idleFlushTimer: Pick<IdleFlushTimer, 'add' | 'delete'>;
 }
 
-/** An answer after which the connection must end leaves in one piece up to this; it fits into any socket's buffer. */
+/**
+ * Up to this size, a response after which the connection must close is written in one piece; it fits any socket buffer.
+ */
 const SINGLE_WRITE_BYTES_MAX = 16 * 1024;
 const BODILESS = 0;
 const FIXED = 1;
@@ -48,18 +50,18 @@ export class Relay implements IdleResponse {
   #plan: ResponsePlan | null = null;
   #framing: typeof BODILESS | typeof FIXED | typeof CHUNKED = CHUNKED;
   #pending: Buffer[] = [];
-  /** Bytes of the body that were put into `pending` so far. */
+  /** Bytes of the body that were added to `pending` so far. */
   #queuedBytes = 0;
   #isFlushScheduled = false;
   #isHeadWritten = false;
-  /** The agent's socket takes no more until `onWritable`. */
+  /** The agent's socket takes no bytes until `onWritable`. */
   #isBlocked = false;
-  /** The upstream was told to wait. */
+  /** The upstream is paused. */
   #isUpstreamPaused = false;
-  /** The record is on disk: the last byte may leave. */
+  /** The usage record is on disk: the last byte may be sent. */
   #isRecorded = false;
   #isConnectionReleased = false;
-  /** The gateway ended the response; the upstream has no more say in it. */
+  /** The gateway ended the response; later upstream events are ignored. */
   #endedEarly = false;
   #resumeUpstream: (() => void) | null = null;
   #abortUpstream: ((error?: Error) => void) | null = null;
@@ -70,7 +72,7 @@ export class Relay implements IdleResponse {
     this.#deps = support;
   }
 
-  /** The agent has gone: ends the upstream call at once. */
+  /** The agent has disconnected: aborts the upstream call. */
   abort(): void {
     this.#exchange.upstreamCall.requestFullySent = this.#exchange.upstreamCall.connection?.isRequestSent ?? false;
     this.#pending = [];
@@ -115,7 +117,7 @@ export class Relay implements IdleResponse {
     if (plan.edits !== null) for (let i = 0; i < plan.edits.length; i++) bytes = plan.edits[i]!.push(bytes);
     this.#enqueueMasked(bytes);
     this.#scheduleFlush();
-    // While the agent's socket is full nothing leaves: what one more read brought is the most that waits here.
+    // While the agent's socket is full nothing is sent, so at most one more read is buffered here.
     this.#isUpstreamPaused = this.#isBlocked;
     return !this.#isBlocked;
   }
@@ -143,8 +145,8 @@ export class Relay implements IdleResponse {
   }
 
   /**
-   * Ends the response behind what has passed, and the upstream call with it; sets no error class. `last`: the event that
-   * says why; where it is null or the body is no stream of plain events, the agent's connection breaks.
+   * Ends the response after the bytes sent so far, and aborts the upstream call; sets no error class. `last` is an
+   * error event for the agent. If it is null, or the body is not a plain event stream, the agent's connection breaks.
    */
   endEarly(last: Buffer | null): void {
     const exchange = this.#exchange;
@@ -159,7 +161,7 @@ export class Relay implements IdleResponse {
       return;
     }
     this.#flushEdits();
-    // What the mask holds back may be the beginning of a credential whose end does not come.
+    // Bytes that the mask holds back may be the beginning of a credential whose end will not arrive.
     this.#plan!.mask?.discardHeld();
     this.#deps.settle(exchange, (error) => {
       this.#enqueue(last);
@@ -194,14 +196,14 @@ export class Relay implements IdleResponse {
     this.#queuedBytes += bytes.length;
   }
 
-  /** The provider is silent: what the mask holds back will not become longer for now. */
+  /** The provider is silent: sends the bytes that the mask holds back. */
   flushHeldBytes(): void {
     if (this.#exchange.isFinished || this.#exchange.upstreamCall.responseComplete) return;
     this.#enqueue(this.#plan!.mask!.flush());
     this.#scheduleFlush();
   }
 
-  /** Nothing comes behind what has come: known of a body of a stated length, and edits may hold some of it back. */
+  /** Whether the body is complete: known for a body of stated length without edits, which may hold bytes back. */
   get #isBodyWhole(): boolean {
     const { edits, head } = this.#plan!;
     return edits === null && this.#framing === FIXED && this.#exchange.metering.bytesOut >= head.contentLength;
@@ -228,7 +230,7 @@ export class Relay implements IdleResponse {
     if (mask !== null) this.#enqueue(mask.flush());
   }
 
-  /** The tails that edits held back, each through the edits after it. */
+  /** Sends the tails that edits held back, each through the edits after it. */
   #flushEdits(): void {
     const { edits } = this.#plan!;
     for (let i = 0; edits !== null && i < edits.length; i++) {
@@ -244,7 +246,7 @@ export class Relay implements IdleResponse {
     process.nextTick(flushRelay, this);
   }
 
-  /** Runs when this turn's bytes of the upstream are all here. A response that is complete leaves in one piece later. */
+  /** Runs after the upstream's bytes of this tick have arrived. A complete response is written later in one piece. */
   flush(): void {
     this.#isFlushScheduled = false;
     if (this.#exchange.isFinished || this.#exchange.upstreamCall.responseComplete || this.#isBlocked) return;
@@ -253,8 +255,8 @@ export class Relay implements IdleResponse {
   }
 
   /**
-   * The head of a body leaves together with its first bytes: the server ends a head only with bytes of the body, and
-   * takes an empty first piece for the answer to a HEAD, whose response it then ends (see dataplane/UWS.md).
+   * A head is sent together with the first bytes of its body: the server ends a head only with body bytes. It takes an
+   * empty first chunk for the response to a HEAD and ends the response (see dataplane/UWS.md).
    */
   #canWriteHead(): boolean {
     if (this.#framing === BODILESS) return true;
@@ -284,7 +286,7 @@ export class Relay implements IdleResponse {
     else if (this.#isRecorded) this.#endBodiless();
   };
 
-  /** `endsItself`: the server says itself that the connection ends, and ends it. */
+  /** `endsItself`: the server announces and closes the connection itself. */
   #writeHead(endsItself: boolean): void {
     const exchange = this.#exchange;
     const { headers, contentLength } = this.#plan!.head;
@@ -309,7 +311,7 @@ export class Relay implements IdleResponse {
     res.writeHeader('x-gateway-request-id', own);
   }
 
-  /** Everything is here and nothing was written: one write for head and body. */
+  /** The response is complete and nothing was written: writes head and body at once. */
   #writeWholeResponse(): void {
     const exchange = this.#exchange;
     const pending = this.#pending;
@@ -335,9 +337,9 @@ export class Relay implements IdleResponse {
   }
 
   /**
-   * The server can end a connection itself only with a body of one piece; after `write` its own `Connection: close`
-   * would land in the middle of the body. Elsewhere our header asks the agent's side to end it, and nothing is read from
-   * it any more: it ends when the server's idle time has passed. Anything that waits to be written would undo the pause.
+   * Stops reading from an agent whose connection must close. The server can close a connection itself only after a body
+   * of one piece; after `write` its own `Connection: close` would land inside the body. Otherwise our header asks the
+   * agent to close, and the connection ends after the server's idle timeout. Pending writes would undo the pause.
    */
   #pauseAgentReads(): void {
     if (this.#exchange.mustCloseConnection) this.#res.pause();
