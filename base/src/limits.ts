@@ -16,22 +16,22 @@ import { DAY_MS, MINUTE_MS } from './units.js';
 export const WINDOW_MS = { minute: MINUTE_MS, day: DAY_MS } as const;
 
 /** In the order in which the admission script takes them; the rows of LIMITS must follow this order. */
-export const LIMIT_ALGORITHMS = ['log', 'fixed', 'token', 'purse'] as const;
+export const LIMIT_ALGORITHMS = ['log', 'fixed', 'token', 'spend'] as const;
 export type LimitAlgorithm = (typeof LIMIT_ALGORITHMS)[number];
 
 /** Money is in cents here, on the wire and in responses; in nano-dollars inside the data plane. */
-type Counted =
-  | { readonly counted: 'log'; readonly unit: 'requests'; readonly window: 'minute'; readonly scope: PerProvider }
-  | { readonly counted: 'fixed'; readonly unit: 'requests'; readonly window: WindowName; readonly scope: PerProvider }
-  | { readonly counted: 'token'; readonly unit: 'tokens'; readonly window: 'minute'; readonly scope: PerProvider }
-  | { readonly counted: 'purse'; readonly unit: 'cents'; readonly window: 'month'; readonly scope: BudgetScope };
+type LimitWindow =
+  | { readonly algorithm: 'log'; readonly unit: 'requests'; readonly window: 'minute'; readonly scope: PerProvider }
+  | { readonly algorithm: 'fixed'; readonly unit: 'requests'; readonly window: WindowName; readonly scope: PerProvider }
+  | { readonly algorithm: 'token'; readonly unit: 'tokens'; readonly window: 'minute'; readonly scope: PerProvider }
+  | { readonly algorithm: 'spend'; readonly unit: 'cents'; readonly window: 'month'; readonly scope: BudgetScope };
 type WindowName = keyof typeof WINDOW_MS;
 /** Counted for each pair of agent and provider. */
 type PerProvider = 'agent_provider';
 /** Counted over all providers. */
 type BudgetScope = 'agent' | 'project' | 'org';
 
-type LimitDefinition = Counted & {
+type LimitDefinition = LimitWindow & {
   readonly type: string;
   /** API field of the object that `scope` names; its column has the same name in snake case. */
   readonly field: string;
@@ -44,14 +44,14 @@ type LimitDefinition = Counted & {
   /** Label in forms and tables, unique within its scope. */
   readonly label: string;
   /** The window in words. */
-  readonly span: string;
+  readonly windowText: string;
   /** Description of the API field in the OpenAPI document. */
   readonly description: string;
   /** Text of the rejection that the agent receives. */
   readonly message: string;
   /** Shown to the person who runs the agent after a rejection: what happened, and what to do. */
-  readonly what: string;
-  readonly todo: string;
+  readonly cause: string;
+  readonly remedy: string;
 };
 
 export const LIMITS = [
@@ -60,108 +60,108 @@ export const LIMITS = [
     window: 'minute',
     unit: 'requests',
     scope: 'agent_provider',
-    counted: 'log',
+    algorithm: 'log',
     field: 'rpmLimit',
     minimum: 1,
     maximum: 1_000_000,
     default: 60,
     inLists: true,
     label: 'Requests per minute',
-    span: 'any 60 seconds',
+    windowText: 'any 60 seconds',
     description: 'Requests in any 60 seconds, per provider; null: the default, 60.',
     message: 'Rate limit exceeded: too many requests in a minute.',
-    what: 'More requests per minute than the limit.',
-    todo: 'Raise it under Limits, or let the agent wait as Retry-After says.',
+    cause: 'More requests per minute than the limit.',
+    remedy: 'Raise it under Limits, or let the agent wait as Retry-After says.',
   },
   {
     type: 'rpd',
     window: 'day',
     unit: 'requests',
     scope: 'agent_provider',
-    counted: 'fixed',
+    algorithm: 'fixed',
     field: 'rpdLimit',
     minimum: 1,
     maximum: 1_000_000_000,
     default: 10_000,
     inLists: true,
     label: 'Requests per day',
-    span: '24 hours from the first call',
+    windowText: '24 hours from the first call',
     description: 'Requests per 24 hours, per provider; null: the default, 10000.',
     message: 'Rate limit exceeded: too many requests in a day.',
-    what: 'More requests per day than the limit.',
-    todo: 'Raise it under Limits, or wait: the day is 24 hours from its first call.',
+    cause: 'More requests per day than the limit.',
+    remedy: 'Raise it under Limits, or wait: the day is 24 hours from its first call.',
   },
   {
     type: 'tpm',
     window: 'minute',
     unit: 'tokens',
     scope: 'agent_provider',
-    counted: 'token',
+    algorithm: 'token',
     field: 'tpmLimit',
     minimum: 1,
     maximum: 1_000_000_000,
     default: null,
     inLists: false,
     label: 'Tokens per minute',
-    span: 'any 60 seconds',
+    windowText: 'any 60 seconds',
     description: 'Tokens in and out of calls that ended in the last 60 seconds, per provider; null: no limit.',
     message: 'Rate limit exceeded: too many tokens in a minute.',
-    what: 'More tokens per minute than the limit.',
-    todo: 'Raise it under Limits, or let the agent wait as Retry-After says.',
+    cause: 'More tokens per minute than the limit.',
+    remedy: 'Raise it under Limits, or let the agent wait as Retry-After says.',
   },
   {
     type: 'budget',
     window: 'month',
     unit: 'cents',
     scope: 'agent',
-    counted: 'purse',
+    algorithm: 'spend',
     field: 'budgetCentsMonthly',
     minimum: 0,
     maximum: 1e12,
     default: null,
     inLists: true,
     label: 'Budget',
-    span: 'a calendar month, UTC',
+    windowText: 'a calendar month, UTC',
     description: 'US cents per calendar month over all providers; null: no budget.',
     message: 'The monthly budget of this agent is spent.',
-    what: 'The monthly budget is used up.',
-    todo: 'Raise it under Limits, or wait for the next month (UTC).',
+    cause: 'The monthly budget is used up.',
+    remedy: 'Raise it under Limits, or wait for the next month (UTC).',
   },
   {
     type: 'budget',
     window: 'month',
     unit: 'cents',
     scope: 'project',
-    counted: 'purse',
+    algorithm: 'spend',
     field: 'budgetCentsMonthly',
     minimum: 0,
     maximum: 1e12,
     default: null,
     inLists: false,
     label: 'Budget',
-    span: 'a calendar month, UTC',
+    windowText: 'a calendar month, UTC',
     description: 'US cents per calendar month over all agents of the project; null: no budget.',
     message: 'The monthly budget of the project is spent.',
-    what: 'The project’s monthly budget is used up.',
-    todo: 'Raise it under Projects, or wait for the next month (UTC).',
+    cause: 'The project’s monthly budget is used up.',
+    remedy: 'Raise it under Projects, or wait for the next month (UTC).',
   },
   {
     type: 'budget',
     window: 'month',
     unit: 'cents',
     scope: 'org',
-    counted: 'purse',
+    algorithm: 'spend',
     field: 'budgetCentsMonthly',
     minimum: 0,
     maximum: 1e12,
     default: null,
     inLists: false,
     label: 'Budget',
-    span: 'a calendar month, UTC',
+    windowText: 'a calendar month, UTC',
     description: 'US cents per calendar month over all agents of the organization; null: no budget.',
     message: 'The monthly budget of the organization is spent.',
-    what: 'The organization’s monthly budget is used up.',
-    todo: 'Raise it under Settings, or wait for the next month (UTC).',
+    cause: 'The organization’s monthly budget is used up.',
+    remedy: 'Raise it under Settings, or wait for the next month (UTC).',
   },
 ] as const satisfies readonly LimitDefinition[];
 

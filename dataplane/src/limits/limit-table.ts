@@ -35,7 +35,7 @@ if (LIMIT_ALGORITHMS.flatMap(rowsCountedAs).some((row, index) => row !== index))
   throw new Error('The limit table must order its rows by algorithm');
 
 export const TOKEN_ROWS = rowsCountedAs('token');
-export const BUDGET_ROWS = rowsCountedAs('purse');
+export const BUDGET_ROWS = rowsCountedAs('spend');
 /** The rows that count per provider; a verdict has two figures for each. */
 export const AGENT_PROVIDER_ROWS: readonly number[] = LIMIT_TABLE.flatMap(({ scope }, index) =>
   scope === 'agent_provider' ? [index] : [],

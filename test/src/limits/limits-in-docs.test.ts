@@ -54,7 +54,7 @@ test('gateway.proto: each value of a Limit’s fields stands beside it', async (
       LIMITS.map(({ type }) => type),
       ' | ',
     ),
-    window: windows.map(({ window, span }) => `${window} (${span})`).join(' | '),
+    window: windows.map(({ window, windowText }) => `${window} (${windowText})`).join(' | '),
     unit: joinDistinct(
       LIMITS.map(({ unit }) => unit),
       ' | ',

@@ -25,7 +25,7 @@ const ADVICE: Readonly<Record<string, RejectionAdvice>> = {
     cause: 'The agent or its token was revoked.',
     remedy: 'Resume the agent on its page, or make a new token.',
   },
-  ...Object.fromEntries(LIMITS.map((row) => [rejectionReason(row), { what: row.what, todo: row.todo }])),
+  ...Object.fromEntries(LIMITS.map((row) => [rejectionReason(row), { cause: row.cause, remedy: row.remedy }])),
   budget_never_fits: {
     cause: 'One call may cost more than the whole hard budget.',
     remedy: 'Let the agent ask for fewer output tokens, or raise the budget.',

@@ -1,10 +1,15 @@
 import { expect, test } from 'vitest';
 import { describeRateLimits } from './describe-rate-limits.js';
 
-const minute = { unit: 'requests', span: 'any 60 seconds', label: 'Requests per minute', default: 60 };
-const hour = { unit: 'requests', span: 'any hour', label: 'Requests per hour', default: null };
-const day = { unit: 'requests', span: '24 hours from the first call', label: 'Requests per day', default: 10_000 };
-const tokens = { unit: 'tokens', span: 'any 60 seconds', label: 'Tokens per minute', default: null };
+const minute = { unit: 'requests', windowText: 'any 60 seconds', label: 'Requests per minute', default: 60 };
+const hour = { unit: 'requests', windowText: 'any hour', label: 'Requests per hour', default: null };
+const day = {
+  unit: 'requests',
+  windowText: '24 hours from the first call',
+  label: 'Requests per day',
+  default: 10_000,
+};
+const tokens = { unit: 'tokens', windowText: 'any 60 seconds', label: 'Tokens per minute', default: null };
 
 test('rates: what people are told of them; a unit stands for all of its rates', () => {
   expect(describeRateLimits([minute, day, tokens])).toBe(

@@ -1,13 +1,15 @@
 /** What rates are counted over and what an empty field means, in a sentence each. */
 interface Rate {
   readonly unit: string;
-  readonly span: string;
+  readonly windowText: string;
   readonly label: string;
   readonly default: number | null;
 }
 
 export function describeRateLimits(rates: readonly Rate[]): string {
-  const spans = [...new Set(rates.map(({ span }) => `over ${span}`))].join(', ').replace(/, (?!.*, )/, ', and ');
+  const spans = [...new Set(rates.map(({ windowText }) => `over ${windowText}`))]
+    .join(', ')
+    .replace(/, (?!.*, )/, ', and ');
   const [defaulted, unlimited] = [true, false].map((has) =>
     listRateNames(rates, (rate) => (rate.default !== null) === has),
   );

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { ADMIT_SCRIPT, expandScriptTemplate } from './admit-script.js';
 
 const rows = [
-  { counted: 'log', window: 'minute' },
-  { counted: 'fixed', window: 'hour' },
-  { counted: 'fixed', window: 'day' },
+  { algorithm: 'log', window: 'minute' },
+  { algorithm: 'fixed', window: 'hour' },
+  { algorithm: 'fixed', window: 'day' },
 ] as unknown as Parameters<typeof expandScriptTemplate>[1];
 
 test('admission script: expands a marked section once for each row of its kind', () => {
