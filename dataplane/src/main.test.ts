@@ -163,17 +163,14 @@ test.each([
       if (file.includes('uws_')) throw new Error('version GLIBC_2.38 not found\\n  (required by it)');
       load(target, file);
     };`;
-    const env = newEnv();
-    const { status, stderr } = spawnSync(process.execPath, ['--import', elsewhere, main], { env, encoding: 'utf8' });
-    expect(status).toBe(78);
-    const lines = stderr.trim().split('\n');
-    expect(lines).toHaveLength(1);
-    expect(lines[0]).toContain(
-      `the HTTP server has no binary for Node ${process.versions.node} on ${process.platform}`,
-    );
-    expect(lines[0]).toContain('Node 20.19 with glibc 2.27');
-  },
-);
+  const env = newEnv();
+  const { status, stderr } = spawnSync(process.execPath, ['--import', elsewhere, main], { env, encoding: 'utf8' });
+  expect(status).toBe(78);
+  const lines = stderr.trim().split('\n');
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toContain(`the HTTP server has no binary for Node ${process.versions.node} on ${process.platform}`);
+  expect(lines[0]).toContain('Node 20.19 with glibc 2.27');
+});
 
 test('string methods are fast after all modules were loaded', async () => {
   const answers = "process.on('message', () => process.send(%HasFastProperties(String.prototype)))";
