@@ -12,13 +12,13 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
  */
 function program(said: string): string {
   const file = join(directory, `${said}.mjs`);
-  const compiled = new URL('../dist/hangup.js', import.meta.url).href;
+  const compiled = new URL('../dist/sighup.js', import.meta.url).href;
   writeFileSync(
     file,
     `import { appendFileSync } from 'node:fs';
-     import { onHangup } from ${JSON.stringify(compiled)};
+     import { onSighup } from ${JSON.stringify(compiled)};
      const say = (word) => appendFileSync(${JSON.stringify(join(directory, said))}, word + ' ');
-     onHangup({ reread: () => say('reread'), stop: () => { say('stop'); process.exit(0); } });
+     onSighup({ reload: () => say('reload'), stop: () => { say('stop'); process.exit(0); } });
      say(process.pid + ' ready');
      setInterval(() => {}, 1000);`,
   );
@@ -38,7 +38,7 @@ test('SIGHUP: a process without a terminal reloads and continues', async () => {
   const child = spawn(process.execPath, [program('none')], { detached: true, stdio: 'ignore' });
   await until('none', 'ready');
   child.kill('SIGHUP');
-  await until('none', 'reread');
+  await until('none', 'reload');
   expect(child.exitCode).toBeNull();
   child.kill('SIGKILL');
 });
@@ -51,8 +51,8 @@ test.runIf(existsSync('/usr/bin/script'))(
     const terminal = spawn('/usr/bin/script', ['-qec', command, '/dev/null'], { stdio: ['pipe', 'ignore', 'ignore'] });
     const pid = Number.parseInt(await until('terminal', 'ready'), 10);
     process.kill(pid, 'SIGHUP');
-    await until('terminal', 'reread');
+    await until('terminal', 'reload');
     terminal.kill('SIGKILL');
-    expect(await until('terminal', 'stop')).toContain('reread stop');
+    expect(await until('terminal', 'stop')).toContain('reload stop');
   },
 );
