@@ -58,16 +58,11 @@ export function buildUsage(
   const partitions = new UsagePartitions(sql, config.usageLogRetentionDays);
   const ingestMetrics = createIngestMetrics(metrics.registry, () => metrics.countDatabaseRewind('usage'));
   const ingest = new UsageIngest(ingestSql, partitions, observers, ingestMetrics, log);
-  const concurrencyLimiter = new QueryConcurrencyLimiter(reads);
-  const exportOptions = { gate: concurrencyLimiter, gcPacer: new MinorGcPacer(createMinorGcTrigger()) };
-  agentReportRoutes(app, new AgentReports(sql, concurrencyLimiter), new AgentLogs(concurrencyLimiter), exportOptions);
-  scopeReportRoutes(
-    app,
-    new ScopeReports(concurrencyLimiter),
-    new AgentFiguresReport(concurrencyLimiter),
-    exportOptions,
-  );
-  callRoutes(app, new CallLog(concurrencyLimiter));
+  const queryLimiter = new QueryConcurrencyLimiter(reads);
+  const exportContext = { queryLimiter, gcPacer: new MinorGcPacer(createMinorGcTrigger()) };
+  agentReportRoutes(app, new AgentReports(sql, queryLimiter), new AgentLogs(queryLimiter), exportContext);
+  scopeReportRoutes(app, new ScopeReports(queryLimiter), new AgentFiguresReport(queryLimiter), exportContext);
+  callRoutes(app, new CallLog(queryLimiter));
   const spans = config.otlp === null ? null : createSpanExporter(config.otlp, config.version, log, metrics);
   if (spans !== null) ingest.onCommitted = (entries) => spans.enqueue(entries);
   const background = new BackgroundTasks(log);
@@ -77,17 +72,21 @@ export function buildUsage(
   const hours = new HourlyDimensionRollups(sql);
   const searches = new LogSearchIndexes(sql, log);
   const updateRollups = async (): Promise<void> => {
-    await hours.catchUp(Date.now());
-    await days.catchUp(Date.now()); // the first run after an upgrade of a large ledger takes a while
-    await searches.createMissing(Date.now());
+    await hours.rollUpFinishedHours(Date.now());
+    await days.rollUpFinishedDays(Date.now()); // the first run after an upgrade of a large ledger takes a while
+    await searches.createMissingIndexes(Date.now());
   };
   return {
     ingest,
     async start() {
-      await partitions.createAhead(Date.now());
-      background.runEvery('usage log partitions', MAINTAIN_INTERVAL_MS, () => partitions.createAhead(Date.now()));
+      await partitions.createPartitionsAhead(Date.now());
+      background.runEvery('usage log partitions', MAINTAIN_INTERVAL_MS, () =>
+        partitions.createPartitionsAhead(Date.now()),
+      );
       const updateRollupsNow = background.runEvery('usage rollups', CLOSE_DAYS_INTERVAL_MS, updateRollups);
-      const sweepNow = background.runEvery('usage retention', MAINTAIN_INTERVAL_MS, () => retention.sweep(Date.now()));
+      const sweepNow = background.runEvery('usage retention', MAINTAIN_INTERVAL_MS, () =>
+        retention.deleteExpiredUsage(Date.now()),
+      );
       updateRollupsNow();
       sweepNow();
     },

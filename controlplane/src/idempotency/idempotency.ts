@@ -101,7 +101,7 @@ export class Idempotency {
       const isTransactionLost = joined.failure !== null; // then the connection must not be used any more, not even to roll back
       const isSuccess = reply.statusCode >= 200 && reply.statusCode < 300;
       const shouldStore = isSuccess && typeof payload === 'string';
-      joined.state = 'over';
+      joined.state = 'ended';
       if (!isTransactionLost)
         opened.complete(
           shouldStore ? () => storeSuccessfulResponse(idempotentRequest, reply.statusCode, payload) : null,

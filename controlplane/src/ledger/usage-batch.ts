@@ -87,7 +87,7 @@ interface KnownDimensions {
 }
 
 class UsageBatchDecoder {
-  readonly #strings = new StringMemo();
+  readonly #strings = new StringInterner();
   /** By agent id as sent. */
   readonly #dimensionsByAgent = new Map<string, KnownDimensions[]>();
   readonly #entries: UsageEntry[] = [];
@@ -96,7 +96,7 @@ class UsageBatchDecoder {
   readonly #deferredUsage: DeferredUsageEntry[] = [];
   readonly #quarantined: QuarantinedRecord[] = [];
   /** Scratch object for the record that is being decoded. */
-  #sentDimensions = new UsageRecordKind();
+  #sentDimensions = new UsageRecordDimensions();
   #dataPlaneId = '';
   #lastMark: LedgerMark | null = null;
   #items = 0;
@@ -165,7 +165,7 @@ class UsageBatchDecoder {
     }
   }
 
-  #findOrValidateDimensions(sent: UsageRecordKind): UsageDimensions | InvalidUsageRecord {
+  #findOrValidateDimensions(sent: UsageRecordDimensions): UsageDimensions | InvalidUsageRecord {
     let cached = this.#dimensionsByAgent.get(sent.agentId);
     if (cached === undefined) {
       cached = [];
@@ -173,12 +173,12 @@ class UsageBatchDecoder {
     }
     for (let i = 0; i < cached.length; i++) {
       const { sent: cachedSent, dimensions } = cached[i]!;
-      if (sent.sameAs(cachedSent)) return dimensions;
+      if (sent.equals(cachedSent)) return dimensions;
     }
     const dimensions = validateDimensions(sent, this.#dataPlaneId);
     if (cached.length >= DIMENSIONS_CACHED_PER_AGENT) cached.shift();
     cached.push({ sent, dimensions });
-    this.#sentDimensions = new UsageRecordKind();
+    this.#sentDimensions = new UsageRecordDimensions();
     return dimensions;
   }
 }

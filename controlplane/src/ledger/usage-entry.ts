@@ -10,11 +10,11 @@ import { InvalidUsageRecord } from './usage-field-validation.js';
 import { DIMENSION_COLUMNS, MEASURE_COLUMNS, type UsageRecordColumn } from './usage-record-columns.js';
 
 /** Dimensions that many records share. Immutable after validation. */
-export class UsageDimensions extends UsageRecordKind {
+export class UsageDimensions extends UsageRecordDimensions {
   dataPlaneId = '';
 
   /** Returns a validated copy. Throws {@link InvalidUsageRecord}. */
-  static createValidated(sent: UsageRecordKind, dataPlaneId: string): UsageDimensions {
+  static createValidated(sent: UsageRecordDimensions, dataPlaneId: string): UsageDimensions {
     const dimensions = new UsageDimensions();
     sent.copyTo(dimensions);
     dimensions.dataPlaneId = dataPlaneId;
@@ -24,7 +24,7 @@ export class UsageDimensions extends UsageRecordKind {
 }
 
 /** One usage record. It can be booked after {@link validate} has passed. */
-export class UsageEntry extends UsageRecordFigures {
+export class UsageEntry extends UsageRecordMeasures {
   dimensions!: UsageDimensions;
 
   /** Throws {@link InvalidUsageRecord}. */

@@ -29,10 +29,10 @@ export interface UsageRecordColumn<Part> {
 }
 
 /** Dimensions that many records share. */
-type DimensionFields = UsageRecordKind & { dataPlaneId: string };
+type DimensionFields = UsageRecordDimensions & { dataPlaneId: string };
 
 /** Measures: fields that differ from record to record. */
-export const MEASURE_COLUMNS: readonly UsageRecordColumn<UsageRecordFigures>[] = [
+export const MEASURE_COLUMNS: readonly UsageRecordColumn<UsageRecordMeasures>[] = [
   // First, so that a record outside the retained days fails for that reason; UsageEntry checks the time.
   {
     field: 'startedAtMs',

@@ -30,7 +30,7 @@ export const BUDGET_ROW = findLimitRow('budget', 'agent');
 
 /** Rows that are counted by the given algorithm. */
 export const rowsCountedAs = (algorithm: LimitAlgorithm): readonly number[] =>
-  LIMIT_TABLE.flatMap((row, index) => (row.counted === algorithm ? [index] : []));
+  LIMIT_TABLE.flatMap((row, index) => (row.algorithm === algorithm ? [index] : []));
 if (LIMIT_ALGORITHMS.flatMap(rowsCountedAs).some((row, index) => row !== index))
   throw new Error('The limit table must order its rows by algorithm');
 

@@ -37,7 +37,9 @@ export function planReservation(exchange: RoutedExchange): Rejection | null {
   const { hardBudget, hasCostLimit: limitsCost } = context.agentLimits;
   if (!limitsCost || !METERED_FORMATS.has(upstream.usageFormat)) return null;
   if (!hardBudget)
-    return costsUnseen(upstream, exchange.request.method, target.providerPath) ? REJECTIONS.costNotReported : null;
+    return hasUnreportedCost(upstream, exchange.request.method, target.providerPath)
+      ? REJECTIONS.costNotReported
+      : null;
   if (exchange.handshake !== null) return REJECTIONS.costNotBoundable;
   const place = locateCallModel(upstream, exchange.request.method, target.providerPath);
   if (place === 'free') return null;
@@ -76,7 +78,7 @@ export function computeReservation(
   const facts = isForm
     ? readFormReservationFacts(body, exchange.request.headers, path)
     : readReservationFacts(body, path);
-  if (facts === 'odd') return REJECTIONS.invalidOutputMaximum;
+  if (facts === 'invalid') return REJECTIONS.invalidOutputMaximum;
   if (facts === 'unbounded') return REJECTIONS.costUnbounded;
   const { outputTokensMax, answerCount: answers, predictedTokens, speed, hostedTools: hosted } = facts;
   const { turnsMax: turns } = hosted;

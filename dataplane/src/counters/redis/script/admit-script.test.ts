@@ -14,6 +14,6 @@ test('admission script: expands a marked section once for each row of its kind',
 });
 
 test('admission script: contains no template mark after expansion', () => {
-  expect(LIMITS.filter(({ counted }) => counted === 'fixed')).not.toEqual([]);
+  expect(LIMITS.filter(({ algorithm: rowAlgorithm }) => rowAlgorithm === 'fixed')).not.toEqual([]);
   expect(ADMIT_SCRIPT.replace(/^--.*$/gm, '')).not.toMatch(/\beach \w+\]\]|\bINDEX\b|\bWINDOW\b|_I\b/);
 });

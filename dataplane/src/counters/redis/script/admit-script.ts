@@ -11,10 +11,10 @@ import { LIMITS, type Limit } from '@acg/base/limits';
  * Expands the template instead of looping in Lua: a loop over windows costs a table per request (measured: half as much
  * again).
  */
-export function expandScriptTemplate(template: string, limits: readonly Pick<Limit, 'counted' | 'window'>[]): string {
+export function expandScriptTemplate(template: string, limits: readonly Pick<Limit, 'algorithm' | 'window'>[]): string {
   return template.replace(/--\[\[each (\w+)\]\](.*?)--\[\[end\]\]/gs, (_, algorithm: string, text: string) =>
     limits
-      .filter(({ counted }) => counted === algorithm)
+      .filter(({ algorithm: rowAlgorithm }) => rowAlgorithm === algorithm)
       .map(({ window }, at) => {
         const replacements: Readonly<Record<string, string>> = { INDEX: `${at + 1}`, _I: `_${at + 1}`, WINDOW: window };
         return text.replace(/\bINDEX\b|_I\b|\bWINDOW\b/g, (found) => replacements[found]!);
