@@ -1,4 +1,4 @@
-/** Which page an address shows: those before the sign-in, or a screen in the shell. */
+/** Maps addresses to pages: the pages before sign-in, and the screens inside the shell. */
 import { Center, Loader, Skeleton, Stack } from '@mantine/core';
 import { lazy, Suspense, useRef } from 'react';
 import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter';
@@ -32,7 +32,7 @@ export function App() {
   const lastError = useRef<Error | null>(null);
   const [path] = useLocation();
   const search = useSearch();
-  // While it is asked again, what has failed stays there to be read.
+  // Keeps the last error visible while the request is retried.
   lastError.current = me.error ?? lastError.current;
   if (me.data === undefined) {
     return lastError.current === null ? (

@@ -1,4 +1,4 @@
-/** Starts the dashboard: theme, cache of answers, addresses. */
+/** Starts the dashboard: theme, query cache, router. */
 import '@mantine/core/styles.css';
 import './theme/global.css';
 import { MantineProvider } from '@mantine/core';
@@ -13,7 +13,7 @@ import { App } from './app.js';
 import { SilentErrorBoundary } from './shell/silent-error-boundary.js';
 import { accessibleColorVariables, theme } from './theme/theme.js';
 
-// Styles that are made at run time are allowed by the nonce that the server put into this page.
+// The CSP allows styles created at run time by the nonce that the server wrote into this page.
 const nonce = document.querySelector<HTMLElement>('meta[property="csp-nonce"]')?.nonce ?? '';
 setNonce(nonce);
 

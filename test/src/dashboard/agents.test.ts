@@ -45,7 +45,7 @@ test('agents: a long name without spaces pushes nothing out of the lists', async
   await call('POST', '/v1/providers/accounts', { agentId: ids[0], ...account });
   for (const [path, label] of [
     ['/agents', 'Agents'],
-    ['/keys', 'Keys'],
+    ['/keys', 'Gateway tokens'],
     ['/providers', 'Accounts'],
   ] as const) {
     await visitor.goto(path);
@@ -71,7 +71,7 @@ test('agents: made in one dialog; its token is shown once and gone after a reloa
   await visitor.goto('/agents');
   await page.getByRole('button', { name: 'New agent' }).first().click();
   await page.getByLabel('Name').fill('Billing bot');
-  await page.getByLabel('Monthly budget in dollars').fill('12.50');
+  await page.getByLabel('Monthly budget (USD)').fill('12.50');
   await visitor.checkPage('agent-new');
   await page.getByRole('button', { name: 'Create agent' }).click();
   const token = (await page.locator('[data-secret]').textContent())!;
@@ -100,14 +100,14 @@ test('agents: limits are changed, the server’s words say what is wrong', async
   await visitor.goto(`/agents/${ids[0]}?tab=limits`);
   visitor.expectHttpError(400, /\/v1\/agents\//);
   const perMinute = page.getByLabel('Requests per minute');
-  await page.getByLabel('Monthly budget in dollars').fill('7.50');
+  await page.getByLabel('Monthly budget (USD)').fill('7.50');
   await perMinute.fill('2000000');
   await page.getByRole('button', { name: 'Save limits' }).click();
   await page.getByText('Requests per minute must be at most 1000000').waitFor();
   await expect.poll(() => perMinute.getAttribute('aria-invalid')).toBe('true');
   await perMinute.fill('5');
   await page.getByRole('button', { name: 'Save limits' }).click();
-  await page.getByText('The limits are saved.').waitFor();
+  await page.getByText('Limits saved').waitFor();
   const { agent } = (await call('GET', `/v1/agents/${ids[0]}`)).body;
   expect([agent.budgetCentsMonthly, agent.rpmLimit]).toEqual([750, 5]);
 });
@@ -116,7 +116,7 @@ test('agents: back over several pages, the limits of one are not those of anothe
   const { visitor, call, ids } = await ownerWithAgents(['Support bot', 'Crawler']);
   const { page } = visitor;
   await call('PATCH', `/v1/agents/${ids[0]}`, { budgetCentsMonthly: 1_100 });
-  const budget = page.getByLabel('Monthly budget in dollars');
+  const budget = page.getByLabel('Monthly budget (USD)');
   await visitor.goto(`/agents/${ids[0]}?tab=limits`);
   await expect.poll(() => budget.inputValue()).toBe('$11');
   await page.getByRole('link', { name: 'All agents' }).click();
@@ -139,10 +139,10 @@ test('agents: paused with one click and back with another; deleted with its name
   }`);
   await visitor.goto(`/agents/${ids[0]}`);
   await page.getByRole('button', { name: 'Pause' }).click();
-  await page.getByText('Support bot is paused.').waitFor();
+  await page.getByText('Support bot paused.').waitFor();
   expect(await status()).toBe('paused');
   await page.getByRole('button', { name: 'Undo' }).click();
-  await page.getByText('Support bot may call again.').waitFor();
+  await page.getByText('Support bot resumed.').waitFor();
   expect(await status()).toBe('active');
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByRole('button', { name: 'Resume' }).waitFor();
@@ -154,7 +154,7 @@ test('agents: paused with one click and back with another; deleted with its name
   expect(await dialog.getByRole('button', { name: 'Delete agent' }).isDisabled()).toBe(true);
   await dialog.getByRole('textbox').fill('Support bot');
   await dialog.getByRole('button', { name: 'Delete agent' }).click();
-  await page.getByText('No agent yet').waitFor();
+  await page.getByText('No agents yet').waitFor();
 });
 
 test('agents: revoked with its name typed, and resumed when asked whether that is meant', async () => {
@@ -168,9 +168,9 @@ test('agents: revoked with its name typed, and resumed when asked whether that i
   await revoke.getByText('until an admin resumes it').waitFor();
   await revoke.getByRole('textbox').fill('Support bot');
   await revoke.getByRole('button', { name: 'Revoke agent' }).click();
-  await page.getByRole('button', { name: 'Resume …' }).click();
+  await page.getByRole('button', { name: 'Resume…' }).click();
   const resume = page.getByRole('dialog', { name: 'Resume Support bot' });
-  await resume.getByText('It was revoked.').waitFor();
+  await resume.getByText('This agent was revoked.').waitFor();
   expect(await status()).toBe('revoked');
   await visitor.checkPage('agent-revoked');
   await resume.getByRole('button', { name: 'Resume agent' }).click();
@@ -186,17 +186,17 @@ test('agents: several are paused and resumed at once; each says how it went', as
   await visitor.goto('/agents');
   await page.getByLabel('Select Crawler').check();
   await page.getByText('1 selected').waitFor();
-  await page.getByLabel('Select all agents of this page').check();
+  await page.getByLabel('Select all agents on this page').check();
   await page.getByText('4 selected').waitFor();
   await visitor.checkPage('agents-selected');
   await page.getByRole('button', { name: 'Pause' }).click();
   const dialog = page.getByRole('dialog', { name: 'Pause 4 agents' });
-  await dialog.getByText('revoked, stays so').waitFor();
+  await dialog.getByText('revoked, not changed').waitFor();
   await visitor.checkPage('agents-pause');
   await call('DELETE', `/v1/agents/${ids[3]}`); // by somebody else, meanwhile
   visitor.expectHttpError(404, /\/status$/);
   await dialog.getByRole('button', { name: 'Pause 3 agents' }).click();
-  await dialog.getByText('2 of 3 paused, 1 not.').waitFor();
+  await dialog.getByText('2 of 3 paused, 1 failed.').waitFor();
   await dialog.getByText(/No such agent \(request [0-9a-f-]+\)/).waitFor();
   await visitor.checkPage('agents-paused');
   expect([await status(0), await status(1), await status(2)]).toEqual(['paused', 'paused', 'revoked']);
@@ -216,14 +216,14 @@ test('agents: thresholds of several are set at once', async () => {
   const { visitor, call, ids } = await ownerWithAgents(['Support bot', 'Crawler']);
   const { page } = visitor;
   await visitor.goto('/agents');
-  await page.getByLabel('Select all agents of this page').check();
+  await page.getByLabel('Select all agents on this page').check();
   await page.getByRole('button', { name: 'Thresholds' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Budget thresholds of 2 agents' });
-  await dialog.getByText('now at 80% of $50.00').first().waitFor();
-  const field = dialog.getByLabel('Percents of the monthly budget');
+  const dialog = page.getByRole('dialog', { name: 'Budget thresholds for 2 agents' });
+  await dialog.getByText('now 80% of $50.00').first().waitFor();
+  const field = dialog.getByLabel('Percentages of the monthly budget');
   await field.fill('0');
   await page.keyboard.press('Enter');
-  await dialog.getByText('Whole percents from 1 to 1,000').waitFor();
+  await dialog.getByText('Enter whole percentages from 1 to 1,000').waitFor();
   expect(await dialog.getByRole('button', { name: 'Set for 2 agents' }).isDisabled()).toBe(true);
   await page.keyboard.press('Backspace');
   await field.fill('50');

@@ -38,18 +38,18 @@ test('alerts: what happened is said with its figures; filters are in the address
   await visitor.gotoAndCheck('/alerts', 'alerts');
   await page.getByText('80% reached: $40.12 of $50.00 this month.').waitFor();
   await page.getByText('62.5% of 40 calls failed within 30 s.').waitFor();
-  await page.getByText('300 refused calls within 5 min.').waitFor();
+  await page.getByText('300 rejected calls within 5 min.').waitFor();
   await page.getByLabel('Event', { exact: true }).selectOption('provider.circuit_opened');
-  await page.getByText('300 refused calls').waitFor({ state: 'detached' });
+  await page.getByText('300 rejected calls').waitFor({ state: 'detached' });
   expect(page.url()).toContain('event=provider.circuit_opened');
   await page.getByLabel('To').fill('2020-01-01');
   await page.getByText('Nothing matches these filters').waitFor();
   await page.goBack();
-  await page.getByRole('link', { name: 'openai' }).waitFor();
+  await page.getByRole('link', { name: 'OpenAI' }).waitFor();
   await page.goBack();
   await page
     .getByRole('row', { name: /Suspicious traffic/ })
-    .getByRole('button', { name: 'Only its events' })
+    .getByRole('button', { name: 'Only this agent' })
     .click();
   await page.getByRole('link', { name: 'Crawler' }).waitFor({ state: 'detached' });
   expect(page.url()).toContain(`agent=${agentId}`);
@@ -64,35 +64,35 @@ test('alerts: a confirmed member chooses what is mailed; an unconfirmed one sees
   const { visitor, call, email } = await ownerWithEvents();
   const { page } = visitor;
   await visitor.goto('/alerts');
-  await page.getByRole('button', { name: 'Mail to me' }).click();
-  await page.getByText('Your address is not confirmed yet').waitFor();
+  await page.getByRole('button', { name: 'E-mail alerts' }).click();
+  await page.getByText('Your e-mail address is not confirmed').waitFor();
   expect(await page.getByLabel('Suspicious traffic').isDisabled()).toBe(true);
   await visitor.checkPage('alerts-mail-unconfirmed');
-  await page.getByRole('link', { name: 'Have it sent again' }).click();
-  await page.getByRole('button', { name: 'Send the link again' }).waitFor();
+  await page.getByRole('link', { name: 'Resend the link' }).click();
+  await page.getByRole('button', { name: 'Resend the link' }).waitFor();
   await sql()`update users set email_verified_at = now() where email = ${email}`;
   await visitor.goto('/alerts');
-  await page.getByRole('button', { name: 'Mail to me' }).click();
+  await page.getByRole('button', { name: 'E-mail alerts' }).click();
   await page.getByLabel('Suspicious traffic').check();
-  await page.getByLabel('Budget used up').check();
+  await page.getByLabel('Budget exceeded').check();
   await visitor.checkPage('alerts-mail');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText(`Mail goes to ${email}`).waitFor();
+  await page.getByText(`E-mail alerts go to ${email}`).waitFor();
   const [own] = (await call('GET', '/v1/event-mail')).body.preferences;
   expect(own.events.toSorted()).toEqual(['abuse.detected', 'agent.budget_exceeded']);
-  await page.getByRole('button', { name: 'Mail to me' }).click();
-  expect(await page.getByLabel('Budget used up').isChecked()).toBe(true);
+  await page.getByRole('button', { name: 'E-mail alerts' }).click();
+  expect(await page.getByLabel('Budget exceeded').isChecked()).toBe(true);
 });
 
 test('alerts: a dot tells of what is new, here and in other windows, until somebody has looked', async () => {
   const { visitor, call } = await ownerWithEvents();
   const { page } = visitor;
-  const dot = page.getByRole('img', { name: 'something new' });
+  const dot = page.getByRole('img', { name: 'unseen alerts' });
   await visitor.goto('/agents');
   await dot.waitFor();
   const other = await visitor.context.newPage();
   await other.goto(`${visitor.url}/keys`);
-  const otherDot = other.getByRole('img', { name: 'something new' });
+  const otherDot = other.getByRole('img', { name: 'unseen alerts' });
   await otherDot.waitFor();
   await page.getByRole('link', { name: /^Alerts/ }).click();
   await page.getByText('80% reached').waitFor();
@@ -122,7 +122,7 @@ test('alerts: a dot tells of what is new, here and in other windows, until someb
   await dot.waitFor();
   await visitor.gotoAndCheck('/alerts', 'alerts-new');
   await page.getByText('Webhook paused, new').waitFor();
-  expect(await page.getByText('Agent made, new').count()).toBe(0);
+  expect(await page.getByText('Agent created, new').count()).toBe(0);
 });
 
 test('alerts: each leads to where it is set; thresholds of several agents are set from here', async () => {
@@ -132,15 +132,15 @@ test('alerts: each leads to where it is set; thresholds of several agents are se
   const row = (name: RegExp) => page.getByRole('row', { name });
   const to = (name: RegExp, link: string) => row(name).getByRole('link', { name: link }).getAttribute('href');
   expect(await to(/Budget threshold reached/, 'Support bot')).toBe(`/agents/${agentId}?tab=limits`);
-  expect(await to(/calls stopped/, 'openai')).toBe('/providers?tab=circuits');
+  expect(await to(/calls blocked/, 'OpenAI')).toBe('/providers?tab=circuits');
   expect(await to(/Suspicious traffic/, 'Support bot')).toBe(`/agents/${agentId}?tab=keys`);
   await page.getByRole('button', { name: 'Budget thresholds' }).click();
   const dialog = page.getByRole('dialog', { name: /^Budget thresholds/ });
   await dialog.getByLabel(/Support bot/).check();
   await dialog.getByLabel(/Crawler/).check();
   await visitor.checkPage('alerts-thresholds');
-  await dialog.getByRole('button', { name: 'Go on with 2' }).click();
-  await dialog.getByLabel('Percents of the monthly budget').fill('95');
+  await dialog.getByRole('button', { name: 'Continue with 2' }).click();
+  await dialog.getByLabel('Percentages of the monthly budget').fill('95');
   await page.keyboard.press('Enter');
   await dialog.getByRole('button', { name: 'Set for 2 agents' }).click();
   await dialog.getByText('2 of 2 set.').waitFor();

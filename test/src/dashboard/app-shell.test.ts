@@ -29,7 +29,7 @@ test('shell: menu, theme, palette and keyboard help can be used and read', async
   await page.waitForFunction('document.documentElement.dataset.mantineColorScheme === "light"');
 
   await page.keyboard.press('?');
-  await page.getByRole('dialog', { name: 'Keyboard' }).waitFor();
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
 });
@@ -75,8 +75,8 @@ test('shell: the palette finds agents, keys by their beginning, projects, and a 
   await page.getByRole('button', { name: /production/ }).click();
   await page.waitForURL(`**/keys?search=${made.key.keyPrefix}`);
   await page.getByRole('row', { name: /production/ }).waitFor();
-  await page.getByLabel('Search keys').fill(made.secretKey);
-  await expect.poll(() => page.getByLabel('Search keys').inputValue()).toBe(made.key.keyPrefix);
+  await page.getByLabel('Search gateway tokens').fill(made.secretKey);
+  await expect.poll(() => page.getByLabel('Search gateway tokens').inputValue()).toBe(made.key.keyPrefix);
   expect(asked.filter((url) => url.includes(made.secretKey))).toEqual([]);
 
   visitor.expectHttpError(404, /\/v1\/usage\/logs\//); // nobody's call
@@ -107,7 +107,7 @@ test('shell: g and a letter goes there, but not while somebody types; / is the s
   await page.getByText('Nothing matches these filters').waitFor();
   await page.getByLabel('Search agents').blur();
   await page.keyboard.press('?');
-  await page.getByRole('dialog', { name: 'Keyboard' }).getByText('Usage & cost').waitFor();
+  await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Usage & cost').waitFor();
   await visitor.checkPage('keyboard');
 });
 
@@ -132,11 +132,11 @@ test('shell: a newer version is said, also where a file of this one is gone; the
     await route.fulfill({ response, json: { ...(await response.json()), version: '99.0.0' } });
   });
   await page.clock.fastForward('06:00');
-  await page.getByText('A newer version is there').waitFor();
+  await page.getByText('A newer version is available').waitFor();
   await visitor.saveScreenshot('newer-version');
   await page.unroute('**/v1/config');
-  await page.getByRole('button', { name: 'Load again' }).click();
-  await page.getByText('A newer version is there').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Reload page' }).click();
+  await page.getByText('A newer version is available').waitFor({ state: 'detached' });
 
   await page.route('**/assets/usage-*.js', (route) => route.abort());
   visitor.expectHttpError(0, /usage-/);
@@ -144,16 +144,16 @@ test('shell: a newer version is said, also where a file of this one is gone; the
   await page.getByRole('link', { name: 'Usage & cost' }).click();
   await page.getByText('A part of this page is missing').waitFor();
   await page.getByText('This screen could not be loaded.').waitFor();
-  await page.getByRole('button', { name: 'Load the page again' }).waitFor();
+  await page.getByRole('button', { name: 'Reload page' }).waitFor();
   await visitor.saveScreenshot('file-gone');
-  await page.getByRole('link', { name: 'Keys', exact: true }).click();
-  await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
+  await page.getByRole('link', { name: 'Gateway tokens', exact: true }).click();
+  await page.getByRole('heading', { name: 'Gateway tokens', level: 1 }).waitFor();
 });
 
 test('shell: an address that is nobody’s says so', async () => {
   const { visitor } = await dashboard().signUpOwner();
   await visitor.gotoAndCheck('/no/such/page', 'not-found');
-  await visitor.page.getByRole('link', { name: 'To the overview' }).click();
+  await visitor.page.getByRole('link', { name: 'Go to overview' }).click();
   await visitor.page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
 });
 
@@ -164,9 +164,9 @@ test('shell: while the gateway does not answer, a banner says so; when it does a
   await page.route('**/v1/**', (route) => route.abort());
   visitor.expectHttpError(0, /./);
   await page.getByText('24h').click();
-  await page.getByText('The gateway does not answer').first().waitFor();
+  await page.getByText('The gateway does not respond').first().waitFor();
   await page.unroute('**/v1/**');
-  await page.getByText('What you see may be old.').waitFor({ state: 'detached' });
+  await page.getByText('The data shown may be out of date.').waitFor({ state: 'detached' });
 });
 
 test('shell: a change that got no answer is not asked again by itself, and says so; what was typed stays', async () => {
@@ -179,11 +179,11 @@ test('shell: a change that got no answer is not asked again by itself, and says 
   await page.route('**/v1/**', (route) => route.abort());
   await page.getByRole('button', { name: 'Save' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByText('Whether this was done is not known: look, and try again.').waitFor();
-  expect(await dialog.getByText('by itself').count()).toBe(0);
+  await dialog.getByText('It is unknown whether the change was saved. Check, then try again.').waitFor();
+  expect(await dialog.getByText('automatically').count()).toBe(0);
   await page.unroute('**/v1/**');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Crawlers is saved').waitFor();
+  await page.getByText('Crawlers saved').waitFor();
 });
 
 test('shell: on a phone the navigation is a drawer', async () => {

@@ -73,7 +73,7 @@ test('calls: they appear as they come, stop on pause, and each shows its details
   await row.getByRole('link').first().click();
   const drawer = page.getByRole('dialog', { name: 'Call' });
   await drawer.getByText('gpt-5-mini-2025-08-07').waitFor();
-  await drawer.getByText('from the cache').waitFor();
+  await drawer.getByText('from cache').waitFor();
   expect(page.url()).toContain('call=');
   await visitor.checkPage('call');
   // The address alone shows the same.
@@ -124,9 +124,9 @@ test('calls: a search that was given up says so, and goes on when asked', async 
            0, 0, '', '', 1, 0, 0, false, false, 'seed' from generate_series(1, 205000) i`;
   await sql.end();
   await visitor.goto('/calls?status=418');
-  await page.getByText('None of the calls looked at matches').waitFor();
-  const further = page.getByRole('button', { name: 'Look further back' });
-  await page.getByText('Older ones were not looked at').waitFor();
+  await page.getByText('No matches in the calls searched so far').waitFor();
+  const further = page.getByRole('button', { name: 'Search older calls' });
+  await page.getByText('Older calls were not searched').waitFor();
   await visitor.checkPage('calls-given-up');
   const found = page.getByRole('row', { name: /\/v1\/behind/ });
   await further.click();

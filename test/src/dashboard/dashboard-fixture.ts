@@ -90,7 +90,7 @@ class BrowserUser {
     await this.goto('/sign-in');
     await this.page.getByLabel('E-mail').fill(email);
     await this.page.getByLabel('Password', { exact: true }).fill(password);
-    await this.page.getByRole('button', { name: 'Sign in' }).click();
+    await this.page.getByRole('button', { name: 'Log in' }).click();
     await this.page.getByRole('navigation', { name: 'Main' }).waitFor({ state: 'attached' });
     await this.waitUntilLoaded();
   }

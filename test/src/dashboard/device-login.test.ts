@@ -48,7 +48,7 @@ test('device: a code in lower case and without its hyphen is taken; approved in 
   const { visitor } = owner;
   await visitor.goto('/settings?tab=organization&dialog=new');
   await visitor.page.getByLabel('Name').last().fill('Second');
-  await visitor.page.getByRole('dialog').getByRole('button', { name: 'Make' }).click();
+  await visitor.page.getByRole('dialog').getByRole('button', { name: 'Create organization' }).click();
   await visitor.page.waitForURL(/\/setup|\/$/);
   const { userCode, poll } = await program();
   // In a window beside the dashboard, whose session is another one.

@@ -25,13 +25,13 @@ test('keys: made for an agent; shown once with how to use it, and gone after a r
   const { visitor, call } = await scene();
   const { page } = visitor;
   await visitor.gotoAndCheck('/keys', 'keys-empty');
-  await page.getByRole('button', { name: 'New key' }).first().click();
+  await page.getByRole('button', { name: 'New gateway token' }).first().click();
   await page.getByLabel('Name').fill('production');
   await page.getByRole('combobox', { name: 'Agent' }).fill('support');
   await page.getByRole('option', { name: 'Support bot' }).click();
-  await page.getByLabel('Good for').selectOption({ label: '90 days' });
+  await page.getByLabel('Expiration').selectOption({ label: '90 days' });
   await visitor.checkPage('keys-new');
-  await page.getByRole('button', { name: 'Make the key' }).click();
+  await page.getByRole('button', { name: 'Create token' }).click();
   const secret = (await page.locator('[data-secret]').textContent())!;
   expect(secret).toMatch(/^acg_[0-9a-f]+$/);
   expect(await page.getByLabel('curl', { exact: true }).last().textContent()).toContain(secret);
@@ -40,7 +40,7 @@ test('keys: made for an agent; shown once with how to use it, and gone after a r
   expect(await page.locator('[data-secret]').textContent()).toBe(secret); // it does not close by accident
   await page.getByRole('button', { name: 'I stored it' }).click();
   // After the two dialogs, the form and the secret, one goes on where they were opened.
-  await expect.poll(() => isFocused(page.getByRole('button', { name: 'New key' }))).toBe(true);
+  await expect.poll(() => isFocused(page.getByRole('button', { name: 'New gateway token' }))).toBe(true);
   await page.getByRole('row', { name: /production.*Support bot.*never used.*in \d+ days/ }).waitFor();
   await page.reload();
   await page.getByRole('row', { name: /production/ }).waitFor();
@@ -54,13 +54,13 @@ test('keys: for a whole project, and how its calls name the agent', async () => 
   const { visitor, call, projectId } = await scene();
   const { page } = visitor;
   await visitor.goto('/keys');
-  await page.getByRole('button', { name: 'New key' }).first().click();
+  await page.getByRole('button', { name: 'New gateway token' }).first().click();
   await page.getByLabel('Name').fill('orchestrator');
   await page.getByRole('radio', { name: 'All agents of a project' }).check();
-  await page.getByRole('button', { name: 'Make the key' }).click();
+  await page.getByRole('button', { name: 'Create token' }).click();
   await page.getByRole('dialog').getByText('x-gateway-agent').waitFor();
   await page.getByRole('button', { name: 'I stored it' }).click();
-  await page.getByRole('row', { name: /orchestrator.*all agents of/ }).waitFor();
+  await page.getByRole('row', { name: /orchestrator.*All agents of/ }).waitFor();
   const [key] = (await call('GET', '/v1/api-keys')).body.keys;
   expect([key.scope, key.projectId, key.expiresAt]).toEqual(['project', projectId, null]);
 });
@@ -75,17 +75,17 @@ test('keys: rotated with an overlap in which both work, renamed, and revoked by 
   await page.keyboard.press('Enter');
   // Keys may have one name: which one it is.
   await page.getByRole('dialog').getByText(old.secretKey.slice(0, 12)).waitFor();
-  await page.getByLabel('The old key works on for').focus();
+  await page.getByLabel('The previous token stays valid for').focus();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await expect.poll(() => isFocused(rotate)).toBe(true);
   await page.keyboard.press('Enter');
-  await page.getByLabel('The old key works on for').selectOption({ label: '7 days' });
-  await page.getByRole('button', { name: 'Rotate key' }).click();
+  await page.getByLabel('The previous token stays valid for').selectOption({ label: '7 days' });
+  await page.getByRole('button', { name: 'Rotate token' }).click();
   const secret = (await page.locator('[data-secret]').textContent())!;
   expect(secret).not.toBe(old.secretKey);
   await page.getByRole('button', { name: 'I stored it' }).click();
-  await page.getByRole('row', { name: /staging.*replaced, still works.*in 7 days/ }).waitFor();
+  await page.getByRole('row', { name: /staging.*replaced, still valid.*in 7 days/ }).waitFor();
   const replaced = page.getByRole('row', { name: /replaced/ }).getByRole('button', { name: 'Rotate staging' });
   expect(await replaced.getAttribute('aria-disabled')).toBe('true');
 
@@ -95,15 +95,15 @@ test('keys: rotated with an overlap in which both work, renamed, and revoked by 
     .click();
   await page.getByLabel('Name').fill('staging 2');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('staging 2 is saved.').waitFor();
+  await page.getByText('staging 2 saved').waitFor();
   await visitor.gotoAndCheck('/keys', 'keys');
 
   await page.getByRole('button', { name: 'Revoke staging 2' }).press('Enter');
-  const act = page.getByRole('dialog').getByRole('button', { name: 'Revoke key' });
+  const act = page.getByRole('dialog').getByRole('button', { name: 'Revoke token' });
   expect(await act.isDisabled()).toBe(true);
-  await page.getByLabel('Type staging 2 to go on').fill('staging 2');
+  await page.getByLabel('Type staging 2 to confirm').fill('staging 2');
   await act.press('Enter');
-  await page.getByText('staging 2 is revoked.').waitFor();
+  await page.getByText('staging 2 revoked').waitFor();
   await page.getByRole('row', { name: /staging 2/ }).waitFor({ state: 'detached' });
   // Its row is gone, and the focus with it: it is at the list, not at the top of the page.
   await expect.poll(() => isAtTheList(page)).toBe(true);
@@ -118,8 +118,8 @@ test('keys: what ends soon says so; found by name, and the back button undoes a 
   await key({ name: 'everywhere', scope: 'org' });
   await visitor.goto('/keys');
   await page.getByRole('row', { name: /short.*expires soon/ }).waitFor();
-  await page.getByRole('row', { name: /everywhere.*all agents.*never used/ }).waitFor();
-  await page.getByLabel('Search keys').fill('no such key');
+  await page.getByRole('row', { name: /everywhere.*All agents.*never used/ }).waitFor();
+  await page.getByLabel('Search gateway tokens').fill('no such key');
   await page.getByText('Nothing matches these filters').waitFor();
   await page.getByRole('button', { name: 'Clear filters' }).press('Enter');
   await page.getByRole('row', { name: /short/ }).waitFor();
@@ -141,8 +141,8 @@ test('keys: who may not make one sees why', async () => {
   const viewer = await dashboard().openBrowserUser();
   await viewer.logIn(email, password);
   await viewer.goto('/keys');
-  const button = viewer.page.getByRole('button', { name: 'New key' }).first();
+  const button = viewer.page.getByRole('button', { name: 'New gateway token' }).first();
   expect(await button.getAttribute('title')).toBe(
-    'This needs the role admin; yours is viewer. An owner of the organization can change it.',
+    'This requires the role admin. Your role is viewer. An organization owner can change it.',
   );
 });

@@ -60,10 +60,10 @@ test('calls: among 7,000 the newest are shown, pages lead to the oldest, filters
   const { page } = visitor;
   const rows = page.getByRole('table', { name: 'Calls' }).getByRole('row');
   await visitor.gotoAndCheck('/calls', 'calls-many');
-  await page.getByText('6,900 earlier ones are not shown').waitFor();
+  await page.getByText('6,900 earlier calls are not shown').waitFor();
   expect(await rows.count()).toBe(LIVE_ROWS + 1);
   await page.mouse.wheel(0, 4_000);
-  await page.getByText('Live, waits while you read').waitFor();
+  await page.getByText('Live, paused while you read').waitFor();
   await page.mouse.wheel(0, -10_000);
   await page.getByText('Live', { exact: true }).first().waitFor();
 

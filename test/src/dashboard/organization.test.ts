@@ -25,10 +25,10 @@ test('members: invite, join, change the role, and out', async () => {
   await visitor.goto('/members');
   // Nobody can take the last owner away.
   await expect.poll(() => page.getByRole('button', { name: 'Remove' }).getAttribute('aria-disabled')).toBe('true');
-  await page.getByRole('button', { name: 'Invite' }).click();
+  await page.getByRole('button', { name: 'Invite member' }).click();
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Role', { exact: true }).selectOption('viewer');
-  await page.getByRole('dialog').getByRole('button', { name: 'Invite' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Send invitation' }).click();
   const link = await page.getByRole('dialog').locator('pre').textContent();
   await page.getByRole('button', { name: 'Done' }).click();
   await page.getByText('invited', { exact: true }).waitFor();
@@ -38,13 +38,13 @@ test('members: invite, join, change the role, and out', async () => {
   await guest.goto('/projects');
   const locked = guest.page.getByRole('button', { name: 'New project' });
   expect(await locked.getAttribute('aria-disabled')).toBe('true');
-  expect(await locked.getAttribute('title')).toContain('needs the role admin');
+  expect(await locked.getAttribute('title')).toContain('requires the role admin');
   await guest.goto('/audit');
-  await guest.page.getByText('Not for your role').waitFor();
+  await guest.page.getByText('Not available for your role').waitFor();
 
   await visitor.goto('/members');
   await page.getByLabel(`Role of ${email}`).selectOption('admin');
-  await page.getByText(`${email} is admin now`).waitFor();
+  await page.getByText(`${email} is now admin`).waitFor();
   await guest.goto('/audit');
   await guest.page.getByRole('cell', { name: 'member.join' }).first().waitFor();
 
@@ -53,10 +53,10 @@ test('members: invite, join, change the role, and out', async () => {
     .getByRole('button', { name: 'Remove' })
     .click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-  await page.getByText(`${email} is out`).waitFor();
+  await page.getByText(`${email} removed`).waitFor();
   guest.expectHttpError(401, /\/v1\//);
   await guest.goto('/projects');
-  await guest.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await guest.page.getByRole('heading', { name: 'Log in' }).waitFor();
 });
 
 test('projects: made with a budget, changed, and deleted by name', async () => {
@@ -65,37 +65,37 @@ test('projects: made with a budget, changed, and deleted by name', async () => {
   await visitor.goto('/projects');
   await page.getByRole('button', { name: 'New project' }).click();
   await page.getByLabel('Name').fill('Crawlers');
-  await page.getByLabel('Budget a month').fill('20');
+  await page.getByLabel('Monthly budget').fill('20');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Crawlers is saved').waitFor();
+  await page.getByText('Crawlers saved').waitFor();
   await page.getByRole('row', { name: /Crawlers.*\$20\.00/ }).waitFor();
   await visitor.gotoAndCheck('/projects', 'projects');
 
   await page.getByRole('button', { name: 'Edit Crawlers' }).click();
-  await page.getByLabel('Budget a month').fill('');
+  await page.getByLabel('Monthly budget').fill('');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByRole('row', { name: /Crawlers.*no budget/ }).waitFor();
+  await page.getByRole('row', { name: /Crawlers.*No budget/ }).waitFor();
 
   // Made, but its budget failed: the next try is about the same one.
   await page.getByRole('button', { name: 'New project' }).click();
   await page.getByLabel('Name').fill('Twice');
-  await page.getByLabel('Budget a month').fill('5');
+  await page.getByLabel('Monthly budget').fill('5');
   visitor.expectHttpError(0, /\/v1\/projects\//);
   await page.route('**/v1/projects/*', (route) => route.abort());
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('This did not work').waitFor();
+  await page.getByText('Something went wrong').waitFor();
   await page.unroute('**/v1/projects/*');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Twice is saved').waitFor();
+  await page.getByText('Twice saved').waitFor();
   await page.getByRole('row', { name: /Twice.*\$5\.00/ }).waitFor();
   expect(await page.getByRole('row', { name: /Twice/ }).count()).toBe(1);
 
   await page.getByRole('button', { name: 'Delete Crawlers' }).click();
   const act = page.getByRole('dialog').getByRole('button', { name: 'Delete project' });
   expect(await act.isDisabled()).toBe(true);
-  await page.getByLabel('Type Crawlers to go on').fill('Crawlers');
+  await page.getByLabel('Type Crawlers to confirm').fill('Crawlers');
   await act.click();
-  await page.getByText('Crawlers is deleted').waitFor();
+  await page.getByText('Crawlers deleted').waitFor();
   await page.getByRole('row', { name: /Crawlers/ }).waitFor({ state: 'detached' });
 });
 
@@ -126,7 +126,7 @@ test('audit: filters are in the address, and the back button takes them off', as
   await page.getByRole('cell', { name: 'organization.create' }).waitFor();
   const [file] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('link', { name: 'This page as CSV' }).click(),
+    page.getByRole('link', { name: 'Export page as CSV' }).click(),
   ]);
   expect(file.suggestedFilename()).toBe('audit.csv');
 });
@@ -135,9 +135,9 @@ test('settings: a token is shown once and is nowhere after', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   await visitor.goto('/settings?tab=tokens');
-  await page.getByRole('button', { name: 'New token' }).click();
+  await page.getByRole('button', { name: 'New management token' }).click();
   await page.getByLabel('Name').fill('ci');
-  await page.getByRole('button', { name: 'Make token' }).click();
+  await page.getByRole('button', { name: 'Create token' }).click();
   const secret = (await page.locator('[data-secret]').textContent())!;
   expect(secret).toMatch(/^acgm_[0-9a-f]{64}$/);
   await page.keyboard.press('Escape');
@@ -152,7 +152,7 @@ test('settings: a token is shown once and is nowhere after', async () => {
   expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toContain(secret);
   await visitor.gotoAndCheck('/settings?tab=tokens', 'settings-tokens');
   await page.getByRole('button', { name: 'Delete ci' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete token' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete management token' }).click();
   await page.getByText('No management tokens').waitFor();
   expect((await dashboard().stack.call('GET', '/v1/me', secret)).status).toBe(401);
 });
@@ -164,14 +164,14 @@ test('settings: a new password ends the other sessions; name and sessions', asyn
   await visitor.gotoAndCheck('/settings', 'settings');
   await page.getByLabel('Name').fill('Ada Lovelace');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Your name is saved').waitFor();
+  await page.getByText('Name saved').waitFor();
   await visitor.gotoAndCheck('/settings?tab=sessions', 'settings-sessions');
   await page.getByText('Browser (this one)').waitFor();
   await page.getByRole('tab', { name: 'Account' }).click();
   await page.getByLabel('Current password').fill(password);
   await page.getByLabel('New password').fill('another long password');
   await page.getByRole('button', { name: 'Change password' }).click();
-  await page.getByText('other sessions have ended').waitFor();
+  await page.getByText('All other sessions have ended').waitFor();
   expect((await dashboard().stack.call('GET', '/v1/me', other.body.token)).status).toBe(401);
   await page.getByRole('tab', { name: 'Organization' }).click();
   await visitor.checkPage('settings-organization');
@@ -187,7 +187,7 @@ test('settings: the organization’s budget is shown as it is, and changed', asy
   const login = await stack.call('POST', '/v1/auth/login', null, { email, password });
   const budget = async () =>
     (await stack.call('GET', `/v1/orgs/${login.body.orgId}`, login.body.token)).body.org.budgetCentsMonthly;
-  const field = page.getByLabel('Budget a month in dollars');
+  const field = page.getByLabel('Monthly budget (USD)');
   const save = async (text: string): Promise<void> => {
     await field.fill(text);
     await page.getByRole('button', { name: 'Save' }).click();
@@ -210,7 +210,7 @@ test('settings: an organization is deleted by its name and a password, and resto
   const session: string = (await stack.call('POST', '/v1/auth/login', null, { email, password })).body.token;
   const remove = async (given: string): Promise<void> => {
     await page.getByRole('button', { name: 'Delete organization' }).click();
-    await page.getByLabel('Type Acme to go on').fill('Acme');
+    await page.getByLabel('Type Acme to confirm').fill('Acme');
     await page.getByRole('dialog').getByLabel('Your password').fill(given);
     await page.getByRole('dialog').getByRole('button', { name: 'Delete organization' }).click();
   };
@@ -248,18 +248,18 @@ test('suspended: what was made before the address was confirmed is kept or revok
     select id, org_id, 'management_token', name, token_prefix || '… ' || role, to_jsonb(t), created_at from t`;
   await sql.end();
   await visitor.goto('/');
-  await page.getByText('Review what was made before').waitFor();
+  await page.getByText('Review suspended items').waitFor();
   await page.getByRole('link', { name: 'Review' }).click();
   await page.getByRole('heading', { name: 'Suspended items' }).waitFor();
   await visitor.gotoAndCheck('/suspended', 'suspended');
   await page.getByRole('button', { name: 'Keep Deploys' }).click();
-  await page.getByText('Deploys works again').waitFor();
+  await page.getByText('Deploys restored').waitFor();
   await page.getByRole('button', { name: 'Revoke Planted' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-  await page.getByText('Nothing is suspended').waitFor();
+  await page.getByText('No suspended items').waitFor();
   await visitor.goto('/settings?tab=tokens');
   await page.getByText('Deploys').waitFor();
-  expect(await page.getByText('Review what was made before').count()).toBe(0);
+  expect(await page.getByText('Review suspended items').count()).toBe(0);
   expect(await page.getByText('Planted').count()).toBe(0);
 });
 
@@ -272,7 +272,7 @@ test('settings: another organization is made from the menu, and the session is i
   const dialog = page.getByRole('dialog', { name: 'New organization' });
   await dialog.getByLabel('Name').fill(' Second organization of Ada ');
   await visitor.checkPage('settings-new-organization');
-  await dialog.getByRole('button', { name: 'Make it and go there' }).click();
+  await dialog.getByRole('button', { name: 'Create organization' }).click();
   const menu = page.getByRole('button', { name: 'Account and organization: Second organization of Ada', exact: true });
   await menu.waitFor();
   await page.setViewportSize({ width: 360, height: 740 });
@@ -291,9 +291,9 @@ test('settings: whose address is not confirmed gets another link, and from its p
   const { page } = visitor;
   await visitor.goto('/settings');
   const sent = page.waitForRequest(/\/v1\/auth\/resend-verification$/);
-  await page.getByRole('button', { name: 'Send the link again' }).click();
+  await page.getByRole('button', { name: 'Resend the link' }).click();
   expect((await sent).postDataJSON()).toEqual({ email });
-  await page.getByText('A new link is on its way').waitFor();
+  await page.getByText('New link sent').waitFor();
   await visitor.checkPage('settings-not-confirmed');
 
   await page.route('**/v1/auth/verify-email', (route) => route.fulfill({ json: { ok: true } }));

@@ -75,7 +75,12 @@ test('overview: traffic of a month, by provider and by agent, in a chart that sh
   await page.getByRole('button', { name: 'Show as table' }).click();
   const table = page.getByRole('region', { name: 'Spend by provider, figures' });
   await table.waitFor();
-  expect(await table.getByRole('columnheader').allTextContents()).toEqual(['Day (UTC)', 'openai', 'anthropic', 's3']);
+  expect(await table.getByRole('columnheader').allTextContents()).toEqual([
+    'Day (UTC)',
+    'OpenAI',
+    'Anthropic',
+    'S3-compatible storage',
+  ]);
   await page.getByRole('link', { name: 'Support bot' }).last().click();
   await page.getByRole('heading', { name: 'Support bot', level: 1 }).waitFor();
   await visitor.checkPage('agent-busy');
@@ -87,12 +92,12 @@ test('overview: traffic of a month, by provider and by agent, in a chart that sh
   await page.getByRole('link', { name: 'Compare' }).click();
   await page.getByRole('heading', { name: 'Compare agents', level: 1 }).waitFor();
   expect(page.url()).toContain('period=30d');
-  await page.getByRole('img', { name: /^Spend of each/ }).waitFor();
+  await page.getByRole('img', { name: /^Spend by agent/ }).waitFor();
   await visitor.checkPage('agents-compare');
   await page.getByRole('main').getByText('Calls', { exact: true }).first().click();
-  await page.getByRole('img', { name: /^Calls of each/ }).waitFor();
+  await page.getByRole('img', { name: /^Calls by agent/ }).waitFor();
   await page.getByRole('button', { name: 'Show as table' }).click();
-  const each = page.getByRole('region', { name: 'Calls of each, figures' });
+  const each = page.getByRole('region', { name: 'Calls by agent, figures' });
   expect((await each.getByRole('columnheader').allTextContents()).toSorted()).toEqual([
     'Crawler',
     'Day (UTC)',
@@ -103,7 +108,7 @@ test('overview: traffic of a month, by provider and by agent, in a chart that sh
   await page.goBack();
   await page.getByRole('button', { name: 'Remove Crawler' }).waitFor();
   await page.goBack();
-  await page.getByRole('heading', { name: 'Spend of each' }).waitFor();
+  await page.getByRole('heading', { name: 'Spend by agent' }).waitFor();
 });
 
 test('overview: what needs somebody stands there in one answer, each with the way to mend it', async () => {
@@ -137,29 +142,29 @@ test('overview: what needs somebody stands there in one answer, each with the wa
     '/v1/usage/summary',
     '/v1/usage/timeseries',
   ]);
-  await list.getByText('Credential refused').waitFor();
+  await list.getByText('Credential rejected').waitFor();
   await list.getByText('Budget of $0').waitFor();
-  await list.getByText('Shut: every call is refused.').waitFor();
-  await list.getByText(/nightly of Unlimited ends in 3 days; calls with it are refused then\./).waitFor();
-  await list.getByText(/Deliveries to https:\/\/example.com\/hook fail/).waitFor();
-  await list.getByText('Nothing limits what Unlimited spends in a month.').waitFor();
+  await list.getByText('Shut: every call is rejected.').waitFor();
+  await list.getByText(/nightly of Unlimited expires in 3 days\. Calls with it are rejected then\./).waitFor();
+  await list.getByText(/Deliveries to https:\/\/example.com\/hook failed/).waitFor();
+  await list.getByText('The monthly spend of Unlimited has no limit.').waitFor();
   await visitor.checkPage('overview-attention');
   for (const [label, heading] of [
-    ['Enter it again: Unlimited', 'Unlimited'],
-    ['See deliveries: https://example.com/hook', 'https://example.com/hook'],
-    ['Rotate it: nightly', 'Keys'],
-    ['Set a budget: Unlimited', 'Unlimited'],
+    ['Enter credential: Unlimited', 'Unlimited'],
+    ['View deliveries: https://example.com/hook', 'https://example.com/hook'],
+    ['Rotate: nightly', 'Gateway tokens'],
+    ['Set budget: Unlimited', 'Unlimited'],
     ['Raise budget: Shut', 'Shut'],
   ] as const) {
     await list.getByRole('link', { name: label }).click();
     await page.getByRole('heading', { name: heading, level: 1 }).waitFor();
     await page.goBack();
   }
-  await list.getByRole('link', { name: 'Set a budget: Unlimited' }).click();
-  await page.getByLabel('Monthly budget in dollars').fill('20');
+  await list.getByRole('link', { name: 'Set budget: Unlimited' }).click();
+  await page.getByLabel('Monthly budget (USD)').fill('20');
   await page.getByRole('button', { name: 'Save limits' }).click();
-  await page.getByText('The limits are saved.').waitFor();
+  await page.getByText('Limits saved').waitFor();
   await page.goBack();
-  await list.getByText('Credential refused').waitFor();
+  await list.getByText('Credential rejected').waitFor();
   await list.getByText('No budget').waitFor({ state: 'detached' });
 });

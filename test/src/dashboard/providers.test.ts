@@ -43,7 +43,7 @@ test('providers: a stored credential is tested, rotated and removed, and is nowh
   const { page } = visitor;
   await visitor.gotoAndCheck('/providers', 'providers');
   await page.getByRole('button', { name: 'Test Support bot at OpenAI' }).click();
-  await page.getByText(/The provider takes the credential/).waitFor();
+  await page.getByText(/The provider accepted the credential/).waitFor();
 
   await page.getByRole('button', { name: 'Rotate Support bot at OpenAI' }).click();
   await page.getByLabel('API key').fill(BAD);
@@ -52,7 +52,7 @@ test('providers: a stored credential is tested, rotated and removed, and is nowh
   await visitor.checkPage('providers-rotate');
   await page.getByLabel('API key').fill(BETTER);
   await page.getByRole('button', { name: 'Test and store' }).click();
-  await page.getByText('Support bot calls with the new credential from now on').waitFor();
+  await page.getByText('Support bot now uses the new credential').waitFor();
   expect(await page.getByRole('dialog').count()).toBe(0);
   const kept = await page.evaluate(
     'document.documentElement.outerHTML + JSON.stringify([localStorage, sessionStorage])',
@@ -61,7 +61,7 @@ test('providers: a stored credential is tested, rotated and removed, and is nowh
 
   await page.getByRole('button', { name: 'Remove Support bot at OpenAI' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove account' }).click();
-  await page.getByText('No credential is stored yet').waitFor();
+  await page.getByText('No accounts yet').waitFor();
   expect((await call('GET', '/v1/providers/accounts')).body.total).toBe(0);
 });
 
@@ -70,21 +70,21 @@ test('providers: one’s own is made with a preview; a new host puts its account
   const { page } = visitor;
   const { openai: origin } = options.providers;
   await visitor.goto('/providers?tab=catalogue');
-  await page.getByText('None yet').waitFor();
+  await page.getByText('No custom providers yet').waitFor();
   await page.getByRole('button', { name: 'New provider' }).click();
   await page.getByRole('textbox', { name: 'Name', exact: true }).fill('In-house');
   await page.getByLabel('Slug').fill('inhouse');
   await page.getByLabel('Base URL').fill(`${origin}/v1/`);
-  await page.getByLabel('Credential is sent as').selectOption('query');
-  await page.getByLabel('Name of the parameter').fill('api_key');
+  await page.getByLabel('Authentication').selectOption('query');
+  await page.getByLabel('Parameter name').fill('api_key');
   await page.getByLabel('Preview').getByText(`GET ${origin}/v1/items?api_key=<API key>`).waitFor();
-  await page.getByLabel('Credential is sent as').selectOption('header');
-  await page.getByLabel('Name of the header').fill('X-Api-Token');
-  await page.getByLabel('Stands before the key').fill('Token ');
+  await page.getByLabel('Authentication').selectOption('header');
+  await page.getByLabel('Header name').fill('X-Api-Token');
+  await page.getByLabel('Prefix').fill('Token ');
   await page.getByLabel('Preview').getByText('x-api-token: Token <API key>').waitFor();
   await visitor.checkPage('providers-new');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('In-house is saved').waitFor();
+  await page.getByText('In-house saved').waitFor();
   const [made] = (await call('GET', '/v1/custom-providers')).body.providers;
   expect(made).toMatchObject({ slug: 'inhouse', authType: 'header', authName: 'X-Api-Token', authPrefix: 'Token ' });
   await visitor.gotoAndCheck('/providers?tab=catalogue', 'providers-catalogue');
@@ -95,23 +95,23 @@ test('providers: one’s own is made with a preview; a new host puts its account
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.getByRole('tab', { name: 'Accounts' }).click();
-  await page.getByText('Needs credentials: 1').waitFor();
+  await page.getByText('Accounts that need a credential: 1').waitFor();
   await visitor.gotoAndCheck('/providers', 'providers-needs-credentials');
   await page.getByLabel('Credential', { exact: true }).selectOption('needs_credentials');
   await page.getByRole('cell', { name: 'OpenAI', exact: true }).waitFor({ state: 'detached' });
   expect(page.url()).toContain('status=needs_credentials');
   await page.goBack();
   await page.getByRole('cell', { name: 'OpenAI', exact: true }).waitFor();
-  await page.getByRole('button', { name: 'Set credential of Support bot at In-house' }).click();
+  await page.getByRole('button', { name: 'Enter credential of Support bot at In-house' }).click();
   await page.getByLabel('API key').fill(BETTER);
   await page.getByRole('button', { name: 'Test and store' }).click();
-  await page.getByText('Needs credentials: 1').waitFor({ state: 'detached' });
+  await page.getByText('Accounts that need a credential: 1').waitFor({ state: 'detached' });
 
   await page.getByRole('tab', { name: 'Catalogue' }).click();
   await page.getByRole('button', { name: 'Delete In-house' }).click();
-  await page.getByLabel('Type inhouse to go on').fill('inhouse');
+  await page.getByLabel('Type inhouse to confirm').fill('inhouse');
   await page.getByRole('dialog').getByRole('button', { name: 'Delete provider' }).click();
-  await page.getByText('None yet').waitFor();
+  await page.getByText('No custom providers yet').waitFor();
   expect((await call('GET', '/v1/providers/accounts')).body.total).toBe(1);
 });
 
@@ -121,7 +121,7 @@ test('providers: a shared credential is stored once, used by several agents and 
   const projectId: string = (await call('GET', '/v1/projects')).body.projects[0].id;
   for (const name of ['Crawler', 'Writer']) await call('POST', '/v1/agents', { projectId, name });
   await visitor.goto('/providers?tab=shared');
-  await page.getByText('Nothing is shared yet').waitFor();
+  await page.getByText('No shared credentials yet').waitFor();
   await page.getByRole('button', { name: 'New shared credential' }).click();
   await page.getByLabel('Name').fill('Team key');
   await page.getByLabel('API key').fill(BAD);
@@ -160,14 +160,16 @@ test('providers: a shared credential is stored once, used by several agents and 
   await page.getByRole('tab', { name: 'Shared credentials' }).click();
   await page.getByRole('row', { name: /Team key.*2 agents/ }).waitFor();
   await visitor.checkPage('providers-shared');
-  expect(await page.getByRole('button', { name: 'Delete Team key' }).getAttribute('title')).toContain('Agents use it');
+  expect(await page.getByRole('button', { name: 'Delete Team key' }).getAttribute('title')).toContain(
+    'Agents use this credential',
+  );
   await page.getByRole('button', { name: 'Test Team key' }).click();
-  await page.getByText(/The provider takes the credential/).waitFor();
+  await page.getByText(/The provider accepted the credential/).waitFor();
   await page.getByRole('button', { name: 'Rotate Team key' }).click();
-  await page.getByText('2 agents call with the new one').waitFor();
+  await page.getByText('2 agents use the new credential').waitFor();
   await page.getByLabel('API key').fill(BETTER);
   await page.getByRole('button', { name: 'Test and store' }).click();
-  await page.getByText('Team key is rotated for 2 agents').waitFor();
+  await page.getByText('Team key rotated for 2 agents').waitFor();
   const kept = await page.evaluate(
     'document.documentElement.outerHTML + JSON.stringify([localStorage, sessionStorage])',
   );
@@ -175,13 +177,13 @@ test('providers: a shared credential is stored once, used by several agents and 
 
   await page.getByRole('link', { name: 'Team key' }).click();
   for (const name of ['Crawler', 'Writer']) {
-    await drawer.getByRole('button', { name: `Take away from ${name}` }).click();
+    await drawer.getByRole('button', { name: `Remove from ${name}` }).click();
     await drawer.getByRole('link', { name }).waitFor({ state: 'detached' });
   }
   await drawer.getByRole('button', { name: 'Close' }).click();
   await page.getByRole('button', { name: 'Delete Team key' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete credential' }).click();
-  await page.getByText('Nothing is shared yet').waitFor();
+  await page.getByText('No shared credentials yet').waitFor();
 });
 
 test('providers: an account is added here for any agent; the provider’s answer says what is wrong', async () => {
@@ -208,15 +210,15 @@ test('providers: circuits say in words whether calls pass; a viewer sees why not
   const { visitor, call } = await ownerWithAccount();
   await visitor.gotoAndCheck('/providers?tab=circuits', 'providers-circuits');
   const { page } = visitor;
-  await page.getByText('closed: calls pass').waitFor();
+  await page.getByText('Closed (calls pass)').waitFor();
   const close = page.getByRole('button', { name: 'Close OpenAI' });
-  expect(await close.getAttribute('title')).toBe('It is closed.');
+  expect(await close.getAttribute('title')).toBe('The breaker is already closed.');
   await page.getByRole('button', { name: 'Hold open OpenAI' }).click();
-  await page.getByRole('button', { name: 'Hold open for an hour' }).click();
-  await page.getByText('held open by an admin, or by the operator').waitFor();
+  await page.getByRole('button', { name: 'Hold open for 1 hour' }).click();
+  await page.getByText('held open by an admin or the operator').waitFor();
   expect((await call('GET', '/v1/circuits')).body.circuits).toMatchObject([{ state: 'OPEN', reason: 'held' }]);
   await close.click();
-  await page.getByText('closed: calls pass').waitFor();
+  await page.getByText('Closed (calls pass)').waitFor();
 
   const email = `${crypto.randomUUID()}@example.com`;
   const password = 'another good passphrase';
@@ -228,10 +230,10 @@ test('providers: circuits say in words whether calls pass; a viewer sees why not
   await viewer.goto('/providers');
   const rotate = viewer.page.getByRole('button', { name: 'Rotate Support bot at OpenAI' });
   expect(await rotate.getAttribute('aria-disabled')).toBe('true');
-  expect(await rotate.getAttribute('title')).toContain('needs the role admin');
+  expect(await rotate.getAttribute('title')).toContain('requires the role admin');
   await viewer.goto('/providers?tab=circuits');
   const hold = viewer.page.getByRole('button', { name: 'Hold open OpenAI' });
-  expect(await hold.getAttribute('title')).toContain('needs the role admin');
+  expect(await hold.getAttribute('title')).toContain('requires the role admin');
   await viewer.goto('/providers?tab=catalogue');
   const add = viewer.page.getByRole('button', { name: 'New provider' });
   expect(await add.getAttribute('aria-disabled')).toBe('true');

@@ -32,7 +32,7 @@ test('roles: a viewer sees what may not be done, and why', async () => {
   const button = visitor.page.getByRole('button', { name: 'New agent' }).first();
   expect(await button.getAttribute('aria-disabled')).toBe('true');
   await button.focus();
-  await visitor.page.getByRole('tooltip').getByText('This needs the role admin; yours is viewer.').waitFor();
+  await visitor.page.getByRole('tooltip').getByText('This requires the role admin. Your role is viewer.').waitFor();
   await button.click({ force: true });
   expect(await visitor.page.getByRole('dialog').count()).toBe(0);
 });
@@ -60,7 +60,7 @@ test('roles: a viewer compares agents and sees what needs attention; what change
   expect(await save.getAttribute('aria-disabled')).toBe('true');
 
   await visitor.goto('/agents');
-  await page.getByLabel('Select all agents of this page').check();
+  await page.getByLabel('Select all agents on this page').check();
   for (const [name, role] of [
     ['Pause', 'admin'],
     ['Resume', 'admin'],
@@ -68,7 +68,7 @@ test('roles: a viewer compares agents and sees what needs attention; what change
   ] as const) {
     const button = page.getByRole('button', { name });
     expect(await button.getAttribute('aria-disabled')).toBe('true');
-    expect(await button.getAttribute('title')).toContain(`This needs the role ${role}; yours is viewer.`);
+    expect(await button.getAttribute('title')).toContain(`This requires the role ${role}. Your role is viewer.`);
     await button.click({ force: true });
     expect(await page.getByRole('dialog').count()).toBe(0);
   }

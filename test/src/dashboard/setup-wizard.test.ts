@@ -43,11 +43,11 @@ test('setup: from the sign-up to the green row of the first call in at most 12 c
   await page.getByLabel('Organization').fill('Acme');
   await page.getByLabel('E-mail').fill(`${crypto.randomUUID()}@example.com`);
   await page.getByLabel('Password', { exact: true }).fill('correct horse battery');
-  await click('Make the account');
+  await click('Sign up');
 
   await page.getByLabel('Name', { exact: true }).fill('Support bot');
   await visitor.checkPage('setup-name');
-  await click('Create the agent');
+  await click('Create agent');
 
   await page.getByLabel('API key').fill('sk-not-the-right-one');
   await click('Test and store');
@@ -56,14 +56,14 @@ test('setup: from the sign-up to the green row of the first call in at most 12 c
   await page.getByLabel('API key').fill(PROVIDER_CREDENTIALS.openai);
   await click('Test and store');
 
-  await click('Make the token');
+  await click('Create token');
   const token = (await page.locator('[data-secret]').textContent())!;
   expect(token).toMatch(/^acg_[0-9a-f]+$/);
   const snippet = (await page.getByLabel('curl', { exact: true }).last().textContent())!;
   expect(snippet).toContain(`curl http://127.0.0.1:${agentPort}/v1/proxy/openai/v1/chat/completions`);
   expect(snippet).toContain(token);
   await visitor.checkPage('setup-token');
-  await click('I stored it, go on');
+  await click('I stored it, continue');
   await page.getByText('Waiting for the first call').waitFor();
   await visitor.checkPage('setup-waiting');
 
@@ -71,7 +71,7 @@ test('setup: from the sign-up to the green row of the first call in at most 12 c
   const [, url, body] = /curl (\S+)[\s\S]*-d '(.*)'$/.exec(snippet)!;
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   expect((await fetch(url!, { method: 'POST', headers, body: body! })).status).toBe(200);
-  await page.getByText('The first call is here: 200').waitFor();
+  await page.getByText('First call received: 200').waitFor();
   await visitor.checkPage('setup-done');
   expect(clicks).toBeLessThanOrEqual(CLICKS_MAX);
 
@@ -93,13 +93,13 @@ test('setup: without a mouse the focus goes on with each step', async () => {
   await visitor.goto('/setup');
   await page.getByLabel('Name', { exact: true }).fill('Keys only');
   await page.getByLabel('Name', { exact: true }).press('Enter');
-  await expect.poll(focused).toBe('Give the gateway the provider’s key');
-  await press('Use the stand-in');
-  await expect.poll(focused).toBe('Give the agent its token');
-  await press('Make the token');
+  await expect.poll(focused).toBe('Add a provider credential');
+  await press('Use the stand-in provider');
+  await expect.poll(focused).toBe('Create a gateway token');
+  await press('Create token');
   await expect.poll(focused).toMatch(/^acg_[0-9a-f]+$/);
   const token = await focused();
-  await press('I stored it, go on');
+  await press('I stored it, continue');
   await expect.poll(focused).toBe('Make the first call');
 
   // The call that arrives takes away what the focus was on.
@@ -123,27 +123,27 @@ test('setup: it goes on where somebody left, and a refused call says what to do'
   await page.getByLabel('API key').waitFor();
 
   const key = await stack.call('POST', '/v1/api-keys', session, { name: 'k', agentId: made.body.agent.id });
-  await page.getByRole('button', { name: 'Go to: Make the first call' }).click();
+  await page.getByRole('button', { name: 'Open: Make the first call' }).click();
   await page.getByText('Waiting for the first call').waitFor();
   const answer = await fetch(`http://127.0.0.1:${agentPort}/v1/proxy/openai/v1/models`, {
     headers: { authorization: `Bearer ${key.body.secretKey}` },
   });
   expect(answer.status).toBe(403);
   await page.getByText('The provider is not assigned to the agent.').waitFor();
-  await page.getByText('Your call reached us and was refused').waitFor();
+  await page.getByText('Your call reached the gateway and was rejected').waitFor();
   await visitor.checkPage('setup-refused');
 
   // The way to what mends it; the same call passes then.
-  await page.getByRole('button', { name: 'Add the provider' }).click();
-  await page.getByRole('button', { name: 'Use the stand-in' }).click();
-  await page.getByRole('button', { name: 'Go to: Make the first call' }).click();
-  await page.getByText('An earlier call reached us and was refused').waitFor();
+  await page.getByRole('button', { name: 'Add provider' }).click();
+  await page.getByRole('button', { name: 'Use the stand-in provider' }).click();
+  await page.getByRole('button', { name: 'Open: Make the first call' }).click();
+  await page.getByText('An earlier call reached the gateway and was rejected').waitFor();
   const again = () =>
     fetch(`http://127.0.0.1:${agentPort}/v1/proxy/openai/v1/models`, {
       headers: { authorization: `Bearer ${key.body.secretKey}` },
     });
   await expect.poll(async () => (await again()).status).toBe(200);
-  await page.getByText('The first call is here: 200').waitFor();
+  await page.getByText('First call received: 200').waitFor();
 });
 
 test('setup: who has no key uses the stand-in, and after long nothing hears what is usually wrong', async () => {
@@ -152,13 +152,13 @@ test('setup: who has no key uses the stand-in, and after long nothing hears what
   await page.clock.install();
   await visitor.goto('/setup');
   await page.getByLabel('Name', { exact: true }).fill('Trial bot');
-  await page.getByRole('button', { name: 'Create the agent' }).click();
-  await page.getByRole('button', { name: 'Use the stand-in' }).click();
-  await page.getByRole('button', { name: 'Make the token' }).click();
+  await page.getByRole('button', { name: 'Create agent' }).click();
+  await page.getByRole('button', { name: 'Use the stand-in provider' }).click();
+  await page.getByRole('button', { name: 'Create token' }).click();
   const token = (await page.locator('[data-secret]').textContent())!;
-  await page.getByRole('button', { name: 'I stored it, go on' }).click();
+  await page.getByRole('button', { name: 'I stored it, continue' }).click();
   await page.getByText('Waiting for the first call').waitFor();
-  const causes = page.getByText('Nothing yet? The three usual causes');
+  const causes = page.getByText('No call yet? Three common causes');
   expect(await causes.count()).toBe(0);
   await page.clock.fastForward(21_000);
   await causes.waitFor();
@@ -169,7 +169,7 @@ test('setup: who has no key uses the stand-in, and after long nothing hears what
     body: JSON.stringify({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'hi' }] }),
   });
   expect(answer.status).toBe(200);
-  await page.getByText('The first call is here: 200').waitFor();
+  await page.getByText('First call received: 200').waitFor();
 });
 
 test('setup: a double click makes one token, not another one that nobody has seen', async () => {
@@ -180,9 +180,9 @@ test('setup: a double click makes one token, not another one that nobody has see
   const projectId: string = (await stack.call('GET', '/v1/projects', session)).body.projects[0].id;
   await stack.call('POST', '/v1/agents', session, { projectId, name: 'Support bot' });
   await visitor.goto('/setup');
-  await page.getByRole('button', { name: 'Go to: Give the agent its token' }).click();
+  await page.getByRole('button', { name: 'Open: Create a gateway token' }).click();
   const making = await blockRequests(page, '**/v1/api-keys');
-  await page.getByRole('button', { name: 'Make the token' }).dblclick();
+  await page.getByRole('button', { name: 'Create token' }).dblclick();
   making();
   const token = (await page.locator('[data-secret]').textContent())!;
   const { keys } = (await stack.call('GET', '/v1/api-keys', session)).body;

@@ -19,7 +19,7 @@ test('entry: a new account is signed in, stays so over a reload, and signs out',
   await page.getByLabel('Organization').fill('Acme');
   await page.getByLabel('E-mail').fill(newEmail());
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-  await page.getByRole('button', { name: 'Make the account' }).click();
+  await page.getByRole('button', { name: 'Sign up' }).click();
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
 
   const [cookie] = await context.cookies();
@@ -31,11 +31,11 @@ test('entry: a new account is signed in, stays so over a reload, and signs out',
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
 
   await page.getByRole('button', { name: /Account and organization: Acme/ }).click();
-  await page.getByRole('menuitem', { name: 'Sign out' }).click();
-  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await page.getByRole('menuitem', { name: 'Log out' }).click();
+  await page.getByRole('heading', { name: 'Log in' }).waitFor();
   expect(await context.cookies()).toEqual([]);
   await visitor.goto('/');
-  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await page.getByRole('heading', { name: 'Log in' }).waitFor();
 });
 
 test('entry: what a page still reads when its person signs out is given up, not refused', async () => {
@@ -63,8 +63,8 @@ test('entry: what a page still reads when its person signs out is given up, not 
   await page.goto(`${visitor.url}/usage`);
   await asked;
   await page.getByRole('button', { name: /Account and organization/ }).click();
-  await page.getByRole('menuitem', { name: 'Sign out' }).click();
-  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await page.getByRole('menuitem', { name: 'Log out' }).click();
+  await page.getByRole('heading', { name: 'Log in' }).waitFor();
 });
 
 test('entry: who is not signed in gets to the asked page after signing in; a stranger’s link leads nowhere else', async () => {
@@ -77,7 +77,7 @@ test('entry: who is not signed in gets to the asked page after signing in; a str
     await visitor.goto(asked);
     await visitor.page.getByLabel('E-mail').fill(email);
     await visitor.page.getByLabel('Password', { exact: true }).fill(password);
-    await visitor.page.getByRole('button', { name: 'Sign in' }).click();
+    await visitor.page.getByRole('button', { name: 'Log in' }).click();
     await visitor.page.getByRole('navigation', { name: 'Main' }).waitFor();
     expect(visitor.page.url()).toBe(visitor.url + landed);
   }
@@ -89,8 +89,8 @@ test('entry: a wrong password is said so, and the field keeps what was typed', a
   await visitor.goto('/sign-in');
   await visitor.page.getByLabel('E-mail').fill(newEmail());
   await visitor.page.getByLabel('Password', { exact: true }).fill('not the password');
-  await visitor.page.getByRole('button', { name: 'Sign in' }).click();
-  await visitor.page.getByText('E-mail or password is wrong.').waitFor();
+  await visitor.page.getByRole('button', { name: 'Log in' }).click();
+  await visitor.page.getByText('Wrong e-mail address or password.').waitFor();
   expect(await visitor.page.getByLabel('Password', { exact: true }).inputValue()).toBe('not the password');
 });
 
@@ -105,7 +105,7 @@ test('entry: a session that was ended elsewhere asks to sign in, and comes back 
   await page.getByText('Your session has ended.').waitFor();
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password', { exact: true }).fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Log in' }).click();
   await page.getByRole('navigation', { name: 'Main' }).waitFor();
   expect(page.url()).toBe(`${visitor.url}/?period=24h`);
 });
@@ -123,7 +123,7 @@ test('entry: what was typed when the session ended is there again for the same p
   const signIn = async (as: { email: string; password: string }) => {
     await page.getByLabel('E-mail').fill(as.email);
     await page.getByLabel('Password', { exact: true }).fill(as.password);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('button', { name: 'Log in' }).click();
     await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
   };
   const typed = () => page.locator('input').evaluateAll((all) => all.map((one) => (one as { value?: string }).value));
@@ -131,19 +131,19 @@ test('entry: what was typed when the session ended is there again for the same p
   await visitor.goto('/agents?status=active');
   await page.getByRole('button', { name: 'New agent' }).first().click();
   await dialog.getByLabel('Name').fill('Support bot');
-  await dialog.getByLabel('Monthly budget in dollars').fill('12.5');
+  await dialog.getByLabel('Monthly budget (USD)').fill('12.5');
   await dialog.getByRole('combobox', { name: 'Provider (optional)' }).click();
   await page.getByRole('option', { name: 'OpenAI' }).click();
   await dialog.getByLabel('API key').fill('sk-typed-0123456789');
   await endSession();
   await dialog.getByRole('button', { name: 'Create agent' }).click();
-  await page.getByText('What you had typed is still there then, but for passwords and credentials.').waitFor();
+  await page.getByText('Your input is kept, except passwords and credentials.').waitFor();
   expect(await typed()).toEqual(['', '']);
   await signIn({ email, password });
   expect(page.url()).toBe(`${visitor.url}/agents?status=active`);
   await dialog.getByLabel('API key').waitFor();
   expect(await dialog.getByLabel('Name').inputValue()).toBe('Support bot');
-  expect(await dialog.getByLabel('Monthly budget in dollars').inputValue()).toBe('$12.5');
+  expect(await dialog.getByLabel('Monthly budget (USD)').inputValue()).toBe('$12.5');
   expect(await dialog.getByRole('combobox', { name: 'Provider (optional)' }).inputValue()).toBe('OpenAI');
   expect(await typed()).not.toContain('sk-typed-0123456789');
 
@@ -153,7 +153,7 @@ test('entry: what was typed when the session ended is there again for the same p
   await dialog.getByRole('button', { name: 'Create agent' }).click();
   await page.getByText('Your session has ended.').waitFor();
   await signIn(other);
-  await page.getByText('No agent yet').or(page.getByText('Nothing matches')).waitFor();
+  await page.getByText('No agents yet').or(page.getByText('Nothing matches')).waitFor();
   expect(await dialog.count()).toBe(0);
   await page.getByRole('button', { name: 'New agent' }).first().click();
   expect(await dialog.getByLabel('Name').inputValue()).toBe('');
@@ -177,10 +177,10 @@ test('entry: a form that was done with is not there again, though its secret was
   const elsewhere = await stack.call('POST', '/v1/auth/login', null, { email, password });
   await stack.call('DELETE', '/v1/sessions', elsewhere.body.token);
   await page.getByText('Your session has ended.').waitFor();
-  expect(await page.getByText('What you had typed').count()).toBe(0);
+  expect(await page.getByText('Your input is kept').count()).toBe(0);
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password', { exact: true }).fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Log in' }).click();
   await page.getByRole('link', { name: 'Support bot' }).waitFor();
   expect(await page.getByRole('dialog').count()).toBe(0);
 });
@@ -202,10 +202,10 @@ test('entry: a form in a page is as it was when the session ended; one that was 
   await page.getByText('Your session has ended.').waitFor();
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password', { exact: true }).fill(password);
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Log in' }).click();
   await expect.poll(() => page.getByRole('textbox', { name: 'Name' }).inputValue()).toBe('Acme and sons');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('The organization is saved').waitFor();
+  await page.getByText('Organization saved').waitFor();
   await page.getByRole('link', { name: 'Projects' }).click();
   await page.getByRole('button', { name: 'New project' }).click();
   expect(await page.getByRole('dialog').getByLabel('Name').inputValue()).toBe('');

@@ -44,10 +44,10 @@ test('slow network: what failed while nothing answered is asked again by itself'
   const reads = /\/v1\/(?!me$)/;
   await page.route(reads, (route) => route.abort());
   await visitor.goto('/audit');
-  await page.getByText('The gateway does not answer. It is asked again by itself.').waitFor();
+  await page.getByText('The gateway does not respond. Retrying automatically.').waitFor();
   await page.unroute(reads);
   await page.getByRole('cell', { name: 'organization.create' }).waitFor();
-  await page.getByText('The gateway does not answer').first().waitFor({ state: 'detached' });
+  await page.getByText('The gateway does not respond').first().waitFor({ state: 'detached' });
 });
 
 test('slow network: who is signed in is asked again by itself', async () => {
@@ -56,7 +56,7 @@ test('slow network: who is signed in is asked again by itself', async () => {
   visitor.expectHttpError(0, /\/v1\//);
   await page.route('**/v1/**', (route) => route.abort());
   await page.goto(`${visitor.url}/agents`);
-  await page.getByText('The gateway does not answer. It is asked again by itself.').waitFor();
+  await page.getByText('The gateway does not respond. Retrying automatically.').waitFor();
   await page.unroute('**/v1/**');
   await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
 });
@@ -147,11 +147,11 @@ test('slow network: pressed twice it is sent once; it failed, the focus is where
   );
   await save.dblclick();
   answer();
-  await dialog.getByText('Whether this was done is not known: look, and try again.').waitFor();
+  await dialog.getByText('It is unknown whether the change was saved. Check, then try again.').waitFor();
   await expect.poll(() => focused(page)).toBe('Save');
   expect(writes).toEqual(['/v1/projects']);
   await page.keyboard.press('Enter');
-  await page.getByText('Crawlers is saved').waitFor();
+  await page.getByText('Crawlers saved').waitFor();
   expect(writes).toEqual(['/v1/projects', '/v1/projects']);
 });
 
@@ -168,7 +168,7 @@ test('slow network: where it is not known whether something was done, what is sh
   await page.getByRole('button', { name: 'New project' }).click();
   await page.getByLabel('Name').fill('Made');
   await page.getByRole('button', { name: 'Save' }).click();
-  await page.getByText('Whether this was done is not known: look, and try again.').waitFor();
+  await page.getByText('It is unknown whether the change was saved. Check, then try again.').waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('cell', { name: 'Made', exact: true }).waitFor();
 });
@@ -187,7 +187,7 @@ test('slow network: what was found for another text is not offered for this one'
   await page.getByRole('button', { name: 'Crawler' }).waitFor();
   const release = await blockRequests(page, /search=support/);
   await search.fill('support');
-  await page.getByText('Looking …').waitFor();
+  await page.getByText('Searching…').waitFor();
   expect(await page.getByRole('button', { name: 'Crawler' }).count()).toBe(0);
   release();
   await page.getByRole('button', { name: 'Support bot' }).waitFor();

@@ -51,7 +51,7 @@ test('refusals: each says why and leads to what can be done', async () => {
   const { visitor, call, agent } = await scene();
   const { page } = visitor;
   await visitor.gotoAndCheck('/refusals', 'refusals-empty');
-  await page.getByText('Nothing was refused in this time').waitFor();
+  await page.getByText('No rejections in this period').waitFor();
   const busy = await agent({ name: 'Busy bot', rpmLimit: 1 });
   expect([await busy.ask(), await busy.ask()]).toEqual([200, 429]);
   const lost = await agent({ name: 'Lost bot' }, []);
@@ -64,13 +64,13 @@ test('refusals: each says why and leads to what can be done', async () => {
   await page.getByRole('button', { name: 'Busy bot' }).click();
   expect(page.url()).toContain(`agent=${busy.id}`);
   await page.getByRole('row', { name: /not_assigned/ }).waitFor({ state: 'detached' });
-  await page.getByRole('link', { name: 'Its limits' }).click();
+  await page.getByRole('link', { name: 'Agent limits' }).click();
   await page.getByLabel('Requests per minute').fill('60');
   await page.getByRole('button', { name: 'Save limits' }).click();
-  await page.getByText('The limits are saved.').waitFor();
+  await page.getByText('Limits saved').waitFor();
   expect((await call('GET', `/v1/agents/${busy.id}`)).body.agent.rpmLimit).toBe(60);
   await page.goBack();
-  await page.getByRole('heading', { name: 'Refusals' }).waitFor();
+  await page.getByRole('heading', { name: 'Rejections' }).waitFor();
   await page.goBack();
   await page.getByRole('row', { name: /not_assigned/ }).waitFor();
 });
@@ -84,14 +84,14 @@ test('budget: an agent that has used it up is refused and seen; raised there, it
   await visitor.goto('/agents');
   await page.getByRole('row', { name: /Spender.* of \$0\.01, 1\d\d\.?\d*%/ }).waitFor();
   await visitor.gotoAndCheck('/', 'overview-budget');
-  await page.getByText('Spender: calls are refused until the month is over.').waitFor();
+  await page.getByText('Spender: calls are rejected until the end of the month.').waitFor();
 
   await visitor.goto(`/refusals?agent=${spender.id}`);
   await page.getByRole('row', { name: /^budget \d+ The monthly budget is used up/ }).waitFor();
-  await page.getByRole('link', { name: 'Its limits' }).click();
-  await page.getByLabel('Monthly budget in dollars').fill('50');
+  await page.getByRole('link', { name: 'Agent limits' }).click();
+  await page.getByLabel('Monthly budget (USD)').fill('50');
   await page.getByRole('button', { name: 'Save limits' }).click();
-  await page.getByText('The limits are saved.').waitFor();
+  await page.getByText('Limits saved').waitFor();
   await expect.poll(() => spender.ask()).toBe(200);
   await page.getByRole('link', { name: 'All agents' }).click();
   await page.getByRole('row', { name: /Spender.*\$0\.0\d of \$50\.00, 0\.?\d*%/ }).waitFor();
@@ -105,7 +105,7 @@ test('usage: by provider and model, below a cent, in days and as a file; errors 
   const { visitor, call, agent } = await scene();
   const { page } = visitor;
   await visitor.goto('/usage');
-  await page.getByText('No usage in this time').waitFor();
+  await page.getByText('No usage in this period').waitFor();
   const support = await agent({ name: 'Support bot', budgetCentsMonthly: 5_000 });
   const crawler = await agent({ name: 'Crawler' });
   expect([await support.ask(), await support.ask('no-such-model'), await crawler.ask()]).toEqual([200, 404, 200]);
@@ -126,17 +126,17 @@ test('usage: by provider and model, below a cent, in days and as a file; errors 
   const last = page.getByRole('region', { name: 'Spend by provider, figures' }).getByRole('row').last();
   expect(await last.textContent()).toContain(hour);
 
-  await page.getByLabel('By', { exact: true }).selectOption('model');
+  await page.getByLabel('Group by', { exact: true }).selectOption('model');
   await page.getByRole('link', { name: /^gpt-5-mini/ }).waitFor();
   expect(page.url()).toContain('by=model');
   await page.goBack();
-  await page.getByRole('link', { name: 'openai' }).waitFor();
-  await page.getByText('Days', { exact: true }).click();
+  await page.getByRole('link', { name: 'OpenAI' }).waitFor();
+  await page.getByText('Custom', { exact: true }).click();
   await expect.poll(() => page.url()).toMatch(/period=days&start=\d{4}-\d\d-01&end=/);
   visitor.expectHttpError(400, /\/v1\/usage\//); // days in the wrong order, or years by the group
   await page.getByLabel('From (UTC)').fill('2020-01-01');
   await page.getByLabel('To (UTC)').fill('2020-01-31');
-  await page.getByText('No usage in this time').waitFor();
+  await page.getByText('No usage in this period').waitFor();
   await page.getByLabel('From (UTC)').fill('2020-02-01');
   await page
     .getByRole('alert')
@@ -147,7 +147,7 @@ test('usage: by provider and model, below a cent, in days and as a file; errors 
   await visitor.goto('/usage?by=agent&period=24h');
   const [file] = await Promise.all([
     page.waitForEvent('download'),
-    page.getByRole('link', { name: 'Calls as CSV' }).click(),
+    page.getByRole('link', { name: 'Export calls as CSV' }).click(),
   ]);
   const lines = readFileSync((await file.path())!, 'utf8')
     .trim()

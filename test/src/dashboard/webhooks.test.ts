@@ -45,8 +45,8 @@ test('webhooks: added with its secret shown once, tested, failed, sent again, pa
   await visitor.goto('/webhooks');
   await page.getByText('No endpoints yet').waitFor();
   await page.getByRole('button', { name: 'Add endpoint' }).first().click();
-  await page.getByLabel('Address').fill(url);
-  await page.getByLabel('An agent was deleted').uncheck();
+  await page.getByLabel('Endpoint URL').fill(url);
+  await page.getByLabel('Agent deleted').uncheck();
   await page.getByRole('button', { name: 'Save' }).click();
   const secret = (await page.locator('[data-secret]').textContent())!;
   expect(secret).toMatch(/^whsec_[0-9a-f]{64}$/);
@@ -57,7 +57,7 @@ test('webhooks: added with its secret shown once, tested, failed, sent again, pa
 
   await page.getByRole('link', { name: url }).click();
   const sendTest = async (): Promise<void> => {
-    await page.getByRole('button', { name: 'Send a test' }).click();
+    await page.getByRole('button', { name: 'Send test event' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click();
   };
   await sendTest();
@@ -79,13 +79,13 @@ test('webhooks: added with its secret shown once, tested, failed, sent again, pa
   await drawer.getByRole('button', { name: 'Close' }).click();
   await drawer.waitFor({ state: 'detached' });
   status = 200;
-  await failed.getByRole('button', { name: 'Send again' }).click();
+  await failed.getByRole('button', { name: 'Retry' }).click();
   await page.getByRole('combobox', { name: 'Deliveries' }).selectOption('success');
   await expect.poll(() => page.getByRole('row', { name: /success.*200/ }).count()).toBe(2);
 
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByRole('button', { name: 'Resume' }).waitFor();
-  expect(await page.getByRole('button', { name: 'Send a test' }).getAttribute('aria-disabled')).toBe('true');
+  expect(await page.getByRole('button', { name: 'Send test event' }).getAttribute('aria-disabled')).toBe('true');
   await page.getByRole('button', { name: 'More actions' }).click();
   await page.getByRole('menuitem', { name: 'Delete' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Delete endpoint' }).click();
@@ -111,20 +111,20 @@ async function endpointPage() {
 test('webhooks: a rotated secret is shown once; both sign until the overlap is over, and the shown code says so', async () => {
   const { visitor, page, secret: old } = await endpointPage();
   await page.getByRole('button', { name: 'More actions' }).click();
-  await page.getByRole('menuitem', { name: 'Rotate the secret' }).click();
-  await page.getByLabel('The old secret signs on for').selectOption({ label: 'an hour' });
+  await page.getByRole('menuitem', { name: 'Rotate secret' }).click();
+  await page.getByLabel('The previous secret stays valid for').selectOption({ label: '1 hour' });
   await visitor.checkPage('webhook-rotate');
   await page.getByRole('button', { name: 'Rotate secret' }).click();
-  await page.getByText(/The old secret signs as well until/).waitFor();
+  await page.getByText(/The previous secret also signs deliveries until/).waitFor();
   const secret = (await page.locator('[data-secret]').textContent())!;
   const code = (await page.locator('[data-verify]').textContent())!;
   await visitor.checkPage('webhook-rotated');
   await page.getByRole('button', { name: 'I stored it' }).click();
-  await page.getByText(/the old one signs as well until/).waitFor();
+  await page.getByText(/The previous one also signs deliveries until/).waitFor();
   expect(await page.content()).not.toContain(secret);
 
-  await page.getByRole('button', { name: 'Send a test' }).click();
-  await page.getByRole('combobox', { name: 'Event' }).last().selectOption({ label: 'An agent was deleted' });
+  await page.getByRole('button', { name: 'Send test event' }).click();
+  await page.getByRole('combobox', { name: 'Event' }).last().selectOption({ label: 'Agent deleted' });
   await visitor.checkPage('webhook-test');
   await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click();
   await page.getByRole('row', { name: /agent\.deleted.*success/ }).waitFor();
@@ -148,26 +148,26 @@ test('webhooks: all that failed is sent again, and a time range of one event', a
   await expect.poll(() => page.getByRole('row', { name: /failed.*500/ }).count()).toBe(3);
   status = 200;
   await page.getByRole('button', { name: 'Retry all failed' }).click();
-  await page.getByText('Sent again: 3').waitFor();
+  await page.getByText('Replayed: 3').waitFor();
   await expect.poll(() => page.getByRole('row', { name: /success.*200/ }).count()).toBe(3);
 
   await page.getByRole('button', { name: 'Replay' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Send a time range again' });
+  const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
   visitor.expectHttpError(400, /\/replay$/);
-  const until = await dialog.getByLabel('Until').inputValue();
-  await dialog.getByLabel('Until').fill(await dialog.getByLabel('From').inputValue());
-  await dialog.getByRole('button', { name: 'Send again' }).click();
-  await dialog.getByText('Until must be after start').waitFor();
+  const until = await dialog.getByLabel('To').inputValue();
+  await dialog.getByLabel('To').fill(await dialog.getByLabel('From').inputValue());
+  await dialog.getByRole('button', { name: 'Retry' }).click();
+  await dialog.getByText('To must be after start').waitFor();
   await visitor.checkPage('webhook-replay');
-  await dialog.getByLabel('Until').fill(until);
-  await dialog.getByLabel('Which').selectOption({ label: 'all, delivered ones too' });
-  await dialog.getByLabel('Event').selectOption({ label: 'An agent was made' });
+  await dialog.getByLabel('To').fill(until);
+  await dialog.getByLabel('Deliveries').selectOption({ label: 'Failed and delivered' });
+  await dialog.getByLabel('Event').selectOption({ label: 'Agent created' });
   const before = received.length;
-  await dialog.getByRole('button', { name: 'Send again' }).click();
-  await page.getByText('Sent again: 2').waitFor();
+  await dialog.getByRole('button', { name: 'Retry' }).click();
+  await page.getByText('Replayed: 2').waitFor();
   await expect.poll(() => received.length).toBe(before + 2);
 
-  await page.getByRole('combobox', { name: 'Event' }).selectOption({ label: 'An agent was deleted' });
+  await page.getByRole('combobox', { name: 'Event' }).selectOption({ label: 'Agent deleted' });
   await expect.poll(() => page.getByRole('row', { name: /success/ }).count()).toBe(1);
   expect(page.url()).toContain('event=agent.deleted');
   await page.goBack();
@@ -194,11 +194,11 @@ test('webhooks: what is typed about an endpoint stays while the gateway does not
   visitor.expectHttpError(0, /./);
   await page.route('**/v1/**', (route) => route.abort());
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.getByText('Whether this was done is not known').waitFor();
+  await dialog.getByText('It is unknown whether the change was saved').waitFor();
   await waitUntil('what is shown was asked again, to the last try', async () => reads >= 3);
-  await page.getByText('What you see may be old.').waitFor();
+  await page.getByText('The data shown may be out of date.').waitFor();
   await page.unroute('**/v1/**');
-  await page.getByText('What you see may be old.').waitFor({ state: 'detached' });
+  await page.getByText('The data shown may be out of date.').waitFor({ state: 'detached' });
   await dialog.getByRole('button', { name: 'Save' }).click();
   await page.getByText(`${url}/two`).first().waitFor();
 });
@@ -210,11 +210,13 @@ test('webhooks: an address that is refused is said so beside the form', async ()
   await visitor.goto('/webhooks');
   await page.getByRole('button', { name: 'Add endpoint' }).first().click();
   // As it comes from the clipboard: that is no reason to refuse it.
-  await page.getByLabel('Address').fill(' http://169.254.169.254/latest ');
+  await page.getByLabel('Endpoint URL').fill(' http://169.254.169.254/latest ');
   await page.getByRole('button', { name: 'Save' }).click();
-  const address = page.getByLabel('Address');
+  const address = page.getByLabel('Endpoint URL');
   await expect.poll(() => address.getAttribute('aria-invalid')).toBe('true');
-  await page.getByText(/^Address the port|^Address the host|^Address .* is not a public address/).waitFor();
+  await page
+    .getByText(/^Endpoint URL the port|^Endpoint URL the host|^Endpoint URL .* is not a public address/)
+    .waitFor();
   expect(await page.evaluate('document.activeElement.getAttribute("aria-invalid")')).toBe('true');
   expect(await page.getByRole('dialog').getByRole('alert').count()).toBe(0);
 });

@@ -1,9 +1,9 @@
-/** The one client of the management API; the session is a cookie that no script can read. */
+/** The client of the management API. The session is an HTTP-only cookie, which scripts cannot read. */
 import { createClient } from '@acg/client/management-api-client';
 import { deduplicateWrites } from './deduplicate-writes.js';
 import { BASE_PATH } from './page-meta-tags.js';
 
-/** What has no answer until then got lost on the way: nobody waits for it longer. */
+/** Aborts a request without a response after this time (ms); such a response is taken as lost. */
 const REQUEST_TIMEOUT_MS = 60_000;
 
 let readsAbort = new AbortController();
@@ -16,7 +16,7 @@ export const api = createClient({
   fetch: (request) => (request.method === 'GET' ? fetchWithTimeout(request, readsAbort.signal) : sendWrite(request)),
 });
 
-/** Ends every read that waits for its answer; those that come fail at once, with `AbortError`, until {@link allowReads}. */
+/** Aborts all pending reads. New reads fail at once with `AbortError` until {@link allowReads}. */
 export const abortReads = (): void => readsAbort.abort();
 
 export function allowReads(): void {

@@ -1,10 +1,10 @@
-/** Whether the management API answers, as the last calls found; the shell shows a banner while it does not. */
+/** Whether the management API responded to the last calls. The shell shows a banner while it does not. */
 import { useSyncExternalStore } from 'react';
 
 let isReachable = true;
 const listeners = new Set<() => void>();
 
-/** Whether that is news. */
+/** Returns true when the value changed. */
 export function setReachable(value: boolean): boolean {
   if (value === isReachable) return false;
   isReachable = value;

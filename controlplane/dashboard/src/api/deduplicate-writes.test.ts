@@ -4,7 +4,7 @@ import { deduplicateWrites } from './deduplicate-writes.js';
 const URL = 'http://gateway.example/v1/api-keys';
 const post = (body: object): Request => new Request(URL, { method: 'POST', body: JSON.stringify(body) });
 
-/** Answers when it is told to, with what was sent and how many were. */
+/** A fake server that answers on request, with the body that it received and the number of requests so far. */
 function createFakeServer() {
   const waiting: ((number: number) => void)[] = [];
   let sent = 0;
@@ -22,7 +22,7 @@ function createFakeServer() {
   };
 }
 
-test('a write that is asked for twice at once is sent once, and both get its answer', async () => {
+test('sends identical concurrent writes once and gives both callers the response', async () => {
   const { send, sent, answerAll } = createFakeServer();
   const write = deduplicateWrites(send);
   const both = [write(post({ name: 'first' })), write(post({ name: 'first' }))];
@@ -34,7 +34,7 @@ test('a write that is asked for twice at once is sent once, and both get its ans
   ]);
 });
 
-test('another body is another write, and so is the same one when the first has its answer', async () => {
+test('sends writes with different bodies separately, and repeats a write after its response', async () => {
   const { send, sent, answerAll } = createFakeServer();
   const write = deduplicateWrites(send);
   const both = [write(post({ name: 'a' })), write(post({ name: 'b' }))];
@@ -47,7 +47,7 @@ test('another body is another write, and so is the same one when the first has i
   await again;
 });
 
-test('a write that failed can be tried again', async () => {
+test('sends a failed write again on retry', async () => {
   let sent = 0;
   const write = deduplicateWrites(() => {
     sent++;

@@ -1,7 +1,7 @@
 /**
- * A write that is asked for twice before its first answer is here, by a double click or a key that is held down, is sent
- * once; both get that answer. A button that shows that it works comes a moment too late for the second of two clicks, and
- * a second token would be one that nobody has seen and everybody could have used.
+ * Sends identical concurrent writes once: the same method, address and body before the first response has arrived, e.g.
+ * from a double click or a held key. All callers get the same response. A button's loading state appears too late to
+ * block the second click, and a second token would be valid without anyone having seen it.
  */
 type Fetch = (request: Request) => Promise<Response>;
 

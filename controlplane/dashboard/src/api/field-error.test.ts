@@ -23,7 +23,7 @@ test.each([
   ['unknown field "apiKey" in credentials', null, null],
   ['urls must be few', null, null],
   ['the organization already has 20 webhook endpoints: delete one first', null, null],
-])('a refusal stands at the field that it names: %s', (said, field, text) => {
+])('assigns an API error to the field that it names: %s', (said, field, text) => {
   const problem = findFieldError(createApiError(said), LABELS);
   expect(problem?.field ?? null).toBe(field);
   if (text === null) return;
@@ -31,17 +31,17 @@ test.each([
   else expect(problem!.text).toMatch(text);
 });
 
-test('what the server could not do, or counts, is no fault of a field', () => {
+test('assigns no field for server errors and rate limits', () => {
   expect(findFieldError(createApiError('url is slow', 503), LABELS)).toBeNull();
   expect(findFieldError(createApiError('url is asked too often', 429), LABELS)).toBeNull();
   expect(findFieldError(new Error('url'), LABELS)).toBeNull();
 });
 
-test('a field that the page itself found wrong is named as well, where the form has it', () => {
-  const error = new FieldError('credentials.apiKey', 'The provider does not take it.');
+test('assigns an error of the page itself to its field, where the form has it', () => {
+  const error = new FieldError('credentials.apiKey', 'The provider rejected it.');
   expect(findFieldError(error, LABELS)).toEqual({
     field: 'credentials.apiKey',
-    text: 'The provider does not take it.',
+    text: 'The provider rejected it.',
   });
   expect(findFieldError(error, { url: 'Address' })).toBeNull();
 });

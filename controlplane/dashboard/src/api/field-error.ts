@@ -1,10 +1,10 @@
 /**
- * Where in a form a refusal belongs. The API names the field that it is about: it begins with its name as it stands in
- * the body (`url must …`, `credentials.apiKey is required`), or speaks of it in words (`this e-mail already has …`).
+ * Finds the form field that an API error is about. The API starts such a message with the field's name in the body
+ * (`url must …`, `credentials.apiKey is required`) or names it in words (`this e-mail already has …`).
  */
 import { ApiError } from '@acg/client/api-errors';
 
-/** Found out by the page itself, e.g. that a provider refuses what stands in a field. */
+/** An error that the page itself found, e.g. the provider rejects the value of a field. */
 export class FieldError extends Error {
   override readonly name = 'FieldError';
 
@@ -16,18 +16,18 @@ export class FieldError extends Error {
   }
 }
 
-/** Names of the body's fields, with their labels. */
+/** Labels of the fields, by their names in the body. */
 export type FieldLabels = Readonly<Record<string, string>>;
 
 interface FieldErrorMessage {
   readonly field: string;
-  /** For people: it speaks of the field by its label. */
+  /** For users: names the field by its label. */
   readonly text: string;
 }
 
 const UNKNOWN_FIELD = /^unknown field "([^"]+)"/;
 
-/** Null: it names none of the form's fields. */
+/** Null: the message names no field of the form. */
 export function findFieldError(error: unknown, labels: FieldLabels): FieldErrorMessage | null {
   if (error instanceof FieldError) return error.field in labels ? { field: error.field, text: error.message } : null;
   if (!(error instanceof ApiError) || error.status >= 500 || error.status === 429) return null;
@@ -37,10 +37,10 @@ export function findFieldError(error: unknown, labels: FieldLabels): FieldErrorM
   const [unknown] = UNKNOWN_FIELD.exec(apiMessage)?.slice(1) ?? [];
   for (const name of names) {
     const label = labels[name]!;
-    if (unknown === name) return { field: name, text: `${label} is not known here` };
+    if (unknown === name) return { field: name, text: `${label} is not a known field` };
     if (apiMessage.startsWith(name)) {
       const rest = apiMessage.slice(name.length);
-      // A part of it, e.g. `events.0`, or something after it; not the beginning of another word.
+      // A sub-field such as `events.0`, or the end of the name; not the beginning of a longer word.
       const [part] = /^(?:\.[\w-]+)*(?=[\s:])/.exec(rest) ?? [];
       if (part !== undefined) return { field: name, text: simplifyValidatorMessage(label + rest.slice(part.length)) };
     }
@@ -53,7 +53,7 @@ export function findFieldError(error: unknown, labels: FieldLabels): FieldErrorM
 const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** The words of the API's validator, as people say them. */
+/** Rewrites phrases of the API's validator in plain English. */
 const simplifyValidatorMessage = (text: string): string =>
   text
     .replace(/\bmust NOT\b/, 'must not')

@@ -1,20 +1,20 @@
 /**
- * What somebody has typed into a form, and which dialog is open, when the session ends under their hands: it is there
- * again when the same person has signed in to the same organization. It is kept in the page's memory alone, and is gone
- * when the form is left in any other way. Never for secrets: what holds a credential or a password is a `useState`.
+ * Typed input and open dialogs that survive the end of a session. They return when the same user signs in to the same
+ * organization again. They exist only in the page's memory and are discarded when the form closes in any other way.
+ * Never use it for secrets: credentials and passwords go into a `useState`.
  */
 import { type Dispatch, type SetStateAction, useEffect, useRef, useState } from 'react';
 import { ME_QUERY_KEY, queryClient } from './query-client.js';
 
 const savedDrafts = new Map<string, unknown>();
 
-/** Who is signed in, and where; null: nobody. */
+/** The signed-in user and organization; null: signed out. */
 function currentOwner(): string | null {
   const me = queryClient.getQueryData<{ user: { id: string } | null; orgId: string } | null>(ME_QUERY_KEY) ?? null;
   return me === null ? null : `${me.user?.id} ${me.orgId}`;
 }
 
-/** As `useState`. `name` is that of no other draft, e.g. `project name`. */
+/** Like `useState`. `name` must be unique among all drafts, e.g. `project name`. */
 export function useFormDraft<T>(name: string, initial: T): [T, Dispatch<SetStateAction<T>>] {
   const [key] = useState(() => `${currentOwner()} ${name}`);
   const [initialValue] = useState(() => initial);
@@ -32,10 +32,10 @@ export function useFormDraft<T>(name: string, initial: T): [T, Dispatch<SetState
   return [value, setValue];
 }
 
-/** Whether the sign-in page can say that something is there again. */
+/** Whether the sign-in page can announce saved input. */
 export const hasSavedDrafts = (): boolean => savedDrafts.size > 0;
 
-/** Somebody has signed in: what others had typed is gone. */
+/** After a sign-in: discards the drafts of all other users. */
 export function discardOtherUsersDrafts(): void {
   const owner = currentOwner();
   for (const key of savedDrafts.keys()) if (!key.startsWith(`${owner} `)) savedDrafts.delete(key);

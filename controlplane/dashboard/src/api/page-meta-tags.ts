@@ -1,9 +1,9 @@
-/** What the served page says about itself: see the control plane's route of the dashboard. */
+/** Meta tags that the control plane writes into the page that it serves. */
 
 const readMetaTag = (name: string): string =>
   document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
 
-/** No session cookie came with the request for the page: there is no point in asking who is signed in. */
+/** The page was requested without a session cookie, so `GET /v1/me` is not needed to know that nobody is signed in. */
 export const HAS_NO_SESSION_COOKIE = readMetaTag('acg-session') === 'none';
 
 /** The path that the service is published under, e.g. `/gateway`; empty at the root and under the development server. */

@@ -1,6 +1,6 @@
 /**
- * A button that waits for its answer is disabled, and so loses the focus: whoever presses keys would begin anew at the top of
- * the page. It gets the focus back when it can be pressed again, unless that is somewhere else by then.
+ * Restores the focus of a button that was disabled while its request was pending. Disabling a focused button moves the
+ * focus to the page's start, which loses a keyboard user's position. Does nothing if the focus has moved elsewhere.
  */
 export function restoreFocusWhenEnabled(): void {
   const button = document.activeElement;

@@ -1,4 +1,4 @@
-/** Who is signed in, and how one signs in, out and over to another organization. */
+/** The session: who is signed in, signing in and out, switching the organization. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { abortReads, allowReads, api } from './api-client.js';
 import { discardOtherUsersDrafts } from './form-drafts.js';
@@ -10,19 +10,19 @@ const REFETCH_MS = 3_000;
 type Me = Awaited<ReturnType<typeof fetchMe>>;
 export type Role = Me['role'];
 
-/** The cookie is a person's, never a management token's. */
+/** The session cookie always belongs to a user, so the `token` field of management tokens is dropped. */
 const fetchMe = async () => {
   const { token: _, ...me } = await api.get('/v1/me');
   return me;
 };
 
-/** `data` null: nobody. */
+/** `data` null: signed out. */
 export const useMe = () =>
   useQuery<Me | null>({
     queryKey: ME_QUERY_KEY,
     queryFn: fetchMe,
     staleTime: 60_000,
-    // Nothing else is asked meanwhile that could find out that there are answers again.
+    // No other query runs in this state, so only this one can find out that the API responds again.
     refetchInterval: ({ state }) => (state.status === 'error' && state.data === undefined ? REFETCH_MS : false),
     ...(HAS_NO_SESSION_COOKIE ? { initialData: null } : {}),
   });
@@ -60,13 +60,13 @@ export const useSignUp = () =>
   useMutation({
     mutationFn: async (body: SignUpInput) => {
       const { token } = await api.post('/v1/auth/signup', { body });
-      // Exchanged for the cookie at once: it ends with that.
+      // The token is exchanged for the session cookie and ends with that exchange.
       return api.post('/v1/session', { body: {}, headers: { authorization: `Bearer ${token}` } });
     },
     onSuccess: storeSignedInUser,
   });
 
-/** What the page still reads would be refused when the session has changed, or answered for another organization. */
+/** Aborts pending reads first: after the change they would be rejected, or return data of the other organization. */
 async function withReadsAborted<T>(changeSession: () => Promise<T>): Promise<T> {
   await queryClient.cancelQueries();
   abortReads();
@@ -82,7 +82,7 @@ async function withReadsAborted<T>(changeSession: () => Promise<T>): Promise<T> 
 export const useSwitchOrganization = () =>
   useMutation({
     mutationFn: (orgId: string) => withReadsAborted(() => api.patch('/v1/session', { body: { orgId } })),
-    // From anew: nothing of what the other organization's people may see stays in the page.
+    // A full page load: no data of the previous organization stays in memory.
     onSuccess: () => location.assign(`${BASE_PATH}/`),
   });
 

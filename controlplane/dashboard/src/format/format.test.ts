@@ -3,18 +3,18 @@ import { dollarInputToCents, formatUsd, formatUsdTick } from './format.js';
 
 test.each([
   [12.5, 1_250],
-  // As the kit's input of numbers gives it while the last digit is a zero.
+  // The UI library's number input returns a string while the last digit is a zero.
   ['12.50', 1_250],
   ['1250.50', 125_050],
   ['0.10', 10],
   [0, 0],
   ['', null],
   ['-', null],
-])('a typed %j is %j cents', (typed, cents) => {
+])('converts the input %j to %j cents', (typed, cents) => {
   expect(dollarInputToCents(typed)).toBe(cents);
 });
 
-test('what cost something is never written as nothing', () => {
+test('never formats a positive cost as zero', () => {
   expect([formatUsd(0), formatUsd(0.0042), formatUsd(0.000_001), formatUsd(12.5), formatUsd(null)]).toEqual([
     '$0.00',
     '$0.0042',
@@ -30,6 +30,6 @@ test.each([
   [0.002_5, ['$0.00', '$0.0025', '$0.0050']],
   [0.1, ['$0.00', '$0.10', '$0.20']],
   [1_000, ['$0.00', '$1,000.00', '$2,000.00']],
-])('labels of an axis that are %d dollars apart are told apart', (step, labels) => {
+])('formats axis labels that are %d dollars apart with enough decimals', (step, labels) => {
   expect([0, step, 2 * step].map((value) => formatUsdTick(value, step))).toEqual(labels);
 });

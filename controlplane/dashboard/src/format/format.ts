@@ -1,13 +1,16 @@
-/** How numbers, money and times are written, in one place. */
+/** Formats of numbers, money and times. */
 
 const MINUTE_S = 60;
 const HOUR_S = 3_600;
 const DAY_S = 86_400;
 const CENTS_PER_USD = 100;
-/** What is less is said to be less: a figure of six decimals is read by nobody. */
+/** Smaller amounts are shown as `< $0.0001`. */
 const SMALLEST_USD = 0.0001;
 const CENT_DIGITS = 2;
-/** Of a dollar: costs are whole nano-dollars, and labels stand between them. */
+/**
+ * Digits after the decimal point of a dollar amount; costs are whole nano-dollars, and axis labels may lie between
+ * them.
+ */
 const DIGITS_MAX = 12;
 
 const wholeNumbers = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
@@ -21,17 +24,17 @@ export const NO_VALUE = '–';
 export const formatCount = (value: number): string => wholeNumbers.format(value);
 /** `1.2K`, for axes and small places. */
 export const formatCompactCount = (value: number): string => compactNumbers.format(value);
-/** Of a hundred, as the API gives rates: 0.4 → `0.4%`. */
+/** Percent values from 0 to 100, as the API returns rates: 0.4 → `0.4%`. */
 export const formatPercent = (value: number): string => percents.format(value / 100);
 
-/** Spend in dollars; below a cent to four decimals, and never `$0.00` for what cost something. */
+/** Spend in dollars; four decimals below a cent, and never `$0.00` for a positive cost. */
 export function formatUsd(value: number | null): string {
   if (value === null) return NO_VALUE;
   if (value === 0 || Math.abs(value) >= 1 / CENTS_PER_USD) return dollars.format(value);
   return Math.abs(value) < SMALLEST_USD ? `< ${smallDollars.format(SMALLEST_USD)}` : smallDollars.format(value);
 }
 
-/** Dollars at an axis whose labels are `step` dollars apart: with the decimals that tell them apart. */
+/** Dollars on an axis whose labels are `step` dollars apart, with enough decimals to tell them apart. */
 export function formatUsdTick(value: number, step: number): string {
   if (value === 0) return dollars.format(0);
   let digits = CENT_DIGITS;
@@ -44,17 +47,17 @@ export function formatUsdTick(value: number, step: number): string {
   });
 }
 
-/** But for what binary fractions are off. */
+/** Tolerates the rounding error of binary fractions. */
 const isNearlyInteger = (value: number): boolean => value > 0.5 && Math.abs(value - Math.round(value)) < 0.01;
 
-/** Spend in cents, whole or not. */
+/** Spend in cents, possibly fractional. */
 export const formatCents = (value: number | null): string => formatUsd(value === null ? null : value / CENTS_PER_USD);
 
-/** Whole cents as somebody would type them in dollars; null: nothing. */
+/** Whole cents as a dollar input value; null becomes empty. */
 export const centsToDollarInput = (cents: number | null): string =>
   cents === null ? '' : (cents / CENTS_PER_USD).toFixed(2);
 
-/** A typed number of dollars as whole cents; null: none. Inputs give what ends with a zero, such as `12.50`, as a text. */
+/** A dollar input as whole cents; null: empty. Inputs return text such as `12.50` while it ends with a zero. */
 export function dollarInputToCents(value: number | string): number | null {
   const dollarsTyped = typeof value === 'string' ? Number.parseFloat(value) : value;
   return Number.isFinite(dollarsTyped) ? Math.round(dollarsTyped * CENTS_PER_USD) : null;
@@ -91,16 +94,19 @@ const utcHours = new Intl.DateTimeFormat('en-GB', {
 });
 const relativeTimes = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
 
-/** Local day and time. */
+/** Local date and time. */
 export const formatDateTime = (iso: string): string => dateTimes.format(new Date(iso));
-/** Local, with seconds and zone. */
+/** Local date and time with seconds and zone. */
 export const formatExactTime = (iso: string): string => exactTimes.format(new Date(iso));
 export const formatDate = (iso: string): string => dates.format(new Date(iso));
 /** Local time of day with seconds. */
 export const formatTime = (iso: string): string => times.format(new Date(iso));
-/** When a bucket of a report begins, Unix ms. It is written `YYYY-MM-DD HH:MM:SS` and is UTC, which a browser would not know. */
+/**
+ * Start of a report's bucket, Unix ms. Reports write it as UTC without a zone (`YYYY-MM-DD HH:MM:SS`), which a browser
+ * would read as local time.
+ */
 export const bucketStartMs = (bucket: string): number => Date.parse(`${bucket.replace(' ', 'T')}Z`);
-/** A bucket of a report; days and hours of reports are UTC. */
+/** A bucket of a report, UTC. */
 export const formatBucket = (startMs: number, interval: 'hour' | 'day'): string =>
   interval === 'day' ? utcDays.format(startMs) : utcHours.format(startMs);
 

@@ -1,4 +1,4 @@
-/** Filters, pages, periods and tabs live in the address: they can be shared, and the back button undoes them. */
+/** Filters, pages, periods and tabs in the URL: they can be shared, and the back button undoes them. */
 import { useCallback, useMemo } from 'react';
 import { useLocation, useSearch } from 'wouter';
 
@@ -7,14 +7,17 @@ type Widened<T extends Values> = { readonly [K in keyof T]: T[K] extends number 
 
 interface UrlState<T extends Values> {
   readonly values: Widened<T>;
-  /** `replace`: without a step of its own for the back button, e.g. while somebody types. */
+  /** `replace`: adds no history entry, e.g. while the user types. */
   readonly set: (changes: Partial<Widened<T>>, options?: { readonly replace?: boolean }) => void;
   readonly clear: () => void;
-  /** Whether anything but the page differs from its default. */
+  /** Whether a value other than the page differs from its default. */
   readonly isFiltered: boolean;
 }
 
-/** `defaults` must be a constant; what equals its default does not stand in the address. A change goes to page 1. */
+/**
+ * `defaults` must be a constant; values equal to their default are left out of the URL. Every change resets the page to
+ * 1.
+ */
 export function useUrlState<T extends Values>(defaults: T): UrlState<T> {
   const search = useSearch();
   const [path, navigate] = useLocation();
@@ -33,8 +36,8 @@ export function useUrlState<T extends Values>(defaults: T): UrlState<T> {
     [defaults, navigate, path, search],
   );
   const clear = useCallback(() => navigate(path), [navigate, path]);
-  const filtered = Object.keys(defaults).some((name) => name !== 'page' && values[name] !== defaults[name]);
-  return { values, set, clear, isFiltered: filtered };
+  const isFiltered = Object.keys(defaults).some((name) => name !== 'page' && values[name] !== defaults[name]);
+  return { values, set, clear, isFiltered };
 }
 
 function parseUrlValues<T extends Values>(defaults: T, search: string): Widened<T> {

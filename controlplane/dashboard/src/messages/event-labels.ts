@@ -1,13 +1,13 @@
-/** Names of events, as people say them. */
+/** Labels of event types. */
 const EVENT_LABELS = {
-  'agent.created': 'Agent made',
+  'agent.created': 'Agent created',
   'agent.deleted': 'Agent deleted',
-  'agent.budget_exceeded': 'Budget used up',
-  'provider.circuit_opened': 'Provider failing, calls stopped',
-  'provider.circuit_closed': 'Provider well again',
+  'agent.budget_exceeded': 'Budget exceeded',
+  'provider.circuit_opened': 'Provider failing, calls blocked',
+  'provider.circuit_closed': 'Provider recovered',
   'abuse.detected': 'Suspicious traffic',
-  'credential.refused': 'Provider refuses a credential',
-  'credential.accepted': 'Provider takes the credential again',
+  'credential.refused': 'Provider rejected a credential',
+  'credential.accepted': 'Provider accepts the credential again',
   'webhook.paused': 'Webhook paused',
   'usage.threshold': 'Budget threshold reached',
 } as const;

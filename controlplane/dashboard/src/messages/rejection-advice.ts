@@ -1,4 +1,4 @@
-/** What a reason of refusal means and what to do about it, in words for whoever runs the agent. */
+/** Explains rejection reasons and what to do about them, for operators of agents. */
 
 import { LIMITS, rejectionReason } from '@acg/base/limits';
 
@@ -10,82 +10,82 @@ interface RejectionAdvice {
 const ADVICE: Readonly<Record<string, RejectionAdvice>> = {
   not_assigned: {
     cause: 'The provider is not assigned to the agent.',
-    remedy: 'Add it on the agent’s page, under Providers.',
+    remedy: 'Add it in the agent’s Providers tab.',
   },
   unknown_provider: {
-    cause: 'There is no provider of that name.',
-    remedy: 'Look at the address: /v1/proxy/ and the provider.',
+    cause: 'No provider has this name.',
+    remedy: 'Check the URL: /v1/proxy/, then the provider’s slug.',
   },
   needs_credentials: {
-    cause: 'The provider’s credential must be set again.',
-    remedy: 'Enter it on the agent’s page, under Providers.',
+    cause: 'The provider’s credential must be entered again.',
+    remedy: 'Enter it in the agent’s Providers tab.',
   },
-  paused: { cause: 'The agent is paused.', remedy: 'Resume it on its page.' },
+  paused: { cause: 'The agent is paused.', remedy: 'Resume it on the agent’s page.' },
   revoked: {
     cause: 'The agent or its token was revoked.',
-    remedy: 'Resume the agent on its page, or make a new token.',
+    remedy: 'Resume the agent on its page, or create a new token.',
   },
-  ...Object.fromEntries(LIMITS.map((row) => [rejectionReason(row), { cause: row.cause, remedy: row.remedy }])),
+  ...Object.fromEntries(LIMITS.map((row) => [rejectionReason(row), { cause: row.what, remedy: row.todo }])),
   budget_never_fits: {
-    cause: 'One call may cost more than the whole hard budget.',
-    remedy: 'Let the agent ask for fewer output tokens, or raise the budget.',
+    cause: 'A single call could cost more than the whole hard budget.',
+    remedy: 'Lower the agent’s maximum output tokens, or raise the budget.',
   },
   budget_in_flight: {
-    cause: 'Calls under way hold what is left of the hard budget.',
-    remedy: 'It passes as they end.',
+    cause: 'Calls in progress have reserved the rest of the hard budget.',
+    remedy: 'Wait until they finish; unused reservations are released.',
   },
-  denied_model: { cause: 'The agent’s policy does not allow this model.', remedy: 'Change the policy, or the model.' },
-  denied_call: { cause: 'The agent’s policy does not allow this call.', remedy: 'Change the policy, or the call.' },
+  denied_model: { cause: 'The agent’s policy does not allow this model.', remedy: 'Change the policy or the model.' },
+  denied_call: { cause: 'The agent’s policy does not allow this call.', remedy: 'Change the policy or the call.' },
   denied_sensitive_path: {
-    cause: 'The call hands out credentials or changes who has access.',
-    remedy: 'Allow it on the provider account, if you want that.',
+    cause: 'The call can expose credentials or change access rights.',
+    remedy: 'If this is intended, allow it for the agent’s provider account.',
   },
   circuit_open: {
-    cause: 'The provider is failing: calls to it are stopped for a moment.',
-    remedy: 'They go on by themselves.',
+    cause: 'The provider is failing, so its breaker blocks calls for a short time.',
+    remedy: 'Calls resume automatically.',
   },
   unauthorized: {
     cause: 'The token is missing, unknown, expired or revoked.',
-    remedy: 'Give the agent a token that is valid.',
+    remedy: 'Give the agent a valid gateway token.',
   },
   agent_out_of_scope: {
-    cause: 'The token may not act for the agent that the call names.',
-    remedy: 'Name another agent in x-gateway-agent, or use a key of a wider scope.',
+    cause: 'The token’s scope does not include the agent that the call names.',
+    remedy: 'Name another agent in x-gateway-agent, or use a token with a wider scope.',
   },
   bad_request: {
     cause: 'The call cannot be understood or forwarded.',
-    remedy: 'The answer to the agent says what is wrong with it.',
+    remedy: 'The response to the agent says what is wrong.',
   },
   body_too_large: {
-    cause: 'The body is too large for its model to be checked.',
-    remedy: 'Let the agent send less, or take the rule about models out of its policy.',
+    cause: 'The body is too large to check its model.',
+    remedy: 'Send a smaller body, or remove the model rule from the agent’s policy.',
   },
   egress_refused: {
-    cause: 'The provider’s address may not be called from here.',
-    remedy: 'Give your provider another address, or ask whoever runs the gateway to allow it.',
+    cause: 'The gateway is not allowed to call the provider’s address.',
+    remedy: 'Change the provider’s address, or ask the gateway’s operator to allow it.',
   },
   loop: {
-    cause: 'A call came back to the gateway: the address of the provider leads here.',
-    remedy: 'Give your provider its own address.',
+    cause: 'The call came back to the gateway: the provider’s address points to the gateway itself.',
+    remedy: 'Change the provider’s address.',
   },
   org_inflight: {
-    cause: 'The organization has too many calls under way.',
-    remedy: 'It passes as they end; let agents make fewer at once.',
+    cause: 'The organization has too many calls in progress.',
+    remedy: 'Wait until calls finish, or make fewer calls at once.',
   },
-  presigned_over: { cause: 'The presigned URL is over.', remedy: 'Let the agent make a new one.' },
+  presigned_over: { cause: 'The presigned URL has expired.', remedy: 'Create a new one.' },
   websocket: {
-    cause: 'This provider does not pass WebSocket connections.',
-    remedy: 'Let the agent call it over HTTP.',
+    cause: 'WebSocket connections are not supported for this provider.',
+    remedy: 'Call it over HTTP.',
   },
   upstream_unreachable: {
     cause: 'The provider could not be reached.',
-    remedy: 'Look at its status and, for your own, at its address.',
+    remedy: 'Check the provider’s status and, for a custom provider, its address.',
   },
-  upstream_timeout: { cause: 'The provider did not answer in time.', remedy: 'Look at its status.' },
+  upstream_timeout: { cause: 'The provider did not respond in time.', remedy: 'Check the provider’s status.' },
 };
 
 export const rejectionAdvice = (reason: string): RejectionAdvice =>
   ADVICE[reason] ?? {
-    cause: `The gateway refused it: ${reason.replaceAll('_', ' ')}.`,
-    remedy: 'The answer to the agent says more.',
+    cause: `The gateway rejected the call: ${reason.replaceAll('_', ' ')}.`,
+    remedy: 'The response to the agent has the details.',
   };

@@ -1,4 +1,4 @@
-/** Changes of agents that are made to several at once. */
+/** Changes to agents that bulk actions share. */
 import { api } from '../api/api-client.js';
 import { queryClient } from '../api/query-client.js';
 
@@ -8,5 +8,5 @@ export const setAgentStatus = (id: string, status: 'active' | 'paused' | 'revoke
 export const setUsageThresholds = (id: string, usageThresholds: number[]) =>
   api.patch('/v1/agents/{id}', { params: { path: { id } }, body: { usageThresholds } });
 
-/** Everything that shows an agent is asked again. */
+/** Refetches everything that shows an agent. */
 export const invalidateAgents = () => queryClient.invalidateQueries({ queryKey: ['agents'] });

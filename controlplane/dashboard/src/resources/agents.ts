@@ -1,4 +1,4 @@
-/** Agents with their accounts and tokens: what several screens ask and change. */
+/** Agents with their provider accounts and gateway tokens, for several screens. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { api } from '../api/api-client.js';
 import { queryClient } from '../api/query-client.js';
@@ -30,7 +30,7 @@ export const useAgent = (id: string) =>
 
 export type Agent = NonNullable<ReturnType<typeof useAgent>['data']>;
 
-/** Of no agent yet with an empty id: then nothing is asked. */
+/** With an empty id no request is sent. */
 export const useAgentAccounts = (agentId: string) =>
   useQuery({
     queryKey: ['accounts', agentId],
@@ -62,7 +62,7 @@ export const useSetAgentStatus = (id: string) =>
 export const useDeleteAgent = (id: string) =>
   useMutation({
     mutationFn: () => api.delete('/v1/agents/{id}', { params: { path: { id } } }),
-    // All but itself: it would not be found.
+    // Except the deleted agent itself: it would not be found.
     onSuccess: () =>
       queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] === 'agents' && queryKey[2] !== id }),
   });
@@ -71,7 +71,10 @@ interface NewAccountInput extends CredentialInput {
   readonly agentId: string;
 }
 
-/** Tests the credential with the provider first; the provider's no is thrown, what could not be tested is taken. */
+/**
+ * Tests the credential with the provider first. Throws the provider's rejection; a credential that could not be tested
+ * is stored.
+ */
 export const useAddAccount = () =>
   useMutation({
     mutationFn: async ({ agentId, ...given }: NewAccountInput) => {
@@ -90,7 +93,7 @@ interface NewKeyInput {
   readonly expiresAt?: string | null;
 }
 
-/** The answer holds the secret: it is kept by nobody but the caller. */
+/** The response holds the token's secret; only the caller keeps it. */
 export const useCreateKey = () =>
   useMutation({
     mutationFn: (body: NewKeyInput) => api.post('/v1/api-keys', { body }),

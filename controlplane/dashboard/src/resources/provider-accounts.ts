@@ -1,4 +1,4 @@
-/** Credentials stored for agents at providers: tried, replaced and removed. What is typed is in no cache and no news. */
+/** Provider credentials of agents: test, replace and remove. Typed credentials enter no cache and no toast. */
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../api/api-client.js';
 import { FieldError } from '../api/field-error.js';
@@ -12,25 +12,31 @@ export interface CredentialInput {
   readonly credentials: Record<string, string>;
 }
 
-/** Shared credentials, too: they count their accounts, and both go out of use together. */
+/** Also refetches shared credentials: they count their accounts, and both go out of use together. */
 export const invalidateAccounts = () =>
   queryClient.invalidateQueries({ predicate: ({ queryKey }) => ACCOUNT_QUERY_KEYS.has(queryKey[0]) });
 
-/** Throws what the provider has against the credential; what could not be tested passes. Answers a request's body. */
+/**
+ * Throws the provider's rejection of the credential; a credential that could not be tested passes. Returns the request
+ * body.
+ */
 export async function testCredential({ providerSlug, credentials }: CredentialInput) {
-  // What is in it differs by provider, so the API's document does not say.
+  // The fields differ by provider, so the OpenAPI document does not type them.
   const body = { providerSlug, credentials: credentials as Record<string, never> };
   const test = await api.post('/v1/providers/accounts/test', { body });
   if (!test.ok && test.status !== null && test.status < SERVER_ERROR) {
-    const text = test.hint ?? `The provider answers ${test.status}.`;
+    const text = test.hint ?? `The provider responded with ${test.status}.`;
     const [field, ...others] = Object.keys(credentials);
-    // Of several nobody knows which is wrong.
+    // With several fields it is unknown which one is wrong.
     throw field !== undefined && others.length === 0 ? new FieldError(`credentials.${field}`, text) : new Error(text);
   }
   return body;
 }
 
-/** Of the stored credential; a refused one goes out of use by it, and comes back when the provider takes it again. */
+/**
+ * Tests the stored credential. A rejected credential is taken out of use, and returns to use when the provider accepts
+ * it again.
+ */
 export const useTestAccount = () =>
   useMutation({
     mutationFn: (id: string) => api.post('/v1/providers/accounts/{id}/test', { params: { path: { id } } }),

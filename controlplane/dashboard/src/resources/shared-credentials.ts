@@ -1,4 +1,4 @@
-/** Credentials that the accounts of many agents share: stored once, tried and replaced for all of them at once. */
+/** Shared credentials: stored once for many agents' accounts, tested and replaced for all of them. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { api } from '../api/api-client.js';
 import { type CredentialInput, invalidateAccounts, testCredential } from './provider-accounts.js';
@@ -14,7 +14,7 @@ export const useSharedCredentials = (page: number, pageSize: number) =>
     queryFn: () => fetchSharedCredentials({ limit: pageSize, offset: (page - 1) * pageSize }),
   });
 
-/** Of one provider, for a choice. Of none with an empty slug: then nothing is asked. */
+/** Credentials of one provider, for a selection. With an empty slug no request is sent. */
 export const useSharedCredentialsOfProvider = (providerSlug: string) =>
   useQuery({
     queryKey: ['credentials', 'of', providerSlug],
@@ -34,7 +34,7 @@ interface NewSharedCredentialInput extends CredentialInput {
   readonly projectId: string | null;
 }
 
-/** Tested with the provider first, as those of one agent are. */
+/** Tests the credential with the provider first, like {@link testCredential} for one agent. */
 export const useCreateSharedCredential = () =>
   useMutation({
     mutationFn: async ({ name, projectId, ...given }: NewSharedCredentialInput) => {
@@ -73,7 +73,7 @@ interface AssignCredentialInput {
   readonly credentialId: string;
 }
 
-/** Gives an agent an account on it. */
+/** Creates an account of the agent that uses the shared credential. */
 export const useAssignSharedCredential = () =>
   useMutation({
     mutationFn: (body: AssignCredentialInput) => api.post('/v1/providers/accounts', { body }),

@@ -1,6 +1,6 @@
 /**
- * Whether something has happened that the person at this browser has not seen yet. What was seen last is a time in the
- * browser, one for each organization; nothing of the events themselves is kept.
+ * Whether there are alerts that the user of this browser has not seen. Only the time of the last seen alert is stored
+ * in the browser, one for each organization; no event data.
  */
 import { useQuery } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
@@ -8,10 +8,10 @@ import { api } from '../api/api-client.js';
 import { useMe } from '../api/session.js';
 import type { EventName } from '../messages/event-labels.js';
 
-/** So many of the newest events are looked at: those of one's own doing between them do not matter. */
+/** Number of newest events that are checked; it covers routine events between alerts. */
 const LATEST_EVENTS_LIMIT = 20;
 const REFETCH_MS = 30_000;
-/** Whether somebody has to be told of it, or it is one's own doing. */
+/** Whether an event is an alert, not a routine change by the users themselves. */
 const NEEDS_ATTENTION: Readonly<Record<EventName, boolean>> = {
   'agent.created': false,
   'agent.deleted': false,
@@ -27,7 +27,7 @@ const NEEDS_ATTENTION: Readonly<Record<EventName, boolean>> = {
 
 export const needsAttention = (event: EventName): boolean => NEEDS_ATTENTION[event];
 
-/** The newest events, one question for all who ask. */
+/** The newest events; all users of this hook share one request. */
 export const useLatestEvents = () =>
   useQuery({
     queryKey: ['events', 'latest'],
@@ -35,7 +35,7 @@ export const useLatestEvents = () =>
     refetchInterval: REFETCH_MS,
   });
 
-/** Of the newest event that calls for somebody; null: there is none, or it is not known yet. */
+/** Time of the newest alert; null: none, or still loading. */
 function useNewestAlertTime(): string | null {
   const events = useLatestEvents().data?.events ?? [];
   return events.find(({ event }) => needsAttention(event))?.occurredAt ?? null;
@@ -53,7 +53,7 @@ function subscribe(listener: () => void): () => void {
 
 const storageKey = (orgId: string): string => `acg-alerts-seen-${orgId}`;
 
-/** Browsers may forbid storage: then nothing was ever seen, and nothing is new either. */
+/** If the browser blocks storage, no alert counts as seen, and none is shown as new. */
 export function readSeenUntil(orgId: string): string | null {
   try {
     return localStorage.getItem(storageKey(orgId));
@@ -62,7 +62,7 @@ export function readSeenUntil(orgId: string): string | null {
   }
 }
 
-/** `until` is the time of the newest event that was shown. */
+/** `until` is the time of the newest event shown. */
 export function markAlertsSeen(orgId: string, until: string): void {
   if ((readSeenUntil(orgId) ?? '') >= until) return;
   try {

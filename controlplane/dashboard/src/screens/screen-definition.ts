@@ -1,25 +1,25 @@
-/** What a screen says about itself. Each folder beside this file has a `screen.ts` that exports `screens`. */
+/** The definition of a screen. Each folder beside this file has a `route.ts` that exports `screens`. */
 import type { LucideIcon } from 'lucide-react';
 import type { ComponentType } from 'react';
 
-/** Sections of the navigation, in their order. */
+/** Sections of the navigation, in display order. */
 export const NAV_SECTIONS = ['', 'Traffic', 'Access', 'Organization'] as const;
 
 interface NavEntry {
   readonly label: string;
   readonly icon: LucideIcon;
   readonly section: (typeof NAV_SECTIONS)[number];
-  /** Place within the section, smallest first. */
+  /** Position within the section, ascending. */
   readonly order: number;
-  /** Pressed after `g`, it leads there. */
+  /** Keyboard shortcut: opens the screen when pressed after `g`. */
   readonly key: string;
 }
 
 export interface ScreenDefinition {
-  /** Pattern of its address, e.g. `/agents/:id`. */
+  /** Route pattern, e.g. `/agents/:id`. */
   readonly path: string;
-  /** Loads it when it is shown first. */
+  /** Loads the component when the screen is first shown. */
   readonly load: () => Promise<ComponentType>;
-  /** Absent: one gets there from another screen. */
+  /** Absent: the screen is reached from another screen. */
   readonly nav?: NavEntry;
 }

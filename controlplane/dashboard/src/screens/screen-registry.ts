@@ -1,4 +1,4 @@
-/** All screens, found by their folders, so that a new one is a new folder and touches no list. */
+/** Finds all screens by their folders, so that a new screen needs no entry in a list. */
 import { NAV_SECTIONS, type ScreenDefinition } from './screen-definition.js';
 
 const modules = import.meta.glob<{ screens: readonly ScreenDefinition[] }>('./*/route.ts', { eager: true });
@@ -12,7 +12,7 @@ interface NavItem extends NonNullable<ScreenDefinition['nav']> {
 
 const items: readonly NavItem[] = all.flatMap(({ path, nav }) => (nav === undefined ? [] : [{ path, ...nav }]));
 
-/** Entries of the navigation, section by section. */
+/** Navigation entries by section. */
 export const NAVIGATION = NAV_SECTIONS.map((section) => ({
   section,
   items: items.filter((item) => item.section === section).sort((a, b) => a.order - b.order),

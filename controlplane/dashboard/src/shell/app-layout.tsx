@@ -1,4 +1,4 @@
-/** The frame of every screen: navigation, organization, theme, palette, and what concerns the whole page. */
+/** The layout of every screen: header, navigation, banners and overlays. */
 import { AppShell, Burger, Group, Skeleton, Text, UnstyledButton } from '@mantine/core';
 import { useDisclosure, useReducedMotion } from '@mantine/hooks';
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
@@ -9,7 +9,7 @@ import { SidebarNavigation } from './sidebar-navigation.js';
 import { SilentErrorBoundary } from './silent-error-boundary.js';
 import { StatusBanner } from './status-banner.js';
 
-// Menus and tooltips are a quarter of the frame's scripts, and no figure waits for them.
+// Loaded later: menus and tooltips are a quarter of the layout's scripts, and the content does not need them.
 const HeaderActions = lazy(() => import('./header-actions.js').then((module) => ({ default: module.HeaderActions })));
 const CommandPalette = lazy(() =>
   import('./command-palette.js').then((module) => ({ default: module.CommandPalette })),
@@ -28,7 +28,7 @@ export function AppLayout({ children }: { readonly children: ReactNode }) {
   const [overlay, setOverlay] = useState<Overlay>(null);
   const [path] = useLocation();
   const prefersReducedMotion = useReducedMotion(undefined, { getInitialValueInEffect: false });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another screen closes the drawer
+  // biome-ignore lint/correctness/useExhaustiveDependencies: changing the screen closes the drawer
   useEffect(() => menu.close(), [path]);
   useKeyboardShortcuts({ openPalette: () => setOverlay('palette'), openHelp: () => setOverlay('keys') });
   return (
@@ -40,7 +40,7 @@ export function AppLayout({ children }: { readonly children: ReactNode }) {
       transitionDuration={prefersReducedMotion ? 0 : SLIDE_MS}
     >
       <a className="acg-skip" href="#main">
-        Skip to the content
+        Skip to content
       </a>
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">

@@ -1,4 +1,7 @@
-/** Search and commands: screens, agents, keys, projects, a call by its request id, the theme, the way out. Loaded when it is first asked for. */
+/**
+ * The command palette: screens, agents, gateway tokens, projects, a call by its request id, themes, log out. Loaded on
+ * first use.
+ */
 import '@mantine/spotlight/styles.css';
 import { useMantineColorScheme } from '@mantine/core';
 import { createSpotlight, Spotlight, type SpotlightActionData } from '@mantine/spotlight';
@@ -54,7 +57,7 @@ export function CommandPalette({ onClose }: { readonly onClose: () => void }) {
     },
     {
       id: 'sign-out',
-      label: 'Sign out',
+      label: 'Log out',
       leftSection: <LogOut size={ICON_SIZE} aria-hidden />,
       onClick: () => signOut.mutate(undefined, { onError: showErrorToast }),
     },
@@ -62,7 +65,7 @@ export function CommandPalette({ onClose }: { readonly onClose: () => void }) {
   return (
     <Spotlight
       store={store}
-      actions={[...results.groups, { group: 'Go to', actions: screens }, { group: 'Do', actions: commands }]}
+      actions={[...results.groups, { group: 'Go to', actions: screens }, { group: 'Commands', actions: commands }]}
       query={typed}
       onQueryChange={(text) => setTyped(redactToken(text))}
       nothingFound={results.emptyMessage}
@@ -73,14 +76,17 @@ export function CommandPalette({ onClose }: { readonly onClose: () => void }) {
       onSpotlightClose={onClose}
       searchProps={{
         leftSection: <Search size={ICON_SIZE} aria-hidden />,
-        placeholder: 'Where to, or what?',
+        placeholder: 'Search or run a command',
         'aria-label': 'Search and commands',
       }}
     />
   );
 }
 
-/** For Enter: the kit does it when somebody types, and what the server finds comes later. */
+/**
+ * Selects the first result for Enter: the UI library does so while the user types, but results of the server arrive
+ * later.
+ */
 function selectFirst(): void {
   if (document.querySelector('[data-action][data-selected]') !== null) return;
   document.querySelector('[data-action]')?.setAttribute('data-selected', 'true');

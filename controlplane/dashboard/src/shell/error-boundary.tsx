@@ -1,17 +1,17 @@
-/** Catches what a screen throws: the rest of the page stays. Another address is another try. */
+/** Catches errors of a screen, so that the layout stays. A new address renders the screen again. */
 import { Button, Group } from '@mantine/core';
 import { Component, type ReactNode } from 'react';
 import { ErrorAlert } from '../components/feedback/error-alert.js';
 
 const SCREEN_LOAD_ERROR = new Error(
-  'This screen could not be loaded. Load the page again; if that does not help, try it later.',
+  'This screen could not be loaded. Reload the page. If that does not help, try again later.',
 );
 
-/** A file of the screen did not come: browsers have words of their own for it. */
+/** A module of the screen failed to load; the message differs by browser. */
 const isModuleLoadError = (error: unknown): boolean => error instanceof TypeError && /module/i.test(error.message);
 
 interface ErrorBoundaryProps {
-  /** When it changes, the screen is tried again. */
+  /** A change of this value renders the children again. */
   readonly resetKey: string;
   readonly children: ReactNode;
 }
@@ -40,7 +40,7 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, ErrorBoundarySt
         <ErrorAlert error={isModuleLoadError(error) ? SCREEN_LOAD_ERROR : error} />
         <Group mt="md">
           <Button variant="default" onClick={() => location.reload()}>
-            Load the page again
+            Reload page
           </Button>
         </Group>
       </>

@@ -1,4 +1,4 @@
-/** On the right of the header: search, theme, who one is. */
+/** The right side of the header: search, theme and user menu. */
 import { ActionIcon, Group, Kbd, Tooltip } from '@mantine/core';
 import { Search } from 'lucide-react';
 import { ThemeSwitch } from './theme-switch.js';

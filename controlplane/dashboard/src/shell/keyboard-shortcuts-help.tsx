@@ -3,14 +3,14 @@ import { NAVIGATION } from '../screens/screen-registry.js';
 
 const GENERAL = [
   { keys: ['Ctrl', 'K'], what: 'Search and commands' },
-  { keys: ['/'], what: 'To the search field of the screen' },
-  { keys: ['?'], what: 'This list' },
+  { keys: ['/'], what: 'Focus the search field' },
+  { keys: ['?'], what: 'Show keyboard shortcuts' },
 ] as const;
 
 export function KeyboardShortcutsHelp({ onClose }: { readonly onClose: () => void }) {
   const goTo = NAVIGATION.flatMap(({ items }) => items.map(({ key, label }) => ({ keys: ['g', key], what: label })));
   return (
-    <Modal opened onClose={onClose} title="Keyboard">
+    <Modal opened onClose={onClose} title="Keyboard shortcuts">
       <Stack gap="xs">
         {[...GENERAL, ...goTo].map(({ keys, what }) => (
           <Group key={what} justify="space-between" wrap="nowrap">

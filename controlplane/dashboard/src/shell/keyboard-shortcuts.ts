@@ -1,4 +1,6 @@
-/** Keys that work on every screen, unless somebody types: `g` and a letter, `?`, `/`, and Ctrl or ⌘ with K. */
+/**
+ * Keyboard shortcuts of every screen, inactive while the user types: `g` and a letter, `?`, `/`, and Ctrl or ⌘ with K.
+ */
 import { useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { NAVIGATION } from '../screens/screen-registry.js';
@@ -16,7 +18,7 @@ export function useKeyboardShortcuts(actions: ShortcutActions): void {
   const latest = useRef({ ...actions, navigate });
   latest.current = { ...actions, navigate };
   useEffect(() => {
-    let wentAt = Number.NEGATIVE_INFINITY;
+    let prefixPressedAt = Number.NEGATIVE_INFINITY;
     const listen = (event: KeyboardEvent): void => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
         event.preventDefault();
@@ -24,8 +26,8 @@ export function useKeyboardShortcuts(actions: ShortcutActions): void {
         return;
       }
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-      const target = event.timeStamp - wentAt < SEQUENCE_MS ? PATHS_BY_KEY.get(event.key) : undefined;
-      wentAt = event.key === 'g' ? event.timeStamp : Number.NEGATIVE_INFINITY;
+      const target = event.timeStamp - prefixPressedAt < SEQUENCE_MS ? PATHS_BY_KEY.get(event.key) : undefined;
+      prefixPressedAt = event.key === 'g' ? event.timeStamp : Number.NEGATIVE_INFINITY;
       if (target !== undefined) latest.current.navigate(target);
       else if (event.key === '?') latest.current.openHelp();
       else if (event.key === '/') focusSearch(event);

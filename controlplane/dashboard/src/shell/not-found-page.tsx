@@ -5,14 +5,14 @@ import { PageHeader } from '../components/layout/page-header.js';
 
 export const NotFoundPage = () => (
   <>
-    <PageHeader title="Not here" />
+    <PageHeader title="Page not found" />
     <Card>
       <EmptyState
-        title="There is no page at this address"
-        text="It may have moved, or the link was cut."
+        title="This page does not exist"
+        text="It may have moved, or the link is incomplete."
         action={
           <Button component={Link} href="/" variant="default">
-            To the overview
+            Go to overview
           </Button>
         }
       />

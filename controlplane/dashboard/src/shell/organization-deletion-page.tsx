@@ -1,4 +1,4 @@
-/** In the place of every screen while the organization is being deleted: when, and the way back. */
+/** Replaces every screen while the organization is being deleted: the date, and a button to restore it. */
 import { Alert, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../api/api-client.js';
@@ -16,7 +16,7 @@ interface OrganizationDeletionPageProps {
 export function OrganizationDeletionPage({ org, purgeAt }: OrganizationDeletionPageProps) {
   const restore = useMutation({
     mutationFn: () => api.post('/v1/orgs/{id}/restore', { params: { path: { id: org.id } } }),
-    // Reloads the page: nothing could be read before.
+    // A full page load: no data could be read before.
     onSuccess: () => location.assign(`${BASE_PATH}/`),
     onError: showErrorToast,
   });
@@ -26,11 +26,11 @@ export function OrganizationDeletionPage({ org, purgeAt }: OrganizationDeletionP
       <Alert
         color="red"
         variant="light"
-        title={`Everything in it will be deleted on ${new Date(purgeAt).toLocaleString()}`}
+        title={`All its data will be deleted on ${new Date(purgeAt).toLocaleString()}`}
       >
         <Stack gap="md" align="flex-start">
           <Text size="sm">
-            Its calls have stopped. An owner can restore it until then. Revoked keys and management tokens stay revoked.
+            Its calls have stopped. An owner can restore it until then. Revoked tokens stay revoked.
           </Text>
           <RoleGuardedButton requiredRole="owner" loading={restore.isPending} onClick={() => restore.mutate()}>
             Restore organization

@@ -3,14 +3,14 @@ import { Link, useLocation } from 'wouter';
 import { useHasUnseenAlerts } from '../resources/unseen-alerts.js';
 import { NAVIGATION } from '../screens/screen-registry.js';
 
-/** Whether the address is of that entry or of a page below it. */
+/** Whether `path` is the entry's page or a page below it. */
 const isActivePath = (path: string, entry: string): boolean =>
   path === entry || (entry !== '/' && path.startsWith(`${entry}/`));
 
 const ALERTS = '/alerts';
 
 const UnseenDot = () => (
-  <Box w={8} h={8} bdrs="50%" bg="var(--acg-bad)" role="img" aria-label="something new" title="Something new" />
+  <Box w={8} h={8} bdrs="50%" bg="var(--acg-bad)" role="img" aria-label="unseen alerts" title="Unseen alerts" />
 );
 
 export function SidebarNavigation() {

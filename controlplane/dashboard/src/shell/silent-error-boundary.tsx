@@ -1,4 +1,7 @@
-/** What the page can do without: where its file does not come, the rest stays. The banner says that a part is missing. */
+/**
+ * For optional parts of the page: renders nothing when their code fails to load. The status banner reports the missing
+ * part.
+ */
 import { Component, type ReactNode } from 'react';
 
 interface SilentErrorBoundaryState {

@@ -1,4 +1,7 @@
-/** Says on every screen what concerns all: the API does not answer, a newer version is served, or a review waits. */
+/**
+ * Banners for the whole page: the API does not respond, a newer version is available, or suspended items wait for
+ * review.
+ */
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
@@ -14,8 +17,8 @@ export function StatusBanner() {
   const newer = useNewerVersion(config.data?.version);
   if (!reachable) {
     return (
-      <Alert color="red" variant="light" mb="lg" role="alert" title="The gateway does not answer">
-        <Text size="sm">What you see may be old. It is asked again every {RECONNECT_MS / 1_000} seconds.</Text>
+      <Alert color="red" variant="light" mb="lg" role="alert" title="The gateway does not respond">
+        <Text size="sm">The data shown may be out of date. Retrying every {RECONNECT_MS / 1_000} seconds.</Text>
       </Alert>
     );
   }
@@ -26,34 +29,34 @@ export function StatusBanner() {
       variant="light"
       mb="lg"
       role="status"
-      title={newer === 'served' ? 'A newer version is there' : 'A part of this page is missing'}
+      title={newer === 'served' ? 'A newer version is available' : 'A part of this page is missing'}
     >
       <Group justify="space-between" gap="sm">
         <Text size="sm">
           {newer === 'served'
-            ? 'Load the page again to use it.'
-            : 'A newer version is probably served: load the page again.'}
+            ? 'Reload the page to use it.'
+            : 'A newer version is probably available. Reload the page.'}
         </Text>
         <Button size="xs" variant="default" onClick={() => location.reload()}>
-          Load again
+          Reload page
         </Button>
       </Group>
     </Alert>
   );
 }
 
-/** Shown to an owner while suspended items wait. */
+/** Shown to owners while suspended items wait for a decision. */
 function SuspendedItemsBanner() {
   const me = useMe().data;
   const [path] = useLocation();
   const own = me?.orgs.find(({ id }) => id === me.orgId);
   if (own?.itemsSuspended !== true || own.purgeAt !== undefined || path === '/suspended') return null;
   return (
-    <Alert color="orange" variant="light" mb="lg" role="status" title="Review what was made before">
+    <Alert color="orange" variant="light" mb="lg" role="status" title="Review suspended items">
       <Group justify="space-between" gap="sm">
         <Text size="sm" flex="1 1 240px">
-          This account was used before its address was confirmed, maybe by somebody else. What was made then is
-          suspended.
+          This account was used before its e-mail address was confirmed, possibly by another person. Items created then
+          are suspended.
         </Text>
         <Button size="xs" variant="default" component={Link} href="/suspended">
           Review
@@ -63,16 +66,16 @@ function SuspendedItemsBanner() {
   );
 }
 
-/** Null: it is as it was when the page was loaded. */
+/** Null: the page is up to date. */
 function useNewerVersion(version: string | undefined): 'served' | 'missing' | null {
   const first = useRef<string>(undefined);
   const [missing, setMissing] = useState(false);
   first.current ??= version;
   useEffect(() => {
-    // A file of this page's version is gone.
-    const note = () => setMissing(true);
-    addEventListener('vite:preloadError', note);
-    return () => removeEventListener('vite:preloadError', note);
+    // A file of this page's version no longer exists on the server.
+    const markMissing = () => setMissing(true);
+    addEventListener('vite:preloadError', markMissing);
+    return () => removeEventListener('vite:preloadError', markMissing);
   }, []);
   if (version !== undefined && version !== first.current) return 'served';
   return missing ? 'missing' : null;

@@ -2,7 +2,7 @@ import { ActionIcon, Menu, useMantineColorScheme } from '@mantine/core';
 import { Check, Monitor, Moon, Sun } from 'lucide-react';
 
 const THEMES = [
-  { value: 'auto', label: 'As the system', icon: Monitor },
+  { value: 'auto', label: 'System', icon: Monitor },
   { value: 'light', label: 'Light', icon: Sun },
   { value: 'dark', label: 'Dark', icon: Moon },
 ] as const;
@@ -22,7 +22,7 @@ export function ThemeSwitch() {
           <Menu.Item
             key={value}
             leftSection={<Icon size={16} aria-hidden />}
-            rightSection={value === colorScheme ? <Check size={14} aria-label="chosen" /> : null}
+            rightSection={value === colorScheme ? <Check size={14} aria-label="selected" /> : null}
             onClick={() => setColorScheme(value)}
           >
             {label}

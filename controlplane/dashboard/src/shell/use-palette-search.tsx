@@ -1,4 +1,4 @@
-/** What the palette finds of the organization: agents, keys by name or beginning, projects, and a call by its request id. */
+/** Search results of the palette: agents, gateway tokens by name or prefix, projects, and a call by its request id. */
 import { useDebouncedValue } from '@mantine/hooks';
 import type { SpotlightActionGroupData } from '@mantine/spotlight';
 import { useQuery } from '@tanstack/react-query';
@@ -8,15 +8,15 @@ import { api } from '../api/api-client.js';
 const ICON_SIZE = 18;
 const DEBOUNCE_MS = 200;
 const RESULTS_MAX = 5;
-/** What is shorter is in every name. */
+/** Shorter texts match almost every name. */
 const SEARCH_LENGTH_MIN = 2;
 const REQUEST_ID = /^[0-9a-f-]{36}$/i;
 
 interface PaletteSearchResults {
   readonly groups: SpotlightActionGroupData[];
-  /** Nothing comes any more that would stand above what is there. */
+  /** No further results can appear above the current ones. */
   readonly complete: boolean;
-  /** Where nothing is shown. */
+  /** Shown when there are no results. */
   readonly emptyMessage: string;
 }
 
@@ -42,10 +42,14 @@ export function usePaletteSearch(typed: string, navigate: (path: string) => void
   const all = [agents, keys, projects];
   const isSearching = search !== typed.trim() || all.some(({ isLoading }) => isLoading);
   const failed = all.some(({ error }) => error !== null);
-  const none = isSearching ? 'Looking …' : failed ? 'Not everything could be looked up: type again' : 'Nothing found';
-  // What was found for another text is not offered for this one: Enter would lead there.
-  if (!searchOptions.enabled || search !== typed.trim()) return { groups: [], complete: false, emptyMessage: none };
-  // The palette looks for what was typed in the keywords as well: what the server found is not sorted out again.
+  const emptyMessage = isSearching
+    ? 'Searching…'
+    : failed
+      ? 'Part of the search failed. Type again to retry.'
+      : 'No results';
+  // Results of another text are dropped: Enter would open the wrong one.
+  if (!searchOptions.enabled || search !== typed.trim()) return { groups: [], complete: false, emptyMessage };
+  // The palette also matches its text against the keywords: server results must not be filtered out again.
   const keywords = [typed];
   const calls = REQUEST_ID.test(search) ? [search.toLowerCase()] : [];
   const groups = [
@@ -72,7 +76,7 @@ export function usePaletteSearch(typed: string, navigate: (path: string) => void
       })),
     },
     {
-      group: 'Keys',
+      group: 'Gateway tokens',
       actions: (keys.data?.keys ?? []).map(({ id, name, keyPrefix, agentName }) => ({
         id,
         label: name,
@@ -94,5 +98,5 @@ export function usePaletteSearch(typed: string, navigate: (path: string) => void
       })),
     },
   ].filter(({ actions }) => actions.length > 0);
-  return { groups, complete: !isSearching, emptyMessage: none };
+  return { groups, complete: !isSearching, emptyMessage };
 }

@@ -1,4 +1,4 @@
-/** Who one is, in which organization, and the way out. */
+/** The user menu: user, organizations, help and log out. */
 import { Button, Menu, Text } from '@mantine/core';
 import { BookOpen, Check, ChevronDown, Keyboard, LogOut, Plus, Rocket } from 'lucide-react';
 import { Link } from 'wouter';
@@ -57,7 +57,7 @@ export function UserMenu({ onHelp }: { readonly onHelp: () => void }) {
           Set up an agent
         </Menu.Item>
         <Menu.Item leftSection={<Keyboard size={16} aria-hidden />} onClick={onHelp}>
-          Keyboard
+          Keyboard shortcuts
         </Menu.Item>
         <Menu.Item component="a" href={`${BASE_PATH}/docs`} leftSection={<BookOpen size={16} aria-hidden />}>
           API reference
@@ -67,7 +67,7 @@ export function UserMenu({ onHelp }: { readonly onHelp: () => void }) {
           leftSection={<LogOut size={16} aria-hidden />}
           onClick={() => signOut.mutate(undefined, { onError: showErrorToast })}
         >
-          Sign out
+          Log out
         </Menu.Item>
       </Menu.Dropdown>
     </Menu>

@@ -17,11 +17,11 @@ export function ForgotPasswordPage() {
   return (
     <SignInLayout
       title="Forgot your password?"
-      text="We send a link that sets a new one."
+      text="We send you a link to set a new one."
       onSubmit={() => requestReset.mutate(email.trim())}
       footer={
         <Anchor component={Link} href="/sign-in" underline="always">
-          Back to sign in
+          Back to log in
         </Anchor>
       }
     >
@@ -38,14 +38,14 @@ export function ForgotPasswordPage() {
         onChange={(event) => setEmail(event.currentTarget.value)}
       />
       {requestReset.isSuccess && (
-        <Alert color="green" variant="light" role="status" title="On its way">
-          If there is an account with that address, the mail is sent.
+        <Alert color="green" variant="light" role="status" title="Check your e-mail">
+          If an account with this address exists, we have sent a link.
           {mail === 'outbox' &&
-            ' This gateway keeps its mails in the folder “outbox” of its data directory: ask whoever runs it.'}
+            ' This gateway stores e-mails in the folder “outbox” of its data directory. Ask its operator for the link.'}
         </Alert>
       )}
       <Button type="submit" fullWidth loading={requestReset.isPending}>
-        Send the link
+        Send link
       </Button>
     </SignInLayout>
   );

@@ -1,4 +1,6 @@
-/** Where somebody wanted to go before they had to sign in. Only addresses of this page: the link may be a stranger's. */
+/**
+ * The path to return to after logging in. Accepts only paths of this site, because the link may come from an attacker.
+ */
 export const signInPath = (wanted: string): string =>
   wanted === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(wanted)}`;
 

@@ -1,4 +1,4 @@
-/** Frame of the pages before somebody is signed in. */
+/** Layout of the pages before login. */
 import { Card, Center, Group, Stack, Text, Title } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect } from 'react';
 import { Logo } from '../components/layout/logo.js';

@@ -26,7 +26,7 @@ export function SignInPage() {
     );
   return (
     <SignInLayout
-      title="Sign in"
+      title="Log in"
       onSubmit={submit}
       footer={
         config !== undefined &&
@@ -34,7 +34,7 @@ export function SignInPage() {
           <>
             New here?{' '}
             <Anchor component={Link} href="/sign-up" underline="always">
-              Make an account
+              Sign up
             </Anchor>
           </>
         )
@@ -42,8 +42,8 @@ export function SignInPage() {
     >
       {new URLSearchParams(search).has('ended') && signIn.error === null && (
         <Alert color="indigo" variant="light" role="status">
-          Your session has ended. Sign in to go on where you were.
-          {hasSavedDrafts() && ' What you had typed is still there then, but for passwords and credentials.'}
+          Your session has ended. Log in to continue where you were.
+          {hasSavedDrafts() && ' Your input is kept, except passwords and credentials.'}
         </Alert>
       )}
       {isWrongPassword ? <WrongPasswordAlert /> : problem.formError}
@@ -71,7 +71,7 @@ export function SignInPage() {
         onChange={(event) => setPassword(event.currentTarget.value)}
       />
       <Button type="submit" fullWidth loading={signIn.isPending} disabled={waitSeconds > 0}>
-        {waitSeconds > 0 ? `Again in ${waitSeconds} s` : 'Sign in'}
+        {waitSeconds > 0 ? `Try again in ${waitSeconds} s` : 'Log in'}
       </Button>
       <Anchor component={Link} href="/forgot-password" size="sm" ta="center" underline="always">
         Forgot your password?
@@ -82,6 +82,6 @@ export function SignInPage() {
 
 const WrongPasswordAlert = () => (
   <Alert color="red" variant="light" role="alert">
-    E-mail or password is wrong.
+    Wrong e-mail address or password.
   </Alert>
 );

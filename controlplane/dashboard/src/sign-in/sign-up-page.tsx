@@ -30,14 +30,14 @@ export function SignUpPage() {
   );
   return (
     <SignInLayout
-      title="Make an account"
-      text={config?.signup === 'first' ? 'You are the first here: this account will own the gateway.' : undefined}
+      title="Sign up"
+      text={config?.signup === 'first' ? 'This is the first account: it will own the gateway.' : undefined}
       onSubmit={submit}
       footer={
         <>
-          Have one?{' '}
+          Already have an account?{' '}
           <Anchor component={Link} href="/sign-in" underline="always">
-            Sign in
+            Log in
           </Anchor>
         </>
       }
@@ -45,7 +45,7 @@ export function SignUpPage() {
       {problem.formError}
       {closed && (
         <Alert color="indigo" variant="light">
-          New accounts are made by invitation here. Ask somebody who has one.
+          Sign-up is by invitation only. Ask a member of your organization for one.
         </Alert>
       )}
       <TextInput
@@ -87,7 +87,7 @@ export function SignUpPage() {
         {...problem.secretFieldProps('password')}
       />
       <Button type="submit" fullWidth loading={signUp.isPending} disabled={closed || waitSeconds > 0}>
-        {waitSeconds > 0 ? `Again in ${waitSeconds} s` : 'Make the account'}
+        {waitSeconds > 0 ? `Try again in ${waitSeconds} s` : 'Sign up'}
       </Button>
     </SignInLayout>
   );

@@ -1,4 +1,4 @@
-/** After too many attempts: the seconds until the next one counts, down to 0. */
+/** Countdown in seconds after a 429: the time until the next attempt is accepted; 0 when it is over. */
 import { ApiError } from '@acg/client/api-errors';
 import { useEffect, useState } from 'react';
 

@@ -1,4 +1,4 @@
-/** One look for all screens: sizes, colours and the defaults of the kit's components. */
+/** The theme: sizes, colours and default props of the UI library's components. */
 import { type CSSVariablesResolver, createTheme } from '@mantine/core';
 
 const closeButton = { closeButtonProps: { 'aria-label': 'Close' } };
@@ -22,14 +22,14 @@ export const theme = createTheme({
   },
   components: {
     Card: { defaultProps: { withBorder: true, padding: 'lg' } },
-    // What may be left out says so; the rest is needed.
+    // Optional fields are marked in their label; all others are required.
     InputWrapper: { defaultProps: { withAsterisk: false } },
     Drawer: { defaultProps: closeButton },
-    // Its placeholder is no item of a menu.
+    // The placeholder would count as an item of the menu.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     Modal: { defaultProps: { ...closeButton, centered: true } },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Dismiss' } } },
-    // What is chosen is read at once, also when the theme turns.
+    // No transition: the selection must be readable at once, also after a theme change.
     SegmentedControl: { defaultProps: { transitionDuration: 0 } },
     Tooltip: {
       defaultProps: { withArrow: true, multiline: true, maw: 320, events: { hover: true, focus: true, touch: true } },
@@ -37,7 +37,7 @@ export const theme = createTheme({
   },
 });
 
-/** The kit's own shades of secondary text do not reach WCAG AA's contrast on its own surfaces. */
+/** The UI library's shades of secondary text miss the WCAG AA contrast on its own surfaces. */
 export const accessibleColorVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

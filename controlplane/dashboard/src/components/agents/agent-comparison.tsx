@@ -1,4 +1,4 @@
-/** Some agents side by side: over time, and with their budgets and where they are heading. */
+/** Compares agents: a chart over time, and a table with budgets and projected spend. */
 import { Anchor, Button, Card, Group, Stack, Text, Title } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
@@ -21,10 +21,10 @@ import { DataTable } from '../tables/data-table.js';
 
 interface AgentComparisonProps {
   readonly range: ReturnType<typeof parseTimeRange>;
-  /** Over the figures. */
+  /** Heading of the table. */
   readonly title: string;
   readonly ids: readonly string[];
-  /** Of the chart. */
+  /** Metric of the chart. */
   readonly metric: 'spend' | 'requests';
   readonly onChange: (ids: readonly string[]) => void;
 }
@@ -32,7 +32,7 @@ interface AgentComparisonProps {
 type ComparisonQuery = NonNullable<Parameters<typeof api.get<'/v1/usage/agents/compare'>>[1]>['params']['query'];
 const fetchComparison = (query: ComparisonQuery) => api.get('/v1/usage/agents/compare', { params: { query } });
 
-export function AgentComparison({ title, range, ids, metric: show, onChange }: AgentComparisonProps) {
+export function AgentComparison({ title, range, ids, metric, onChange }: AgentComparisonProps) {
   const series = seriesInterval(range);
   const query = { ...range, agentIds: ids.join(','), series };
   const compared = useQuery({
@@ -44,7 +44,7 @@ export function AgentComparison({ title, range, ids, metric: show, onChange }: A
   return (
     <Stack gap="lg">
       {compared.data?.buckets !== undefined && ids.length > 0 && (
-        <ComparisonChart compared={compared.data} stale={compared.isPlaceholderData} interval={series} show={show} />
+        <ComparisonChart compared={compared.data} stale={compared.isPlaceholderData} interval={series} show={metric} />
       )}
       <Card component="section" aria-labelledby="compare">
         <Stack gap="md">
@@ -54,7 +54,7 @@ export function AgentComparison({ title, range, ids, metric: show, onChange }: A
                 {title}
               </Title>
               <Text size="sm" c="dimmed">
-                In the same time, each with its budget and what the month will cost at its present rate.
+                Usage in the same period, with each agent’s budget and its projected spend this month.
               </Text>
             </div>
             <AgentSelect
@@ -94,7 +94,7 @@ export function AgentComparison({ title, range, ids, metric: show, onChange }: A
                   numeric: true,
                   cell: ({ totalRequests, errorRate }) => (totalRequests === 0 ? NO_VALUE : formatPercent(errorRate)),
                 },
-                { header: 'Refused', numeric: true, cell: ({ rejectedRequests }) => formatCount(rejectedRequests) },
+                { header: 'Rejected', numeric: true, cell: ({ rejectedRequests }) => formatCount(rejectedRequests) },
                 {
                   header: 'p95',
                   numeric: true,
@@ -104,10 +104,10 @@ export function AgentComparison({ title, range, ids, metric: show, onChange }: A
                 {
                   header: 'Budget',
                   numeric: true,
-                  cell: ({ budgetUsd }) => (budgetUsd === null ? 'no budget' : formatUsd(budgetUsd)),
+                  cell: ({ budgetUsd }) => (budgetUsd === null ? 'No budget' : formatUsd(budgetUsd)),
                 },
                 {
-                  header: 'Month, projected',
+                  header: 'Projected this month',
                   numeric: true,
                   cell: ({ projectedMonthlyUsd }) => formatUsd(projectedMonthlyUsd),
                 },
@@ -125,7 +125,7 @@ export function AgentComparison({ title, range, ids, metric: show, onChange }: A
                   ),
                 },
               ]}
-              empty={<EmptyState title="None of these agents is there any more" />}
+              empty={<EmptyState title="These agents no longer exist" />}
             />
           )}
         </Stack>
@@ -134,7 +134,7 @@ export function AgentComparison({ title, range, ids, metric: show, onChange }: A
   );
 }
 
-/** A week by the hour; days that were chosen, and what is longer, by the day. */
+/** By hour up to a week; by day for longer periods and custom ranges. */
 const seriesInterval = (range: ReturnType<typeof parseTimeRange>): 'hour' | 'day' =>
   'period' in range && (range.period === '24h' || range.period === '7d') ? 'hour' : 'day';
 
@@ -162,7 +162,7 @@ function ComparisonChart({ compared, stale, interval, show }: ComparisonChartPro
   );
   return (
     <TimeSeriesChart
-      title={show === 'spend' ? 'Spend of each' : 'Calls of each'}
+      title={show === 'spend' ? 'Spend by agent' : 'Calls by agent'}
       stale={stale}
       buckets={buckets}
       interval={interval}

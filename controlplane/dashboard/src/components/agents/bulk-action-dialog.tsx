@@ -1,4 +1,7 @@
-/** One change for several things, each on its own: who will be changed, how it went with each, another try for the rest. */
+/**
+ * Applies one change to several items, each with its own request. Shows the result of each item and retries the failed
+ * ones.
+ */
 import { Button, Group, Modal, ScrollArea, Stack, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
@@ -6,7 +9,7 @@ import { describeError } from '../../api/describe-error.js';
 import { StatusBadge } from '../feedback/status-badge.js';
 import { RestoreFocusOnClose } from '../focus/restore-focus-on-close.js';
 
-/** So many requests are under way: other people's wait no longer for it. */
+/** Concurrent requests of one bulk run; bounded so that other users' requests do not wait. */
 const CONCURRENCY = 4;
 
 interface BulkItem {
@@ -17,17 +20,17 @@ interface BulkItem {
 interface BulkActionDialogProps<T extends BulkItem> {
   readonly title: string;
   readonly items: readonly T[];
-  /** What the button says, given how many there are, e.g. `Pause 3 agents`. */
+  /** Label of the button for a number of items, e.g. `Pause 3 agents`. */
   readonly action: (count: number) => string;
   readonly doneLabel: string;
-  /** Why one is left out; null: it is not. */
+  /** Why an item is skipped; null: it is not skipped. */
   readonly skipReason?: (thing: T) => string | null;
   readonly currentState: (thing: T) => string;
   readonly run: (thing: T) => Promise<unknown>;
-  /** It is over, for all. */
+  /** Called when the run has finished for all items. */
   readonly onDone: () => void;
   readonly onClose: () => void;
-  /** What it means, and what has to be filled in. */
+  /** Explains the change and holds its inputs. */
   readonly children: ReactNode;
   readonly isValid?: boolean;
 }
@@ -67,12 +70,12 @@ export function BulkActionDialog<T extends BulkItem>({
           {!started && children}
           <Text size="sm" role="status" aria-live="polite" {...(started ? { fw: 600 } : { display: 'none' })}>
             {started &&
-              `${succeeded} of ${changed.length} ${done}${failed.length > 0 ? `, ${failed.length} not` : ''}.`}
+              `${succeeded} of ${changed.length} ${done}${failed.length > 0 ? `, ${failed.length} failed` : ''}.`}
           </Text>
           <ScrollArea.Autosize
             mah={320}
             type="auto"
-            viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'Each of them' }}
+            viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'Results' }}
           >
             <ul className="acg-plain-list acg-lines">
               {things.map((thing) => (
@@ -94,7 +97,7 @@ export function BulkActionDialog<T extends BulkItem>({
               </Button>
             )}
             <Button type="submit" loading={running} disabled={!started && (!ready || changed.length === 0)}>
-              {finished ? (failed.length === 0 ? 'Close' : `Try ${failed.length} again`) : action(changed.length)}
+              {finished ? (failed.length === 0 ? 'Close' : `Retry ${failed.length}`) : action(changed.length)}
             </Button>
           </Group>
         </Stack>
@@ -113,7 +116,7 @@ interface ItemResultProps {
 function ItemResult({ result, whyNot, now, done }: ItemResultProps) {
   if (whyNot !== null) return <StatusBadge tone="quiet">{whyNot}</StatusBadge>;
   if (result === undefined) return <>{now}</>;
-  if (result === 'running') return <StatusBadge tone="quiet">under way</StatusBadge>;
+  if (result === 'running') return <StatusBadge tone="quiet">in progress</StatusBadge>;
   if (result === 'done') return <StatusBadge tone="good">{done}</StatusBadge>;
   const { text, requestId } = describeError(result.error);
   return (

@@ -1,4 +1,4 @@
-/** One set of thresholds for several agents. */
+/** Sets the same budget thresholds for several agents. */
 import { Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { formatUsd } from '../../format/format.js';
@@ -28,7 +28,7 @@ export function BulkThresholdsDialog({ agents, save, onDone, onClose }: BulkThre
   const formatAgentCount = (count: number) => (count === 1 ? '1 agent' : `${count} agents`);
   return (
     <BulkActionDialog
-      title={`Budget thresholds of ${formatAgentCount(agents.length)}`}
+      title={`Budget thresholds for ${formatAgentCount(agents.length)}`}
       items={agents}
       action={(count) => `Set for ${formatAgentCount(count)}`}
       doneLabel="set"
@@ -40,11 +40,11 @@ export function BulkThresholdsDialog({ agents, save, onDone, onClose }: BulkThre
     >
       <Stack gap="md">
         <Text size="sm">
-          When an agent’s spend of the month reaches such a part of its budget, that stands under Alerts, goes to
-          webhooks and to those who get mail about it; once a month each. This replaces what they have now.
+          Creates an alert when an agent’s spend this month reaches one of these percentages of its budget, once a month
+          each. Alerts go to the Alerts page, webhooks and e-mail recipients. Replaces the current thresholds.
         </Text>
         <BudgetThresholdInput
-          label="Percents of the monthly budget"
+          label="Percentages of the monthly budget"
           value={percents}
           onChange={setPercents}
           error={problem}
@@ -56,13 +56,13 @@ export function BulkThresholdsDialog({ agents, save, onDone, onClose }: BulkThre
 
 function describeCurrentThresholds({ usageThresholds, budgetCentsMonthly }: AgentThresholds): string {
   const percents =
-    usageThresholds.length === 0 ? 'nobody is told' : `now at ${usageThresholds.map((n) => `${n}%`).join(', ')}`;
+    usageThresholds.length === 0 ? 'no thresholds' : `now ${usageThresholds.map((n) => `${n}%`).join(', ')}`;
   return budgetCentsMonthly === null
-    ? `${percents}; has no budget`
+    ? `${percents}; no budget`
     : `${percents} of ${formatUsd(budgetCentsMonthly / CENTS)}`;
 }
 
-/** What all of them have; empty where they differ. */
+/** The thresholds that all agents share; empty if they differ. */
 function commonThresholds(agents: readonly AgentThresholds[]): string[] {
   const [first = '', ...others] = agents.map(({ usageThresholds }) => usageThresholds.join());
   return first === '' || others.some((one) => one !== first) ? [] : first.split(',');

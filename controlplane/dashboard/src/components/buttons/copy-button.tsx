@@ -1,4 +1,4 @@
-/** Copies a text, and says that it did. */
+/** Copies a text to the clipboard and confirms it. */
 import { Button, CopyButton as Copy } from '@mantine/core';
 import { Check, Copy as CopyIcon } from 'lucide-react';
 

@@ -1,4 +1,7 @@
-/** A button that somebody without the role sees disabled, with the reason; it stays focusable so that all can read it. */
+/**
+ * A button that is disabled with a reason when the user's role is too low. It stays focusable, so that everyone can
+ * read the reason.
+ */
 import { Button, type ButtonProps, Tooltip } from '@mantine/core';
 import type { MouseEvent, ReactNode } from 'react';
 import { useMissingRoleReason } from '../../api/role-check.js';
@@ -6,7 +9,7 @@ import type { Role } from '../../api/session.js';
 
 export interface RoleGuardedButtonProps extends ButtonProps {
   readonly requiredRole: Role;
-  /** Another reason why not, e.g. that it is the last owner. */
+  /** Another reason to disable the button, e.g. the member is the last owner. */
   readonly disabledReason?: string | null;
   readonly type?: 'button' | 'submit';
   readonly onClick?: () => void;

@@ -1,4 +1,4 @@
-/** The drawing of a chart, apart because its library is only loaded where one is shown. */
+/** The canvas of a chart, in its own module so that the chart library is loaded only where a chart is shown. */
 import { useComputedColorScheme } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
@@ -6,16 +6,16 @@ import 'uplot/dist/uPlot.min.css';
 import { bucketStartMs, formatBucket } from '../../format/format.js';
 import { type ChartProps, colorOf } from './chart-props.js';
 
-/** Of axes and lines; the library's own are black on any ground. */
+/** Colours of axes and grid; the library's default is black in both themes. */
 const AXIS_COLORS = { light: '#495057', dark: '#b8b8b8' } as const;
 const GRID_COLORS = { light: '#e9ecef', dark: '#3b3b3b' } as const;
 const AXIS_WIDTH = 72;
-/** Of the axes' font, with the room beside the label. */
+/** Width of one character of the axes' font, with the space around the label. */
 const CHARACTER_WIDTH = 8;
 const AXIS_HEIGHT = 28;
-/** Else the first of its labels stands in the lowest of the other axis. */
+/** Without this gap the first label of the x axis overlaps the lowest label of the y axis. */
 const AXIS_GAP = 12;
-/** Half of the widest label, which stands under the last bar. */
+/** Half of the widest label, which is centred below the last bar. */
 const LABEL_ROOM = 44;
 const BUCKET_SECONDS = { hour: 3_600, day: 86_400 } as const;
 const BAR_WIDTH_RATIO = 0.7;
@@ -55,7 +55,7 @@ export function ChartCanvas({
         legend: { show: false },
         cursor: { y: false, drag: { x: false, y: false } },
         tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1_000), 'UTC'),
-        // Half a bucket of room on each side, so that the bars at the ends are whole and lines keep off the axis.
+        // Half a bucket of space at each end, so that the outer bars are complete and lines keep clear of the axis.
         scales: {
           x: { range: (_plot, min, max) => [min - halfBucketSeconds, max + halfBucketSeconds] },
           y: { range: (_plot, _min, max) => [0, max === 0 ? 1 : max * 1.08] },
@@ -75,16 +75,16 @@ export function ChartCanvas({
               Math.max(AXIS_WIDTH, ...(labels ?? []).map(({ length }) => length * CHARACTER_WIDTH)),
             values: (_plot, ticks, _axis, _space, step) =>
               blankRepeatedLabels(ticks.map((value) => formatTick(value, step))),
-            // Half a call is none: what is counted has whole steps.
+            // Counts have no fractions: the axis uses whole steps.
             ...(plottedValues.every((values) => values.every((value) => value === null || Number.isInteger(value)))
               ? { incrs: INTEGER_STEPS }
               : {}),
           },
         ],
-        // The tallest sums are drawn first, so that the others stand before them.
+        // The tallest sums are drawn first, so that the lower ones are painted over them.
         series: [
           {},
-          ...plottedValues.map((_, i) => style(colorOf(series, series.length - 1 - i), kind, buckets.length)),
+          ...plottedValues.map((_, i) => seriesStyle(colorOf(series, series.length - 1 - i), kind, buckets.length)),
         ],
         hooks: { setCursor: [({ cursor }) => setHoveredIndex(cursor.idx ?? null)] },
       },
@@ -104,7 +104,7 @@ export function ChartCanvas({
   const bucket = hoveredIndex === null ? undefined : buckets[hoveredIndex];
   return (
     <figure style={{ margin: 0, position: 'relative' }}>
-      <div ref={container} role="img" aria-label={`${title}. The same figures are in the table.`} />
+      <div ref={container} role="img" aria-label={`${title}. The table shows the same figures.`} />
       {bucket !== undefined && hoveredIndex !== null && (
         <figcaption className="acg-chart-tip acg-numbers" aria-hidden>
           <strong>{formatBucket(bucketStartMs(bucket), interval)}</strong>
@@ -119,11 +119,14 @@ export function ChartCanvas({
   );
 }
 
-/** Amounts that are too small to be told apart have one label, not many alike. */
+/** Amounts too close to tell apart would repeat one label; only the first is kept. */
 const blankRepeatedLabels = (labels: readonly string[]): string[] =>
   labels.map((label, i) => (label === labels[i - 1] ? '' : label));
 
-/** Each upon those before it; null where there is nothing of it: it would shine through at the edges of those before. */
+/**
+ * Stacks each series on the ones before it. Zero becomes null, because a zero bar would shine through at the edges of
+ * the bars below.
+ */
 function stackSeries(all: readonly (readonly number[])[]): readonly (readonly (number | null)[])[] {
   const heights: number[] = [];
   return all.map((values) =>
@@ -134,8 +137,8 @@ function stackSeries(all: readonly (readonly number[])[]): readonly (readonly (n
   );
 }
 
-function style(color: string, kind: 'bars' | 'line', points: number): uPlot.Series {
-  // A line through one point is none.
+function seriesStyle(color: string, kind: 'bars' | 'line', points: number): uPlot.Series {
+  // A line with one point is invisible, so the point is drawn.
   if (kind === 'line') return { stroke: color, width: 2, points: { show: points === 1 } };
   return {
     stroke: color,

@@ -1,24 +1,24 @@
-/** What a chart shows, and in which colours. */
+/** Data and colours of a chart. */
 
 interface ChartSeries {
   readonly label: string;
-  /** One for each bucket. */
+  /** One value per bucket. */
   readonly values: readonly number[];
-  /** Its meaning has a colour of its own, e.g. what failed. */
+  /** Fixed colour for series with a meaning of their own, e.g. failures. */
   readonly color?: string;
 }
 
 export interface ChartProps {
   readonly title: string;
-  /** It is not of the time that is chosen now. */
+  /** The data belongs to a previously selected period. */
   readonly stale?: boolean;
   /** Starts of the buckets as reports write them, oldest first. */
   readonly buckets: readonly string[];
   readonly interval: 'hour' | 'day';
-  /** With several, they are stacked upon each other. */
+  /** Several series are stacked (bars) or drawn side by side (lines). */
   readonly series: readonly ChartSeries[];
   readonly format: (value: number) => string;
-  /** Of the labels at the axis, `step` apart; absent: `format`. */
+  /** Formats the labels of the value axis, which are `step` apart; default: `format`. */
   readonly axis?: (value: number, step: number) => string;
   /** Bars for sums, a line for levels, e.g. a latency. */
   readonly kind?: 'bars' | 'line';
@@ -26,7 +26,10 @@ export interface ChartProps {
 
 export const FAILED_COLOR = '#e03131';
 
-/** Told apart in both themes, the first by those who see no red or green; as many as a report has groups, all others last. */
+/**
+ * Distinguishable in both themes, the first ones also with red-green blindness. One colour per group of a report; the
+ * last is for all others.
+ */
 const CHART_COLORS = [
   '#4c6ef5',
   '#12b886',
@@ -41,6 +44,6 @@ const CHART_COLORS = [
   '#868e96',
 ];
 
-/** Of the series at that place. */
+/** Colour of the series at `index`. */
 export const colorOf = (series: readonly ChartSeries[], index: number): string =>
   series[index]?.color ?? CHART_COLORS[index % CHART_COLORS.length]!;

@@ -1,7 +1,7 @@
-/** The groups of a report over time as the series of a chart. */
+/** Converts the groups of a report over time to chart series. */
 
 interface Group<Point> {
-  /** Null: all others together. */
+  /** Null: all other groups together. */
   readonly value: string | null;
   readonly name: string | null;
   readonly timeseries: readonly Point[];
@@ -12,7 +12,7 @@ interface Series {
   readonly values: readonly number[];
 }
 
-/** `figure` null: it is not known, e.g. the cost of calls by status. */
+/** `figure` returns null where the value is unknown, e.g. the cost of calls by status. */
 export function groupsToSeries<Point>(
   groups: readonly Group<Point>[],
   labelOf: (value: string, name: string | null) => string,
@@ -21,7 +21,7 @@ export function groupsToSeries<Point>(
   const labels = new Set<string>();
   return groups.map(({ value, name, timeseries }) => {
     let label = value === null ? 'all others' : labelOf(value, name);
-    // Two agents may have one name.
+    // Two agents may have the same name.
     if (labels.has(label)) label = `${label} (${(value ?? '').slice(-4)})`;
     labels.add(label);
     return { label, values: timeseries.map((point) => figure(point) ?? 0) };

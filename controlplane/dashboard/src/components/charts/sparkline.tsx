@@ -1,8 +1,8 @@
-/** A line as high as a word: how something went, beside its figure. Its label says in words what it shows. */
+/** A small line chart beside a figure. Its label describes it in words. */
 
 const WIDTH = 72;
 const HEIGHT = 20;
-/** So that the line is not cut at its turns. */
+/** Keeps the line's stroke from being cut at its turns. */
 const PADDING = 1.5;
 
 interface SparklineProps {

@@ -1,4 +1,4 @@
-/** A chart over time with its name, its legend in words and colours, and the same figures as a table. */
+/** A chart over time with a title, a legend, and the same figures as a table. */
 import { Box, Button, Card, Group, ScrollArea, Skeleton, Table, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { bucketStartMs, formatBucket } from '../../format/format.js';
@@ -33,7 +33,7 @@ export function TimeSeriesChart(props: ChartProps) {
           </Button>
         )}
       </Group>
-      {empty && <EmptyState title="No traffic in this time" />}
+      {empty && <EmptyState title="No traffic in this period" />}
       {!empty && asTable && (
         <ScrollArea.Autosize
           mah={320}

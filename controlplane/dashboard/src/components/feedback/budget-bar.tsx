@@ -1,4 +1,4 @@
-/** What is used of a monthly budget; the words say it as well as the bar. */
+/** Spend against a monthly budget, as text and as a bar. */
 import { Progress, Text } from '@mantine/core';
 import { formatCents, formatPercent as percentText } from '../../format/format.js';
 
@@ -7,23 +7,23 @@ const FULL_PERCENT = 100;
 
 interface BudgetBarProps {
   readonly spentCents: number;
-  /** Null: none. */
+  /** Null: no budget. */
   readonly budgetCents: number | null;
-  /** What is spent stands beside it. */
+  /** Omits the spent amount, which is shown beside the bar. */
   readonly isCompact?: boolean;
 }
 
-export function BudgetBar({ spentCents, budgetCents, isCompact: short = false }: BudgetBarProps) {
+export function BudgetBar({ spentCents, budgetCents, isCompact = false }: BudgetBarProps) {
   if (budgetCents === null) {
     return (
       <Text size="sm" c="dimmed" span>
-        no budget
+        No budget
       </Text>
     );
   }
   const percent = budgetCents === 0 ? FULL_PERCENT : (spentCents / budgetCents) * 100;
   const color = percent >= FULL_PERCENT ? 'red' : percent >= WARN_PERCENT ? 'yellow' : 'indigo';
-  const text = short
+  const text = isCompact
     ? `${percentText(percent)} of ${formatCents(budgetCents)}`
     : `${formatCents(spentCents)} of ${formatCents(budgetCents)}, ${percentText(percent)}`;
   return (

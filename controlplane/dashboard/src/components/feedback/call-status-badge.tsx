@@ -1,4 +1,4 @@
-/** How a call ended: its status and, where something went wrong, what did. */
+/** Outcome of a call: its status and, if it failed, the error. */
 import { StatusBadge } from './status-badge.js';
 
 interface CallOutcome {

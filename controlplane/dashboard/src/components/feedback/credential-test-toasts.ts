@@ -1,9 +1,9 @@
-/** Tells how the test of a stored credential went. */
+/** Shows the result of a credential test as a toast. */
 import { showErrorToast, showToast } from './toast.js';
 
 interface CredentialTestResult {
   readonly ok: boolean;
-  /** Null: there was no answer. */
+  /** Null: the provider did not respond. */
   readonly status: number | null;
   readonly latencyMs: number;
   readonly hint: string | null;
@@ -11,9 +11,9 @@ interface CredentialTestResult {
 
 export const CREDENTIAL_TEST_TOASTS = {
   onSuccess({ ok, status, hint, latencyMs }: CredentialTestResult) {
-    const answer = status === null ? '' : ` It answered ${status} after ${latencyMs} ms.`;
-    if (ok) showToast(`The provider takes the credential.${answer}`);
-    else showErrorToast(new Error(`${hint ?? 'The provider refuses the credential.'}${answer}`));
+    const answer = status === null ? '' : ` It responded with ${status} after ${latencyMs} ms.`;
+    if (ok) showToast(`The provider accepted the credential.${answer}`);
+    else showErrorToast(new Error(`${hint ?? 'The provider rejected the credential.'}${answer}`));
   },
   onError: showErrorToast,
 } as const;

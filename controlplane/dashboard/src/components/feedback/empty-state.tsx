@@ -1,4 +1,4 @@
-/** In the place of an empty list: why it is empty and what to do about it. */
+/** Replaces an empty list: why it is empty, and what to do. */
 import { Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 

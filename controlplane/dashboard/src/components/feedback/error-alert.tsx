@@ -1,18 +1,18 @@
-/** A failure in the place of what could not be shown: what happened, what the operator finds it by, another try. */
+/** Shows an error in place of the content: what happened, the request id for the operator, and a retry button. */
 import { Alert, Button, Code, Group, Text } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import { describeError } from '../../api/describe-error.js';
 
 interface ErrorAlertProps {
   readonly error: unknown;
-  /** What is shown in its place was read; without it, this was to be a change. */
+  /** Given for failed reads; absent for failed changes. */
   readonly onRetry?: () => unknown;
 }
 
 export function ErrorAlert({ error, onRetry }: ErrorAlertProps) {
   const { text, requestId } = describeError(error, onRetry !== undefined);
   return (
-    <Alert color="red" variant="light" role="alert" title="This did not work">
+    <Alert color="red" variant="light" role="alert" title="Something went wrong">
       <Text size="sm" className="acg-break">
         {text}
       </Text>
@@ -30,7 +30,10 @@ export function ErrorAlert({ error, onRetry }: ErrorAlertProps) {
   );
 }
 
-/** Where it vanishes with what failed, the focus stays near: else whoever presses keys begins anew. */
+/**
+ * When the button disappears with the error, the focus moves to the nearest focusable container. Otherwise a keyboard
+ * user would start at the top of the page.
+ */
 function RetryButton({ onRetry }: { readonly onRetry: () => unknown }) {
   const [isRetrying, setAsking] = useState(false);
   const focusTarget = useRef<HTMLElement | null>(null);
@@ -49,7 +52,7 @@ function RetryButton({ onRetry }: { readonly onRetry: () => unknown }) {
   };
   return (
     <Button size="xs" variant="default" aria-disabled={isRetrying} onClick={(event) => void retry(event.currentTarget)}>
-      {isRetrying ? 'Asking again …' : 'Retry'}
+      {isRetrying ? 'Retrying…' : 'Retry'}
     </Button>
   );
 }

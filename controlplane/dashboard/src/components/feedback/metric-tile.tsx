@@ -1,10 +1,10 @@
-/** One figure with its name. */
+/** A metric with its label. */
 import { Card, Skeleton, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 interface MetricTileProps {
   readonly label: string;
-  /** Undefined: it loads. */
+  /** Undefined: loading. */
   readonly value: string | undefined;
   readonly children?: ReactNode;
 }

@@ -1,4 +1,4 @@
-/** A time as how long ago it is, the exact one on hover and for those who look at the page's source. */
+/** A time relative to now; the exact time is in the tooltip and the `datetime` attribute. */
 import { useEffect, useState } from 'react';
 import { formatExactTime, formatRelativeTime, NO_VALUE } from '../../format/format.js';
 

@@ -1,5 +1,5 @@
 /**
- * While the answer to another question is on its way, e.g. for another time, what was shown before stays, so that nothing
- * jumps. It must not pass for that answer: it is pale, and said to be busy. For the element around it.
+ * Attributes for content of a previous query that stays visible while the next one loads, so that the layout does not
+ * jump. It is shown pale and marked as busy, because it does not match the current filters.
  */
 export const staleProps = (isStale: boolean) => (isStale ? { 'data-stale': true, 'aria-busy': true } : {});

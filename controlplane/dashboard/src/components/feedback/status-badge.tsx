@@ -1,4 +1,4 @@
-/** A state as a word with a coloured dot: the colour never says anything that the word does not. */
+/** A state as a word with a coloured dot. The colour adds nothing that the word does not say. */
 import { Box, Group } from '@mantine/core';
 
 type Tone = 'good' | 'warn' | 'bad' | 'quiet';

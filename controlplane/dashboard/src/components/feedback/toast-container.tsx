@@ -1,4 +1,4 @@
-/** Where toasts appear; loaded after the first paint, which never has one. */
+/** Shows the toasts; loaded after the first paint, which never has one. */
 import '@mantine/notifications/styles.css';
 import { Notifications } from '@mantine/notifications';
 

@@ -1,4 +1,4 @@
-/** Short news in the corner, also read out; a failure stays until it is dismissed. */
+/** Toasts: short messages in the corner, announced to screen readers. Errors stay until dismissed. */
 import { notifications } from '@mantine/notifications';
 import { describeError } from '../../api/describe-error.js';
 
@@ -7,7 +7,7 @@ export const showToast = (message: string): void => void notifications.show({ me
 export function showErrorToast(error: unknown): void {
   const { text, requestId } = describeError(error);
   notifications.show({
-    title: 'This did not work',
+    title: 'Something went wrong',
     message: requestId === null ? text : `${text} (request ${requestId})`,
     color: 'red',
     autoClose: false,

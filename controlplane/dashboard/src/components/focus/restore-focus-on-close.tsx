@@ -1,10 +1,10 @@
 /**
- * Stands in a dialog that is taken out of the page when it is done, rather than closed: the focus goes back to what opened
- * the first of the dialogs that followed each other, where the kit would leave it nowhere and a keyboard begin anew.
+ * For dialogs that are unmounted instead of closed: returns the focus to the element that opened the first of a chain
+ * of dialogs. The UI library would lose the focus, and keyboard users would start at the top of the page.
  */
 import { useEffect, useState } from 'react';
 
-/** What was pressed outside of all dialogs last; a dialog that follows another is opened from inside of one. */
+/** The element that was last focused outside of all dialogs. A follow-up dialog is opened from inside another one. */
 let opener: Element | null = null;
 
 export function RestoreFocusOnClose(): null {

@@ -1,10 +1,10 @@
 /**
- * For what comes into the place of the button that was pressed, or of what held it: the focus went with that, and whoever
- * presses keys would begin anew at the top of the page.
+ * For an element that replaces the pressed button or its container. The focus was lost with that element, so keyboard
+ * users would start at the top of the page.
  */
 import { type RefObject, useEffect, useRef } from 'react';
 
-/** `shown`: it is there now. The element takes a focus, e.g. by `tabIndex={-1}`. */
+/** `shown`: the element is mounted now. It must be focusable, e.g. by `tabIndex={-1}`. */
 export function useFocusOnAppear<T extends HTMLElement>(shown = true): RefObject<T | null> {
   const element = useRef<T>(null);
   useEffect(() => {

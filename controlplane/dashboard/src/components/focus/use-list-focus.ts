@@ -1,10 +1,10 @@
 /**
- * For a list whose rows come and go: what had the focus may go with its row, and whoever presses keys would begin anew at
- * the top of the page. The list itself takes it then.
+ * For lists whose rows come and go: when the focused row disappears, the list takes the focus. Otherwise keyboard users
+ * would start at the top of the page.
  */
 import { type FocusEvent, useEffect, useRef } from 'react';
 
-/** Properties of the list. */
+/** Props of the list element. */
 export function useListFocus() {
   const list = useRef<HTMLDivElement>(null);
   const focused = useRef<Element | null>(null);
@@ -20,7 +20,8 @@ export function useListFocus() {
       focused.current = target;
     },
     onBlur: ({ target }: FocusEvent) => {
-      // What is taken out of the page is left by nobody.
+      // Removing a focused element also fires `blur`; only an element that is still in the page has really lost the
+      // focus.
       if (target.isConnected) focused.current = null;
     },
   };

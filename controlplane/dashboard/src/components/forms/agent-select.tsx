@@ -1,4 +1,4 @@
-/** One agent of all that there are, found by its name. */
+/** Selects one agent, found by its name. */
 import { Select, type SelectProps } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
@@ -10,7 +10,7 @@ const DEBOUNCE_MS = 200;
 
 interface AgentSelectProps
   extends Pick<SelectProps, 'label' | 'aria-label' | 'placeholder' | 'w' | 'withAsterisk' | 'error'> {
-  /** Id; empty: none. */
+  /** Agent id; empty: none. */
   readonly value: string;
   readonly onChange: (id: string) => void;
 }
@@ -28,7 +28,7 @@ export function AgentSelect({ value, onChange, ...props }: AgentSelectProps) {
     queryFn: () => api.get('/v1/usage/agents', { params: { query } }),
     placeholderData: keepPreviousData,
   });
-  // Until the answer is here, of those that are known: what was found for another text is none for this one.
+  // Until the response arrives, filters the known agents: results of another search text do not match this one.
   const isSearching = debouncedText !== text || agents.isPlaceholderData || agents.isPending;
   const options = (agents.data?.agents ?? [])
     .filter(({ name }) => !isSearching || name.toLowerCase().includes(text.toLowerCase()))
@@ -40,21 +40,25 @@ export function AgentSelect({ value, onChange, ...props }: AgentSelectProps) {
     enabled: isValueMissing && agents.data !== undefined,
     staleTime: 60_000,
   });
-  // One that is deleted has no name any more.
+  // A deleted agent has no name: show the beginning of its id.
   if (isValueMissing) options.unshift({ value, label: selectedAgent.data?.agent.name ?? value.slice(0, 8) });
   return (
     <Select
       searchable
       clearable
-      clearButtonProps={{ 'aria-label': 'No agent' }}
+      clearButtonProps={{ 'aria-label': 'Clear agent' }}
       nothingFoundMessage={
-        isSearching ? 'Looking …' : agents.error === null ? 'No such agent' : 'They could not be looked up: type again'
+        isSearching
+          ? 'Searching…'
+          : agents.error === null
+            ? 'No matching agents'
+            : 'The search failed. Type again to retry.'
       }
       filter={({ options: all }) => all}
       data={options}
       value={value === '' ? null : value}
       onChange={(id) => onChange(id ?? '')}
-      // What is chosen stands in the field as well: that is not asked for.
+      // The selected label also appears in the input; it is not a search text.
       onSearchChange={(typed) => setText(options.some(({ label }) => label === typed) ? '' : typed)}
       {...props}
     />

@@ -1,6 +1,14 @@
-/** A budget in dollars; empty is none. */
+/** Input of a budget in US dollars; empty means no budget. */
 import { NumberInput, type NumberInputProps } from '@mantine/core';
 
 export const BudgetInput = (input: NumberInputProps) => (
-  <NumberInput placeholder="none" prefix="$" min={0} decimalScale={2} thousandSeparator="," hideControls {...input} />
+  <NumberInput
+    placeholder="No budget"
+    prefix="$"
+    min={0}
+    decimalScale={2}
+    thousandSeparator=","
+    hideControls
+    {...input}
+  />
 );

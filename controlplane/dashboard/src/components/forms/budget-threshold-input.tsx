@@ -1,4 +1,4 @@
-/** At which percents of a budget somebody is told. */
+/** Input of budget thresholds in percent. */
 import { TagsInput, type TagsInputProps } from '@mantine/core';
 
 const COUNT_MAX = 10;
@@ -6,13 +6,15 @@ const PERCENT_MAX = 1_000;
 
 const isPercent = (text: string): boolean => /^[1-9]\d{0,3}$/.test(text) && Number(text) <= PERCENT_MAX;
 
-/** What is wrong with them; null: nothing. */
+/** Returns the error text; null: valid. */
 export const validateThresholds = (values: readonly string[]): string | null =>
-  values.every(isPercent) ? null : `Whole percents from 1 to ${PERCENT_MAX.toLocaleString('en-US')}, e.g. 80`;
+  values.every(isPercent)
+    ? null
+    : `Enter whole percentages from 1 to ${PERCENT_MAX.toLocaleString('en-US')}, for example 80`;
 
 export const BudgetThresholdInput = ({ value = [], ...props }: TagsInputProps) => (
   <TagsInput
-    label="Tell us at these percents of it"
+    label="Alert at these percentages of the budget"
     placeholder={value.length === 0 ? '80, 100' : ''}
     maxTags={COUNT_MAX}
     acceptValueOnBlur

@@ -1,4 +1,4 @@
-/** Asks before what cannot be taken back; for the gravest, one types the name of what will be gone. */
+/** Confirms an action that cannot be undone. With `requiredText`, the user must type that text first. */
 import { Text, TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { FormDialog } from './form-dialog.js';
@@ -11,9 +11,9 @@ interface ConfirmDialogProps {
   readonly onClose: () => void;
   readonly title: string;
   readonly children: ReactNode;
-  /** What the button says, e.g. `Delete agent`. */
+  /** Label of the button, e.g. `Delete agent`. */
   readonly action: string;
-  /** Must be typed first. */
+  /** Text that the user must type to confirm. */
   readonly requiredText?: string;
   readonly onConfirm: () => void;
   readonly pending: boolean;
@@ -26,13 +26,13 @@ export function ConfirmDialog({
   title,
   children,
   action,
-  requiredText: typed,
+  requiredText,
   onConfirm,
   pending,
   error,
 }: ConfirmDialogProps) {
   const [text, setText] = useState('');
-  const ready = typed === undefined || text.trim() === typed;
+  const ready = requiredText === undefined || text.trim() === requiredText;
   return (
     <FormDialog
       opened={opened}
@@ -48,9 +48,9 @@ export function ConfirmDialog({
       <Text size="sm" component="div">
         {children}
       </Text>
-      {typed !== undefined && (
+      {requiredText !== undefined && (
         <TextInput
-          label={`Type ${typed} to go on`}
+          label={`Type ${requiredText} to confirm`}
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
           autoComplete="off"

@@ -1,4 +1,4 @@
-/** Inputs for what a provider needs to know of an account, as the API describes them. */
+/** Inputs for the credential fields of a provider, as the API describes them. */
 import { PasswordInput, TextInput } from '@mantine/core';
 import type { FormErrors } from './form-errors.js';
 
@@ -20,7 +20,7 @@ interface CredentialFieldsProps {
   readonly problem: FormErrors;
 }
 
-/** As they are called in the body of a request. */
+/** Labels of the fields by their names in the request body. */
 const BODY_FIELD = 'credentials';
 export const credentialFieldLabels = (fields: readonly CredentialField[] = []): Record<string, string> =>
   Object.fromEntries(fields.map(({ name, label }) => [`${BODY_FIELD}.${name}`, label]));
@@ -36,7 +36,7 @@ export const CredentialFields = ({ fields, values, onChange, problem }: Credenti
         placeholder={placeholder ?? ''}
         required={required}
         withAsterisk={false}
-        // What is pasted here is no login of this site: nobody's password manager shall keep or fill it.
+        // Keeps password managers from storing or filling a provider credential.
         autoComplete="off"
         data-1p-ignore
         data-lpignore="true"
@@ -48,7 +48,7 @@ export const CredentialFields = ({ fields, values, onChange, problem }: Credenti
     );
   });
 
-/** Only what was filled in. */
+/** Returns only the filled fields, trimmed. */
 export const omitEmptyFields = (values: CredentialValues): Record<string, string> =>
   Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) => (value.trim() === '' ? [] : [[name, value.trim()]])),

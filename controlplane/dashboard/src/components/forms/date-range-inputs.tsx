@@ -1,11 +1,11 @@
-/** From one day to another, both included; empty: no bound. */
+/** A range of days, both included; empty: unbounded. */
 import { TextInput } from '@mantine/core';
 
 interface DateRangeInputsProps {
   /** `YYYY-MM-DD` */
   readonly start: string;
   readonly end: string;
-  /** Said behind the labels, e.g. `(UTC)`. */
+  /** Suffix of the labels, e.g. `(UTC)`. */
   readonly zone?: string;
   readonly onChange: (changed: { readonly start: string } | { readonly end: string }) => void;
 }

@@ -1,4 +1,4 @@
-/** A dialog that is a form: what the server has against it, its fields, and two buttons. */
+/** A dialog with a form: errors of the server, fields, and two buttons. */
 import { Button, Group, Modal, type ModalProps } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { RestoreFocusOnClose } from '../focus/restore-focus-on-close.js';
@@ -10,7 +10,7 @@ interface FormDialogProps extends Pick<ModalProps, 'title' | 'size'> {
   readonly problem: FormErrors;
   readonly onSubmit: () => void;
   readonly onClose: () => void;
-  /** What the button says, e.g. `Save`. */
+  /** Label of the button, e.g. `Save`. */
   readonly action: ReactNode;
   readonly color?: string;
   readonly pending: boolean;

@@ -1,18 +1,18 @@
-/** What the server has against a form: at the field that it names, or above the form. */
+/** Shows errors of the server at the field that they name, or above the form. */
 import { type ReactNode, useEffect, useRef } from 'react';
 import { type FieldLabels, findFieldError } from '../../api/field-error.js';
 import { ErrorAlert } from '../feedback/error-alert.js';
 
 export interface FormErrors {
-  /** To be given to the input of that field. */
+  /** Error text for the input of that field. */
   readonly fieldError: (field: string) => string | undefined;
-  /** The same for an input of passwords: the kit's own does not tell those who cannot see it that it is wrong. */
+  /** The same for password inputs: the UI library's password input does not set `aria-invalid` itself. */
   readonly secretFieldProps: (field: string) => { error?: string; 'aria-invalid'?: true };
-  /** Stands first in the form: what no field is named for. */
+  /** Error that names no field; rendered first in the form. */
   readonly formError: ReactNode;
 }
 
-/** `error` null: none yet, or not any more. */
+/** `error` null: no error. */
 export function formErrors(error: unknown, labels: FieldLabels): FormErrors {
   const named = findFieldError(error, labels);
   const at = (field: string): string | undefined => (named?.field === field ? named.text : undefined);
@@ -28,24 +28,24 @@ export function formErrors(error: unknown, labels: FieldLabels): FormErrors {
 
 interface FormErrorAlertProps {
   readonly error: unknown;
-  /** The field says it. */
+  /** The error is shown at a field. */
   readonly isFieldError: boolean;
 }
 
-/** Leads to what is wrong: somebody who has pressed the button at the end of a long form does not see its beginning. */
-function FormErrorAlert({ error, isFieldError: isNamed }: FormErrorAlertProps) {
+/** Scrolls to the error, because the button of a long form may be far from it. */
+function FormErrorAlert({ error, isFieldError }: FormErrorAlertProps) {
   const place = useRef<HTMLDivElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a further refusal leads there again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new error scrolls to the field again
   useEffect(() => {
     const form = place.current?.closest('form');
-    const field = isNamed ? form?.querySelector<HTMLElement>('[aria-invalid="true"]') : place.current;
-    // A choice opens its list when it gets the focus, over the very words that say what is wrong.
-    if (!isNamed || field?.ariaHasPopup === 'listbox') field?.scrollIntoView({ block: 'nearest' });
+    const field = isFieldError ? form?.querySelector<HTMLElement>('[aria-invalid="true"]') : place.current;
+    // A select opens its list on focus and would cover the error text, so it is only scrolled into view.
+    if (!isFieldError || field?.ariaHasPopup === 'listbox') field?.scrollIntoView({ block: 'nearest' });
     else field?.focus();
-  }, [error, isNamed]);
+  }, [error, isFieldError]);
   return (
-    <div ref={place} hidden={isNamed}>
-      {!isNamed && <ErrorAlert error={error} />}
+    <div ref={place} hidden={isFieldError}>
+      {!isFieldError && <ErrorAlert error={error} />}
     </div>
   );
 }

@@ -1,4 +1,4 @@
-/** A form in a page: what the server has against it stands above its fields. */
+/** A form in a page; errors of the server appear above its fields. */
 import { Stack, type StackProps } from '@mantine/core';
 import type { FormErrors } from './form-errors.js';
 

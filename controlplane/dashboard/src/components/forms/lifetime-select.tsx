@@ -1,15 +1,15 @@
-/** For how long a key or a token is good, in words that nobody has to calculate with. */
+/** Selects the lifetime of a token. */
 import { NativeSelect } from '@mantine/core';
 
 const LIFETIME_DAYS_OPTIONS = [
   { value: '7', label: '7 days' },
   { value: '30', label: '30 days' },
   { value: '90', label: '90 days' },
-  { value: '365', label: 'a year' },
-  { value: '', label: 'no end' },
+  { value: '365', label: '1 year' },
+  { value: '', label: 'No expiration' },
 ];
 
-/** Null: no end. */
+/** Returns the expiry as an ISO time; null: no expiration. */
 export function expiryInDays(days: string): string | null {
   if (days === '') return null;
   const at = new Date();
@@ -18,7 +18,7 @@ export function expiryInDays(days: string): string | null {
 }
 
 interface LifetimeSelectProps {
-  /** Days; empty: no end. */
+  /** Days; empty: no expiration. */
   readonly value: string;
   readonly onChange: (days: string) => void;
   readonly error?: string | undefined;
@@ -26,7 +26,7 @@ interface LifetimeSelectProps {
 
 export const LifetimeSelect = ({ value, onChange, error }: LifetimeSelectProps) => (
   <NativeSelect
-    label="Good for"
+    label="Expiration"
     data={LIFETIME_DAYS_OPTIONS}
     error={error}
     value={value}

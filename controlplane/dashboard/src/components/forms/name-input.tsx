@@ -1,7 +1,7 @@
-/** What somebody calls a thing: the first field of its form. */
+/** The name of an object: the first field of its form. */
 import { TextInput, type TextInputProps } from '@mantine/core';
 
-/** As the API takes them. */
+/** The API's limit, characters. */
 const NAME_CHARS_MAX = 200;
 
 interface NameInputProps extends Omit<TextInputProps, 'onChange'> {

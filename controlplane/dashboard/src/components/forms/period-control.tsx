@@ -1,10 +1,10 @@
-/** Chooses how far back the figures go. */
+/** Selects the period of the figures, up to now. */
 import { SegmentedControl } from '@mantine/core';
 
 export const PERIODS = ['24h', '7d', '30d', '90d'] as const;
 export type Period = (typeof PERIODS)[number];
 
-/** What stands in an address may be anything. */
+/** An address may contain any text; unknown periods become 7 days. */
 export const parsePeriod = (text: string): Period => PERIODS.find((period) => period === text) ?? '7d';
 
 interface PeriodControlProps {

@@ -1,4 +1,4 @@
-/** A text to search for, handed on when somebody stops typing. */
+/** A search input that reports the text when the user stops typing. */
 import { TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { Search } from 'lucide-react';

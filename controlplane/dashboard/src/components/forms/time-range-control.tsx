@@ -1,13 +1,13 @@
-/** Chooses the time that figures are of: a period until now, or days of UTC. */
+/** Selects a period until now, or a custom range of UTC days. */
 import { Group, SegmentedControl } from '@mantine/core';
 import { DateRangeInputs } from './date-range-inputs.js';
 import { PERIODS, type Period, parsePeriod } from './period-control.js';
 
-/** Of an address; to be spread into the defaults of a screen's own. */
+/** Default URL values; spread into the defaults of a screen. */
 export const TIME_RANGE_DEFAULTS = { period: '7d', start: '', end: '' };
 type TimeRangeValues = Readonly<Record<keyof typeof TIME_RANGE_DEFAULTS, string>>;
 
-/** In the place of a period: the days that are given. */
+/** Value of `period` for a custom range. */
 const DAYS = 'days';
 const DAY_PATTERN = /^\d{4}-\d\d-\d\d$/;
 const DAY_CHARS = 10;
@@ -16,7 +16,7 @@ const MONTH_CHARS = 7;
 const today = (): string => new Date().toISOString().slice(0, DAY_CHARS);
 const firstOfMonth = (): string => `${today().slice(0, MONTH_CHARS)}-01`;
 
-/** As reports are asked; what an address has instead of a day is left out. */
+/** Converts URL values to query parameters of reports; invalid days are dropped. */
 export function parseTimeRange({
   period,
   start,
@@ -37,7 +37,7 @@ export function TimeRangeControl({ values, onChange }: TimeRangeControlProps) {
     <Group gap="sm" align="flex-end">
       <SegmentedControl
         aria-label="Period"
-        data={[...PERIODS, { value: DAYS, label: 'Days' }]}
+        data={[...PERIODS, { value: DAYS, label: 'Custom' }]}
         value={days ? DAYS : parsePeriod(values.period)}
         onChange={(period) =>
           onChange(

@@ -1,16 +1,17 @@
 /**
- * A component whose code comes when it is shown first. Unlike `React.lazy` under a `Suspense` it is drawn as soon as it is
- * there: React holds back whatever follows a fallback for 300 ms, which was most of the time of most views.
+ * A component whose code is loaded when it is first shown. Unlike `React.lazy` with `Suspense` it renders as soon as it
+ * is loaded: React delays content that follows a fallback by up to 300 ms, which was most of the load time of most
+ * views.
  */
 import { type ComponentType, type ReactNode, useEffect, useState } from 'react';
 
-/** Fails into the nearest error boundary; the next time that it is shown is another try. */
+/** A load failure is thrown to the nearest error boundary; the next mount tries again. */
 export function lazyComponent<P extends object>(
   load: () => Promise<ComponentType<P>>,
   fallback: ReactNode,
 ): ComponentType<P> {
   let Loaded: ComponentType<P> | null = null;
-  return function Later(props: P) {
+  return function LazyComponent(props: P) {
     const [failure, setFailure] = useState<{ readonly error: unknown } | null>(null);
     const [, redraw] = useState(false);
     useEffect(() => {

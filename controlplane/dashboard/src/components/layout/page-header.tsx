@@ -1,4 +1,4 @@
-/** Head of a screen: its name, what it is for, and what one can do. */
+/** Header of a screen: title, description and actions. */
 import { Group, Stack, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect } from 'react';
 

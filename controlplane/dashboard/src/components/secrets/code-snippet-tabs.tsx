@@ -1,4 +1,4 @@
-/** Snippets one beside the other, to copy with the token or, for screens that are shared, without. */
+/** Code snippets in tabs, to copy with the token or, for shared screens, without it. */
 import { Code, Group, Tabs } from '@mantine/core';
 import { useMemo } from 'react';
 import { useConfig } from '../../api/session.js';
@@ -7,9 +7,9 @@ import { codeSnippetsFor, GATEWAY_URL_PLACEHOLDER, TOKEN_PLACEHOLDER } from './c
 
 interface CodeSnippetTabsProps {
   readonly providerSlug: string;
-  /** Null: it is not shown any more. */
+  /** Null: the token is no longer shown. */
   readonly token: string | null;
-  /** Slug or id of the agent, where it is known. */
+  /** Slug or id of the agent, if known. */
   readonly agent?: string | undefined;
   readonly onCopied?: () => void;
 }

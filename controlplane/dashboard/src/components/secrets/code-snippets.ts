@@ -1,4 +1,4 @@
-/** How an agent calls a provider through the gateway, in several languages. Only address and key differ from a direct call. */
+/** Code snippets that call a provider through the gateway. Only the address and the key differ from a direct call. */
 
 interface CodeSnippet {
   readonly id: string;
@@ -8,23 +8,23 @@ interface CodeSnippet {
 
 interface SnippetSource {
   readonly providerSlug: string;
-  /** Where agents call, without a trailing slash. */
+  /** Address of the data plane, without a trailing slash. */
   readonly gatewayUrl: string;
-  /** The gateway token, or what stands for it. */
+  /** The gateway token, or its placeholder. */
   readonly token: string;
-  /** Undefined: then there is no snippet for the command line. */
+  /** Undefined: no snippet for the CLI. */
   readonly run?: { readonly agent: string; readonly controlUrl: string } | undefined;
 }
 
 interface ProviderCode {
-  /** What the base URL of its SDK has behind the provider's path on the gateway. */
+  /** Path that the provider's SDK expects after the gateway's provider path in its base URL. */
   readonly basePath: string;
   readonly snippets: (base: string, token: string) => readonly CodeSnippet[];
 }
 
-/** Stands for a token that is not shown any more. */
+/** Placeholder of a token that is no longer shown. */
 export const TOKEN_PLACEHOLDER = '$ACG_GATEWAY_TOKEN';
-/** Where the operator did not say where agents call. */
+/** Placeholder used when the operator has not configured the public address of the data plane. */
 export const GATEWAY_URL_PLACEHOLDER = 'https://YOUR-GATEWAY';
 
 const OPENAI_MODEL = 'gpt-5-mini';
@@ -140,7 +140,7 @@ const curlSnippet = (base: string, token: string): CodeSnippet => ({
   code: `curl ${base}/PATH-OF-THE-PROVIDER \\\n  -H "authorization: Bearer ${token}"`,
 });
 
-/** Where an SDK needs no more than to be made otherwise. */
+/** For providers whose SDK only needs other constructor options. */
 const sdkProviderCode = (code: (base: string, token: string) => string): ProviderCode => ({
   basePath: '',
   snippets: (base, token) => [
@@ -185,14 +185,19 @@ const codingAgentPrompt = (
   base: string,
   basePath: string,
   providerSlug: string,
-): string => `Make this project call ${providerSlug} through our gateway:
+): string => `Make this project call ${providerSlug} through our credential gateway:
 - Base URL of the SDK: ${base}${basePath}
 - API key: the environment variable ACG_GATEWAY_TOKEN. Never write the token into a file that is committed.
-- Change nothing else: same SDK, same models, same parameters. Take out the provider's own key where it is read.
-Then make one call and show me its answer.`;
+- Change nothing else: same SDK, same models, same parameters. Remove the provider's own key and the code that reads it.
+Then make one call and show me the response.`;
 
-/** The program gets the gateway's addresses and a token of its own in its environment; nothing in it changes. */
-const cliCommands = (agent: string, controlUrl: string): string => `# acg comes with this gateway and is in no registry:
-# npm pack -w controlplane/cli in its sources makes what is installed
+/**
+ * `acg run` passes the gateway's addresses and a short-lived token in the environment; the program itself is unchanged.
+ */
+const cliCommands = (
+  agent: string,
+  controlUrl: string,
+): string => `# The acg CLI ships with the gateway and is not in a registry.
+# Build an installable package in its sources: npm pack -w controlplane/cli
 acg login --url ${controlUrl}
 acg run --agent ${agent} -- python agent.py`;

@@ -1,6 +1,6 @@
 /**
- * A secret that is shown this once: it lives in the state of whoever shows this and goes with it. The dialog does not
- * close by accident, only by the button that says it is stored.
+ * Shows a secret once. The secret exists only in the parent's state. The dialog closes only by its button, so that it
+ * cannot be closed by accident.
  */
 import { Alert, Button, Code, Group, Modal, Stack, Text } from '@mantine/core';
 import type { ReactNode } from 'react';
@@ -29,7 +29,7 @@ export function SecretDialog({ title, secret, children, onStored }: SecretDialog
       <RestoreFocusOnClose />
       <Stack gap="md">
         <Alert color="yellow" variant="light" title="Shown once">
-          <Text size="sm">Copy it now and keep it where your secrets are. Nobody can show it again, not even we.</Text>
+          <Text size="sm">Copy it now and store it with your other secrets. It cannot be shown again.</Text>
         </Alert>
         <Group gap="sm" wrap="nowrap" align="flex-start">
           <Code block className="acg-code" flex={1} tabIndex={0} data-secret>

@@ -1,6 +1,5 @@
 /**
- * A list of the API: a table, or cards where the screen is small. It says by itself that it loads, that it failed, that
- * nothing matches the filters, or that there is nothing yet.
+ * A list of the API: a table, or cards on small screens. It shows its own loading, error, no-match and empty states.
  */
 import { Button, Card, Group, Pagination, ScrollArea, Skeleton, Stack, Table, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
@@ -17,23 +16,23 @@ import { RowLink } from './row-link.js';
 export interface Column<Row> {
   readonly header: string;
   readonly cell: (row: Row) => ReactNode;
-  /** Numbers stand on the right. */
+  /** Right-aligned. */
   readonly numeric?: boolean;
-  /** Only where there is much room. */
+  /** Shown only on wide screens. */
   readonly wideOnly?: boolean;
 }
 
 interface Paging {
-  /** From 1. */
+  /** Starts at 1. */
   readonly page: number;
   readonly pageSize: number;
   readonly total: number;
-  /** The total is a lower bound. */
+  /** `total` is a lower bound. */
   readonly capped?: boolean;
   readonly onPage: (page: number) => void;
 }
 
-/** Rows can be ticked; what is ticked stays so on other pages. */
+/** Rows can be selected; the selection survives paging. */
 interface Selection<Row> {
   readonly isSelected: (row: Row) => boolean;
   readonly set: (rows: readonly Row[], selected: boolean) => void;
@@ -41,29 +40,29 @@ interface Selection<Row> {
 }
 
 interface DataTableProps<Data, Row> {
-  /** Names the table for those who do not see it. */
+  /** Accessible name of the table. */
   readonly label: string;
   readonly query: UseQueryResult<Data>;
   readonly rows: (data: Data) => readonly Row[];
   readonly rowKey: (row: Row) => string;
-  /** The first is what the row is about: it holds the link. */
+  /** The first column identifies the row and holds its link. */
   readonly columns: readonly Column<Row>[];
-  /** Where a row leads. */
+  /** Address of a row's page. */
   readonly href?: (row: Row) => string;
   readonly paging?: (data: Data) => Paging;
   readonly selection?: Selection<Row>;
   readonly filtered?: boolean;
   readonly onClearFilters?: () => void;
-  /** Where that is not known of all there is. */
+  /** Text for filtered lists without a match, where the search does not cover all rows. */
   readonly nothingMatches?: string;
-  /** When there is nothing at all. */
+  /** Shown when the unfiltered list is empty. */
   readonly empty: ReactNode;
 }
 
-/** Its column is the last: what one can do stands on the right. */
+/** Header of the actions column, which is the last and right-aligned. */
 const ACTIONS_HEADER = 'Actions';
 const SKELETON_ROWS = ['92%', '78%', '85%', '70%', '88%'];
-/** Below it a table has no room. */
+/** Below this width, cards replace the table. */
 const NARROW_SCREEN = '(max-width: 48em)';
 const WIDE_SCREEN = '(min-width: 75em)';
 
@@ -151,7 +150,7 @@ function TableView<Data, Row>({ label, list, columns, rowKey, href, selection }:
                     'data-link': true,
                     style: { cursor: 'pointer' },
                     onClick: (event) => {
-                      // Buttons and links in the row are for themselves; so is marked text.
+                      // Clicks on controls inside the row, and text selections, do not open the row.
                       if ((event.target as Element).closest('a,button,input,label') !== null) return;
                       if (getSelection()?.toString() === '') navigate(href(row));
                     },
@@ -206,7 +205,7 @@ function SelectAllCheckbox<Row>({ label, list, selection }: SelectAllCheckboxPro
     <input
       type="checkbox"
       className="acg-tick"
-      aria-label={`Select all ${label.toLowerCase()} of this page`}
+      aria-label={`Select all ${label.toLowerCase()} on this page`}
       checked={ticked === list.length}
       ref={(box) => {
         if (box !== null) box.indeterminate = ticked > 0 && ticked < list.length;

@@ -1,4 +1,4 @@
-/** A button of one row: it says what it does, and to those who hear it also with what. */
+/** An action button of a row; its accessible name includes the row's name. */
 import { RoleGuardedButton, type RoleGuardedButtonProps } from '../buttons/role-guarded-button.js';
 
 interface RowActionButtonProps
@@ -7,14 +7,14 @@ interface RowActionButtonProps
   readonly verb: string;
   /** The row's name. */
   readonly rowName: string;
-  /** It takes something away. */
+  /** Styled as a destructive action. */
   readonly isDestructive?: boolean;
 }
 
-export function RowActionButton({ verb, rowName: of, isDestructive: grave = false, ...button }: RowActionButtonProps) {
-  const look = grave ? { variant: 'subtle', color: 'red' } : { variant: 'default' };
+export function RowActionButton({ verb, rowName, isDestructive = false, ...button }: RowActionButtonProps) {
+  const styleProps = isDestructive ? { variant: 'subtle', color: 'red' } : { variant: 'default' };
   return (
-    <RoleGuardedButton {...button} {...look} size="xs" aria-label={`${verb} ${of}`}>
+    <RoleGuardedButton {...button} {...styleProps} size="xs" aria-label={`${verb} ${rowName}`}>
       {verb}
     </RoleGuardedButton>
   );

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 
-/** The link of a row, on what the row is about. */
+/** The link to a row's page. */
 export const RowLink = ({ to, children }: { readonly to: string; readonly children: ReactNode }) => (
   <Link href={to} className="acg-row-link">
     {children}

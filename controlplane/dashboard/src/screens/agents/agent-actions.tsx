@@ -1,4 +1,6 @@
-/** Stops an agent: with one click and a way back, or with its name typed, after which resuming it asks first. */
+/**
+ * Pauses, resumes, revokes or deletes an agent. Pausing can be undone; revoking and deleting require the typed name.
+ */
 import { Button, Group, Menu } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
@@ -13,20 +15,20 @@ import { type Agent, useDeleteAgent, useSetAgentStatus } from '../../resources/a
 export function AgentActions({ agent }: { readonly agent: Agent }) {
   const [, navigate] = useLocation();
   const status = useSetAgentStatus(agent.id);
-  const remove = useDeleteAgent(agent.id);
-  const whyNot = useMissingRoleReason('admin');
+  const deleteAgent = useDeleteAgent(agent.id);
+  const missingRoleReason = useMissingRoleReason('admin');
   const [revoking, revokeDialog] = useDisclosure(false);
   const [resuming, resumeDialog] = useDisclosure(false);
   const [deleting, deleteDialog] = useDisclosure(false);
-  const showResumedToast = () => showToast(`${agent.name} may call again.`);
+  const showResumedToast = () => showToast(`${agent.name} resumed.`);
   const resume = () => status.mutate('active', { onSuccess: showResumedToast, onError: showErrorToast });
   const pause = () =>
     status.mutate('paused', {
-      onSuccess: () => showUndoToast(`${agent.name} is paused.`, resume),
+      onSuccess: () => showUndoToast(`${agent.name} paused.`, resume),
       onError: showErrorToast,
     });
   const revoked = agent.status === 'revoked';
-  // What failed before has been said: a dialog does not say it again as its own.
+  // Clears an error that a toast has already shown, so that the dialog does not repeat it.
   const openDialog = (dialog: typeof revokeDialog) => () => {
     if (!status.isPending) status.reset();
     dialog.open();
@@ -40,7 +42,7 @@ export function AgentActions({ agent }: { readonly agent: Agent }) {
           leftSection={<Play size={16} aria-hidden />}
           onClick={revoked ? openDialog(resumeDialog) : resume}
         >
-          {revoked ? 'Resume …' : 'Resume'}
+          {revoked ? 'Resume…' : 'Resume'}
         </RoleGuardedButton>
       ) : (
         <RoleGuardedButton
@@ -53,7 +55,7 @@ export function AgentActions({ agent }: { readonly agent: Agent }) {
           Pause
         </RoleGuardedButton>
       )}
-      {whyNot === null && (
+      {missingRoleReason === null && (
         <Menu position="bottom-end">
           <Menu.Target>
             <Button variant="default" px="sm" aria-label="More actions">
@@ -62,10 +64,10 @@ export function AgentActions({ agent }: { readonly agent: Agent }) {
           </Menu.Target>
           <Menu.Dropdown>
             <Menu.Item disabled={revoked} onClick={openDialog(revokeDialog)}>
-              Revoke …
+              Revoke…
             </Menu.Item>
             <Menu.Item c="var(--acg-bad)" onClick={deleteDialog.open}>
-              Delete …
+              Delete…
             </Menu.Item>
           </Menu.Dropdown>
         </Menu>
@@ -80,7 +82,7 @@ export function AgentActions({ agent }: { readonly agent: Agent }) {
         error={status.error}
         onConfirm={() => status.mutate('revoked', { onSuccess: revokeDialog.close })}
       >
-        None of its tokens works any more, until an admin resumes it. Its calls and its bill stay.
+        Its tokens stop working until an admin resumes it. Its calls and spend stay in reports.
       </ConfirmDialog>
       <ConfirmDialog
         opened={resuming}
@@ -98,8 +100,8 @@ export function AgentActions({ agent }: { readonly agent: Agent }) {
           })
         }
       >
-        It was revoked. Its tokens work again, but for those that were revoked themselves or are over: whoever holds one
-        may call, within the limits and with the credentials that it had.
+        This agent was revoked. Its tokens work again, except expired tokens and tokens that were revoked separately. It
+        keeps its limits and credentials.
       </ConfirmDialog>
       <ConfirmDialog
         opened={deleting}
@@ -107,18 +109,18 @@ export function AgentActions({ agent }: { readonly agent: Agent }) {
         title={`Delete ${agent.name}`}
         action="Delete agent"
         requiredText={agent.name}
-        pending={remove.isPending}
-        error={remove.error}
+        pending={deleteAgent.isPending}
+        error={deleteAgent.error}
         onConfirm={() =>
-          remove.mutate(undefined, {
+          deleteAgent.mutate(undefined, {
             onSuccess: () => {
-              showToast(`${agent.name} is deleted.`);
+              showToast(`${agent.name} deleted.`);
               navigate('/agents');
             },
           })
         }
       >
-        Its tokens and the provider credentials stored for it are gone. What it spent still counts in reports.
+        Deletes its tokens and the provider credentials stored for it. Its spend stays in reports.
       </ConfirmDialog>
     </Group>
   );

@@ -1,4 +1,4 @@
-/** One agent: what it does, what it may, and how to stop it. */
+/** The page of an agent: its usage, limits, tokens and actions. */
 import { Anchor, Group, Skeleton, Stack, Tabs, Text } from '@mantine/core';
 import { Link, useLocation, useParams } from 'wouter';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
@@ -22,7 +22,11 @@ const TABS = [
     label: 'Calls',
     Panel: lazyComponent(async () => (await import('./calls-tab.js')).CallsTab, SKELETON),
   },
-  { value: 'keys', label: 'Keys', Panel: lazyComponent(async () => (await import('./keys-tab.js')).KeysTab, SKELETON) },
+  {
+    value: 'keys',
+    label: 'Gateway tokens',
+    Panel: lazyComponent(async () => (await import('./keys-tab.js')).KeysTab, SKELETON),
+  },
   {
     value: 'providers',
     label: 'Providers',
@@ -57,7 +61,7 @@ export function AgentPage() {
       </>
     );
   }
-  // What is typed about one is never about another: the history leads from one's form to that of another.
+  // The key resets the state: input for one agent must never appear in the form of another.
   return <AgentTabs key={id} agent={agent.data} />;
 }
 
@@ -92,7 +96,7 @@ function AgentTabs({ agent }: { readonly agent: Agent }) {
         actions={<AgentActions agent={agent} />}
       />
       <Tabs
-        value={tab.value} // Pages and periods of another tab do not come along.
+        value={tab.value} // Drops the page and period of the other tab.
         onChange={(value) => navigate(value === DEFAULTS.tab ? path : `${path}?tab=${value}`)}
         keepMounted={false}
       >

@@ -1,4 +1,4 @@
-/** Every agent with what it spent, how it does, and who has used up its budget. */
+/** All agents with their spend, errors, rejections and budgets. */
 import { Group, Select, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
@@ -28,7 +28,7 @@ const SORTS = [
   { value: 'costCents', label: 'Most spend' },
   { value: 'requests', label: 'Most calls' },
   { value: 'errorRate', label: 'Most errors' },
-  { value: 'rejectedRequests', label: 'Most refused' },
+  { value: 'rejectedRequests', label: 'Most rejected' },
   { value: 'budgetUsedPercent', label: 'Least budget left' },
   { value: 'lastCallAt', label: 'Last call' },
   { value: 'createdAt', label: 'Newest' },
@@ -38,7 +38,7 @@ const STATUSES = ['active', 'paused', 'revoked'] as const;
 export function AgentsPage() {
   const { values, set, clear } = useUrlState(DEFAULTS);
   const [isCreating, setIsCreating] = useFormDraft('new agent', false);
-  // Apart: the agent is made then, and a form for it does not come back when the session ends.
+  // Separate state: the agent exists by then, so its form must not return when the session ends.
   const [tokenShown, setTokenShown] = useState(false);
   const [selected, setSelected] = useState<ReadonlyMap<string, AgentRow>>(new Map());
   const period = parsePeriod(values.period);
@@ -60,7 +60,7 @@ export function AgentsPage() {
     placeholderData: keepPreviousData,
     refetchInterval: 30_000,
   });
-  // As they are now, not as they were when they were ticked.
+  // The current state of the selected agents, not their state at the time of the selection.
   const selectedAgents = [...selected.values()].map(
     (row) => agents.data?.agents.find(({ id }) => id === row.id) ?? row,
   );
@@ -77,7 +77,7 @@ export function AgentsPage() {
     <>
       <PageHeader
         title="Agents"
-        description="Who calls providers through the gateway, with which limits."
+        description="Programs that call providers through the gateway, with their limits and spend."
         actions={button}
       />
       <AgentFilters values={values} set={set} period={period} />
@@ -104,8 +104,8 @@ export function AgentsPage() {
         paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
         empty={
           <EmptyState
-            title="No agent yet"
-            text="An agent is one program with its own token, its own limits and its own bill."
+            title="No agents yet"
+            text="An agent is one program with its own gateway tokens, limits and spend."
             action={button}
           />
         }
@@ -221,7 +221,7 @@ const agentColumns = (period: string): readonly Column<AgentRow>[] => [
     cell: ({ requests, errorRate }) => (requests === 0 ? NO_VALUE : formatPercent(errorRate)),
   },
   {
-    header: 'Refused',
+    header: 'Rejected',
     numeric: true,
     cell: ({ rejectedRequests }) => (
       <Text span inherit {...(rejectedRequests > 0 ? { c: 'var(--acg-warn)', fw: 600 } : {})}>
@@ -229,5 +229,5 @@ const agentColumns = (period: string): readonly Column<AgentRow>[] => [
       </Text>
     ),
   },
-  { header: 'Last call', cell: ({ lastCallAt }) => <RelativeTime at={lastCallAt} never="never" /> },
+  { header: 'Last call', cell: ({ lastCallAt }) => <RelativeTime at={lastCallAt} never="Never" /> },
 ];

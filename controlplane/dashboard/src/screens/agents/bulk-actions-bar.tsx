@@ -1,4 +1,4 @@
-/** What can be done with the agents that are ticked: at once, and each on its own. */
+/** Actions for the selected agents. */
 import { Button, Card, Group, Text } from '@mantine/core';
 import { Pause, Play } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
@@ -7,7 +7,7 @@ import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.
 import type { BulkAgent, BulkKind } from './bulk-change-dialog.js';
 
 const BulkChangeDialog = lazy(async () => ({ default: (await import('./bulk-change-dialog.js')).BulkChangeDialog }));
-/** More lines than people can tell apart in a chart help nobody. */
+/** More lines than this cannot be told apart in a chart. */
 const COMPARED_MAX = 10;
 
 interface BulkActionsBarProps {
@@ -17,7 +17,7 @@ interface BulkActionsBarProps {
 }
 
 export function BulkActionsBar({ agents, period, onClear }: BulkActionsBarProps) {
-  // What is changed is what was ticked when the dialog opened.
+  // The change applies to the agents that were selected when the dialog opened.
   const [open, setOpen] = useState<{ kind: BulkKind; agents: readonly BulkAgent[] } | null>(null);
   const change = (kind: BulkKind) => () => setOpen({ kind, agents });
   const ids = agents.map(({ id }) => id).join(',');
@@ -42,7 +42,7 @@ export function BulkActionsBar({ agents, period, onClear }: BulkActionsBarProps)
               ) : (
                 <RoleGuardedButton
                   requiredRole="viewer"
-                  disabledReason={`At most ${COMPARED_MAX} agents can be told apart in a chart.`}
+                  disabledReason={`Select at most ${COMPARED_MAX} agents to compare.`}
                   size="xs"
                   variant="default"
                 >

@@ -1,4 +1,4 @@
-/** Pauses, resumes or warns several agents. */
+/** Pauses or resumes several agents, or sets their budget thresholds. */
 import { Text } from '@mantine/core';
 import { BulkActionDialog } from '../../components/agents/bulk-action-dialog.js';
 import { BulkThresholdsDialog } from '../../components/agents/bulk-thresholds-dialog.js';
@@ -22,13 +22,13 @@ const STATUS_CHANGES = {
     status: 'paused',
     word: 'Pause',
     done: 'paused',
-    means: 'Their calls are refused within a second, until somebody resumes them. Tokens, limits and credentials stay.',
+    means: 'Their calls are rejected within a second, until you resume them. Tokens, limits and credentials stay.',
   },
   resume: {
     status: 'active',
     word: 'Resume',
     done: 'resumed',
-    means: 'They may call again within a second, with the limits and credentials that they had.',
+    means: 'They can call again within a second, with their previous limits and credentials.',
   },
 } as const;
 
@@ -45,8 +45,8 @@ export function BulkChangeDialog({ kind, agents, onClose }: BulkChangeDialogProp
       action={(count) => `${word} ${formatAgentCount(count)}`}
       doneLabel={done}
       skipReason={(agent) => {
-        if (agent.status === 'revoked') return 'revoked, stays so';
-        return agent.status === status ? `is ${status} already` : null;
+        if (agent.status === 'revoked') return 'revoked, not changed';
+        return agent.status === status ? `already ${status}` : null;
       }}
       currentState={(agent) => agent.status}
       run={({ id }) => setAgentStatus(id, status)}

@@ -8,6 +8,7 @@ import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { type Column, DataTable } from '../../components/tables/data-table.js';
 import { formatCents, formatCount, formatMilliseconds, NO_VALUE } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
+import { providerLabel } from '../../messages/provider-labels.js';
 import type { Agent } from '../../resources/agents.js';
 
 const PAGE_SIZE = 25;
@@ -39,8 +40,8 @@ export function CallsTab({ agent }: { readonly agent: Agent }) {
       })}
       empty={
         <EmptyState
-          title="No call yet"
-          text="The tab Connect shows how to make one. Refused calls are counted, not listed."
+          title="No calls yet"
+          text="The Connect tab shows how to make one. Rejected calls are counted, not listed."
         />
       }
     />
@@ -52,9 +53,9 @@ const fetchCalls = (query: { readonly agentId: string; readonly limit: number; r
 type CallRow = Awaited<ReturnType<typeof fetchCalls>>['logs'][number];
 
 const COLUMNS: readonly Column<CallRow>[] = [
-  { header: 'When', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
+  { header: 'Time', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
   { header: 'Status', cell: CallStatusBadge },
-  { header: 'Provider', cell: ({ providerSlug }) => providerSlug },
+  { header: 'Provider', cell: ({ providerSlug }) => providerLabel(providerSlug) },
   {
     header: 'Call',
     cell: ({ method, path }) => (
@@ -70,5 +71,5 @@ const COLUMNS: readonly Column<CallRow>[] = [
     cell: ({ tokensIn, tokensOut }) => `${formatCount(tokensIn)} → ${formatCount(tokensOut)}`,
   },
   { header: 'Cost', numeric: true, cell: ({ costCents }) => formatCents(costCents) },
-  { header: 'Took', numeric: true, cell: ({ durationMs }) => formatMilliseconds(durationMs) },
+  { header: 'Duration', numeric: true, cell: ({ durationMs }) => formatMilliseconds(durationMs) },
 ];

@@ -1,4 +1,4 @@
-/** Agents side by side, as somebody ticked them in the list or as an address names them. */
+/** Compares the agents that were selected in the list or that the URL names. */
 import { Anchor, Group, SegmentedControl } from '@mantine/core';
 import { Link } from 'wouter';
 import { AgentComparison } from '../../components/agents/agent-comparison.js';
@@ -23,7 +23,7 @@ export function CompareAgentsPage() {
       <PageHeader title="Compare agents" description="Days and hours are UTC." />
       <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
         <SegmentedControl
-          aria-label="Figure of the chart"
+          aria-label="Chart metric"
           data={MEASURES}
           value={show}
           onChange={(value) => set({ show: value })}

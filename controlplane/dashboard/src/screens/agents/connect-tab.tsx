@@ -1,4 +1,4 @@
-/** How to make the agent call through the gateway. */
+/** How to call providers as this agent through the gateway. */
 import { Alert, Card, Select, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { useConfig } from '../../api/session.js';
@@ -18,7 +18,7 @@ export function ConnectTab({ agent }: { readonly agent: Agent }) {
         <div>
           <Title order={2}>Connect {agent.name}</Title>
           <Text size="sm" c="dimmed">
-            The provider’s own SDK, with two values changed: the base URL is the gateway, the key is the gateway token.
+            Use the provider’s own SDK with two changes: the gateway as base URL, and a gateway token as API key.
           </Text>
         </div>
         <Select
@@ -31,12 +31,12 @@ export function ConnectTab({ agent }: { readonly agent: Agent }) {
         />
         {!assigned && (
           <Alert color="yellow" variant="light">
-            This provider is not assigned to the agent yet: its calls would be refused. Add it in the tab Providers.
+            This provider is not assigned to the agent, so its calls would be rejected. Add it in the Providers tab.
           </Alert>
         )}
         {config !== undefined && config.proxyUrl === null && (
           <Alert color="yellow" variant="light">
-            Whoever runs this gateway has not said where agents call (DATAPLANE_PUBLIC_URL): put the address in
+            The operator has not configured the address that agents call (DATAPLANE_PUBLIC_URL). Enter the address
             yourself.
           </Alert>
         )}

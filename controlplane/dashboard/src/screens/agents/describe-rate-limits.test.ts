@@ -11,17 +11,17 @@ const day = {
 };
 const tokens = { unit: 'tokens', windowText: 'any 60 seconds', label: 'Tokens per minute', default: null };
 
-test('rates: what people are told of them; a unit stands for all of its rates', () => {
+test('describes rate limits by unit where all rates of a unit are alike', () => {
   expect(describeRateLimits([minute, day, tokens])).toBe(
-    'Over any 60 seconds, and over 24 hours from the first call. ' +
-      'Empty: the gateway’s default for requests, no limit for tokens.',
+    'Counted over any 60 seconds, and over 24 hours from the first call. ' +
+      'If empty: the gateway’s default for requests, no limit for tokens.',
   );
 });
 
-test('rates: where only some of a unit have a default they are named', () => {
+test('names each rate where only some rates of a unit have a default', () => {
   expect(describeRateLimits([minute, day, hour, tokens])).toBe(
-    'Over any 60 seconds, over 24 hours from the first call, and over any hour. ' +
-      'Empty: the gateway’s default for requests per minute and requests per day, ' +
+    'Counted over any 60 seconds, over 24 hours from the first call, and over any hour. ' +
+      'If empty: the gateway’s default for requests per minute and requests per day, ' +
       'no limit for requests per hour and tokens.',
   );
 });

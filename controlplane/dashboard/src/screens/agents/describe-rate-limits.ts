@@ -1,4 +1,4 @@
-/** What rates are counted over and what an empty field means, in a sentence each. */
+/** Describes the windows of the rate limits and the meaning of an empty field. */
 interface Rate {
   readonly unit: string;
   readonly windowText: string;
@@ -13,10 +13,10 @@ export function describeRateLimits(rates: readonly Rate[]): string {
   const [defaulted, unlimited] = [true, false].map((has) =>
     listRateNames(rates, (rate) => (rate.default !== null) === has),
   );
-  return `O${spans.slice(1)}. Empty: the gateway’s default for ${defaulted}, no limit for ${unlimited}.`;
+  return `Counted ${spans}. If empty: the gateway’s default for ${defaulted}, no limit for ${unlimited}.`;
 }
 
-/** The unit, where all of its rates are among them; else the rate's own name. */
+/** The unit, if all of its rates match; otherwise the name of the rate. */
 function listRateNames(rates: readonly Rate[], isOne: (rate: Rate) => boolean): string {
   const wholeUnit = (unit: string) => rates.every((rate) => rate.unit !== unit || isOne(rate));
   const named = rates.filter(isOne).map(({ unit, label }) => (wholeUnit(unit) ? unit : label.toLowerCase()));

@@ -1,4 +1,4 @@
-/** The agent's gateway tokens. */
+/** The Gateway tokens tab of an agent. */
 import { Button, Group, Modal, Stack } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
@@ -40,7 +40,7 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
       leftSection={<Plus size={16} aria-hidden />}
       onClick={() => setCreating(true)}
     >
-      New key
+      New gateway token
     </RoleGuardedButton>
   );
   return (
@@ -65,8 +65,8 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
                 <StatusBadge tone="good">in use</StatusBadge>
               ),
           },
-          { header: 'Last used', cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} never="never" /> },
-          { header: 'Expires', cell: ({ expiresAt }) => (expiresAt === null ? 'never' : formatDate(expiresAt)) },
+          { header: 'Last used', cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} never="Never" /> },
+          { header: 'Expires', cell: ({ expiresAt }) => (expiresAt === null ? 'Never' : formatDate(expiresAt)) },
           {
             header: 'Actions',
             cell: (key) => (
@@ -86,13 +86,13 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
         ]}
         empty={
           <EmptyState
-            title="No key yet"
-            text="The agent needs one to call: it stands where the provider's key stood."
+            title="No gateway tokens yet"
+            text="The agent needs a gateway token to call. It replaces the provider’s API key."
             action={button}
           />
         }
       />
-      <Modal opened={creating} onClose={() => setCreating(false)} title="New key">
+      <Modal opened={creating} onClose={() => setCreating(false)} title="New gateway token">
         <Form
           problem={problem}
           onSubmit={() => {
@@ -111,7 +111,7 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
         >
           <NameInput
             error={problem.fieldError('name')}
-            description="Where it will be used, so that you know it again."
+            description="Where the token will be used, so that you recognize it later."
             placeholder="production"
             withAsterisk={false}
             value={name}
@@ -119,7 +119,7 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
           />
           <Group justify="flex-end">
             <Button type="submit" loading={create.isPending}>
-              Make the key
+              Create token
             </Button>
           </Group>
         </Form>
@@ -144,13 +144,13 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
           revoking !== null &&
           revoke.mutate(revoking.id, {
             onSuccess: () => {
-              showToast(`${revoking.name} is revoked.`);
+              showToast(`${revoking.name} revoked`);
               setRevoking(null);
             },
           })
         }
       >
-        Whoever holds this token can no longer call with it, within a second. That cannot be taken back.
+        Calls with this token are rejected within a second. This cannot be undone.
       </ConfirmDialog>
     </Stack>
   );

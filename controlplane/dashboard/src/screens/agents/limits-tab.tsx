@@ -1,4 +1,4 @@
-/** How much the agent may do, and when somebody is told. */
+/** The Limits tab of an agent: budget, alert thresholds and rate limits. */
 import { AGENT_LIMITS, RATE_LIMITS, type RateLimit } from '@acg/base/limits';
 import { Card, Group, NumberInput, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
@@ -18,12 +18,12 @@ const numberOrNull = (value: number | string): number | null => (typeof value ==
 
 const LABELS = {
   ...Object.fromEntries(AGENT_LIMITS.map(({ field, label }) => [field, label])),
-  usageThresholds: 'Warnings',
+  usageThresholds: 'Alert thresholds',
 };
 
-/** `{field: make(…)}` over the rates. */
-const mapRateLimits = <T,>(make: (row: RateLimit) => T) =>
-  Object.fromEntries(RATE_LIMITS.map((row) => [row.field, make(row)])) as { [field in RateLimit['field']]: T };
+/** Builds a record with one value per rate limit, keyed by its API field. */
+const mapRateLimits = <T,>(createValue: (row: RateLimit) => T) =>
+  Object.fromEntries(RATE_LIMITS.map((row) => [row.field, createValue(row)])) as { [field in RateLimit['field']]: T };
 
 export function LimitsTab({ agent }: { readonly agent: Agent }) {
   const change = useUpdateAgent(agent.id);
@@ -49,7 +49,7 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
       },
       {
         onSuccess: () => {
-          showToast('The limits are saved.');
+          showToast('Limits saved');
           form.resetDirty();
         },
       },
@@ -63,14 +63,14 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
         <Stack gap="lg">
           {problem.formError}
           <div>
-            <Title order={2}>Money</Title>
+            <Title order={2}>Budget</Title>
             <Text size="sm" c="dimmed">
-              Calls above the budget are refused until the month (UTC) is over.
+              Calls over the budget are rejected until the end of the month (UTC).
             </Text>
           </div>
           <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
             <BudgetInput
-              label="Monthly budget in dollars"
+              label="Monthly budget (USD)"
               readOnly={readOnly}
               {...form.getInputProps('budget')}
               error={problem.fieldError('budgetCentsMonthly')}
@@ -82,7 +82,7 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
             />
           </SimpleGrid>
           <div>
-            <Title order={2}>Rates</Title>
+            <Title order={2}>Rate limits</Title>
             <Text size="sm" c="dimmed">
               {describeRateLimits(RATE_LIMITS)}
             </Text>
@@ -92,7 +92,7 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
               <NumberInput
                 key={field}
                 label={label}
-                {...(fallback === null ? { placeholder: 'no limit' } : {})}
+                {...(fallback === null ? { placeholder: 'No limit' } : {})}
                 {...numbers}
                 {...form.getInputProps(field)}
                 error={problem.fieldError(field)}

@@ -1,4 +1,7 @@
-/** An agent, its provider's key and its token in one go; what has been made stays when a later step fails. */
+/**
+ * Creates an agent, its provider account and its gateway token in one dialog. Completed steps are kept when a later one
+ * fails.
+ */
 import { Button, Divider, Group, Modal, Select, Stack, Switch, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
@@ -17,7 +20,7 @@ import { dollarInputToCents } from '../../format/format.js';
 import { useAddAccount, useCreateKey, useProjects, useProviders } from '../../resources/agents.js';
 
 const EMPTY = { name: '', projectId: '', budget: '' as number | string, provider: '', token: true };
-const LABELS = { name: 'Name', projectId: 'Project', budgetCentsMonthly: 'Budget', providerSlug: 'Provider' };
+const LABELS = { name: 'Name', projectId: 'Project', budgetCentsMonthly: 'Monthly budget', providerSlug: 'Provider' };
 
 interface NewToken {
   readonly agentId: string;
@@ -26,7 +29,7 @@ interface NewToken {
 }
 
 interface NewAgentDialogProps {
-  /** It is made, and its token is shown until {@link onClose}. */
+  /** The agent was created; its token is shown until {@link onClose}. */
   readonly onToken: () => void;
   readonly onClose: () => void;
 }
@@ -34,15 +37,15 @@ interface NewAgentDialogProps {
 export function NewAgentDialog({ onToken, onClose }: NewAgentDialogProps) {
   const [, navigate] = useLocation();
   const [token, setToken] = useState<NewToken | null>(null);
-  const showToken = (made: NewToken) => {
-    setToken(made);
+  const showToken = (newToken: NewToken) => {
+    setToken(newToken);
     onToken();
   };
   const openAgentPage = (agentId: string) => {
     onClose();
     navigate(`/agents/${agentId}`);
   };
-  // One dialog after the other: the secret's would be closed with the form's.
+  // Two separate dialogs: nested, the secret would close together with the form.
   if (token !== null) {
     return (
       <SecretDialog title="Gateway token" secret={token.secret} onStored={() => openAgentPage(token.agentId)}>
@@ -61,17 +64,17 @@ export function NewAgentDialog({ onToken, onClose }: NewAgentDialogProps) {
 interface NewAgentFormProps {
   readonly onClose: () => void;
   readonly onToken: (token: NewToken) => void;
-  /** Without a token. */
+  /** Called when no token was requested. */
   readonly onCreated: (agentId: string) => void;
 }
 
-function NewAgentForm({ onClose, onToken, onCreated: onMade }: NewAgentFormProps) {
+function NewAgentForm({ onClose, onToken, onCreated }: NewAgentFormProps) {
   const projects = useProjects();
   const providers = useProviders();
   const addAccount = useAddAccount();
   const createKey = useCreateKey();
   const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
-  /** Steps that are done: a second try goes on after them. */
+  /** Completed steps; a retry continues after them. */
   const [completedSteps, setCompletedSteps] = useFormDraft<{ readonly agentId?: string; readonly account?: true }>(
     'new agent made',
     {},
@@ -80,7 +83,7 @@ function NewAgentForm({ onClose, onToken, onCreated: onMade }: NewAgentFormProps
   const form = useForm({
     initialValues: draft,
     onValuesChange: saveDraft,
-    validate: { name: (value) => (value.trim() === '' ? 'A name is needed' : null) },
+    validate: { name: (value) => (value.trim() === '' ? 'Enter a name' : null) },
   });
   const provider = providers.data?.find(({ slug }) => slug === form.values.provider);
   const create = useMutation({
@@ -103,7 +106,7 @@ function NewAgentForm({ onClose, onToken, onCreated: onMade }: NewAgentFormProps
     gcTime: 0,
     onSuccess: ({ agentId, secretKey }) => {
       const providerSlug = form.values.provider === '' ? 'openai' : form.values.provider;
-      if (secretKey === null) onMade(agentId);
+      if (secretKey === null) onCreated(agentId);
       else onToken({ agentId, providerSlug, secret: secretKey });
     },
   });
@@ -132,7 +135,7 @@ function NewAgentForm({ onClose, onToken, onCreated: onMade }: NewAgentFormProps
             value={form.values.projectId === '' ? (projects.data?.[0]?.id ?? null) : form.values.projectId}
           />
           <BudgetInput
-            label="Monthly budget in dollars"
+            label="Monthly budget (USD)"
             disabled={completedSteps.agentId !== undefined}
             {...form.getInputProps('budget')}
             error={problem.fieldError('budgetCentsMonthly')}
@@ -143,7 +146,7 @@ function NewAgentForm({ onClose, onToken, onCreated: onMade }: NewAgentFormProps
           label="Provider (optional)"
           placeholder="Add one later"
           clearable
-          clearButtonProps={{ 'aria-label': 'No provider' }}
+          clearButtonProps={{ 'aria-label': 'Clear provider' }}
           data={(providers.data ?? []).map(({ slug, displayName }) => ({ value: slug, label: displayName }))}
           disabled={completedSteps.account === true}
           {...form.getInputProps('provider')}
@@ -161,17 +164,14 @@ function NewAgentForm({ onClose, onToken, onCreated: onMade }: NewAgentFormProps
             problem={problem}
           />
         )}
-        <Divider label="Token" labelPosition="left" />
-        <Switch
-          label="Make a gateway token now; it is shown once"
-          {...form.getInputProps('token', { type: 'checkbox' })}
-        />
+        <Divider label="Gateway token" labelPosition="left" />
+        <Switch label="Create a gateway token (shown once)" {...form.getInputProps('token', { type: 'checkbox' })} />
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onClose}>
             {completedSteps.agentId === undefined ? 'Cancel' : 'Close'}
           </Button>
           <Button type="submit" loading={create.isPending}>
-            {completedSteps.agentId === undefined ? 'Create agent' : 'Try again'}
+            {completedSteps.agentId === undefined ? 'Create agent' : 'Retry'}
           </Button>
         </Group>
       </Stack>

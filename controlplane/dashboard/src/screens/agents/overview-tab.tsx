@@ -1,4 +1,4 @@
-/** Figures of one agent in a period. */
+/** The Overview tab of an agent: its metrics in a period. */
 import { Group, SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
@@ -48,13 +48,13 @@ export function OverviewTab({ agent }: { readonly agent: Agent }) {
   const spend = useMemo(() => [{ label: 'Spend', values: points?.map(({ costUsd }) => costUsd) ?? [] }], [points]);
   const calls = useMemo(
     () => [
-      { label: 'Answered', values: points?.map(({ requests, errors }) => requests - errors) ?? [] },
+      { label: 'Successful', values: points?.map(({ requests, errors }) => requests - errors) ?? [] },
       { label: 'Failed', values: points?.map(({ errors }) => errors) ?? [], color: FAILED_COLOR },
     ],
     [points],
   );
   const figures = summary.data;
-  // Figures that are not to be had do not look as if they came.
+  // On an error the tiles show a dash, not a loading state.
   const missingValue = summary.error === null ? undefined : NO_VALUE;
   const month = monthQuery.data?.agents[0];
   return (
@@ -75,7 +75,7 @@ export function OverviewTab({ agent }: { readonly agent: Agent }) {
         </MetricTile>
         <MetricTile label="Calls" value={figures ? formatCount(figures.requests) : missingValue} />
         <MetricTile label="Errors" value={figures ? formatPercent(figures.errorRate) : missingValue} />
-        <MetricTile label="Refused" value={figures ? formatCount(figures.rejectedRequests) : missingValue} />
+        <MetricTile label="Rejected" value={figures ? formatCount(figures.rejectedRequests) : missingValue} />
         <MetricTile
           label="p95 latency"
           value={figures ? formatMilliseconds(figures.requests === 0 ? null : figures.p95Latency) : missingValue}

@@ -1,4 +1,4 @@
-/** Which providers the agent may call, each with its stored credential. */
+/** The Providers tab of an agent: its provider accounts. */
 import { Button, Group, Modal, Select, Stack } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { Plus } from 'lucide-react';
@@ -22,7 +22,7 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
   const [adding, dialog] = useDisclosure(false);
   const [removing, setRemoving] = useState<{ readonly id: string; readonly providerSlug: string } | null>(null);
   const test = useTestAccount();
-  const remove = useRemoveAccount();
+  const removeAccount = useRemoveAccount();
   const nameOf = (slug: string) => providers.data?.find((provider) => provider.slug === slug)?.displayName ?? slug;
   const button = (
     <RoleGuardedButton requiredRole="admin" leftSection={<Plus size={16} aria-hidden />} onClick={dialog.open}>
@@ -45,7 +45,7 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
               status === 'active' ? (
                 <StatusBadge tone="good">stored</StatusBadge>
               ) : (
-                <StatusBadge tone="bad">needs to be set again</StatusBadge>
+                <StatusBadge tone="bad">must be entered again</StatusBadge>
               ),
           },
           { header: 'Added', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
@@ -76,8 +76,8 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
         ]}
         empty={
           <EmptyState
-            title="No provider yet"
-            text="The agent can call those that are added here, with the credential that only the gateway knows."
+            title="No providers yet"
+            text="The agent can call the providers added here. Only the gateway knows their credentials."
             action={button}
           />
         }
@@ -90,17 +90,17 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
         onClose={() => setRemoving(null)}
         title={`Remove ${removing === null ? '' : nameOf(removing.providerSlug)}`}
         action="Remove provider"
-        pending={remove.isPending}
-        error={remove.error}
-        onConfirm={() => removing !== null && remove.mutate(removing.id, { onSuccess: () => setRemoving(null) })}
+        pending={removeAccount.isPending}
+        error={removeAccount.error}
+        onConfirm={() => removing !== null && removeAccount.mutate(removing.id, { onSuccess: () => setRemoving(null) })}
       >
-        The credential is deleted, and the agent’s calls to this provider are refused from now on.
+        Deletes the credential. The agent’s calls to this provider are rejected from now on.
       </ConfirmDialog>
     </Stack>
   );
 }
 
-/** That the agent has an account with it already is said of the agent. */
+/** The API reports an existing account under `agent`. */
 const LABELS = { providerSlug: 'Provider', agent: 'Agent' };
 
 function AddProviderForm({ agentId, onDone }: { readonly agentId: string; readonly onDone: () => void }) {

@@ -1,4 +1,4 @@
-/** What happened that somebody should know of, and what of it is mailed. */
+/** The Alerts page: recent events, and which of them are sent by e-mail. */
 import { Button, Code, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
@@ -43,18 +43,18 @@ function fetchEvents({ event, agent, start, end, page }: typeof DEFAULTS) {
 }
 
 export function AlertsPage() {
-  const { values, set, clear, isFiltered: filtered } = useUrlState(DEFAULTS);
+  const { values, set, clear, isFiltered } = useUrlState(DEFAULTS);
   const [isMailOpen, mail] = useDisclosure(false);
   const [areThresholdsOpen, thresholds] = useDisclosure(false);
   const orgId = useMe().data?.orgId ?? '';
-  // As it was when somebody came here: what is new stays marked while they read.
+  // The value when the page was opened, so that new alerts stay marked while the user reads.
   const [seenUntil] = useState(() => readSeenUntil(orgId));
   const events = useQuery({
     queryKey: ['events', values],
     queryFn: () => fetchEvents(values),
     refetchInterval: REFETCH_MS,
   });
-  const newest = filtered || values.page > 1 ? undefined : events.data?.events[0]?.occurredAt;
+  const newest = isFiltered || values.page > 1 ? undefined : events.data?.events[0]?.occurredAt;
   useEffect(() => {
     if (newest !== undefined) markAlertsSeen(orgId, newest);
   }, [orgId, newest]);
@@ -62,7 +62,7 @@ export function AlertsPage() {
     <>
       <PageHeader
         title="Alerts"
-        description="What happened in the last 30 days. Days are UTC."
+        description="Events of the last 30 days. Days are UTC."
         actions={
           <>
             <RoleGuardedButton
@@ -74,7 +74,7 @@ export function AlertsPage() {
               Budget thresholds
             </RoleGuardedButton>
             <Button variant="default" leftSection={<Mail size={16} aria-hidden />} onClick={mail.open}>
-              Mail to me
+              E-mail alerts
             </Button>
           </>
         }
@@ -92,10 +92,10 @@ export function AlertsPage() {
         <DateRangeInputs start={values.start} end={values.end} onChange={set} />
         {values.agent !== '' && (
           <Button variant="default" onClick={() => set({ agent: '' })}>
-            All agents’
+            All agents
           </Button>
         )}
-        {filtered && (
+        {isFiltered && (
           <Button variant="subtle" onClick={clear}>
             Clear filters
           </Button>
@@ -106,11 +106,11 @@ export function AlertsPage() {
         query={events}
         rows={(data) => data.events}
         rowKey={({ id }) => id}
-        filtered={filtered}
+        filtered={isFiltered}
         onClearFilters={clear}
         paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
         empty={
-          <EmptyState title="Nothing has happened yet" text="Agents, budgets, providers and webhooks speak here." />
+          <EmptyState title="No events yet" text="Events of agents, budgets, providers and webhooks appear here." />
         }
         columns={[
           {
@@ -140,7 +140,7 @@ export function AlertsPage() {
               </Text>
             ),
           },
-          { header: 'When', cell: ({ occurredAt }) => <RelativeTime at={occurredAt} /> },
+          { header: 'Time', cell: ({ occurredAt }) => <RelativeTime at={occurredAt} /> },
         ]}
       />
       <Suspense>{areThresholdsOpen && <BudgetThresholdsDialog onClose={thresholds.close} />}</Suspense>

@@ -1,4 +1,4 @@
-/** Chooses agents, then the percents of their budgets at which somebody is told. */
+/** Selects agents, then sets their budget thresholds. */
 import { Button, Group, Modal, Skeleton, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -46,13 +46,13 @@ export function BudgetThresholdsDialog({ onClose }: { readonly onClose: () => vo
     <Modal opened onClose={onClose} title="Budget thresholds" size="lg">
       <RestoreFocusOnClose />
       <Stack gap="md">
-        <Text size="sm">Of which agents? Those that spent most this month come first.</Text>
+        <Text size="sm">Select agents. Agents with the highest spend this month come first.</Text>
         <Group>
           <SearchInput label="Search agents" placeholder="Name or id" value={search} onChange={setSearch} />
         </Group>
         {agents.error !== null && <ErrorAlert error={agents.error} onRetry={agents.refetch} />}
         {agents.isPending && <Skeleton h={160} />}
-        {agents.data !== undefined && agentsShown.length === 0 && <EmptyState title="No such agent" />}
+        {agents.data !== undefined && agentsShown.length === 0 && <EmptyState title="No matching agents" />}
         <ul className="acg-plain-list acg-choices">
           {agentsShown.map((agent) => (
             <li key={agent.id}>
@@ -68,7 +68,7 @@ export function BudgetThresholdsDialog({ onClose }: { readonly onClose: () => vo
                 </Text>
                 <Text size="sm" c="dimmed" ml="auto" miw="4rem" ta="right">
                   {agent.usageThresholds.length === 0
-                    ? 'nobody is told'
+                    ? 'no thresholds'
                     : `at ${agent.usageThresholds.map((n) => `${n}%`).join(', ')}`}
                 </Text>
               </label>
@@ -77,7 +77,7 @@ export function BudgetThresholdsDialog({ onClose }: { readonly onClose: () => vo
         </ul>
         {moreCount > 0 && (
           <Text size="sm" c="dimmed">
-            {formatCount(moreCount)} more: search for them.
+            {formatCount(moreCount)} more. Search to find them.
           </Text>
         )}
         <Group justify="flex-end" gap="sm">
@@ -85,7 +85,7 @@ export function BudgetThresholdsDialog({ onClose }: { readonly onClose: () => vo
             Cancel
           </Button>
           <Button disabled={chosen.size === 0} onClick={() => setChoosing(false)}>
-            {chosen.size === 0 ? 'Go on' : `Go on with ${chosen.size}`}
+            {chosen.size === 0 ? 'Continue' : `Continue with ${chosen.size}`}
           </Button>
         </Group>
       </Stack>

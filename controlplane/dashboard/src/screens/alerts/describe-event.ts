@@ -1,10 +1,10 @@
-/** The figures of an event as a sentence; empty: its name says it all. */
+/** Describes an event's data in a sentence; a dash where the label says everything. */
 import { formatCents, formatCount, NO_VALUE } from '../../format/format.js';
 
 const ABUSE_REASONS: Readonly<Record<string, string>> = {
-  rejections: 'refused calls',
-  auth_failures: 'refusals by the provider',
-  addresses: 'addresses with one token',
+  rejections: 'rejected calls',
+  auth_failures: 'authentication failures at the provider',
+  addresses: 'IP addresses with one token',
 };
 const PERCENT = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 });
 
@@ -20,19 +20,19 @@ const formatSpendOfBudget = (data: Data): string =>
 export function describeEvent(event: string, data: Data): string {
   switch (event) {
     case 'agent.budget_exceeded':
-      return `${formatSpendOfBudget(data)}; calls are refused.`;
+      return `${formatSpendOfBudget(data)}; calls are rejected.`;
     case 'usage.threshold':
       return `${formatCount(numberOrZero(data.thresholdPercent))}% reached: ${formatSpendOfBudget(data)}.`;
     case 'provider.circuit_opened':
       return `${PERCENT.format(numberOrZero(data.errorRate))}% of ${formatCount(numberOrZero(data.requests))} calls failed within ${formatSeconds(data.windowSeconds)}.`;
     case 'provider.circuit_closed':
-      return `${formatCount(numberOrZero(data.requests))} calls were tried.`;
+      return `${formatCount(numberOrZero(data.requests))} probe calls succeeded.`;
     case 'abuse.detected':
-      return `${formatCount(numberOrZero(data.count))} ${ABUSE_REASONS[String(data.reason)] ?? 'signs'} within ${formatSeconds(data.windowSeconds)}.`;
+      return `${formatCount(numberOrZero(data.count))} ${ABUSE_REASONS[String(data.reason)] ?? 'signals'} within ${formatSeconds(data.windowSeconds)}.`;
     case 'credential.refused':
-      return 'It is out of use until it is set again.';
+      return 'Not in use until you enter a new one.';
     case 'credential.accepted':
-      return 'Calls pass again.';
+      return 'Calls are accepted again.';
     case 'webhook.paused':
       return `${formatCount(numberOrZero(data.failedAttempts))} attempts failed.`;
     default:

@@ -1,4 +1,4 @@
-/** Which events the signed-in member gets by mail. */
+/** Selects the events that the signed-in member receives by e-mail. */
 import { Alert, Anchor, Button, Checkbox, Group, Modal, Skeleton, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -17,7 +17,7 @@ const PAGE_SIZE = 100;
 
 type Preference = NonNullable<Awaited<ReturnType<typeof fetchOwnPreference>>>;
 
-/** Of all members' the own one, wherever it stands. */
+/** Finds the user's own preference in the paged list of all members. */
 async function fetchOwnPreference(userId: string) {
   for (let offset = 0; ; offset += PAGE_SIZE) {
     const query = { limit: PAGE_SIZE, offset };
@@ -36,11 +36,11 @@ export function EventMailDialog({ onClose }: { readonly onClose: () => void }) {
     enabled: userId !== '',
   });
   return (
-    <Modal opened onClose={onClose} title="Mail to me">
+    <Modal opened onClose={onClose} title="E-mail alerts">
       <RestoreFocusOnClose />
       {preferenceQuery.isPending && <Skeleton h={240} />}
       {preferenceQuery.error !== null && <ErrorAlert error={preferenceQuery.error} onRetry={preferenceQuery.refetch} />}
-      {preferenceQuery.data === null && <Text size="sm">You are no member of this organization any more.</Text>}
+      {preferenceQuery.data === null && <Text size="sm">You are no longer a member of this organization.</Text>}
       {preferenceQuery.data !== undefined && preferenceQuery.data !== null && (
         <EventMailForm preference={preferenceQuery.data} onClose={onClose} />
       )}
@@ -62,21 +62,21 @@ function EventMailForm({ preference, onClose }: EventMailFormProps) {
       return api.put('/v1/event-mail/{userId}', { params: { path: { userId } }, body });
     },
     onSuccess: ({ preference: saved }) => {
-      // At once: whoever opens this again must not find the old choice, and send it again.
+      // Updates the cache at once: reopening the dialog must not show, and resubmit, the previous selection.
       queryClient.setQueryData(['event-mail', userId], saved);
-      showToast(events.length === 0 ? 'You get no mail about events' : `Mail goes to ${email}`);
+      showToast(events.length === 0 ? 'E-mail alerts are off' : `E-mail alerts go to ${email}`);
       onClose();
     },
   });
   const problem = formErrors(save.error, { events: 'Events' });
   return (
     <Form problem={problem} onSubmit={() => save.mutate()}>
-      <Text size="sm">To {email}, at most one mail in 15 minutes, with all that happened meanwhile.</Text>
+      <Text size="sm">Sent to {email}, at most one e-mail every 15 minutes with all events since the last one.</Text>
       {!emailVerified && (
-        <Alert color="yellow" variant="light" title="Your address is not confirmed yet">
-          Follow the link in the mail of your sign-up; until then no events are mailed.{' '}
+        <Alert color="yellow" variant="light" title="Your e-mail address is not confirmed">
+          Open the link in the confirmation e-mail. No alerts are sent until then.{' '}
           <Anchor component={Link} href="/settings" inherit c="inherit" underline="always">
-            Have it sent again
+            Resend the link
           </Anchor>
         </Alert>
       )}

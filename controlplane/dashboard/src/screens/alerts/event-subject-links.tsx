@@ -1,7 +1,8 @@
-/** What an event is about, and where one looks next. */
+/** Links from an event to its agent, provider or webhook endpoint. */
 import { Anchor, Button, Stack } from '@mantine/core';
 import { Link } from 'wouter';
 import { NO_VALUE } from '../../format/format.js';
+import { providerLabel } from '../../messages/provider-labels.js';
 
 interface EventSubjectLinksProps {
   readonly event: string;
@@ -9,7 +10,7 @@ interface EventSubjectLinksProps {
   readonly onFilterAgent: (agentId: string) => void;
 }
 
-/** Where the agent's side of it is set. */
+/** Tab of the agent's page where the event's cause can be changed. */
 const AGENT_TAB_BY_EVENT: Readonly<Record<string, string>> = {
   'agent.budget_exceeded': '?tab=limits',
   'usage.threshold': '?tab=limits',
@@ -21,7 +22,7 @@ function providerPath(event: string, agentId: string | null): string {
   return event.startsWith('credential.') ? '/providers?tab=shared' : '/providers?tab=circuits';
 }
 
-export function EventSubjectLinks({ event, data, onFilterAgent: onlyAgent }: EventSubjectLinksProps) {
+export function EventSubjectLinks({ event, data, onFilterAgent }: EventSubjectLinksProps) {
   const { agentId, agentName, providerSlug, endpointId } = data;
   const isOfAgent = typeof agentId === 'string';
   const name = typeof agentName === 'string' ? agentName : `Agent ${String(agentId).slice(0, 8)}`;
@@ -29,7 +30,7 @@ export function EventSubjectLinks({ event, data, onFilterAgent: onlyAgent }: Eve
   return (
     <Stack gap={6} align="flex-start" className="acg-about">
       {isOfAgent && (
-        // There is no page of what is deleted; its calls are there.
+        // A deleted agent has no page, but its calls are still listed.
         <Anchor
           component={Link}
           href={
@@ -46,17 +47,17 @@ export function EventSubjectLinks({ event, data, onFilterAgent: onlyAgent }: Eve
       )}
       {typeof providerSlug === 'string' && (
         <Anchor component={Link} href={providerPath(event, isOfAgent ? agentId : null)} inherit underline="always">
-          {providerSlug}
+          {providerLabel(providerSlug)}
         </Anchor>
       )}
       {typeof endpointId === 'string' && (
         <Anchor component={Link} href={`/webhooks/${endpointId}?status=failed`} inherit underline="always">
-          Its failed deliveries
+          Failed deliveries
         </Anchor>
       )}
       {isOfAgent && (
-        <Button variant="transparent" size="compact-xs" px={0} fw={400} onClick={() => onlyAgent(agentId)}>
-          Only its events
+        <Button variant="transparent" size="compact-xs" px={0} fw={400} onClick={() => onFilterAgent(agentId)}>
+          Only this agent
         </Button>
       )}
     </Stack>

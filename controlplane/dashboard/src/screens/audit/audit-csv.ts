@@ -1,7 +1,7 @@
-/** Entries of the audit trail as CSV (RFC 4180). */
+/** Converts audit entries to CSV (RFC 4180). */
 import type { AuditEntry } from './audit-queries.js';
 
-/** A cell that a spreadsheet takes for text, not for a formula. */
+/** Prefixes text that a spreadsheet would run as a formula. */
 function escapeCell(text: string): string {
   const inert = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert;

@@ -1,4 +1,4 @@
-/** Who changed what, and from where. */
+/** The Audit page: who changed what, and from which address. */
 import { AUDIT_ACTIONS } from '@acg/base/audit-actions';
 import { Anchor, Button, Code, Group, NativeSelect, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -18,32 +18,32 @@ const actorName = (actor: AuditEntry['actor']): string =>
   'email' in actor ? actor.email || 'the gateway' : `token ${actor.name}`;
 const actorId = (actor: AuditEntry['actor']): string | null => ('email' in actor ? actor.userId : actor.tokenId);
 
-/** All that there are; a link may name another, which must not look as if nothing were chosen. */
+/** All known actions, plus the selected one: a link may name an action that is not in the list. */
 const actionOptions = (chosen: string) => [
   { value: '', label: 'Any action' },
   ...[...new Set<string>([...AUDIT_ACTIONS, chosen])].filter((action) => action !== ''),
 ];
 
 export function AuditPage() {
-  const whyNot = useMissingRoleReason('admin');
-  return whyNot === null ? (
+  const missingRoleReason = useMissingRoleReason('admin');
+  return missingRoleReason === null ? (
     <AuditTrail />
   ) : (
     <>
       <PageHeader title="Audit" />
-      <EmptyState title="Not for your role" text={whyNot} />
+      <EmptyState title="Not available for your role" text={missingRoleReason} />
     </>
   );
 }
 
 function AuditTrail() {
-  const { values, set, clear, isFiltered: filtered } = useUrlState(DEFAULT_AUDIT_FILTERS);
+  const { values, set, clear, isFiltered } = useUrlState(DEFAULT_AUDIT_FILTERS);
   const entries = useQuery({ queryKey: ['audit', values], queryFn: () => fetchAuditEntries(values) });
   return (
     <>
       <PageHeader
         title="Audit"
-        description="Every change, by people and by management tokens. Secrets are never in it. Days are UTC."
+        description="Every change by users and management tokens. Secrets are never recorded. Days are UTC."
         actions={
           <Button
             variant="default"
@@ -52,7 +52,7 @@ function AuditTrail() {
             href={`data:text/csv;charset=utf-8,${encodeURIComponent(auditEntriesToCsv(entries.data?.entries ?? []))}`}
             download="audit.csv"
           >
-            This page as CSV
+            Export page as CSV
           </Button>
         }
       />
@@ -66,10 +66,10 @@ function AuditTrail() {
         <DateRangeInputs start={values.start} end={values.end} onChange={set} />
         {values.actor !== '' && (
           <Button variant="default" onClick={() => set({ actor: '' })}>
-            Everybody’s
+            All actors
           </Button>
         )}
-        {filtered && (
+        {isFiltered && (
           <Button variant="subtle" onClick={clear}>
             Clear filters
           </Button>
@@ -80,13 +80,13 @@ function AuditTrail() {
         query={entries}
         rows={(data) => data.entries}
         rowKey={({ id }) => id}
-        filtered={filtered}
+        filtered={isFiltered}
         onClearFilters={clear}
         paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
-        empty={<EmptyState title="Nothing has changed yet" />}
+        empty={<EmptyState title="No changes yet" />}
         columns={[
           {
-            header: 'When',
+            header: 'Time',
             cell: ({ at }) => (
               <Text size="sm" span style={{ whiteSpace: 'nowrap' }}>
                 <RelativeTime at={at} />
@@ -94,7 +94,7 @@ function AuditTrail() {
             ),
           },
           {
-            header: 'Who',
+            header: 'Actor',
             cell: ({ actor }) => (
               <Anchor
                 component="button"
@@ -103,24 +103,24 @@ function AuditTrail() {
                 c="inherit"
                 underline="always"
                 className="acg-break acg-who"
-                title="Only what they did"
+                title="Show only this actor"
                 onClick={() => set({ actor: actorId(actor) ?? '' })}
               >
                 {actorName(actor)}
               </Anchor>
             ),
           },
-          { header: 'Did', cell: ({ action }) => <Code>{action}</Code> },
+          { header: 'Action', cell: ({ action }) => <Code>{action}</Code> },
           {
-            header: 'To',
+            header: 'Target',
             cell: ({ target }) => (
               <Text size="sm" span title={target.id}>
                 {target.type.replaceAll('_', ' ')} <Code>{target.id.slice(0, 8)}</Code>
               </Text>
             ),
           },
-          { header: 'Changed', cell: ({ changes }) => <FieldChanges changes={changes} /> },
-          { header: 'From address', cell: ({ ip }) => ip, wideOnly: true },
+          { header: 'Changes', cell: ({ changes }) => <FieldChanges changes={changes} /> },
+          { header: 'IP address', cell: ({ ip }) => ip, wideOnly: true },
         ]}
       />
     </>

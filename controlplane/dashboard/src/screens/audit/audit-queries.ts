@@ -1,4 +1,4 @@
-/** What is asked of the audit trail. */
+/** Queries of the audit trail. */
 import { api } from '../../api/api-client.js';
 
 export const DEFAULT_AUDIT_FILTERS = { action: '', actor: '', start: '', end: '', page: 1 };

@@ -1,8 +1,8 @@
-/** What an entry changed: each field, before → after. */
+/** The changed fields of an audit entry: before → after. */
 import { Stack, Text } from '@mantine/core';
 import { NO_VALUE } from '../../format/format.js';
 
-/** A value as one reads it. */
+/** Formats a value for display. */
 function formatValue(value: unknown): string {
   if (value === null || value === undefined || value === '') return NO_VALUE;
   return typeof value === 'string' ? value : JSON.stringify(value);

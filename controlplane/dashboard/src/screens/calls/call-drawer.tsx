@@ -1,4 +1,4 @@
-/** All that is known of one call. */
+/** A drawer with all details of a call. */
 import { Anchor, Button, Code, Drawer, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
@@ -16,19 +16,20 @@ import {
   formatUsd,
   NO_VALUE,
 } from '../../format/format.js';
+import { providerLabel } from '../../messages/provider-labels.js';
 import { type CallFilters, type CallRow, costUsdOf } from './call-queries.js';
 
 interface CallDrawerProps {
   /** Empty: closed. */
   readonly id: string;
-  /** Calls that need not be asked for. */
+  /** Calls that are already loaded; other calls are fetched. */
   readonly loadedCalls: readonly CallRow[];
   readonly onClose: () => void;
   readonly onFilter: (changes: Partial<CallFilters>) => void;
 }
 
-export function CallDrawer({ id, loadedCalls: known, onClose, onFilter }: CallDrawerProps) {
-  const loadedCall = known.find((call) => call.id === id);
+export function CallDrawer({ id, loadedCalls, onClose, onFilter }: CallDrawerProps) {
+  const loadedCall = loadedCalls.find((call) => call.id === id);
   const callQuery = useQuery({
     queryKey: ['call', id],
     queryFn: () => api.get('/v1/usage/logs/{id}', { params: { path: { id } } }),
@@ -59,7 +60,7 @@ function CallDetails({ call, onFilter }: { readonly call: CallRow; readonly onFi
     <Stack gap="lg">
       <div>
         <Text className="acg-break" size="sm">
-          {call.providerSlug} <Code>{call.method}</Code> {call.path}
+          {providerLabel(call.providerSlug)} <Code>{call.method}</Code> {call.path}
         </Text>
         <Text size="sm" component="div" mt="xs">
           <CallStatusBadge {...call} />
@@ -69,43 +70,43 @@ function CallDetails({ call, onFilter }: { readonly call: CallRow; readonly onFi
         <CopyButton value={call.requestId} label="Copy request id" />
         <CopyButton value={curl} label="Copy as curl" />
       </Group>
-      <DetailSection title="Who">
+      <DetailSection title="Caller">
         <DetailRow label="Agent">
           <Anchor component={Link} href={`/agents/${call.agentId}`} inherit>
             {call.agentName ?? call.agentId}
           </Anchor>
         </DetailRow>
         <DetailRow label="Project">{call.projectName ?? NO_VALUE}</DetailRow>
-        <DetailRow label="Key">{call.keyName ?? call.keyPrefix ?? call.keyId}</DetailRow>
-        <DetailRow label="When">{formatExactTime(call.createdAt)}</DetailRow>
-        <DetailRow label="Request">
+        <DetailRow label="Gateway token">{call.keyName ?? call.keyPrefix ?? call.keyId}</DetailRow>
+        <DetailRow label="Time">{formatExactTime(call.createdAt)}</DetailRow>
+        <DetailRow label="Request id">
           <Code>{call.requestId}</Code>
         </DetailRow>
       </DetailSection>
       <DetailSection title="Tokens and cost">
         <DetailRow label="Model">{call.model ?? NO_VALUE}</DetailRow>
         <DetailRow label="Input">{formatCount(call.tokensIn)}</DetailRow>
-        <DetailRow label="of it from the cache" isSubtotal>
+        <DetailRow label="from cache" isSubtotal>
           {formatCount(call.tokensCacheRead)}
         </DetailRow>
-        <DetailRow label="of it into the cache" isSubtotal>
+        <DetailRow label="written to cache" isSubtotal>
           {formatCount(call.tokensCacheWrite)}
         </DetailRow>
         <DetailRow label="Output">{formatCount(call.tokensOut)}</DetailRow>
-        <DetailRow label="of it reasoning" isSubtotal>
+        <DetailRow label="reasoning" isSubtotal>
           {formatCount(call.tokensReasoning)}
         </DetailRow>
         <DetailRow label="Cost">{formatUsd(costUsdOf(call))}</DetailRow>
-        <DetailRow label="Tokens are">{call.usageSource}</DetailRow>
-        <DetailRow label="Price is from">{call.priceSource}</DetailRow>
+        <DetailRow label="Token source">{call.usageSource}</DetailRow>
+        <DetailRow label="Price source">{call.priceSource}</DetailRow>
       </DetailSection>
       <DetailSection title="Time and size">
-        <DetailRow label="Until the answer’s first byte">{formatMilliseconds(call.ttfbMs)}</DetailRow>
-        <DetailRow label="Altogether">{formatMilliseconds(call.durationMs)}</DetailRow>
+        <DetailRow label="Time to first byte">{formatMilliseconds(call.ttfbMs)}</DetailRow>
+        <DetailRow label="Duration">{formatMilliseconds(call.durationMs)}</DetailRow>
         <DetailRow label="Sent">{formatBytes(call.bytesIn)}</DetailRow>
         <DetailRow label="Received">{formatBytes(call.bytesOut)}</DetailRow>
         <DetailRow label="Streamed">{call.websocket ? 'WebSocket' : call.streamed ? 'yes' : 'no'}</DetailRow>
-        <DetailRow label="Provider answered">{call.upstreamStatus === 0 ? 'nothing' : call.upstreamStatus}</DetailRow>
+        <DetailRow label="Provider status">{call.upstreamStatus === 0 ? 'no response' : call.upstreamStatus}</DetailRow>
         <DetailRow label="Data plane">{call.dataPlaneId}</DetailRow>
       </DetailSection>
       <Group gap="sm">
@@ -113,7 +114,7 @@ function CallDetails({ call, onFilter }: { readonly call: CallRow; readonly onFi
           Only this agent
         </Button>
         <Button size="xs" variant="default" onClick={() => onFilter({ key: call.keyId })}>
-          Only this key
+          Only this token
         </Button>
         {call.model !== null && (
           <Button size="xs" variant="default" onClick={() => onFilter({ model: call.model ?? '' })}>
@@ -138,14 +139,14 @@ const DetailSection = ({ title, children }: { readonly title: string; readonly c
 
 interface DetailRowProps {
   readonly label: string;
-  /** Of the figure above it. */
+  /** Part of the row above; indented. */
   readonly isSubtotal?: boolean;
   readonly children: ReactNode;
 }
 
-const DetailRow = ({ label, isSubtotal: part = false, children }: DetailRowProps) => (
+const DetailRow = ({ label, isSubtotal = false, children }: DetailRowProps) => (
   <Group justify="space-between" align="flex-start" gap="md" wrap="nowrap">
-    <Text component="dt" size="sm" c="dimmed" pl={part ? 'md' : 0}>
+    <Text component="dt" size="sm" c="dimmed" pl={isSubtotal ? 'md' : 0}>
       {label}
     </Text>
     <Text component="dd" size="sm" m={0} ta="right" className="acg-break acg-numbers">

@@ -1,4 +1,4 @@
-/** Which calls to show; all of it stands in the address. */
+/** Filters of the calls; their state is in the URL. */
 import { Button, Group, NativeSelect, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Search } from 'lucide-react';
@@ -9,8 +9,8 @@ import type { CallFilters } from './call-queries.js';
 
 const STATUSES = [
   { value: '', label: 'Any status' },
-  { value: '2xx', label: '2xx: worked' },
-  { value: '4xx', label: '4xx: refused by the provider' },
+  { value: '2xx', label: '2xx: successful' },
+  { value: '4xx', label: '4xx: rejected by the provider' },
   { value: '5xx', label: '5xx: failed' },
 ];
 
@@ -36,7 +36,7 @@ export function CallFilterBar({ values, onChange, onClear, filtered }: CallFilte
     <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
       <TextInput
         label="Search"
-        placeholder="path, model, error or request id"
+        placeholder="Path, model, error or request id"
         leftSection={<Search size={14} aria-hidden />}
         flex="1 1 220px"
         value={values.search}

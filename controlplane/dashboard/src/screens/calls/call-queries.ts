@@ -1,13 +1,13 @@
-/** What is asked of calls, and how one of them reads. */
+/** Queries of calls, and formats of their fields. */
 import { searchOlderCalls } from '@acg/client/search-older-calls';
 import { api } from '../../api/api-client.js';
 import { formatMilliseconds } from '../../format/format.js';
 
 export const PAGE_SIZE = 50;
-/** Of the newest calls, each time; the most that the API gives at once. */
+/** Newest calls per request in live mode; the API's maximum. */
 const LIVE_PAGE_SIZE = 100;
 export const LIVE_ROWS_MAX = 500;
-/** Of one search before somebody says whether to go on: some seconds. */
+/** Requests of one search before the user decides whether to continue; they take some seconds. */
 const SEARCH_REQUESTS_MAX = 20;
 
 export const DEFAULT_CALL_FILTERS = {
@@ -19,9 +19,9 @@ export const DEFAULT_CALL_FILTERS = {
   search: '',
   from: '',
   to: '',
-  /** `off`: pages instead of the newest ones. */
+  /** `off`: pages of calls instead of the live list. */
   live: 'on',
-  /** The one that is looked at. */
+  /** Id of the open call; empty: none. */
   call: '',
   page: 1,
 };
@@ -30,13 +30,13 @@ export type CallFilters = typeof DEFAULT_CALL_FILTERS;
 export type CallPage = Awaited<ReturnType<typeof fetchNewestCalls>>;
 export type CallRow = CallPage['logs'][number];
 
-/** A local time of an input as the API takes it. */
+/** Converts the local time of an input to an ISO time. */
 const parseLocalTime = (local: string): string | null => {
   const ms = Date.parse(local);
   return Number.isNaN(ms) ? null : new Date(ms).toISOString();
 };
 
-/** Only what is set. */
+/** Returns only the filters that are set. */
 export function toApiFilters({ agent, provider, model, status, key, search, from, to }: CallFilters) {
   const [startTime, endTime] = [parseLocalTime(from), parseLocalTime(to)];
   return {
@@ -53,11 +53,11 @@ export function toApiFilters({ agent, provider, model, status, key, search, from
 
 type ApiCallFilters = ReturnType<typeof toApiFilters>;
 
-/** The newest ones, as far as one answer looks: they are asked for again and again. */
+/** The newest calls, without searching further back: the live list repeats this request. */
 export const fetchNewestCalls = (filters: ApiCallFilters) =>
   api.get('/v1/usage/logs', { params: { query: { ...filters, limit: LIVE_PAGE_SIZE, offset: 0 } } });
 
-/** A page, however far back its calls are found. */
+/** A page of calls, searching back as far as needed. */
 export function fetchCallPage(filters: ApiCallFilters, page: number, signal: AbortSignal): Promise<CallPage> {
   const load = (query: object) => api.get('/v1/usage/logs', { params: { query: { ...filters, ...query } }, signal });
   const { endTime } = filters;
@@ -65,7 +65,7 @@ export function fetchCallPage(filters: ApiCallFilters, page: number, signal: Abo
   return searchOlderCalls(load, { ...range, limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE }, SEARCH_REQUESTS_MAX);
 }
 
-/** What `instant` reads as the same time. */
+/** Formats an ISO time for a `datetime-local` input. */
 export function formatLocalTimeInput(at: string): string {
   const ms = Date.parse(at);
   return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, -1);

@@ -1,4 +1,4 @@
-/** The local time of a call: with the day where that is not today. */
+/** The local time of a call, with the day unless it is today. */
 import { formatDate, formatExactTime, formatTime } from '../../format/format.js';
 
 export function CallTime({ at }: { readonly at: string }) {

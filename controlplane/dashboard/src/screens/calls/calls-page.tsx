@@ -1,4 +1,4 @@
-/** Calls of all agents: the newest as they come, or any that were, each with its details. No bodies are stored. */
+/** The Calls page: a live list or pages of all agents' calls, with their details. No bodies are stored. */
 import { Button, Code, Group, Text } from '@mantine/core';
 import { Pause, Play } from 'lucide-react';
 import { CallStatusBadge } from '../../components/feedback/call-status-badge.js';
@@ -8,6 +8,7 @@ import { PageHeader } from '../../components/layout/page-header.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { formatUsd } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
+import { providerLabel } from '../../messages/provider-labels.js';
 import { CallDrawer } from './call-drawer.js';
 import { CallFilterBar } from './call-filters.js';
 import {
@@ -26,7 +27,7 @@ import { useCalls } from './use-calls.js';
 export function CallsPage() {
   const { values, set } = useUrlState(DEFAULT_CALL_FILTERS);
   const live = values.live === 'on' && values.page === 1;
-  const { query, waitSeconds: waiting, hiddenCount: notShown, isPaused: paused } = useCalls(values, live);
+  const { query, waitSeconds, hiddenCount, isPaused } = useCalls(values, live);
   const searchedFrom = query.data?.searchedFrom ?? null;
   const filtered = Object.keys(toApiFilters(values)).length > 0;
   const clear = (): void => {
@@ -37,7 +38,7 @@ export function CallsPage() {
     <>
       <PageHeader
         title="Calls"
-        description="Every call that reached the gateway and was let through. Prompts and answers are not stored."
+        description="Every call that the gateway forwarded. Prompts and responses are not stored."
         actions={
           <Button
             variant="default"
@@ -51,11 +52,13 @@ export function CallsPage() {
       <CallFilterBar values={values} onChange={set} onClear={clear} filtered={filtered} />
       <Group gap="md" mb="xs" mih={24} role="status" aria-live="polite">
         <Text size="sm" c="dimmed" component="div">
-          <StatusBadge tone={live && !paused ? 'good' : 'quiet'}>{liveStatusText(live, paused, waiting)}</StatusBadge>
+          <StatusBadge tone={live && !isPaused ? 'good' : 'quiet'}>
+            {liveStatusText(live, isPaused, waitSeconds)}
+          </StatusBadge>
         </Text>
-        {live && notShown > 0 && (
+        {live && hiddenCount > 0 && (
           <Text size="sm" c="dimmed">
-            {notShown.toLocaleString('en-US')} earlier ones are not shown: pause to turn pages.
+            {hiddenCount.toLocaleString('en-US')} earlier calls are not shown. Pause to browse them.
           </Text>
         )}
       </Group>
@@ -74,7 +77,7 @@ export function CallsPage() {
         href={({ id }) => hrefOf(id)}
         filtered={filtered}
         onClearFilters={clear}
-        {...(searchedFrom === null ? {} : { nothingMatches: 'None of the calls looked at matches' })}
+        {...(searchedFrom === null ? {} : { nothingMatches: 'No matches in the calls searched so far' })}
         {...(live
           ? {}
           : {
@@ -89,11 +92,11 @@ export function CallsPage() {
         empty={
           <EmptyState
             title="No calls yet"
-            text="As soon as an agent calls through the gateway, its calls appear here. Refused ones are under Refusals."
+            text="Calls appear here as soon as an agent makes one. Rejected calls are under Rejections."
           />
         }
         columns={[
-          { header: 'When', cell: ({ createdAt }) => <CallTime at={createdAt} /> },
+          { header: 'Time', cell: ({ createdAt }) => <CallTime at={createdAt} /> },
           {
             header: 'Agent',
             cell: ({ agentName, agentId }) => (
@@ -104,7 +107,7 @@ export function CallsPage() {
             header: 'Call',
             cell: ({ method, path, providerSlug }) => (
               <Text size="sm" span className="acg-break acg-call" lineClamp={2} title={`${method} ${path}`}>
-                {providerSlug} <Code>{method}</Code> {path}
+                {providerLabel(providerSlug)} <Code>{method}</Code> {path}
               </Text>
             ),
           },
@@ -112,7 +115,7 @@ export function CallsPage() {
           { header: 'Model', cell: ({ model }) => model ?? '–', wideOnly: true },
           { header: 'Tokens in → out', numeric: true, cell: formatTokens },
           { header: 'Cost', numeric: true, cell: (call) => formatUsd(costUsdOf(call)) },
-          { header: 'Time', numeric: true, cell: formatLatency },
+          { header: 'Duration', numeric: true, cell: formatLatency },
         ]}
       />
       <CallDrawer
@@ -124,7 +127,7 @@ export function CallsPage() {
     </>
   );
 
-  /** The same list with the drawer open. */
+  /** Address of the current list with the drawer open. */
   function hrefOf(id: string): string {
     const search = new URLSearchParams(globalThis.location.search);
     search.set('call', id);
@@ -132,10 +135,10 @@ export function CallsPage() {
   }
 }
 
-function liveStatusText(live: boolean, paused: boolean, waitSeconds: number): string {
+function liveStatusText(live: boolean, isPaused: boolean, waitSeconds: number): string {
   if (!live) return 'Paused';
-  if (paused) return 'Live, waits while you read';
-  return waitSeconds > 0 ? `Live, again in ${waitSeconds} s: many look at calls now` : 'Live';
+  if (isPaused) return 'Live, paused while you read';
+  return waitSeconds > 0 ? `Live, next update in ${waitSeconds} s: many users are watching calls` : 'Live';
 }
 
 const formatTokens = ({ tokensIn, tokensOut }: CallRow): string =>

@@ -1,4 +1,4 @@
-/** How far back a search has looked that was given up there, and how it goes on. */
+/** Shows how far back a search has looked, with a button to continue it. */
 import { Button, Group, Text } from '@mantine/core';
 import { CallTime } from './call-time.js';
 
@@ -8,14 +8,14 @@ interface SearchLimitNoticeProps {
   readonly onSearchOlder: () => void;
 }
 
-export function SearchLimitNotice({ at, found, onSearchOlder: onFurther }: SearchLimitNoticeProps) {
+export function SearchLimitNotice({ at, found, onSearchOlder }: SearchLimitNoticeProps) {
   return (
     <Group gap="md" mb="sm" role="status">
       <Text size="sm">
-        {found === 0 ? 'None' : found} of the calls since <CallTime at={at} />. Older ones were not looked at.
+        {found === 0 ? 'No' : found} matches since <CallTime at={at} />. Older calls were not searched.
       </Text>
-      <Button size="compact-sm" variant="default" onClick={onFurther}>
-        Look further back
+      <Button size="compact-sm" variant="default" onClick={onSearchOlder}>
+        Search older calls
       </Button>
     </Group>
   );

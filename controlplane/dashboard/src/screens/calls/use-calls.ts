@@ -1,7 +1,7 @@
 /**
- * The calls to show. Live, the newest are asked for every two seconds and put before those that are here already; while
- * somebody has scrolled down or marked text, or the page is hidden, nothing moves under their eyes. Where the server says
- * that too many are looking, it is asked as rarely as it wants.
+ * The calls to show. In live mode the newest calls are fetched every 2 s and put before the loaded ones. The list
+ * stands still while the user has scrolled down or selected text, or the page is hidden. After a 429 the next request
+ * waits as long as Retry-After says.
  */
 import { ApiError } from '@acg/client/api-errors';
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
@@ -21,45 +21,45 @@ const SCROLLED_PX = 120;
 
 interface CallListState {
   readonly query: UseQueryResult<CallPage>;
-  /** Seconds until the next look, where the server has asked for patience; else 0. */
+  /** Seconds until the next request, after the server's 429; otherwise 0. */
   readonly waitSeconds: number;
-  /** Calls that match and are not in the list. */
+  /** Matching calls that are not in the list. */
   readonly hiddenCount: number;
-  /** Live, but held still. */
+  /** Live, but held still while the user reads. */
   readonly isPaused: boolean;
 }
 
 export function useCalls(values: CallFilters, live: boolean): CallListState {
   const filters = toApiFilters(values);
   const key = JSON.stringify(filters);
-  const paused = useIsReading() && live;
+  const isPaused = useIsReading() && live;
   const query = useQuery({
     queryKey: ['calls', key, live ? 'newest' : values.page],
     queryFn: ({ signal }) => (live ? fetchNewestCalls(filters) : fetchCallPage(filters, values.page, signal)),
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => (live && !paused ? Math.max(LIVE_REFETCH_MS, retryAfterMs(state.error)) : false),
+    refetchInterval: ({ state }) => (live && !isPaused ? Math.max(LIVE_REFETCH_MS, retryAfterMs(state.error)) : false),
     retry: (failures, error) => failures < 2 && !(error instanceof ApiError && error.status < 500),
   });
   const shown = useLiveRows(query.isPlaceholderData ? undefined : query.data, key, live);
-  const waiting = live ? Math.ceil(retryAfterMs(query.error) / 1_000) : 0;
+  const waitSeconds = live ? Math.ceil(retryAfterMs(query.error) / 1_000) : 0;
   const data = shown ?? query.data;
   return {
-    // Somebody who must wait still sees what was there.
+    // While waiting after a 429, the loaded calls stay visible instead of the error.
     query: {
       ...query,
       data,
-      error: waiting > 0 && data !== undefined ? null : query.error,
+      error: waitSeconds > 0 && data !== undefined ? null : query.error,
     } as UseQueryResult<CallPage>,
-    waitSeconds: waiting,
+    waitSeconds,
     hiddenCount: data === undefined ? 0 : Math.max(0, data.total - data.logs.length),
-    isPaused: paused,
+    isPaused,
   };
 }
 
 const retryAfterMs = (error: unknown): number =>
   error instanceof ApiError && error.status === 429 ? (error.retryAfter ?? 5) * 1_000 : 0;
 
-/** What has come so far, each once, newest first; null unless live. */
+/** All calls loaded so far, without duplicates, newest first; null unless live. */
 function useLiveRows(page: CallPage | undefined, key: string, live: boolean): CallPage | null {
   const seen = useRef<{ key: string; rows: readonly CallRow[] }>({ key: '', rows: [] });
   return useMemo(() => {
@@ -72,7 +72,7 @@ function useLiveRows(page: CallPage | undefined, key: string, live: boolean): Ca
   }, [page, key, live]);
 }
 
-/** Whether somebody reads: has scrolled down or marked text, or looks elsewhere. */
+/** Whether the user is reading: scrolled down, selected text, or left the tab. */
 function useIsReading(): boolean {
   const [reading, setReading] = useState(false);
   useEffect(() => {

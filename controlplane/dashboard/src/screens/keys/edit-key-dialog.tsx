@@ -1,4 +1,4 @@
-/** Changes what a key is called and when it ends; what it may stays. */
+/** Edits the name and expiry of a gateway token; its scope cannot change. */
 import { TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
@@ -16,7 +16,7 @@ interface EditKeyDialogProps {
 
 const MINUTE_CHARS = 16;
 
-/** As an input of local time has it. */
+/** Formats an ISO time for a `datetime-local` input. */
 function formatLocalTimeInput(iso: string | null): string {
   if (iso === null) return '';
   const at = new Date(iso);
@@ -24,7 +24,7 @@ function formatLocalTimeInput(iso: string | null): string {
   return at.toISOString().slice(0, MINUTE_CHARS);
 }
 
-const LABELS = { name: 'Name', expiresAt: 'End' };
+const LABELS = { name: 'Name', expiresAt: 'Expires' };
 
 export function EditKeyDialog({ edited, onClose, onSaved }: EditKeyDialogProps) {
   const before = formatLocalTimeInput(edited.expiresAt);
@@ -53,9 +53,9 @@ export function EditKeyDialog({ edited, onClose, onSaved }: EditKeyDialogProps) 
     >
       <NameInput error={problem.fieldError('name')} value={name} onChange={setName} />
       <TextInput
-        label="Ends"
+        label="Expires"
         error={problem.fieldError('expiresAt')}
-        description="Your local time. Empty: it does not end by itself."
+        description="Your local time. Empty: never expires."
         type="datetime-local"
         value={expiresAtInput}
         onChange={(event) => setExpiresAtInput(event.currentTarget.value)}

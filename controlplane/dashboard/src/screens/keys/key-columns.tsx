@@ -1,4 +1,4 @@
-/** What a row says about a key, and what can be done with it. */
+/** Columns and row actions of the gateway token list. */
 import { Anchor, Group, Text } from '@mantine/core';
 import { Link } from 'wouter';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
@@ -14,17 +14,17 @@ interface KeyActions {
   readonly onRevoke: (key: Key) => void;
 }
 
-/** Why a key cannot be rotated; null: it can. */
+/** Why a token cannot be rotated; null: it can. */
 const rotateDisabledReason = ({ status, replacedBy }: Key): string | null => {
-  if (status === 'expired') return 'This key has expired: make a new one.';
-  return replacedBy === null ? null : 'This key has been replaced already.';
+  if (status === 'expired') return 'This token has expired. Create a new one.';
+  return replacedBy === null ? null : 'This token has already been replaced.';
 };
 const editDisabledReason = ({ status }: Key): string | null =>
-  status === 'expired' ? 'This key has expired: make a new one.' : null;
+  status === 'expired' ? 'This token has expired. Create a new one.' : null;
 
 export const keyColumns = ({ projectName, onEdit, onRotate, onRevoke }: KeyActions): readonly Column<Key>[] => [
   {
-    header: 'Key',
+    header: 'Gateway token',
     cell: ({ name, keyPrefix }) => (
       <>
         <Text size="sm" fw={600} span display="block" className="acg-break">
@@ -36,9 +36,9 @@ export const keyColumns = ({ projectName, onEdit, onRotate, onRevoke }: KeyActio
       </>
     ),
   },
-  { header: 'Speaks for', cell: (key) => <KeyScope owned={key} projectName={projectName} /> },
+  { header: 'Scope', cell: (key) => <KeyScope owned={key} projectName={projectName} /> },
   {
-    header: 'State',
+    header: 'Status',
     cell: (key) => {
       const { tone, text } = describeKeyState(key, Date.now());
       return <StatusBadge tone={tone}>{text}</StatusBadge>;
@@ -48,15 +48,15 @@ export const keyColumns = ({ projectName, onEdit, onRotate, onRevoke }: KeyActio
     header: 'Last used',
     cell: ({ id, lastUsedAt }) =>
       lastUsedAt === null ? (
-        'never'
+        'Never'
       ) : (
-        <Anchor component={Link} href={`/calls?key=${id}`} inherit underline="always" title="Its calls">
+        <Anchor component={Link} href={`/calls?key=${id}`} inherit underline="always" title="View its calls">
           <RelativeTime at={lastUsedAt} />
         </Anchor>
       ),
   },
-  { header: 'Ends', cell: ({ expiresAt }) => <RelativeTime at={expiresAt} never="never" /> },
-  { header: 'Made', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, wideOnly: true },
+  { header: 'Expires', cell: ({ expiresAt }) => <RelativeTime at={expiresAt} never="Never" /> },
+  { header: 'Created', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, wideOnly: true },
   {
     header: 'Actions',
     cell: (key) => (
@@ -103,8 +103,8 @@ interface KeyScopeProps {
 
 function KeyScope({ owned: { scope, agentId, agentName, projectId }, projectName }: KeyScopeProps) {
   const project = projectId === null ? null : projectName(projectId);
-  if (scope === 'org') return <>all agents</>;
-  if (scope === 'project' || agentId === null) return <>all agents of {project ?? 'a project'}</>;
+  if (scope === 'org') return <>All agents</>;
+  if (scope === 'project' || agentId === null) return <>All agents of {project ?? 'a project'}</>;
   return (
     <>
       <Anchor component={Link} href={`/agents/${agentId}?tab=keys`} inherit underline="always" className="acg-name">

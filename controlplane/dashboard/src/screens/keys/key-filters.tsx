@@ -1,4 +1,4 @@
-/** Which keys to show; all of it stands in the address. */
+/** Filters of the gateway token list; their state is in the URL. */
 import { Group, NativeSelect } from '@mantine/core';
 import { SearchInput } from '../../components/forms/search-input.js';
 import type { useUrlState } from '../../hooks/use-url-state.js';
@@ -12,8 +12,8 @@ export function KeyFilters({ values, set }: Pick<State, 'values' | 'set'>) {
   return (
     <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
       <SearchInput
-        label="Search keys"
-        placeholder="Name, agent or beginning"
+        label="Search gateway tokens"
+        placeholder="Name, agent or prefix"
         value={values.search}
         onChange={(search) => set({ search }, { replace: true })}
       />

@@ -1,4 +1,4 @@
-/** What is asked of the organization's keys, and how one of them stands. */
+/** Queries of the organization's gateway tokens, and their display status. */
 import { api } from '../../api/api-client.js';
 import { queryClient } from '../../api/query-client.js';
 
@@ -10,8 +10,8 @@ export const STATUSES = ['active', 'expired'] as const;
 export const SORTS = [
   { value: 'createdAt', label: 'Newest', order: 'desc' },
   { value: 'name', label: 'Name', order: 'asc' },
-  { value: 'lastUsedAt', label: 'Used longest ago', order: 'asc' },
-  { value: 'expiresAt', label: 'Expires first', order: 'asc' },
+  { value: 'lastUsedAt', label: 'Least recently used', order: 'asc' },
+  { value: 'expiresAt', label: 'Expires soonest', order: 'asc' },
 ] as const;
 
 export function fetchKeys({ search, project, status, sort, page }: KeyFilters) {
@@ -42,16 +42,16 @@ interface KeyState {
   readonly text: string;
 }
 
-/** What somebody should know first about a key. */
+/** The most important fact about a token. */
 export function describeKeyState({ status, replacedBy, expiresAt, lastUsedAt }: Key, nowMs: number): KeyState {
   if (status === 'expired') return { tone: 'bad', text: 'expired' };
-  if (replacedBy !== null) return { tone: 'warn', text: 'replaced, still works' };
+  if (replacedBy !== null) return { tone: 'warn', text: 'replaced, still valid' };
   if (expiresAt !== null && Date.parse(expiresAt) - nowMs < SOON_DAYS * MS_PER_DAY) {
     return { tone: 'warn', text: 'expires soon' };
   }
   if (lastUsedAt === null) return { tone: 'quiet', text: 'never used' };
   if (nowMs - Date.parse(lastUsedAt) > UNUSED_DAYS * MS_PER_DAY) {
-    return { tone: 'warn', text: `unused ${UNUSED_DAYS} days` };
+    return { tone: 'warn', text: `unused for ${UNUSED_DAYS} days` };
   }
   return { tone: 'good', text: 'in use' };
 }

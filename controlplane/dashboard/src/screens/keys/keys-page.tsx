@@ -1,4 +1,4 @@
-/** All keys that agents call with: whose they are, whether they are used, and when they end. */
+/** The Gateway tokens page: all tokens with their scope, use and expiry. */
 import { Code, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
@@ -25,11 +25,11 @@ const RotateKeyDialog = lazy(async () => ({ default: (await import('./rotate-key
 
 interface CreatedSecret {
   readonly text: string;
-  /** Null: not of one agent. */
+  /** Null: the token is not limited to one agent. */
   readonly agentId: string | null;
 }
 
-type OpenDialog = 'new' | { readonly act: 'edit' | 'rotate'; readonly key: Key } | null;
+type OpenDialog = 'new' | { readonly action: 'edit' | 'rotate'; readonly key: Key } | null;
 
 export function KeysPage() {
   const { values, set, clear } = useUrlState(DEFAULT_KEY_FILTERS);
@@ -50,19 +50,19 @@ export function KeysPage() {
   };
   const button = (
     <RoleGuardedButton requiredRole="admin" leftSection={<Plus size={16} aria-hidden />} onClick={() => setOpen('new')}>
-      New key
+      New gateway token
     </RoleGuardedButton>
   );
   return (
     <>
       <PageHeader
-        title="Keys"
-        description="What agents call the gateway with, in the place of the provider’s own key. Only the beginning is kept to be shown."
+        title="Gateway tokens"
+        description="Agents call the gateway with these tokens instead of the provider’s API key. Only the prefix of a token can be shown again."
         actions={button}
       />
       <KeyFilters values={values} set={set} />
       <DataTable
-        label="Keys"
+        label="Gateway tokens"
         query={keys}
         rows={(data) => data.keys}
         rowKey={({ id }) => id}
@@ -71,29 +71,35 @@ export function KeysPage() {
         paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
         columns={keyColumns({
           projectName: (id) => projects.data?.find((project) => project.id === id)?.name ?? null,
-          onEdit: (key) => setOpen({ act: 'edit', key }),
-          onRotate: (key) => setOpen({ act: 'rotate', key }),
+          onEdit: (key) => setOpen({ action: 'edit', key }),
+          onRotate: (key) => setOpen({ action: 'rotate', key }),
           onRevoke: setToRevoke,
         })}
-        empty={<EmptyState title="No key yet" text="An agent needs one to call through the gateway." action={button} />}
+        empty={
+          <EmptyState
+            title="No gateway tokens yet"
+            text="An agent needs one to call through the gateway."
+            action={button}
+          />
+        }
       />
       <Suspense>
         {open === 'new' && <NewKeyDialog onClose={close} onCreated={onCreated} />}
-        {open !== null && open !== 'new' && open.act === 'rotate' && (
+        {open !== null && open !== 'new' && open.action === 'rotate' && (
           <RotateKeyDialog rotated={open.key} onClose={close} onRotated={(text) => onCreated(text, open.key.agentId)} />
         )}
-        {open !== null && open !== 'new' && open.act === 'edit' && (
+        {open !== null && open !== 'new' && open.action === 'edit' && (
           <EditKeyDialog
             edited={open.key}
             onClose={close}
             onSaved={(name) => {
               close();
-              showToast(`${name} is saved.`);
+              showToast(`${name} saved`);
             }}
           />
         )}
       </Suspense>
-      <SecretDialog title="Your new key" secret={secret?.text ?? null} onStored={() => setSecret(null)}>
+      <SecretDialog title="New gateway token" secret={secret?.text ?? null} onStored={() => setSecret(null)}>
         {secret !== null && <UsageInstructions secret={secret} />}
       </SecretDialog>
       {toRevoke !== null && <RevokeKeyDialog doomed={toRevoke} onClose={() => setToRevoke(null)} />}
@@ -107,7 +113,7 @@ function UsageInstructions({ secret }: { readonly secret: CreatedSecret }) {
     <Stack gap="sm">
       {secret.agentId === null && (
         <Text size="sm">
-          Each call with it also names its agent, by id or slug, in the header <code>x-gateway-agent</code>.
+          Each call must name its agent, by id or slug, in the header <code>x-gateway-agent</code>.
         </Text>
       )}
       <CodeSnippetTabs providerSlug={accounts.data?.[0]?.providerSlug ?? 'openai'} token={secret.text} />
@@ -121,7 +127,7 @@ function RevokeKeyDialog({ doomed, onClose }: { readonly doomed: Key; readonly o
     onSuccess: () => {
       refreshKeys();
       onClose();
-      showToast(`${doomed.name} is revoked.`);
+      showToast(`${doomed.name} revoked`);
     },
   });
   return (
@@ -129,14 +135,14 @@ function RevokeKeyDialog({ doomed, onClose }: { readonly doomed: Key; readonly o
       opened
       onClose={onClose}
       title={`Revoke ${doomed.name}`}
-      action="Revoke key"
+      action="Revoke token"
       requiredText={doomed.name}
       pending={revoke.isPending}
       error={revoke.error}
       onConfirm={() => revoke.mutate()}
     >
-      Whoever holds this key (<Code>{doomed.keyPrefix}…</Code>) can no longer call with it, within a second. That cannot
-      be taken back; to change a key without a stop, rotate it.
+      Calls with this token (<Code>{doomed.keyPrefix}…</Code>) are rejected within a second. This cannot be undone. To
+      replace a token without downtime, rotate it instead.
     </ConfirmDialog>
   );
 }

@@ -1,4 +1,4 @@
-/** Makes a key, for one agent or for several; each scope says what it means before it is chosen. */
+/** Creates a gateway token for one agent, a project or the organization. */
 import { NativeSelect, Radio, Stack } from '@mantine/core';
 import { useFormDraft } from '../../api/form-drafts.js';
 import { AgentSelect } from '../../components/forms/agent-select.js';
@@ -12,29 +12,29 @@ const SCOPES = [
   {
     value: 'agent',
     label: 'One agent',
-    description: 'Calls are that agent’s, under its limits and on its bill. The right one for nearly everything.',
+    description: 'Calls count against this agent’s limits and budget. Right for nearly every use.',
   },
   {
     value: 'project',
     label: 'All agents of a project',
-    description: 'For a program that runs several agents: each call names its agent in the header x-gateway-agent.',
+    description: 'For a program that runs several agents. Each call names its agent in the header x-gateway-agent.',
   },
   {
     value: 'org',
     label: 'All agents of the organization',
-    description: 'The same, for every agent there is. Whoever holds it can spend every budget: give it to few.',
+    description: 'The same for every agent. The token can spend all budgets, so share it with few programs.',
   },
 ] as const;
 type Scope = (typeof SCOPES)[number]['value'];
 
-const LABELS = { name: 'Name', agentId: 'Agent', projectId: 'Project', expiresAt: 'End' };
+const LABELS = { name: 'Name', agentId: 'Agent', projectId: 'Project', expiresAt: 'Expiration' };
 
 interface NewKeyDialogProps {
   readonly onClose: () => void;
   readonly onCreated: (secret: string, agentId: string | null) => void;
 }
 
-export function NewKeyDialog({ onClose, onCreated: onMade }: NewKeyDialogProps) {
+export function NewKeyDialog({ onClose, onCreated }: NewKeyDialogProps) {
   const projects = useProjects();
   const [name, setName] = useFormDraft('new key name', '');
   const [scope, setScope] = useFormDraft<Scope>('new key scope', 'agent');
@@ -43,11 +43,11 @@ export function NewKeyDialog({ onClose, onCreated: onMade }: NewKeyDialogProps) 
   const [days, setDays] = useFormDraft('new key days', '');
   const create = useCreateKey();
   const projectId = project === '' ? (projects.data?.[0]?.id ?? '') : project;
-  const ready = scope !== 'agent' || agentId !== '';
+  const isValid = scope !== 'agent' || agentId !== '';
   const problem = formErrors(create.error, LABELS);
   return (
     <FormDialog
-      title="New key"
+      title="New gateway token"
       problem={problem}
       onSubmit={() => {
         create.mutate(
@@ -58,22 +58,22 @@ export function NewKeyDialog({ onClose, onCreated: onMade }: NewKeyDialogProps) 
             ...(scope === 'agent' ? { agentId } : {}),
             ...(scope === 'project' ? { projectId } : {}),
           },
-          { onSuccess: ({ secretKey }) => onMade(secretKey, scope === 'agent' ? agentId : null) },
+          { onSuccess: ({ secretKey }) => onCreated(secretKey, scope === 'agent' ? agentId : null) },
         );
       }}
-      action="Make the key"
+      action="Create token"
       pending={create.isPending}
-      disabled={!ready}
+      disabled={!isValid}
       onClose={onClose}
     >
       <NameInput
         error={problem.fieldError('name')}
-        description="Where it will be used, so that you know it again."
+        description="Where the token will be used, so that you recognize it later."
         placeholder="production"
         value={name}
         onChange={setName}
       />
-      <Radio.Group label="It speaks for" value={scope} onChange={(value) => setScope(value as Scope)}>
+      <Radio.Group label="Scope" value={scope} onChange={(value) => setScope(value as Scope)}>
         <Stack gap="xs" mt="xs">
           {SCOPES.map((one) => (
             <Radio key={one.value} {...one} />
@@ -83,7 +83,7 @@ export function NewKeyDialog({ onClose, onCreated: onMade }: NewKeyDialogProps) 
       {scope === 'agent' && (
         <AgentSelect
           label="Agent"
-          placeholder="Its name"
+          placeholder="Search by name"
           error={problem.fieldError('agentId')}
           value={agentId}
           onChange={setAgentId}

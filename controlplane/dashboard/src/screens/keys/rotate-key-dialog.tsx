@@ -1,4 +1,4 @@
-/** A new secret in the place of an old one, which works on for a while so that nothing has to stop. */
+/** Rotates a gateway token: creates a new secret and keeps the previous one valid for a grace period. */
 import { Code, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -17,7 +17,7 @@ interface RotateKeyDialogProps {
   readonly onRotated: (secret: string) => void;
 }
 
-export function RotateKeyDialog({ rotated, onClose, onRotated: onMade }: RotateKeyDialogProps) {
+export function RotateKeyDialog({ rotated, onClose, onRotated }: RotateKeyDialogProps) {
   const [graceSeconds, setGraceSeconds] = useState(ONE_DAY_SECONDS);
   const rotate = useMutation({
     mutationFn: () =>
@@ -28,7 +28,7 @@ export function RotateKeyDialog({ rotated, onClose, onRotated: onMade }: RotateK
     gcTime: 0,
     onSuccess: ({ secretKey }) => {
       refreshKeys();
-      onMade(secretKey);
+      onRotated(secretKey);
     },
   });
   const problem = formErrors(rotate.error, { graceSeconds: 'Overlap' });
@@ -37,16 +37,16 @@ export function RotateKeyDialog({ rotated, onClose, onRotated: onMade }: RotateK
       title={`Rotate ${rotated.name}`}
       problem={problem}
       onSubmit={() => rotate.mutate()}
-      action="Rotate key"
+      action="Rotate token"
       pending={rotate.isPending}
       onClose={onClose}
     >
       <Text size="sm">
-        You get a new key with the same name and scope. Put it where the old one (<Code>{rotated.keyPrefix}…</Code>) is;
-        until the overlap is over, both work.
+        Creates a new token with the same name and scope. Replace the previous one (<Code>{rotated.keyPrefix}…</Code>)
+        before the overlap ends; until then both work.
       </Text>
       <GracePeriodSelect
-        label="The old key works on for"
+        label="The previous token stays valid for"
         maxSeconds={GRACE_SECONDS_MAX}
         error={problem.fieldError('graceSeconds')}
         value={graceSeconds}

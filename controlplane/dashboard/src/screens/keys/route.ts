@@ -5,6 +5,6 @@ export const screens: readonly ScreenDefinition[] = [
   {
     path: '/keys',
     load: async () => (await import('./keys-page.js')).KeysPage,
-    nav: { label: 'Keys', icon: KeyRound, section: 'Access', order: 2, key: 'k' },
+    nav: { label: 'Gateway tokens', icon: KeyRound, section: 'Access', order: 2, key: 'k' },
   },
 ];

@@ -1,4 +1,4 @@
-/** The link of an invitation, for the inviter to pass on while no mail leaves the gateway. */
+/** Shows the link of an invitation, which the inviter passes on when the gateway sends no e-mail. */
 import { Button, Code, Group, Modal, Stack, Text } from '@mantine/core';
 import { CopyButton } from '../../components/buttons/copy-button.js';
 
@@ -10,11 +10,11 @@ interface InvitationLinkDialogProps {
 
 export function InvitationLinkDialog({ url, onClose }: InvitationLinkDialogProps) {
   return (
-    <Modal opened={url !== null} onClose={onClose} title="Pass this link on" size="lg">
+    <Modal opened={url !== null} onClose={onClose} title="Share this link" size="lg">
       <Stack gap="md">
         <Text size="sm">
-          Whoever opens it joins the organization. It works once and for seven days; “Invite again” makes a new one and
-          ends this.
+          The recipient joins the organization with this link. It works once and expires in seven days. “Resend
+          invitation” creates a new link and revokes this one.
         </Text>
         <Group gap="sm" wrap="nowrap" align="flex-start">
           <Code block className="acg-break" flex={1}>

@@ -1,4 +1,4 @@
-/** Invites somebody by e-mail. */
+/** Invites a member by e-mail. */
 import { NativeSelect, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
@@ -11,7 +11,7 @@ import { assignableRoles, ROLES } from './role-permissions.js';
 interface InviteMemberDialogProps {
   readonly opened: boolean;
   readonly onClose: () => void;
-  /** `url`: for the inviter to pass on, while mails stay on the gateway's machine. */
+  /** `url`: the link to pass on when the gateway sends no e-mail; otherwise null. */
   readonly onInvited: (url: string | null, email: string) => void;
 }
 
@@ -34,10 +34,10 @@ export function InviteMemberDialog({ opened, onClose, onInvited }: InviteMemberD
   return (
     <FormDialog
       opened={opened}
-      title="Invite somebody"
+      title="Invite member"
       problem={problem}
       onSubmit={() => invite.mutate()}
-      action="Invite"
+      action="Send invitation"
       pending={invite.isPending}
       onClose={onClose}
     >
@@ -48,9 +48,7 @@ export function InviteMemberDialog({ opened, onClose, onInvited }: InviteMemberD
         required
         data-autofocus
         autoComplete="off"
-        description={
-          config?.mail === 'outbox' ? 'No mail leaves this gateway: you get the link and pass it on.' : undefined
-        }
+        description={config?.mail === 'outbox' ? 'This gateway sends no e-mail: you get a link to share.' : undefined}
         value={email}
         onChange={(event) => setEmail(event.currentTarget.value)}
       />

@@ -1,4 +1,4 @@
-/** Who belongs to the organization, with which role, and who is invited. */
+/** The Members page: members, roles and invitations. */
 import { Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -40,7 +40,7 @@ export function MembersPage() {
   const handleInvited = (invitationUrl: string | null, email: string): void => {
     refreshMembers();
     setInviting(false);
-    if (invitationUrl === null) showToast(`The invitation is on its way to ${email}`);
+    if (invitationUrl === null) showToast(`Invitation sent to ${email}`);
     else setLink(invitationUrl);
   };
   const resend = useMutation({
@@ -49,27 +49,27 @@ export function MembersPage() {
     onSuccess: ({ invitationUrl }, { email }) => handleInvited(invitationUrl, email),
     onError: showErrorToast,
   });
-  const remove = useMutation({
+  const removeMember = useMutation({
     mutationFn: ({ userId }: Member) => api.delete('/v1/members/{userId}', { params: { path: { userId } } }),
     onSuccess: (_, { email }) => {
       refreshMembers();
       setToRemove(null);
-      showToast(`${email} is out`);
+      showToast(`${email} removed`);
     },
   });
   const owners = members.data?.members.filter(({ role, status }) => role === 'owner' && status === 'active').length;
   const lastOwnerReason = ({ role, status }: Member): string | null =>
     role === 'owner' && status === 'active' && owners === 1 && (members.data?.total ?? 0) <= PAGE_SIZE
-      ? 'This is the last owner: make another member an owner first.'
+      ? 'This is the last owner. Make another member an owner first.'
       : null;
   return (
     <>
       <PageHeader
         title="Members"
-        description="People of this organization. What somebody may do follows from the role."
+        description="Members of this organization. The role decides what a member can do."
         actions={
           <RoleGuardedButton requiredRole="admin" onClick={() => setInviting(true)}>
-            Invite
+            Invite member
           </RoleGuardedButton>
         }
       />
@@ -85,10 +85,10 @@ export function MembersPage() {
             total,
             onPage: (page) => set({ page }),
           })}
-          empty={<EmptyState title="Nobody here" />}
+          empty={<EmptyState title="No members" />}
           columns={[
             {
-              header: 'Who',
+              header: 'Member',
               cell: ({ name, email, userId }) => (
                 <>
                   <Text size="sm" fw={600} span display="block" className="acg-name">
@@ -113,7 +113,7 @@ export function MembersPage() {
               header: 'Status',
               cell: ({ status }) => <StatusBadge tone={status === 'active' ? 'good' : 'quiet'}>{status}</StatusBadge>,
             },
-            { header: 'Since', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
+            { header: 'Added', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
             {
               header: 'Actions',
               cell: (member) => (
@@ -126,7 +126,7 @@ export function MembersPage() {
                       loading={resend.isPending && resend.variables.userId === member.userId}
                       onClick={() => resend.mutate(member)}
                     >
-                      Invite again
+                      Resend invitation
                     </RoleGuardedButton>
                   )}
                   <RoleGuardedButton
@@ -136,11 +136,11 @@ export function MembersPage() {
                     variant="subtle"
                     color="red"
                     onClick={() => {
-                      remove.reset();
+                      removeMember.reset();
                       setToRemove(member);
                     }}
                   >
-                    {member.status === 'invited' ? 'Withdraw' : 'Remove'}
+                    {member.status === 'invited' ? 'Revoke' : 'Remove'}
                   </RoleGuardedButton>
                 </Group>
               ),
@@ -154,15 +154,15 @@ export function MembersPage() {
       <ConfirmDialog
         opened={toRemove !== null}
         onClose={() => setToRemove(null)}
-        title={toRemove?.status === 'invited' ? 'Withdraw the invitation' : 'Remove from the organization'}
-        action={toRemove?.status === 'invited' ? 'Withdraw' : 'Remove'}
-        onConfirm={() => toRemove !== null && remove.mutate(toRemove)}
-        pending={remove.isPending}
-        error={remove.error}
+        title={toRemove?.status === 'invited' ? 'Revoke invitation' : 'Remove member'}
+        action={toRemove?.status === 'invited' ? 'Revoke invitation' : 'Remove member'}
+        onConfirm={() => toRemove !== null && removeMember.mutate(toRemove)}
+        pending={removeMember.isPending}
+        error={removeMember.error}
       >
         {toRemove?.status === 'invited'
-          ? `The link that ${toRemove.email} has got stops working.`
-          : `${toRemove?.email ?? ''} loses access at once, in every browser and program. Management tokens of theirs end too; agents and their keys stay.`}
+          ? `The invitation link of ${toRemove.email} stops working.`
+          : `${toRemove?.email ?? ''} loses access at once, in every browser and program. Their management tokens are revoked. Agents and gateway tokens stay.`}
       </ConfirmDialog>
     </>
   );

@@ -1,13 +1,16 @@
-/** The roles, lowest first, and what each adds. */
+/** The roles, lowest first, with the permissions that each adds. */
 import type { Role } from '../../api/session.js';
 
 export const ROLES: readonly { readonly role: Role; readonly may: string }[] = [
-  { role: 'viewer', may: 'Sees agents, providers, usage and calls. Changes nothing.' },
-  { role: 'member', may: 'Also changes agents and their limits, and sends failed webhook deliveries again.' },
-  { role: 'admin', may: 'Also makes agents, keys and projects, holds provider credentials, webhooks and members.' },
-  { role: 'owner', may: 'Also makes other owners and deletes the organization.' },
+  { role: 'viewer', may: 'Can view agents, providers, usage and calls, and change nothing.' },
+  { role: 'member', may: 'Can also edit agents and their limits, and retry failed webhook deliveries.' },
+  {
+    role: 'admin',
+    may: 'Can also create agents, gateway tokens and projects, and manage provider credentials, webhooks and members.',
+  },
+  { role: 'owner', may: 'Can also appoint owners and delete the organization.' },
 ];
 
-/** Roles that somebody of that role may give. */
+/** Roles that a member with the role `own` can assign. */
 export const assignableRoles = (own: Role): readonly Role[] =>
   ROLES.map(({ role }) => role).filter((role) => own === 'owner' || (own === 'admin' && role !== 'owner'));

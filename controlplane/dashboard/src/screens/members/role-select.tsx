@@ -1,4 +1,4 @@
-/** The role of a member: a choice for those who may change it, a word for others. */
+/** The role of a member: a select for users who can change it, otherwise text. */
 import { NativeSelect } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
@@ -13,12 +13,12 @@ interface RoleSelectProps {
     readonly role: Role;
     readonly status: 'active' | 'invited';
   };
-  /** Why this one cannot change. */
+  /** Why the role cannot change; null: it can. */
   readonly disabledReason: string | null;
   readonly onChanged: () => void;
 }
 
-export function RoleSelect({ member, disabledReason: whyNot, onChanged }: RoleSelectProps) {
+export function RoleSelect({ member, disabledReason, onChanged }: RoleSelectProps) {
   const { userId, email, role, status } = member;
   const roles = assignableRoles(useMe().data?.role ?? 'viewer');
   const change = useMutation({
@@ -26,11 +26,11 @@ export function RoleSelect({ member, disabledReason: whyNot, onChanged }: RoleSe
       api.patch('/v1/members/{userId}', { params: { path: { userId } }, body: { role: next } }),
     onSuccess: (_, next) => {
       onChanged();
-      showToast(`${email} is ${next} now`);
+      showToast(`${email} is now ${next}`);
     },
     onError: showErrorToast,
   });
-  if (!roles.includes(role) || whyNot !== null) return <span title={whyNot ?? undefined}>{role}</span>;
+  if (!roles.includes(role) || disabledReason !== null) return <span title={disabledReason ?? undefined}>{role}</span>;
   return (
     <NativeSelect
       size="xs"

@@ -1,4 +1,4 @@
-/** What each role may do, for whoever wonders which one to give. */
+/** Explains what each role can do. */
 import { Card, Stack, Text, Title } from '@mantine/core';
 import { ROLES } from './role-permissions.js';
 

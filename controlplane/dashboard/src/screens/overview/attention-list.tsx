@@ -1,4 +1,4 @@
-/** What somebody should look at first, each with the way to mend it. */
+/** The "Needs attention" list of the overview; each item links to the page that resolves it. */
 import { Anchor, Button, Card, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
@@ -22,13 +22,13 @@ export function AttentionList() {
     queryKey: ['attention'],
     queryFn: () => api.get('/v1/attention'),
     refetchInterval: 60_000,
-    // Who comes back from mending something looks whether it is mended.
+    // Always refetched: a user who returns from resolving an item expects it to be gone.
     staleTime: 0,
   });
   if (attentionQuery.error !== null && attentionQuery.data === undefined)
     return <ErrorAlert error={attentionQuery.error} onRetry={attentionQuery.refetch} />;
   const items = attentionQuery.data?.attention ?? [];
-  // Nothing to say is said by nothing: the list is for what needs somebody.
+  // The card appears only when there is something to do.
   if (items.length === 0) return null;
   return (
     <Card component="section" aria-label="Needs attention">
@@ -40,7 +40,7 @@ export function AttentionList() {
   );
 }
 
-/** What is urgent has a row for each thing; hints have one for all. */
+/** Urgent items have one row each; hints of a kind share one row. */
 function renderGroup(item: Item): ReactNode {
   const { kind, total, things } = item;
   const [only] = things;
@@ -51,30 +51,26 @@ function renderGroup(item: Item): ReactNode {
     more > 0 && (
       <li key={`${kind} more`}>
         <Text size="sm" c="dimmed">
-          and {formatCount(more)} more of these
+          and {formatCount(more)} more
         </Text>
-        <LinkButton to={LIST_PATHS[kind]} label="See all" />
+        <LinkButton to={LIST_PATHS[kind]} label="View all" />
       </li>
     ),
   ];
 }
 
-const AttentionRow = ({
-  advice: { tone, status: word, text: what, about, link: way },
-}: {
-  readonly advice: AttentionMessage;
-}) => (
+const AttentionRow = ({ advice: { tone, status, text, about, link } }: { readonly advice: AttentionMessage }) => (
   <li>
     <Stack gap={2}>
       <Text size="sm" fw={600} component="div">
-        <StatusBadge tone={tone}>{word}</StatusBadge>
+        <StatusBadge tone={tone}>{status}</StatusBadge>
       </Text>
       <Text size="sm" component="div" className="acg-break">
-        {what}
+        {text}
       </Text>
       {about}
     </Stack>
-    <LinkButton {...way} />
+    <LinkButton {...link} />
   </li>
 );
 
@@ -94,7 +90,7 @@ const HintRow = ({ item: { kind, total, things } }: { readonly item: Item }) => 
         {total > things.length && ` and ${formatCount(total - things.length)} more`}
       </Text>
     </Stack>
-    <LinkButton to={LIST_PATHS[kind]} label={kind === 'no_budget' ? 'All agents' : 'All keys'} />
+    <LinkButton to={LIST_PATHS[kind]} label={kind === 'no_budget' ? 'All agents' : 'All gateway tokens'} />
   </li>
 );
 

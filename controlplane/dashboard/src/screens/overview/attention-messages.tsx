@@ -1,9 +1,10 @@
-/** What each kind of thing that needs somebody is called, what it says, and where it is mended. */
+/** Texts and links of the "Needs attention" items, by kind. */
 import type { ReactNode } from 'react';
 import type { api } from '../../api/api-client.js';
 import { BudgetBar } from '../../components/feedback/budget-bar.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { formatCount } from '../../format/format.js';
+import { providerLabel } from '../../messages/provider-labels.js';
 
 type AttentionResponse = Awaited<ReturnType<typeof api.get<'/v1/attention'>>>;
 export type AttentionGroup = AttentionResponse['attention'][number];
@@ -12,22 +13,22 @@ type AttentionKind = AttentionGroup['kind'];
 
 export interface AttentionMessage {
   readonly tone: 'bad' | 'warn' | 'quiet';
-  /** The state in a word or two. */
+  /** The state in a few words. */
   readonly status: string;
   readonly text: ReactNode;
   readonly about?: ReactNode;
   readonly link: {
     readonly to: string;
     readonly label: string;
-    /** Tells many alike apart for those who only hear them. */
+    /** Added to the button's accessible name, to tell equal buttons apart. */
     readonly about?: string;
   };
 }
 
-/** Nothing is broken: they are told in one line. */
+/** Kinds that are hints, not problems; each kind is shown in one row. */
 export const HINT_KINDS: ReadonlySet<AttentionKind> = new Set(['key_unused', 'no_budget']);
 
-/** Where all of a kind are. */
+/** List page of each kind. */
 export const LIST_PATHS: Readonly<Record<AttentionKind, string>> = {
   circuit_open: '/providers?tab=circuits',
   budget: '/agents?sort=budgetUsedPercent',
@@ -39,15 +40,17 @@ export const LIST_PATHS: Readonly<Record<AttentionKind, string>> = {
 };
 
 export const summarizeHints = (kind: AttentionKind, total: number): string =>
-  kind === 'no_budget' ? `${formatCount(total)} agents have no budget` : `${formatCount(total)} keys were never used`;
+  kind === 'no_budget'
+    ? `${formatCount(total)} agents have no budget`
+    : `${formatCount(total)} gateway tokens were never used`;
 
-const NEARLY_USED_UP = 'Budget nearly used up';
+const NEARLY_USED_UP = 'Budget almost used';
 
-/** The state of a budget, and what it means for calls. */
+/** The state of a budget, and its effect on calls. */
 function describeBudgetState(monthCents: number, budgetCents: number): readonly [word: string, then: string] {
-  if (budgetCents === 0) return ['Budget of $0', 'every call is refused.'];
-  if (monthCents >= budgetCents) return ['Budget used up', 'calls are refused until the month is over.'];
-  return [NEARLY_USED_UP, 'calls are refused once it is used up.'];
+  if (budgetCents === 0) return ['Budget of $0', 'every call is rejected.'];
+  if (monthCents >= budgetCents) return ['Budget exceeded', 'calls are rejected until the end of the month.'];
+  return [NEARLY_USED_UP, 'calls are rejected when it is exceeded.'];
 }
 
 export function attentionMessage(kind: AttentionKind, thing: AttentionItem): AttentionMessage {
@@ -63,16 +66,16 @@ export function attentionMessage(kind: AttentionKind, thing: AttentionItem): Att
           <>
             Calls to <b>{name}</b>{' '}
             {at === null ? (
-              'are stopped'
+              'are blocked'
             ) : (
               <>
-                were stopped <RelativeTime at={at} />
+                are blocked since <RelativeTime at={at} />
               </>
             )}
-            ; they go on by themselves when it answers again.
+            . They resume automatically when the provider recovers.
           </>
         ),
-        link: { to: LIST_PATHS.circuit_open, label: 'See circuits' },
+        link: { to: LIST_PATHS.circuit_open, label: 'View breakers' },
       };
     case 'budget': {
       const [word, then] = describeBudgetState(monthCents ?? 0, budgetCents ?? 0);
@@ -91,20 +94,20 @@ export function attentionMessage(kind: AttentionKind, thing: AttentionItem): Att
     case 'needs_credentials':
       return {
         tone: 'bad',
-        status: 'Credential refused',
+        status: 'Credential rejected',
         text:
           agentId === null ? (
             <>
-              {providerSlug} does not take the shared credential <b>{name}</b> any more.
+              {providerLabel(providerSlug ?? '')} rejects the shared credential <b>{name}</b>.
             </>
           ) : (
             <>
-              {providerSlug} does not take the credential of <b>{agentName}</b> any more.
+              {providerLabel(providerSlug ?? '')} rejects the credential of <b>{agentName}</b>.
             </>
           ),
         link: {
           to: agentId === null ? '/providers?tab=shared' : `/agents/${agentId}?tab=providers`,
-          label: 'Enter it again',
+          label: 'Enter credential',
           about: agentName ?? name,
         },
       };
@@ -114,40 +117,40 @@ export function attentionMessage(kind: AttentionKind, thing: AttentionItem): Att
         status: paused ? 'Webhook paused' : 'Webhook failing',
         text: (
           <>
-            Deliveries to <b>{name}</b> fail
+            Deliveries to <b>{name}</b> failed
             {at !== null && (
               <>
-                , the first one <RelativeTime at={at} />
+                , first <RelativeTime at={at} />
               </>
             )}
-            {paused ? '; it gets nothing until somebody resumes it.' : '.'}
+            {paused ? '. No events are sent until it is resumed.' : '.'}
           </>
         ),
-        link: { to: `/webhooks/${id}`, label: 'See deliveries', about: name },
+        link: { to: `/webhooks/${id}`, label: 'View deliveries', about: name },
       };
     case 'key_expiring':
       return {
         tone: 'warn',
-        status: 'Key ends soon',
+        status: 'Gateway token expires soon',
         text: (
           <>
             <b>{name}</b>
-            {ofAgent} ends <RelativeTime at={at} />; calls with it are refused then.
+            {ofAgent} expires <RelativeTime at={at} />. Calls with it are rejected then.
           </>
         ),
-        link: { to: keys, label: 'Rotate it', about: name },
+        link: { to: keys, label: 'Rotate', about: name },
       };
     case 'key_unused':
       return {
         tone: 'quiet',
-        status: 'Key never used',
+        status: 'Gateway token never used',
         text: (
           <>
             <b>{name}</b>
-            {ofAgent} was made <RelativeTime at={at} />.
+            {ofAgent} was created <RelativeTime at={at} />.
           </>
         ),
-        link: { to: keys, label: 'See the key', about: name },
+        link: { to: keys, label: 'View token', about: name },
       };
     case 'no_budget':
       return {
@@ -155,10 +158,10 @@ export function attentionMessage(kind: AttentionKind, thing: AttentionItem): Att
         status: 'No budget',
         text: (
           <>
-            Nothing limits what <b>{name}</b> spends in a month.
+            The monthly spend of <b>{name}</b> has no limit.
           </>
         ),
-        link: { to: `/agents/${id}?tab=limits`, label: 'Set a budget', about: name },
+        link: { to: `/agents/${id}?tab=limits`, label: 'Set budget', about: name },
       };
   }
 }

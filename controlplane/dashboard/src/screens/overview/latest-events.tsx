@@ -1,10 +1,11 @@
-/** What happened last. */
+/** The latest events, on the overview. */
 import { Anchor, Card, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { Link } from 'wouter';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { eventLabel } from '../../messages/event-labels.js';
+import { providerLabel } from '../../messages/provider-labels.js';
 import { useLatestEvents } from '../../resources/unseen-alerts.js';
 
 const EVENTS_SHOWN = 5;
@@ -21,7 +22,7 @@ export function LatestEvents() {
       </Group>
       {events.isPending && <Skeleton h={100} />}
       {events.error !== null && <ErrorAlert error={events.error} onRetry={events.refetch} />}
-      {events.data?.events.length === 0 && <EmptyState title="Nothing has happened yet" />}
+      {events.data?.events.length === 0 && <EmptyState title="No events yet" />}
       <Stack gap="xs">
         {events.data?.events.slice(0, EVENTS_SHOWN).map(({ id, event, occurredAt, data }) => (
           <Group key={id} justify="space-between" gap="sm" wrap="nowrap">
@@ -39,7 +40,7 @@ export function LatestEvents() {
   );
 }
 
-/** The agent or provider that it is about, where its data names one. */
+/** The agent or provider of an event, if its data names one. */
 function EventSubject({ data }: { readonly data: Readonly<Record<string, unknown>> }) {
   const { agentId, agentName, providerSlug } = data;
   if (typeof agentId === 'string' && typeof agentName === 'string') {
@@ -52,5 +53,5 @@ function EventSubject({ data }: { readonly data: Readonly<Record<string, unknown
       </>
     );
   }
-  return typeof providerSlug === 'string' ? `: ${providerSlug}` : null;
+  return typeof providerSlug === 'string' ? `: ${providerLabel(providerSlug)}` : null;
 }

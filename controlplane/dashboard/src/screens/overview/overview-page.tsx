@@ -1,4 +1,4 @@
-/** What matters now: spend, traffic, errors and refusals of a period, and who makes them. */
+/** The Overview page: spend, traffic, errors and rejections of a period, with rankings and events. */
 import { Button, Card, SimpleGrid, Skeleton, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
@@ -21,6 +21,7 @@ import {
   NO_VALUE,
 } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
+import { providerLabel } from '../../messages/provider-labels.js';
 import { AttentionList } from './attention-list.js';
 import { LatestEvents } from './latest-events.js';
 import { ProviderHealth } from './provider-health.js';
@@ -39,7 +40,7 @@ export function OverviewPage() {
     refetchInterval: REFETCH_MS,
   });
   const figures = summary.data;
-  // Figures that are not to be had do not look as if they came.
+  // On an error the tiles show a dash, not a loading state.
   const missingValue = summary.error === null ? undefined : NO_VALUE;
   return (
     <>
@@ -59,7 +60,7 @@ export function OverviewPage() {
           </MetricTile>
           <MetricTile label="Calls" value={figures ? formatCount(figures.requests) : missingValue} />
           <MetricTile label="Errors" value={figures ? formatPercent(figures.errorRate) : missingValue} />
-          <MetricTile label="Refused" value={figures ? formatCount(figures.rejectedRequests) : missingValue} />
+          <MetricTile label="Rejected" value={figures ? formatCount(figures.rejectedRequests) : missingValue} />
           <MetricTile
             label="p95 latency"
             value={figures ? formatMilliseconds(figures.requests === 0 ? null : figures.p95Latency) : missingValue}
@@ -84,8 +85,8 @@ export function OverviewPage() {
 const NoTraffic = () => (
   <Card>
     <EmptyState
-      title="No call in this time"
-      text="Give an agent its token, and see its first call within a second."
+      title="No calls in this period"
+      text="Create an agent and its gateway token. Its first call appears here within a second."
       action={
         <Button component={Link} href="/setup" mt="xs">
           Set up an agent
@@ -106,7 +107,7 @@ function SpendByProviderChart({ period }: { readonly period: ReturnType<typeof p
   const groups = useMemo(
     () =>
       (data?.groups ?? []).map(({ value, name, timeseries }) => ({
-        label: name ?? value ?? 'others',
+        label: name ?? (value === null ? 'others' : providerLabel(value)),
         values: timeseries.map(({ costUsd }) => costUsd ?? 0),
       })),
     [data],

@@ -1,4 +1,4 @@
-/** Providers as the gateway sees them, those in trouble first. */
+/** Status of the providers as the gateway sees them, failing ones first. */
 import { Card, SimpleGrid, Skeleton, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';

@@ -1,4 +1,4 @@
-/** Who spent most in a period, each with its part of the largest as a bar. */
+/** Agents or providers with the highest spend in a period; bars are relative to the highest. */
 import { Anchor, Card, Group, Progress, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
@@ -7,6 +7,7 @@ import { EmptyState } from '../../components/feedback/empty-state.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import type { Period } from '../../components/forms/period-control.js';
 import { formatCount, formatUsd } from '../../format/format.js';
+import { providerLabel } from '../../messages/provider-labels.js';
 
 const ROWS_SHOWN = 5;
 
@@ -24,9 +25,10 @@ export function SpendRanking({ by, title, period, hrefOf }: SpendRankingProps) {
     queryFn: () => api.get('/v1/usage/breakdown', { params: { query } }),
     refetchInterval: 60_000,
   });
-  // Both are known of whatever has a cost.
+  // Both values are known for groups that have a cost.
   const rows = (breakdown.data?.rows ?? []).map((row) => ({
     ...row,
+    name: row.name ?? (by === 'provider' ? providerLabel(row.value) : row.value),
     costUsd: row.costUsd ?? 0,
     requests: row.requests ?? 0,
   }));
@@ -38,17 +40,17 @@ export function SpendRanking({ by, title, period, hrefOf }: SpendRankingProps) {
       </Title>
       {breakdown.isPending && <Skeleton h={160} />}
       {breakdown.error !== null && <ErrorAlert error={breakdown.error} onRetry={breakdown.refetch} />}
-      {breakdown.data !== undefined && rows.length === 0 && <EmptyState title="No spend in this time" />}
+      {breakdown.data !== undefined && rows.length === 0 && <EmptyState title="No spend in this period" />}
       <Stack gap="sm">
         {rows.map(({ value, name, costUsd, requests }) => (
           <div key={value}>
             <Group justify="space-between" gap="sm" wrap="nowrap" mb={4}>
               <Text size="sm" truncate>
                 {hrefOf === undefined ? (
-                  (name ?? value)
+                  name
                 ) : (
                   <Anchor component={Link} href={hrefOf(value)} inherit>
-                    {name ?? value}
+                    {name}
                   </Anchor>
                 )}
               </Text>
@@ -62,7 +64,7 @@ export function SpendRanking({ by, title, period, hrefOf }: SpendRankingProps) {
             <Progress
               value={maxCostUsd === 0 ? 0 : (costUsd / maxCostUsd) * 100}
               size="sm"
-              aria-label={`${name ?? value}: ${formatUsd(costUsd)}`}
+              aria-label={`${name}: ${formatUsd(costUsd)}`}
             />
           </div>
         ))}

@@ -1,4 +1,4 @@
-/** Makes a project, or changes its name and budget. */
+/** Creates a project, or edits its name and budget. */
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
 import { useFormDraft } from '../../api/form-drafts.js';
@@ -8,10 +8,10 @@ import { formErrors } from '../../components/forms/form-errors.js';
 import { NameInput } from '../../components/forms/name-input.js';
 import { centsToDollarInput, dollarInputToCents } from '../../format/format.js';
 
-const LABELS = { name: 'Name', budgetCentsMonthly: 'Budget' };
+const LABELS = { name: 'Name', budgetCentsMonthly: 'Monthly budget' };
 
 interface ProjectDialogProps {
-  /** Null: a new one. */
+  /** Null: a new project. */
   readonly project: { readonly id: string; readonly name: string; readonly budgetCentsMonthly: number | null } | null;
   readonly onClose: () => void;
   readonly onSaved: (name: string) => void;
@@ -22,7 +22,7 @@ export function ProjectDialog({ project, onClose, onSaved }: ProjectDialogProps)
   const [name, setName] = useFormDraft(`project ${id} name`, project?.name ?? '');
   const before = project?.budgetCentsMonthly ?? null;
   const [budget, setBudget] = useFormDraft<number | string>(`project ${id} budget`, centsToDollarInput(before));
-  // Its budget may fail after it was made: another try is about that one, and makes none besides it.
+  // Saving the budget may fail after the project was created: a retry updates that project and creates no second one.
   const [created, setCreated] = useFormDraft(`project ${id} made`, project);
   const save = useMutation({
     mutationFn: async () => {
@@ -50,9 +50,9 @@ export function ProjectDialog({ project, onClose, onSaved }: ProjectDialogProps)
     >
       <NameInput error={problem.fieldError('name')} value={name} onChange={setName} />
       <BudgetInput
-        label="Budget a month in dollars"
+        label="Monthly budget (USD)"
         error={problem.fieldError('budgetCentsMonthly')}
-        description="For all its agents together; calls above it are refused. Empty: no budget."
+        description="Shared by all agents of the project. Calls over it are rejected. Empty: no budget."
         value={budget}
         onChange={setBudget}
       />

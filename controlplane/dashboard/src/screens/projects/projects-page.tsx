@@ -1,4 +1,4 @@
-/** Projects: groups of agents with a budget of their own. */
+/** The Projects page: groups of agents with a shared budget. */
 import { Group } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -24,7 +24,7 @@ const SPEND_ROWS = 100;
 const CENTS = 100;
 const MONTH_CHARS = 7;
 
-/** Months are of UTC, as budgets are. */
+/** First day of the month in UTC, like budgets. */
 const monthStart = (): string => `${new Date().toISOString().slice(0, MONTH_CHARS)}-01`;
 
 type Project = Awaited<ReturnType<typeof fetchProjects>>['projects'][number];
@@ -44,12 +44,12 @@ export function ProjectsPage() {
     queryKey: ['usage', 'breakdown', query],
     queryFn: () => api.get('/v1/usage/breakdown', { params: { query } }),
   });
-  const remove = useMutation({
+  const deleteProject = useMutation({
     mutationFn: ({ id }: Project) => api.delete('/v1/projects/{id}', { params: { path: { id } } }),
     onSuccess: (_, { name }) => {
       refreshProjects();
       setToDelete(null);
-      showToast(`${name} is deleted`);
+      showToast(`${name} deleted`);
     },
   });
   const spentCents = (id: string): number | null =>
@@ -58,7 +58,7 @@ export function ProjectsPage() {
     <>
       <PageHeader
         title="Projects"
-        description="A project groups agents; its budget holds for all of them together."
+        description="A project groups agents that share a budget."
         actions={
           <RoleGuardedButton requiredRole="admin" onClick={() => setEdited('new')}>
             New project
@@ -71,18 +71,18 @@ export function ProjectsPage() {
         rows={(data) => data.projects}
         rowKey={({ id }) => id}
         paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
-        empty={<EmptyState title="No projects yet" text="Make one to group agents under a budget." />}
+        empty={<EmptyState title="No projects yet" text="Create one to group agents under a budget." />}
         columns={[
           { header: 'Project', cell: ({ name }) => name },
           { header: 'Slug', cell: ({ slug }) => slug, wideOnly: true },
           { header: 'This month', numeric: true, cell: ({ id }) => formatCents(spentCents(id)) },
           {
-            header: 'Budget a month',
+            header: 'Monthly budget',
             cell: ({ id, budgetCentsMonthly }) => (
               <BudgetBar spentCents={spentCents(id) ?? 0} budgetCents={budgetCentsMonthly} />
             ),
           },
-          { header: 'Made', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
+          { header: 'Created', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
           {
             header: 'Actions',
             cell: (project) => (
@@ -99,7 +99,7 @@ export function ProjectsPage() {
                   rowName={project.name}
                   isDestructive
                   onClick={() => {
-                    remove.reset();
+                    deleteProject.reset();
                     setToDelete(project);
                   }}
                 />
@@ -115,7 +115,7 @@ export function ProjectsPage() {
           onSaved={(name) => {
             refreshProjects();
             setEdited(null);
-            showToast(`${name} is saved`);
+            showToast(`${name} saved`);
           }}
         />
       )}
@@ -126,11 +126,11 @@ export function ProjectsPage() {
           title="Delete project"
           action="Delete project"
           requiredText={toDelete.name}
-          onConfirm={() => remove.mutate(toDelete)}
-          pending={remove.isPending}
-          error={remove.error}
+          onConfirm={() => deleteProject.mutate(toDelete)}
+          pending={deleteProject.isPending}
+          error={deleteProject.error}
         >
-          Only a project without agents can be deleted. What its agents have spent stays in the organization’s usage.
+          Only a project without agents can be deleted. The spend of its agents stays in the organization’s usage.
         </ConfirmDialog>
       )}
     </>

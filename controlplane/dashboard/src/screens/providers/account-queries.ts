@@ -1,4 +1,4 @@
-/** Accounts of the whole organization, as the API lists them. */
+/** Queries of the organization's provider accounts. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
 import { useProviders } from '../../resources/agents.js';
@@ -8,7 +8,7 @@ interface AccountQuery {
   readonly offset?: number;
   readonly projectId?: string;
   readonly status?: 'active' | 'needs_credentials';
-  /** Those that use this shared one. */
+  /** Only accounts that use this shared credential. */
   readonly credentialId?: string;
 }
 
@@ -23,7 +23,7 @@ export const useAccountList = (query: AccountQuery) =>
     placeholderData: keepPreviousData,
   });
 
-/** A provider's name by its slug. */
+/** Returns a function from a provider's slug to its name. */
 export function useProviderName(): (slug: string) => string {
   const providers = useProviders();
   return (slug) => providers.data?.find((provider) => provider.slug === slug)?.displayName ?? slug;

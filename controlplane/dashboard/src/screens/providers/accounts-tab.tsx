@@ -1,4 +1,4 @@
-/** Which agent has a credential with which provider. */
+/** The Accounts tab: which agent has a credential at which provider. */
 import { Anchor, Button, Group, NativeSelect, Stack } from '@mantine/core';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
@@ -21,9 +21,9 @@ import { RotateAccountDialog } from './rotate-account-dialog.js';
 
 const PAGE_SIZE = 50;
 const STATUSES = [
-  { value: '', label: 'Any state' },
+  { value: '', label: 'Any status' },
   { value: 'active', label: 'Stored' },
-  { value: 'needs_credentials', label: 'Needs credentials' },
+  { value: 'needs_credentials', label: 'Needs credential' },
 ] as const;
 
 interface AccountFilters {
@@ -51,7 +51,7 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
   });
   const nameOf = useProviderName();
   const test = useTestAccount();
-  const remove = useRemoveAccount();
+  const removeAccount = useRemoveAccount();
   const [toRotate, setToRotate] = useState<Account | null>(null);
   const [toRemove, setToRemove] = useState<Account | null>(null);
   const [adding, setAdding] = useFormDraft('new account', false);
@@ -100,8 +100,8 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
         paging={({ total }) => ({ page, pageSize: PAGE_SIZE, total, onPage: (next) => onChange({ page: next }) })}
         empty={
           <EmptyState
-            title="No credential is stored yet"
-            text="An account lets an agent call a provider, with a credential that the agent never sees."
+            title="No accounts yet"
+            text="An account lets an agent call a provider with a credential that the agent never sees."
             action={add}
           />
         }
@@ -127,12 +127,12 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
               account.status === 'active' ? (
                 <StatusBadge tone="good">{account.credentialId === null ? 'stored' : 'stored, shared'}</StatusBadge>
               ) : (
-                <StatusBadge tone="bad">needs to be set again</StatusBadge>
+                <StatusBadge tone="bad">must be entered again</StatusBadge>
               ),
           },
           {
             header: 'Sensitive calls',
-            cell: ({ allowSensitivePaths }) => (allowSensitivePaths ? 'allowed' : 'refused'),
+            cell: ({ allowSensitivePaths }) => (allowSensitivePaths ? 'allowed' : 'rejected'),
             wideOnly: true,
           },
           { header: 'Added', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
@@ -159,7 +159,7 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
                   rowName={accountLabel(account)}
                   isDestructive
                   onClick={() => {
-                    remove.reset();
+                    removeAccount.reset();
                     setToRemove(account);
                   }}
                 />
@@ -173,7 +173,7 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
           onClose={() => setAdding(false)}
           onAdded={() => {
             setAdding(false);
-            showToast('The agent may call the provider from now on');
+            showToast('Account added: the agent can call the provider');
           }}
         />
       )}
@@ -185,18 +185,18 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
           title={`Remove ${accountLabel(toRemove)}`}
           action="Remove account"
           onConfirm={() =>
-            remove.mutate(toRemove.id, {
+            removeAccount.mutate(toRemove.id, {
               onSuccess: () => {
-                showToast(`${accountLabel(toRemove)} is removed`);
+                showToast(`${accountLabel(toRemove)} removed`);
                 setToRemove(null);
               },
             })
           }
-          pending={remove.isPending}
-          error={remove.error}
+          pending={removeAccount.isPending}
+          error={removeAccount.error}
         >
-          {toRemove.credentialId === null ? 'The credential is deleted' : 'The shared credential stays for others'}, and
-          the agent’s calls to this provider are refused from now on.
+          {toRemove.credentialId === null ? 'Deletes the credential' : 'The shared credential stays for other agents'}.
+          The agent’s calls to this provider are rejected from now on.
         </ConfirmDialog>
       )}
     </Stack>

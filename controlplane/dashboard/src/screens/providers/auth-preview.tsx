@@ -1,4 +1,4 @@
-/** How a credential goes out to a provider, as it stands on the wire. */
+/** Shows how the gateway sends a credential to a provider. */
 import { Code } from '@mantine/core';
 
 interface AuthSettings {
@@ -9,7 +9,7 @@ interface AuthSettings {
 
 const KEY_PLACEHOLDER = '<API key>';
 
-/** What is added to each request; null: nothing. */
+/** The header or query that is added to each request; null: none. */
 function formatAuthLine({ authType, authName, authPrefix }: AuthSettings): string | null {
   switch (authType) {
     case 'bearer':
@@ -38,7 +38,7 @@ interface RequestPreviewProps extends AuthSettings {
   readonly baseUrl: string;
 }
 
-/** What an agent's call becomes. */
+/** Shows an agent's call and the request that the gateway makes from it. */
 export function RequestPreview({ slug, baseUrl, ...settings }: RequestPreviewProps) {
   const line = formatAuthLine(settings);
   const isQuery = settings.authType === 'query';

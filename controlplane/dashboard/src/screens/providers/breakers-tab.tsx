@@ -1,4 +1,7 @@
-/** Whether calls to providers pass: the organization's breaker of each address, which admins close or hold open. */
+/**
+ * The Breakers tab: the state of the organization's breaker for each provider address. Admins can close a breaker or
+ * hold it open.
+ */
 import { Code, Group, Text } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -15,15 +18,15 @@ const PAGE_SIZE = 50;
 const REFETCH_MS = 15_000;
 const HOLD_MINUTES = 60;
 const STATE_LABELS = {
-  CLOSED: { tone: 'good', text: 'closed: calls pass' },
-  HALF_OPEN: { tone: 'warn', text: 'half open: being tried' },
-  OPEN: { tone: 'bad', text: 'open: calls are refused' },
+  CLOSED: { tone: 'good', text: 'Closed (calls pass)' },
+  HALF_OPEN: { tone: 'warn', text: 'Recovering (half-open)' },
+  OPEN: { tone: 'bad', text: 'Open (calls blocked)' },
 } as const;
 const REASON_LABELS = {
-  error_rate: 'too many calls of your agents failed',
-  probe_failed: 'it still failed when it was tried',
-  connect: 'the gateway cannot connect to it',
-  held: 'held open by an admin, or by the operator',
+  error_rate: 'too many calls failed',
+  probe_failed: 'the recovery probe failed',
+  connect: 'the gateway cannot connect',
+  held: 'held open by an admin or the operator',
 } as const;
 
 interface BreakersTabProps {
@@ -42,7 +45,7 @@ export function BreakersTab({ page, onPage }: BreakersTabProps) {
   const query = { limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE };
   const queryClient = useQueryClient();
   const [toHoldOpen, setToHoldOpen] = useState<Omit<BreakerOverride, 'state'> | null>(null);
-  const circuits = useQuery({
+  const breakers = useQuery({
     queryKey: ['circuits', query],
     queryFn: () => api.get('/v1/circuits', { params: { query } }),
     refetchInterval: REFETCH_MS,
@@ -52,10 +55,10 @@ export function BreakersTab({ page, onPage }: BreakersTabProps) {
       api.put('/v1/circuits', {
         body: { providerSlug, origin, state, ...(state === 'OPEN' ? { holdMinutes: HOLD_MINUTES } : {}) },
       }),
-    onSuccess: (_answer, { displayName, state }) => {
+    onSuccess: (_response, { displayName, state }) => {
       setToHoldOpen(null);
       showToast(
-        state === 'OPEN' ? `Calls to ${displayName} are refused for an hour` : `Calls to ${displayName} pass again`,
+        state === 'OPEN' ? `Calls to ${displayName} are blocked for 1 hour` : `Breaker of ${displayName} closed`,
       );
       return queryClient.invalidateQueries({ queryKey: ['circuits'] });
     },
@@ -63,22 +66,22 @@ export function BreakersTab({ page, onPage }: BreakersTabProps) {
   return (
     <>
       <DataTable
-        label="Circuits"
-        query={circuits}
+        label="Breakers"
+        query={breakers}
         rows={(data) => data.circuits}
         rowKey={({ providerSlug, origin }) => `${providerSlug} ${origin}`}
         paging={({ total }) => ({ page, pageSize: PAGE_SIZE, total, onPage })}
         empty={
           <EmptyState
-            title="No circuit yet"
-            text="There is one for each address of a provider that your agents have an account with."
+            title="No breakers yet"
+            text="Each provider address that your agents have an account for gets a breaker."
           />
         }
         columns={[
           { header: 'Provider', cell: ({ displayName }) => displayName },
           { header: 'Address', cell: ({ origin }) => <Code className="acg-break">{origin}</Code> },
           {
-            header: 'State',
+            header: 'Status',
             cell: ({ state, reason }) => (
               <>
                 <StatusBadge tone={STATE_LABELS[state].tone}>{STATE_LABELS[state].text}</StatusBadge>
@@ -91,28 +94,28 @@ export function BreakersTab({ page, onPage }: BreakersTabProps) {
             ),
           },
           { header: 'Since', cell: ({ since }) => <RelativeTime at={since} never="always" /> },
-          { header: 'Tried again', cell: ({ nextProbeAt }) => <RelativeTime at={nextProbeAt} /> },
+          { header: 'Next probe', cell: ({ nextProbeAt }) => <RelativeTime at={nextProbeAt} /> },
           { header: 'Accounts', numeric: true, cell: ({ accounts }) => accounts },
           {
             header: 'Actions',
-            cell: (circuit) => (
+            cell: (breaker) => (
               <Group gap="xs" justify="flex-end" wrap="nowrap">
                 <RowActionButton
                   requiredRole="admin"
                   verb="Close"
-                  rowName={circuit.displayName}
-                  disabledReason={circuit.state === 'CLOSED' ? 'It is closed.' : null}
-                  loading={override.isPending && override.variables.origin === circuit.origin}
-                  onClick={() => override.mutate({ ...circuit, state: 'CLOSED' })}
+                  rowName={breaker.displayName}
+                  disabledReason={breaker.state === 'CLOSED' ? 'The breaker is already closed.' : null}
+                  loading={override.isPending && override.variables.origin === breaker.origin}
+                  onClick={() => override.mutate({ ...breaker, state: 'CLOSED' })}
                 />
                 <RowActionButton
                   requiredRole="admin"
                   verb="Hold open"
-                  rowName={circuit.displayName}
+                  rowName={breaker.displayName}
                   isDestructive
                   onClick={() => {
                     override.reset();
-                    setToHoldOpen(circuit);
+                    setToHoldOpen(breaker);
                   }}
                 />
               </Group>
@@ -123,15 +126,15 @@ export function BreakersTab({ page, onPage }: BreakersTabProps) {
       {toHoldOpen !== null && (
         <ConfirmDialog
           opened
-          title={`Hold the circuit of ${toHoldOpen.displayName} open?`}
-          action="Hold open for an hour"
+          title={`Hold breaker open: ${toHoldOpen.displayName}`}
+          action="Hold open for 1 hour"
           onConfirm={() => override.mutate({ ...toHoldOpen, state: 'OPEN' })}
           pending={override.isPending}
           error={override.error}
           onClose={() => setToHoldOpen(null)}
         >
-          Every call of this organization to {toHoldOpen.origin} is refused with 503 for an hour, or until you close it.
-          Other spans of time, up to a day, by the command line: acg circuits hold.
+          Every call of this organization to {toHoldOpen.origin} is rejected with 503 for 1 hour, or until you close the
+          breaker. For other durations, up to a day, use the CLI: acg circuits hold.
         </ConfirmDialog>
       )}
     </>

@@ -1,4 +1,4 @@
-/** All providers that there are: those of the organization, which can be changed, and the built-in ones. */
+/** The Catalogue tab: custom providers, which can be edited, and built-in ones. */
 import { Group, SimpleGrid, Skeleton, Stack, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
@@ -18,7 +18,7 @@ import { CustomProviderDialog } from './custom-provider-dialog.js';
 import { ProviderCard } from './provider-card.js';
 import { type CustomProvider, isCustomProvider } from './provider-types.js';
 
-/** Accounts too: other settings may have put their credentials out of use, or deleted them. */
+/** Refetches accounts, too: a changed or deleted provider may put their credentials out of use or delete them. */
 const refreshProvidersAndAccounts = (): void => {
   void queryClient.invalidateQueries({ queryKey: ['custom-providers'] });
   void invalidateAccounts();
@@ -28,12 +28,12 @@ export function CatalogueTab() {
   const providers = useProviders();
   const [edited, setEdited] = useFormDraft<CustomProvider | 'new' | null>('provider', null);
   const [toDelete, setToDelete] = useState<CustomProvider | null>(null);
-  const remove = useMutation({
+  const deleteProvider = useMutation({
     mutationFn: ({ id }: CustomProvider) => api.delete('/v1/custom-providers/{id}', { params: { path: { id } } }),
     onSuccess: (_, { displayName }) => {
       refreshProvidersAndAccounts();
       setToDelete(null);
-      showToast(`${displayName} is deleted`);
+      showToast(`${displayName} deleted`);
     },
   });
   if (providers.data === undefined) {
@@ -55,15 +55,15 @@ export function CatalogueTab() {
   );
   return (
     <Stack gap="lg">
-      <Stack gap="md" component="section" aria-label="Your own">
+      <Stack gap="md" component="section" aria-label="Custom">
         <Group justify="space-between">
-          <Title order={2}>Your own</Title>
+          <Title order={2}>Custom</Title>
           {own.length > 0 && button}
         </Group>
         {own.length === 0 && (
           <EmptyState
-            title="None yet"
-            text="Any HTTP service can be a provider: say where it is and how its credential is sent."
+            title="No custom providers yet"
+            text="Add any HTTP service with its base URL and the way its credential is sent."
             action={button}
           />
         )}
@@ -86,7 +86,7 @@ export function CatalogueTab() {
                     rowName={provider.displayName}
                     isDestructive
                     onClick={() => {
-                      remove.reset();
+                      deleteProvider.reset();
                       setToDelete(provider);
                     }}
                   />
@@ -96,8 +96,8 @@ export function CatalogueTab() {
           ))}
         </SimpleGrid>
       </Stack>
-      <Stack gap="md" component="section" aria-label="Built in">
-        <Title order={2}>Built in</Title>
+      <Stack gap="md" component="section" aria-label="Built-in">
+        <Title order={2}>Built-in</Title>
         <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} spacing="md">
           {providers.data
             .filter(({ builtIn }) => builtIn)
@@ -113,7 +113,7 @@ export function CatalogueTab() {
           onSaved={(name) => {
             refreshProvidersAndAccounts();
             setEdited(null);
-            showToast(`${name} is saved`);
+            showToast(`${name} saved`);
           }}
         />
       )}
@@ -124,11 +124,11 @@ export function CatalogueTab() {
           title="Delete provider"
           action="Delete provider"
           requiredText={toDelete.slug}
-          onConfirm={() => remove.mutate(toDelete)}
-          pending={remove.isPending}
-          error={remove.error}
+          onConfirm={() => deleteProvider.mutate(toDelete)}
+          pending={deleteProvider.isPending}
+          error={deleteProvider.error}
         >
-          The credentials that are stored for it are deleted too, and agents’ calls to it are refused from now on.
+          Deletes the credentials stored for it, too. Agents’ calls to it are rejected from now on.
         </ConfirmDialog>
       )}
     </Stack>

@@ -1,4 +1,4 @@
-/** Adds a provider of the organization, or changes it, and shows how its credential will be sent. */
+/** Creates or edits a custom provider, with a preview of how its credential is sent. */
 import { NativeSelect, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
@@ -11,16 +11,16 @@ import type { CustomProvider } from './provider-types.js';
 
 const AUTH_TYPES = [
   { value: 'bearer', label: 'Bearer token' },
-  { value: 'header', label: 'Header of your choice' },
+  { value: 'header', label: 'Custom header' },
   { value: 'basic', label: 'User name and password' },
   { value: 'query', label: 'Query parameter' },
   { value: 'none', label: 'None' },
 ] as const;
 type AuthType = (typeof AUTH_TYPES)[number]['value'];
 const USAGE_FORMATS = [
-  { value: '', label: 'Only count calls' },
-  { value: 'openai', label: 'As OpenAI' },
-  { value: 'anthropic', label: 'As Anthropic' },
+  { value: '', label: 'Calls only' },
+  { value: 'openai', label: 'OpenAI format' },
+  { value: 'anthropic', label: 'Anthropic format' },
 ] as const;
 type UsageFormat = (typeof USAGE_FORMATS)[number]['value'];
 
@@ -28,13 +28,13 @@ const LABELS = {
   displayName: 'Name',
   slug: 'Slug',
   baseUrl: 'Base URL',
-  authType: 'How the credential is sent',
-  authPrefix: 'What stands before the key',
-  usageFormat: 'How tokens are counted',
+  authType: 'Authentication',
+  authPrefix: 'Prefix',
+  usageFormat: 'Usage format',
 };
 
 interface CustomProviderDialogProps {
-  /** Null: a new one. */
+  /** Null: a new provider. */
   readonly provider: CustomProvider | null;
   readonly onClose: () => void;
   readonly onSaved: (name: string) => void;
@@ -72,7 +72,7 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
   });
   const problem = formErrors(save.error, {
     ...LABELS,
-    authName: authType === 'header' ? 'Name of the header' : 'Name of the parameter',
+    authName: authType === 'header' ? 'Header name' : 'Parameter name',
   });
   return (
     <FormDialog
@@ -88,7 +88,7 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
       <TextInput
         label="Slug"
         error={problem.fieldError('slug')}
-        description={provider === null ? 'Its place in the agents’ address: a-z, 0-9 and -.' : 'It stays as it is.'}
+        description={provider === null ? 'Part of the URL that agents call: a-z, 0-9 and -.' : 'Cannot be changed.'}
         required
         minLength={2}
         maxLength={40}
@@ -101,7 +101,7 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
       <TextInput
         label="Base URL"
         error={problem.fieldError('baseUrl')}
-        description={provider === null ? undefined : 'Another host: its accounts need their credentials again.'}
+        description={provider === null ? undefined : 'If the host changes, all accounts need their credentials again.'}
         placeholder="https://api.example.com/v1"
         type="url"
         required
@@ -110,7 +110,7 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
         onChange={(event) => setBaseUrl(event.currentTarget.value.trim())}
       />
       <NativeSelect
-        label="Credential is sent as"
+        label="Authentication"
         error={problem.fieldError('authType')}
         data={[...AUTH_TYPES]}
         value={authType}
@@ -118,7 +118,7 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
       />
       {hasAuthName && (
         <TextInput
-          label={authType === 'header' ? 'Name of the header' : 'Name of the parameter'}
+          label={authType === 'header' ? 'Header name' : 'Parameter name'}
           error={problem.fieldError('authName')}
           placeholder={authType === 'header' ? 'X-Api-Token' : 'api_key'}
           required
@@ -130,9 +130,9 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
       )}
       {authType === 'header' && (
         <TextInput
-          label="Stands before the key (optional)"
+          label="Prefix (optional)"
           error={problem.fieldError('authPrefix')}
-          description="As it is, with its space."
+          description="Sent before the key exactly as entered, including spaces."
           placeholder="Token "
           maxLength={64}
           autoComplete="off"
@@ -141,7 +141,7 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
         />
       )}
       <NativeSelect
-        label="Tokens are counted"
+        label="Usage format"
         error={problem.fieldError('usageFormat')}
         data={[...USAGE_FORMATS]}
         value={format}

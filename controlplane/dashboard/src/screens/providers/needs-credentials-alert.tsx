@@ -1,4 +1,4 @@
-/** Accounts that do not work until somebody sets their credentials again; nothing when there are none. */
+/** Alert for accounts whose credentials must be entered again; renders nothing if there are none. */
 import { Alert, Anchor, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
@@ -17,11 +17,11 @@ export function NeedsCredentialsAlert() {
   return (
     <>
       {total > 0 && (
-        <Alert color="yellow" variant="light" title={`Needs credentials: ${formatCount(total)}`}>
+        <Alert color="yellow" variant="light" title={`Accounts that need a credential: ${formatCount(total)}`}>
           <Stack gap="sm">
             <Text size="sm">
-              The provider refused what is stored, or its settings changed. Calls are refused until the credential is
-              set again.
+              The provider rejected the stored credential, or the provider’s settings changed. Calls are rejected until
+              you enter a new credential.
             </Text>
             {accounts.data?.accounts.map((account) => (
               <Group key={account.id} justify="space-between" gap="sm">
@@ -40,10 +40,10 @@ export function NeedsCredentialsAlert() {
                 <RoleGuardedButton
                   requiredRole="admin"
                   size="xs"
-                  aria-label={`Set credential of ${account.agentName} at ${nameOf(account.providerSlug)}`}
+                  aria-label={`Enter credential of ${account.agentName} at ${nameOf(account.providerSlug)}`}
                   onClick={() => setRotated(account)}
                 >
-                  Set credential
+                  Enter credential
                 </RoleGuardedButton>
               </Group>
             ))}
@@ -55,7 +55,7 @@ export function NeedsCredentialsAlert() {
                 c="inherit"
                 underline="always"
               >
-                Show all {formatCount(total)}
+                View all {formatCount(total)}
               </Anchor>
             )}
           </Stack>

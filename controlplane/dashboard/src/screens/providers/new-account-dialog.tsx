@@ -1,4 +1,4 @@
-/** Lets an agent call a provider: with a credential of its own, or with one that agents share. */
+/** Creates an account: lets an agent call a provider with its own or a shared credential. */
 import { NativeSelect, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useFormDraft } from '../../api/form-drafts.js';
@@ -49,7 +49,7 @@ export function NewAccountDialog({ onClose, onAdded }: NewAccountDialogProps) {
     >
       <AgentSelect
         label="Agent"
-        placeholder="Which agent will call"
+        placeholder="Search by name"
         value={agentId}
         error={problem.fieldError('agentId') ?? problem.fieldError('agent')}
         onChange={setAgentId}
@@ -68,7 +68,7 @@ export function NewAccountDialog({ onClose, onAdded }: NewAccountDialogProps) {
         <NativeSelect
           label="Credential"
           data={[
-            { value: OWN_CREDENTIAL, label: 'Its own, entered here' },
+            { value: OWN_CREDENTIAL, label: 'Own credential, entered here' },
             ...shared.map(({ id, name }) => ({ value: id, label: `Shared: ${name}` })),
           ]}
           error={problem.fieldError('credentialId')}
@@ -80,7 +80,7 @@ export function NewAccountDialog({ onClose, onAdded }: NewAccountDialogProps) {
         <CredentialFields fields={fields} values={credentials} onChange={setCredentials} problem={problem} />
       ) : (
         <Text size="sm" c="dimmed">
-          It is stored already; one rotation of it is one for all agents that use it.
+          Already stored. Rotating it applies to all agents that use it.
         </Text>
       )}
     </FormDialog>

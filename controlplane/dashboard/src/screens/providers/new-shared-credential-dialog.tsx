@@ -1,4 +1,4 @@
-/** Stores a credential that many agents will use. */
+/** Stores a credential for several agents. */
 import { NativeSelect } from '@mantine/core';
 import { useState } from 'react';
 import { useFormDraft } from '../../api/form-drafts.js';
@@ -10,7 +10,7 @@ import { useProjects, useProviders } from '../../resources/agents.js';
 import { type SharedCredential, useCreateSharedCredential } from '../../resources/shared-credentials.js';
 import { ProviderSelect } from './provider-select.js';
 
-const LABELS = { name: 'Name', providerSlug: 'Provider', projectId: 'For the agents of' };
+const LABELS = { name: 'Name', providerSlug: 'Provider', projectId: 'Available to' };
 
 interface NewSharedCredentialDialogProps {
   readonly onClose: () => void;
@@ -43,7 +43,7 @@ export function NewSharedCredentialDialog({ onClose, onAdded }: NewSharedCredent
       onClose={onClose}
     >
       <NameInput
-        description="For you, to tell it from others."
+        description="A name to recognize it by."
         placeholder="OpenAI, production"
         withAsterisk={false}
         error={problem.fieldError('name')}
@@ -61,10 +61,10 @@ export function NewSharedCredentialDialog({ onClose, onAdded }: NewSharedCredent
       />
       <CredentialFields fields={fields} values={credentials} onChange={setCredentials} problem={problem} />
       <NativeSelect
-        label="For the agents of"
-        description="What only one project may use goes with that project."
+        label="Available to"
+        description="A credential of one project is deleted with that project."
         data={[
-          { value: '', label: 'the whole organization' },
+          { value: '', label: 'All agents of the organization' },
           ...(projects.data ?? []).map((project) => ({ value: project.id, label: project.name })),
         ]}
         error={problem.fieldError('projectId')}

@@ -1,17 +1,18 @@
-/** What calls cost, and where each price comes from. */
+/** The Prices tab: prices of calls and their sources. */
 import { Code, Group, NativeSelect, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { SearchInput } from '../../components/forms/search-input.js';
 import { DataTable } from '../../components/tables/data-table.js';
+import { providerLabel } from '../../messages/provider-labels.js';
 
 const PAGE_SIZE = 50;
 const PRICE_SOURCES = {
   file: 'Price file',
-  built_in: 'Built in',
+  built_in: 'Built-in',
   library: 'Price library',
-  fallback: 'Not known: the dearest price',
+  fallback: 'Unknown model: highest price',
 } as const;
 type PriceSource = keyof typeof PRICE_SOURCES;
 
@@ -37,7 +38,7 @@ export function PricesTab({ values, onChange }: PricesTabProps) {
   return (
     <>
       <Text size="sm" c="dimmed" mb="md">
-        US dollars per million tokens. Who runs the gateway corrects prices in the price file.
+        US dollars per million tokens. The operator can correct prices in the price file.
       </Text>
       <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
         <SearchInput
@@ -51,7 +52,7 @@ export function PricesTab({ values, onChange }: PricesTabProps) {
           value={source}
           onChange={(event) => onChange({ source: event.currentTarget.value, page: 1 })}
           data={[
-            { value: '', label: 'Every source' },
+            { value: '', label: 'Any source' },
             ...Object.entries(PRICE_SOURCES).map(([value, label]) => ({ value, label })),
           ]}
         />
@@ -63,13 +64,16 @@ export function PricesTab({ values, onChange }: PricesTabProps) {
         rowKey={({ provider, model }) => `${provider} ${model ?? ''}`}
         paging={({ total }) => ({ page, pageSize: PAGE_SIZE, total, onPage: (next) => onChange({ page: next }) })}
         empty={
-          <EmptyState title="No price" text="No model matches. A model that is not known costs the dearest price." />
+          <EmptyState
+            title="No prices"
+            text="No model matches. Unknown models are billed at the provider’s highest price."
+          />
         }
         columns={[
-          { header: 'Provider', cell: ({ provider }) => provider },
+          { header: 'Provider', cell: ({ provider }) => providerLabel(provider) },
           {
             header: 'Model',
-            cell: ({ model }) => (model === null ? 'Each request' : <Code className="acg-break">{model}</Code>),
+            cell: ({ model }) => (model === null ? 'Every request' : <Code className="acg-break">{model}</Code>),
           },
           { header: 'Input', numeric: true, cell: ({ prices }) => formatPrice(prices.inputPerMTok) },
           { header: 'Cached', numeric: true, cell: ({ prices }) => formatPrice(prices.cachedInputPerMTok) },

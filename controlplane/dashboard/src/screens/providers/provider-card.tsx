@@ -1,4 +1,4 @@
-/** One provider: where it is, how agents call it, and what its accounts need. */
+/** A card of a provider: its address, its path on the gateway and its credential fields. */
 import { Card, Code, Group, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { AuthPreview } from './auth-preview.js';
@@ -21,17 +21,19 @@ export function ProviderCard({ provider, actions }: ProviderCardProps) {
         {actions}
       </Group>
       <Stack gap={6}>
-        <DetailRow name="Address">{baseUrl ?? 'each account has its own'}</DetailRow>
+        <DetailRow name="Address">{baseUrl ?? 'set per account'}</DetailRow>
         <DetailRow name="Agents call">
           <Code className="acg-break">/v1/proxy/{slug}/…</Code>
         </DetailRow>
-        <DetailRow name="Needs">{needed.length === 0 ? 'nothing' : needed.join(', ')}</DetailRow>
-        <DetailRow name="Is sent">
+        <DetailRow name="Credential fields">{needed.length === 0 ? 'none' : needed.join(', ')}</DetailRow>
+        <DetailRow name="Authentication">
           <AuthPreview {...provider} />
         </DetailRow>
         {sensitivePaths.length > 0 && (
-          <DetailRow name="Refused unless an account allows it">
-            {sensitivePaths.length === 1 ? 'one kind of call' : `${sensitivePaths.length} kinds of calls`}
+          <DetailRow name="Rejected unless the account allows them">
+            {sensitivePaths.length === 1
+              ? '1 kind of sensitive call'
+              : `${sensitivePaths.length} kinds of sensitive calls`}
           </DetailRow>
         )}
       </Stack>

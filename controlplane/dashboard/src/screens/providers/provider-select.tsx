@@ -1,4 +1,4 @@
-/** One of all providers that there are. */
+/** Selects one of all providers. */
 import { Select } from '@mantine/core';
 import { useProviders } from '../../resources/agents.js';
 

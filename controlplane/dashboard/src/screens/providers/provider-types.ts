@@ -2,7 +2,7 @@ import type { useProviders } from '../../resources/agents.js';
 
 export type Provider = NonNullable<ReturnType<typeof useProviders>['data']>[number];
 
-/** One that the organization made. */
+/** A provider that the organization created. */
 export type CustomProvider = Provider & { readonly id: string };
 
 export const isCustomProvider = (provider: Provider): provider is CustomProvider => provider.id !== null;

@@ -1,4 +1,4 @@
-/** What agents may call, with which credentials, and whether it answers. */
+/** The Providers page: accounts, shared credentials, catalogue, breakers and prices. */
 import { Stack, Tabs } from '@mantine/core';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
@@ -15,10 +15,7 @@ export function ProvidersPage() {
   const { values, set, clear } = useUrlState(DEFAULTS);
   return (
     <>
-      <PageHeader
-        title="Providers"
-        description="The gateway calls them with credentials that agents never see. One agent’s, or shared by many."
-      />
+      <PageHeader title="Providers" description="The gateway calls providers with credentials that agents never see." />
       <Tabs
         value={values.tab}
         onChange={(tab) =>
@@ -30,7 +27,7 @@ export function ProvidersPage() {
           <Tabs.Tab value="accounts">Accounts</Tabs.Tab>
           <Tabs.Tab value="shared">Shared credentials</Tabs.Tab>
           <Tabs.Tab value="catalogue">Catalogue</Tabs.Tab>
-          <Tabs.Tab value="circuits">Circuits</Tabs.Tab>
+          <Tabs.Tab value="circuits">Breakers</Tabs.Tab>
           <Tabs.Tab value="prices">Prices</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="accounts">

@@ -1,4 +1,4 @@
-/** Asks for a credential in the place of another; the provider is asked first whether it takes it. */
+/** Asks for a new credential and tests it with the provider before it replaces the stored one. */
 import { Text } from '@mantine/core';
 import type { UseMutationResult } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -11,7 +11,7 @@ import type { CredentialInput } from '../../resources/provider-accounts.js';
 
 interface ReplaceCredentialDialogProps {
   readonly title: string;
-  /** What it means for whom. */
+  /** The effect of the replacement. */
   readonly text: string;
   readonly providerSlug: string;
   readonly replace: UseMutationResult<unknown, Error, CredentialInput>;

@@ -1,4 +1,4 @@
-/** Sets an account's credential anew; one that it shares, for all that share it. */
+/** Rotates the credential of an account; a shared credential changes for all its accounts. */
 import { showToast } from '../../components/feedback/toast.js';
 import { useRotateAccount } from '../../resources/provider-accounts.js';
 import { useSharedCredential } from '../../resources/shared-credentials.js';
@@ -23,12 +23,12 @@ function RotateOwnCredentialDialog({ account, onClose }: RotateAccountDialogProp
   return (
     <ReplaceCredentialDialog
       title={`New credential at ${nameOf(providerSlug)}`}
-      text={`${agentName} goes on with the same token. The old credential is then gone from the gateway; end it with the provider too.`}
+      text={`${agentName} keeps its gateway token. The previous credential is deleted from the gateway. Revoke it at the provider, too.`}
       providerSlug={providerSlug}
       replace={useRotateAccount(id)}
       onClose={onClose}
       onReplaced={() => {
-        showToast(`${agentName} calls with the new credential from now on`);
+        showToast(`${agentName} now uses the new credential`);
         onClose();
       }}
     />

@@ -1,4 +1,4 @@
-/** Sets a shared credential anew, for all agents that use it. */
+/** Rotates a shared credential for all agents that use it. */
 
 import { showToast } from '../../components/feedback/toast.js';
 import { formatCount } from '../../format/format.js';
@@ -20,14 +20,14 @@ export function RotateSharedCredentialDialog({ credential, onClose }: RotateShar
       title={`Rotate ${name}`}
       text={
         accounts === 0
-          ? 'No agent uses it yet. The old credential is then gone from the gateway; end it with the provider too.'
-          : `${formatAgentCount(accounts)} ${accounts === 1 ? 'calls' : 'call'} with the new one as soon as it is stored. The old one is then gone from the gateway; end it with the provider too.`
+          ? 'No agent uses it yet. The previous credential is deleted from the gateway. Revoke it at the provider, too.'
+          : `${formatAgentCount(accounts)} ${accounts === 1 ? 'uses' : 'use'} the new credential as soon as it is stored. The previous one is deleted from the gateway. Revoke it at the provider, too.`
       }
       providerSlug={providerSlug}
       replace={useRotateSharedCredential(id)}
       onClose={onClose}
       onReplaced={() => {
-        showToast(`${name} is rotated for ${formatAgentCount(accounts)}`);
+        showToast(`${name} rotated for ${formatAgentCount(accounts)}`);
         onClose();
       }}
     />

@@ -1,4 +1,4 @@
-/** Which agents use a shared credential; more of them, or fewer. */
+/** A drawer with the agents that use a shared credential; agents can be added and removed. */
 import { Anchor, Drawer, Group, Pagination, Skeleton, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { Link } from 'wouter';
@@ -21,7 +21,7 @@ const PAGE_SIZE = 20;
 const LABELS = { agent: 'Agent', agentId: 'Agent', credentialId: 'Agent' };
 
 interface SharedCredentialDrawerProps {
-  /** Empty: closed. */
+  /** Id of the credential; empty: closed. */
   readonly id: string;
   readonly onClose: () => void;
 }
@@ -37,9 +37,9 @@ export function SharedCredentialDrawer({ id, onClose }: SharedCredentialDrawerPr
       {credential !== undefined && (
         <Stack gap="lg">
           <Text size="sm" c="dimmed">
-            Of {nameOf(credential.providerSlug)}
-            {credential.projectId === null ? ', for all agents' : ', for the agents of one project'}. Agents never see
-            it; a rotation counts for all at once.
+            Provider: {nameOf(credential.providerSlug)}
+            {credential.projectId === null ? ', available to all agents' : ', available to one project'}. Agents never
+            see it. A rotation applies to all agents at once.
           </Text>
           <ShareWithAgentForm credential={credential} />
           <AgentsUsingCredential credential={credential} />
@@ -61,7 +61,7 @@ function ShareWithAgentForm({ credential }: { readonly credential: SharedCredent
         share.mutate(body, {
           onSuccess: () => {
             setAgentId('');
-            showToast('The agent calls with it from now on');
+            showToast('The agent now uses this credential');
           },
         });
       }}
@@ -82,7 +82,7 @@ function ShareWithAgentForm({ credential }: { readonly credential: SharedCredent
           requiredRole="admin"
           type="submit"
           loading={share.isPending}
-          disabledReason={agentId === '' ? 'Choose an agent first.' : null}
+          disabledReason={agentId === '' ? 'Select an agent first.' : null}
         >
           Share
         </RoleGuardedButton>
@@ -94,7 +94,7 @@ function ShareWithAgentForm({ credential }: { readonly credential: SharedCredent
 function AgentsUsingCredential({ credential }: { readonly credential: SharedCredential }) {
   const [page, setPage] = useState(1);
   const users = useAccountList({ credentialId: credential.id, limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE });
-  const remove = useRemoveAccount();
+  const removeAccount = useRemoveAccount();
   if (users.data === undefined) {
     return users.error === null ? <Skeleton h={120} /> : <ErrorAlert error={users.error} onRetry={users.refetch} />;
   }
@@ -102,7 +102,7 @@ function AgentsUsingCredential({ credential }: { readonly credential: SharedCred
   return (
     <Stack gap="sm" component="section" aria-label="Used by">
       <Text size="sm" fw={600}>
-        {total === 0 ? 'No agent uses it yet' : `Used by ${formatCount(total)} ${total === 1 ? 'agent' : 'agents'}`}
+        {total === 0 ? 'Not used by any agent' : `Used by ${formatCount(total)} ${total === 1 ? 'agent' : 'agents'}`}
       </Text>
       <ul className="acg-plain-list">
         {accounts.map(({ id, agentId, agentName }) => (
@@ -121,16 +121,16 @@ function AgentsUsingCredential({ credential }: { readonly credential: SharedCred
               size="xs"
               variant="subtle"
               color="red"
-              aria-label={`Take away from ${agentName}`}
-              loading={remove.isPending && remove.variables === id}
+              aria-label={`Remove from ${agentName}`}
+              loading={removeAccount.isPending && removeAccount.variables === id}
               onClick={() =>
-                remove.mutate(id, {
-                  onSuccess: () => showToast(`${agentName} does not use it any more`),
+                removeAccount.mutate(id, {
+                  onSuccess: () => showToast(`${agentName} no longer uses this credential`),
                   onError: showErrorToast,
                 })
               }
             >
-              Take away
+              Remove
             </RoleGuardedButton>
           </Group>
         ))}

@@ -1,4 +1,4 @@
-/** Credentials that are stored once for the accounts of many agents. */
+/** The Shared credentials tab: credentials stored once for many agents. */
 import { Group, Stack, Text } from '@mantine/core';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
@@ -29,7 +29,7 @@ const PAGE_SIZE = 50;
 interface SharedCredentialsTabProps {
   readonly page: number;
   readonly onPage: (page: number) => void;
-  /** The one whose agents are shown; empty: none. */
+  /** Id of the credential in the drawer; empty: none. */
   readonly opened: string;
   readonly onOpen: (id: string) => void;
 }
@@ -39,12 +39,12 @@ export function SharedCredentialsTab({ page, onPage, opened, onOpen }: SharedCre
   const projects = useProjects();
   const nameOf = useProviderName();
   const test = useTestSharedCredential();
-  const remove = useDeleteSharedCredential();
+  const deleteCredential = useDeleteSharedCredential();
   const [adding, setAdding] = useFormDraft('new shared', false);
   const [toRotate, setToRotate] = useState<SharedCredential | null>(null);
   const [toDelete, setToDelete] = useState<SharedCredential | null>(null);
   const projectName = (id: string | null): string =>
-    id === null ? 'all' : (projects.data?.find((project) => project.id === id)?.name ?? 'one project');
+    id === null ? 'All projects' : (projects.data?.find((project) => project.id === id)?.name ?? 'One project');
   const add = (
     <RoleGuardedButton
       requiredRole="admin"
@@ -58,7 +58,7 @@ export function SharedCredentialsTab({ page, onPage, opened, onOpen }: SharedCre
     <Stack gap="md">
       <Group justify="space-between" gap="sm">
         <Text size="sm" c="dimmed" maw={560}>
-          Stored once, used by many agents, rotated for all of them at once.
+          Stored once, used by many agents, and rotated for all of them at once.
         </Text>
         {(credentials.data?.total ?? 0) > 0 && add}
       </Group>
@@ -71,8 +71,8 @@ export function SharedCredentialsTab({ page, onPage, opened, onOpen }: SharedCre
         paging={({ total }) => ({ page, pageSize: PAGE_SIZE, total, onPage })}
         empty={
           <EmptyState
-            title="Nothing is shared yet"
-            text="Store a provider’s credential here once, then let as many agents as you like call with it."
+            title="No shared credentials yet"
+            text="Store a provider credential once and use it for any number of agents."
             action={add}
           />
         }
@@ -85,12 +85,12 @@ export function SharedCredentialsTab({ page, onPage, opened, onOpen }: SharedCre
               status === 'active' ? (
                 <StatusBadge tone="good">stored</StatusBadge>
               ) : (
-                <StatusBadge tone="bad">needs to be set again</StatusBadge>
+                <StatusBadge tone="bad">must be entered again</StatusBadge>
               ),
           },
           { header: 'Used by', cell: ({ accounts }) => formatAgentCount(accounts) },
           { header: 'Projects', cell: ({ projectId }) => projectName(projectId), wideOnly: true },
-          { header: 'Rotated', cell: ({ rotatedAt }) => <RelativeTime at={rotatedAt} never="never" />, wideOnly: true },
+          { header: 'Rotated', cell: ({ rotatedAt }) => <RelativeTime at={rotatedAt} never="Never" />, wideOnly: true },
           {
             header: 'Actions',
             cell: (credential) => (
@@ -113,9 +113,11 @@ export function SharedCredentialsTab({ page, onPage, opened, onOpen }: SharedCre
                   verb="Delete"
                   rowName={credential.name}
                   isDestructive
-                  disabledReason={credential.accounts === 0 ? null : 'Agents use it: take it from them first.'}
+                  disabledReason={
+                    credential.accounts === 0 ? null : 'Agents use this credential. Remove it from them first.'
+                  }
                   onClick={() => {
-                    remove.reset();
+                    deleteCredential.reset();
                     setToDelete(credential);
                   }}
                 />
@@ -130,7 +132,7 @@ export function SharedCredentialsTab({ page, onPage, opened, onOpen }: SharedCre
           onClose={() => setAdding(false)}
           onAdded={({ id, name }) => {
             setAdding(false);
-            showToast(`${name} is stored`);
+            showToast(`${name} stored`);
             onOpen(id);
           }}
         />
@@ -143,17 +145,17 @@ export function SharedCredentialsTab({ page, onPage, opened, onOpen }: SharedCre
           title={`Delete ${toDelete.name}`}
           action="Delete credential"
           onConfirm={() =>
-            remove.mutate(toDelete.id, {
+            deleteCredential.mutate(toDelete.id, {
               onSuccess: () => {
-                showToast(`${toDelete.name} is deleted`);
+                showToast(`${toDelete.name} deleted`);
                 setToDelete(null);
               },
             })
           }
-          pending={remove.isPending}
-          error={remove.error}
+          pending={deleteCredential.isPending}
+          error={deleteCredential.error}
         >
-          It is gone from the gateway; end it with the provider too.
+          Deletes the credential from the gateway. Revoke it at the provider, too.
         </ConfirmDialog>
       )}
     </Stack>

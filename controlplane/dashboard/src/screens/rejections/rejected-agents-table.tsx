@@ -1,4 +1,4 @@
-/** Whose calls were refused, with the limits that are theirs. */
+/** Agents with the most rejections, with their limits. */
 import { RATE_LIMITS, type RateLimit } from '@acg/base/limits';
 import { Anchor, Group } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
@@ -32,7 +32,7 @@ export function RejectedAgentsTable({ range, onChoose }: RejectedAgentsTableProp
   });
   return (
     <DataTable
-      label="Agents refused most"
+      label="Agents with the most rejections"
       query={agents}
       rows={(data) => data.agents.filter(({ rejectedRequests }) => rejectedRequests > 0)}
       rowKey={({ id }) => id}
@@ -52,8 +52,8 @@ export function RejectedAgentsTable({ range, onChoose }: RejectedAgentsTableProp
             </Anchor>
           ),
         },
-        { header: 'Refused', numeric: true, cell: ({ rejectedRequests }) => formatCount(rejectedRequests) },
-        { header: 'Let through', numeric: true, cell: ({ requests }) => formatCount(requests) },
+        { header: 'Rejected', numeric: true, cell: ({ rejectedRequests }) => formatCount(rejectedRequests) },
+        { header: 'Forwarded', numeric: true, cell: ({ requests }) => formatCount(requests) },
         ...LISTED_RATE_LIMITS.map(({ label, field }) => ({
           header: label.replace('Requests per', 'Per'),
           numeric: true,
@@ -67,7 +67,7 @@ export function RejectedAgentsTable({ range, onChoose }: RejectedAgentsTableProp
           ),
         },
         {
-          header: 'Change',
+          header: 'Settings',
           cell: ({ id, name }) => (
             <Group gap="sm" wrap="nowrap">
               <Anchor component={Link} href={`/agents/${id}?tab=limits`} size="sm" aria-label={`Limits of ${name}`}>
@@ -85,7 +85,7 @@ export function RejectedAgentsTable({ range, onChoose }: RejectedAgentsTableProp
           ),
         },
       ]}
-      empty={<EmptyState title="No agent was refused" />}
+      empty={<EmptyState title="No agent had rejections" />}
     />
   );
 }

@@ -1,4 +1,4 @@
-/** What a reason means, what to do about it, and the way there. */
+/** Explains a rejection reason and links to the page that resolves it. */
 import { LIMITS, rejectionReason } from '@acg/base/limits';
 import { Anchor, Text } from '@mantine/core';
 import { Link } from 'wouter';
@@ -6,13 +6,13 @@ import { rejectionAdvice } from '../../messages/rejection-advice.js';
 
 interface AdviceLink {
   readonly label: string;
-  /** The tab of the agent's page, or an address of its own. */
+  /** A query of the agent's page, or an absolute path. */
   readonly to: string;
 }
 
-const LIMITS_LINK: AdviceLink = { label: 'Its limits', to: '?tab=limits' };
-const PROVIDERS_LINK: AdviceLink = { label: 'Its providers', to: '?tab=providers' };
-const AGENT_LINK: AdviceLink = { label: 'Its page', to: '' };
+const LIMITS_LINK: AdviceLink = { label: 'Agent limits', to: '?tab=limits' };
+const PROVIDERS_LINK: AdviceLink = { label: 'Agent providers', to: '?tab=providers' };
+const AGENT_LINK: AdviceLink = { label: 'Agent page', to: '' };
 
 const LINK_BY_LIMIT_SCOPE = {
   agent_provider: LIMITS_LINK,
@@ -31,35 +31,35 @@ const LINK_BY_REASON: Readonly<Record<string, AdviceLink>> = {
   ...Object.fromEntries(LIMITS.map((row) => [rejectionReason(row), LINK_BY_LIMIT_SCOPE[row.scope]])),
   budget_never_fits: LIMITS_LINK,
   budget_in_flight: LIMITS_LINK,
-  unauthorized: { label: 'Keys', to: '/keys' },
-  agent_out_of_scope: { label: 'Keys', to: '/keys' },
+  unauthorized: { label: 'Gateway tokens', to: '/keys' },
+  agent_out_of_scope: { label: 'Gateway tokens', to: '/keys' },
 };
 
 interface RejectionAdviceCellProps {
   readonly reason: string;
-  /** Null: of all agents. */
+  /** Null: all agents. */
   readonly agentId: string | null;
 }
 
 export function RejectionAdviceCell({ reason, agentId }: RejectionAdviceCellProps) {
-  const { cause: what, remedy: todo } = rejectionAdvice(reason);
-  const way = LINK_BY_REASON[reason];
-  const isAbsolutePath = way?.to.startsWith('/') === true;
+  const { cause, remedy } = rejectionAdvice(reason);
+  const link = LINK_BY_REASON[reason];
+  const isAbsolutePath = link?.to.startsWith('/') === true;
   return (
     <>
       <Text size="sm" span display="block">
-        {what}
+        {cause}
       </Text>
       <Text size="sm" c="dimmed" span display="block">
-        {todo}{' '}
-        {way !== undefined && (isAbsolutePath || agentId !== null) && (
+        {remedy}{' '}
+        {link !== undefined && (isAbsolutePath || agentId !== null) && (
           <Anchor
             component={Link}
-            href={isAbsolutePath ? way.to : `/agents/${agentId}${way.to}`}
+            href={isAbsolutePath ? link.to : `/agents/${agentId}${link.to}`}
             inherit
             underline="always"
           >
-            {way.label}
+            {link.label}
           </Anchor>
         )}
       </Text>

@@ -1,4 +1,4 @@
-/** Calls that the gateway did not let through: why, whose, and what to do about it. */
+/** The Rejections page: calls that the gateway rejected, by reason and by agent. */
 import { Button, Group, Stack, Text, Title } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
@@ -17,7 +17,7 @@ import { RejectedAgentsTable } from './rejected-agents-table.js';
 import { RejectionAdviceCell } from './rejection-advice-cell.js';
 
 const DEFAULTS = { ...TIME_RANGE_DEFAULTS, agent: '' };
-/** Refusals are counted every few seconds. */
+/** Rejections are counted every few seconds. */
 const REFETCH_MS = 5_000;
 
 export function RejectionsPage() {
@@ -33,8 +33,8 @@ export function RejectionsPage() {
   return (
     <>
       <PageHeader
-        title="Refusals"
-        description="Calls that the gateway did not let through, counted within some five seconds; they cost nothing and are not under Calls. A token that nobody issued belongs to no organization: calls with one are not counted here."
+        title="Rejections"
+        description="Calls that the gateway rejected, counted within about five seconds. They cost nothing and are not listed under Calls. Calls with an unknown token belong to no organization and are not counted."
       />
       <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
         <AgentSelect
@@ -53,7 +53,7 @@ export function RejectionsPage() {
       </Group>
       <Stack gap="lg">
         <DataTable
-          label="Refusals by reason"
+          label="Rejections by reason"
           query={rejections}
           rows={(data) => data.refusals}
           rowKey={({ reason }) => reason}
@@ -68,7 +68,7 @@ export function RejectionsPage() {
                 </Text>
               ),
             },
-            { header: 'Refused', numeric: true, cell: (row) => formatCount(row.count) },
+            { header: 'Rejected', numeric: true, cell: (row) => formatCount(row.count) },
             {
               header: 'What to do',
               cell: ({ reason }) => (
@@ -76,13 +76,13 @@ export function RejectionsPage() {
               ),
             },
           ]}
-          empty={<EmptyState title="Nothing was refused in this time" text="Every call that came was let through." />}
+          empty={<EmptyState title="No rejections in this period" text="Every call was forwarded." />}
         />
         {rejections.data !== undefined && rejections.data.refusals.length > 0 && <RejectionChart query={query} />}
         {values.agent === '' && (
-          <section aria-labelledby="refused-agents">
-            <Title order={2} id="refused-agents" mb="sm">
-              Agents refused most
+          <section aria-labelledby="rejected-agents">
+            <Title order={2} id="rejected-agents" mb="sm">
+              Agents with the most rejections
             </Title>
             <RejectedAgentsTable range={range} onChoose={(agent) => set({ agent })} />
           </section>
@@ -119,7 +119,7 @@ function RejectionChart({ query }: RejectionChartProps) {
     return series.error === null ? null : <ErrorAlert error={series.error} onRetry={series.refetch} />;
   return (
     <TimeSeriesChart
-      title="Refused over time"
+      title="Rejections over time"
       stale={series.isPlaceholderData}
       buckets={buckets}
       interval={data.interval}

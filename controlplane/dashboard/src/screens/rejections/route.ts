@@ -5,6 +5,6 @@ export const screens: readonly ScreenDefinition[] = [
   {
     path: '/refusals',
     load: async () => (await import('./rejections-page.js')).RejectionsPage,
-    nav: { label: 'Refusals', icon: ShieldX, section: 'Traffic', order: 2, key: 'r' },
+    nav: { label: 'Rejections', icon: ShieldX, section: 'Traffic', order: 2, key: 'r' },
   },
 ];

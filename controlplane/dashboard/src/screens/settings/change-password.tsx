@@ -1,4 +1,4 @@
-/** Changes the password; every other session ends with the old one. */
+/** Changes the password; all other sessions end. */
 import { Button, Card, Group, PasswordInput, Text, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -21,7 +21,7 @@ export function ChangePassword() {
       setCurrent('');
       setNext('');
       void queryClient.invalidateQueries({ queryKey: ['sessions'] });
-      showToast('The password is changed; other sessions have ended');
+      showToast('Password changed. All other sessions have ended.');
     },
   });
   const problem = formErrors(save.error, LABELS);
@@ -31,7 +31,7 @@ export function ChangePassword() {
         Password
       </Title>
       <Text size="sm" c="dimmed" mb="md">
-        All your other sessions end when it changes.
+        Changing it ends all your other sessions.
       </Text>
       <Form problem={problem} onSubmit={() => save.mutate()}>
         <PasswordInput

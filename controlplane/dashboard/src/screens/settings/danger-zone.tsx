@@ -1,4 +1,4 @@
-/** Leaving and deleting the organization. */
+/** Leaves or deletes the organization. */
 import { Card, Group, PasswordInput, Stack, Text, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -13,10 +13,10 @@ export function DangerZone() {
   const currentOrg = me?.orgs.find(({ id }) => id === me.orgId);
   const [open, setOpen] = useState<'leave' | 'delete' | null>(null);
   const [password, setPassword] = useState('');
-  // From anew: the session was one in that organization.
+  // A full page load, because the session belonged to that organization.
   const reloadDashboard = (): void => location.assign(`${BASE_PATH}/`);
   const leave = useMutation({ mutationFn: () => api.delete('/v1/members/me'), onSuccess: reloadDashboard });
-  const remove = useMutation({
+  const deleteOrganization = useMutation({
     mutationFn: () => api.delete('/v1/orgs/{id}', { params: { path: { id: currentOrg!.id } }, body: { password } }),
     gcTime: 0,
     onSuccess: reloadDashboard,
@@ -38,8 +38,8 @@ export function DangerZone() {
         </Group>
         <Group justify="space-between" gap="md">
           <Text size="sm" flex="1 1 240px">
-            Delete {name} with all agents, keys and credentials. Calls stop at once; for seven days an owner can restore
-            it.
+            Delete {name} with all agents, gateway tokens and credentials. Calls stop at once. An owner can restore it
+            within seven days.
           </Text>
           <RoleGuardedButton requiredRole="owner" color="red" variant="light" onClick={() => setOpen('delete')}>
             Delete organization
@@ -55,7 +55,7 @@ export function DangerZone() {
         pending={leave.isPending}
         error={leave.error}
       >
-        You lose access at once, and sign in anew for another organization.
+        You lose access at once. Log in again to use another organization.
       </ConfirmDialog>
       <ConfirmDialog
         opened={open === 'delete'}
@@ -66,14 +66,14 @@ export function DangerZone() {
         title={`Delete ${name}`}
         action="Delete organization"
         requiredText={name}
-        onConfirm={() => remove.mutate()}
-        pending={remove.isPending}
-        error={remove.error}
+        onConfirm={() => deleteOrganization.mutate()}
+        pending={deleteOrganization.isPending}
+        error={deleteOrganization.error}
       >
         <Stack gap="md">
           <span>
-            All keys and management tokens are revoked now, for good. Everything else is deleted in seven days; until
-            then any owner can restore it. All owners get a mail.
+            All gateway tokens and management tokens are revoked permanently now. Everything else is deleted in seven
+            days. Until then any owner can restore it. All owners get an e-mail.
           </span>
           <PasswordInput
             label="Your password"

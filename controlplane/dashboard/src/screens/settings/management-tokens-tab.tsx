@@ -1,4 +1,4 @@
-/** Management tokens: for CI, Terraform and other programs that manage the organization. */
+/** The Management tokens tab: tokens for CI, Terraform and other programs that manage the organization. */
 import { Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -24,7 +24,7 @@ interface ManagementTokensTabProps {
 }
 
 export function ManagementTokensTab({ page, onPage }: ManagementTokensTabProps) {
-  const whyNot = useMissingRoleReason('admin');
+  const missingRoleReason = useMissingRoleReason('admin');
   const [isCreating, setIsCreating] = useFormDraft('new token', false);
   const [secret, setSecret] = useState<string | null>(null);
   const [toDelete, setToDelete] = useState<{ readonly id: string; readonly name: string } | null>(null);
@@ -32,27 +32,27 @@ export function ManagementTokensTab({ page, onPage }: ManagementTokensTabProps) 
   const tokens = useQuery({
     queryKey: ['management-tokens', page],
     queryFn: () => api.get('/v1/management-tokens', { params: { query } }),
-    enabled: whyNot === null,
+    enabled: missingRoleReason === null,
   });
   const refresh = (): void => void queryClient.invalidateQueries({ queryKey: ['management-tokens'] });
-  const remove = useMutation({
+  const deleteToken = useMutation({
     mutationFn: ({ id }: { readonly id: string }) =>
       api.delete('/v1/management-tokens/{id}', { params: { path: { id } } }),
     onSuccess: () => {
       refresh();
       setToDelete(null);
-      showToast('The token works no more');
+      showToast('Management token deleted');
     },
   });
-  if (whyNot !== null) return <EmptyState title="Not for your role" text={whyNot} />;
+  if (missingRoleReason !== null) return <EmptyState title="Not available for your role" text={missingRoleReason} />;
   return (
     <Stack gap="md">
       <Group justify="space-between" gap="sm">
         <Text size="sm" c="dimmed" maw={560}>
-          For programs that manage this organization through the API. A token never may more than whoever made it.
+          For programs that manage this organization through the API. A token never has more rights than its creator.
         </Text>
         <RoleGuardedButton requiredRole="admin" onClick={() => setIsCreating(true)}>
-          New token
+          New management token
         </RoleGuardedButton>
       </Group>
       <DataTable
@@ -61,14 +61,14 @@ export function ManagementTokensTab({ page, onPage }: ManagementTokensTabProps) 
         rows={(data) => data.tokens}
         rowKey={({ id }) => id}
         paging={({ total }) => ({ page, pageSize: PAGE_SIZE, total, onPage })}
-        empty={<EmptyState title="No management tokens" text="Make one for CI instead of using a person’s session." />}
+        empty={<EmptyState title="No management tokens" text="Create one for CI instead of using a user’s session." />}
         columns={[
           { header: 'Name', cell: ({ name }) => name },
           { header: 'Token', cell: ({ tokenPrefix }) => `${tokenPrefix}…` },
           { header: 'Role', cell: ({ role }) => role },
-          { header: 'Reach', cell: ({ projectId }) => (projectId === null ? 'organization' : 'one project') },
-          { header: 'Used', cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} never="never" /> },
-          { header: 'Ends', cell: ({ expiresAt }) => <RelativeTime at={expiresAt} never="never" /> },
+          { header: 'Scope', cell: ({ projectId }) => (projectId === null ? 'organization' : 'one project') },
+          { header: 'Last used', cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} never="Never" /> },
+          { header: 'Expires', cell: ({ expiresAt }) => <RelativeTime at={expiresAt} never="Never" /> },
           {
             header: 'Actions',
             cell: (token) => (
@@ -79,7 +79,7 @@ export function ManagementTokensTab({ page, onPage }: ManagementTokensTabProps) 
                   rowName={token.name}
                   isDestructive
                   onClick={() => {
-                    remove.reset();
+                    deleteToken.reset();
                     setToDelete(token);
                   }}
                 />
@@ -91,24 +91,24 @@ export function ManagementTokensTab({ page, onPage }: ManagementTokensTabProps) 
       {isCreating && (
         <NewManagementTokenDialog
           onClose={() => setIsCreating(false)}
-          onCreated={(made) => {
+          onCreated={(newSecret) => {
             refresh();
             setIsCreating(false);
-            setSecret(made);
+            setSecret(newSecret);
           }}
         />
       )}
-      <SecretDialog title="Your management token" secret={secret} onStored={() => setSecret(null)} />
+      <SecretDialog title="New management token" secret={secret} onStored={() => setSecret(null)} />
       <ConfirmDialog
         opened={toDelete !== null}
         onClose={() => setToDelete(null)}
-        title="Delete token"
+        title="Delete management token"
         action="Delete token"
-        onConfirm={() => toDelete !== null && remove.mutate(toDelete)}
-        pending={remove.isPending}
-        error={remove.error}
+        onConfirm={() => toDelete !== null && deleteToken.mutate(toDelete)}
+        pending={deleteToken.isPending}
+        error={deleteToken.error}
       >
-        Programs that use {toDelete?.name} are refused from now on.
+        Requests with {toDelete?.name} are rejected from now on.
       </ConfirmDialog>
     </Stack>
   );

@@ -1,4 +1,4 @@
-/** Makes a management token. */
+/** Creates a management token. */
 import { NativeSelect } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
@@ -10,14 +10,14 @@ import { NameInput } from '../../components/forms/name-input.js';
 
 const ROLES = ['viewer', 'member', 'admin'] as const;
 
-const LABELS = { name: 'Name', role: 'Role', expiresAt: 'End' };
+const LABELS = { name: 'Name', role: 'Role', expiresAt: 'Expiration' };
 
 interface NewManagementTokenDialogProps {
   readonly onClose: () => void;
   readonly onCreated: (secret: string) => void;
 }
 
-export function NewManagementTokenDialog({ onClose, onCreated: onMade }: NewManagementTokenDialogProps) {
+export function NewManagementTokenDialog({ onClose, onCreated }: NewManagementTokenDialogProps) {
   const [name, setName] = useFormDraft('new token name', '');
   const [role, setRole] = useFormDraft<(typeof ROLES)[number]>('new token role', 'viewer');
   const [days, setDays] = useFormDraft('new token days', '90');
@@ -28,7 +28,7 @@ export function NewManagementTokenDialog({ onClose, onCreated: onMade }: NewMana
       return api.post('/v1/management-tokens', { body });
     },
     gcTime: 0,
-    onSuccess: ({ secretToken }) => onMade(secretToken),
+    onSuccess: ({ secretToken }) => onCreated(secretToken),
   });
   const problem = formErrors(create.error, LABELS);
   return (
@@ -36,7 +36,7 @@ export function NewManagementTokenDialog({ onClose, onCreated: onMade }: NewMana
       title="New management token"
       problem={problem}
       onSubmit={() => create.mutate()}
-      action="Make token"
+      action="Create token"
       pending={create.isPending}
       onClose={onClose}
     >

@@ -1,4 +1,4 @@
-/** Another organization of one's own, with its own agents, members and bill; the session goes over to it. */
+/** Creates an organization of the user and switches the session to it. */
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
 import { useFormDraft } from '../../api/form-drafts.js';
@@ -15,7 +15,7 @@ interface NewOrganizationDialogProps {
 export function NewOrganizationDialog({ opened, onClose }: NewOrganizationDialogProps) {
   const [name, setName] = useFormDraft('new organization name', '');
   const switchTo = useSwitchOrganization();
-  // The session may fail to go over after it was made: another try makes none besides it.
+  // Switching may fail after the organization was created: a retry creates no second one.
   const [createdOrgId, setCreatedOrgId] = useFormDraft<string | null>('new organization made', null);
   const create = useMutation({
     mutationFn: async () => {
@@ -31,13 +31,13 @@ export function NewOrganizationDialog({ opened, onClose }: NewOrganizationDialog
       opened={opened}
       problem={problem}
       onSubmit={() => create.mutate()}
-      action="Make it and go there"
+      action="Create organization"
       pending={create.isPending}
       disabled={name.trim() === ''}
       onClose={onClose}
     >
       <NameInput
-        description="It has its own agents, members, credentials and bill; you are its owner."
+        description="Has its own agents, members, credentials and spend. You become its owner."
         error={problem.fieldError('name')}
         maxLength={80}
         value={name}

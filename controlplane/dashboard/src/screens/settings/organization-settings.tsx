@@ -14,7 +14,7 @@ import { Form } from '../../components/forms/form.js';
 import { formErrors } from '../../components/forms/form-errors.js';
 import { centsToDollarInput, dollarInputToCents, formatCents } from '../../format/format.js';
 
-const LABELS = { name: 'Name', budgetCentsMonthly: 'Budget' };
+const LABELS = { name: 'Name', budgetCentsMonthly: 'Monthly budget' };
 
 const fetchOrganization = async (id: string) => (await api.get('/v1/orgs/{id}', { params: { path: { id } } })).org;
 type Organization = Awaited<ReturnType<typeof fetchOrganization>>;
@@ -58,7 +58,7 @@ function OrganizationForm({ organization }: { readonly organization: Organizatio
       queryClient.setQueryData(['organization', id], org);
       void queryClient.invalidateQueries({ queryKey: ME_QUERY_KEY });
       void queryClient.invalidateQueries({ queryKey: ['usage', 'summary'] });
-      showToast('The organization is saved');
+      showToast('Organization saved');
     },
   });
   const problem = formErrors(save.error, LABELS);
@@ -75,8 +75,8 @@ function OrganizationForm({ organization }: { readonly organization: Organizatio
         onChange={(event) => setName(event.currentTarget.value)}
       />
       <BudgetInput
-        label="Budget a month in dollars"
-        description="For all agents together; calls above it are refused. Empty: no budget."
+        label="Monthly budget (USD)"
+        description="Shared by all agents. Calls over it are rejected. Empty: no budget."
         error={problem.fieldError('budgetCentsMonthly')}
         value={budget}
         onChange={setBudget}
@@ -87,7 +87,7 @@ function OrganizationForm({ organization }: { readonly organization: Organizatio
           requiredRole="admin"
           type="submit"
           loading={save.isPending}
-          disabledReason={Object.keys(changes).length === 0 ? 'Nothing has changed.' : null}
+          disabledReason={Object.keys(changes).length === 0 ? 'No changes to save.' : null}
         >
           Save
         </RoleGuardedButton>
@@ -96,7 +96,7 @@ function OrganizationForm({ organization }: { readonly organization: Organizatio
   );
 }
 
-/** What the month has cost so far, against the budget that holds. */
+/** Spend of the month so far, against the budget. */
 function MonthToDateSpend({ budgetCents }: { readonly budgetCents: number | null }) {
   const query = { period: '7d' } as const;
   const summary = useQuery({

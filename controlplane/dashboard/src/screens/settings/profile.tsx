@@ -1,4 +1,4 @@
-/** The person's own name, and another link that confirms the address. */
+/** The user's name and e-mail address, with a button to resend the confirmation link. */
 import { Button, Card, Group, Text, TextInput, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
@@ -16,7 +16,7 @@ export function Profile() {
     mutationFn: () => api.patch('/v1/me', { body: { name: name.trim() } }),
     onSuccess: (me) => {
       queryClient.setQueryData(ME_QUERY_KEY, me);
-      showToast('Your name is saved');
+      showToast('Name saved');
     },
   });
   const problem = formErrors(save.error, { name: 'Name' });
@@ -30,7 +30,9 @@ export function Profile() {
           label="E-mail"
           value={user?.email ?? ''}
           readOnly
-          description={user?.emailVerified === false ? 'Not confirmed yet: the link is in your mail.' : undefined}
+          description={
+            user?.emailVerified === false ? 'Not confirmed yet. Open the link in the confirmation e-mail.' : undefined
+          }
         />
         {user?.emailVerified === false && <ResendVerification email={user.email} />}
         <TextInput
@@ -52,22 +54,22 @@ export function Profile() {
   );
 }
 
-/** The link ends after a day, and a mail may get lost. */
+/** The link expires after a day, and e-mails get lost. */
 function ResendVerification({ email }: { readonly email: string }) {
   const mail = useConfig().data?.mail;
   const send = useMutation({
     mutationFn: () => api.post('/v1/auth/resend-verification', { body: { email } }),
-    onSuccess: () => showToast('A new link is on its way; the earlier one has ended'),
+    onSuccess: () => showToast('New link sent. The previous link no longer works.'),
     onError: showErrorToast,
   });
   return (
     <Group gap="sm">
       <Button variant="default" size="xs" loading={send.isPending} onClick={() => send.mutate()}>
-        Send the link again
+        Resend the link
       </Button>
       {mail === 'outbox' && (
         <Text size="xs" c="dimmed" flex="1 1 200px">
-          This gateway keeps its mails in the folder “outbox” of its data directory: ask whoever runs it.
+          This gateway stores e-mails in the folder “outbox” of its data directory. Ask its operator for the link.
         </Text>
       )}
     </Group>

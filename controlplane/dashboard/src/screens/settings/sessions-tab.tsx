@@ -1,4 +1,4 @@
-/** Where one is signed in, and how to end it. */
+/** The Sessions tab: where the user is logged in. */
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
@@ -24,7 +24,7 @@ export function SessionsTab({ page, onPage }: SessionsTabProps) {
   });
   const onEnded = (): void => {
     void queryClient.invalidateQueries({ queryKey: ['sessions'] });
-    showToast('Ended');
+    showToast('Logged out');
   };
   const end = useMutation({
     mutationFn: (id: string) => api.delete('/v1/sessions/{id}', { params: { path: { id } } }),
@@ -40,7 +40,7 @@ export function SessionsTab({ page, onPage }: SessionsTabProps) {
     <Stack gap="md">
       <Group justify="space-between" gap="sm">
         <Text size="sm" c="dimmed">
-          Browsers, devices and programs that are signed in as you.
+          Browsers, devices and programs that are logged in as you.
         </Text>
         <Button
           variant="default"
@@ -48,7 +48,7 @@ export function SessionsTab({ page, onPage }: SessionsTabProps) {
           disabled={(sessions.data?.total ?? 0) < 2}
           onClick={() => endOthers.mutate()}
         >
-          End all others
+          Log out all others
         </Button>
       </Group>
       <DataTable
@@ -60,7 +60,7 @@ export function SessionsTab({ page, onPage }: SessionsTabProps) {
         empty={<EmptyState title="No sessions" />}
         columns={[
           {
-            header: 'What',
+            header: 'Type',
             cell: ({ kind, current }) => `${KIND_LABELS[kind]}${current ? ' (this one)' : ''}`,
           },
           {
@@ -71,9 +71,9 @@ export function SessionsTab({ page, onPage }: SessionsTabProps) {
               </Text>
             ),
           },
-          { header: 'Address', cell: ({ ip }) => ip },
-          { header: 'Seen', cell: ({ lastSeenAt }) => <RelativeTime at={lastSeenAt} /> },
-          { header: 'Ends', cell: ({ expiresAt }) => <RelativeTime at={expiresAt} />, wideOnly: true },
+          { header: 'IP address', cell: ({ ip }) => ip },
+          { header: 'Last active', cell: ({ lastSeenAt }) => <RelativeTime at={lastSeenAt} /> },
+          { header: 'Expires', cell: ({ expiresAt }) => <RelativeTime at={expiresAt} />, wideOnly: true },
           {
             header: 'Actions',
             cell: ({ id, current }) => (
@@ -83,11 +83,11 @@ export function SessionsTab({ page, onPage }: SessionsTabProps) {
                   variant="subtle"
                   color="red"
                   disabled={current}
-                  title={current ? 'Sign out to end this one' : undefined}
+                  title={current ? 'This is your current session. Log out to end it.' : undefined}
                   loading={end.isPending && end.variables === id}
                   onClick={() => end.mutate(id)}
                 >
-                  End
+                  Log out
                 </Button>
               </Group>
             ),

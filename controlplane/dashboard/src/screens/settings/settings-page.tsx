@@ -1,4 +1,4 @@
-/** Settings of the person and of the organization. */
+/** The Settings page: the user's account, sessions, management tokens and organization. */
 import { Stack, Tabs } from '@mantine/core';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
@@ -11,7 +11,7 @@ import { Profile } from './profile.js';
 import { SessionsTab } from './sessions-tab.js';
 
 const DEFAULTS = { tab: 'account', page: 1, dialog: '' };
-/** The menu of organizations leads to it. */
+/** Value of `dialog` that the user menu links to. */
 const NEW_ORGANIZATION = 'new';
 
 export function SettingsPage() {
@@ -23,7 +23,7 @@ export function SettingsPage() {
         <Tabs.List mb="lg" className="acg-tabs">
           <Tabs.Tab value="account">Account</Tabs.Tab>
           <Tabs.Tab value="sessions">Sessions</Tabs.Tab>
-          <Tabs.Tab value="tokens">Tokens</Tabs.Tab>
+          <Tabs.Tab value="tokens">Management tokens</Tabs.Tab>
           <Tabs.Tab value="organization">Organization</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="account">

@@ -12,7 +12,7 @@ import { useProjects } from '../../resources/agents.js';
 
 const SUGGESTED_BUDGET_USD = 20;
 const EMPTY = { name: '', budget: SUGGESTED_BUDGET_USD as number | string, projectId: '' };
-const LABELS = { name: 'Name', projectId: 'Project', budgetCentsMonthly: 'Budget' };
+const LABELS = { name: 'Name', projectId: 'Project', budgetCentsMonthly: 'Monthly budget' };
 
 export function CreateAgentStep({ onCreated }: { readonly onCreated: (agentId: string) => void }) {
   const projects = useProjects();
@@ -20,7 +20,7 @@ export function CreateAgentStep({ onCreated }: { readonly onCreated: (agentId: s
   const form = useForm({
     initialValues: draft,
     onValuesChange: saveDraft,
-    validate: { name: (value) => (value.trim() === '' ? 'A name is needed' : null) },
+    validate: { name: (value) => (value.trim() === '' ? 'Enter a name' : null) },
   });
   const create = useMutation({
     mutationFn: async ({ name, budget, projectId }: typeof form.values) => {
@@ -55,18 +55,18 @@ export function CreateAgentStep({ onCreated }: { readonly onCreated: (agentId: s
           />
         )}
         <BudgetInput
-          label="Monthly budget in dollars"
-          description="Calls above it are refused. Empty: no budget."
+          label="Monthly budget (USD)"
+          description="Calls over the budget are rejected. Empty: no budget."
           {...form.getInputProps('budget')}
           error={problem.fieldError('budgetCentsMonthly')}
         />
         <Group>
           <RoleGuardedButton requiredRole="admin" type="submit" loading={create.isPending || projects.isPending}>
-            Create the agent
+            Create agent
           </RoleGuardedButton>
           {projects.error !== null && (
             <Button variant="default" onClick={() => void projects.refetch()}>
-              Load the projects again
+              Reload projects
             </Button>
           )}
         </Group>

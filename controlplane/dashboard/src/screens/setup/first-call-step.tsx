@@ -1,4 +1,4 @@
-/** Waits for the agent's first call. A refused one is news as well: it says what to do. */
+/** Waits for the agent's first call. A rejected call is shown with its reason and a remedy. */
 import { Alert, Button, Card, Code, Group, List, Loader, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { CircleCheck } from 'lucide-react';
@@ -19,7 +19,7 @@ interface FirstCallStepProps {
   readonly agentId: string;
   readonly providerSlug: string;
   readonly token: string | null;
-  /** Back to a step of the setup. */
+  /** Opens another step of the setup. */
   readonly onStep: (step: number) => void;
 }
 
@@ -34,9 +34,9 @@ export function FirstCallStep({ agentId, providerSlug, token, onStep }: FirstCal
   return (
     <Stack gap="md">
       <Group gap="sm" role="status">
-        {/* No spinner where motion is unwanted: the words are enough. */}
+        {/* The spinner is hidden when the user prefers reduced motion; the text is enough. */}
         <Loader size="sm" type="dots" aria-hidden data-waiting />
-        <Text fw={600}>Waiting for the first call …</Text>
+        <Text fw={600}>Waiting for the first call…</Text>
       </Group>
       <CodeSnippetTabs providerSlug={providerSlug} token={token} agent={agentId} />
       <FirstRejectionAlert agentId={agentId} onStep={onStep} />
@@ -56,7 +56,7 @@ function FirstCallArrived({ call }: { readonly call: Call }) {
         <Group gap="sm" wrap="nowrap" align="flex-start">
           <CircleCheck size={20} aria-hidden color="var(--acg-good)" style={{ flex: 'none' }} />
           <div>
-            <Text fw={600}>The first call is here: {call.status}</Text>
+            <Text fw={600}>First call received: {call.status}</Text>
             <Text size="sm" className="acg-numbers acg-break">
               {call.model ?? call.path} · {formatCount(call.tokensIn)} → {formatCount(call.tokensOut)} tokens ·{' '}
               {formatCents(call.costCents)} · {formatMilliseconds(call.durationMs)}
@@ -69,7 +69,7 @@ function FirstCallArrived({ call }: { readonly call: Call }) {
           Open the dashboard
         </Button>
         <Button component={Link} href={`/agents/${call.agentId}`} variant="default">
-          To the agent
+          Open the agent
         </Button>
       </Group>
     </Stack>
@@ -85,14 +85,14 @@ function Troubleshooting({ token }: { readonly token: string | null }) {
   }, []);
   if (!isWaitingLong) return null;
   return (
-    <Alert color="indigo" variant="light" title="Nothing yet? The three usual causes">
+    <Alert color="indigo" variant="light" title="No call yet? Three common causes">
       <List size="sm" spacing="xs">
-        <List.Item>The SDK still has the provider’s own base URL: it must begin with {gatewayUrl}.</List.Item>
+        <List.Item>The SDK still uses the provider’s base URL. It must begin with {gatewayUrl}.</List.Item>
         <List.Item>
-          The provider’s key is still in the environment, and the SDK takes it instead of the token.
+          The provider’s API key is still in the environment, and the SDK uses it instead of the gateway token.
         </List.Item>
         <List.Item>
-          The agent cannot reach the gateway. Where it runs, this must answer who it is:
+          The agent cannot reach the gateway. On its machine, this command must return the agent:
           <Code
             block
             mt="xs"

@@ -1,4 +1,4 @@
-/** A refused call is news, too: it has reached the gateway. Says why, and leads to what mends it. */
+/** Shows the rejection of a first call with its reason and a link to the remedy. */
 import { AGENT_LIMITS, rejectionReason } from '@acg/base/limits';
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -11,21 +11,21 @@ const REFETCH_MS = 2_000;
 
 interface Fix {
   readonly label: string;
-  /** Of the setup itself. */
+  /** A step of the setup. */
   readonly step?: number;
-  /** Of the agent's page. */
+  /** A tab of the agent's page. */
   readonly tab?: string;
 }
 
-const PROVIDER: Fix = { label: 'Add the provider', step: 2 };
-const LIMITS: Fix = { label: 'To the agent’s limits', tab: 'limits' };
-const TOKEN: Fix = { label: 'Make another token', step: 3 };
+const PROVIDER: Fix = { label: 'Add provider', step: 2 };
+const LIMITS: Fix = { label: 'Open limits', tab: 'limits' };
+const TOKEN: Fix = { label: 'Create another token', step: 3 };
 const FIX_BY_REASON: Readonly<Record<string, Fix>> = {
   not_assigned: PROVIDER,
   unknown_provider: PROVIDER,
-  needs_credentials: { label: 'Set the credential again', tab: 'providers' },
-  denied_sensitive_path: { label: 'To the agent’s providers', tab: 'providers' },
-  paused: { label: 'To the agent', tab: 'overview' },
+  needs_credentials: { label: 'Enter credential', tab: 'providers' },
+  denied_sensitive_path: { label: 'Open providers', tab: 'providers' },
+  paused: { label: 'Open the agent', tab: 'overview' },
   revoked: TOKEN,
   unauthorized: TOKEN,
   ...Object.fromEntries(AGENT_LIMITS.map((row) => [rejectionReason(row), LIMITS])),
@@ -43,7 +43,7 @@ export function FirstRejectionAlert({ agentId, onStep }: FirstRejectionAlertProp
     refetchInterval: REFETCH_MS,
   });
   const rejections = rejectionsQuery.data?.refusals ?? [];
-  /** As many as there were of each reason when this began: what is more is news. */
+  /** Rejections by reason when this step opened; higher counts are new. */
   const initialCounts = useRef<ReadonlyMap<string, number> | null>(null);
   if (initialCounts.current === null && rejectionsQuery.isFetchedAfterMount) {
     initialCounts.current = new Map(rejections.map(({ reason, count }) => [reason, count]));
@@ -51,7 +51,7 @@ export function FirstRejectionAlert({ agentId, onStep }: FirstRejectionAlertProp
   const newRejection = rejections.find(({ reason, count }) => count > (initialCounts.current?.get(reason) ?? 0));
   const rejection = newRejection ?? rejections[0];
   if (rejection === undefined) return null;
-  const { cause: what, remedy: todo } = rejectionAdvice(rejection.reason);
+  const { cause, remedy } = rejectionAdvice(rejection.reason);
   const fix = FIX_BY_REASON[rejection.reason];
   return (
     <Alert
@@ -60,12 +60,12 @@ export function FirstRejectionAlert({ agentId, onStep }: FirstRejectionAlertProp
       role="alert"
       title={
         newRejection === undefined
-          ? 'An earlier call reached us and was refused'
-          : 'Your call reached us and was refused'
+          ? 'An earlier call reached the gateway and was rejected'
+          : 'Your call reached the gateway and was rejected'
       }
     >
       <Text size="sm">
-        {what} {todo}
+        {cause} {remedy}
       </Text>
       {fix !== undefined && (
         <Group mt="sm">

@@ -21,8 +21,8 @@ export function GatewayTokenStep({ agentId, providerSlug, token, onToken, onDone
     return (
       <Stack gap="md">
         <Text size="sm">
-          The agent gets a token of this gateway instead of the provider’s key. It is shown once; who has it can call as
-          this agent, within its limits, until it is revoked.
+          The agent uses a gateway token instead of the provider’s API key. It is shown once. Anyone with the token can
+          call as this agent, within its limits, until the token is revoked.
         </Text>
         {create.error !== null && <ErrorAlert error={create.error} />}
         <Group>
@@ -33,7 +33,7 @@ export function GatewayTokenStep({ agentId, providerSlug, token, onToken, onDone
               create.mutate({ name: 'first', agentId }, { onSuccess: ({ secretKey }) => onToken(secretKey) })
             }
           >
-            Make the token
+            Create token
           </RoleGuardedButton>
         </Group>
       </Stack>
@@ -42,7 +42,7 @@ export function GatewayTokenStep({ agentId, providerSlug, token, onToken, onDone
   return (
     <Stack gap="md">
       <Alert color="yellow" variant="light" title="Shown once">
-        <Text size="sm">Copy it now and keep it where your secrets are. After a reload of this page it is gone.</Text>
+        <Text size="sm">Copy it now and store it with your other secrets. It cannot be shown again.</Text>
       </Alert>
       <Group gap="sm" wrap="nowrap" align="flex-start">
         <Code block className="acg-code" flex={1} tabIndex={0} data-secret ref={secretRef}>
@@ -50,10 +50,10 @@ export function GatewayTokenStep({ agentId, providerSlug, token, onToken, onDone
         </Code>
         <CopyButton value={token} />
       </Group>
-      <Text size="sm">Or as a whole call, with your token and address filled in:</Text>
+      <Text size="sm">Or copy a complete call with your token and address:</Text>
       <CodeSnippetTabs providerSlug={providerSlug} token={token} agent={agentId} />
       <Group>
-        <Button onClick={onDone}>I stored it, go on</Button>
+        <Button onClick={onDone}>I stored it, continue</Button>
       </Group>
     </Stack>
   );

@@ -56,8 +56,7 @@ export function ProviderCredentialStep({ agentId, onDone }: { readonly agentId: 
           />
         )}
         <Text size="sm" c="dimmed">
-          It is tested with the provider, stored encrypted, and never shown again, not even to you. The agent never sees
-          it.
+          The credential is tested with the provider, stored encrypted and never shown again. The agent never sees it.
         </Text>
         <Group>
           <RoleGuardedButton requiredRole="admin" type="submit" loading={add.isPending}>

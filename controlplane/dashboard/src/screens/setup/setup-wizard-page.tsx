@@ -1,6 +1,6 @@
 /**
- * From nothing to the first call in four steps. Which are done is what the server knows, so that it goes on where somebody
- * left; each can be skipped. `agent` in the address says which agent it is about.
+ * The setup wizard: four steps to an agent's first call. Completed steps come from the server, so that the user can
+ * continue later. Steps can be skipped. `agent` in the URL names the agent.
  */
 import { Button, Card, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -18,12 +18,7 @@ import { GatewayTokenStep } from './gateway-token-step.js';
 import { ProviderCredentialStep } from './provider-credential-step.js';
 
 const DEFAULTS = { agent: '', step: 0 };
-const STEP_TITLES = [
-  'Name the agent',
-  'Give the gateway the provider’s key',
-  'Give the agent its token',
-  'Make the first call',
-];
+const STEP_TITLES = ['Create an agent', 'Add a provider credential', 'Create a gateway token', 'Make the first call'];
 
 export function SetupWizardPage() {
   const { values, set } = useUrlState(DEFAULTS);
@@ -34,12 +29,12 @@ export function SetupWizardPage() {
   if (newest.data === undefined) {
     return newest.error === null ? <Skeleton h={320} /> : <ErrorAlert error={newest.error} onRetry={newest.refetch} />;
   }
-  // The last one that was made and has never called is the one that is being set up.
+  // The newest agent without a call is the one being set up.
   const unfinished = newest.data.agents.find(({ lastCallAt }) => lastCallAt === null)?.id ?? '';
   const agentId = values.agent === '' ? unfinished : values.agent;
   return (
     <>
-      <PageHeader title="Set up an agent" description="Two minutes to its first call through the gateway." />
+      <PageHeader title="Set up an agent" description="Takes about two minutes to the first call." />
       <SetupSteps
         key={agentId}
         agentId={agentId === 'new' ? '' : agentId}
@@ -52,9 +47,9 @@ export function SetupWizardPage() {
 }
 
 interface SetupStepsProps {
-  /** Empty: there is none yet. */
+  /** Empty: no agent yet. */
   readonly agentId: string;
-  /** The step that somebody asked for, from 1; 0: the first that is not done. */
+  /** The requested step, from 1; 0: the first incomplete one. */
   readonly chosen: number;
   readonly onAgent: (id: string) => void;
   readonly onStep: (step: number) => void;
@@ -71,7 +66,7 @@ function SetupSteps({ agentId, chosen, onAgent, onStep }: SetupStepsProps) {
     return failed.length === 0 ? <Skeleton h={320} /> : <ErrorAlert error={failed[0]!.error} onRetry={retryFailed} />;
   }
   const done = [hasAgent, (accounts.data ?? []).length > 0, (keys.data ?? []).length > 0, false];
-  // While a token is shown, it stays: it would be gone for ever.
+  // A new token stays on screen, because it cannot be shown again.
   const next = token === null ? done.indexOf(false) + 1 : 3;
   const current = chosen >= 1 && chosen <= done.length && (hasAgent || chosen === 1) ? chosen : next;
   const providerSlug = accounts.data?.[0]?.providerSlug ?? 'openai';
@@ -111,7 +106,7 @@ interface SetupStepProps {
   readonly title: string;
   readonly done: boolean;
   readonly open: boolean;
-  /** Null: it cannot be opened now. */
+  /** Null: the step cannot be opened now. */
   readonly onOpen: (() => void) | null;
   readonly children: ReactNode;
 }
@@ -135,9 +130,9 @@ function SetupStep({ number, title, done, open, onOpen, children }: SetupStepPro
             size="compact-sm"
             variant="subtle"
             onClick={onOpen}
-            aria-label={`${done ? 'Again' : 'Go to'}: ${title}`}
+            aria-label={`${done ? 'Edit' : 'Open'}: ${title}`}
           >
-            {done ? 'Again' : 'Go to'}
+            {done ? 'Edit' : 'Open'}
           </Button>
         )}
       </Group>

@@ -1,4 +1,4 @@
-/** For who has no key yet: what the operator has put in the place of a provider, if so. */
+/** Offers the stand-in provider that the operator may have configured, for users without a provider key. */
 import { Divider, Group, Stack, Text } from '@mantine/core';
 import { useConfig } from '../../api/session.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
@@ -13,12 +13,12 @@ export function StandInProvider({ agentId, onDone }: { readonly agentId: string;
   const { providerSlug, credentials } = standIn;
   const name = providers.data?.find(({ slug }) => slug === providerSlug)?.displayName ?? providerSlug;
   return (
-    <Stack gap="md" maw={560} component="section" aria-label="Stand-in">
-      <Divider label="No key?" labelPosition="left" />
+    <Stack gap="md" maw={560} component="section" aria-label="Stand-in provider">
+      <Divider label="No provider key?" labelPosition="left" />
       {formErrors(add.error, {}).formError}
       <Text size="sm">
-        On this gateway a stand-in answers for {name}, for trials: it needs no key of yours, says nothing clever and
-        costs nobody anything.
+        For trials, this gateway has a stand-in for {name}. It returns sample responses, needs no API key and costs
+        nothing.
       </Text>
       <Group>
         <RoleGuardedButton
@@ -27,7 +27,7 @@ export function StandInProvider({ agentId, onDone }: { readonly agentId: string;
           loading={add.isPending}
           onClick={() => add.mutate({ agentId, providerSlug, credentials }, { onSuccess: onDone })}
         >
-          Use the stand-in
+          Use the stand-in provider
         </RoleGuardedButton>
       </Group>
     </Stack>

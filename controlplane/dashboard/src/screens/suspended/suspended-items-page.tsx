@@ -1,4 +1,4 @@
-/** What was made before the founder proved to read the mailbox: keep or revoke each. */
+/** Items created before the founder's e-mail address was confirmed; an owner keeps or revokes each. */
 import { Group, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -37,7 +37,7 @@ export function SuspendedItemsPage() {
     queryKey: ['suspended-items', values.page],
     queryFn: () => fetchSuspendedItems(values.page),
   });
-  // What is kept shows on other screens again.
+  // Refetches everything: kept items appear on other screens again.
   const onDecided = (text: string): void => {
     showToast(text);
     void queryClient.invalidateQueries({ queryKey: ME_QUERY_KEY });
@@ -45,21 +45,21 @@ export function SuspendedItemsPage() {
   };
   const keep = useMutation({
     mutationFn: ({ id }: SuspendedItem) => api.post('/v1/suspended-items/{id}/keep', { params: { path: { id } } }),
-    onSuccess: (_, { name }) => onDecided(`${name} works again`),
+    onSuccess: (_, { name }) => onDecided(`${name} restored`),
     onError: showErrorToast,
   });
   const revoke = useMutation({
     mutationFn: ({ id }: SuspendedItem) => api.delete('/v1/suspended-items/{id}', { params: { path: { id } } }),
     onSuccess: (_, { name }) => {
       setRevoking(null);
-      onDecided(`${name} is revoked`);
+      onDecided(`${name} revoked`);
     },
   });
   return (
     <>
       <PageHeader
         title="Suspended items"
-        description="Made before the address of the founder's account was confirmed, maybe by somebody else. None of them works until you keep it."
+        description="Created before the founder’s e-mail address was confirmed, possibly by another person. Items do not work until you keep them."
       />
       <DataTable
         label="Suspended items"
@@ -67,11 +67,11 @@ export function SuspendedItemsPage() {
         rows={(data) => data.items}
         rowKey={({ id }) => id}
         paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
-        empty={<EmptyState title="Nothing is suspended" />}
+        empty={<EmptyState title="No suspended items" />}
         columns={[
-          { header: 'Kind', cell: ({ kind }) => KIND_LABELS[kind] },
+          { header: 'Type', cell: ({ kind }) => KIND_LABELS[kind] },
           {
-            header: 'What',
+            header: 'Item',
             cell: ({ name, detail }) => (
               <>
                 <Text size="sm" fw={600} span display="block" className="acg-break">
@@ -125,7 +125,7 @@ export function SuspendedItemsPage() {
         pending={revoke.isPending}
         error={revoke.error}
       >
-        It is deleted for good.
+        Deletes it permanently.
       </ConfirmDialog>
     </>
   );

@@ -1,12 +1,13 @@
-/** By what usage can be told apart, and what is known of each group. */
+/** Groupings and metrics of usage reports. */
 import { formatCompactCount, formatCount, formatUsd } from '../../format/format.js';
+import { providerLabel } from '../../messages/provider-labels.js';
 
 export const GROUPINGS = [
   { value: 'provider', label: 'Provider' },
   { value: 'model', label: 'Model' },
   { value: 'agent', label: 'Agent' },
   { value: 'project', label: 'Project' },
-  { value: 'key', label: 'Key' },
+  { value: 'key', label: 'Gateway token' },
   { value: 'status', label: 'Status' },
 ] as const;
 export type Grouping = (typeof GROUPINGS)[number]['value'];
@@ -33,16 +34,17 @@ export const METRICS = [
 ] as const;
 type Metric = (typeof METRICS)[number];
 
-/** Of a status only the number of calls is known. */
+/** By status, only the number of calls is known. */
 export const parseMetric = (text: string, by: Grouping): Metric =>
   by === 'status' ? METRICS[1] : (METRICS.find(({ value }) => value === text) ?? METRICS[0]);
 
 const NIL_ID = /^[0-]*$/;
 const SHORT = 8;
 
-/** What a group is called: by its name, or what there is of one that is gone. */
+/** Label of a group: its name, or a fallback for deleted and unknown ones. */
 export function groupLabel(by: Grouping, value: string, name: string | null): string {
   if (name !== null && name !== '') return name;
-  if (NIL_ID.test(value)) return by === 'model' ? 'no model' : 'not known';
+  if (NIL_ID.test(value)) return by === 'model' ? 'no model' : 'unknown';
+  if (by === 'provider') return providerLabel(value);
   return by === 'agent' || by === 'project' || by === 'key' ? `deleted (${value.slice(0, SHORT)})` : value;
 }

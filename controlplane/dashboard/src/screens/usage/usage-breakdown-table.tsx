@@ -1,4 +1,4 @@
-/** The groups with all their figures, the dearest first; each leads to its calls. */
+/** Usage by group, highest spend first; each group links to its calls. */
 import { Anchor } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
@@ -44,7 +44,7 @@ export function UsageBreakdownTable({
     placeholderData: keepPreviousData,
     refetchInterval: 60_000,
   });
-  // While another grouping is on its way, the one before is shown under its own name.
+  // While another grouping loads, the previous data keeps its own heading.
   const shown = displayedGrouping(breakdown.data?.by, by);
   const columns: readonly Column<BreakdownRow>[] = [
     {
@@ -56,7 +56,12 @@ export function UsageBreakdownTable({
     { header: 'Errors', numeric: true, cell: ({ errors }) => formatIfKnown(errors, formatCount) },
     { header: 'Tokens in', numeric: true, cell: ({ tokensIn }) => formatIfKnown(tokensIn, formatCount) },
     { header: 'Tokens out', numeric: true, cell: ({ tokensOut }) => formatIfKnown(tokensOut, formatCount) },
-    { header: 'Mean time', numeric: true, cell: ({ avgLatency }) => formatMilliseconds(avgLatency), wideOnly: true },
+    {
+      header: 'Mean duration',
+      numeric: true,
+      cell: ({ avgLatency }) => formatMilliseconds(avgLatency),
+      wideOnly: true,
+    },
   ];
   return (
     <DataTable
@@ -68,13 +73,13 @@ export function UsageBreakdownTable({
       filtered={filtered}
       onClearFilters={onClear}
       paging={({ total }) => ({ page, pageSize: PAGE_SIZE, total, onPage })}
-      empty={<EmptyState title="No usage in this time" text="Calls are counted here as soon as an agent makes some." />}
+      empty={<EmptyState title="No usage in this period" text="Calls appear here as soon as an agent makes one." />}
     />
   );
 }
 
-const displayedGrouping = (answered: string | undefined, asked: Grouping): Grouping =>
-  GROUPINGS.find(({ value }) => value === answered)?.value ?? asked;
+const displayedGrouping = (loadedGrouping: string | undefined, requestedGrouping: Grouping): Grouping =>
+  GROUPINGS.find(({ value }) => value === loadedGrouping)?.value ?? requestedGrouping;
 
 interface GroupLinkProps {
   readonly by: Grouping;
@@ -85,7 +90,7 @@ interface GroupLinkProps {
 
 function GroupLink({ by, row: { value, name }, query, onProject }: GroupLinkProps) {
   const label = groupLabel(by, value, name);
-  if (label === 'not known' || label === 'no model') return <>{label}</>;
+  if (label === 'unknown' || label === 'no model') return <>{label}</>;
   if (by === 'project') {
     return (
       <Anchor component="button" type="button" inherit underline="always" onClick={() => onProject(value)}>

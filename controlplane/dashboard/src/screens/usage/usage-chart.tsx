@@ -1,4 +1,4 @@
-/** One figure over time, by groups. */
+/** A metric over time, by group. */
 import { Skeleton } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
@@ -13,10 +13,10 @@ import type { UsageQuery } from './usage-query.js';
 interface UsageChartProps {
   readonly query: UsageQuery;
   readonly by: Grouping;
-  readonly measure: ReturnType<typeof parseMetric>;
+  readonly metric: ReturnType<typeof parseMetric>;
 }
 
-export function UsageChart({ query, by, measure }: UsageChartProps) {
+export function UsageChart({ query, by, metric: measure }: UsageChartProps) {
   const timeseriesParams = { ...query, groupBy: by };
   const series = useQuery({
     queryKey: ['usage', 'timeseries', timeseriesParams],

@@ -1,4 +1,4 @@
-/** Who spends what: sums of a time, by group as chart and table, against the budgets, and as a file. */
+/** The Usage & cost page: totals, chart and table by group, budgets, and a CSV export. */
 import { Button, Group, NativeSelect, SegmentedControl, Stack } from '@mantine/core';
 import { Download } from 'lucide-react';
 import { BASE_PATH } from '../../api/page-meta-tags.js';
@@ -27,7 +27,7 @@ export function UsagePage() {
   const { values, set, clear } = useUrlState(DEFAULTS);
   const projects = useProjects();
   const by = parseGrouping(values.by);
-  const measure = parseMetric(values.show, by);
+  const metric = parseMetric(values.show, by);
   const query = {
     ...parseTimeRange(values),
     ...(values.agent === '' ? {} : { agentId: values.agent }),
@@ -38,7 +38,7 @@ export function UsagePage() {
     <>
       <PageHeader
         title="Usage & cost"
-        description="What calls have cost, as the gateway booked them. Days and hours are UTC. What deleted agents spent still counts."
+        description="Cost of calls as recorded by the gateway, including deleted agents. Days and hours are UTC."
         actions={
           <Button
             variant="default"
@@ -46,15 +46,15 @@ export function UsagePage() {
             href={file}
             download
             leftSection={<Download size={16} aria-hidden />}
-            title="Every call of this time and these filters"
+            title="Every call of this period and these filters"
           >
-            Calls as CSV
+            Export calls as CSV
           </Button>
         }
       />
       <Group gap="sm" mb="md" align="flex-end" className="acg-filters">
         <NativeSelect
-          label="By"
+          label="Group by"
           data={[...GROUPINGS]}
           value={by}
           onChange={(event) => set({ by: event.currentTarget.value })}
@@ -83,15 +83,15 @@ export function UsagePage() {
           {by !== 'status' && (
             <Group>
               <SegmentedControl
-                aria-label="Figure of the chart"
+                aria-label="Chart metric"
                 size="xs"
                 data={METRICS.map(({ value, label }) => ({ value, label }))}
-                value={measure.value}
+                value={metric.value}
                 onChange={(show) => set({ show, page: values.page })}
               />
             </Group>
           )}
-          <UsageChart query={query} by={by} measure={measure} />
+          <UsageChart query={query} by={by} metric={metric} />
         </Stack>
         <UsageBreakdownTable
           query={query}
@@ -105,7 +105,7 @@ export function UsagePage() {
         <AgentComparison
           title="Compare agents"
           range={parseTimeRange(values)}
-          metric={measure.value === 'requests' ? 'requests' : 'spend'}
+          metric={metric.value === 'requests' ? 'requests' : 'spend'}
           ids={values.compare === '' ? [] : values.compare.split(',')}
           onChange={(ids) => set({ compare: ids.join(','), page: values.page })}
         />

@@ -1,4 +1,4 @@
 import type { parseTimeRange } from '../../components/forms/time-range-control.js';
 
-/** What all parts of the screen ask about. */
+/** Query parameters shared by all reports of the page. */
 export type UsageQuery = ReturnType<typeof parseTimeRange> & { readonly agentId?: string; readonly projectId?: string };

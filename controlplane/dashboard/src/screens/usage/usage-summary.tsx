@@ -1,4 +1,4 @@
-/** Sums of the time that is looked at, and the month's budget. */
+/** Totals of the selected period, and the month's budget. */
 import { Card, SimpleGrid, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
@@ -17,7 +17,7 @@ export function UsageSummary({ query }: { readonly query: UsageQuery }) {
     refetchInterval: 30_000,
   });
   const figures = summary.data;
-  // Figures that are not to be had do not look as if they came.
+  // On an error the tiles show a dash, not a loading state.
   const missingValue = summary.error === null ? undefined : NO_VALUE;
   const forecast = figures?.forecast;
   const daysUntilBudget = forecast?.daysUntilBudget ?? null;
@@ -40,21 +40,21 @@ export function UsageSummary({ query }: { readonly query: UsageQuery }) {
               </Text>
             </Stack>
             <Stack gap={4}>
-              <span className="acg-label">Of the budget</span>
+              <span className="acg-label">Budget used</span>
               <BudgetBar spentCents={figures.monthCents} budgetCents={figures.budgetCents} />
             </Stack>
             <Stack gap={4}>
-              <span className="acg-label">At the last 24 hours’ rate</span>
+              <span className="acg-label">Projected from the last 24 hours</span>
               <Text size="sm" className="acg-numbers">
                 {forecast
                   ? `${formatCents(forecast.projectedMonthlyCents)} by the end of the month`
-                  : 'projected once it is a day old'}
+                  : 'available after one day'}
               </Text>
               {daysUntilBudget !== null && (
                 <Text size="sm" c="var(--acg-warn)">
                   {daysUntilBudget <= 0
-                    ? 'The budget is used up.'
-                    : `The budget lasts ${daysUntilBudget.toFixed(1)} days more.`}
+                    ? 'The budget is exceeded.'
+                    : `The budget lasts ${daysUntilBudget.toFixed(1)} more days.`}
                 </Text>
               )}
             </Stack>

@@ -1,4 +1,4 @@
-/** What was delivered to an endpoint, what was not and why, and another try. */
+/** Deliveries of a webhook endpoint, with retry and replay. */
 import { Button, Group, NativeSelect, Stack } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -9,13 +9,13 @@ import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
+import { eventLabel } from '../../messages/event-labels.js';
 import { DeliveryDrawer } from './delivery-drawer.js';
 import { ReplayDialog } from './replay-dialog.js';
 import {
   type DeliveryStatus,
   deliveryTone,
   type Endpoint,
-  EVENT_DESCRIPTIONS,
   fetchDeliveries,
   formatReplayedCount,
   PAGE_SIZE,
@@ -25,7 +25,7 @@ import {
 
 const DEFAULTS = { status: '', event: '', delivery: '', page: 1 };
 const STATUSES: readonly DeliveryStatus[] = ['pending', 'success', 'failed'];
-/** Deliveries under way change by themselves. */
+/** Pending deliveries change without user action. */
 const REFETCH_MS = 3_000;
 
 export function DeliveriesTable({ endpoint }: { readonly endpoint: Endpoint }) {
@@ -48,7 +48,7 @@ export function DeliveriesTable({ endpoint }: { readonly endpoint: Endpoint }) {
       showToast(
         remaining === 0
           ? formatReplayedCount(replayed)
-          : `${formatReplayedCount(replayed)}; ${remaining} are left, press again`,
+          : `${formatReplayedCount(replayed)}; ${remaining} left, retry to continue`,
       ),
     onError: showErrorToast,
   });
@@ -68,7 +68,7 @@ export function DeliveriesTable({ endpoint }: { readonly endpoint: Endpoint }) {
         <Group align="flex-end" gap="sm">
           <NativeSelect
             label="Deliveries"
-            data={[{ value: '', label: 'all' }, ...STATUSES]}
+            data={[{ value: '', label: 'All' }, ...STATUSES]}
             value={status ?? ''}
             onChange={(change) => set({ status: change.currentTarget.value })}
           />
@@ -76,8 +76,8 @@ export function DeliveriesTable({ endpoint }: { readonly endpoint: Endpoint }) {
             label="Event"
             w={220}
             data={[
-              { value: '', label: 'any' },
-              ...endpoint.events.map((name) => ({ value: name, label: EVENT_DESCRIPTIONS[name] })),
+              { value: '', label: 'Any event' },
+              ...endpoint.events.map((name) => ({ value: name, label: eventLabel(name) })),
             ]}
             value={event ?? ''}
             onChange={(change) => set({ event: change.currentTarget.value })}
@@ -104,7 +104,7 @@ export function DeliveriesTable({ endpoint }: { readonly endpoint: Endpoint }) {
             disabledReason={pausedReason}
             onClick={() => setReplaying(true)}
           >
-            Replay …
+            Replay…
           </RoleGuardedButton>
         </Group>
       </Group>
@@ -117,17 +117,17 @@ export function DeliveriesTable({ endpoint }: { readonly endpoint: Endpoint }) {
         filtered={filtered}
         onClearFilters={clear}
         paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
-        empty={<EmptyState title="Nothing was delivered yet" text="Send a test to see whether it arrives." />}
+        empty={<EmptyState title="No deliveries yet" text="Send a test event to check the endpoint." />}
         columns={[
           { header: 'Event', cell: (delivery) => delivery.event },
           {
             header: 'Status',
             cell: (delivery) => <StatusBadge tone={deliveryTone(delivery.status)}>{delivery.status}</StatusBadge>,
           },
-          { header: 'Answer', cell: ({ statusCode, error }) => statusCode ?? error ?? '–' },
-          { header: 'Tries', numeric: true, cell: ({ attempts }) => attempts },
-          { header: 'Last try', cell: ({ lastAttemptAt }) => <RelativeTime at={lastAttemptAt} /> },
-          { header: 'Made', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, wideOnly: true },
+          { header: 'Response', cell: ({ statusCode, error }) => statusCode ?? error ?? '–' },
+          { header: 'Attempts', numeric: true, cell: ({ attempts }) => attempts },
+          { header: 'Last attempt', cell: ({ lastAttemptAt }) => <RelativeTime at={lastAttemptAt} /> },
+          { header: 'Created', cell: ({ createdAt }) => <RelativeTime at={createdAt} />, wideOnly: true },
           {
             header: 'Actions',
             cell: (delivery) =>
@@ -141,7 +141,7 @@ export function DeliveriesTable({ endpoint }: { readonly endpoint: Endpoint }) {
                     loading={retry.isPending && retry.variables === delivery.id}
                     onClick={() => retry.mutate(delivery.id)}
                   >
-                    Send again
+                    Retry
                   </RoleGuardedButton>
                 </Group>
               ),

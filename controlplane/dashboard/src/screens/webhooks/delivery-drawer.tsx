@@ -1,4 +1,4 @@
-/** What one delivery carried, and how it went. */
+/** A drawer with the payload and result of a delivery. */
 import { Code, Drawer, Group, Skeleton, Stack, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
@@ -11,17 +11,17 @@ import { SignatureVerificationCode } from './signature-verification-code.js';
 import { deliveryTone, useRetryDelivery } from './webhook-queries.js';
 
 const FAILURE_TEXTS: Readonly<Record<string, string>> = {
-  status: 'the answer is not 2xx',
-  redirect: 'the answer leads elsewhere, which is not followed',
-  timeout: 'no answer in time',
-  connect: 'nothing answers there',
-  dns: 'the name does not resolve',
-  tls: 'the certificate or its handshake is wrong',
-  reset: 'the connection was cut',
-  protocol: 'the answer is no HTTP',
-  address_refused: 'this address may not be called from here',
-  secret_unreadable: 'the stored secret cannot be read: rotate it',
-  network: 'the network failed',
+  status: 'the response status was not 2xx',
+  redirect: 'the response was a redirect, which is not followed',
+  timeout: 'the request timed out',
+  connect: 'the connection failed',
+  dns: 'the host name does not resolve',
+  tls: 'the TLS handshake or the certificate failed',
+  reset: 'the connection was reset',
+  protocol: 'the response was not valid HTTP',
+  address_refused: 'the gateway is not allowed to call this address',
+  secret_unreadable: 'the stored secret cannot be read; rotate it',
+  network: 'network error',
 };
 
 interface DeliveryDrawerProps {
@@ -56,14 +56,14 @@ export function DeliveryDrawer({ id, onClose }: DeliveryDrawerProps) {
           </Text>
           <Stack component="dl" gap={6} m={0}>
             <DetailRow label="Delivery" value={delivery.id} />
-            <DetailRow label="Answer" value={delivery.statusCode ?? NO_VALUE} />
+            <DetailRow label="Response" value={delivery.statusCode ?? NO_VALUE} />
             <DetailRow
               label="Failure"
               value={delivery.error === null ? NO_VALUE : (FAILURE_TEXTS[delivery.error] ?? delivery.error)}
             />
-            <DetailRow label="Tries" value={String(delivery.attempts)} />
+            <DetailRow label="Attempts" value={String(delivery.attempts)} />
             <DetailRow
-              label="Last try"
+              label="Last attempt"
               value={delivery.lastAttemptAt === null ? NO_VALUE : formatExactTime(delivery.lastAttemptAt)}
             />
           </Stack>
@@ -76,7 +76,7 @@ export function DeliveryDrawer({ id, onClose }: DeliveryDrawerProps) {
                 loading={retry.isPending}
                 onClick={() => retry.mutate(delivery.id)}
               >
-                Send again
+                Retry
               </RoleGuardedButton>
             </Group>
           )}

@@ -1,4 +1,4 @@
-/** What can be done with an endpoint: try it, stop it for now, change it, give it another secret, delete it. */
+/** Actions of a webhook endpoint: test, pause, edit, rotate the secret, delete. */
 import { Button, Group, Menu, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { MoreHorizontal, Pause, Play } from 'lucide-react';
@@ -28,7 +28,7 @@ export function EndpointActions({ endpoint, onDelete, deleting, deleteError }: E
   const { id, status } = endpoint;
   const [open, setOpen] = useFormDraft<'test' | 'edit' | 'rotate' | 'delete' | null>(`endpoint ${id}`, null);
   const [newSecret, setNewSecret] = useState<NewSecret | null>(null);
-  const whyNot = useMissingRoleReason('admin');
+  const missingRoleReason = useMissingRoleReason('admin');
   const close = (): void => setOpen(null);
   const active = status === 'active';
   const setStatus = useMutation({
@@ -44,7 +44,7 @@ export function EndpointActions({ endpoint, onDelete, deleting, deleteError }: E
         disabledReason={active ? null : 'The endpoint is paused.'}
         onClick={() => setOpen('test')}
       >
-        Send a test
+        Send test event
       </RoleGuardedButton>
       <RoleGuardedButton
         requiredRole="admin"
@@ -55,7 +55,7 @@ export function EndpointActions({ endpoint, onDelete, deleting, deleteError }: E
       >
         {active ? 'Pause' : 'Resume'}
       </RoleGuardedButton>
-      {whyNot === null && (
+      {missingRoleReason === null && (
         <Menu position="bottom-end">
           <Menu.Target>
             <Button variant="default" px="sm" aria-label="More actions">
@@ -63,10 +63,10 @@ export function EndpointActions({ endpoint, onDelete, deleting, deleteError }: E
             </Button>
           </Menu.Target>
           <Menu.Dropdown>
-            <Menu.Item onClick={() => setOpen('edit')}>Edit …</Menu.Item>
-            <Menu.Item onClick={() => setOpen('rotate')}>Rotate the secret …</Menu.Item>
+            <Menu.Item onClick={() => setOpen('edit')}>Edit…</Menu.Item>
+            <Menu.Item onClick={() => setOpen('rotate')}>Rotate secret…</Menu.Item>
             <Menu.Item c="var(--acg-bad)" onClick={() => setOpen('delete')}>
-              Delete …
+              Delete…
             </Menu.Item>
           </Menu.Dropdown>
         </Menu>
@@ -79,7 +79,7 @@ export function EndpointActions({ endpoint, onDelete, deleting, deleteError }: E
           onSaved={() => {
             refreshWebhooks();
             close();
-            showToast('The endpoint is saved');
+            showToast('Endpoint saved');
           }}
         />
       )}
@@ -93,15 +93,11 @@ export function EndpointActions({ endpoint, onDelete, deleting, deleteError }: E
           }}
         />
       )}
-      <SecretDialog
-        title="The endpoint’s new signing secret"
-        secret={newSecret?.secret ?? null}
-        onStored={() => setNewSecret(null)}
-      >
+      <SecretDialog title="New signing secret" secret={newSecret?.secret ?? null} onStored={() => setNewSecret(null)}>
         <Text size="sm">
           {newSecret === null || newSecret.previousUntil === null
-            ? 'The old secret signs nothing any more.'
-            : `The old secret signs as well until ${formatExactTime(newSecret.previousUntil)}.`}
+            ? 'The previous secret is no longer used.'
+            : `The previous secret also signs deliveries until ${formatExactTime(newSecret.previousUntil)}.`}
         </Text>
         <SignatureVerificationCode />
       </SecretDialog>
@@ -114,7 +110,7 @@ export function EndpointActions({ endpoint, onDelete, deleting, deleteError }: E
         pending={deleting}
         error={deleteError}
       >
-        Nothing is sent there any more; its deliveries are gone.
+        No more events are sent to it, and its delivery history is deleted.
       </ConfirmDialog>
     </Group>
   );

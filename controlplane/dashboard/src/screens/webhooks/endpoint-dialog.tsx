@@ -1,19 +1,18 @@
-/** Adds an endpoint, or changes its address and events. */
+/** Creates a webhook endpoint, or edits its URL and events. */
 import { Checkbox, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
 import { useFormDraft } from '../../api/form-drafts.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { formErrors } from '../../components/forms/form-errors.js';
-import { type Endpoint, EVENT_DESCRIPTIONS, type EventName } from './webhook-queries.js';
-
-const NAMES = Object.keys(EVENT_DESCRIPTIONS) as EventName[];
+import { EVENT_NAMES, eventLabel } from '../../messages/event-labels.js';
+import type { Endpoint } from './webhook-queries.js';
 
 interface EndpointDialogProps {
-  /** Null: a new one. */
+  /** Null: a new endpoint. */
   readonly endpoint: Endpoint | null;
   readonly onClose: () => void;
-  /** `secret`: of a new one. */
+  /** `secret`: the signing secret of a new endpoint; null after an edit. */
   readonly onSaved: (secret: string | null) => void;
 }
 
@@ -21,11 +20,11 @@ export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogPro
   const [url, setUrl] = useFormDraft(`endpoint ${endpoint?.id ?? 'new'} url`, endpoint?.url ?? '');
   const [events, setEvents] = useFormDraft<readonly string[]>(
     `endpoint ${endpoint?.id ?? 'new'} events`,
-    endpoint?.events ?? NAMES,
+    endpoint?.events ?? EVENT_NAMES,
   );
   const save = useMutation({
     mutationFn: async () => {
-      const body = { url: url.trim(), events: NAMES.filter((name) => events.includes(name)) };
+      const body = { url: url.trim(), events: EVENT_NAMES.filter((name) => events.includes(name)) };
       if (endpoint === null) return (await api.post('/v1/webhooks', { body })).endpoint.secret;
       await api.patch('/v1/webhooks/{id}', { params: { path: { id: endpoint.id } }, body });
       return null;
@@ -33,7 +32,7 @@ export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogPro
     gcTime: 0,
     onSuccess: onSaved,
   });
-  const problem = formErrors(save.error, { url: 'Address', events: 'Events' });
+  const problem = formErrors(save.error, { url: 'Endpoint URL', events: 'Events' });
   return (
     <FormDialog
       title={endpoint === null ? 'Add endpoint' : 'Edit endpoint'}
@@ -46,7 +45,7 @@ export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogPro
       onClose={onClose}
     >
       <TextInput
-        label="Address"
+        label="Endpoint URL"
         error={problem.fieldError('url')}
         placeholder="https://example.com/hooks/gateway"
         required
@@ -58,8 +57,8 @@ export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogPro
       />
       <Checkbox.Group label="Events" error={problem.fieldError('events')} value={[...events]} onChange={setEvents}>
         <Stack gap="xs" mt="xs">
-          {NAMES.map((name) => (
-            <Checkbox key={name} value={name} label={EVENT_DESCRIPTIONS[name]} description={name} />
+          {EVENT_NAMES.map((name) => (
+            <Checkbox key={name} value={name} label={eventLabel(name)} description={name} />
           ))}
         </Stack>
       </Checkbox.Group>

@@ -1,4 +1,4 @@
-/** One endpoint: how it stands, what can be done with it, what was delivered to it. */
+/** The page of a webhook endpoint: status, actions and deliveries. */
 import { ApiError } from '@acg/client/api-errors';
 import { Anchor, Card, Skeleton, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
@@ -10,29 +10,30 @@ import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { formatExactTime } from '../../format/format.js';
+import { eventLabel } from '../../messages/event-labels.js';
 import { DeliveriesTable } from './deliveries-table.js';
 import { EndpointActions } from './endpoint-actions.js';
 import { EndpointStatusBadge } from './endpoint-status-badge.js';
-import { type Endpoint, EVENT_DESCRIPTIONS } from './webhook-queries.js';
+import type { Endpoint } from './webhook-queries.js';
 
 export function EndpointPage() {
   const id = useParams().id ?? '';
   const [, navigate] = useLocation();
-  const remove = useMutation({
+  const deleteEndpoint = useMutation({
     mutationFn: () => api.delete('/v1/webhooks/{id}', { params: { path: { id } } }),
     onSuccess: () => {
       navigate('/webhooks');
-      // What belonged to it is gone: nobody asks for it again.
+      // Drops its cached queries, so that they are not refetched.
       queryClient.removeQueries({ queryKey: ['webhooks', 'deliveries', id] });
       queryClient.removeQueries({ queryKey: ['webhooks', 'endpoint', id] });
       void queryClient.invalidateQueries({ queryKey: ['webhooks', 'list'] });
-      showToast('The endpoint is deleted');
+      showToast('Endpoint deleted');
     },
   });
   const endpointQuery = useQuery({
     queryKey: ['webhooks', 'endpoint', id],
     queryFn: () => api.get('/v1/webhooks/{id}', { params: { path: { id } } }),
-    enabled: remove.isIdle || remove.isError,
+    enabled: deleteEndpoint.isIdle || deleteEndpoint.isError,
   });
   const endpoint = endpointQuery.data?.endpoint;
   const allEndpointsLink = (
@@ -41,9 +42,9 @@ export function EndpointPage() {
     </Anchor>
   );
   if (endpointQuery.error instanceof ApiError && endpointQuery.error.status === 404) {
-    return <EmptyState title="No such endpoint" action={allEndpointsLink} />;
+    return <EmptyState title="Endpoint not found" action={allEndpointsLink} />;
   }
-  // What is known stays: a dialog with what was typed, or a secret that is shown once, would go with it.
+  // Keeps loaded content on a refetch error: an open dialog's input, or a secret that is shown once, would be lost.
   if (endpointQuery.error !== null && endpoint === undefined)
     return <ErrorAlert error={endpointQuery.error} onRetry={endpointQuery.refetch} />;
   return (
@@ -55,9 +56,9 @@ export function EndpointPage() {
           endpoint !== undefined && (
             <EndpointActions
               endpoint={endpoint}
-              onDelete={() => remove.mutate()}
-              deleting={remove.isPending}
-              deleteError={remove.error}
+              onDelete={() => deleteEndpoint.mutate()}
+              deleting={deleteEndpoint.isPending}
+              deleteError={deleteEndpoint.error}
             />
           )
         }
@@ -67,7 +68,7 @@ export function EndpointPage() {
       ) : (
         <Stack gap="lg">
           <EndpointSummary endpoint={endpoint} />
-          {(remove.isIdle || remove.isError) && <DeliveriesTable endpoint={endpoint} />}
+          {(deleteEndpoint.isIdle || deleteEndpoint.isError) && <DeliveriesTable endpoint={endpoint} />}
         </Stack>
       )}
     </>
@@ -83,11 +84,11 @@ function EndpointSummary({ endpoint }: { readonly endpoint: Endpoint }) {
           <EndpointStatusBadge endpoint={endpoint} />
         </Text>
         <Text size="sm" c="dimmed">
-          Is told: {events.map((name) => EVENT_DESCRIPTIONS[name].toLowerCase()).join('; ')}.
+          Events: {events.map((name) => eventLabel(name)).join('; ')}
         </Text>
         {previousSecretUntil !== null && (
           <Text size="sm">
-            The secret was rotated: the old one signs as well until {formatExactTime(previousSecretUntil)}.
+            The secret was rotated. The previous one also signs deliveries until {formatExactTime(previousSecretUntil)}.
           </Text>
         )}
       </Stack>

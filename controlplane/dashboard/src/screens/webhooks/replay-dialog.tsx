@@ -1,4 +1,4 @@
-/** Sends the deliveries of a time range again, e.g. after the receiver was down. */
+/** Replays the deliveries of a time range, e.g. after the receiver was down. */
 import { Alert, Group, NativeSelect, Text, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -6,19 +6,14 @@ import { showToast } from '../../components/feedback/toast.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { formErrors } from '../../components/forms/form-errors.js';
 import { formatDateTime } from '../../format/format.js';
-import {
-  type Endpoint,
-  EVENT_DESCRIPTIONS,
-  type EventName,
-  formatReplayedCount,
-  replayDeliveries,
-} from './webhook-queries.js';
+import { eventLabel } from '../../messages/event-labels.js';
+import { type Endpoint, type EventName, formatReplayedCount, replayDeliveries } from './webhook-queries.js';
 
-const LABELS = { start: 'From', end: 'Until', status: 'Which', event: 'Event' };
+const LABELS = { start: 'From', end: 'To', status: 'Deliveries', event: 'Event' };
 const MINUTES_CHARS = 16;
 const STATUS_OPTIONS = [
-  { value: 'failed', label: 'those that failed' },
-  { value: 'all', label: 'all, delivered ones too' },
+  { value: 'failed', label: 'Failed' },
+  { value: 'all', label: 'Failed and delivered' },
 ] as const;
 
 interface ReplayDialogProps {
@@ -26,7 +21,7 @@ interface ReplayDialogProps {
   readonly onClose: () => void;
 }
 
-/** As an input of local time has it; `days` and `minutes` are added. */
+/** Formats a time for a `datetime-local` input, after adding `days` and `minutes`. */
 function formatLocalTimeInput(from: Date, { days = 0, minutes = 0 } = {}): string {
   const local = new Date(from);
   local.setDate(local.getDate() + days);
@@ -36,16 +31,16 @@ function formatLocalTimeInput(from: Date, { days = 0, minutes = 0 } = {}): strin
 
 export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps) {
   const [start, setStart] = useState(() => formatLocalTimeInput(new Date(), { days: -1 }));
-  // The minute that has begun is in it.
+  // Includes the current minute.
   const [end, setEnd] = useState(() => formatLocalTimeInput(new Date(), { minutes: 1 }));
-  const [which, setWhich] = useState<string>(STATUS_OPTIONS[0].value);
+  const [statusOption, setWhich] = useState<string>(STATUS_OPTIONS[0].value);
   const [event, setEvent] = useState<EventName | ''>('');
   const send = useMutation({
     mutationFn: () =>
       replayDeliveries(endpoint.id, {
         start: new Date(start).toISOString(),
         end: new Date(end).toISOString(),
-        status: which === 'all' ? ['failed', 'success'] : ['failed'],
+        status: statusOption === 'all' ? ['failed', 'success'] : ['failed'],
         ...(event === '' ? {} : { event }),
       }),
     onSuccess: (answer) => {
@@ -58,18 +53,18 @@ export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps) {
   const remaining = send.data?.remaining ?? 0;
   return (
     <FormDialog
-      title="Send a time range again"
+      title="Replay deliveries"
       problem={problem}
       onSubmit={() => send.mutate()}
-      action="Send again"
+      action="Replay"
       pending={send.isPending}
       cancel={remaining > 0 ? 'Done' : 'Cancel'}
       onClose={onClose}
     >
       {remaining > 0 && (
-        <Alert color="yellow" variant="light" title={`${remaining} are left`} role="status">
-          One call sends 1,000 at most. “From” stands where it stopped, {formatDateTime(new Date(start).toISOString())}:
-          send again to go on.
+        <Alert color="yellow" variant="light" title={`${remaining} left`} role="status">
+          One replay sends at most 1,000 deliveries. “From” is now {formatDateTime(new Date(start).toISOString())},
+          where it stopped. Replay again to continue.
         </Alert>
       )}
       <Group grow align="flex-start" preventGrowOverflow={false} wrap="wrap">
@@ -85,7 +80,7 @@ export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps) {
         />
         <TextInput
           type="datetime-local"
-          label="Until"
+          label="To"
           required
           withAsterisk={false}
           error={problem.fieldError('end')}
@@ -94,25 +89,24 @@ export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps) {
         />
       </Group>
       <NativeSelect
-        label="Which"
+        label="Deliveries"
         data={[...STATUS_OPTIONS]}
         error={problem.fieldError('status')}
-        value={which}
+        value={statusOption}
         onChange={(change) => setWhich(change.currentTarget.value)}
       />
       <NativeSelect
         label="Event"
         data={[
-          { value: '', label: 'any' },
-          ...endpoint.events.map((name) => ({ value: name, label: EVENT_DESCRIPTIONS[name] })),
+          { value: '', label: 'Any event' },
+          ...endpoint.events.map((name) => ({ value: name, label: eventLabel(name) })),
         ]}
         error={problem.fieldError('event')}
         value={event}
         onChange={(change) => setEvent(change.currentTarget.value as EventName | '')}
       />
       <Text size="sm" c="dimmed">
-        In your local time, by when a delivery was made. Each keeps its id, so a receiver that remembers ids takes none
-        twice.
+        Selects deliveries by creation time, in your local time. Each keeps its id, so receivers can ignore duplicates.
       </Text>
     </FormDialog>
   );

@@ -1,4 +1,7 @@
-/** A new signing secret; the old one signs beside it for a while, so that the receiver can change over in its own time. */
+/**
+ * Rotates the signing secret. The previous secret also signs deliveries for a grace period, so that the receiver can
+ * switch without losing any.
+ */
 import { Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -13,7 +16,7 @@ const GRACE_SECONDS_MAX = 7 * 86_400;
 
 export interface NewSecret {
   readonly secret: string;
-  /** Until when the old one signs as well; null: it does not. */
+  /** Until when the previous secret also signs deliveries; null: it does not. */
   readonly previousUntil: string | null;
 }
 
@@ -38,7 +41,7 @@ export function RotateSecretDialog({ endpoint, onClose, onRotated }: RotateSecre
   const problem = formErrors(rotate.error, { graceSeconds: 'Overlap' });
   return (
     <FormDialog
-      title="Rotate the secret"
+      title="Rotate secret"
       problem={problem}
       onSubmit={() => rotate.mutate()}
       action="Rotate secret"
@@ -46,14 +49,14 @@ export function RotateSecretDialog({ endpoint, onClose, onRotated }: RotateSecre
       onClose={onClose}
     >
       <Text size="sm">
-        You get a new secret, shown once. Until the overlap is over each delivery is signed with both, so nothing is
-        lost while you change over.
+        Creates a new secret, shown once. Until the overlap ends, each delivery is signed with both secrets, so no
+        delivery is lost while you switch.
       </Text>
       {previousSecretUntil !== null && (
-        <Text size="sm">An earlier rotation is not over yet: the secret before that ends with this one.</Text>
+        <Text size="sm">An earlier rotation is still in its overlap. The secret before it stops working now.</Text>
       )}
       <GracePeriodSelect
-        label="The old secret signs on for"
+        label="The previous secret stays valid for"
         maxSeconds={GRACE_SECONDS_MAX}
         error={problem.fieldError('graceSeconds')}
         value={graceSeconds}

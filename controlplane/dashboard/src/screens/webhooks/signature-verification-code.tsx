@@ -1,11 +1,11 @@
-/** How a receiver sees that a delivery is the gateway's. */
+/** Code samples that verify the signature of a delivery. */
 import { Code, Group, SegmentedControl, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { CopyButton } from '../../components/buttons/copy-button.js';
 
-/** Any of the signatures counts: while a secret is rotated there is one for each. */
+/** Any signature may match: during a rotation there is one per secret. */
 const CODE = {
-  Node: `// crypto: Node's own module; body: the raw bytes of the request, before any parsing
+  'Node.js': `// crypto: the module of Node.js; body: the raw bytes of the request, before parsing
 function isGenuine(body, signatures, secret) {
   const own = crypto.createHmac('sha256', secret).update(body).digest();
   return String(signatures).split(',').some((one) => {
@@ -14,7 +14,7 @@ function isGenuine(body, signatures, secret) {
   });
 }
 // isGenuine(rawBody, request.headers['x-webhook-signatures'], secret)`,
-  Python: `# body: the raw bytes of the request, before any parsing
+  Python: `# body: the raw bytes of the request, before parsing
 import hashlib, hmac
 
 def is_genuine(body, signatures, secret):
@@ -26,12 +26,12 @@ type Language = keyof typeof CODE;
 const LANGUAGES = Object.keys(CODE) as Language[];
 
 export function SignatureVerificationCode() {
-  const [language, setLanguage] = useState<Language>('Node');
+  const [language, setLanguage] = useState<Language>('Node.js');
   return (
-    <Stack gap="xs" component="section" aria-label="Check each delivery">
+    <Stack gap="xs" component="section" aria-label="Verify signatures">
       <Group justify="space-between" gap="sm">
         <Text size="sm" fw={600}>
-          Check each delivery
+          Verify signatures
         </Text>
         <SegmentedControl
           size="xs"

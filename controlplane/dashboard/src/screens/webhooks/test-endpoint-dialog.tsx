@@ -1,4 +1,4 @@
-/** Sends a sample of an event that the endpoint is told of. */
+/** Sends a sample event to an endpoint. */
 import { NativeSelect, Text } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -6,7 +6,8 @@ import { api } from '../../api/api-client.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { formErrors } from '../../components/forms/form-errors.js';
-import { type Endpoint, EVENT_DESCRIPTIONS, type EventName, refreshWebhooks } from './webhook-queries.js';
+import { eventLabel } from '../../messages/event-labels.js';
+import { type Endpoint, type EventName, refreshWebhooks } from './webhook-queries.js';
 
 interface TestEndpointDialogProps {
   readonly endpoint: Endpoint;
@@ -20,14 +21,14 @@ export function TestEndpointDialog({ endpoint, onClose }: TestEndpointDialogProp
     mutationFn: () => api.post('/v1/webhooks/{id}/test', { params: { path: { id } }, body: { event } }),
     onSuccess: () => {
       refreshWebhooks();
-      showToast('A test is on its way');
+      showToast('Test event sent');
       onClose();
     },
   });
   const problem = formErrors(send.error, { event: 'Event' });
   return (
     <FormDialog
-      title="Send a test"
+      title="Send test event"
       problem={problem}
       onSubmit={() => send.mutate()}
       action="Send"
@@ -37,14 +38,14 @@ export function TestEndpointDialog({ endpoint, onClose }: TestEndpointDialogProp
       <NativeSelect
         label="Event"
         description={event}
-        data={events.map((name) => ({ value: name, label: EVENT_DESCRIPTIONS[name] }))}
+        data={events.map((name) => ({ value: name, label: eventLabel(name) }))}
         data-autofocus
         error={problem.fieldError('event')}
         value={event}
         onChange={(change) => setEvent(change.currentTarget.value as EventName)}
       />
       <Text size="sm" c="dimmed">
-        A sample, signed like the real one; its ids are all zeros.
+        Sends a sample with a real signature. Its ids are all zeros.
       </Text>
     </FormDialog>
   );

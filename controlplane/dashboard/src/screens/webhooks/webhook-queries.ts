@@ -1,4 +1,4 @@
-/** Endpoints and deliveries as the API has them. */
+/** Queries of webhook endpoints and deliveries. */
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
 import { queryClient } from '../../api/query-client.js';
@@ -10,20 +10,6 @@ export const PAGE_SIZE = 50;
 export type Endpoint = Awaited<ReturnType<typeof fetchEndpoints>>['endpoints'][number];
 export type EventName = Endpoint['events'][number];
 export type DeliveryStatus = 'pending' | 'success' | 'failed';
-
-/** What an endpoint can ask for, and when it comes. */
-export const EVENT_DESCRIPTIONS: Readonly<Record<EventName, string>> = {
-  'agent.created': 'An agent was made',
-  'agent.deleted': 'An agent was deleted',
-  'agent.budget_exceeded': 'An agent has spent its budget',
-  'usage.threshold': 'An agent has reached a share of its budget',
-  'provider.circuit_opened': 'A provider fails and is given a rest',
-  'provider.circuit_closed': 'A provider works again',
-  'credential.refused': 'A provider refuses a stored credential',
-  'credential.accepted': 'A refused credential works again',
-  'webhook.paused': 'An endpoint failed for too long',
-  'abuse.detected': 'A key is used in a way that is not usual',
-};
 
 export const fetchEndpoints = (page: number) =>
   api.get('/v1/webhooks', { params: { query: { limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE } } });
@@ -56,15 +42,15 @@ interface ReplayInput {
   readonly event?: EventName;
 }
 
-/** At most a thousand at a time, the oldest first. */
+/** Replays at most 1,000 deliveries, the oldest first. */
 export async function replayDeliveries(id: string, body: ReplayInput) {
-  const answer = await api.post('/v1/webhooks/{id}/replay', { params: { path: { id } }, body });
+  const response = await api.post('/v1/webhooks/{id}/replay', { params: { path: { id } }, body });
   refreshWebhooks();
-  return answer;
+  return response;
 }
 
 export const formatReplayedCount = (deliveries: number): string =>
-  deliveries === 0 ? 'Nothing there to be sent again' : `Sent again: ${formatCount(deliveries)}`;
+  deliveries === 0 ? 'No deliveries to replay' : `Replayed: ${formatCount(deliveries)}`;
 
 export const useRetryDelivery = () =>
   useMutation({
@@ -72,7 +58,7 @@ export const useRetryDelivery = () =>
       api.post('/v1/webhooks/deliveries/{deliveryId}/retry', { params: { path: { deliveryId } } }),
     onSuccess: () => {
       refreshWebhooks();
-      showToast('It is sent again');
+      showToast('Delivery retried');
     },
     onError: showErrorToast,
   });

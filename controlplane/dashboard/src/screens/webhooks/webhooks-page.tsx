@@ -1,4 +1,4 @@
-/** Where events are sent. */
+/** The Webhooks page: all endpoints. */
 import { Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
@@ -35,7 +35,7 @@ export function WebhooksPage() {
     <>
       <PageHeader
         title="Webhooks"
-        description="Addresses of yours that are told what happens, signed, and told again until they answer."
+        description="Endpoints that receive signed events. Failed deliveries are retried."
         actions={add}
       />
       <DataTable
@@ -46,11 +46,15 @@ export function WebhooksPage() {
         href={({ id }) => `/webhooks/${id}`}
         paging={({ total }) => ({ page: values.page, pageSize: PAGE_SIZE, total, onPage: (page) => set({ page }) })}
         empty={
-          <EmptyState title="No endpoints yet" text="Add one to hear of budgets, outages and more." action={add} />
+          <EmptyState
+            title="No endpoints yet"
+            text="Add one to receive events of budgets, outages and more."
+            action={add}
+          />
         }
         columns={[
           {
-            header: 'Address',
+            header: 'Endpoint URL',
             cell: ({ url }) => (
               <Text span inherit className="acg-break">
                 {url}
@@ -62,21 +66,21 @@ export function WebhooksPage() {
             cell: (endpoint) => <EndpointStatusBadge endpoint={endpoint} />,
           },
           { header: 'Events', numeric: true, cell: ({ events }) => events.length },
-          { header: 'Made', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
+          { header: 'Created', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
         ]}
       />
       {isCreating && (
         <EndpointDialog
           endpoint={null}
           onClose={() => setIsCreating(false)}
-          onSaved={(made) => {
+          onSaved={(newSecret) => {
             refreshWebhooks();
             setIsCreating(false);
-            setSecret(made);
+            setSecret(newSecret);
           }}
         />
       )}
-      <SecretDialog title="The endpoint’s signing secret" secret={secret} onStored={() => setSecret(null)}>
+      <SecretDialog title="Signing secret" secret={secret} onStored={() => setSecret(null)}>
         <SignatureVerificationCode />
       </SecretDialog>
     </>
