@@ -2,15 +2,15 @@ import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
-/** `npm run dev -w controlplane/dashboard`: against the gateway that this names. */
+/** The gateway that `npm run dev -w controlplane/dashboard` uses. */
 const gateway = process.env.ACG_URL ?? 'http://127.0.0.1:8080';
 
 export default defineConfig({
-  // Files find each other by their own addresses, the page's links are rewritten when it is served: so one build holds
-  // wherever the service is published.
+  // Chunks import each other by relative paths, and the control plane rewrites the links of the page. One build works
+  // under every path.
   base: './',
   plugins: [react()],
-  // From their sources: neither need be built before.
+  // Resolved to their sources, so that neither must be built first.
   resolve: {
     alias: [
       { find: /^@acg\/client\/(.*)$/, replacement: fileURLToPath(new URL('../client/src/$1.ts', import.meta.url)) },
@@ -21,7 +21,7 @@ export default defineConfig({
   build: {
     target: 'es2022',
     manifest: true,
-    // What is inlined would be a data: URL, which the page's policy forbids for scripts and fonts.
+    // Inlined assets become data: URLs, which the CSP forbids for scripts and fonts.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
   },

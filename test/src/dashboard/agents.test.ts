@@ -1,4 +1,4 @@
-/** Agents: the list, the page of one, making and stopping them. */
+/** The agents list and the agent page: create, limit, pause, revoke, delete, and bulk actions. */
 import { openPool } from '@acg/controlplane/db/sql';
 import { expect, test } from 'vitest';
 import { useDashboard } from './dashboard-fixture.js';
@@ -19,7 +19,7 @@ async function ownerWithAgents(names: readonly string[]) {
   return { visitor, call, ids, session };
 }
 
-test('agents: nothing yet, no match, and found by name; the back button undoes a filter', async () => {
+test('shows the empty list and the no-match state, finds agents by name, and undoes filters with the back button', async () => {
   const { visitor } = await ownerWithAgents([]);
   await visitor.gotoAndCheck('/agents', 'agents-empty');
   const full = await ownerWithAgents(['Support bot', 'Crawler']);
@@ -37,7 +37,7 @@ test('agents: nothing yet, no match, and found by name; the back button undoes a
   await page.getByRole('link', { name: 'Crawler' }).waitFor();
 });
 
-test('agents: a long name without spaces pushes nothing out of the lists', async () => {
+test('keeps lists within their width with a long name without spaces', async () => {
   const { visitor, call, ids } = await ownerWithAgents(['x'.repeat(100)]);
   const { page } = visitor;
   await call('POST', '/v1/api-keys', { name: 'first', agentId: ids[0] });
@@ -59,13 +59,13 @@ test('agents: a long name without spaces pushes nothing out of the lists', async
           const { scrollWidth, clientWidth } = box as unknown as { scrollWidth: number; clientWidth: number };
           return scrollWidth - clientWidth;
         });
-      // The page takes a moment to hear of its new width.
+      // The layout follows the new viewport width with a delay.
       await expect.poll(beyond, { message: `${path} at ${width}` }).toBeLessThanOrEqual(0);
     }
   }
 });
 
-test('agents: made in one dialog; its token is shown once and gone after a reload', async () => {
+test('creates an agent in one dialog and shows its token only once', async () => {
   const { visitor } = await ownerWithAgents([]);
   const { page } = visitor;
   await visitor.goto('/agents');
@@ -77,7 +77,7 @@ test('agents: made in one dialog; its token is shown once and gone after a reloa
   const token = (await page.locator('[data-secret]').textContent())!;
   await visitor.checkPage('agent-new-token');
   await page.keyboard.press('Escape');
-  expect(await page.locator('[data-secret]').textContent()).toBe(token); // it does not close by accident
+  expect(await page.locator('[data-secret]').textContent()).toBe(token); // Escape does not close the dialog
   await page.getByRole('button', { name: 'I stored it' }).click();
   await page.getByRole('heading', { name: 'Billing bot' }).waitFor();
   await page.reload();
@@ -86,7 +86,7 @@ test('agents: made in one dialog; its token is shown once and gone after a reloa
   expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage, location.href])')).not.toContain(token);
 });
 
-test('agents: every tab of the page of one can be read', async () => {
+test('renders every tab of the agent page accessibly', async () => {
   const { visitor, call, ids } = await ownerWithAgents(['Support bot']);
   await call('POST', '/v1/api-keys', { name: 'production', agentId: ids[0] });
   for (const tab of ['overview', 'calls', 'keys', 'providers', 'limits', 'connect']) {
@@ -94,7 +94,7 @@ test('agents: every tab of the page of one can be read', async () => {
   }
 });
 
-test('agents: limits are changed, the server’s words say what is wrong', async () => {
+test('saves limits and shows the API error at its field', async () => {
   const { visitor, call, ids } = await ownerWithAgents(['Support bot']);
   const { page } = visitor;
   await visitor.goto(`/agents/${ids[0]}?tab=limits`);
@@ -112,7 +112,7 @@ test('agents: limits are changed, the server’s words say what is wrong', async
   expect([agent.budgetCentsMonthly, agent.rpmLimit]).toEqual([750, 5]);
 });
 
-test('agents: back over several pages, the limits of one are not those of another', async () => {
+test('shows each agent its own limits after going back over several pages', async () => {
   const { visitor, call, ids } = await ownerWithAgents(['Support bot', 'Crawler']);
   const { page } = visitor;
   await call('PATCH', `/v1/agents/${ids[0]}`, { budgetCentsMonthly: 1_100 });
@@ -128,11 +128,11 @@ test('agents: back over several pages, the limits of one are not those of anothe
   await expect.poll(() => budget.inputValue()).toBe('$11');
 });
 
-test('agents: paused with one click and back with another; deleted with its name typed', async () => {
+test('pauses with one click, undoes it, and deletes after the name was typed', async () => {
   const { visitor, call, ids } = await ownerWithAgents(['Support bot']);
   const { page } = visitor;
   const status = async () => (await call('GET', `/v1/agents/${ids[0]}`)).body.agent.status;
-  // It is offered for some seconds, which a busy machine may need itself.
+  // The undo toast closes after 8 s, which a slow machine may exceed; its timer closes at once.
   await page.addInitScript(`{
     const { setTimeout } = globalThis;
     globalThis.setTimeout = (work, ms, ...more) => (ms === 8_000 ? 0 : setTimeout(work, ms, ...more));
@@ -157,7 +157,7 @@ test('agents: paused with one click and back with another; deleted with its name
   await page.getByText('No agents yet').waitFor();
 });
 
-test('agents: revoked with its name typed, and resumed when asked whether that is meant', async () => {
+test('revokes after the name was typed and resumes after a confirmation', async () => {
   const { visitor, call, ids } = await ownerWithAgents(['Support bot']);
   const { page } = visitor;
   const status = async () => (await call('GET', `/v1/agents/${ids[0]}`)).body.agent.status;
@@ -178,7 +178,7 @@ test('agents: revoked with its name typed, and resumed when asked whether that i
   expect(await status()).toBe('active');
 });
 
-test('agents: several are paused and resumed at once; each says how it went', async () => {
+test('pauses and resumes several agents and shows each result', async () => {
   const { visitor, call, ids } = await ownerWithAgents(['Support bot', 'Crawler', 'Old bot', 'Short lived']);
   const { page } = visitor;
   const status = async (i: number) => (await call('GET', `/v1/agents/${ids[i]}`)).body.agent.status;
@@ -193,7 +193,7 @@ test('agents: several are paused and resumed at once; each says how it went', as
   const dialog = page.getByRole('dialog', { name: 'Pause 4 agents' });
   await dialog.getByText('revoked, not changed').waitFor();
   await visitor.checkPage('agents-pause');
-  await call('DELETE', `/v1/agents/${ids[3]}`); // by somebody else, meanwhile
+  await call('DELETE', `/v1/agents/${ids[3]}`); // deleted by another client while the dialog is open
   visitor.expectHttpError(404, /\/status$/);
   await dialog.getByRole('button', { name: 'Pause 3 agents' }).click();
   await dialog.getByText('2 of 3 paused, 1 failed.').waitFor();
@@ -212,7 +212,7 @@ test('agents: several are paused and resumed at once; each says how it went', as
   expect([await status(0), await status(1)]).toEqual(['paused', 'active']);
 });
 
-test('agents: thresholds of several are set at once', async () => {
+test('sets the thresholds of several agents', async () => {
   const { visitor, call, ids } = await ownerWithAgents(['Support bot', 'Crawler']);
   const { page } = visitor;
   await visitor.goto('/agents');
@@ -234,7 +234,7 @@ test('agents: thresholds of several are set at once', async () => {
   for (const id of ids) expect((await call('GET', `/v1/agents/${id}`)).body.agent.usageThresholds).toEqual([50, 80]);
 });
 
-test('agents: a thousand are found by page, by name and by the palette', async () => {
+test('finds each of 1,000 agents by page, by name and in the palette', async () => {
   const { visitor, call } = await ownerWithAgents([]);
   const { stack } = dashboard();
   const { page } = visitor;
@@ -254,7 +254,7 @@ test('agents: a thousand are found by page, by name and by the palette', async (
     if (request.url().includes('/v1/usage/')) asked.push(new URL(request.url()).pathname);
   });
   await visitor.goto('/agents');
-  expect(asked).toEqual(['/v1/usage/agents']); // figures, budgets and lines of a page are one question
+  expect(asked).toEqual(['/v1/usage/agents']); // one request delivers figures, budgets and sparklines of a page
   await visitor.checkPage('agents-thousand');
   await page.getByText('1–25 of 1,000').waitFor();
   await page.getByRole('button', { name: 'Agents: page 40' }).click();

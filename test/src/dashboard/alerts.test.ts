@@ -1,4 +1,4 @@
-/** Alerts: what happened, narrowed by what stands in the address, and what of it is mailed to whom. */
+/** The Alerts page: events, their filters in the URL, and e-mail preferences. */
 import { appendEvent } from '@acg/controlplane/events/event-outbox';
 import { beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../fixtures/test-database.js';
@@ -32,7 +32,7 @@ async function ownerWithEvents() {
   return { visitor, call, email, agentId };
 }
 
-test('alerts: what happened is said with its figures; filters are in the address and the back button undoes them', async () => {
+test('describes events with their figures, keeps filters in the URL, and undoes them with the back button', async () => {
   const { visitor, agentId } = await ownerWithEvents();
   const { page } = visitor;
   await visitor.gotoAndCheck('/alerts', 'alerts');
@@ -60,7 +60,7 @@ test('alerts: what happened is said with its figures; filters are in the address
   await page.getByRole('heading', { name: 'Support bot' }).waitFor();
 });
 
-test('alerts: a confirmed member chooses what is mailed; an unconfirmed one sees why not', async () => {
+test('lets confirmed members select e-mail alerts and tells unconfirmed members why they cannot', async () => {
   const { visitor, call, email } = await ownerWithEvents();
   const { page } = visitor;
   await visitor.goto('/alerts');
@@ -84,7 +84,7 @@ test('alerts: a confirmed member chooses what is mailed; an unconfirmed one sees
   expect(await page.getByLabel('Budget exceeded').isChecked()).toBe(true);
 });
 
-test('alerts: a dot tells of what is new, here and in other windows, until somebody has looked', async () => {
+test('shows a dot for unseen alerts in all windows until the Alerts page was opened', async () => {
   const { visitor, call } = await ownerWithEvents();
   const { page } = visitor;
   const dot = page.getByRole('img', { name: 'unseen alerts' });
@@ -103,7 +103,7 @@ test('alerts: a dot tells of what is new, here and in other windows, until someb
   await page.getByRole('region', { name: 'Latest events' }).waitFor();
   expect(await dot.count()).toBe(0);
 
-  // One's own doing is no news; what the gateway finds is.
+  // The user's own changes are no alerts; events that the gateway detects are.
   const projectId: string = (await call('GET', '/v1/projects')).body.projects[0].id;
   const orgId: string = (await call('GET', '/v1/me')).body.orgId;
   await call('POST', '/v1/agents', { projectId, name: 'Another' });
@@ -125,7 +125,7 @@ test('alerts: a dot tells of what is new, here and in other windows, until someb
   expect(await page.getByText('Agent created, new').count()).toBe(0);
 });
 
-test('alerts: each leads to where it is set; thresholds of several agents are set from here', async () => {
+test('links each event to its settings and sets thresholds of several agents', async () => {
   const { visitor, call, agentId } = await ownerWithEvents();
   const { page } = visitor;
   await visitor.goto('/alerts');

@@ -1,15 +1,15 @@
-/** What every screen has around it. */
+/** The layout around every screen: palette, shortcuts, banners, error pages. */
 import { expect, test } from 'vitest';
 import { useDashboard } from './dashboard-fixture.js';
 
 const dashboard = useDashboard();
 
-test('shell: overview without any traffic', async () => {
+test('renders the overview without traffic', async () => {
   const { visitor } = await dashboard().signUpOwner();
   await visitor.gotoAndCheck('/', 'overview-empty');
 });
 
-test('shell: menu, theme, palette and keyboard help can be used and read', async () => {
+test('switches the theme by menu and palette, and opens the keyboard help', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   await visitor.goto('/');
@@ -34,7 +34,7 @@ test('shell: menu, theme, palette and keyboard help can be used and read', async
   await page.getByRole('dialog').waitFor({ state: 'detached' });
 });
 
-test('shell: the palette finds agents, keys by their beginning, projects, and a call by its request id', async () => {
+test('finds agents, gateway tokens by prefix, projects, and calls by request id in the palette', async () => {
   const { visitor, email, password } = await dashboard().signUpOwner();
   const { page } = visitor;
   await visitor.goto('/');
@@ -57,7 +57,7 @@ test('shell: the palette finds agents, keys by their beginning, projects, and a 
   await page.waitForURL(`**/agents?project=${projectId}`);
   await page.getByRole('link', { name: 'Crawler' }).waitFor();
 
-  // Without a mouse: what is found takes Enter.
+  // By keyboard: Enter opens the first result.
   await look('crawl', /Crawler/);
   await page
     .locator('[data-action][data-selected]')
@@ -67,7 +67,7 @@ test('shell: the palette finds agents, keys by their beginning, projects, and a 
   await page.keyboard.press('Enter');
   await page.waitForURL(`**/agents/${agentId}`);
 
-  // A token as a whole is cut where it is pasted: it goes into no address and to no server.
+  // A pasted token is shortened in the input: it reaches neither the URL nor the server.
   const asked: string[] = [];
   page.on('request', (request) => asked.push(request.url()));
   const field = await look(made.secretKey, /production/);
@@ -79,7 +79,7 @@ test('shell: the palette finds agents, keys by their beginning, projects, and a 
   await expect.poll(() => page.getByLabel('Search gateway tokens').inputValue()).toBe(made.key.keyPrefix);
   expect(asked.filter((url) => url.includes(made.secretKey))).toEqual([]);
 
-  visitor.expectHttpError(404, /\/v1\/usage\/logs\//); // nobody's call
+  visitor.expectHttpError(404, /\/v1\/usage\/logs\//); // no such call
   const requestId = '01a1ff05-0000-7000-8000-000000000000';
   await look(requestId, /The call with this request id/);
   await page.getByRole('button', { name: /The call with this request id/ }).click();
@@ -88,7 +88,7 @@ test('shell: the palette finds agents, keys by their beginning, projects, and a 
   await drawer.getByText(/^Request [0-9a-f-]{36}$/).waitFor();
 });
 
-test('shell: g and a letter goes there, but not while somebody types; / is the search, ? the list', async () => {
+test('navigates by `g` and a letter except while typing, searches by `/`, and shows help by `?`', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   await visitor.goto('/');
@@ -111,7 +111,7 @@ test('shell: g and a letter goes there, but not while somebody types; / is the s
   await visitor.checkPage('keyboard');
 });
 
-test('shell: what is not there says so, with the request that the operator finds it by', async () => {
+test('shows a missing agent as an error with its request id', async () => {
   const { visitor } = await dashboard().signUpOwner();
   visitor.expectHttpError(404, /\/v1\/agents\//);
   await visitor.gotoAndCheck('/agents/01a1ff05-0000-7000-8000-000000000000', 'agent-not-there');
@@ -122,7 +122,7 @@ test('shell: what is not there says so, with the request that the operator finds
   await visitor.page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
 });
 
-test('shell: a newer version is said, also where a file of this one is gone; the rest of the page stays', async () => {
+test('announces a newer version and keeps the page when a file of the old one is gone', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   await page.clock.install();
@@ -150,14 +150,14 @@ test('shell: a newer version is said, also where a file of this one is gone; the
   await page.getByRole('heading', { name: 'Gateway tokens', level: 1 }).waitFor();
 });
 
-test('shell: an address that is nobody’s says so', async () => {
+test('shows a not-found page for an unknown path', async () => {
   const { visitor } = await dashboard().signUpOwner();
   await visitor.gotoAndCheck('/no/such/page', 'not-found');
   await visitor.page.getByRole('link', { name: 'Go to overview' }).click();
   await visitor.page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
 });
 
-test('shell: while the gateway does not answer, a banner says so; when it does again, the banner goes', async () => {
+test('shows a banner while the gateway does not respond', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   await visitor.goto('/');
@@ -169,7 +169,7 @@ test('shell: while the gateway does not answer, a banner says so; when it does a
   await page.getByText('The data shown may be out of date.').waitFor({ state: 'detached' });
 });
 
-test('shell: a change that got no answer is not asked again by itself, and says so; what was typed stays', async () => {
+test('does not retry a change without a response, says so, and keeps the input', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   await visitor.goto('/projects');
@@ -186,7 +186,7 @@ test('shell: a change that got no answer is not asked again by itself, and says 
   await page.getByText('Crawlers saved').waitFor();
 });
 
-test('shell: on a phone the navigation is a drawer', async () => {
+test('opens the navigation as a drawer on a phone', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   await visitor.goto('/');

@@ -1,4 +1,4 @@
-/** How much a browser loads, compressed, summed over the build's manifest. */
+/** The compressed size of what a browser loads, summed over the build's manifest. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ interface Chunk {
 const chunks = JSON.parse(readFileSync(join(site, '.vite/manifest.json'), 'utf8')) as Record<string, Chunk>;
 const sizeOf = (file: string): number => readFileSync(join(site, `${file}.gz`)).length;
 
-/** A chunk and all that it cannot do without. */
+/** A chunk with all its static imports. */
 function withImports(name: string, found = new Set<string>()): Set<string> {
   if (found.has(name)) return found;
   found.add(name);
@@ -29,17 +29,17 @@ function withImports(name: string, found = new Set<string>()): Set<string> {
 
 const entry = Object.keys(chunks).find((name) => chunks[name]!.isEntry === true)!;
 const initial = withImports(entry);
-/** The header's menus come with every screen, beside it. */
+/** The header's menus are loaded with every screen. */
 const frame = withImports('src/shell/header-actions.tsx', new Set(initial));
 const sum = (names: Iterable<string>): number =>
   [...names].reduce((total, name) => total + sizeOf(chunks[name]!.file), 0);
 
-test('size: what is loaded first is at most 170 KB of scripts', () => {
-  expect(sum(initial)).toBeGreaterThan(50 * KB); // the manifest is read right
+test('loads at most 170 KB of scripts first', () => {
+  expect(sum(initial)).toBeGreaterThan(50 * KB); // the manifest was parsed correctly
   expect(sum(initial)).toBeLessThanOrEqual(INITIAL_MAX);
 });
 
-test('size: no screen adds more than 45 KB', () => {
+test('adds at most 45 KB per screen', () => {
   const lazy = Object.keys(chunks).filter((name) => chunks[name]!.isDynamicEntry === true);
   expect(lazy.length).toBeGreaterThan(3);
   const beside = (name: string) => (frame.has(name) ? initial : frame);
@@ -49,7 +49,7 @@ test('size: no screen adds more than 45 KB', () => {
   expect(large).toEqual([]);
 });
 
-test('size: all styles together are at most 40 KB', () => {
+test('keeps all styles together within 40 KB', () => {
   const styles = readdirSync(join(site, 'assets')).filter((name) => name.endsWith('.css'));
   expect(styles.length).toBeGreaterThan(0);
   expect(styles.reduce((total, name) => total + sizeOf(`assets/${name}`), 0)).toBeLessThanOrEqual(STYLES_MAX);

@@ -1,4 +1,4 @@
-/** Calls as they come, in a real browser. */
+/** The Calls page with live calls through a data plane. */
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   proxyUrl = (await dashboard().stack.addDataPlane()).url;
 });
 
-/** An owner in the browser, an agent of theirs, and a way to call. */
+/** An owner in the browser, one agent, and a function that sends calls as this agent. */
 async function scene() {
   const { visitor, email, password } = await dashboard().signUpOwner();
   const { stack } = dashboard();
@@ -51,13 +51,13 @@ async function scene() {
   return { visitor, send, agentId, orgId };
 }
 
-test('calls: they appear as they come, stop on pause, and each shows its details', async () => {
+test('shows new calls live, stops on pause, and opens the details of a call', async () => {
   const { visitor, send, agentId } = await scene();
   const { page } = visitor;
   await visitor.goto('/calls');
   await page.getByText('No calls yet').waitFor();
   expect((await send('/v1/chat/completions')).status).toBe(200);
-  // Nobody reloads: it comes by itself.
+  // No reload: the call appears by itself.
   const row = page.getByRole('row', { name: /Support bot.*\/v1\/chat\/completions.*200/ });
   await row.waitFor();
   expect((await send('/v1/broken')).status).toBe(500);
@@ -76,18 +76,18 @@ test('calls: they appear as they come, stop on pause, and each shows its details
   await drawer.getByText('from cache').waitFor();
   expect(page.url()).toContain('call=');
   await visitor.checkPage('call');
-  // The address alone shows the same.
+  // The URL alone opens the same drawer.
   await page.reload();
   await drawer.getByText('gpt-5-mini-2025-08-07').waitFor();
   await drawer.getByRole('button', { name: 'Close' }).click();
   await drawer.waitFor({ state: 'detached' });
 
-  // The agent's own page says the same of each.
+  // The agent's own page lists the same calls.
   await visitor.gotoAndCheck(`/agents/${agentId}?tab=calls`, 'agent-calls-some');
   await page.getByRole('row', { name: /500.*\/v1\/broken/ }).waitFor();
 });
 
-test('calls: filters stand in the address, and the back button takes them off', async () => {
+test('keeps filters in the URL and undoes them with the back button', async () => {
   const { visitor, send } = await scene();
   const { page } = visitor;
   await send('/v1/chat/completions');
@@ -109,10 +109,10 @@ test('calls: filters stand in the address, and the back button takes them off', 
   await broken.waitFor();
 });
 
-test('calls: a search that was given up says so, and goes on when asked', async () => {
+test('reports an incomplete search and continues it on request', async () => {
   const { visitor, agentId, orgId } = await scene();
   const { page } = visitor;
-  // More than one answer looks at, and behind them the one that is searched.
+  // More calls than one response searches, with the matching call behind them.
   const sql = postgres(dashboard().stack.database.url.reveal(), { max: 1 });
   await sql`
     insert into usage_records (id, started_at, org_id, agent_id, key_id, provider_slug, account_id, method, path, status,
@@ -130,9 +130,9 @@ test('calls: a search that was given up says so, and goes on when asked', async 
   await visitor.checkPage('calls-given-up');
   const found = page.getByRole('row', { name: /\/v1\/behind/ });
   await further.click();
-  // A slow machine gives up again.
+  // A slow machine may stop the search again.
   await waitUntil('the call is found', async () => {
-    // What is asked meanwhile takes the button away.
+    // The button disappears while the search runs.
     if (await further.isVisible()) await further.click({ timeout: 1_000 }).catch(noop);
     return found.isVisible();
   });

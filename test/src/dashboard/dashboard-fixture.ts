@@ -1,7 +1,6 @@
 /**
- * The dashboard in a real browser, on the whole gateway as real processes. One browser and one stack for each file, one
- * context for each page that is opened. After every test the console, the page's errors and its policy's violations must
- * have been silent.
+ * The dashboard in a real browser, on the whole gateway as real processes. Each test file has one browser and one
+ * stack, each opened page its own context. After each test, the console, page errors and CSP violations must be empty.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -13,7 +12,7 @@ import { Stack, type StackOptions } from '../fixtures/stack.js';
 const CHROMIUM = '/usr/bin/chromium-headless-shell';
 const AXE_SCRIPT = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const AXE_RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
-/** Those of {@link AXE_RULES} that look at colours. */
+/** The rules of {@link AXE_RULES} that check colours. */
 const AXE_COLOR_RULES = ['color-contrast', 'link-in-text-block'];
 const SCREENSHOTS = fileURLToPath(new URL('../../screenshots', import.meta.url));
 const COLOR_SCHEMES = ['light', 'dark'] as const;
@@ -23,7 +22,7 @@ const VIEWPORTS = [
 ] as const;
 const NARROWEST_VIEWPORT = { width: 360, height: 740 } as const;
 
-/** Somebody who uses the dashboard, with a browser of their own. */
+/** A user of the dashboard with a separate browser context. */
 class BrowserUser {
   readonly #problems: string[] = [];
   readonly #expected: { readonly status: number; readonly path: RegExp }[] = [];
@@ -32,7 +31,7 @@ class BrowserUser {
   constructor(
     readonly context: BrowserContext,
     readonly page: Page,
-    /** Of the dashboard, without a trailing slash. */
+    /** URL of the dashboard, without a trailing slash. */
     readonly url: string,
   ) {
     page.setDefaultTimeout(180_000);
@@ -48,17 +47,17 @@ class BrowserUser {
     });
   }
 
-  /** The browser itself prints every failed answer on the console: this one is part of the test. Status 0: no answer. */
+  /** The browser prints every failed response to the console: this one is expected. Status 0: no response. */
   expectHttpError(status: number, path: RegExp): void {
     this.#expected.push({ status, path });
   }
 
-  /** An error that is shown to people and printed on the console, too. */
+  /** An expected console error that the page also shows. */
   expectConsoleError(text: RegExp): void {
     this.#expectedErrors.push(text);
   }
 
-  /** What should have been silent. */
+  /** All unexpected console messages, page errors and CSP violations. */
   async problems(): Promise<readonly string[]> {
     const violations = await this.page.evaluate(() => (globalThis as { acgViolations?: string[] }).acgViolations ?? []);
     return [...this.#problems, ...violations.map((violation) => `policy: ${violation}`)];
@@ -69,7 +68,7 @@ class BrowserUser {
     await this.waitUntilLoaded();
   }
 
-  /** Nothing loads any more. */
+  /** Waits until nothing is loading. */
   async waitUntilLoaded(): Promise<void> {
     await this.page.waitForFunction(() => {
       const { document } = globalThis as unknown as { document: { querySelector(s: string): unknown } };
@@ -79,7 +78,7 @@ class BrowserUser {
     });
   }
 
-  /** Has a session from now on, without the form. */
+  /** Creates a session without the login form. */
   async createSession(email: string, password: string): Promise<void> {
     const headers = { 'sec-fetch-site': 'same-origin' };
     const answer = await this.context.request.post(`${this.url}/v1/session`, { data: { email, password }, headers });
@@ -96,8 +95,8 @@ class BrowserUser {
   }
 
   /**
-   * Looks at what is shown now in both themes and both widths: no finding of axe, nothing wider than the window, a picture
-   * of each in test/screenshots for people. `name` is the picture's.
+   * Checks the current page in both themes and both widths: no axe violation, no horizontal overflow. Saves a
+   * screenshot of each as test/screenshots/`name`-….
    */
   async checkPage(name: string): Promise<void> {
     mkdirSync(SCREENSHOTS, { recursive: true });
@@ -108,7 +107,7 @@ class BrowserUser {
         await this.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
         await this.waitUntilLoaded();
         await this.page.screenshot({ path: `${SCREENSHOTS}/${name}-${colorScheme}-${width}.png`, fullPage: true });
-        // The same elements in another theme: what does not look at colours would say the same of them.
+        // The same elements in the other theme: only rules about colours can differ.
         const markup = await this.#readMarkup();
         const rules = markup === checked ? AXE_COLOR_RULES : AXE_RULES;
         expect(await this.#findAccessibilityViolations(rules), `${name}, ${colorScheme}, ${width}`).toEqual([]);
@@ -129,19 +128,19 @@ class BrowserUser {
     await this.page.setViewportSize(VIEWPORTS[0]);
   }
 
-  /** What is shown now, for people. */
+  /** Saves a screenshot of the current page. */
   async saveScreenshot(name: string): Promise<void> {
     mkdirSync(SCREENSHOTS, { recursive: true });
     await this.page.screenshot({ path: `${SCREENSHOTS}/${name}.png` });
   }
 
-  /** Goes there and inspects it. */
+  /** Opens a path and checks the page. */
   async gotoAndCheck(path: string, name: string): Promise<void> {
     await this.goto(path);
     await this.checkPage(name);
   }
 
-  /** All elements that are shown now, whatever the theme. */
+  /** The markup of the page, without the theme attribute. */
   async #readMarkup(): Promise<string> {
     const markup = await this.page.evaluate<string>('document.documentElement.outerHTML');
     return markup.replace(/ data-mantine-color-scheme="\w+"/, '');
@@ -164,7 +163,7 @@ class BrowserUser {
     );
   }
 
-  /** Figures and labels of buttons that have no room, and end in the middle of a letter. */
+  /** Texts of figures and button labels that are cut off. */
   #findTruncatedText(): Promise<readonly string[]> {
     return this.page.evaluate(() => {
       interface Box {
@@ -179,7 +178,7 @@ class BrowserUser {
     });
   }
 
-  /** How many pixels the page is wider than the window. */
+  /** Pixels by which the page is wider than the window. */
   #measureOverflowPx(): Promise<number> {
     return this.page.evaluate(() => {
       const { document, innerWidth } = globalThis as unknown as {
@@ -191,7 +190,7 @@ class BrowserUser {
   }
 }
 
-/** Requests there wait until the returned function is called. */
+/** Blocks requests to `url` until the returned function is called. */
 export async function blockRequests(page: Page, url: string | RegExp): Promise<() => void> {
   let release = (): void => {};
   const released = new Promise<void>((resolve) => {
@@ -206,9 +205,9 @@ export async function blockRequests(page: Page, url: string | RegExp): Promise<(
 
 interface DashboardFixture {
   readonly stack: Stack;
-  /** A new context with an empty page. `url` is where it goes, the control plane's own if absent. */
+  /** A new context with an empty page. `url`: the dashboard's URL; default: the control plane itself. */
   openBrowserUser(url?: string): Promise<BrowserUser>;
-  /** Somebody of a new organization, signed in, with an empty page. */
+  /** Signs up an owner of a new organization, logged in, on an empty page. */
   signUpOwner(): Promise<SignedUpOwner>;
 }
 
@@ -218,7 +217,7 @@ interface SignedUpOwner {
   readonly password: string;
 }
 
-/** For all tests of the calling file. */
+/** Starts the browser and the stack for all tests of the calling file. */
 export function useDashboard(options: StackOptions = {}): () => DashboardFixture {
   let browser: Browser | null = null;
   let stack: Stack | null = null;

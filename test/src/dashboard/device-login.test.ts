@@ -1,4 +1,4 @@
-/** A program without a browser is let in by a person who types its code, in a real browser. */
+/** Device login: a user approves a program without a browser by typing its code. */
 import { createHash } from 'node:crypto';
 import { openPool, type Sql } from '@acg/controlplane/db/sql';
 import type { Page } from 'playwright-core';
@@ -12,7 +12,7 @@ beforeAll(() => {
 });
 afterAll(() => sql.end());
 
-/** What the program shows, and how it learns what became of it. */
+/** Starts a device login as a program does. Returns its user code and functions to expire it and to poll its result. */
 async function program() {
   const { stack } = dashboard();
   const { body } = await stack.call('POST', '/v1/auth/device', null, { client: 'acg 0.1.0', hostname: 'laptop' });
@@ -43,7 +43,7 @@ async function typeCode(page: Page, code: string, { email, password }: Person): 
 const says = (page: Page, text: string | RegExp) => page.getByRole('status').getByText(text).waitFor();
 const focused = (page: Page) => page.evaluate<string>('document.activeElement.id');
 
-test('device: a code in lower case and without its hyphen is taken; approved in one of two organizations', async () => {
+test('accepts a code in lower case without its hyphen and approves it for one of two organizations', async () => {
   const owner = await dashboard().signUpOwner();
   const { visitor } = owner;
   await visitor.goto('/settings?tab=organization&dialog=new');
@@ -51,7 +51,7 @@ test('device: a code in lower case and without its hyphen is taken; approved in 
   await visitor.page.getByRole('dialog').getByRole('button', { name: 'Create organization' }).click();
   await visitor.page.waitForURL(/\/setup|\/$/);
   const { userCode, poll } = await program();
-  // In a window beside the dashboard, whose session is another one.
+  // In a second window, which has its own session.
   const page = await visitor.context.newPage();
   await page.goto(`${visitor.url}/device`);
   await typeCode(page, userCode.toLowerCase().replace('-', ''), owner);
@@ -73,7 +73,7 @@ test('device: a code in lower case and without its hyphen is taken; approved in 
   await visitor.page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
 });
 
-test('device: denied, the program is told and let in nowhere', async () => {
+test('reports a denied login to the program without access', async () => {
   const owner = await dashboard().signUpOwner();
   const { page, url } = owner.visitor;
   const { userCode, poll } = await program();
@@ -84,7 +84,7 @@ test('device: denied, the program is told and let in nowhere', async () => {
   expect(await poll()).toEqual({ error: 'access_denied' });
 });
 
-test('device: a wrong password and a code too old say so, and another can be typed in', async () => {
+test('reports a wrong password and an expired code, and accepts the next code', async () => {
   const owner = await dashboard().signUpOwner();
   const { visitor } = owner;
   const { page, url } = visitor;
@@ -92,13 +92,13 @@ test('device: a wrong password and a code too old say so, and another can be typ
   visitor.expectHttpError(404, /\/v1\/auth\/device/);
   const old = await program();
   await page.goto(`${url}/device`);
-  await page.route('**/v1/auth/logout', () => {}); // is never answered, and nobody waits for it
+  await page.route('**/v1/auth/logout', () => {}); // never responds, and the page must not wait for it
   await typeCode(page, old.userCode, { ...owner, password: 'not the password' });
   await says(page, /wrong/);
   await old.expire();
   await typeCode(page, old.userCode, owner);
   await says(page, /no such device code: it is mistyped, used or older than 10 minutes/);
-  // Too old while somebody makes up their mind.
+  // The code expires while the user decides.
   const slow = await program();
   await typeCode(page, slow.userCode, owner);
   await page.getByRole('button', { name: 'Approve' }).waitFor();
@@ -113,7 +113,7 @@ test('device: a wrong password and a code too old say so, and another can be typ
   expect(await next.poll()).toMatchObject({ user: { email: owner.email } });
 });
 
-test('device: what another window has decided cannot be decided again', async () => {
+test('rejects a second decision after another window has decided', async () => {
   const owner = await dashboard().signUpOwner();
   const { visitor } = owner;
   const { userCode, poll } = await program();
@@ -131,7 +131,7 @@ test('device: what another window has decided cannot be decided again', async ()
   expect(await poll()).toEqual({ error: 'access_denied' });
 });
 
-test('device: pressed twice it is done once; a gateway that does not answer says so, and it can be pressed again', async () => {
+test('sends a double click once, reports a missing response, and allows a retry', async () => {
   const owner = await dashboard().signUpOwner();
   const { visitor } = owner;
   const { page } = visitor;

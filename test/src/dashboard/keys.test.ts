@@ -1,4 +1,4 @@
-/** All keys of an organization, in a real browser. */
+/** The Gateway tokens page: create, rotate, edit, revoke and filter. */
 import type { Locator, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { useDashboard } from './dashboard-fixture.js';
@@ -21,7 +21,7 @@ async function scene() {
   return { visitor, call, agentId, projectId, key };
 }
 
-test('keys: made for an agent; shown once with how to use it, and gone after a reload', async () => {
+test('creates a token for an agent and shows it only once, with usage examples', async () => {
   const { visitor, call } = await scene();
   const { page } = visitor;
   await visitor.gotoAndCheck('/keys', 'keys-empty');
@@ -37,9 +37,9 @@ test('keys: made for an agent; shown once with how to use it, and gone after a r
   expect(await page.getByLabel('curl', { exact: true }).last().textContent()).toContain(secret);
   await visitor.checkPage('keys-secret');
   await page.keyboard.press('Escape');
-  expect(await page.locator('[data-secret]').textContent()).toBe(secret); // it does not close by accident
+  expect(await page.locator('[data-secret]').textContent()).toBe(secret); // Escape does not close the dialog
   await page.getByRole('button', { name: 'I stored it' }).click();
-  // After the two dialogs, the form and the secret, one goes on where they were opened.
+  // After both dialogs, the form and the secret, the focus returns to the button that opened them.
   await expect.poll(() => isFocused(page.getByRole('button', { name: 'New gateway token' }))).toBe(true);
   await page.getByRole('row', { name: /production.*Support bot.*never used.*in \d+ days/ }).waitFor();
   await page.reload();
@@ -50,7 +50,7 @@ test('keys: made for an agent; shown once with how to use it, and gone after a r
   expect([key.scope, key.agentName, secret.startsWith(key.keyPrefix)]).toEqual(['agent', 'Support bot', true]);
 });
 
-test('keys: for a whole project, and how its calls name the agent', async () => {
+test('creates a token for a project and explains how its calls name the agent', async () => {
   const { visitor, call, projectId } = await scene();
   const { page } = visitor;
   await visitor.goto('/keys');
@@ -65,7 +65,7 @@ test('keys: for a whole project, and how its calls name the agent', async () => 
   expect([key.scope, key.projectId, key.expiresAt]).toEqual(['project', projectId, null]);
 });
 
-test('keys: rotated with an overlap in which both work, renamed, and revoked by name', async () => {
+test('rotates with an overlap, renames, and revokes after the name was typed', async () => {
   const { visitor, call, key, agentId } = await scene();
   const { page } = visitor;
   const old = await key({ name: 'staging', agentId });
@@ -73,7 +73,7 @@ test('keys: rotated with an overlap in which both work, renamed, and revoked by 
   const rotate = page.getByRole('button', { name: 'Rotate staging' });
   await rotate.focus();
   await page.keyboard.press('Enter');
-  // Keys may have one name: which one it is.
+  // Tokens may share a name: the prefix tells them apart.
   await page.getByRole('dialog').getByText(old.secretKey.slice(0, 12)).waitFor();
   await page.getByLabel('The previous token stays valid for').focus();
   await page.keyboard.press('Escape');
@@ -105,13 +105,13 @@ test('keys: rotated with an overlap in which both work, renamed, and revoked by 
   await act.press('Enter');
   await page.getByText('staging 2 revoked').waitFor();
   await page.getByRole('row', { name: /staging 2/ }).waitFor({ state: 'detached' });
-  // Its row is gone, and the focus with it: it is at the list, not at the top of the page.
+  // The row is gone with its focused button: the list has the focus, not the top of the page.
   await expect.poll(() => isAtTheList(page)).toBe(true);
   const left = (await call('GET', '/v1/api-keys')).body.keys;
   expect(left.map(({ id }: { id: string }) => id)).toEqual([old.id]);
 });
 
-test('keys: what ends soon says so; found by name, and the back button undoes a filter', async () => {
+test('marks tokens that expire soon, finds tokens by name, and undoes filters with the back button', async () => {
   const { visitor, key, agentId } = await scene();
   const { page } = visitor;
   await key({ name: 'short', agentId, expiresAt: new Date(Date.now() + 2 * 86_400_000).toISOString() });
@@ -131,7 +131,7 @@ test('keys: what ends soon says so; found by name, and the back button undoes a 
   await page.getByRole('row', { name: /short/ }).waitFor();
 });
 
-test('keys: who may not make one sees why', async () => {
+test('tells a viewer why creating tokens is not allowed', async () => {
   const { call } = await scene();
   const email = `${crypto.randomUUID()}@example.com`;
   const invited = await call('POST', '/v1/members', { email, role: 'viewer' });

@@ -1,4 +1,4 @@
-/** Seven thousand calls: as many rows as are read are in the page, and each of the others is found. */
+/** The Calls page with 7,000 calls: it renders a bounded number of rows, and every call can be found. */
 import { openPool } from '@acg/controlplane/db/sql';
 import { expect, test } from 'vitest';
 import { createIngest, usageRecord } from '../ledger/usage-fixture.js';
@@ -12,12 +12,12 @@ const FAILS_EVERY = 50;
 const LIVE_ROWS = 100;
 const PAGE_ROWS = 50;
 const DAY_MS = 86_400_000;
-/** What leaves least room for the rest of the row. */
+/** A call that leaves the least space for its path. */
 const WIDE = { model: 'claude-opus-4-5-20251101', error: 'upstream_reset', tokensInUncached: 187_416 } as const;
-/** Of a path, in pixels. */
+/** Minimum width of a path, pixels. */
 const LEGIBLE = 100;
 
-/** An owner whose two agents made all those calls, the last one just now. */
+/** An owner whose two agents made all calls, the latest one just now. */
 async function busyOwner() {
   const { visitor, email, password } = await dashboard().signUpOwner();
   const { stack } = dashboard();
@@ -55,7 +55,7 @@ async function busyOwner() {
   return visitor;
 }
 
-test('calls: among 7,000 the newest are shown, pages lead to the oldest, filters and the back button to each', async () => {
+test('shows the newest of 7,000 calls, pages to the oldest, and filters the rest', async () => {
   const visitor = await busyOwner();
   const { page } = visitor;
   const rows = page.getByRole('table', { name: 'Calls' }).getByRole('row');

@@ -1,4 +1,4 @@
-/** People, projects, the audit trail and settings, in a real browser. */
+/** Members, projects, the audit trail, suspended items and settings. */
 import { openPool } from '@acg/controlplane/db/sql';
 import { expect, test } from 'vitest';
 import { useDashboard } from './dashboard-fixture.js';
@@ -7,7 +7,7 @@ const dashboard = useDashboard();
 const PASSWORD = 'correct horse battery';
 const newEmail = () => `${crypto.randomUUID()}@example.com`;
 
-/** Somebody joins with the link that the inviter got, and signs in with a browser of their own. */
+/** Accepts an invitation and logs in with a new browser context. */
 async function join(link: string, email: string) {
   const token = new URL(link).hash.slice(1) || new URL(link).searchParams.get('token')!;
   const body = { token: token.replace(/^token=/, ''), name: 'Grace Guest', password: PASSWORD };
@@ -18,12 +18,12 @@ async function join(link: string, email: string) {
   return visitor;
 }
 
-test('members: invite, join, change the role, and out', async () => {
+test('invites a member, changes the role and removes the member', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   const email = newEmail();
   await visitor.goto('/members');
-  // Nobody can take the last owner away.
+  // The last owner cannot be removed.
   await expect.poll(() => page.getByRole('button', { name: 'Remove' }).getAttribute('aria-disabled')).toBe('true');
   await page.getByRole('button', { name: 'Invite member' }).click();
   await page.getByLabel('E-mail').fill(email);
@@ -59,7 +59,7 @@ test('members: invite, join, change the role, and out', async () => {
   await guest.page.getByRole('heading', { name: 'Log in' }).waitFor();
 });
 
-test('projects: made with a budget, changed, and deleted by name', async () => {
+test('creates a project with a budget, edits it, and deletes it after the name was typed', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   await visitor.goto('/projects');
@@ -76,7 +76,7 @@ test('projects: made with a budget, changed, and deleted by name', async () => {
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('row', { name: /Crawlers.*No budget/ }).waitFor();
 
-  // Made, but its budget failed: the next try is about the same one.
+  // The project was created, but saving its budget failed: a retry updates the same project.
   await page.getByRole('button', { name: 'New project' }).click();
   await page.getByLabel('Name').fill('Twice');
   await page.getByLabel('Monthly budget').fill('5');
@@ -99,7 +99,7 @@ test('projects: made with a budget, changed, and deleted by name', async () => {
   await page.getByRole('row', { name: /Crawlers/ }).waitFor({ state: 'detached' });
 });
 
-test('audit: filters are in the address, and the back button takes them off', async () => {
+test('keeps audit filters in the URL and undoes them with the back button', async () => {
   const { visitor, email } = await dashboard().signUpOwner();
   const { page } = visitor;
   await visitor.gotoAndCheck('/audit', 'audit');
@@ -118,7 +118,7 @@ test('audit: filters are in the address, and the back button takes them off', as
   await page.getByText('Nothing matches these filters').waitFor();
   await page.goBack();
   await page.getByRole('cell', { name: 'organization.create' }).waitFor();
-  // A link with a name that there is not says so, rather than to look like no filter.
+  // A link with an unknown action shows that filter instead of looking unfiltered.
   await visitor.goto('/audit?action=nothing.such');
   await page.getByText('Nothing matches these filters').waitFor();
   expect(await actions.inputValue()).toBe('nothing.such');
@@ -131,7 +131,7 @@ test('audit: filters are in the address, and the back button takes them off', as
   expect(file.suggestedFilename()).toBe('audit.csv');
 });
 
-test('settings: a token is shown once and is nowhere after', async () => {
+test('shows a management token only once', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   await visitor.goto('/settings?tab=tokens');
@@ -157,7 +157,7 @@ test('settings: a token is shown once and is nowhere after', async () => {
   expect((await dashboard().stack.call('GET', '/v1/me', secret)).status).toBe(401);
 });
 
-test('settings: a new password ends the other sessions; name and sessions', async () => {
+test('changes the name, lists sessions, and ends other sessions with a new password', async () => {
   const { visitor, email, password } = await dashboard().signUpOwner();
   const { page } = visitor;
   const other = await dashboard().stack.call('POST', '/v1/auth/login', null, { email, password });
@@ -180,7 +180,7 @@ test('settings: a new password ends the other sessions; name and sessions', asyn
   await page.getByRole('button', { name: /Account and organization: Analytical Engines/ }).waitFor();
 });
 
-test('settings: the organization’s budget is shown as it is, and changed', async () => {
+test('shows and changes the budget of the organization', async () => {
   const { visitor, email, password } = await dashboard().signUpOwner();
   const { page } = visitor;
   const { stack } = dashboard();
@@ -203,7 +203,7 @@ test('settings: the organization’s budget is shown as it is, and changed', asy
   await expect.poll(budget).toBeNull();
 });
 
-test('settings: an organization is deleted by its name and a password, and restored; the only one is not deleted', async () => {
+test('deletes and restores an organization, but never the user’s only one', async () => {
   const { visitor, email, password } = await dashboard().signUpOwner();
   const { page } = visitor;
   const { stack } = dashboard();
@@ -233,7 +233,7 @@ test('settings: an organization is deleted by its name and a password, and resto
   await page.getByRole('heading', { name: 'Overview' }).waitFor();
 });
 
-test('suspended: what was made before the address was confirmed is kept or revoked one by one', async () => {
+test('keeps or revokes each suspended item', async () => {
   const { visitor, email, password } = await dashboard().signUpOwner();
   const { page } = visitor;
   const { stack } = dashboard();
@@ -263,7 +263,7 @@ test('suspended: what was made before the address was confirmed is kept or revok
   expect(await page.getByText('Planted').count()).toBe(0);
 });
 
-test('settings: another organization is made from the menu, and the session is in it', async () => {
+test('creates an organization from the menu and switches to it', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   await visitor.goto('/');
@@ -286,7 +286,7 @@ test('settings: another organization is made from the menu, and the session is i
   await page.getByRole('button', { name: /Account and organization: Acme/ }).waitFor();
 });
 
-test('settings: whose address is not confirmed gets another link, and from its page to the dashboard', async () => {
+test('resends the confirmation link and leads from its page to the dashboard', async () => {
   const { visitor, email } = await dashboard().signUpOwner();
   const { page } = visitor;
   await visitor.goto('/settings');

@@ -1,4 +1,4 @@
-/** The overview with traffic of a month: what it says, and that its chart can be seen. */
+/** The overview with a month of traffic: its figures, its chart and its attention list. */
 import { openPool } from '@acg/controlplane/db/sql';
 import { afterAll, expect, test } from 'vitest';
 import { waitUntil } from '../fixtures/wait-until.js';
@@ -13,7 +13,7 @@ const PROVIDERS = ['openai', 'anthropic', 's3'] as const;
 const open: { end(): Promise<void> }[] = [];
 afterAll(() => Promise.all(open.map((sql) => sql.end())));
 
-/** An organization whose agents called on each of the last days; the more the later. */
+/** An owner whose agents called on each of the last 30 days, with increasing cost. */
 async function busyOwner() {
   const { visitor, email, password } = await dashboard().signUpOwner();
   const { stack } = dashboard();
@@ -46,7 +46,7 @@ async function busyOwner() {
   return { visitor, call, sql, projectId };
 }
 
-/** All that is drawn without transparency on the first canvas of the page, as `r,g,b`. */
+/** All opaque colours on the first canvas of the page, as `r,g,b`. */
 const COLORS = `(() => {
   const drawn = document.querySelector('canvas');
   const copy = Object.assign(document.createElement('canvas'), { width: drawn.width, height: drawn.height });
@@ -58,7 +58,7 @@ const COLORS = `(() => {
   return [...seen];
 })()`;
 
-test('overview: traffic of a month, by provider and by agent, in a chart that shows something in both themes', async () => {
+test('shows a month of traffic by provider and agent, in a chart that is visible in both themes', async () => {
   const { visitor } = await busyOwner();
   const { page } = visitor;
   await visitor.gotoAndCheck('/?period=30d', 'overview');
@@ -66,7 +66,7 @@ test('overview: traffic of a month, by provider and by agent, in a chart that sh
   await page.getByRole('img', { name: /^Spend by provider/ }).waitFor();
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
-    // Ink of axes and bars against what lies under the canvas.
+    // Colours of axes and bars.
     const colors = () => page.evaluate<string[]>(COLORS);
     const axes = colorScheme === 'dark' ? '184,184,184' : '73,80,87';
     await waitUntil(`the axes can be read in ${colorScheme}`, async () => (await colors()).includes(axes));
@@ -111,7 +111,7 @@ test('overview: traffic of a month, by provider and by agent, in a chart that sh
   await page.getByRole('heading', { name: 'Spend by agent' }).waitFor();
 });
 
-test('overview: what needs somebody stands there in one answer, each with the way to mend it', async () => {
+test('lists items that need attention from one request, each with a link that resolves it', async () => {
   const { visitor, call, sql, projectId } = await busyOwner();
   const { page } = visitor;
   const made = await call('POST', '/v1/agents', { projectId, name: 'Unlimited' });

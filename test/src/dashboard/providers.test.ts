@@ -1,4 +1,4 @@
-/** Providers: stored credentials, the catalogue and one's own, and circuits; what a person does and sees. */
+/** The Providers page: accounts, catalogue, shared credentials, breakers and prices. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -8,7 +8,7 @@ const GOOD = 'key-good-0123456789';
 const BETTER = 'key-better-0123456789';
 const BAD = 'key-bad-0123456789';
 
-/** Takes every credential but one. */
+/** Accepts every credential except one. */
 const provider = createServer((request, response) => {
   response.writeHead(JSON.stringify(request.headers).includes(BAD) ? 401 : 200).end('{"data":[]}');
 });
@@ -38,7 +38,7 @@ async function ownerWithAccount() {
   return { visitor, call, assign };
 }
 
-test('providers: a stored credential is tested, rotated and removed, and is nowhere in the page', async () => {
+test('tests, rotates and removes a stored credential without leaking it into the page', async () => {
   const { visitor, call } = await ownerWithAccount();
   const { page } = visitor;
   await visitor.gotoAndCheck('/providers', 'providers');
@@ -65,7 +65,7 @@ test('providers: a stored credential is tested, rotated and removed, and is nowh
   expect((await call('GET', '/v1/providers/accounts')).body.total).toBe(0);
 });
 
-test('providers: one’s own is made with a preview; a new host puts its accounts on top until they are set again', async () => {
+test('creates a custom provider with a preview, and asks for new credentials after its host changed', async () => {
   const { visitor, call, assign } = await ownerWithAccount();
   const { page } = visitor;
   const { openai: origin } = options.providers;
@@ -115,7 +115,7 @@ test('providers: one’s own is made with a preview; a new host puts its account
   expect((await call('GET', '/v1/providers/accounts')).body.total).toBe(1);
 });
 
-test('providers: a shared credential is stored once, used by several agents and rotated for all at once', async () => {
+test('stores a shared credential once, assigns it to several agents and rotates it for all', async () => {
   const { visitor, call } = await ownerWithAccount();
   const { page } = visitor;
   const projectId: string = (await call('GET', '/v1/projects')).body.projects[0].id;
@@ -147,7 +147,7 @@ test('providers: a shared credential is stored once, used by several agents and 
   await drawer.getByRole('button', { name: 'Close' }).click();
   await drawer.waitFor({ state: 'detached' });
 
-  // Where an account is added, it is offered.
+  // A new account offers the shared credential.
   await page.getByRole('tab', { name: 'Accounts' }).click();
   await page.getByRole('button', { name: 'Add account' }).click();
   await page.getByRole('combobox', { name: 'Agent' }).fill('Writer');
@@ -186,7 +186,7 @@ test('providers: a shared credential is stored once, used by several agents and 
   await page.getByText('No shared credentials yet').waitFor();
 });
 
-test('providers: an account is added here for any agent; the provider’s answer says what is wrong', async () => {
+test('adds an account for any agent and shows errors at the credential field', async () => {
   const { visitor, call } = await ownerWithAccount();
   const { page } = visitor;
   await visitor.goto('/providers');
@@ -206,7 +206,7 @@ test('providers: an account is added here for any agent; the provider’s answer
   expect((await call('GET', '/v1/providers/accounts')).body.total).toBe(1);
 });
 
-test('providers: circuits say in words whether calls pass; a viewer sees why not to touch', async () => {
+test('shows, holds open and closes breakers, and tells a viewer why they are read-only', async () => {
   const { visitor, call } = await ownerWithAccount();
   await visitor.gotoAndCheck('/providers?tab=circuits', 'providers-circuits');
   const { page } = visitor;
@@ -239,7 +239,7 @@ test('providers: circuits say in words whether calls pass; a viewer sees why not
   expect(await add.getAttribute('aria-disabled')).toBe('true');
 });
 
-test('prices: what a model costs and where the price comes from', async () => {
+test('shows the price of a model and its source', async () => {
   const { visitor } = await ownerWithAccount();
   await visitor.gotoAndCheck('/providers?tab=prices&model=claude-opus-5-5', 'prices');
   const { page } = visitor;

@@ -1,4 +1,4 @@
-/** The same build published under a path, behind a proxy that takes the path away. */
+/** The same build published under a sub-path, behind a proxy that strips the path. */
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
@@ -28,7 +28,7 @@ afterAll(() => {
 const publicUrl = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${PATH}`;
 const dashboard = useDashboard({ env: { PUBLIC_URL: publicUrl } });
 
-test('sub-path: sign-in, deep links, lazy files and going back all stay below it', async () => {
+test('keeps login, deep links, lazy chunks and history below the sub-path', async () => {
   target = dashboard().stack.apiUrl;
   const email = `${crypto.randomUUID()}@example.com`;
   const password = 'correct horse battery';

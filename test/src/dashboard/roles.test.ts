@@ -1,4 +1,4 @@
-/** Who may do what in the dashboard, and who may not reach through it. */
+/** Roles in the dashboard, and protection against cross-site requests. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
@@ -16,7 +16,7 @@ async function listen(server: Server): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-test('roles: a viewer sees what may not be done, and why', async () => {
+test('disables actions for a viewer and explains why', async () => {
   const owner = await dashboard().signUpOwner();
   const { stack } = dashboard();
   const login = await stack.call('POST', '/v1/auth/login', null, { email: owner.email, password: owner.password });
@@ -37,7 +37,7 @@ test('roles: a viewer sees what may not be done, and why', async () => {
   expect(await visitor.page.getByRole('dialog').count()).toBe(0);
 });
 
-test('roles: a viewer compares agents and sees what needs attention; what changes agents says why not', async () => {
+test('lets a viewer compare agents and see the attention list, but change nothing', async () => {
   const owner = await dashboard().signUpOwner();
   const { stack } = dashboard();
   const login = await stack.call('POST', '/v1/auth/login', null, { email: owner.email, password: owner.password });
@@ -80,7 +80,7 @@ test('roles: a viewer compares agents and sees what needs attention; what change
   expect(await page.getByRole('button', { name: 'Budget thresholds' }).getAttribute('aria-disabled')).toBe('true');
 });
 
-test('forgery: a page of another host, and of another port of the same host, changes nothing', async () => {
+test('rejects cross-site requests from another host and from another port', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const evil = await listen(
     createServer((_, response) => void response.setHeader('content-type', 'text/html').end('<title>Evil</title>')),
@@ -88,7 +88,8 @@ test('forgery: a page of another host, and of another port of the same host, cha
   for (const origin of [evil, evil.replace('127.0.0.1', 'localhost')]) {
     const page = await visitor.context.newPage();
     await page.goto(origin);
-    // What such a page can send without asking first: a form's content types, cookies included where the browser adds them.
+    // Requests that such a page can send without a preflight: simple content types, with cookies where the browser adds
+    // them.
     const send = `fetch('${visitor.url}/v1/session', { method: 'DELETE', mode: 'cors', credentials: 'include' }).catch(() => 0)`;
     await page.evaluate(send);
     const post = `fetch('${visitor.url}/v1/orgs', { method: 'POST', mode: 'no-cors', credentials: 'include', headers: { 'content-type': 'text/plain' }, body: '{"name":"Evil"}' }).catch(() => 0)`;

@@ -1,20 +1,20 @@
-/** The pages that the control plane makes itself: behind the links of mails, for codes of devices, how providers are. */
+/** Pages that the control plane renders itself: targets of e-mail links, device login, provider status. */
 import { expect, test } from 'vitest';
 import { useDashboard } from './dashboard-fixture.js';
 
 const dashboard = useDashboard();
 const PAGES = ['verify-email', 'reset-password', 'accept-invitation', 'device'];
 
-test.each(PAGES)('own pages: /%s can be read by all, on every screen', async (name) => {
+test.each(PAGES)('renders /%s accessibly in both themes and widths', async (name) => {
   const visitor = await dashboard().openBrowserUser();
   await visitor.page.goto(`${visitor.url}/${name}#token=x`);
   await visitor.checkPage(name);
 });
 
-test('own pages: /status can be read by all, on every screen, and leads to the same as data', async () => {
+test('renders /status accessibly and links to its JSON', async () => {
   const visitor = await dashboard().openBrowserUser();
   const { page } = visitor;
-  // While it is looked at it must not load itself anew.
+  // The page must not refresh itself during the check.
   await page.route(`${visitor.url}/status`, async (route) => {
     const response = await route.fetch();
     const body = (await response.text()).replace(/<meta http-equiv="refresh"[^>]*>/, '');

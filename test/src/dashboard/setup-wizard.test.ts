@@ -1,4 +1,4 @@
-/** A stranger's way from the sign-up to the first call, on the whole gateway with a provider that answers. */
+/** The setup wizard, from sign-up to the first call, on the whole gateway with a stand-in provider. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { blockRequests, useDashboard } from './dashboard-fixture.js';
 
 const CLICKS_MAX = 12;
 const openai = new OpenAiStandIn();
-/** The page says where agents call before the data plane listens there. */
+/** The page shows the data plane's address before the data plane listens on it. */
 const agentPort = await freePort();
 const home = mkdtempSync(join(tmpdir(), 'acg-setup-'));
 const providersFile = join(home, 'providers.json');
@@ -30,7 +30,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-test('setup: from the sign-up to the green row of the first call in at most 12 clicks', async () => {
+test('leads from sign-up to the first call in at most 12 clicks', async () => {
   const visitor = await dashboard().openBrowserUser();
   const { page } = visitor;
   let clicks = 0;
@@ -67,7 +67,7 @@ test('setup: from the sign-up to the green row of the first call in at most 12 c
   await page.getByText('Waiting for the first call').waitFor();
   await visitor.checkPage('setup-waiting');
 
-  // What the agent does: the very call that the page shows.
+  // The agent sends the exact call that the page shows.
   const [, url, body] = /curl (\S+)[\s\S]*-d '(.*)'$/.exec(snippet)!;
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   expect((await fetch(url!, { method: 'POST', headers, body: body! })).status).toBe(200);
@@ -79,13 +79,13 @@ test('setup: from the sign-up to the green row of the first call in at most 12 c
   await visitor.waitUntilLoaded();
   expect(await page.content()).not.toContain(token);
 
-  // What it cost is the longest figure that there is.
+  // The cost of the first call is the longest figure possible.
   await visitor.goto('/');
   await page.getByLabel('This month').getByText('< $0.0001').waitFor();
   await visitor.checkPage('overview-first-call');
 });
 
-test('setup: without a mouse the focus goes on with each step', async () => {
+test('moves the focus to each step for keyboard users', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   const focused = () => page.evaluate<string>('document.activeElement.textContent');
@@ -102,7 +102,7 @@ test('setup: without a mouse the focus goes on with each step', async () => {
   await press('I stored it, continue');
   await expect.poll(focused).toBe('Make the first call');
 
-  // The call that arrives takes away what the focus was on.
+  // The arriving call removes the focused button.
   await page.getByRole('button', { name: 'Copy without token' }).focus();
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
   const url = `http://127.0.0.1:${agentPort}/v1/proxy/openai/v1/chat/completions`;
@@ -111,7 +111,7 @@ test('setup: without a mouse the focus goes on with each step', async () => {
   await expect.poll(focused).toBe('Open the dashboard');
 });
 
-test('setup: it goes on where somebody left, and a refused call says what to do', async () => {
+test('continues an unfinished setup and explains a rejected call', async () => {
   const { visitor, email, password } = await dashboard().signUpOwner();
   const { page } = visitor;
   const { stack } = dashboard();
@@ -133,7 +133,7 @@ test('setup: it goes on where somebody left, and a refused call says what to do'
   await page.getByText('Your call reached the gateway and was rejected').waitFor();
   await visitor.checkPage('setup-refused');
 
-  // The way to what mends it; the same call passes then.
+  // After the suggested fix, the same call passes.
   await page.getByRole('button', { name: 'Add provider' }).click();
   await page.getByRole('button', { name: 'Use the stand-in provider' }).click();
   await page.getByRole('button', { name: 'Open: Make the first call' }).click();
@@ -146,7 +146,7 @@ test('setup: it goes on where somebody left, and a refused call says what to do'
   await page.getByText('First call received: 200').waitFor();
 });
 
-test('setup: who has no key uses the stand-in, and after long nothing hears what is usually wrong', async () => {
+test('offers the stand-in provider, and common causes after waiting for 20 s', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   await page.clock.install();
@@ -172,7 +172,7 @@ test('setup: who has no key uses the stand-in, and after long nothing hears what
   await page.getByText('First call received: 200').waitFor();
 });
 
-test('setup: a double click makes one token, not another one that nobody has seen', async () => {
+test('creates only one token on a double click', async () => {
   const { visitor, email, password } = await dashboard().signUpOwner();
   const { page } = visitor;
   const { stack } = dashboard();

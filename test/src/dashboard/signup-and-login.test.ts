@@ -1,4 +1,4 @@
-/** Into the dashboard and out of it, in a real browser. */
+/** Sign-up, login, logout, and what survives the end of a session. */
 import { expect, test } from 'vitest';
 import { useDashboard } from './dashboard-fixture.js';
 
@@ -6,12 +6,12 @@ const dashboard = useDashboard();
 const PASSWORD = 'correct horse battery';
 const newEmail = () => `${crypto.randomUUID()}@example.com`;
 
-test('entry: every page before the sign-in can be read by all, on every screen', async () => {
+test('renders every page before login accessibly', async () => {
   const visitor = await dashboard().openBrowserUser();
   for (const name of ['sign-in', 'sign-up', 'forgot-password']) await visitor.gotoAndCheck(`/${name}`, name);
 });
 
-test('entry: a new account is signed in, stays so over a reload, and signs out', async () => {
+test('signs up, stays logged in after a reload, and logs out', async () => {
   const visitor = await dashboard().openBrowserUser();
   const { page, context } = visitor;
   await visitor.goto('/sign-up');
@@ -38,7 +38,7 @@ test('entry: a new account is signed in, stays so over a reload, and signs out',
   await page.getByRole('heading', { name: 'Log in' }).waitFor();
 });
 
-test('entry: what a page still reads when its person signs out is given up, not refused', async () => {
+test('aborts pending reads on logout', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   let letGo = (): void => undefined;
@@ -47,14 +47,14 @@ test('entry: what a page still reads when its person signs out is given up, not 
   });
   await page.route('**/v1/usage/summary*', async (route) => {
     await held;
-    await route.continue().catch(() => undefined); // given up meanwhile
+    await route.continue().catch(() => undefined); // aborted by the page
   });
   let ended = 0;
   const onEnd = (request: { url(): string }): void => void (request.url().includes('/v1/usage/summary') && ended++);
   page.on('requestfailed', onEnd);
   page.on('requestfinished', onEnd);
   await page.route('**/v1/session', async (route) => {
-    const response = await route.fetch(); // the session is over
+    const response = await route.fetch(); // the session has ended on the server
     letGo();
     await expect.poll(() => ended).toBeGreaterThan(0);
     await route.fulfill({ response });
@@ -67,7 +67,7 @@ test('entry: what a page still reads when its person signs out is given up, not 
   await page.getByRole('heading', { name: 'Log in' }).waitFor();
 });
 
-test('entry: who is not signed in gets to the asked page after signing in; a stranger’s link leads nowhere else', async () => {
+test('returns to the requested page after login, but never to another site', async () => {
   const { email, password } = await dashboard().signUpOwner();
   for (const [asked, landed] of [
     ['/?period=30d', '/?period=30d'],
@@ -83,7 +83,7 @@ test('entry: who is not signed in gets to the asked page after signing in; a str
   }
 });
 
-test('entry: a wrong password is said so, and the field keeps what was typed', async () => {
+test('reports a wrong password and keeps the input', async () => {
   const visitor = await dashboard().openBrowserUser();
   visitor.expectHttpError(401, /\/v1\/session$/);
   await visitor.goto('/sign-in');
@@ -94,7 +94,7 @@ test('entry: a wrong password is said so, and the field keeps what was typed', a
   expect(await visitor.page.getByLabel('Password', { exact: true }).inputValue()).toBe('not the password');
 });
 
-test('entry: a session that was ended elsewhere asks to sign in, and comes back to the same page', async () => {
+test('asks to log in when the session was ended elsewhere, and returns to the same page', async () => {
   const { visitor, email, password } = await dashboard().signUpOwner();
   const { page } = visitor;
   await visitor.goto('/?period=90d');
@@ -110,7 +110,7 @@ test('entry: a session that was ended elsewhere asks to sign in, and comes back 
   expect(page.url()).toBe(`${visitor.url}/?period=24h`);
 });
 
-test('entry: what was typed when the session ended is there again for the same person, but no secret', async () => {
+test('restores form input for the same user after a session ended, except secrets', async () => {
   const { visitor, email, password } = await dashboard().signUpOwner();
   const other = await dashboard().signUpOwner();
   const { page } = visitor;
@@ -147,7 +147,7 @@ test('entry: what was typed when the session ended is there again for the same p
   expect(await dialog.getByRole('combobox', { name: 'Provider (optional)' }).inputValue()).toBe('OpenAI');
   expect(await typed()).not.toContain('sk-typed-0123456789');
 
-  // For nobody else, and not for the same person after that.
+  // Not for other users, and not for the same user a second time.
   await endSession();
   await dialog.getByLabel('API key').fill('sk-typed-0123456789');
   await dialog.getByRole('button', { name: 'Create agent' }).click();
@@ -159,11 +159,11 @@ test('entry: what was typed when the session ended is there again for the same p
   expect(await dialog.getByLabel('Name').inputValue()).toBe('');
 });
 
-test('entry: a form that was done with is not there again, though its secret was still shown', async () => {
+test('does not restore a completed form whose secret was still shown', async () => {
   const { visitor, email, password } = await dashboard().signUpOwner();
   const { page } = visitor;
   const { stack } = dashboard();
-  // The list is asked for again every half a minute, which finds out that the session has ended.
+  // The list is refetched every 30 s, which detects the ended session; the interval is shortened.
   await page.addInitScript(`{
     const { setInterval } = globalThis;
     globalThis.setInterval = (work, ms, ...more) => setInterval(work, ms === 30_000 ? 500 : ms, ...more);
@@ -185,7 +185,7 @@ test('entry: a form that was done with is not there again, though its secret was
   expect(await page.getByRole('dialog').count()).toBe(0);
 });
 
-test('entry: a form in a page is as it was when the session ended; one that was left is not', async () => {
+test('restores a page form after a session ended, but not a cancelled dialog', async () => {
   const { visitor, email, password } = await dashboard().signUpOwner();
   const { page } = visitor;
   const { stack } = dashboard();

@@ -1,15 +1,20 @@
-/** What people see while answers are slow, out of order or missing. Answers are held and let go; nothing waits for a time. */
+/**
+ * The dashboard with slow, reordered and missing responses. Responses are held and released; no test waits for a time.
+ */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { blockRequests, useDashboard } from './dashboard-fixture.js';
 
 const dashboard = useDashboard();
-/** Each fails in another way; all others are one list as the audit trail is. */
+/** Screens that fail in different ways; all others are a single list like the audit trail. */
 const SCREENS = ['/', '/calls', '/usage', '/refusals', '/providers', '/audit', '/settings?tab=sessions', '/setup'];
 const focused = (page: Page) => page.evaluate<string>('document.activeElement.textContent');
 
-/** Until what is shown of the 503 that everything is answered with, and of its end, has been seen. */
+/**
+ * Opens `path` while every request fails with 503, then restores the API, and waits until errors have appeared and
+ * gone.
+ */
 async function failsAndRecovers(path: string): Promise<void> {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
@@ -21,7 +26,7 @@ async function failsAndRecovers(path: string): Promise<void> {
   await failure.getByText('Try again.').first().waitFor();
   await visitor.waitUntilLoaded();
   await page.unroute(away);
-  // Some are asked again by themselves meanwhile.
+  // Some queries retry by themselves meanwhile.
   await waitUntil(`all of ${path} is shown`, async () => {
     const retry = failure.getByRole('button', { name: 'Retry' }).first();
     if (await retry.isVisible()) await retry.click({ timeout: 1_000 }).catch(() => undefined);
@@ -30,14 +35,14 @@ async function failsAndRecovers(path: string): Promise<void> {
   await visitor.waitUntilLoaded();
 }
 
-// Together, as most of it is waiting: each is asked again by itself first.
-test('slow network: every screen says that it failed, what to do, and shows all when it is tried again', async () => {
+// In parallel, because most of the time is waiting: each query is retried automatically first.
+test('shows errors with a retry on every screen, and all content after recovery', async () => {
   const outcomes = await Promise.allSettled(SCREENS.map(failsAndRecovers));
   const failed = outcomes.map((outcome, n) => (outcome.status === 'rejected' ? [SCREENS[n], outcome.reason] : null));
   expect(failed.filter((failure) => failure !== null)).toEqual([]);
 });
 
-test('slow network: what failed while nothing answered is asked again by itself', async () => {
+test('retries failed reads automatically when the API responds again', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   visitor.expectHttpError(0, /\/v1\//);
@@ -50,7 +55,7 @@ test('slow network: what failed while nothing answered is asked again by itself'
   await page.getByText('The gateway does not respond').first().waitFor({ state: 'detached' });
 });
 
-test('slow network: who is signed in is asked again by itself', async () => {
+test('retries the session query automatically', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   visitor.expectHttpError(0, /\/v1\//);
@@ -61,10 +66,10 @@ test('slow network: who is signed in is asked again by itself', async () => {
   await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
 });
 
-test('slow network: an answer that never comes is given up, and asked for again', async () => {
+test('times out a request without a response and retries it', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
-  // The page's own limit of time, in the hands of the test.
+  // Puts the page's request timeout under control of the test.
   await page.addInitScript(() => {
     const global = globalThis as unknown as { AbortSignal: { timeout(ms: number): unknown }; timesUp(): void };
     const running: AbortController[] = [];
@@ -87,7 +92,7 @@ test('slow network: an answer that never comes is given up, and asked for again'
   await page.getByRole('cell', { name: 'organization.create' }).waitFor();
 });
 
-test('slow network: the last choice of a time wins, and until it is here the one before does not pass for it', async () => {
+test('shows the last selected period and marks older data as stale until it arrives', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   const dollars = { '7d': 7, '30d': 30, '90d': 90 } as const;
@@ -120,7 +125,7 @@ test('slow network: the last choice of a time wins, and until it is here the one
   expect(await spend.textContent()).toContain('$90.00');
 });
 
-test('slow network: pressed twice it is sent once; it failed, the focus is where it was, and it can be pressed again', async () => {
+test('sends a double click once, restores the focus after a failure, and allows a retry', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   const writes: string[] = [];
@@ -155,7 +160,7 @@ test('slow network: pressed twice it is sent once; it failed, the focus is where
   expect(writes).toEqual(['/v1/projects', '/v1/projects']);
 });
 
-test('slow network: where it is not known whether something was done, what is shown is what is so now', async () => {
+test('refetches the list when the outcome of a change is unknown', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   visitor.expectHttpError(0, /\/v1\/projects$/);
@@ -163,7 +168,7 @@ test('slow network: where it is not known whether something was done, what is sh
   await page.route(/\/v1\/projects$/, async (route) => {
     if (route.request().method() !== 'POST') return route.continue();
     await route.fetch();
-    await route.abort(); // the answer got lost
+    await route.abort(); // the response is lost
   });
   await page.getByRole('button', { name: 'New project' }).click();
   await page.getByLabel('Name').fill('Made');
@@ -173,7 +178,7 @@ test('slow network: where it is not known whether something was done, what is sh
   await page.getByRole('cell', { name: 'Made', exact: true }).waitFor();
 });
 
-test('slow network: what was found for another text is not offered for this one', async () => {
+test('never offers results of an earlier search text', async () => {
   const { visitor, email, password } = await dashboard().signUpOwner();
   const { page } = visitor;
   const { stack } = dashboard();
@@ -202,7 +207,7 @@ test('slow network: what was found for another text is not offered for this one'
   await page.getByRole('option', { name: 'Support bot' }).waitFor();
 });
 
-test('slow network: a part of the page that does not come leaves the rest, and is said', async () => {
+test('keeps the page and reports it when an optional part fails to load', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   visitor.expectHttpError(0, /header-actions/);

@@ -1,4 +1,4 @@
-/** How the control plane serves the dashboard: policy, caching, compression, which addresses are its own. */
+/** How the control plane serves the dashboard: CSP, caching, compression, and the paths it answers. */
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../fixtures/control-plane.js';
 
@@ -6,7 +6,7 @@ const plane = useControlPlane();
 const page = (path: string, accept = 'text/html,*/*') => fetch(plane().url + path, { headers: { accept } });
 const nonceOf = (html: string): string => /property="csp-nonce" nonce="([^"]+)"/.exec(html)![1]!;
 
-test('page: nobody keeps it, and its policy allows the nonce of this one answer', async () => {
+test('serves the page uncached with a CSP nonce per response', async () => {
   const answers = await Promise.all([page('/'), page('/')]);
   const nonces = await Promise.all(
     answers.map(async (answer) => {
@@ -23,7 +23,7 @@ test('page: nobody keeps it, and its policy allows the nonce of this one answer'
   expect(nonces[0]).not.toBe(nonces[1]);
 });
 
-test('files: kept for ever, sent as they were compressed by the build', async () => {
+test('serves assets as immutable and precompressed', async () => {
   const script = /src="(\/assets\/[^"]+\.js)"/.exec(await (await page('/')).text())![1]!;
   const answer = await fetch(plane().url + script, { headers: { 'accept-encoding': 'br' } });
   expect([answer.status, answer.headers.get('content-encoding')]).toEqual([200, 'br']);
@@ -32,14 +32,14 @@ test('files: kept for ever, sent as they were compressed by the build', async ()
   expect(await answer.text()).toContain('createRoot');
 });
 
-test('addresses: a browser gets the page for all that is no other’s', async () => {
+test('serves the page to browsers for every path of the dashboard', async () => {
   for (const path of ['/agents', '/agents/x?tab=keys', '/statuses', '/v1x']) {
     const answer = await page(path);
     expect([path, answer.status, answer.headers.get('content-type')]).toEqual([path, 200, 'text/html; charset=utf-8']);
   }
 });
 
-test('addresses: programs, other methods and what the service answers itself get a 404', async () => {
+test('returns 404 to programs, other methods and reserved paths', async () => {
   const own = ['/v1', '/v1/nothing', '/docs/nothing', '/status/x', '/healthz/x', '/device/x', '/assets/nothing.js'];
   for (const path of [...own, '/metrics/x', '/readyz/x', '/verify-email/x', '/reset-password/x']) {
     expect([path, (await page(path)).status]).toEqual([path, 404]);

@@ -1,4 +1,4 @@
-/** What calls cost, and which were refused and why, in a real browser on calls that an agent really makes. */
+/** Usage, rejections and budgets with calls that agents really make. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { OpenAiStandIn } from '../stand-in-providers/openai.js';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => openai.close());
 
-/** An owner in the browser, and agents of theirs that can call. */
+/** An owner in the browser, and a function that creates agents which can call. */
 async function scene() {
   const { visitor, email, password } = await dashboard().signUpOwner();
   const { stack } = dashboard();
@@ -47,7 +47,7 @@ async function scene() {
   return { visitor, call, agent };
 }
 
-test('refusals: each says why and leads to what can be done', async () => {
+test('explains each rejection and links to its fix', async () => {
   const { visitor, call, agent } = await scene();
   const { page } = visitor;
   await visitor.gotoAndCheck('/refusals', 'refusals-empty');
@@ -56,7 +56,7 @@ test('refusals: each says why and leads to what can be done', async () => {
   expect([await busy.ask(), await busy.ask()]).toEqual([200, 429]);
   const lost = await agent({ name: 'Lost bot' }, []);
   expect(await lost.ask()).toBe(403);
-  // Nobody reloads: they come by themselves.
+  // No reload: the rows appear by themselves.
   await page.getByRole('row', { name: /rpm 1 More requests per minute than the limit/ }).waitFor();
   await page.getByRole('row', { name: /not_assigned 1 The provider is not assigned/ }).waitFor();
   await visitor.gotoAndCheck('/refusals?period=24h', 'refusals');
@@ -75,11 +75,11 @@ test('refusals: each says why and leads to what can be done', async () => {
   await page.getByRole('row', { name: /not_assigned/ }).waitFor();
 });
 
-test('budget: an agent that has used it up is refused and seen; raised there, its next call passes', async () => {
+test('shows an agent over its budget, and accepts its next call after the budget was raised', async () => {
   const { visitor, agent } = await scene();
   const { page } = visitor;
   const spender = await agent({ name: 'Spender', budgetCentsMonthly: 1 });
-  // Some nine tenths of a cent each.
+  // Each call costs about 0.9 cents.
   await expect.poll(() => spender.ask('o1-pro')).toBe(429);
   await visitor.goto('/agents');
   await page.getByRole('row', { name: /Spender.* of \$0\.01, 1\d\d\.?\d*%/ }).waitFor();
@@ -101,7 +101,7 @@ test('budget: an agent that has used it up is refused and seen; raised there, it
   expect(await page.getByRole('region', { name: 'Needs attention' }).count()).toBe(0);
 });
 
-test('usage: by provider and model, below a cent, in days and as a file; errors are a percentage', async () => {
+test('reports usage by provider and model, below a cent, for custom days and as CSV', async () => {
   const { visitor, call, agent } = await scene();
   const { page } = visitor;
   await visitor.goto('/usage');
@@ -111,7 +111,7 @@ test('usage: by provider and model, below a cent, in days and as a file; errors 
   expect([await support.ask(), await support.ask('no-such-model'), await crawler.ask()]).toEqual([200, 404, 200]);
   const requests = async () => (await call('GET', '/v1/usage/summary?period=7d')).body.requests;
   await expect.poll(requests).toBe(3);
-  // Reports are of UTC wherever the browser is.
+  // Reports use UTC in every time zone of the browser.
   const devtools = await visitor.context.newCDPSession(page);
   await devtools.send('Emulation.setTimezoneOverride', { timezoneId: 'Pacific/Auckland' });
   await visitor.gotoAndCheck('/usage', 'usage');
@@ -133,7 +133,7 @@ test('usage: by provider and model, below a cent, in days and as a file; errors 
   await page.getByRole('link', { name: 'OpenAI' }).waitFor();
   await page.getByText('Custom', { exact: true }).click();
   await expect.poll(() => page.url()).toMatch(/period=days&start=\d{4}-\d\d-01&end=/);
-  visitor.expectHttpError(400, /\/v1\/usage\//); // days in the wrong order, or years by the group
+  visitor.expectHttpError(400, /\/v1\/usage\//); // start after end, or a range too long for the grouping
   await page.getByLabel('From (UTC)').fill('2020-01-01');
   await page.getByLabel('To (UTC)').fill('2020-01-31');
   await page.getByText('No usage in this period').waitFor();

@@ -1,4 +1,4 @@
-/** Webhooks, in a real browser, with a real receiver. */
+/** Webhooks with a real receiver: create, test, retry, replay, rotate, edit. */
 import crypto, { createHmac } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -31,14 +31,14 @@ beforeAll(async () => {
   await new Promise<void>((done) => receiver.listen(0, '127.0.0.1', done));
 });
 afterAll(() => receiver.close());
-// One try each: a failed delivery has failed at once.
+// One attempt per delivery: a failed delivery is final at once.
 afterEach(() => {
   status = 200;
   received.length = 0;
 });
 const dashboard = useDashboard({ env: { WEBHOOK_RETRY_DELAYS_MS: '1' } });
 
-test('webhooks: added with its secret shown once, tested, failed, sent again, paused and deleted', async () => {
+test('creates an endpoint, tests it, retries a failed delivery, pauses and deletes it', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
@@ -92,7 +92,7 @@ test('webhooks: added with its secret shown once, tested, failed, sent again, pa
   await page.getByText('No endpoints yet').waitFor();
 });
 
-/** An owner on the page of an endpoint that is told of two events. */
+/** An owner on the page of an endpoint that receives two events. */
 async function endpointPage() {
   const { visitor, email, password } = await dashboard().signUpOwner();
   const { stack } = dashboard();
@@ -108,7 +108,7 @@ async function endpointPage() {
   return { visitor, page: visitor.page, test, secret: endpoint.secret as string };
 }
 
-test('webhooks: a rotated secret is shown once; both sign until the overlap is over, and the shown code says so', async () => {
+test('rotates a secret with an overlap in which both sign, as the shown code verifies', async () => {
   const { visitor, page, secret: old } = await endpointPage();
   await page.getByRole('button', { name: 'More actions' }).click();
   await page.getByRole('menuitem', { name: 'Rotate secret' }).click();
@@ -129,7 +129,7 @@ test('webhooks: a rotated secret is shown once; both sign until the overlap is o
   await page.getByRole('dialog').getByRole('button', { name: 'Send', exact: true }).click();
   await page.getByRole('row', { name: /agent\.deleted.*success/ }).waitFor();
   const [delivery] = received;
-  // What the page offers to copy, run as it stands.
+  // Runs the code exactly as the page shows it.
   const isGenuine = (by: string): boolean =>
     runInNewContext(`${code}\nisGenuine(body, signatures, secret)`, {
       crypto,
@@ -141,7 +141,7 @@ test('webhooks: a rotated secret is shown once; both sign until the overlap is o
   expect([isGenuine(secret), isGenuine(old), isGenuine('whsec_another')]).toEqual([true, true, false]);
 });
 
-test('webhooks: all that failed is sent again, and a time range of one event', async () => {
+test('retries all failed deliveries and replays a time range of one event', async () => {
   const { visitor, page, test } = await endpointPage();
   status = 500;
   for (const event of ['agent.created', 'agent.created', 'agent.deleted']) await test(event);
@@ -174,7 +174,7 @@ test('webhooks: all that failed is sent again, and a time range of one event', a
   await expect.poll(() => page.getByRole('row', { name: /success/ }).count()).toBe(3);
 });
 
-test('webhooks: what is typed about an endpoint stays while the gateway does not answer', async () => {
+test('keeps the input of the edit dialog while the gateway does not respond', async () => {
   const { visitor, email, password } = await dashboard().signUpOwner();
   const { page } = visitor;
   const { stack } = dashboard();
@@ -203,13 +203,13 @@ test('webhooks: what is typed about an endpoint stays while the gateway does not
   await page.getByText(`${url}/two`).first().waitFor();
 });
 
-test('webhooks: an address that is refused is said so beside the form', async () => {
+test('shows a rejected URL at its field', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   visitor.expectHttpError(400, /\/v1\/webhooks$/);
   await visitor.goto('/webhooks');
   await page.getByRole('button', { name: 'Add endpoint' }).first().click();
-  // As it comes from the clipboard: that is no reason to refuse it.
+  // With surrounding spaces, as from a clipboard; they are accepted.
   await page.getByLabel('Endpoint URL').fill(' http://169.254.169.254/latest ');
   await page.getByRole('button', { name: 'Save' }).click();
   const address = page.getByLabel('Endpoint URL');
