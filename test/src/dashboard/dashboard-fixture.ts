@@ -172,7 +172,7 @@ class BrowserUser {
         readonly textContent: string;
       }
       const { document } = globalThis as unknown as { document: { querySelectorAll(s: string): Iterable<Box> } };
-      return [...document.querySelectorAll('.acg-figure,.mantine-Button-label')]
+      return [...document.querySelectorAll('.acg-metric-value,.mantine-Button-label')]
         .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
         .map(({ textContent }) => textContent);
     });

@@ -39,7 +39,7 @@ export function AppLayout({ children }: { readonly children: ReactNode }) {
       withBorder
       transitionDuration={prefersReducedMotion ? 0 : SLIDE_MS}
     >
-      <a className="acg-skip" href="#main">
+      <a className="acg-skip-link" href="#main">
         Skip to content
       </a>
       <AppShell.Header>

@@ -10,14 +10,14 @@ const isActivePath = (path: string, entry: string): boolean =>
 const ALERTS = '/alerts';
 
 const UnseenDot = () => (
-  <Box w={8} h={8} bdrs="50%" bg="var(--acg-bad)" role="img" aria-label="unseen alerts" title="Unseen alerts" />
+  <Box w={8} h={8} bdrs="50%" bg="var(--acg-error)" role="img" aria-label="unseen alerts" title="Unseen alerts" />
 );
 
 export function SidebarNavigation() {
   const [path] = useLocation();
   const unseen = useHasUnseenAlerts();
   return (
-    <ScrollArea type="auto" className="acg-nav" flex={1}>
+    <ScrollArea type="auto" className="acg-sidebar" flex={1}>
       <Stack gap="md">
         {NAVIGATION.map(({ section, items }) => (
           <Stack key={section} gap={2} role="group" aria-label={section === '' ? 'Start' : section}>

@@ -12,7 +12,7 @@ export function ForgotPasswordPage() {
   const requestReset = useMutation({
     mutationFn: (to: string) => api.post('/v1/auth/forgot-password', { body: { email: to } }),
   });
-  const problem = formErrors(requestReset.error, { email: 'E-mail' });
+  const errors = formErrors(requestReset.error, { email: 'E-mail' });
   const mail = useConfig().data?.mail;
   return (
     <SignInLayout
@@ -25,10 +25,10 @@ export function ForgotPasswordPage() {
         </Anchor>
       }
     >
-      {problem.formError}
+      {errors.formError}
       <TextInput
         label="E-mail"
-        error={problem.fieldError('email')}
+        error={errors.fieldError('email')}
         type="email"
         autoComplete="username"
         required

@@ -16,7 +16,7 @@ export function SignInPage() {
   const [password, setPassword] = useState('');
   const signIn = useSignIn();
   const waitSeconds = useRetryCountdownSeconds(signIn.error);
-  const problem = formErrors(signIn.error, { email: 'E-mail', password: 'Password' });
+  const errors = formErrors(signIn.error, { email: 'E-mail', password: 'Password' });
   const config = useConfig().data;
   const isWrongPassword = signIn.error instanceof ApiError && signIn.error.status === 401;
   const submit = () =>
@@ -46,10 +46,10 @@ export function SignInPage() {
           {hasSavedDrafts() && ' Your input is kept, except passwords and credentials.'}
         </Alert>
       )}
-      {isWrongPassword ? <WrongPasswordAlert /> : problem.formError}
+      {isWrongPassword ? <WrongPasswordAlert /> : errors.formError}
       <TextInput
         label="E-mail"
-        error={problem.fieldError('email')}
+        error={errors.fieldError('email')}
         type="email"
         name="email"
         autoComplete="username"
@@ -61,7 +61,7 @@ export function SignInPage() {
       />
       <PasswordInput
         label="Password"
-        {...problem.secretFieldProps('password')}
+        {...errors.secretFieldProps('password')}
         name="password"
         autoComplete="current-password"
         required

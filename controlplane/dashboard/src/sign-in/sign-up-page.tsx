@@ -20,7 +20,7 @@ export function SignUpPage() {
       password: (value) => (value.length < PASSWORD_CHARS_MIN ? `At least ${PASSWORD_CHARS_MIN} characters` : null),
     },
   });
-  const problem = formErrors(signUp.error, LABELS);
+  const errors = formErrors(signUp.error, LABELS);
   const closed = config?.signup === 'closed';
   const submit = form.onSubmit((values) =>
     signUp.mutate(
@@ -42,7 +42,7 @@ export function SignUpPage() {
         </>
       }
     >
-      {problem.formError}
+      {errors.formError}
       {closed && (
         <Alert color="indigo" variant="light">
           Sign-up is by invitation only. Ask a member of your organization for one.
@@ -56,7 +56,7 @@ export function SignUpPage() {
         withAsterisk={false}
         autoFocus
         {...form.getInputProps('name')}
-        error={problem.fieldError('name')}
+        error={errors.fieldError('name')}
       />
       <TextInput
         label="Organization"
@@ -65,7 +65,7 @@ export function SignUpPage() {
         required
         withAsterisk={false}
         {...form.getInputProps('orgName')}
-        error={problem.fieldError('orgName')}
+        error={errors.fieldError('orgName')}
       />
       <TextInput
         label="E-mail"
@@ -74,7 +74,7 @@ export function SignUpPage() {
         required
         withAsterisk={false}
         {...form.getInputProps('email')}
-        error={problem.fieldError('email')}
+        error={errors.fieldError('email')}
       />
       <PasswordInput
         label="Password"
@@ -84,7 +84,7 @@ export function SignUpPage() {
         required
         withAsterisk={false}
         {...form.getInputProps('password')}
-        {...problem.secretFieldProps('password')}
+        {...errors.secretFieldProps('password')}
       />
       <Button type="submit" fullWidth loading={signUp.isPending} disabled={closed || waitSeconds > 0}>
         {waitSeconds > 0 ? `Try again in ${waitSeconds} s` : 'Sign up'}

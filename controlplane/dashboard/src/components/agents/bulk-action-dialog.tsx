@@ -24,9 +24,9 @@ interface BulkActionDialogProps<T extends BulkItem> {
   readonly action: (count: number) => string;
   readonly doneLabel: string;
   /** Why an item is skipped; null: it is not skipped. */
-  readonly skipReason?: (thing: T) => string | null;
-  readonly currentState: (thing: T) => string;
-  readonly run: (thing: T) => Promise<unknown>;
+  readonly skipReason?: (item: T) => string | null;
+  readonly currentState: (item: T) => string;
+  readonly run: (item: T) => Promise<unknown>;
   /** Called when the run has finished for all items. */
   readonly onDone: () => void;
   readonly onClose: () => void;
@@ -39,21 +39,21 @@ type BulkResult = 'running' | 'done' | { readonly error: unknown };
 
 export function BulkActionDialog<T extends BulkItem>({
   title,
-  items: things,
+  items,
   action,
-  doneLabel: done,
-  skipReason: whyNot = () => null,
-  currentState: now,
-  run: act,
+  doneLabel,
+  skipReason = () => null,
+  currentState,
+  run,
   onDone,
   onClose,
   children,
-  isValid: ready = true,
+  isValid = true,
 }: BulkActionDialogProps<T>) {
-  const { results, running, started, start } = useBulkRun(act, onDone);
-  const changed = things.filter((thing) => whyNot(thing) === null);
+  const { results, running, started, start } = useBulkRun(run, onDone);
+  const changed = items.filter((item) => skipReason(item) === null);
   const failed = changed.filter(({ id }) => typeof results.get(id) === 'object');
-  const left = started ? failed : changed;
+  const remaining = started ? failed : changed;
   const finished = started && !running;
   const succeeded = changed.filter(({ id }) => results.get(id) === 'done').length;
   return (
@@ -62,7 +62,7 @@ export function BulkActionDialog<T extends BulkItem>({
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (left.length > 0) void start(left);
+          if (remaining.length > 0) void start(remaining);
           else onClose();
         }}
       >
@@ -70,21 +70,26 @@ export function BulkActionDialog<T extends BulkItem>({
           {!started && children}
           <Text size="sm" role="status" aria-live="polite" {...(started ? { fw: 600 } : { display: 'none' })}>
             {started &&
-              `${succeeded} of ${changed.length} ${done}${failed.length > 0 ? `, ${failed.length} failed` : ''}.`}
+              `${succeeded} of ${changed.length} ${doneLabel}${failed.length > 0 ? `, ${failed.length} failed` : ''}.`}
           </Text>
           <ScrollArea.Autosize
             mah={320}
             type="auto"
             viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': 'Results' }}
           >
-            <ul className="acg-plain-list acg-lines">
-              {things.map((thing) => (
-                <li key={thing.id}>
-                  <Text size="sm" fw={600} className="acg-break">
-                    {thing.name}
+            <ul className="acg-plain-list acg-result-list">
+              {items.map((item) => (
+                <li key={item.id}>
+                  <Text size="sm" fw={600} className="acg-break-anywhere">
+                    {item.name}
                   </Text>
-                  <Text size="sm" component="div" ta="right" className="acg-break">
-                    <ItemResult result={results.get(thing.id)} whyNot={whyNot(thing)} now={now(thing)} done={done} />
+                  <Text size="sm" component="div" ta="right" className="acg-break-anywhere">
+                    <ItemResult
+                      result={results.get(item.id)}
+                      skipReason={skipReason(item)}
+                      currentState={currentState(item)}
+                      doneLabel={doneLabel}
+                    />
                   </Text>
                 </li>
               ))}
@@ -96,7 +101,7 @@ export function BulkActionDialog<T extends BulkItem>({
                 {finished ? 'Close' : 'Cancel'}
               </Button>
             )}
-            <Button type="submit" loading={running} disabled={!started && (!ready || changed.length === 0)}>
+            <Button type="submit" loading={running} disabled={!started && (!isValid || changed.length === 0)}>
               {finished ? (failed.length === 0 ? 'Close' : `Retry ${failed.length}`) : action(changed.length)}
             </Button>
           </Group>
@@ -108,20 +113,20 @@ export function BulkActionDialog<T extends BulkItem>({
 
 interface ItemResultProps {
   readonly result: BulkResult | undefined;
-  readonly whyNot: string | null;
-  readonly now: string;
-  readonly done: string;
+  readonly skipReason: string | null;
+  readonly currentState: string;
+  readonly doneLabel: string;
 }
 
-function ItemResult({ result, whyNot, now, done }: ItemResultProps) {
-  if (whyNot !== null) return <StatusBadge tone="quiet">{whyNot}</StatusBadge>;
-  if (result === undefined) return <>{now}</>;
-  if (result === 'running') return <StatusBadge tone="quiet">in progress</StatusBadge>;
-  if (result === 'done') return <StatusBadge tone="good">{done}</StatusBadge>;
+function ItemResult({ result, skipReason, currentState, doneLabel }: ItemResultProps) {
+  if (skipReason !== null) return <StatusBadge tone="neutral">{skipReason}</StatusBadge>;
+  if (result === undefined) return <>{currentState}</>;
+  if (result === 'running') return <StatusBadge tone="neutral">in progress</StatusBadge>;
+  if (result === 'done') return <StatusBadge tone="success">{doneLabel}</StatusBadge>;
   const { text, requestId } = describeError(result.error);
   return (
     <>
-      <StatusBadge tone="bad">failed</StatusBadge>
+      <StatusBadge tone="error">failed</StatusBadge>
       <Text size="xs" c="dimmed">
         {requestId === null ? text : `${text} (request ${requestId})`}
       </Text>
@@ -129,19 +134,19 @@ function ItemResult({ result, whyNot, now, done }: ItemResultProps) {
   );
 }
 
-function useBulkRun<T extends BulkItem>(act: (thing: T) => Promise<unknown>, onDone: () => void) {
+function useBulkRun<T extends BulkItem>(run: (item: T) => Promise<unknown>, onDone: () => void) {
   const [results, setResults] = useState<ReadonlyMap<string, BulkResult>>(new Map());
-  const runMutation = useMutation({ mutationFn: act });
+  const runMutation = useMutation({ mutationFn: run });
   const [running, setRunning] = useState(false);
-  const start = async (things: readonly T[]): Promise<void> => {
+  const start = async (items: readonly T[]): Promise<void> => {
     setRunning(true);
-    const queue = [...things];
+    const queue = [...items];
     const setResult = (id: string, result: BulkResult) => setResults((before) => new Map(before).set(id, result));
     const runNext = async (): Promise<void> => {
-      for (let thing = queue.shift(); thing !== undefined; thing = queue.shift()) {
-        const { id } = thing;
+      for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
+        const { id } = item;
         setResult(id, 'running');
-        await runMutation.mutateAsync(thing).then(
+        await runMutation.mutateAsync(item).then(
           () => setResult(id, 'done'),
           (error: unknown) => setResult(id, { error }),
         );

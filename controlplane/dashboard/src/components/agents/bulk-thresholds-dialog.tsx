@@ -23,7 +23,7 @@ interface BulkThresholdsDialogProps {
 
 export function BulkThresholdsDialog({ agents, save, onDone, onClose }: BulkThresholdsDialogProps) {
   const [percents, setPercents] = useState<string[]>(() => commonThresholds(agents));
-  const problem = validateThresholds(percents);
+  const error = validateThresholds(percents);
   const wanted = percents.map(Number).sort((a, b) => a - b);
   const formatAgentCount = (count: number) => (count === 1 ? '1 agent' : `${count} agents`);
   return (
@@ -36,7 +36,7 @@ export function BulkThresholdsDialog({ agents, save, onDone, onClose }: BulkThre
       run={({ id }) => save(id, wanted)}
       onDone={onDone}
       onClose={onClose}
-      isValid={problem === null}
+      isValid={error === null}
     >
       <Stack gap="md">
         <Text size="sm">
@@ -47,7 +47,7 @@ export function BulkThresholdsDialog({ agents, save, onDone, onClose }: BulkThre
           label="Percentages of the monthly budget"
           value={percents}
           onChange={setPercents}
-          error={problem}
+          error={error}
         />
       </Stack>
     </BulkActionDialog>

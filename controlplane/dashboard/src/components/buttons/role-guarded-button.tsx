@@ -17,15 +17,15 @@ export interface RoleGuardedButtonProps extends ButtonProps {
 }
 
 export function RoleGuardedButton({
-  requiredRole: needs,
-  disabledReason: whyNot = null,
+  requiredRole,
+  disabledReason = null,
   onClick,
   type = 'button',
   children,
   ...props
 }: RoleGuardedButtonProps) {
-  const missingRoleReason = useMissingRoleReason(needs);
-  const reason = missingRoleReason ?? whyNot;
+  const missingRoleReason = useMissingRoleReason(requiredRole);
+  const reason = missingRoleReason ?? disabledReason;
   if (reason === null) {
     return (
       <Button {...props} type={type} {...(onClick === undefined ? {} : { onClick })}>

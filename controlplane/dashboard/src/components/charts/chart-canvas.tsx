@@ -106,7 +106,7 @@ export function ChartCanvas({
     <figure style={{ margin: 0, position: 'relative' }}>
       <div ref={container} role="img" aria-label={`${title}. The table shows the same figures.`} />
       {bucket !== undefined && hoveredIndex !== null && (
-        <figcaption className="acg-chart-tip acg-numbers" aria-hidden>
+        <figcaption className="acg-chart-tooltip acg-tabular-numbers" aria-hidden>
           <strong>{formatBucket(bucketStartMs(bucket), interval)}</strong>
           {series.map(({ label, values }) => (
             <span key={label}>

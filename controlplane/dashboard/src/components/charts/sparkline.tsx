@@ -19,7 +19,7 @@ export function Sparkline({ values, label }: SparklineProps) {
   const points = values.map((value, i) => `${x(i).toFixed(1)},${y(value).toFixed(1)}`).join(' ');
   return (
     <svg
-      className="acg-spark"
+      className="acg-sparkline"
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
       width={WIDTH}
       height={HEIGHT}

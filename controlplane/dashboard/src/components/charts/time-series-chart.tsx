@@ -39,7 +39,7 @@ export function TimeSeriesChart(props: ChartProps) {
           mah={320}
           viewportProps={{ tabIndex: 0, role: 'region', 'aria-label': `${title}, figures` }}
         >
-          <Table className="acg-table acg-numbers" verticalSpacing="xs">
+          <Table className="acg-table acg-tabular-numbers" verticalSpacing="xs">
             <Table.Thead>
               <Table.Tr>
                 <Table.Th>{interval === 'day' ? 'Day (UTC)' : 'Hour (UTC)'}</Table.Th>

@@ -28,7 +28,7 @@ export function BudgetBar({ spentCents, budgetCents, isCompact = false }: Budget
     : `${formatCents(spentCents)} of ${formatCents(budgetCents)}, ${percentText(percent)}`;
   return (
     <div>
-      <Text size="sm" className="acg-numbers acg-budget">
+      <Text size="sm" className="acg-tabular-numbers acg-budget">
         {text}
       </Text>
       <Progress value={Math.min(percent, FULL_PERCENT)} color={color} size="xs" mt={4} miw={120} aria-label={text} />

@@ -10,7 +10,7 @@ export const CallStatusBadge = ({ status, error }: CallOutcome) => (
   <StatusBadge tone={toneOf({ status, error })}>{error === null ? String(status) : `${status} ${error}`}</StatusBadge>
 );
 
-function toneOf({ status, error }: CallOutcome): 'good' | 'warn' | 'bad' {
-  if (status >= 500 || error !== null) return 'bad';
-  return status >= 400 ? 'warn' : 'good';
+function toneOf({ status, error }: CallOutcome): 'success' | 'warning' | 'error' {
+  if (status >= 500 || error !== null) return 'error';
+  return status >= 400 ? 'warning' : 'success';
 }

@@ -13,7 +13,7 @@ export function ErrorAlert({ error, onRetry }: ErrorAlertProps) {
   const { text, requestId } = describeError(error, onRetry !== undefined);
   return (
     <Alert color="red" variant="light" role="alert" title="Something went wrong">
-      <Text size="sm" className="acg-break">
+      <Text size="sm" className="acg-break-anywhere">
         {text}
       </Text>
       {requestId !== null && (

@@ -1,13 +1,13 @@
 /** A state as a word with a coloured dot. The colour adds nothing that the word does not say. */
 import { Box, Group } from '@mantine/core';
 
-type Tone = 'good' | 'warn' | 'bad' | 'quiet';
+type Tone = 'success' | 'warning' | 'error' | 'neutral';
 
 const DOT_COLORS: Readonly<Record<Tone, string>> = {
-  good: 'var(--acg-good)',
-  warn: 'var(--acg-warn)',
-  bad: 'var(--acg-bad)',
-  quiet: 'var(--mantine-color-dimmed)',
+  success: 'var(--acg-success)',
+  warning: 'var(--acg-warning)',
+  error: 'var(--acg-error)',
+  neutral: 'var(--mantine-color-dimmed)',
 };
 
 interface StatusBadgeProps {

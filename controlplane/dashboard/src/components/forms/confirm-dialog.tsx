@@ -37,7 +37,7 @@ export function ConfirmDialog({
     <FormDialog
       opened={opened}
       title={title}
-      problem={formErrors(error, NO_FIELDS)}
+      errors={formErrors(error, NO_FIELDS)}
       onSubmit={() => ready && onConfirm()}
       action={action}
       color="red.9"

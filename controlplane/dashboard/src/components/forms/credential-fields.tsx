@@ -17,7 +17,7 @@ interface CredentialFieldsProps {
   readonly fields: readonly CredentialField[];
   readonly values: CredentialValues;
   readonly onChange: (values: CredentialValues) => void;
-  readonly problem: FormErrors;
+  readonly errors: FormErrors;
 }
 
 /** Labels of the fields by their names in the request body. */
@@ -25,7 +25,7 @@ const BODY_FIELD = 'credentials';
 export const credentialFieldLabels = (fields: readonly CredentialField[] = []): Record<string, string> =>
   Object.fromEntries(fields.map(({ name, label }) => [`${BODY_FIELD}.${name}`, label]));
 
-export const CredentialFields = ({ fields, values, onChange, problem }: CredentialFieldsProps) =>
+export const CredentialFields = ({ fields, values, onChange, errors }: CredentialFieldsProps) =>
   fields.map(({ name, label, required, secret, placeholder, hint }) => {
     const Input = secret ? PasswordInput : TextInput;
     return (
@@ -41,7 +41,7 @@ export const CredentialFields = ({ fields, values, onChange, problem }: Credenti
         data-1p-ignore
         data-lpignore="true"
         spellCheck={false}
-        {...problem.secretFieldProps(`${BODY_FIELD}.${name}`)}
+        {...errors.secretFieldProps(`${BODY_FIELD}.${name}`)}
         value={values[name] ?? ''}
         onChange={(event) => onChange({ ...values, [name]: event.currentTarget.value })}
       />

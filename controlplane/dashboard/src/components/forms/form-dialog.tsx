@@ -7,7 +7,7 @@ import type { FormErrors } from './form-errors.js';
 
 interface FormDialogProps extends Pick<ModalProps, 'title' | 'size'> {
   readonly opened?: boolean;
-  readonly problem: FormErrors;
+  readonly errors: FormErrors;
   readonly onSubmit: () => void;
   readonly onClose: () => void;
   /** Label of the button, e.g. `Save`. */
@@ -21,7 +21,7 @@ interface FormDialogProps extends Pick<ModalProps, 'title' | 'size'> {
 
 export function FormDialog({
   opened = true,
-  problem,
+  errors,
   onSubmit,
   onClose,
   action,
@@ -35,7 +35,7 @@ export function FormDialog({
   return (
     <Modal {...modal} opened={opened} onClose={onClose}>
       <RestoreFocusOnClose />
-      <Form problem={problem} onSubmit={onSubmit}>
+      <Form errors={errors} onSubmit={onSubmit}>
         {children}
         <Group justify="flex-end" gap="sm">
           <Button variant="default" onClick={onClose}>

@@ -3,11 +3,11 @@ import { Stack, type StackProps } from '@mantine/core';
 import type { FormErrors } from './form-errors.js';
 
 interface FormProps extends Omit<StackProps, 'onSubmit'> {
-  readonly problem: FormErrors;
+  readonly errors: FormErrors;
   readonly onSubmit: () => void;
 }
 
-export function Form({ problem, onSubmit, children, ...stack }: FormProps) {
+export function Form({ errors, onSubmit, children, ...stack }: FormProps) {
   return (
     <form
       onSubmit={(event) => {
@@ -16,7 +16,7 @@ export function Form({ problem, onSubmit, children, ...stack }: FormProps) {
       }}
     >
       <Stack gap="md" {...stack}>
-        {problem.formError}
+        {errors.formError}
         {children}
       </Stack>
     </form>

@@ -16,7 +16,7 @@ export function PageHeader({ title, description, actions }: PageHeaderProps) {
   return (
     <Group justify="space-between" align="flex-start" gap="md" wrap="wrap" mb="lg">
       <Stack gap={4} maw={720}>
-        <Title order={1} className="acg-break">
+        <Title order={1} className="acg-break-anywhere">
           {title}
         </Title>
         {description !== undefined && (

@@ -165,7 +165,7 @@ function TableView<Data, Row>({ label, list, columns, rowKey, href, selection }:
                 <Table.Td
                   key={header}
                   ta={numeric === true ? 'right' : 'left'}
-                  className={numeric === true ? 'acg-numbers' : ''}
+                  className={numeric === true ? 'acg-tabular-numbers' : ''}
                 >
                   {i === 0 && href !== undefined ? <RowLink to={href(row)}>{cell(row)}</RowLink> : cell(row)}
                 </Table.Td>
@@ -186,7 +186,7 @@ interface RowCheckboxProps<Row> {
 const RowCheckbox = <Row,>({ row, selection }: RowCheckboxProps<Row>) => (
   <input
     type="checkbox"
-    className="acg-tick"
+    className="acg-checkbox"
     aria-label={`Select ${selection.nameOf(row)}`}
     checked={selection.isSelected(row)}
     onChange={(event) => selection.set([row], event.currentTarget.checked)}
@@ -204,7 +204,7 @@ function SelectAllCheckbox<Row>({ label, list, selection }: SelectAllCheckboxPro
   return (
     <input
       type="checkbox"
-      className="acg-tick"
+      className="acg-checkbox"
       aria-label={`Select all ${label.toLowerCase()} on this page`}
       checked={ticked === list.length}
       ref={(box) => {
@@ -220,10 +220,10 @@ function CardsView<Data, Row>({ label, list, columns, rowKey, href, selection }:
   return (
     <ul className="acg-plain-list" aria-label={label}>
       {list.map((row) => (
-        <li className="acg-card-row" key={rowKey(row)}>
+        <li className="acg-card-list-item" key={rowKey(row)}>
           <Group gap="sm" mb="xs" wrap="nowrap" align="flex-start">
             {selection !== undefined && <RowCheckbox row={row} selection={selection} />}
-            <Text component="div" size="sm" fw={600} className="acg-break">
+            <Text component="div" size="sm" fw={600} className="acg-break-anywhere">
               {href === undefined ? title?.cell(row) : <RowLink to={href(row)}>{title?.cell(row)}</RowLink>}
             </Text>
           </Group>
@@ -237,7 +237,7 @@ function CardsView<Data, Row>({ label, list, columns, rowKey, href, selection }:
                     component="div"
                     size="sm"
                     ta="right"
-                    className={`acg-break${numeric === true ? ' acg-numbers' : ''}`}
+                    className={`acg-break-anywhere${numeric === true ? ' acg-tabular-numbers' : ''}`}
                   >
                     {cell(row)}
                   </Text>
@@ -262,7 +262,7 @@ function PagingBar({
   const first = (page - 1) * pageSize + 1;
   return (
     <Group justify="space-between" gap="sm">
-      <Text size="sm" c="dimmed" className="acg-numbers">
+      <Text size="sm" c="dimmed" className="acg-tabular-numbers">
         {formatCount(first)}–{formatCount(first + shown - 1)} of {capped ? 'more than ' : ''}
         {formatCount(total)}
       </Text>

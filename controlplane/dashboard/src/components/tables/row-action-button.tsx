@@ -4,18 +4,18 @@ import { RoleGuardedButton, type RoleGuardedButtonProps } from '../buttons/role-
 interface RowActionButtonProps
   extends Pick<RoleGuardedButtonProps, 'requiredRole' | 'disabledReason' | 'loading' | 'onClick'> {
   /** E.g. `Edit`. */
-  readonly verb: string;
+  readonly label: string;
   /** The row's name. */
   readonly rowName: string;
   /** Styled as a destructive action. */
   readonly isDestructive?: boolean;
 }
 
-export function RowActionButton({ verb, rowName, isDestructive = false, ...button }: RowActionButtonProps) {
+export function RowActionButton({ label, rowName, isDestructive = false, ...button }: RowActionButtonProps) {
   const styleProps = isDestructive ? { variant: 'subtle', color: 'red' } : { variant: 'default' };
   return (
-    <RoleGuardedButton {...button} {...styleProps} size="xs" aria-label={`${verb} ${rowName}`}>
-      {verb}
+    <RoleGuardedButton {...button} {...styleProps} size="xs" aria-label={`${label} ${rowName}`}>
+      {label}
     </RoleGuardedButton>
   );
 }

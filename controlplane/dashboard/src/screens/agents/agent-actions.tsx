@@ -66,7 +66,7 @@ export function AgentActions({ agent }: { readonly agent: Agent }) {
             <Menu.Item disabled={revoked} onClick={openDialog(revokeDialog)}>
               Revoke…
             </Menu.Item>
-            <Menu.Item c="var(--acg-bad)" onClick={deleteDialog.open}>
+            <Menu.Item c="var(--acg-error)" onClick={deleteDialog.open}>
               Delete…
             </Menu.Item>
           </Menu.Dropdown>

@@ -1,6 +1,6 @@
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 
-const TONES = { active: 'good', paused: 'warn', revoked: 'bad' } as const;
+const TONES = { active: 'success', paused: 'warning', revoked: 'error' } as const;
 
 export const AgentStatusBadge = ({ status }: { readonly status: keyof typeof TONES }) => (
   <StatusBadge tone={TONES[status]}>{status}</StatusBadge>

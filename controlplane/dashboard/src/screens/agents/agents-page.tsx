@@ -224,7 +224,7 @@ const agentColumns = (period: string): readonly Column<AgentRow>[] => [
     header: 'Rejected',
     numeric: true,
     cell: ({ rejectedRequests }) => (
-      <Text span inherit {...(rejectedRequests > 0 ? { c: 'var(--acg-warn)', fw: 600 } : {})}>
+      <Text span inherit {...(rejectedRequests > 0 ? { c: 'var(--acg-warning)', fw: 600 } : {})}>
         {formatCount(rejectedRequests)}
       </Text>
     ),

@@ -59,7 +59,7 @@ const COLUMNS: readonly Column<CallRow>[] = [
   {
     header: 'Call',
     cell: ({ method, path }) => (
-      <Text size="sm" span className="acg-break acg-call" lineClamp={2} title={`${method} ${path}`}>
+      <Text size="sm" span className="acg-break-anywhere acg-call-path" lineClamp={2} title={`${method} ${path}`}>
         {method} {path}
       </Text>
     ),

@@ -25,7 +25,7 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
   const keys = useAgentKeys(agent.id);
   const accounts = useAgentAccounts(agent.id);
   const create = useCreateKey();
-  const problem = formErrors(create.error, { name: 'Name' });
+  const errors = formErrors(create.error, { name: 'Name' });
   const [creating, setCreating] = useFormDraft(`new key of ${agent.id}`, false);
   const [name, setName] = useFormDraft(`new key of ${agent.id} name`, '');
   const [secret, setSecret] = useState<string | null>(null);
@@ -58,11 +58,11 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
             header: 'Status',
             cell: ({ status, lastUsedAt }) =>
               status === 'expired' ? (
-                <StatusBadge tone="bad">expired</StatusBadge>
+                <StatusBadge tone="error">expired</StatusBadge>
               ) : lastUsedAt === null ? (
-                <StatusBadge tone="quiet">never used</StatusBadge>
+                <StatusBadge tone="neutral">never used</StatusBadge>
               ) : (
-                <StatusBadge tone="good">in use</StatusBadge>
+                <StatusBadge tone="success">in use</StatusBadge>
               ),
           },
           { header: 'Last used', cell: ({ lastUsedAt }) => <RelativeTime at={lastUsedAt} never="Never" /> },
@@ -94,7 +94,7 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
       />
       <Modal opened={creating} onClose={() => setCreating(false)} title="New gateway token">
         <Form
-          problem={problem}
+          errors={errors}
           onSubmit={() => {
             create.mutate(
               { name: name.trim(), agentId: agent.id },
@@ -110,7 +110,7 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
           }}
         >
           <NameInput
-            error={problem.fieldError('name')}
+            error={errors.fieldError('name')}
             description="Where the token will be used, so that you recognize it later."
             placeholder="production"
             withAsterisk={false}

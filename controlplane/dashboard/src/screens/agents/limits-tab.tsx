@@ -56,12 +56,12 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
     ),
   );
   const numbers = { min: 0, hideControls: true, readOnly, thousandSeparator: ',' };
-  const problem = formErrors(change.error, LABELS);
+  const errors = formErrors(change.error, LABELS);
   return (
     <form onSubmit={save}>
       <Card maw={760}>
         <Stack gap="lg">
-          {problem.formError}
+          {errors.formError}
           <div>
             <Title order={2}>Budget</Title>
             <Text size="sm" c="dimmed">
@@ -73,12 +73,12 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
               label="Monthly budget (USD)"
               readOnly={readOnly}
               {...form.getInputProps('budget')}
-              error={problem.fieldError('budgetCentsMonthly')}
+              error={errors.fieldError('budgetCentsMonthly')}
             />
             <BudgetThresholdInput
               readOnly={readOnly}
               {...form.getInputProps('thresholds')}
-              error={form.errors.thresholds ?? problem.fieldError('usageThresholds')}
+              error={form.errors.thresholds ?? errors.fieldError('usageThresholds')}
             />
           </SimpleGrid>
           <div>
@@ -95,7 +95,7 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
                 {...(fallback === null ? { placeholder: 'No limit' } : {})}
                 {...numbers}
                 {...form.getInputProps(field)}
-                error={problem.fieldError(field)}
+                error={errors.fieldError(field)}
               />
             ))}
           </SimpleGrid>

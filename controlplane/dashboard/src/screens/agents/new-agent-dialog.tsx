@@ -110,11 +110,11 @@ function NewAgentForm({ onClose, onToken, onCreated }: NewAgentFormProps) {
       else onToken({ agentId, providerSlug, secret: secretKey });
     },
   });
-  const problem = formErrors(create.error, { ...LABELS, ...credentialFieldLabels(provider?.credentialFields) });
+  const errors = formErrors(create.error, { ...LABELS, ...credentialFieldLabels(provider?.credentialFields) });
   return (
     <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
       <Stack gap="md">
-        {problem.formError}
+        {errors.formError}
         <Divider label="Agent" labelPosition="left" />
         <TextInput
           label="Name"
@@ -122,7 +122,7 @@ function NewAgentForm({ onClose, onToken, onCreated }: NewAgentFormProps) {
           data-autofocus
           disabled={completedSteps.agentId !== undefined}
           {...form.getInputProps('name')}
-          error={form.errors.name ?? problem.fieldError('name')}
+          error={form.errors.name ?? errors.fieldError('name')}
         />
         <Group grow align="flex-start">
           <Select
@@ -131,14 +131,14 @@ function NewAgentForm({ onClose, onToken, onCreated }: NewAgentFormProps) {
             allowDeselect={false}
             disabled={completedSteps.agentId !== undefined}
             {...form.getInputProps('projectId')}
-            error={problem.fieldError('projectId')}
+            error={errors.fieldError('projectId')}
             value={form.values.projectId === '' ? (projects.data?.[0]?.id ?? null) : form.values.projectId}
           />
           <BudgetInput
             label="Monthly budget (USD)"
             disabled={completedSteps.agentId !== undefined}
             {...form.getInputProps('budget')}
-            error={problem.fieldError('budgetCentsMonthly')}
+            error={errors.fieldError('budgetCentsMonthly')}
           />
         </Group>
         <Divider label="Provider" labelPosition="left" />
@@ -150,7 +150,7 @@ function NewAgentForm({ onClose, onToken, onCreated }: NewAgentFormProps) {
           data={(providers.data ?? []).map(({ slug, displayName }) => ({ value: slug, label: displayName }))}
           disabled={completedSteps.account === true}
           {...form.getInputProps('provider')}
-          error={problem.fieldError('providerSlug')}
+          error={errors.fieldError('providerSlug')}
           onChange={(value) => {
             form.setFieldValue('provider', value ?? '');
             setCredentials({});
@@ -161,7 +161,7 @@ function NewAgentForm({ onClose, onToken, onCreated }: NewAgentFormProps) {
             fields={provider.credentialFields}
             values={credentials}
             onChange={setCredentials}
-            problem={problem}
+            errors={errors}
           />
         )}
         <Divider label="Gateway token" labelPosition="left" />

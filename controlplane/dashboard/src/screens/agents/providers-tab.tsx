@@ -43,9 +43,9 @@ export function ProvidersTab({ agent }: { readonly agent: Agent }) {
             header: 'Credential',
             cell: ({ status }) =>
               status === 'active' ? (
-                <StatusBadge tone="good">stored</StatusBadge>
+                <StatusBadge tone="success">stored</StatusBadge>
               ) : (
-                <StatusBadge tone="bad">must be entered again</StatusBadge>
+                <StatusBadge tone="error">must be entered again</StatusBadge>
               ),
           },
           { header: 'Added', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
@@ -109,10 +109,10 @@ function AddProviderForm({ agentId, onDone }: { readonly agentId: string; readon
   const [slug, setSlug] = useState<string | null>('openai');
   const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
   const provider = providers.data?.find((one) => one.slug === slug);
-  const problem = formErrors(add.error, { ...LABELS, ...credentialFieldLabels(provider?.credentialFields) });
+  const errors = formErrors(add.error, { ...LABELS, ...credentialFieldLabels(provider?.credentialFields) });
   return (
     <Form
-      problem={problem}
+      errors={errors}
       onSubmit={() => {
         if (slug === null) return;
         add.mutate({ agentId, providerSlug: slug, credentials: omitEmptyFields(credentials) }, { onSuccess: onDone });
@@ -120,7 +120,7 @@ function AddProviderForm({ agentId, onDone }: { readonly agentId: string; readon
     >
       <Select
         label="Provider"
-        error={problem.fieldError('providerSlug') ?? problem.fieldError('agent')}
+        error={errors.fieldError('providerSlug') ?? errors.fieldError('agent')}
         data={(providers.data ?? []).map((one) => ({ value: one.slug, label: one.displayName }))}
         allowDeselect={false}
         value={slug}
@@ -134,7 +134,7 @@ function AddProviderForm({ agentId, onDone }: { readonly agentId: string; readon
           fields={provider.credentialFields}
           values={credentials}
           onChange={setCredentials}
-          problem={problem}
+          errors={errors}
         />
       )}
       <Group justify="flex-end">

@@ -118,7 +118,7 @@ export function AlertsPage() {
             cell: ({ event, occurredAt }) => (
               <Stack gap={2} align="flex-start">
                 {seenUntil !== null && occurredAt > seenUntil && needsAttention(event) ? (
-                  <StatusBadge tone="bad">{`${eventLabel(event)}, new`}</StatusBadge>
+                  <StatusBadge tone="error">{`${eventLabel(event)}, new`}</StatusBadge>
                 ) : (
                   eventLabel(event)
                 )}

@@ -53,17 +53,17 @@ export function BudgetThresholdsDialog({ onClose }: { readonly onClose: () => vo
         {agents.error !== null && <ErrorAlert error={agents.error} onRetry={agents.refetch} />}
         {agents.isPending && <Skeleton h={160} />}
         {agents.data !== undefined && agentsShown.length === 0 && <EmptyState title="No matching agents" />}
-        <ul className="acg-plain-list acg-choices">
+        <ul className="acg-plain-list acg-checkbox-list">
           {agentsShown.map((agent) => (
             <li key={agent.id}>
               <label>
                 <input
                   type="checkbox"
-                  className="acg-tick"
+                  className="acg-checkbox"
                   checked={chosen.has(agent.id)}
                   onChange={() => toggle(agent)}
                 />
-                <Text size="sm" fw={600} className="acg-break">
+                <Text size="sm" fw={600} className="acg-break-anywhere">
                   {agent.name}
                 </Text>
                 <Text size="sm" c="dimmed" ml="auto" miw="4rem" ta="right">

@@ -68,9 +68,9 @@ function EventMailForm({ preference, onClose }: EventMailFormProps) {
       onClose();
     },
   });
-  const problem = formErrors(save.error, { events: 'Events' });
+  const errors = formErrors(save.error, { events: 'Events' });
   return (
-    <Form problem={problem} onSubmit={() => save.mutate()}>
+    <Form errors={errors} onSubmit={() => save.mutate()}>
       <Text size="sm">Sent to {email}, at most one e-mail every 15 minutes with all events since the last one.</Text>
       {!emailVerified && (
         <Alert color="yellow" variant="light" title="Your e-mail address is not confirmed">
@@ -80,7 +80,7 @@ function EventMailForm({ preference, onClose }: EventMailFormProps) {
           </Anchor>
         </Alert>
       )}
-      <Checkbox.Group label="Events" error={problem.fieldError('events')} value={[...events]} onChange={setEvents}>
+      <Checkbox.Group label="Events" error={errors.fieldError('events')} value={[...events]} onChange={setEvents}>
         <Stack gap="xs" mt="xs">
           {EVENT_NAMES.map((name) => (
             <Checkbox key={name} value={name} label={eventLabel(name)} disabled={!emailVerified} />

@@ -28,7 +28,7 @@ export function EventSubjectLinks({ event, data, onFilterAgent }: EventSubjectLi
   const name = typeof agentName === 'string' ? agentName : `Agent ${String(agentId).slice(0, 8)}`;
   if (!isOfAgent && typeof providerSlug !== 'string' && typeof endpointId !== 'string') return NO_VALUE;
   return (
-    <Stack gap={6} align="flex-start" className="acg-about">
+    <Stack gap={6} align="flex-start" className="acg-event-subject">
       {isOfAgent && (
         // A deleted agent has no page, but its calls are still listed.
         <Anchor
@@ -40,7 +40,7 @@ export function EventSubjectLinks({ event, data, onFilterAgent }: EventSubjectLi
           }
           inherit
           underline="always"
-          className="acg-break"
+          className="acg-break-anywhere"
         >
           {name}
         </Anchor>

@@ -102,7 +102,7 @@ function AuditTrail() {
                 size="sm"
                 c="inherit"
                 underline="always"
-                className="acg-break acg-who"
+                className="acg-break-anywhere acg-actor"
                 title="Show only this actor"
                 onClick={() => set({ actor: actorId(actor) ?? '' })}
               >

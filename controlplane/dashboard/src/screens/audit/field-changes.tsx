@@ -14,7 +14,7 @@ export function FieldChanges({ changes }: { readonly changes: Readonly<Record<st
   return (
     <Stack gap={2} miw={200}>
       {fields.map(([field, [before, after]]) => (
-        <Text key={field} size="xs" component="div" className="acg-break">
+        <Text key={field} size="xs" component="div" className="acg-break-anywhere">
           <Text span size="xs" fw={600}>
             {field}
           </Text>{' '}

@@ -59,7 +59,7 @@ function CallDetails({ call, onFilter }: { readonly call: CallRow; readonly onFi
   return (
     <Stack gap="lg">
       <div>
-        <Text className="acg-break" size="sm">
+        <Text className="acg-break-anywhere" size="sm">
           {providerLabel(call.providerSlug)} <Code>{call.method}</Code> {call.path}
         </Text>
         <Text size="sm" component="div" mt="xs">
@@ -149,7 +149,7 @@ const DetailRow = ({ label, isSubtotal = false, children }: DetailRowProps) => (
     <Text component="dt" size="sm" c="dimmed" pl={isSubtotal ? 'md' : 0}>
       {label}
     </Text>
-    <Text component="dd" size="sm" m={0} ta="right" className="acg-break acg-numbers">
+    <Text component="dd" size="sm" m={0} ta="right" className="acg-break-anywhere acg-tabular-numbers">
       {children}
     </Text>
   </Group>

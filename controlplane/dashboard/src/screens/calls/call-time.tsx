@@ -4,9 +4,9 @@ import { formatDate, formatExactTime, formatTime } from '../../format/format.js'
 export function CallTime({ at }: { readonly at: string }) {
   const today = new Date(at).toDateString() === new Date().toDateString();
   return (
-    <time dateTime={at} title={formatExactTime(at)} className="acg-numbers">
-      {!today && <span className="acg-whole">{formatDate(at)},</span>}{' '}
-      <span className="acg-whole">{formatTime(at)}</span>
+    <time dateTime={at} title={formatExactTime(at)} className="acg-tabular-numbers">
+      {!today && <span className="acg-nowrap">{formatDate(at)},</span>}{' '}
+      <span className="acg-nowrap">{formatTime(at)}</span>
     </time>
   );
 }

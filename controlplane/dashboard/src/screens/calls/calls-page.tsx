@@ -52,7 +52,7 @@ export function CallsPage() {
       <CallFilterBar values={values} onChange={set} onClear={clear} filtered={filtered} />
       <Group gap="md" mb="xs" mih={24} role="status" aria-live="polite">
         <Text size="sm" c="dimmed" component="div">
-          <StatusBadge tone={live && !isPaused ? 'good' : 'quiet'}>
+          <StatusBadge tone={live && !isPaused ? 'success' : 'neutral'}>
             {liveStatusText(live, isPaused, waitSeconds)}
           </StatusBadge>
         </Text>
@@ -106,7 +106,13 @@ export function CallsPage() {
           {
             header: 'Call',
             cell: ({ method, path, providerSlug }) => (
-              <Text size="sm" span className="acg-break acg-call" lineClamp={2} title={`${method} ${path}`}>
+              <Text
+                size="sm"
+                span
+                className="acg-break-anywhere acg-call-path"
+                lineClamp={2}
+                title={`${method} ${path}`}
+              >
                 {providerLabel(providerSlug)} <Code>{method}</Code> {path}
               </Text>
             ),

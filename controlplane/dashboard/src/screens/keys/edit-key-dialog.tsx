@@ -9,7 +9,7 @@ import { NameInput } from '../../components/forms/name-input.js';
 import { type Key, refreshKeys } from './key-queries.js';
 
 interface EditKeyDialogProps {
-  readonly edited: Key;
+  readonly editedKey: Key;
   readonly onClose: () => void;
   readonly onSaved: (name: string) => void;
 }
@@ -26,35 +26,35 @@ function formatLocalTimeInput(iso: string | null): string {
 
 const LABELS = { name: 'Name', expiresAt: 'Expires' };
 
-export function EditKeyDialog({ edited, onClose, onSaved }: EditKeyDialogProps) {
-  const before = formatLocalTimeInput(edited.expiresAt);
-  const [name, setName] = useFormDraft(`key ${edited.id} name`, edited.name);
-  const [expiresAtInput, setExpiresAtInput] = useFormDraft(`key ${edited.id} end`, before);
+export function EditKeyDialog({ editedKey, onClose, onSaved }: EditKeyDialogProps) {
+  const before = formatLocalTimeInput(editedKey.expiresAt);
+  const [name, setName] = useFormDraft(`key ${editedKey.id} name`, editedKey.name);
+  const [expiresAtInput, setExpiresAtInput] = useFormDraft(`key ${editedKey.id} end`, before);
   const save = useMutation({
     mutationFn: () => {
       const expiresAt = expiresAtInput === '' ? null : new Date(expiresAtInput).toISOString();
       const body = { name: name.trim(), ...(expiresAtInput === before ? {} : { expiresAt }) };
-      return api.patch('/v1/api-keys/{id}', { params: { path: { id: edited.id } }, body });
+      return api.patch('/v1/api-keys/{id}', { params: { path: { id: editedKey.id } }, body });
     },
     onSuccess: ({ key }) => {
       refreshKeys();
       onSaved(key.name);
     },
   });
-  const problem = formErrors(save.error, LABELS);
+  const errors = formErrors(save.error, LABELS);
   return (
     <FormDialog
-      title={`Edit ${edited.name}`}
-      problem={problem}
+      title={`Edit ${editedKey.name}`}
+      errors={errors}
       onSubmit={() => save.mutate()}
       action="Save"
       pending={save.isPending}
       onClose={onClose}
     >
-      <NameInput error={problem.fieldError('name')} value={name} onChange={setName} />
+      <NameInput error={errors.fieldError('name')} value={name} onChange={setName} />
       <TextInput
         label="Expires"
-        error={problem.fieldError('expiresAt')}
+        error={errors.fieldError('expiresAt')}
         description="Your local time. Empty: never expires."
         type="datetime-local"
         value={expiresAtInput}

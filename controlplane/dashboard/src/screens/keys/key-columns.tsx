@@ -27,7 +27,7 @@ export const keyColumns = ({ projectName, onEdit, onRotate, onRevoke }: KeyActio
     header: 'Gateway token',
     cell: ({ name, keyPrefix }) => (
       <>
-        <Text size="sm" fw={600} span display="block" className="acg-break">
+        <Text size="sm" fw={600} span display="block" className="acg-break-anywhere">
           {name}
         </Text>
         <Text size="xs" c="dimmed" ff="monospace" span display="block">
@@ -36,7 +36,7 @@ export const keyColumns = ({ projectName, onEdit, onRotate, onRevoke }: KeyActio
       </>
     ),
   },
-  { header: 'Scope', cell: (key) => <KeyScope owned={key} projectName={projectName} /> },
+  { header: 'Scope', cell: (key) => <KeyScope apiKey={key} projectName={projectName} /> },
   {
     header: 'Status',
     cell: (key) => {
@@ -97,11 +97,11 @@ export const keyColumns = ({ projectName, onEdit, onRotate, onRevoke }: KeyActio
 ];
 
 interface KeyScopeProps {
-  readonly owned: Key;
+  readonly apiKey: Key;
   readonly projectName: KeyActions['projectName'];
 }
 
-function KeyScope({ owned: { scope, agentId, agentName, projectId }, projectName }: KeyScopeProps) {
+function KeyScope({ apiKey: { scope, agentId, agentName, projectId }, projectName }: KeyScopeProps) {
   const project = projectId === null ? null : projectName(projectId);
   if (scope === 'org') return <>All agents</>;
   if (scope === 'project' || agentId === null) return <>All agents of {project ?? 'a project'}</>;

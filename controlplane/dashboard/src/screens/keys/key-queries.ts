@@ -38,20 +38,20 @@ const SOON_DAYS = 7;
 const UNUSED_DAYS = 30;
 
 interface KeyState {
-  readonly tone: 'good' | 'warn' | 'bad' | 'quiet';
+  readonly tone: 'success' | 'warning' | 'error' | 'neutral';
   readonly text: string;
 }
 
 /** The most important fact about a token. */
 export function describeKeyState({ status, replacedBy, expiresAt, lastUsedAt }: Key, nowMs: number): KeyState {
-  if (status === 'expired') return { tone: 'bad', text: 'expired' };
-  if (replacedBy !== null) return { tone: 'warn', text: 'replaced, still valid' };
+  if (status === 'expired') return { tone: 'error', text: 'expired' };
+  if (replacedBy !== null) return { tone: 'warning', text: 'replaced, still valid' };
   if (expiresAt !== null && Date.parse(expiresAt) - nowMs < SOON_DAYS * MS_PER_DAY) {
-    return { tone: 'warn', text: 'expires soon' };
+    return { tone: 'warning', text: 'expires soon' };
   }
-  if (lastUsedAt === null) return { tone: 'quiet', text: 'never used' };
+  if (lastUsedAt === null) return { tone: 'neutral', text: 'never used' };
   if (nowMs - Date.parse(lastUsedAt) > UNUSED_DAYS * MS_PER_DAY) {
-    return { tone: 'warn', text: `unused for ${UNUSED_DAYS} days` };
+    return { tone: 'warning', text: `unused for ${UNUSED_DAYS} days` };
   }
-  return { tone: 'good', text: 'in use' };
+  return { tone: 'success', text: 'in use' };
 }

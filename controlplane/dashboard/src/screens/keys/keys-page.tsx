@@ -86,11 +86,15 @@ export function KeysPage() {
       <Suspense>
         {open === 'new' && <NewKeyDialog onClose={close} onCreated={onCreated} />}
         {open !== null && open !== 'new' && open.action === 'rotate' && (
-          <RotateKeyDialog rotated={open.key} onClose={close} onRotated={(text) => onCreated(text, open.key.agentId)} />
+          <RotateKeyDialog
+            rotatedKey={open.key}
+            onClose={close}
+            onRotated={(text) => onCreated(text, open.key.agentId)}
+          />
         )}
         {open !== null && open !== 'new' && open.action === 'edit' && (
           <EditKeyDialog
-            edited={open.key}
+            editedKey={open.key}
             onClose={close}
             onSaved={(name) => {
               close();
@@ -102,7 +106,7 @@ export function KeysPage() {
       <SecretDialog title="New gateway token" secret={secret?.text ?? null} onStored={() => setSecret(null)}>
         {secret !== null && <UsageInstructions secret={secret} />}
       </SecretDialog>
-      {toRevoke !== null && <RevokeKeyDialog doomed={toRevoke} onClose={() => setToRevoke(null)} />}
+      {toRevoke !== null && <RevokeKeyDialog revokedKey={toRevoke} onClose={() => setToRevoke(null)} />}
     </>
   );
 }
@@ -121,28 +125,28 @@ function UsageInstructions({ secret }: { readonly secret: CreatedSecret }) {
   );
 }
 
-function RevokeKeyDialog({ doomed, onClose }: { readonly doomed: Key; readonly onClose: () => void }) {
+function RevokeKeyDialog({ revokedKey, onClose }: { readonly revokedKey: Key; readonly onClose: () => void }) {
   const revoke = useMutation({
-    mutationFn: () => api.delete('/v1/api-keys/{id}', { params: { path: { id: doomed.id } } }),
+    mutationFn: () => api.delete('/v1/api-keys/{id}', { params: { path: { id: revokedKey.id } } }),
     onSuccess: () => {
       refreshKeys();
       onClose();
-      showToast(`${doomed.name} revoked`);
+      showToast(`${revokedKey.name} revoked`);
     },
   });
   return (
     <ConfirmDialog
       opened
       onClose={onClose}
-      title={`Revoke ${doomed.name}`}
+      title={`Revoke ${revokedKey.name}`}
       action="Revoke token"
-      requiredText={doomed.name}
+      requiredText={revokedKey.name}
       pending={revoke.isPending}
       error={revoke.error}
       onConfirm={() => revoke.mutate()}
     >
-      Calls with this token (<Code>{doomed.keyPrefix}…</Code>) are rejected within a second. This cannot be undone. To
-      replace a token without downtime, rotate it instead.
+      Calls with this token (<Code>{revokedKey.keyPrefix}…</Code>) are rejected within a second. This cannot be undone.
+      To replace a token without downtime, rotate it instead.
     </ConfirmDialog>
   );
 }

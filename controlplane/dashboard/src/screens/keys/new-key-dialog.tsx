@@ -44,11 +44,11 @@ export function NewKeyDialog({ onClose, onCreated }: NewKeyDialogProps) {
   const create = useCreateKey();
   const projectId = project === '' ? (projects.data?.[0]?.id ?? '') : project;
   const isValid = scope !== 'agent' || agentId !== '';
-  const problem = formErrors(create.error, LABELS);
+  const errors = formErrors(create.error, LABELS);
   return (
     <FormDialog
       title="New gateway token"
-      problem={problem}
+      errors={errors}
       onSubmit={() => {
         create.mutate(
           {
@@ -67,7 +67,7 @@ export function NewKeyDialog({ onClose, onCreated }: NewKeyDialogProps) {
       onClose={onClose}
     >
       <NameInput
-        error={problem.fieldError('name')}
+        error={errors.fieldError('name')}
         description="Where the token will be used, so that you recognize it later."
         placeholder="production"
         value={name}
@@ -84,7 +84,7 @@ export function NewKeyDialog({ onClose, onCreated }: NewKeyDialogProps) {
         <AgentSelect
           label="Agent"
           placeholder="Search by name"
-          error={problem.fieldError('agentId')}
+          error={errors.fieldError('agentId')}
           value={agentId}
           onChange={setAgentId}
         />
@@ -92,13 +92,13 @@ export function NewKeyDialog({ onClose, onCreated }: NewKeyDialogProps) {
       {scope === 'project' && (
         <NativeSelect
           label="Project"
-          error={problem.fieldError('projectId')}
+          error={errors.fieldError('projectId')}
           data={(projects.data ?? []).map(({ id, name: label }) => ({ value: id, label }))}
           value={projectId}
           onChange={(event) => setProject(event.currentTarget.value)}
         />
       )}
-      <LifetimeSelect value={days} onChange={setDays} error={problem.fieldError('expiresAt')} />
+      <LifetimeSelect value={days} onChange={setDays} error={errors.fieldError('expiresAt')} />
     </FormDialog>
   );
 }

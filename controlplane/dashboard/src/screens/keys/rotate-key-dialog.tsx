@@ -12,17 +12,17 @@ import { type Key, refreshKeys } from './key-queries.js';
 const GRACE_SECONDS_MAX = 30 * 86_400;
 
 interface RotateKeyDialogProps {
-  readonly rotated: Key;
+  readonly rotatedKey: Key;
   readonly onClose: () => void;
   readonly onRotated: (secret: string) => void;
 }
 
-export function RotateKeyDialog({ rotated, onClose, onRotated }: RotateKeyDialogProps) {
+export function RotateKeyDialog({ rotatedKey, onClose, onRotated }: RotateKeyDialogProps) {
   const [graceSeconds, setGraceSeconds] = useState(ONE_DAY_SECONDS);
   const rotate = useMutation({
     mutationFn: () =>
       api.post('/v1/api-keys/{id}/rotate', {
-        params: { path: { id: rotated.id } },
+        params: { path: { id: rotatedKey.id } },
         body: { graceSeconds: Number(graceSeconds) },
       }),
     gcTime: 0,
@@ -31,24 +31,24 @@ export function RotateKeyDialog({ rotated, onClose, onRotated }: RotateKeyDialog
       onRotated(secretKey);
     },
   });
-  const problem = formErrors(rotate.error, { graceSeconds: 'Overlap' });
+  const errors = formErrors(rotate.error, { graceSeconds: 'Overlap' });
   return (
     <FormDialog
-      title={`Rotate ${rotated.name}`}
-      problem={problem}
+      title={`Rotate ${rotatedKey.name}`}
+      errors={errors}
       onSubmit={() => rotate.mutate()}
       action="Rotate token"
       pending={rotate.isPending}
       onClose={onClose}
     >
       <Text size="sm">
-        Creates a new token with the same name and scope. Replace the previous one (<Code>{rotated.keyPrefix}…</Code>)
-        before the overlap ends; until then both work.
+        Creates a new token with the same name and scope. Replace the previous one (<Code>{rotatedKey.keyPrefix}…</Code>
+        ) before the overlap ends; until then both work.
       </Text>
       <GracePeriodSelect
         label="The previous token stays valid for"
         maxSeconds={GRACE_SECONDS_MAX}
-        error={problem.fieldError('graceSeconds')}
+        error={errors.fieldError('graceSeconds')}
         value={graceSeconds}
         onChange={setGraceSeconds}
       />

@@ -17,7 +17,7 @@ export function InvitationLinkDialog({ url, onClose }: InvitationLinkDialogProps
           invitation” creates a new link and revokes this one.
         </Text>
         <Group gap="sm" wrap="nowrap" align="flex-start">
-          <Code block className="acg-break" flex={1}>
+          <Code block className="acg-break-anywhere" flex={1}>
             {url}
           </Code>
           <CopyButton value={url ?? ''} label="Copy link" />

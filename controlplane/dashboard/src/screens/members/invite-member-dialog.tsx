@@ -30,12 +30,12 @@ export function InviteMemberDialog({ opened, onClose, onInvited }: InviteMemberD
     },
   });
   const what = ROLES.find((one) => one.role === role)?.may;
-  const problem = formErrors(invite.error, { email: 'E-mail', role: 'Role' });
+  const errors = formErrors(invite.error, { email: 'E-mail', role: 'Role' });
   return (
     <FormDialog
       opened={opened}
       title="Invite member"
-      problem={problem}
+      errors={errors}
       onSubmit={() => invite.mutate()}
       action="Send invitation"
       pending={invite.isPending}
@@ -43,7 +43,7 @@ export function InviteMemberDialog({ opened, onClose, onInvited }: InviteMemberD
     >
       <TextInput
         label="E-mail"
-        error={problem.fieldError('email')}
+        error={errors.fieldError('email')}
         type="email"
         required
         data-autofocus
@@ -54,7 +54,7 @@ export function InviteMemberDialog({ opened, onClose, onInvited }: InviteMemberD
       />
       <NativeSelect
         label="Role"
-        error={problem.fieldError('role')}
+        error={errors.fieldError('role')}
         description={what}
         data={[...roles]}
         value={role}

@@ -96,7 +96,7 @@ export function MembersPage() {
                     {userId === me?.user?.id && ' (you)'}
                   </Text>
                   {name !== null && (
-                    <Text size="xs" c="dimmed" span display="block" className="acg-break">
+                    <Text size="xs" c="dimmed" span display="block" className="acg-break-anywhere">
                       {email}
                     </Text>
                   )}
@@ -111,7 +111,9 @@ export function MembersPage() {
             },
             {
               header: 'Status',
-              cell: ({ status }) => <StatusBadge tone={status === 'active' ? 'good' : 'quiet'}>{status}</StatusBadge>,
+              cell: ({ status }) => (
+                <StatusBadge tone={status === 'active' ? 'success' : 'neutral'}>{status}</StatusBadge>
+              ),
             },
             { header: 'Added', cell: ({ createdAt }) => <RelativeTime at={createdAt} /> },
             {

@@ -35,7 +35,7 @@ export function AttentionList() {
       <Title order={2} mb="xs">
         Needs attention
       </Title>
-      <ul className="acg-plain-list acg-todo">{items.map((item) => renderGroup(item))}</ul>
+      <ul className="acg-plain-list acg-attention-list">{items.map((item) => renderGroup(item))}</ul>
     </Card>
   );
 }
@@ -65,7 +65,7 @@ const AttentionRow = ({ advice: { tone, status, text, about, link } }: { readonl
       <Text size="sm" fw={600} component="div">
         <StatusBadge tone={tone}>{status}</StatusBadge>
       </Text>
-      <Text size="sm" component="div" className="acg-break">
+      <Text size="sm" component="div" className="acg-break-anywhere">
         {text}
       </Text>
       {about}
@@ -78,9 +78,9 @@ const HintRow = ({ item: { kind, total, things } }: { readonly item: Item }) => 
   <li>
     <Stack gap={2}>
       <Text size="sm" fw={600} component="div">
-        <StatusBadge tone="quiet">{summarizeHints(kind, total)}</StatusBadge>
+        <StatusBadge tone="neutral">{summarizeHints(kind, total)}</StatusBadge>
       </Text>
-      <Text size="sm" component="div" className="acg-break">
+      <Text size="sm" component="div" className="acg-break-anywhere">
         {things.map((thing, i) => (
           <span key={thing.id}>
             {i > 0 && ', '}

@@ -12,7 +12,7 @@ export type AttentionItem = AttentionGroup['things'][number];
 type AttentionKind = AttentionGroup['kind'];
 
 export interface AttentionMessage {
-  readonly tone: 'bad' | 'warn' | 'quiet';
+  readonly tone: 'error' | 'warning' | 'neutral';
   /** The state in a few words. */
   readonly status: string;
   readonly text: ReactNode;
@@ -60,7 +60,7 @@ export function attentionMessage(kind: AttentionKind, thing: AttentionItem): Att
   switch (kind) {
     case 'circuit_open':
       return {
-        tone: 'bad',
+        tone: 'error',
         status: 'Provider failing',
         text: (
           <>
@@ -80,7 +80,7 @@ export function attentionMessage(kind: AttentionKind, thing: AttentionItem): Att
     case 'budget': {
       const [word, then] = describeBudgetState(monthCents ?? 0, budgetCents ?? 0);
       return {
-        tone: word === NEARLY_USED_UP ? 'warn' : 'bad',
+        tone: word === NEARLY_USED_UP ? 'warning' : 'error',
         status: word,
         text: (
           <>
@@ -93,7 +93,7 @@ export function attentionMessage(kind: AttentionKind, thing: AttentionItem): Att
     }
     case 'needs_credentials':
       return {
-        tone: 'bad',
+        tone: 'error',
         status: 'Credential rejected',
         text:
           agentId === null ? (
@@ -113,7 +113,7 @@ export function attentionMessage(kind: AttentionKind, thing: AttentionItem): Att
       };
     case 'webhook_failing':
       return {
-        tone: paused ? 'bad' : 'warn',
+        tone: paused ? 'error' : 'warning',
         status: paused ? 'Webhook paused' : 'Webhook failing',
         text: (
           <>
@@ -130,7 +130,7 @@ export function attentionMessage(kind: AttentionKind, thing: AttentionItem): Att
       };
     case 'key_expiring':
       return {
-        tone: 'warn',
+        tone: 'warning',
         status: 'Gateway token expires soon',
         text: (
           <>
@@ -142,7 +142,7 @@ export function attentionMessage(kind: AttentionKind, thing: AttentionItem): Att
       };
     case 'key_unused':
       return {
-        tone: 'quiet',
+        tone: 'neutral',
         status: 'Gateway token never used',
         text: (
           <>
@@ -154,7 +154,7 @@ export function attentionMessage(kind: AttentionKind, thing: AttentionItem): Att
       };
     case 'no_budget':
       return {
-        tone: 'quiet',
+        tone: 'neutral',
         status: 'No budget',
         text: (
           <>

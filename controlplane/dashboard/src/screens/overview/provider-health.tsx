@@ -5,7 +5,7 @@ import { api } from '../../api/api-client.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 
-const TONES = { operational: 'good', degraded: 'warn', outage: 'bad' } as const;
+const TONES = { operational: 'success', degraded: 'warning', outage: 'error' } as const;
 const ORDER = ['outage', 'degraded', 'operational'];
 
 export function ProviderHealth() {

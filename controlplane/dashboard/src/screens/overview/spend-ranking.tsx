@@ -54,7 +54,7 @@ export function SpendRanking({ by, title, period, hrefOf }: SpendRankingProps) {
                   </Anchor>
                 )}
               </Text>
-              <Text size="sm" className="acg-numbers" flex="none">
+              <Text size="sm" className="acg-tabular-numbers" flex="none">
                 {formatUsd(costUsd)}{' '}
                 <Text span size="xs" c="dimmed">
                   {formatCount(requests)} {requests === 1 ? 'call' : 'calls'}

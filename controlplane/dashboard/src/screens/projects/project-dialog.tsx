@@ -38,20 +38,20 @@ export function ProjectDialog({ project, onClose, onSaved }: ProjectDialogProps)
     },
     onSuccess: () => onSaved(name.trim()),
   });
-  const problem = formErrors(save.error, LABELS);
+  const errors = formErrors(save.error, LABELS);
   return (
     <FormDialog
       title={project === null ? 'New project' : 'Edit project'}
-      problem={problem}
+      errors={errors}
       onSubmit={() => save.mutate()}
       action="Save"
       pending={save.isPending}
       onClose={onClose}
     >
-      <NameInput error={problem.fieldError('name')} value={name} onChange={setName} />
+      <NameInput error={errors.fieldError('name')} value={name} onChange={setName} />
       <BudgetInput
         label="Monthly budget (USD)"
-        error={problem.fieldError('budgetCentsMonthly')}
+        error={errors.fieldError('budgetCentsMonthly')}
         description="Shared by all agents of the project. Calls over it are rejected. Empty: no budget."
         value={budget}
         onChange={setBudget}

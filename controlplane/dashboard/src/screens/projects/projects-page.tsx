@@ -89,13 +89,13 @@ export function ProjectsPage() {
               <Group gap="xs" wrap="nowrap" justify="flex-end">
                 <RowActionButton
                   requiredRole="admin"
-                  verb="Edit"
+                  label="Edit"
                   rowName={project.name}
                   onClick={() => setEdited(project)}
                 />
                 <RowActionButton
                   requiredRole="admin"
-                  verb="Delete"
+                  label="Delete"
                   rowName={project.name}
                   isDestructive
                   onClick={() => {

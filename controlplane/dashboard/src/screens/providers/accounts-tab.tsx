@@ -125,9 +125,9 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
             header: 'Credential',
             cell: (account) =>
               account.status === 'active' ? (
-                <StatusBadge tone="good">{account.credentialId === null ? 'stored' : 'stored, shared'}</StatusBadge>
+                <StatusBadge tone="success">{account.credentialId === null ? 'stored' : 'stored, shared'}</StatusBadge>
               ) : (
-                <StatusBadge tone="bad">must be entered again</StatusBadge>
+                <StatusBadge tone="error">must be entered again</StatusBadge>
               ),
           },
           {
@@ -142,20 +142,20 @@ export function AccountsTab({ values, onChange, onClear, filtered }: AccountsTab
               <Group gap="xs" justify="flex-end">
                 <RowActionButton
                   requiredRole="admin"
-                  verb="Test"
+                  label="Test"
                   rowName={accountLabel(account)}
                   loading={test.isPending && test.variables === account.id}
                   onClick={() => test.mutate(account.id, CREDENTIAL_TEST_TOASTS)}
                 />
                 <RowActionButton
                   requiredRole="admin"
-                  verb="Rotate"
+                  label="Rotate"
                   rowName={accountLabel(account)}
                   onClick={() => setToRotate(account)}
                 />
                 <RowActionButton
                   requiredRole="admin"
-                  verb="Remove"
+                  label="Remove"
                   rowName={accountLabel(account)}
                   isDestructive
                   onClick={() => {

@@ -30,7 +30,7 @@ function formatAuthLine({ authType, authName, authPrefix }: AuthSettings): strin
 export function AuthPreview(settings: AuthSettings) {
   const line = formatAuthLine(settings);
   if (line === null) return <>no credential</>;
-  return <Code className="acg-break">{line}</Code>;
+  return <Code className="acg-break-anywhere">{line}</Code>;
 }
 
 interface RequestPreviewProps extends AuthSettings {

@@ -18,9 +18,9 @@ const PAGE_SIZE = 50;
 const REFETCH_MS = 15_000;
 const HOLD_MINUTES = 60;
 const STATE_LABELS = {
-  CLOSED: { tone: 'good', text: 'Closed (calls pass)' },
-  HALF_OPEN: { tone: 'warn', text: 'Recovering (half-open)' },
-  OPEN: { tone: 'bad', text: 'Open (calls blocked)' },
+  CLOSED: { tone: 'success', text: 'Closed (calls pass)' },
+  HALF_OPEN: { tone: 'warning', text: 'Recovering (half-open)' },
+  OPEN: { tone: 'error', text: 'Open (calls blocked)' },
 } as const;
 const REASON_LABELS = {
   error_rate: 'too many calls failed',
@@ -79,7 +79,7 @@ export function BreakersTab({ page, onPage }: BreakersTabProps) {
         }
         columns={[
           { header: 'Provider', cell: ({ displayName }) => displayName },
-          { header: 'Address', cell: ({ origin }) => <Code className="acg-break">{origin}</Code> },
+          { header: 'Address', cell: ({ origin }) => <Code className="acg-break-anywhere">{origin}</Code> },
           {
             header: 'Status',
             cell: ({ state, reason }) => (
@@ -102,7 +102,7 @@ export function BreakersTab({ page, onPage }: BreakersTabProps) {
               <Group gap="xs" justify="flex-end" wrap="nowrap">
                 <RowActionButton
                   requiredRole="admin"
-                  verb="Close"
+                  label="Close"
                   rowName={breaker.displayName}
                   disabledReason={breaker.state === 'CLOSED' ? 'The breaker is already closed.' : null}
                   loading={override.isPending && override.variables.origin === breaker.origin}
@@ -110,7 +110,7 @@ export function BreakersTab({ page, onPage }: BreakersTabProps) {
                 />
                 <RowActionButton
                   requiredRole="admin"
-                  verb="Hold open"
+                  label="Hold open"
                   rowName={breaker.displayName}
                   isDestructive
                   onClick={() => {

@@ -76,13 +76,13 @@ export function CatalogueTab() {
                 <Group gap="xs">
                   <RowActionButton
                     requiredRole="admin"
-                    verb="Edit"
+                    label="Edit"
                     rowName={provider.displayName}
                     onClick={() => setEdited(provider)}
                   />
                   <RowActionButton
                     requiredRole="admin"
-                    verb="Delete"
+                    label="Delete"
                     rowName={provider.displayName}
                     isDestructive
                     onClick={() => {

@@ -70,7 +70,7 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
     },
     onSuccess: () => onSaved(displayName),
   });
-  const problem = formErrors(save.error, {
+  const errors = formErrors(save.error, {
     ...LABELS,
     authName: authType === 'header' ? 'Header name' : 'Parameter name',
   });
@@ -78,16 +78,16 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
     <FormDialog
       size="lg"
       title={provider === null ? 'New provider' : 'Edit provider'}
-      problem={problem}
+      errors={errors}
       onSubmit={() => save.mutate()}
       action="Save"
       pending={save.isPending}
       onClose={onClose}
     >
-      <NameInput error={problem.fieldError('displayName')} value={displayName} onChange={setDisplayName} />
+      <NameInput error={errors.fieldError('displayName')} value={displayName} onChange={setDisplayName} />
       <TextInput
         label="Slug"
-        error={problem.fieldError('slug')}
+        error={errors.fieldError('slug')}
         description={provider === null ? 'Part of the URL that agents call: a-z, 0-9 and -.' : 'Cannot be changed.'}
         required
         minLength={2}
@@ -100,7 +100,7 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
       />
       <TextInput
         label="Base URL"
-        error={problem.fieldError('baseUrl')}
+        error={errors.fieldError('baseUrl')}
         description={provider === null ? undefined : 'If the host changes, all accounts need their credentials again.'}
         placeholder="https://api.example.com/v1"
         type="url"
@@ -111,7 +111,7 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
       />
       <NativeSelect
         label="Authentication"
-        error={problem.fieldError('authType')}
+        error={errors.fieldError('authType')}
         data={[...AUTH_TYPES]}
         value={authType}
         onChange={(event) => setAuthType(event.currentTarget.value as AuthType)}
@@ -119,7 +119,7 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
       {hasAuthName && (
         <TextInput
           label={authType === 'header' ? 'Header name' : 'Parameter name'}
-          error={problem.fieldError('authName')}
+          error={errors.fieldError('authName')}
           placeholder={authType === 'header' ? 'X-Api-Token' : 'api_key'}
           required
           maxLength={100}
@@ -131,7 +131,7 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
       {authType === 'header' && (
         <TextInput
           label="Prefix (optional)"
-          error={problem.fieldError('authPrefix')}
+          error={errors.fieldError('authPrefix')}
           description="Sent before the key exactly as entered, including spaces."
           placeholder="Token "
           maxLength={64}
@@ -142,7 +142,7 @@ export function CustomProviderDialog({ provider, onClose, onSaved }: CustomProvi
       )}
       <NativeSelect
         label="Usage format"
-        error={problem.fieldError('usageFormat')}
+        error={errors.fieldError('usageFormat')}
         data={[...USAGE_FORMATS]}
         value={format}
         onChange={(event) => setFormat(event.currentTarget.value as UsageFormat)}

@@ -25,7 +25,7 @@ export function NeedsCredentialsAlert() {
             </Text>
             {accounts.data?.accounts.map((account) => (
               <Group key={account.id} justify="space-between" gap="sm">
-                <Text size="sm" className="acg-break">
+                <Text size="sm" className="acg-break-anywhere">
                   <Anchor
                     component={Link}
                     href={`/agents/${account.agentId}?tab=providers`}

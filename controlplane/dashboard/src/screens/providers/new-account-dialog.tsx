@@ -29,7 +29,7 @@ export function NewAccountDialog({ onClose, onAdded }: NewAccountDialogProps) {
   const addShared = useAssignSharedCredential();
   const fields = providers.data?.find(({ slug }) => slug === providerSlug)?.credentialFields ?? [];
   const error = credentialId === OWN_CREDENTIAL ? addOwn.error : addShared.error;
-  const problem = formErrors(error, { ...LABELS, ...credentialFieldLabels(fields) });
+  const errors = formErrors(error, { ...LABELS, ...credentialFieldLabels(fields) });
   const submit = (): void => {
     if (credentialId !== OWN_CREDENTIAL) {
       addShared.mutate({ agentId, providerSlug, credentialId }, { onSuccess: onAdded });
@@ -40,7 +40,7 @@ export function NewAccountDialog({ onClose, onAdded }: NewAccountDialogProps) {
   return (
     <FormDialog
       title="Add account"
-      problem={problem}
+      errors={errors}
       onSubmit={() => submit()}
       action={credentialId === OWN_CREDENTIAL ? 'Test and add' : 'Add'}
       pending={addOwn.isPending || addShared.isPending}
@@ -51,12 +51,12 @@ export function NewAccountDialog({ onClose, onAdded }: NewAccountDialogProps) {
         label="Agent"
         placeholder="Search by name"
         value={agentId}
-        error={problem.fieldError('agentId') ?? problem.fieldError('agent')}
+        error={errors.fieldError('agentId') ?? errors.fieldError('agent')}
         onChange={setAgentId}
       />
       <ProviderSelect
         value={providerSlug}
-        error={problem.fieldError('providerSlug')}
+        error={errors.fieldError('providerSlug')}
         onChange={(slug) => {
           setProviderSlug(slug);
           setCredentialId(OWN_CREDENTIAL);
@@ -71,13 +71,13 @@ export function NewAccountDialog({ onClose, onAdded }: NewAccountDialogProps) {
             { value: OWN_CREDENTIAL, label: 'Own credential, entered here' },
             ...shared.map(({ id, name }) => ({ value: id, label: `Shared: ${name}` })),
           ]}
-          error={problem.fieldError('credentialId')}
+          error={errors.fieldError('credentialId')}
           value={credentialId}
           onChange={(event) => setCredentialId(event.currentTarget.value)}
         />
       )}
       {credentialId === OWN_CREDENTIAL ? (
-        <CredentialFields fields={fields} values={credentials} onChange={setCredentials} problem={problem} />
+        <CredentialFields fields={fields} values={credentials} onChange={setCredentials} errors={errors} />
       ) : (
         <Text size="sm" c="dimmed">
           Already stored. Rotating it applies to all agents that use it.

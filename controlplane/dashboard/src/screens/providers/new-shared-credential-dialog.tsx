@@ -26,11 +26,11 @@ export function NewSharedCredentialDialog({ onClose, onAdded }: NewSharedCredent
   const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
   const add = useCreateSharedCredential();
   const fields = providers.data?.find(({ slug }) => slug === providerSlug)?.credentialFields ?? [];
-  const problem = formErrors(add.error, { ...LABELS, ...credentialFieldLabels(fields) });
+  const errors = formErrors(add.error, { ...LABELS, ...credentialFieldLabels(fields) });
   return (
     <FormDialog
       title="New shared credential"
-      problem={problem}
+      errors={errors}
       onSubmit={() => {
         const project = projectId === '' ? null : projectId;
         add.mutate(
@@ -46,20 +46,20 @@ export function NewSharedCredentialDialog({ onClose, onAdded }: NewSharedCredent
         description="A name to recognize it by."
         placeholder="OpenAI, production"
         withAsterisk={false}
-        error={problem.fieldError('name')}
+        error={errors.fieldError('name')}
         value={name}
         onChange={setName}
       />
       <ProviderSelect
         value={providerSlug}
-        error={problem.fieldError('providerSlug')}
+        error={errors.fieldError('providerSlug')}
         onChange={(slug) => {
           setProviderSlug(slug);
           setCredentials({});
           add.reset();
         }}
       />
-      <CredentialFields fields={fields} values={credentials} onChange={setCredentials} problem={problem} />
+      <CredentialFields fields={fields} values={credentials} onChange={setCredentials} errors={errors} />
       <NativeSelect
         label="Available to"
         description="A credential of one project is deleted with that project."
@@ -67,7 +67,7 @@ export function NewSharedCredentialDialog({ onClose, onAdded }: NewSharedCredent
           { value: '', label: 'All agents of the organization' },
           ...(projects.data ?? []).map((project) => ({ value: project.id, label: project.name })),
         ]}
-        error={problem.fieldError('projectId')}
+        error={errors.fieldError('projectId')}
         value={projectId}
         onChange={(event) => setProjectId(event.currentTarget.value)}
       />

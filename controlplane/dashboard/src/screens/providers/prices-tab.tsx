@@ -73,7 +73,8 @@ export function PricesTab({ values, onChange }: PricesTabProps) {
           { header: 'Provider', cell: ({ provider }) => providerLabel(provider) },
           {
             header: 'Model',
-            cell: ({ model }) => (model === null ? 'Every request' : <Code className="acg-break">{model}</Code>),
+            cell: ({ model }) =>
+              model === null ? 'Every request' : <Code className="acg-break-anywhere">{model}</Code>,
           },
           { header: 'Input', numeric: true, cell: ({ prices }) => formatPrice(prices.inputPerMTok) },
           { header: 'Cached', numeric: true, cell: ({ prices }) => formatPrice(prices.cachedInputPerMTok) },

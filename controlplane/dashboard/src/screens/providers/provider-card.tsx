@@ -15,7 +15,7 @@ export function ProviderCard({ provider, actions }: ProviderCardProps) {
   return (
     <Card component="section" aria-label={displayName} padding="md">
       <Group justify="space-between" gap="sm" mb="sm">
-        <Title order={3} className="acg-break">
+        <Title order={3} className="acg-break-anywhere">
           {displayName}
         </Title>
         {actions}
@@ -23,7 +23,7 @@ export function ProviderCard({ provider, actions }: ProviderCardProps) {
       <Stack gap={6}>
         <DetailRow name="Address">{baseUrl ?? 'set per account'}</DetailRow>
         <DetailRow name="Agents call">
-          <Code className="acg-break">/v1/proxy/{slug}/…</Code>
+          <Code className="acg-break-anywhere">/v1/proxy/{slug}/…</Code>
         </DetailRow>
         <DetailRow name="Credential fields">{needed.length === 0 ? 'none' : needed.join(', ')}</DetailRow>
         <DetailRow name="Authentication">
@@ -44,7 +44,7 @@ export function ProviderCard({ provider, actions }: ProviderCardProps) {
 const DetailRow = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
   <div>
     <span className="acg-label">{name}</span>
-    <Text size="sm" component="div" className="acg-break">
+    <Text size="sm" component="div" className="acg-break-anywhere">
       {children}
     </Text>
   </div>

@@ -24,11 +24,11 @@ export function ReplaceCredentialDialog(props: ReplaceCredentialDialogProps) {
   const providers = useProviders();
   const [credentials, setCredentials] = useState<Readonly<Record<string, string>>>({});
   const provider = providers.data?.find(({ slug }) => slug === providerSlug);
-  const problem = formErrors(replace.error, credentialFieldLabels(provider?.credentialFields));
+  const errors = formErrors(replace.error, credentialFieldLabels(provider?.credentialFields));
   return (
     <FormDialog
       title={title}
-      problem={problem}
+      errors={errors}
       onSubmit={() =>
         replace.mutate({ providerSlug, credentials: omitEmptyFields(credentials) }, { onSuccess: onReplaced })
       }
@@ -43,7 +43,7 @@ export function ReplaceCredentialDialog(props: ReplaceCredentialDialogProps) {
           fields={provider.credentialFields}
           values={credentials}
           onChange={setCredentials}
-          problem={problem}
+          errors={errors}
         />
       )}
       {providers.error !== null && <ErrorAlert error={providers.error} onRetry={providers.refetch} />}

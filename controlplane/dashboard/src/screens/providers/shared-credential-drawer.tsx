@@ -52,10 +52,10 @@ export function SharedCredentialDrawer({ id, onClose }: SharedCredentialDrawerPr
 function ShareWithAgentForm({ credential }: { readonly credential: SharedCredential }) {
   const [agentId, setAgentId] = useState('');
   const share = useAssignSharedCredential();
-  const problem = formErrors(share.error, LABELS);
+  const errors = formErrors(share.error, LABELS);
   return (
     <Form
-      problem={problem}
+      errors={errors}
       onSubmit={() => {
         const body = { agentId, providerSlug: credential.providerSlug, credentialId: credential.id };
         share.mutate(body, {
@@ -71,7 +71,7 @@ function ShareWithAgentForm({ credential }: { readonly credential: SharedCredent
         label="Share with"
         placeholder="Another agent"
         value={agentId}
-        error={problem.fieldError('agent') ?? problem.fieldError('agentId') ?? problem.fieldError('credentialId')}
+        error={errors.fieldError('agent') ?? errors.fieldError('agentId') ?? errors.fieldError('credentialId')}
         onChange={(next) => {
           setAgentId(next);
           share.reset();
@@ -106,13 +106,21 @@ function AgentsUsingCredential({ credential }: { readonly credential: SharedCred
       </Text>
       <ul className="acg-plain-list">
         {accounts.map(({ id, agentId, agentName }) => (
-          <Group component="li" key={id} justify="space-between" wrap="nowrap" py={6} gap="sm" className="acg-line-row">
+          <Group
+            component="li"
+            key={id}
+            justify="space-between"
+            wrap="nowrap"
+            py={6}
+            gap="sm"
+            className="acg-divided-row"
+          >
             <Anchor
               component={Link}
               href={`/agents/${agentId}?tab=providers`}
               size="sm"
               underline="always"
-              className="acg-break"
+              className="acg-break-anywhere"
             >
               {agentName}
             </Anchor>

@@ -83,9 +83,9 @@ export function SharedCredentialsTab({ page, onPage, opened, onOpen }: SharedCre
             header: 'Credential',
             cell: ({ status }) =>
               status === 'active' ? (
-                <StatusBadge tone="good">stored</StatusBadge>
+                <StatusBadge tone="success">stored</StatusBadge>
               ) : (
-                <StatusBadge tone="bad">must be entered again</StatusBadge>
+                <StatusBadge tone="error">must be entered again</StatusBadge>
               ),
           },
           { header: 'Used by', cell: ({ accounts }) => formatAgentCount(accounts) },
@@ -97,20 +97,20 @@ export function SharedCredentialsTab({ page, onPage, opened, onOpen }: SharedCre
               <Group gap="xs" justify="flex-end" wrap="nowrap">
                 <RowActionButton
                   requiredRole="admin"
-                  verb="Test"
+                  label="Test"
                   rowName={credential.name}
                   loading={test.isPending && test.variables === credential.id}
                   onClick={() => test.mutate(credential.id, CREDENTIAL_TEST_TOASTS)}
                 />
                 <RowActionButton
                   requiredRole="admin"
-                  verb="Rotate"
+                  label="Rotate"
                   rowName={credential.name}
                   onClick={() => setToRotate(credential)}
                 />
                 <RowActionButton
                   requiredRole="admin"
-                  verb="Delete"
+                  label="Delete"
                   rowName={credential.name}
                   isDestructive
                   disabledReason={

@@ -24,7 +24,7 @@ export function ChangePassword() {
       showToast('Password changed. All other sessions have ended.');
     },
   });
-  const problem = formErrors(save.error, LABELS);
+  const errors = formErrors(save.error, LABELS);
   return (
     <Card component="section" aria-label="Password" maw={560}>
       <Title order={2} mb={4}>
@@ -33,10 +33,10 @@ export function ChangePassword() {
       <Text size="sm" c="dimmed" mb="md">
         Changing it ends all your other sessions.
       </Text>
-      <Form problem={problem} onSubmit={() => save.mutate()}>
+      <Form errors={errors} onSubmit={() => save.mutate()}>
         <PasswordInput
           label="Current password"
-          {...problem.secretFieldProps('currentPassword')}
+          {...errors.secretFieldProps('currentPassword')}
           required
           autoComplete="current-password"
           value={current}
@@ -44,7 +44,7 @@ export function ChangePassword() {
         />
         <PasswordInput
           label="New password"
-          {...problem.secretFieldProps('newPassword')}
+          {...errors.secretFieldProps('newPassword')}
           description={`At least ${PASSWORD_CHARS_MIN} characters.`}
           required
           minLength={PASSWORD_CHARS_MIN}

@@ -75,7 +75,7 @@ export function ManagementTokensTab({ page, onPage }: ManagementTokensTabProps) 
               <Group justify="flex-end">
                 <RowActionButton
                   requiredRole="admin"
-                  verb="Delete"
+                  label="Delete"
                   rowName={token.name}
                   isDestructive
                   onClick={() => {

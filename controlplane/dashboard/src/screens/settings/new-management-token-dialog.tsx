@@ -30,25 +30,25 @@ export function NewManagementTokenDialog({ onClose, onCreated }: NewManagementTo
     gcTime: 0,
     onSuccess: ({ secretToken }) => onCreated(secretToken),
   });
-  const problem = formErrors(create.error, LABELS);
+  const errors = formErrors(create.error, LABELS);
   return (
     <FormDialog
       title="New management token"
-      problem={problem}
+      errors={errors}
       onSubmit={() => create.mutate()}
       action="Create token"
       pending={create.isPending}
       onClose={onClose}
     >
-      <NameInput error={problem.fieldError('name')} placeholder="ci" value={name} onChange={setName} />
+      <NameInput error={errors.fieldError('name')} placeholder="ci" value={name} onChange={setName} />
       <NativeSelect
         label="Role"
-        error={problem.fieldError('role')}
+        error={errors.fieldError('role')}
         data={[...ROLES]}
         value={role}
         onChange={(event) => setRole(event.currentTarget.value as (typeof ROLES)[number])}
       />
-      <LifetimeSelect value={days} onChange={setDays} error={problem.fieldError('expiresAt')} />
+      <LifetimeSelect value={days} onChange={setDays} error={errors.fieldError('expiresAt')} />
     </FormDialog>
   );
 }

@@ -24,12 +24,12 @@ export function NewOrganizationDialog({ opened, onClose }: NewOrganizationDialog
       await switchTo.mutateAsync(id);
     },
   });
-  const problem = formErrors(create.error, { name: 'Name' });
+  const errors = formErrors(create.error, { name: 'Name' });
   return (
     <FormDialog
       title="New organization"
       opened={opened}
-      problem={problem}
+      errors={errors}
       onSubmit={() => create.mutate()}
       action="Create organization"
       pending={create.isPending}
@@ -38,7 +38,7 @@ export function NewOrganizationDialog({ opened, onClose }: NewOrganizationDialog
     >
       <NameInput
         description="Has its own agents, members, credentials and spend. You become its owner."
-        error={problem.fieldError('name')}
+        error={errors.fieldError('name')}
         maxLength={80}
         value={name}
         onChange={setName}

@@ -61,23 +61,23 @@ function OrganizationForm({ organization }: { readonly organization: Organizatio
       showToast('Organization saved');
     },
   });
-  const problem = formErrors(save.error, LABELS);
+  const errors = formErrors(save.error, LABELS);
   return (
-    <Form problem={problem} onSubmit={() => save.mutate()}>
+    <Form errors={errors} onSubmit={() => save.mutate()}>
       <TextInput
         label="Name"
         required
         withAsterisk={false}
         maxLength={80}
         autoComplete="organization"
-        error={problem.fieldError('name')}
+        error={errors.fieldError('name')}
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
       />
       <BudgetInput
         label="Monthly budget (USD)"
         description="Shared by all agents. Calls over it are rejected. Empty: no budget."
-        error={problem.fieldError('budgetCentsMonthly')}
+        error={errors.fieldError('budgetCentsMonthly')}
         value={budget}
         onChange={setBudget}
       />
@@ -109,7 +109,7 @@ function MonthToDateSpend({ budgetCents }: { readonly budgetCents: number | null
     <div>
       <span className="acg-label">This month so far</span>
       {budgetCents === null ? (
-        <Text size="sm" className="acg-numbers">
+        <Text size="sm" className="acg-tabular-numbers">
           {formatCents(monthCents)}
         </Text>
       ) : (

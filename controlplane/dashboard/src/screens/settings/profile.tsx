@@ -19,13 +19,13 @@ export function Profile() {
       showToast('Name saved');
     },
   });
-  const problem = formErrors(save.error, { name: 'Name' });
+  const errors = formErrors(save.error, { name: 'Name' });
   return (
     <Card component="section" aria-label="Profile" maw={560}>
       <Title order={2} mb="md">
         Profile
       </Title>
-      <Form problem={problem} onSubmit={() => save.mutate()}>
+      <Form errors={errors} onSubmit={() => save.mutate()}>
         <TextInput
           label="E-mail"
           value={user?.email ?? ''}
@@ -37,7 +37,7 @@ export function Profile() {
         {user?.emailVerified === false && <ResendVerification email={user.email} />}
         <TextInput
           label="Name"
-          error={problem.fieldError('name')}
+          error={errors.fieldError('name')}
           required
           maxLength={80}
           autoComplete="name"

@@ -66,7 +66,7 @@ export function SessionsTab({ page, onPage }: SessionsTabProps) {
           {
             header: 'Program',
             cell: ({ userAgent }) => (
-              <Text size="sm" span lineClamp={1} maw={360} className="acg-break" title={userAgent}>
+              <Text size="sm" span lineClamp={1} maw={360} className="acg-break-anywhere" title={userAgent}>
                 {userAgent || 'unknown'}
               </Text>
             ),

@@ -33,17 +33,17 @@ export function CreateAgentStep({ onCreated }: { readonly onCreated: (agentId: s
       await queryClient.invalidateQueries({ queryKey: ['agents'] });
     },
   });
-  const problem = formErrors(create.error, LABELS);
+  const errors = formErrors(create.error, LABELS);
   return (
     <form onSubmit={form.onSubmit((values) => create.mutate(values))}>
       <Stack gap="md" maw={440}>
-        {problem.formError}
+        {errors.formError}
         <TextInput
           label="Name"
           placeholder="Support bot"
           autoFocus
           {...form.getInputProps('name')}
-          error={form.errors.name ?? problem.fieldError('name')}
+          error={form.errors.name ?? errors.fieldError('name')}
         />
         {(projects.data ?? []).length > 1 && (
           <Select
@@ -58,7 +58,7 @@ export function CreateAgentStep({ onCreated }: { readonly onCreated: (agentId: s
           label="Monthly budget (USD)"
           description="Calls over the budget are rejected. Empty: no budget."
           {...form.getInputProps('budget')}
-          error={problem.fieldError('budgetCentsMonthly')}
+          error={errors.fieldError('budgetCentsMonthly')}
         />
         <Group>
           <RoleGuardedButton requiredRole="admin" type="submit" loading={create.isPending || projects.isPending}>

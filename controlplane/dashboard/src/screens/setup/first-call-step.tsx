@@ -52,12 +52,12 @@ function FirstCallArrived({ call }: { readonly call: Call }) {
   const next = useFocusOnAppear<HTMLAnchorElement>();
   return (
     <Stack gap="md">
-      <Card className="acg-arrived" padding="md" role="status">
+      <Card className="acg-first-call-success" padding="md" role="status">
         <Group gap="sm" wrap="nowrap" align="flex-start">
-          <CircleCheck size={20} aria-hidden color="var(--acg-good)" style={{ flex: 'none' }} />
+          <CircleCheck size={20} aria-hidden color="var(--acg-success)" style={{ flex: 'none' }} />
           <div>
             <Text fw={600}>First call received: {call.status}</Text>
-            <Text size="sm" className="acg-numbers acg-break">
+            <Text size="sm" className="acg-tabular-numbers acg-break-anywhere">
               {call.model ?? call.path} · {formatCount(call.tokensIn)} → {formatCount(call.tokensOut)} tokens ·{' '}
               {formatCents(call.costCents)} · {formatMilliseconds(call.durationMs)}
             </Text>

@@ -21,11 +21,11 @@ export function ProviderCredentialStep({ agentId, onDone }: { readonly agentId: 
       <ErrorAlert error={providers.error} onRetry={providers.refetch} />
     );
   }
-  const problem = formErrors(add.error, credentialFieldLabels(provider?.credentialFields));
+  const errors = formErrors(add.error, credentialFieldLabels(provider?.credentialFields));
   return (
     <Stack gap="lg">
       <Form
-        problem={problem}
+        errors={errors}
         onSubmit={() =>
           add.mutate({ agentId, providerSlug: slug, credentials: omitEmptyFields(credentials) }, { onSuccess: onDone })
         }
@@ -52,7 +52,7 @@ export function ProviderCredentialStep({ agentId, onDone }: { readonly agentId: 
             fields={provider.credentialFields}
             values={credentials}
             onChange={setCredentials}
-            problem={problem}
+            errors={errors}
           />
         )}
         <Text size="sm" c="dimmed">

@@ -117,7 +117,7 @@ function SetupStep({ number, title, done, open, onOpen, children }: SetupStepPro
     <Card component="li" aria-current={open ? 'step' : undefined}>
       <Group justify="space-between" wrap="nowrap">
         <Group gap="sm" wrap="nowrap">
-          <span className="acg-step" data-done={done} data-open={open}>
+          <span className="acg-step-number" data-done={done} data-open={open}>
             {done ? <Check size={16} aria-label="done" /> : number}
           </span>
           <Title order={2} ref={heading} tabIndex={-1} {...(open || done ? {} : { c: 'dimmed' })}>

@@ -74,10 +74,10 @@ export function SuspendedItemsPage() {
             header: 'Item',
             cell: ({ name, detail }) => (
               <>
-                <Text size="sm" fw={600} span display="block" className="acg-break">
+                <Text size="sm" fw={600} span display="block" className="acg-break-anywhere">
                   {name}
                 </Text>
-                <Text size="xs" c="dimmed" span display="block" className="acg-break">
+                <Text size="xs" c="dimmed" span display="block" className="acg-break-anywhere">
                   {detail}
                 </Text>
               </>

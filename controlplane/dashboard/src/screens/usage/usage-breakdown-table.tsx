@@ -102,7 +102,7 @@ function GroupLink({ by, row: { value, name }, query, onProject }: GroupLinkProp
   if (by !== 'agent' && query.agentId !== undefined) filters.set('agent', query.agentId);
   const href = by === 'agent' && name !== null ? `/agents/${value}` : `/calls?${filters}`;
   return (
-    <Anchor component={Link} href={href} inherit underline="always" className="acg-break">
+    <Anchor component={Link} href={href} inherit underline="always" className="acg-break-anywhere">
       {label}
     </Anchor>
   );

@@ -35,7 +35,7 @@ export function UsageSummary({ query }: { readonly query: UsageQuery }) {
           <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="md">
             <Stack gap={4}>
               <span className="acg-label">Spent this calendar month (UTC)</span>
-              <Text size="sm" className="acg-numbers">
+              <Text size="sm" className="acg-tabular-numbers">
                 {formatCents(figures.monthCents)}
               </Text>
             </Stack>
@@ -45,13 +45,13 @@ export function UsageSummary({ query }: { readonly query: UsageQuery }) {
             </Stack>
             <Stack gap={4}>
               <span className="acg-label">Projected from the last 24 hours</span>
-              <Text size="sm" className="acg-numbers">
+              <Text size="sm" className="acg-tabular-numbers">
                 {forecast
                   ? `${formatCents(forecast.projectedMonthlyCents)} by the end of the month`
                   : 'available after one day'}
               </Text>
               {daysUntilBudget !== null && (
-                <Text size="sm" c="var(--acg-warn)">
+                <Text size="sm" c="var(--acg-warning)">
                   {daysUntilBudget <= 0
                     ? 'The budget is exceeded.'
                     : `The budget lasts ${daysUntilBudget.toFixed(1)} more days.`}

@@ -101,7 +101,7 @@ const DetailRow = ({ label, value }: { readonly label: string; readonly value: s
     <Text component="dt" size="sm" c="dimmed">
       {label}
     </Text>
-    <Text component="dd" size="sm" m={0} ta="right" className="acg-break acg-numbers">
+    <Text component="dd" size="sm" m={0} ta="right" className="acg-break-anywhere acg-tabular-numbers">
       {value}
     </Text>
   </Group>

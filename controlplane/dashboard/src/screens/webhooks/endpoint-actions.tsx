@@ -65,7 +65,7 @@ export function EndpointActions({ endpoint, onDelete, deleting, deleteError }: E
           <Menu.Dropdown>
             <Menu.Item onClick={() => setOpen('edit')}>Edit…</Menu.Item>
             <Menu.Item onClick={() => setOpen('rotate')}>Rotate secret…</Menu.Item>
-            <Menu.Item c="var(--acg-bad)" onClick={() => setOpen('delete')}>
+            <Menu.Item c="var(--acg-error)" onClick={() => setOpen('delete')}>
               Delete…
             </Menu.Item>
           </Menu.Dropdown>

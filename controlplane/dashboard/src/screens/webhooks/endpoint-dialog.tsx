@@ -32,12 +32,12 @@ export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogPro
     gcTime: 0,
     onSuccess: onSaved,
   });
-  const problem = formErrors(save.error, { url: 'Endpoint URL', events: 'Events' });
+  const errors = formErrors(save.error, { url: 'Endpoint URL', events: 'Events' });
   return (
     <FormDialog
       title={endpoint === null ? 'Add endpoint' : 'Edit endpoint'}
       size="lg"
-      problem={problem}
+      errors={errors}
       onSubmit={() => save.mutate()}
       action="Save"
       pending={save.isPending}
@@ -46,7 +46,7 @@ export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogPro
     >
       <TextInput
         label="Endpoint URL"
-        error={problem.fieldError('url')}
+        error={errors.fieldError('url')}
         placeholder="https://example.com/hooks/gateway"
         required
         type="url"
@@ -55,7 +55,7 @@ export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogPro
         value={url}
         onChange={(event) => setUrl(event.currentTarget.value)}
       />
-      <Checkbox.Group label="Events" error={problem.fieldError('events')} value={[...events]} onChange={setEvents}>
+      <Checkbox.Group label="Events" error={errors.fieldError('events')} value={[...events]} onChange={setEvents}>
         <Stack gap="xs" mt="xs">
           {EVENT_NAMES.map((name) => (
             <Checkbox key={name} value={name} label={eventLabel(name)} description={name} />

@@ -3,6 +3,6 @@ import { StatusBadge } from '../../components/feedback/status-badge.js';
 import type { Endpoint } from './webhook-queries.js';
 
 export function EndpointStatusBadge({ endpoint: { status, pausedReason } }: { readonly endpoint: Endpoint }) {
-  if (pausedReason === 'failing') return <StatusBadge tone="bad">paused after repeated failures</StatusBadge>;
-  return <StatusBadge tone={status === 'active' ? 'good' : 'quiet'}>{status}</StatusBadge>;
+  if (pausedReason === 'failing') return <StatusBadge tone="error">paused after repeated failures</StatusBadge>;
+  return <StatusBadge tone={status === 'active' ? 'success' : 'neutral'}>{status}</StatusBadge>;
 }

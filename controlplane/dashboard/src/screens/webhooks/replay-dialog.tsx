@@ -49,12 +49,12 @@ export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps) {
       else setStart(formatLocalTimeInput(new Date(answer.until)));
     },
   });
-  const problem = formErrors(send.error, LABELS);
+  const errors = formErrors(send.error, LABELS);
   const remaining = send.data?.remaining ?? 0;
   return (
     <FormDialog
       title="Replay deliveries"
-      problem={problem}
+      errors={errors}
       onSubmit={() => send.mutate()}
       action="Replay"
       pending={send.isPending}
@@ -74,7 +74,7 @@ export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps) {
           required
           withAsterisk={false}
           data-autofocus
-          error={problem.fieldError('start')}
+          error={errors.fieldError('start')}
           value={start}
           onChange={(change) => setStart(change.currentTarget.value)}
         />
@@ -83,7 +83,7 @@ export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps) {
           label="To"
           required
           withAsterisk={false}
-          error={problem.fieldError('end')}
+          error={errors.fieldError('end')}
           value={end}
           onChange={(change) => setEnd(change.currentTarget.value)}
         />
@@ -91,7 +91,7 @@ export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps) {
       <NativeSelect
         label="Deliveries"
         data={[...STATUS_OPTIONS]}
-        error={problem.fieldError('status')}
+        error={errors.fieldError('status')}
         value={statusOption}
         onChange={(change) => setWhich(change.currentTarget.value)}
       />
@@ -101,7 +101,7 @@ export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps) {
           { value: '', label: 'Any event' },
           ...endpoint.events.map((name) => ({ value: name, label: eventLabel(name) })),
         ]}
-        error={problem.fieldError('event')}
+        error={errors.fieldError('event')}
         value={event}
         onChange={(change) => setEvent(change.currentTarget.value as EventName | '')}
       />

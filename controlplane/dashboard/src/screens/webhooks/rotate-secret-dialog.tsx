@@ -38,11 +38,11 @@ export function RotateSecretDialog({ endpoint, onClose, onRotated }: RotateSecre
       onRotated({ secret, previousUntil });
     },
   });
-  const problem = formErrors(rotate.error, { graceSeconds: 'Overlap' });
+  const errors = formErrors(rotate.error, { graceSeconds: 'Overlap' });
   return (
     <FormDialog
       title="Rotate secret"
-      problem={problem}
+      errors={errors}
       onSubmit={() => rotate.mutate()}
       action="Rotate secret"
       pending={rotate.isPending}
@@ -58,7 +58,7 @@ export function RotateSecretDialog({ endpoint, onClose, onRotated }: RotateSecre
       <GracePeriodSelect
         label="The previous secret stays valid for"
         maxSeconds={GRACE_SECONDS_MAX}
-        error={problem.fieldError('graceSeconds')}
+        error={errors.fieldError('graceSeconds')}
         value={graceSeconds}
         onChange={setGraceSeconds}
       />

@@ -25,11 +25,11 @@ export function TestEndpointDialog({ endpoint, onClose }: TestEndpointDialogProp
       onClose();
     },
   });
-  const problem = formErrors(send.error, { event: 'Event' });
+  const errors = formErrors(send.error, { event: 'Event' });
   return (
     <FormDialog
       title="Send test event"
-      problem={problem}
+      errors={errors}
       onSubmit={() => send.mutate()}
       action="Send"
       pending={send.isPending}
@@ -40,7 +40,7 @@ export function TestEndpointDialog({ endpoint, onClose }: TestEndpointDialogProp
         description={event}
         data={events.map((name) => ({ value: name, label: eventLabel(name) }))}
         data-autofocus
-        error={problem.fieldError('event')}
+        error={errors.fieldError('event')}
         value={event}
         onChange={(change) => setEvent(change.currentTarget.value as EventName)}
       />

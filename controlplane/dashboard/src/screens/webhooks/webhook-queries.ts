@@ -30,8 +30,8 @@ export function fetchDeliveries(endpointId: string, { status, event, page }: Del
   return api.get('/v1/webhooks/{endpointId}/deliveries', { params: { path: { endpointId }, query } });
 }
 
-export const deliveryTone = (status: DeliveryStatus): 'good' | 'bad' | 'quiet' =>
-  status === 'success' ? 'good' : status === 'failed' ? 'bad' : 'quiet';
+export const deliveryTone = (status: DeliveryStatus): 'success' | 'error' | 'neutral' =>
+  status === 'success' ? 'success' : status === 'failed' ? 'error' : 'neutral';
 
 export const refreshWebhooks = (): void => void queryClient.invalidateQueries({ queryKey: ['webhooks'] });
 

@@ -56,7 +56,7 @@ export function WebhooksPage() {
           {
             header: 'Endpoint URL',
             cell: ({ url }) => (
-              <Text span inherit className="acg-break">
+              <Text span inherit className="acg-break-anywhere">
                 {url}
               </Text>
             ),
