@@ -2,7 +2,6 @@
 import { ApiError, UnreachableError } from '@acg/client/api-errors';
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { setReachable } from './api-reachability.js';
-import { restoreFocusWhenEnabled } from './restore-button-focus.js';
 
 const STALE_MS = 10_000;
 const RETRIES_MAX = 2;
@@ -58,3 +57,18 @@ const isOutcomeUnknown = (error: Error): boolean =>
 
 /** The request timed out. */
 const isTimeout = ({ cause }: Error): boolean => cause instanceof Error && cause.name === 'TimeoutError';
+
+/**
+ * Restores the focus of a button that was disabled while its request was pending. Disabling a focused button moves the
+ * focus to the page's start, which loses a keyboard user's position. Does nothing if the focus has moved elsewhere.
+ */
+function restoreFocusWhenEnabled(): void {
+  const button = document.activeElement;
+  if (!(button instanceof HTMLButtonElement)) return;
+  const observer = new MutationObserver(() => {
+    if (button.disabled) return;
+    observer.disconnect();
+    if (document.activeElement === document.body) button.focus({ preventScroll: true });
+  });
+  observer.observe(button, { attributes: true, attributeFilter: ['disabled'] });
+}

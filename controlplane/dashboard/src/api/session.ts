@@ -1,4 +1,4 @@
-/** The session: who is signed in, signing in and out, switching the organization. */
+/** The session: who is signed in, the role, signing in and out, switching the organization. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { abortReads, allowReads, api } from './api-client.js';
 import { discardOtherUsersDrafts } from './form-drafts.js';
@@ -91,3 +91,13 @@ export const useSignOut = () =>
     mutationFn: () => withReadsAborted(() => api.delete('/v1/session')),
     onSuccess: () => location.assign(`${BASE_PATH}/sign-in`),
   });
+
+/** From the lowest role to the highest. The server decides what a role allows; the screens show it before the click. */
+const ROLES_ASCENDING: readonly Role[] = ['viewer', 'member', 'admin', 'owner'];
+
+/** Null: allowed; otherwise the reason as a sentence. */
+export function useMissingRoleReason(requiredRole: Role): string | null {
+  const role = useMe().data?.role ?? 'viewer';
+  if (ROLES_ASCENDING.indexOf(role) >= ROLES_ASCENDING.indexOf(requiredRole)) return null;
+  return `This requires the role ${requiredRole}. Your role is ${role}. An organization owner can change it.`;
+}

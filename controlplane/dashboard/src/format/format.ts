@@ -22,6 +22,7 @@ const percents = new Intl.NumberFormat('en-US', { style: 'percent', maximumFract
 export const NO_VALUE = '–';
 
 export const formatCount = (value: number): string => wholeNumbers.format(value);
+export const formatAgentCount = (count: number): string => `${formatCount(count)} ${count === 1 ? 'agent' : 'agents'}`;
 /** `1.2K`, for axes and small places. */
 export const formatCompactCount = (value: number): string => compactNumbers.format(value);
 /** Percent values from 0 to 100, as the API returns rates: 0.4 → `0.4%`. */
@@ -118,4 +119,11 @@ export function formatRelativeTime(iso: string, nowMs: number): string {
   if (size < HOUR_S) return relativeTimes.format(Math.round(seconds / MINUTE_S), 'minute');
   if (size < DAY_S) return relativeTimes.format(Math.round(seconds / HOUR_S), 'hour');
   return relativeTimes.format(Math.round(seconds / DAY_S), 'day');
+}
+
+const MINUTE_CHARS = 16;
+/** Formats a time for a `datetime-local` input: local, without a zone, to the minute or the millisecond. */
+export function formatLocalTimeInput(at: Date, precision: 'minute' | 'millisecond' = 'minute'): string {
+  const local = new Date(at.getTime() - at.getTimezoneOffset() * MINUTE_S * 1_000).toISOString();
+  return precision === 'minute' ? local.slice(0, MINUTE_CHARS) : local.slice(0, -1);
 }

@@ -1,7 +1,7 @@
 /** Sets the same budget thresholds for several agents. */
 import { Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { formatUsd } from '../../format/format.js';
+import { formatAgentCount, formatUsd } from '../../format/format.js';
 import { BudgetThresholdInput, validateThresholds } from '../forms/budget-threshold-input.js';
 import { BulkActionDialog } from './bulk-action-dialog.js';
 
@@ -25,7 +25,6 @@ export function BulkThresholdsDialog({ agents, save, onDone, onClose }: BulkThre
   const [percents, setPercents] = useState<string[]>(() => commonThresholds(agents));
   const error = validateThresholds(percents);
   const wanted = percents.map(Number).sort((a, b) => a - b);
-  const formatAgentCount = (count: number) => (count === 1 ? '1 agent' : `${count} agents`);
   return (
     <BulkActionDialog
       title={`Budget thresholds for ${formatAgentCount(agents.length)}`}

@@ -4,8 +4,8 @@
  */
 import { Button, type ButtonProps, Tooltip } from '@mantine/core';
 import type { MouseEvent, ReactNode } from 'react';
-import { useMissingRoleReason } from '../../api/role-check.js';
 import type { Role } from '../../api/session.js';
+import { useMissingRoleReason } from '../../api/session.js';
 
 export interface RoleGuardedButtonProps extends ButtonProps {
   readonly requiredRole: Role;

@@ -5,13 +5,12 @@ import { Button, Card, Group, Pagination, ScrollArea, Skeleton, Stack, Table, Te
 import { useMediaQuery } from '@mantine/hooks';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { useLocation } from 'wouter';
+import { Link, useLocation } from 'wouter';
 import { formatCount } from '../../format/format.js';
 import { EmptyState } from '../feedback/empty-state.js';
 import { ErrorAlert } from '../feedback/error-alert.js';
 import { staleProps } from '../feedback/stale-props.js';
 import { useListFocus } from '../focus/use-list-focus.js';
-import { RowLink } from './row-link.js';
 
 export interface Column<Row> {
   readonly header: string;
@@ -281,3 +280,10 @@ function PagingBar({
     </Group>
   );
 }
+
+/** The link to a row's page. */
+const RowLink = ({ to, children }: { readonly to: string; readonly children: ReactNode }) => (
+  <Link href={to} className="acg-row-link">
+    {children}
+  </Link>
+);

@@ -6,7 +6,7 @@ import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { MoreHorizontal, Pause, Play } from 'lucide-react';
 import { useLocation } from 'wouter';
-import { useMissingRoleReason } from '../../api/role-check.js';
+import { useMissingRoleReason } from '../../api/session.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';

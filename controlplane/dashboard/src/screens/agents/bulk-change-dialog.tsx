@@ -2,6 +2,7 @@
 import { Text } from '@mantine/core';
 import { BulkActionDialog } from '../../components/agents/bulk-action-dialog.js';
 import { BulkThresholdsDialog } from '../../components/agents/bulk-thresholds-dialog.js';
+import { formatAgentCount } from '../../format/format.js';
 import { invalidateAgents, setAgentStatus, setUsageThresholds } from '../../resources/agent-mutations.js';
 import type { Agent } from '../../resources/agents.js';
 
@@ -14,8 +15,6 @@ interface BulkChangeDialogProps {
   readonly agents: readonly BulkAgent[];
   readonly onClose: () => void;
 }
-
-const formatAgentCount = (count: number): string => (count === 1 ? '1 agent' : `${count} agents`);
 
 const STATUS_CHANGES = {
   pause: {

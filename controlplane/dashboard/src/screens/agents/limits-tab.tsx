@@ -3,7 +3,7 @@ import { AGENT_LIMITS, RATE_LIMITS, type RateLimit } from '@acg/base/limits';
 import { Card, Group, NumberInput, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useFormDraft } from '../../api/form-drafts.js';
-import { useMissingRoleReason } from '../../api/role-check.js';
+import { useMissingRoleReason } from '../../api/session.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { BudgetInput } from '../../components/forms/budget-input.js';

@@ -3,7 +3,7 @@ import { AUDIT_ACTIONS } from '@acg/base/audit-actions';
 import { Anchor, Button, Code, Group, NativeSelect, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
-import { useMissingRoleReason } from '../../api/role-check.js';
+import { useMissingRoleReason } from '../../api/session.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { DateRangeInputs } from '../../components/forms/date-range-inputs.js';

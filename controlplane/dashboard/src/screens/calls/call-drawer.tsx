@@ -7,6 +7,7 @@ import { api } from '../../api/api-client.js';
 import { useConfig } from '../../api/session.js';
 import { CopyButton } from '../../components/buttons/copy-button.js';
 import { CallStatusBadge } from '../../components/feedback/call-status-badge.js';
+import { DetailRow } from '../../components/feedback/detail-row.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import {
   formatBytes,
@@ -135,22 +136,4 @@ const DetailSection = ({ title, children }: { readonly title: string; readonly c
       {children}
     </Stack>
   </section>
-);
-
-interface DetailRowProps {
-  readonly label: string;
-  /** Part of the row above; indented. */
-  readonly isSubtotal?: boolean;
-  readonly children: ReactNode;
-}
-
-const DetailRow = ({ label, isSubtotal = false, children }: DetailRowProps) => (
-  <Group justify="space-between" align="flex-start" gap="md" wrap="nowrap">
-    <Text component="dt" size="sm" c="dimmed" pl={isSubtotal ? 'md' : 0}>
-      {label}
-    </Text>
-    <Text component="dd" size="sm" m={0} ta="right" className="acg-break-anywhere acg-tabular-numbers">
-      {children}
-    </Text>
-  </Group>
 );

@@ -65,12 +65,6 @@ export function fetchCallPage(filters: ApiCallFilters, page: number, signal: Abo
   return searchOlderCalls(load, { ...range, limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE }, SEARCH_REQUESTS_MAX);
 }
 
-/** Formats an ISO time for a `datetime-local` input. */
-export function formatLocalTimeInput(at: string): string {
-  const ms = Date.parse(at);
-  return new Date(ms - new Date(ms).getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
-}
-
 /** US dollars. */
 export const costUsdOf = ({ costCents }: CallRow): number => costCents / 100;
 export const formatLatency = ({ durationMs }: CallRow): string => formatMilliseconds(durationMs);

@@ -6,7 +6,7 @@ import { EmptyState } from '../../components/feedback/empty-state.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { DataTable } from '../../components/tables/data-table.js';
-import { formatUsd } from '../../format/format.js';
+import { formatLocalTimeInput, formatUsd } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { providerLabel } from '../../messages/provider-labels.js';
 import { CallDrawer } from './call-drawer.js';
@@ -16,12 +16,10 @@ import {
   costUsdOf,
   DEFAULT_CALL_FILTERS,
   formatLatency,
-  formatLocalTimeInput,
   PAGE_SIZE,
   toApiFilters,
 } from './call-queries.js';
 import { CallTime } from './call-time.js';
-import { SearchLimitNotice } from './search-limit-notice.js';
 import { useCalls } from './use-calls.js';
 
 export function CallsPage() {
@@ -66,7 +64,9 @@ export function CallsPage() {
         <SearchLimitNotice
           at={searchedFrom}
           found={query.data?.logs.length ?? 0}
-          onSearchOlder={() => set({ live: 'off', to: formatLocalTimeInput(searchedFrom), page: 1 })}
+          onSearchOlder={() =>
+            set({ live: 'off', to: formatLocalTimeInput(new Date(searchedFrom), 'millisecond'), page: 1 })
+          }
         />
       )}
       <DataTable
@@ -149,3 +149,23 @@ function liveStatusText(live: boolean, isPaused: boolean, waitSeconds: number): 
 
 const formatTokens = ({ tokensIn, tokensOut }: CallRow): string =>
   tokensIn + tokensOut === 0 ? '–' : `${tokensIn.toLocaleString('en-US')} → ${tokensOut.toLocaleString('en-US')}`;
+
+interface SearchLimitNoticeProps {
+  readonly at: string;
+  readonly found: number;
+  readonly onSearchOlder: () => void;
+}
+
+/** Shows how far back a search has looked, with a button to continue it. */
+function SearchLimitNotice({ at, found, onSearchOlder }: SearchLimitNoticeProps) {
+  return (
+    <Group gap="md" mb="sm" role="status">
+      <Text size="sm">
+        {found === 0 ? 'No' : found} matches since <CallTime at={at} />. Older calls were not searched.
+      </Text>
+      <Button size="compact-sm" variant="default" onClick={onSearchOlder}>
+        Search older calls
+      </Button>
+    </Group>
+  );
+}

@@ -6,6 +6,7 @@ import { useFormDraft } from '../../api/form-drafts.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { formErrors } from '../../components/forms/form-errors.js';
 import { NameInput } from '../../components/forms/name-input.js';
+import { formatLocalTimeInput } from '../../format/format.js';
 import { type Key, refreshKeys } from './key-queries.js';
 
 interface EditKeyDialogProps {
@@ -14,20 +15,10 @@ interface EditKeyDialogProps {
   readonly onSaved: (name: string) => void;
 }
 
-const MINUTE_CHARS = 16;
-
-/** Formats an ISO time for a `datetime-local` input. */
-function formatLocalTimeInput(iso: string | null): string {
-  if (iso === null) return '';
-  const at = new Date(iso);
-  at.setMinutes(at.getMinutes() - at.getTimezoneOffset());
-  return at.toISOString().slice(0, MINUTE_CHARS);
-}
-
 const LABELS = { name: 'Name', expiresAt: 'Expires' };
 
 export function EditKeyDialog({ editedKey, onClose, onSaved }: EditKeyDialogProps) {
-  const before = formatLocalTimeInput(editedKey.expiresAt);
+  const before = editedKey.expiresAt === null ? '' : formatLocalTimeInput(new Date(editedKey.expiresAt));
   const [name, setName] = useFormDraft(`key ${editedKey.id} name`, editedKey.name);
   const [expiresAtInput, setExpiresAtInput] = useFormDraft(`key ${editedKey.id} end`, before);
   const save = useMutation({

@@ -1,7 +1,7 @@
 /** Rotates a shared credential for all agents that use it. */
 
 import { showToast } from '../../components/feedback/toast.js';
-import { formatCount } from '../../format/format.js';
+import { formatAgentCount } from '../../format/format.js';
 import { type SharedCredential, useRotateSharedCredential } from '../../resources/shared-credentials.js';
 import { ReplaceCredentialDialog } from './replace-credential-dialog.js';
 
@@ -9,9 +9,6 @@ interface RotateSharedCredentialDialogProps {
   readonly credential: SharedCredential;
   readonly onClose: () => void;
 }
-
-export const formatAgentCount = (accounts: number): string =>
-  `${formatCount(accounts)} ${accounts === 1 ? 'agent' : 'agents'}`;
 
 export function RotateSharedCredentialDialog({ credential, onClose }: RotateSharedCredentialDialogProps) {
   const { id, name, providerSlug, accounts } = credential;

@@ -12,6 +12,7 @@ import { showToast } from '../../components/feedback/toast.js';
 import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
+import { formatAgentCount } from '../../format/format.js';
 import { useProjects } from '../../resources/agents.js';
 import {
   type SharedCredential,
@@ -21,7 +22,7 @@ import {
 } from '../../resources/shared-credentials.js';
 import { useProviderName } from './account-queries.js';
 import { NewSharedCredentialDialog } from './new-shared-credential-dialog.js';
-import { formatAgentCount, RotateSharedCredentialDialog } from './rotate-shared-credential-dialog.js';
+import { RotateSharedCredentialDialog } from './rotate-shared-credential-dialog.js';
 import { SharedCredentialDrawer } from './shared-credential-drawer.js';
 
 const PAGE_SIZE = 50;

@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { api } from '../../api/api-client.js';
 import { useFormDraft } from '../../api/form-drafts.js';
 import { queryClient } from '../../api/query-client.js';
-import { useMissingRoleReason } from '../../api/role-check.js';
+import { useMissingRoleReason } from '../../api/session.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';

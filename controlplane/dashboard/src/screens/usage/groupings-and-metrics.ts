@@ -1,4 +1,5 @@
-/** Groupings and metrics of usage reports. */
+/** Groupings, metrics and query parameters of usage reports. */
+import type { parseTimeRange } from '../../components/forms/time-range-control.js';
 import { formatCompactCount, formatCount, formatUsd } from '../../format/format.js';
 import { providerLabel } from '../../messages/provider-labels.js';
 
@@ -48,3 +49,6 @@ export function groupLabel(by: Grouping, value: string, name: string | null): st
   if (by === 'provider') return providerLabel(value);
   return by === 'agent' || by === 'project' || by === 'key' ? `deleted (${value.slice(0, SHORT)})` : value;
 }
+
+/** Query parameters shared by all reports of the page. */
+export type UsageQuery = ReturnType<typeof parseTimeRange> & { readonly agentId?: string; readonly projectId?: string };

@@ -6,8 +6,7 @@ import { api } from '../../api/api-client.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { type Column, DataTable } from '../../components/tables/data-table.js';
 import { formatCount, formatMilliseconds, formatUsd, NO_VALUE } from '../../format/format.js';
-import { GROUPINGS, type Grouping, groupLabel } from './groupings-and-metrics.js';
-import type { UsageQuery } from './usage-query.js';
+import { GROUPINGS, type Grouping, groupLabel, type UsageQuery } from './groupings-and-metrics.js';
 
 const PAGE_SIZE = 20;
 

@@ -7,8 +7,7 @@ import { groupsToSeries } from '../../components/charts/group-series.js';
 import { TimeSeriesChart } from '../../components/charts/time-series-chart.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { formatUsdTick } from '../../format/format.js';
-import { GROUPINGS, type Grouping, groupLabel, type parseMetric } from './groupings-and-metrics.js';
-import type { UsageQuery } from './usage-query.js';
+import { GROUPINGS, type Grouping, groupLabel, type parseMetric, type UsageQuery } from './groupings-and-metrics.js';
 
 interface UsageChartProps {
   readonly query: UsageQuery;

@@ -7,7 +7,7 @@ import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { MetricTile } from '../../components/feedback/metric-tile.js';
 import { staleProps } from '../../components/feedback/stale-props.js';
 import { formatCents, formatCompactCount, formatCount, formatUsd, NO_VALUE } from '../../format/format.js';
-import type { UsageQuery } from './usage-query.js';
+import type { UsageQuery } from './groupings-and-metrics.js';
 
 export function UsageSummary({ query }: { readonly query: UsageQuery }) {
   const summary = useQuery({

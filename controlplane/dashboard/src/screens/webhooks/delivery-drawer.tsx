@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
 import { CopyButton } from '../../components/buttons/copy-button.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
+import { DetailRow } from '../../components/feedback/detail-row.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { formatExactTime, NO_VALUE } from '../../format/format.js';
@@ -55,17 +56,15 @@ export function DeliveryDrawer({ id, onClose }: DeliveryDrawerProps) {
             {delivery.event}: <StatusBadge tone={deliveryTone(delivery.status)}>{delivery.status}</StatusBadge>
           </Text>
           <Stack component="dl" gap={6} m={0}>
-            <DetailRow label="Delivery" value={delivery.id} />
-            <DetailRow label="Response" value={delivery.statusCode ?? NO_VALUE} />
-            <DetailRow
-              label="Failure"
-              value={delivery.error === null ? NO_VALUE : (FAILURE_TEXTS[delivery.error] ?? delivery.error)}
-            />
-            <DetailRow label="Attempts" value={String(delivery.attempts)} />
-            <DetailRow
-              label="Last attempt"
-              value={delivery.lastAttemptAt === null ? NO_VALUE : formatExactTime(delivery.lastAttemptAt)}
-            />
+            <DetailRow label="Delivery">{delivery.id}</DetailRow>
+            <DetailRow label="Response">{delivery.statusCode ?? NO_VALUE}</DetailRow>
+            <DetailRow label="Failure">
+              {delivery.error === null ? NO_VALUE : (FAILURE_TEXTS[delivery.error] ?? delivery.error)}
+            </DetailRow>
+            <DetailRow label="Attempts">{delivery.attempts}</DetailRow>
+            <DetailRow label="Last attempt">
+              {delivery.lastAttemptAt === null ? NO_VALUE : formatExactTime(delivery.lastAttemptAt)}
+            </DetailRow>
           </Stack>
           {delivery.status === 'failed' && (
             <Group>
@@ -95,14 +94,3 @@ export function DeliveryDrawer({ id, onClose }: DeliveryDrawerProps) {
     </Drawer>
   );
 }
-
-const DetailRow = ({ label, value }: { readonly label: string; readonly value: string }) => (
-  <Group justify="space-between" align="flex-start" gap="md" wrap="nowrap">
-    <Text component="dt" size="sm" c="dimmed">
-      {label}
-    </Text>
-    <Text component="dd" size="sm" m={0} ta="right" className="acg-break-anywhere acg-tabular-numbers">
-      {value}
-    </Text>
-  </Group>
-);

@@ -5,7 +5,7 @@ import { MoreHorizontal, Pause, Play } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api/api-client.js';
 import { useFormDraft } from '../../api/form-drafts.js';
-import { useMissingRoleReason } from '../../api/role-check.js';
+import { useMissingRoleReason } from '../../api/session.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';

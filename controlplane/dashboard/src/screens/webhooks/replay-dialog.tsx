@@ -5,12 +5,11 @@ import { useState } from 'react';
 import { showToast } from '../../components/feedback/toast.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { formErrors } from '../../components/forms/form-errors.js';
-import { formatDateTime } from '../../format/format.js';
+import { formatDateTime, formatLocalTimeInput } from '../../format/format.js';
 import { eventLabel } from '../../messages/event-labels.js';
 import { type Endpoint, type EventName, formatReplayedCount, replayDeliveries } from './webhook-queries.js';
 
 const LABELS = { start: 'From', end: 'To', status: 'Deliveries', event: 'Event' };
-const MINUTES_CHARS = 16;
 const STATUS_OPTIONS = [
   { value: 'failed', label: 'Failed' },
   { value: 'all', label: 'Failed and delivered' },
@@ -21,18 +20,18 @@ interface ReplayDialogProps {
   readonly onClose: () => void;
 }
 
-/** Formats a time for a `datetime-local` input, after adding `days` and `minutes`. */
-function formatLocalTimeInput(from: Date, { days = 0, minutes = 0 } = {}): string {
-  const local = new Date(from);
-  local.setDate(local.getDate() + days);
-  local.setMinutes(local.getMinutes() + minutes - local.getTimezoneOffset());
-  return local.toISOString().slice(0, MINUTES_CHARS);
+/** The current time, after adding `days` and `minutes`. */
+function fromNow({ days = 0, minutes = 0 }): Date {
+  const at = new Date();
+  at.setDate(at.getDate() + days);
+  at.setMinutes(at.getMinutes() + minutes);
+  return at;
 }
 
 export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps) {
-  const [start, setStart] = useState(() => formatLocalTimeInput(new Date(), { days: -1 }));
+  const [start, setStart] = useState(() => formatLocalTimeInput(fromNow({ days: -1 })));
   // Includes the current minute.
-  const [end, setEnd] = useState(() => formatLocalTimeInput(new Date(), { minutes: 1 }));
+  const [end, setEnd] = useState(() => formatLocalTimeInput(fromNow({ minutes: 1 })));
   const [statusOption, setWhich] = useState<string>(STATUS_OPTIONS[0].value);
   const [event, setEvent] = useState<EventName | ''>('');
   const send = useMutation({
@@ -43,10 +42,10 @@ export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps) {
         status: statusOption === 'all' ? ['failed', 'success'] : ['failed'],
         ...(event === '' ? {} : { event }),
       }),
-    onSuccess: (answer) => {
-      showToast(formatReplayedCount(answer.replayed));
-      if (answer.remaining === 0 || answer.until === null) onClose();
-      else setStart(formatLocalTimeInput(new Date(answer.until)));
+    onSuccess: (response) => {
+      showToast(formatReplayedCount(response.replayed));
+      if (response.remaining === 0 || response.until === null) onClose();
+      else setStart(formatLocalTimeInput(new Date(response.until)));
     },
   });
   const errors = formErrors(send.error, LABELS);
