@@ -249,12 +249,12 @@ test('finds each of 1,000 agents by page, by name and in the palette', async () 
   } finally {
     await sql.end();
   }
-  const asked: string[] = [];
+  const requestedPaths: string[] = [];
   page.on('request', (request) => {
-    if (request.url().includes('/v1/usage/')) asked.push(new URL(request.url()).pathname);
+    if (request.url().includes('/v1/usage/')) requestedPaths.push(new URL(request.url()).pathname);
   });
   await visitor.goto('/agents');
-  expect(asked).toEqual(['/v1/usage/agents']); // one request delivers figures, budgets and sparklines of a page
+  expect(requestedPaths).toEqual(['/v1/usage/agents']); // one request delivers figures, budgets and sparklines of a page
   await visitor.checkPage('agents-thousand');
   await page.getByText('1–25 of 1,000').waitFor();
   await page.getByRole('button', { name: 'Agents: page 40' }).click();

@@ -43,22 +43,22 @@ test('finds agents, gateway tokens by prefix, projects, and calls by request id 
   const call = (method: string, path: string, body?: unknown) => stack.call(method, path, login.body.token, body);
   const projectId: string = (await call('POST', '/v1/projects', { name: 'Night shift' })).body.project.id;
   const agentId: string = (await call('POST', '/v1/agents', { projectId, name: 'Crawler' })).body.agent.id;
-  const made = (await call('POST', '/v1/api-keys', { name: 'production', agentId })).body;
-  const look = async (text: string, found: RegExp) => {
+  const createdKey = (await call('POST', '/v1/api-keys', { name: 'production', agentId })).body;
+  const search = async (text: string, found: RegExp) => {
     await page.keyboard.press('Control+k');
     const field = page.getByRole('textbox', { name: 'Search and commands' });
     await field.fill(text);
     await page.getByRole('button', { name: found }).first().waitFor();
     return field;
   };
-  await look('night', /Night shift/);
+  await search('night', /Night shift/);
   await visitor.checkPage('palette');
   await page.getByRole('button', { name: /Night shift/ }).click();
   await page.waitForURL(`**/agents?project=${projectId}`);
   await page.getByRole('link', { name: 'Crawler' }).waitFor();
 
   // By keyboard: Enter opens the first result.
-  await look('crawl', /Crawler/);
+  await search('crawl', /Crawler/);
   await page
     .locator('[data-action][data-selected]')
     .filter({ hasText: 'Crawler' })
@@ -68,20 +68,20 @@ test('finds agents, gateway tokens by prefix, projects, and calls by request id 
   await page.waitForURL(`**/agents/${agentId}`);
 
   // A pasted token is shortened in the input: it reaches neither the URL nor the server.
-  const asked: string[] = [];
-  page.on('request', (request) => asked.push(request.url()));
-  const field = await look(made.secretKey, /production/);
-  expect(await field.inputValue()).toBe(made.key.keyPrefix);
+  const requestedUrls: string[] = [];
+  page.on('request', (request) => requestedUrls.push(request.url()));
+  const field = await search(createdKey.secretKey, /production/);
+  expect(await field.inputValue()).toBe(createdKey.key.keyPrefix);
   await page.getByRole('button', { name: /production/ }).click();
-  await page.waitForURL(`**/keys?search=${made.key.keyPrefix}`);
+  await page.waitForURL(`**/keys?search=${createdKey.key.keyPrefix}`);
   await page.getByRole('row', { name: /production/ }).waitFor();
-  await page.getByLabel('Search gateway tokens').fill(made.secretKey);
-  await expect.poll(() => page.getByLabel('Search gateway tokens').inputValue()).toBe(made.key.keyPrefix);
-  expect(asked.filter((url) => url.includes(made.secretKey))).toEqual([]);
+  await page.getByLabel('Search gateway tokens').fill(createdKey.secretKey);
+  await expect.poll(() => page.getByLabel('Search gateway tokens').inputValue()).toBe(createdKey.key.keyPrefix);
+  expect(requestedUrls.filter((url) => url.includes(createdKey.secretKey))).toEqual([]);
 
   visitor.expectHttpError(404, /\/v1\/usage\/logs\//); // no such call
   const requestId = '01a1ff05-0000-7000-8000-000000000000';
-  await look(requestId, /The call with this request id/);
+  await search(requestId, /The call with this request id/);
   await page.getByRole('button', { name: /The call with this request id/ }).click();
   const drawer = page.getByRole('dialog', { name: 'Call' });
   await drawer.getByText('No such call').waitFor();
@@ -92,13 +92,13 @@ test('navigates by `g` and a letter except while typing, searches by `/`, and sh
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
   await visitor.goto('/');
-  const goes = async (letter: string, title: string) => {
+  const pressAndExpect = async (letter: string, title: string) => {
     await page.keyboard.press('g');
     await page.keyboard.press(letter);
     await page.getByRole('heading', { name: title, level: 1 }).waitFor();
   };
-  await goes('c', 'Calls');
-  await goes('a', 'Agents');
+  await pressAndExpect('c', 'Calls');
+  await pressAndExpect('a', 'Agents');
   await visitor.waitUntilLoaded();
   await page.keyboard.press('/');
   await page.keyboard.type('gc?');

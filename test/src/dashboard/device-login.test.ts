@@ -139,8 +139,8 @@ test('sends a double click once, reports a missing response, and allows a retry'
   visitor.expectHttpError(503, /\/v1\/auth\/device\/approve/);
   const { userCode, poll } = await program();
   await page.goto(`${visitor.url}/device`);
-  const asked: string[] = [];
-  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  const requestedPaths: string[] = [];
+  page.on('request', (request) => requestedPaths.push(new URL(request.url()).pathname));
   await page.getByLabel('Code').fill(userCode);
   await page.getByLabel('E-mail').fill(owner.email);
   await page.getByLabel('Password').fill(owner.password);
@@ -149,7 +149,7 @@ test('sends a double click once, reports a missing response, and allows a retry'
   loggingIn();
   const approve = page.getByRole('button', { name: 'Approve' });
   await approve.waitFor();
-  expect(asked).toEqual(['/v1/auth/login', '/v1/auth/device/lookup']);
+  expect(requestedPaths).toEqual(['/v1/auth/login', '/v1/auth/device/lookup']);
   const failures = [
     (route: { abort(): Promise<void> }) => route.abort(),
     (route: { fulfill(answer: object): Promise<void> }) => route.fulfill({ status: 503, body: 'upstream is away' }),
@@ -160,12 +160,12 @@ test('sends a double click once, reports a missing response, and allows a retry'
     await says(page, 'The gateway does not respond. Try again.');
     expect(await focused(page)).toBe('approve');
   }
-  asked.length = 0;
+  requestedPaths.length = 0;
   const approving = await blockRequests(page, '**/v1/auth/device/approve');
   await approve.dblclick();
   approving();
   await says(page, /^Approved/);
-  await expect.poll(() => asked).toEqual(['/v1/auth/device/approve', '/v1/auth/logout']);
+  await expect.poll(() => requestedPaths).toEqual(['/v1/auth/device/approve', '/v1/auth/logout']);
   await says(page, /^Approved/);
   expect(await poll()).toMatchObject({ user: { email: owner.email } });
 });

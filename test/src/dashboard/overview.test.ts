@@ -126,12 +126,12 @@ test('lists items that need attention from one request, each with a link that re
   const endpointId: string = (await call('POST', '/v1/webhooks', hook)).body.endpoint.id;
   await sql`update webhook_endpoints set status = 'paused', paused_reason = 'failing', failing_since = now()
              where id = ${endpointId}`;
-  const asked: string[] = [];
-  page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  const requestedPaths: string[] = [];
+  page.on('request', (request) => requestedPaths.push(new URL(request.url()).pathname));
   await visitor.goto('/');
   const list = page.getByRole('region', { name: 'Needs attention' });
   await list.waitFor();
-  expect(asked.filter((path) => path.startsWith('/v1/')).toSorted()).toEqual([
+  expect(requestedPaths.filter((path) => path.startsWith('/v1/')).toSorted()).toEqual([
     '/v1/attention',
     '/v1/config',
     '/v1/events',

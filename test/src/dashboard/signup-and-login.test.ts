@@ -41,12 +41,12 @@ test('signs up, stays logged in after a reload, and logs out', async () => {
 test('aborts pending reads on logout', async () => {
   const { visitor } = await dashboard().signUpOwner();
   const { page } = visitor;
-  let letGo = (): void => undefined;
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve;
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
   });
   await page.route('**/v1/usage/summary*', async (route) => {
-    await held;
+    await released;
     await route.continue().catch(() => undefined); // aborted by the page
   });
   let ended = 0;
@@ -55,13 +55,13 @@ test('aborts pending reads on logout', async () => {
   page.on('requestfinished', onEnd);
   await page.route('**/v1/session', async (route) => {
     const response = await route.fetch(); // the session has ended on the server
-    letGo();
+    release();
     await expect.poll(() => ended).toBeGreaterThan(0);
     await route.fulfill({ response });
   });
-  const asked = page.waitForRequest('**/v1/usage/summary*');
+  const requestSent = page.waitForRequest('**/v1/usage/summary*');
   await page.goto(`${visitor.url}/usage`);
-  await asked;
+  await requestSent;
   await page.getByRole('button', { name: /Account and organization/ }).click();
   await page.getByRole('menuitem', { name: 'Log out' }).click();
   await page.getByRole('heading', { name: 'Log in' }).waitFor();
@@ -69,17 +69,17 @@ test('aborts pending reads on logout', async () => {
 
 test('returns to the requested page after login, but never to another site', async () => {
   const { email, password } = await dashboard().signUpOwner();
-  for (const [asked, landed] of [
+  for (const [requestedPath, landingPath] of [
     ['/?period=30d', '/?period=30d'],
     ['/sign-in?next=%2F%2Fevil.example', '/'],
   ] as const) {
     const visitor = await dashboard().openBrowserUser();
-    await visitor.goto(asked);
+    await visitor.goto(requestedPath);
     await visitor.page.getByLabel('E-mail').fill(email);
     await visitor.page.getByLabel('Password', { exact: true }).fill(password);
     await visitor.page.getByRole('button', { name: 'Log in' }).click();
     await visitor.page.getByRole('navigation', { name: 'Main' }).waitFor();
-    expect(visitor.page.url()).toBe(visitor.url + landed);
+    expect(visitor.page.url()).toBe(visitor.url + landingPath);
   }
 });
 

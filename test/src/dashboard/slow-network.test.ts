@@ -84,9 +84,9 @@ test('times out a request without a response and retries it', async () => {
   });
   visitor.expectHttpError(0, /\/v1\/audit/);
   await page.route(/\/v1\/audit/, () => new Promise(() => undefined));
-  const asked = page.waitForRequest(/\/v1\/audit/);
+  const requestSent = page.waitForRequest(/\/v1\/audit/);
   await page.goto(`${visitor.url}/audit`);
-  await asked;
+  await requestSent;
   await page.unroute(/\/v1\/audit/);
   await page.evaluate('timesUp()');
   await page.getByRole('cell', { name: 'organization.create' }).waitFor();
@@ -138,20 +138,20 @@ test('sends a double click once, restores the focus after a failure, and allows 
   await dialog.getByLabel('Name').fill('Crawlers');
   const save = dialog.getByRole('button', { name: 'Save' });
   visitor.expectHttpError(503, /\/v1\/projects/);
-  let answer = (): void => {};
-  const answered = new Promise<void>((resolve) => {
-    answer = resolve;
+  let release = (): void => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
   });
   await page.route(
     '**/v1/projects',
     async (route) => {
-      await answered;
+      await released;
       await route.fulfill({ status: 503, contentType: 'text/plain', body: 'no upstream' });
     },
     { times: 1 },
   );
   await save.dblclick();
-  answer();
+  release();
   await dialog.getByText('It is unknown whether the change was saved. Check, then try again.').waitFor();
   await expect.poll(() => focused(page)).toBe('Save');
   expect(writes).toEqual(['/v1/projects']);

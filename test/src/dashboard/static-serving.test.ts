@@ -7,12 +7,12 @@ const page = (path: string, accept = 'text/html,*/*') => fetch(plane().url + pat
 const nonceOf = (html: string): string => /property="csp-nonce" nonce="([^"]+)"/.exec(html)![1]!;
 
 test('serves the page uncached with a CSP nonce per response', async () => {
-  const answers = await Promise.all([page('/'), page('/')]);
+  const responses = await Promise.all([page('/'), page('/')]);
   const nonces = await Promise.all(
-    answers.map(async (answer) => {
-      const nonce = nonceOf(await answer.text());
-      expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
-      expect(answer.headers.get('content-security-policy')).toBe(
+    responses.map(async (response) => {
+      const nonce = nonceOf(await response.text());
+      expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-store']);
+      expect(response.headers.get('content-security-policy')).toBe(
         `default-src 'none'; script-src 'self'; style-src 'self' 'nonce-${nonce}'; img-src 'self' data:; ` +
           "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
       );
@@ -25,17 +25,21 @@ test('serves the page uncached with a CSP nonce per response', async () => {
 
 test('serves assets as immutable and precompressed', async () => {
   const script = /src="(\/assets\/[^"]+\.js)"/.exec(await (await page('/')).text())![1]!;
-  const answer = await fetch(plane().url + script, { headers: { 'accept-encoding': 'br' } });
-  expect([answer.status, answer.headers.get('content-encoding')]).toEqual([200, 'br']);
-  expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-  expect(answer.headers.get('content-type')).toContain('javascript');
-  expect(await answer.text()).toContain('createRoot');
+  const response = await fetch(plane().url + script, { headers: { 'accept-encoding': 'br' } });
+  expect([response.status, response.headers.get('content-encoding')]).toEqual([200, 'br']);
+  expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+  expect(response.headers.get('content-type')).toContain('javascript');
+  expect(await response.text()).toContain('createRoot');
 });
 
 test('serves the page to browsers for every path of the dashboard', async () => {
   for (const path of ['/agents', '/agents/x?tab=keys', '/statuses', '/v1x']) {
-    const answer = await page(path);
-    expect([path, answer.status, answer.headers.get('content-type')]).toEqual([path, 200, 'text/html; charset=utf-8']);
+    const response = await page(path);
+    expect([path, response.status, response.headers.get('content-type')]).toEqual([
+      path,
+      200,
+      'text/html; charset=utf-8',
+    ]);
   }
 });
 

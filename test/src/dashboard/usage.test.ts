@@ -33,16 +33,16 @@ async function scene() {
       expect(added.status).toBe(201);
     }
     const token: string = (await call('POST', '/v1/api-keys', { name: 'key', agentId: id })).body.secretKey;
-    const ask = async (model = 'gpt-5-mini'): Promise<number> => {
-      const answer = await fetch(`${proxyUrl}/v1/proxy/openai/v1/chat/completions`, {
+    const sendCall = async (model = 'gpt-5-mini'): Promise<number> => {
+      const response = await fetch(`${proxyUrl}/v1/proxy/openai/v1/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Say hello' }] }),
       });
-      await answer.text();
-      return answer.status;
+      await response.text();
+      return response.status;
     };
-    return { id, ask };
+    return { id, sendCall };
   };
   return { visitor, call, agent };
 }
@@ -53,9 +53,9 @@ test('explains each rejection and links to its fix', async () => {
   await visitor.gotoAndCheck('/refusals', 'refusals-empty');
   await page.getByText('No rejections in this period').waitFor();
   const busy = await agent({ name: 'Busy bot', rpmLimit: 1 });
-  expect([await busy.ask(), await busy.ask()]).toEqual([200, 429]);
+  expect([await busy.sendCall(), await busy.sendCall()]).toEqual([200, 429]);
   const lost = await agent({ name: 'Lost bot' }, []);
-  expect(await lost.ask()).toBe(403);
+  expect(await lost.sendCall()).toBe(403);
   // No reload: the rows appear by themselves.
   await page.getByRole('row', { name: /rpm 1 More requests per minute than the limit/ }).waitFor();
   await page.getByRole('row', { name: /not_assigned 1 The provider is not assigned/ }).waitFor();
@@ -80,7 +80,7 @@ test('shows an agent over its budget, and accepts its next call after the budget
   const { page } = visitor;
   const spender = await agent({ name: 'Spender', budgetCentsMonthly: 1 });
   // Each call costs about 0.9 cents.
-  await expect.poll(() => spender.ask('o1-pro')).toBe(429);
+  await expect.poll(() => spender.sendCall('o1-pro')).toBe(429);
   await visitor.goto('/agents');
   await page.getByRole('row', { name: /Spender.* of \$0\.01, 1\d\d\.?\d*%/ }).waitFor();
   await visitor.gotoAndCheck('/', 'overview-budget');
@@ -92,7 +92,7 @@ test('shows an agent over its budget, and accepts its next call after the budget
   await page.getByLabel('Monthly budget (USD)').fill('50');
   await page.getByRole('button', { name: 'Save limits' }).click();
   await page.getByText('Limits saved').waitFor();
-  await expect.poll(() => spender.ask()).toBe(200);
+  await expect.poll(() => spender.sendCall()).toBe(200);
   await page.getByRole('link', { name: 'All agents' }).click();
   await page.getByRole('row', { name: /Spender.*\$0\.0\d of \$50\.00, 0\.?\d*%/ }).waitFor();
   await page.getByRole('link', { name: 'Overview', exact: true }).click();
@@ -108,7 +108,9 @@ test('reports usage by provider and model, below a cent, for custom days and as 
   await page.getByText('No usage in this period').waitFor();
   const support = await agent({ name: 'Support bot', budgetCentsMonthly: 5_000 });
   const crawler = await agent({ name: 'Crawler' });
-  expect([await support.ask(), await support.ask('no-such-model'), await crawler.ask()]).toEqual([200, 404, 200]);
+  expect([await support.sendCall(), await support.sendCall('no-such-model'), await crawler.sendCall()]).toEqual([
+    200, 404, 200,
+  ]);
   const requests = async () => (await call('GET', '/v1/usage/summary?period=7d')).body.requests;
   await expect.poll(requests).toBe(3);
   // Reports use UTC in every time zone of the browser.

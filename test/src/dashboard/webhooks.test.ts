@@ -195,7 +195,7 @@ test('keeps the input of the edit dialog while the gateway does not respond', as
   await page.route('**/v1/**', (route) => route.abort());
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.getByText('It is unknown whether the change was saved').waitFor();
-  await waitUntil('what is shown was asked again, to the last try', async () => reads >= 3);
+  await waitUntil('the endpoint was refetched until the last retry', async () => reads >= 3);
   await page.getByText('The data shown may be out of date.').waitFor();
   await page.unroute('**/v1/**');
   await page.getByText('The data shown may be out of date.').waitFor({ state: 'detached' });

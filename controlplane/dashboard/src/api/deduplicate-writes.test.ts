@@ -16,18 +16,18 @@ function createFakeServer() {
       const number = await new Promise<number>((resolve) => waiting.push(resolve));
       return Response.json({ body, number });
     },
-    answerAll: () => {
-      for (const answer of waiting.splice(0)) answer(sent);
+    respondToAll: () => {
+      for (const respond of waiting.splice(0)) respond(sent);
     },
   };
 }
 
 test('sends identical concurrent writes once and gives both callers the response', async () => {
-  const { send, sent, answerAll } = createFakeServer();
+  const { send, sent, respondToAll } = createFakeServer();
   const write = deduplicateWrites(send);
   const both = [write(post({ name: 'first' })), write(post({ name: 'first' }))];
   await expect.poll(sent).toBe(1);
-  answerAll();
+  respondToAll();
   expect(await Promise.all(both.map(async (one) => (await one).json()))).toEqual([
     { body: { name: 'first' }, number: 1 },
     { body: { name: 'first' }, number: 1 },
@@ -35,15 +35,15 @@ test('sends identical concurrent writes once and gives both callers the response
 });
 
 test('sends writes with different bodies separately, and repeats a write after its response', async () => {
-  const { send, sent, answerAll } = createFakeServer();
+  const { send, sent, respondToAll } = createFakeServer();
   const write = deduplicateWrites(send);
   const both = [write(post({ name: 'a' })), write(post({ name: 'b' }))];
   await expect.poll(sent).toBe(2);
-  answerAll();
+  respondToAll();
   await Promise.all(both);
   const again = write(post({ name: 'a' }));
   await expect.poll(sent).toBe(3);
-  answerAll();
+  respondToAll();
   await again;
 });
 
@@ -51,8 +51,8 @@ test('sends a failed write again on retry', async () => {
   let sent = 0;
   const write = deduplicateWrites(() => {
     sent++;
-    return sent === 1 ? Promise.reject(new TypeError('no answer')) : Promise.resolve(Response.json({ sent }));
+    return sent === 1 ? Promise.reject(new TypeError('no response')) : Promise.resolve(Response.json({ sent }));
   });
-  await expect(write(post({}))).rejects.toThrow('no answer');
+  await expect(write(post({}))).rejects.toThrow('no response');
   expect(await (await write(post({}))).json()).toEqual({ sent: 2 });
 });

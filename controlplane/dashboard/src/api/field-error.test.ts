@@ -33,7 +33,7 @@ test.each([
 
 test('assigns no field for server errors and rate limits', () => {
   expect(findFieldError(createApiError('url is slow', 503), LABELS)).toBeNull();
-  expect(findFieldError(createApiError('url is asked too often', 429), LABELS)).toBeNull();
+  expect(findFieldError(createApiError('url is requested too often', 429), LABELS)).toBeNull();
   expect(findFieldError(new Error('url'), LABELS)).toBeNull();
 });
 
