@@ -139,10 +139,10 @@ test('pauses with one click, undoes it, and deletes after the name was typed', a
   }`);
   await visitor.goto(`/agents/${ids[0]}`);
   await page.getByRole('button', { name: 'Pause' }).click();
-  await page.getByText('Support bot paused.').waitFor();
+  await page.getByText('Support bot paused').waitFor();
   expect(await status()).toBe('paused');
   await page.getByRole('button', { name: 'Undo' }).click();
-  await page.getByText('Support bot resumed.').waitFor();
+  await page.getByText('Support bot resumed').waitFor();
   expect(await status()).toBe('active');
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByRole('button', { name: 'Resume' }).waitFor();

@@ -152,7 +152,7 @@ test('shows a management token only once', async () => {
   expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage])')).not.toContain(secret);
   await visitor.gotoAndCheck('/settings?tab=tokens', 'settings-tokens');
   await page.getByRole('button', { name: 'Delete ci' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Delete management token' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete token' }).click();
   await page.getByText('No management tokens').waitFor();
   expect((await dashboard().stack.call('GET', '/v1/me', secret)).status).toBe(401);
 });

@@ -91,7 +91,7 @@ export function usePaletteSearch(typed: string, navigate: (path: string) => void
       actions: (projects.data?.projects ?? []).map(({ id, name }) => ({
         id,
         label: name,
-        description: 'Show its agents',
+        description: 'Show agents',
         keywords,
         leftSection: <Folder size={ICON_SIZE} aria-hidden />,
         onClick: () => navigate(`/agents?project=${id}`),

@@ -20,11 +20,11 @@ export function AgentActions({ agent }: { readonly agent: Agent }) {
   const [revoking, revokeDialog] = useDisclosure(false);
   const [resuming, resumeDialog] = useDisclosure(false);
   const [deleting, deleteDialog] = useDisclosure(false);
-  const showResumedToast = () => showToast(`${agent.name} resumed.`);
+  const showResumedToast = () => showToast(`${agent.name} resumed`);
   const resume = () => status.mutate('active', { onSuccess: showResumedToast, onError: showErrorToast });
   const pause = () =>
     status.mutate('paused', {
-      onSuccess: () => showUndoToast(`${agent.name} paused.`, resume),
+      onSuccess: () => showUndoToast(`${agent.name} paused`, resume),
       onError: showErrorToast,
     });
   const revoked = agent.status === 'revoked';
@@ -114,7 +114,7 @@ export function AgentActions({ agent }: { readonly agent: Agent }) {
         onConfirm={() =>
           deleteAgent.mutate(undefined, {
             onSuccess: () => {
-              showToast(`${agent.name} deleted.`);
+              showToast(`${agent.name} deleted`);
               navigate('/agents');
             },
           })

@@ -53,7 +53,7 @@ export function KeysTab({ agent }: { readonly agent: Agent }) {
         rowKey={({ id }) => id}
         columns={[
           { header: 'Name', cell: ({ name }) => <span className="acg-name">{name}</span> },
-          { header: 'Begins with', cell: ({ keyPrefix }) => <code>{keyPrefix}</code> },
+          { header: 'Prefix', cell: ({ keyPrefix }) => <code>{keyPrefix}</code> },
           {
             header: 'Status',
             cell: ({ status, lastUsedAt }) =>

@@ -26,7 +26,7 @@ export function describeEvent(event: string, data: Data): string {
     case 'provider.circuit_opened':
       return `${PERCENT.format(numberOrZero(data.errorRate))}% of ${formatCount(numberOrZero(data.requests))} calls failed within ${formatSeconds(data.windowSeconds)}.`;
     case 'provider.circuit_closed':
-      return `${formatCount(numberOrZero(data.requests))} probe calls succeeded.`;
+      return `Probe calls: ${formatCount(numberOrZero(data.requests))}.`;
     case 'abuse.detected':
       return `${formatCount(numberOrZero(data.count))} ${ABUSE_REASONS[String(data.reason)] ?? 'signals'} within ${formatSeconds(data.windowSeconds)}.`;
     case 'credential.refused':

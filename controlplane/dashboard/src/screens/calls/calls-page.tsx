@@ -161,7 +161,8 @@ function SearchLimitNotice({ at, found, onSearchOlder }: SearchLimitNoticeProps)
   return (
     <Group gap="md" mb="sm" role="status">
       <Text size="sm">
-        {found === 0 ? 'No' : found} matches since <CallTime at={at} />. Older calls were not searched.
+        {found === 0 ? 'No' : found} {found === 1 ? 'match' : 'matches'} since <CallTime at={at} />. Older calls were
+        not searched.
       </Text>
       <Button size="compact-sm" variant="default" onClick={onSearchOlder}>
         Search older calls

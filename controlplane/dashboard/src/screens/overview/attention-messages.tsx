@@ -69,7 +69,7 @@ export function attentionMessage(kind: AttentionKind, thing: AttentionItem): Att
               'are blocked'
             ) : (
               <>
-                are blocked since <RelativeTime at={at} />
+                were blocked <RelativeTime at={at} />
               </>
             )}
             . They resume automatically when the provider recovers.
