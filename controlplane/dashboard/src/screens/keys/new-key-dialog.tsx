@@ -6,7 +6,8 @@ import { FormDialog } from '../../components/forms/form-dialog.js';
 import { formErrors } from '../../components/forms/form-errors.js';
 import { expiryInDays, LifetimeSelect } from '../../components/forms/lifetime-select.js';
 import { NameInput } from '../../components/forms/name-input.js';
-import { useCreateKey, useProjects } from '../../resources/agents.js';
+import { useCreateKey } from '../../resources/gateway-tokens.js';
+import { useProjects } from '../../resources/projects.js';
 
 const SCOPES = [
   {
