@@ -3,7 +3,7 @@
 const readMetaTag = (name: string): string =>
   document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? '';
 
-/** The page was requested without a session cookie, so `GET /v1/me` is not needed to know that nobody is signed in. */
+/** The page was requested without a session cookie, so `GET /v1/me` is not needed: no user is logged in. */
 export const HAS_NO_SESSION_COOKIE = readMetaTag('acg-session') === 'none';
 
 /** The path that the service is published under, e.g. `/gateway`; empty at the root and under the development server. */
