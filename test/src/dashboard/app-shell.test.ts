@@ -144,7 +144,7 @@ test('announces a newer version and keeps the page when a file of the old one is
   await page.getByRole('link', { name: 'Usage & cost' }).click();
   await page.getByText('A part of this page is missing').waitFor();
   await page.getByText('This screen could not be loaded.').waitFor();
-  await page.getByRole('button', { name: 'Reload page' }).waitFor();
+  await page.getByRole('button', { name: 'Reload page' }).last().waitFor();
   await visitor.saveScreenshot('file-gone');
   await page.getByRole('link', { name: 'Gateway tokens', exact: true }).click();
   await page.getByRole('heading', { name: 'Gateway tokens', level: 1 }).waitFor();
