@@ -70,7 +70,7 @@ test('explains each rejection and links to its fix', async () => {
   await page.getByText('Limits saved').waitFor();
   expect((await call('GET', `/v1/agents/${busy.id}`)).body.agent.rpmLimit).toBe(60);
   await page.goBack();
-  await page.getByRole('heading', { name: 'Rejections' }).waitFor();
+  await page.getByRole('heading', { name: 'Rejections', level: 1 }).waitFor();
   await page.goBack();
   await page.getByRole('row', { name: /not_assigned/ }).waitFor();
 });
