@@ -25,7 +25,9 @@ const ADVICE: Readonly<Record<string, RejectionAdvice>> = {
     cause: 'The agent or its token was revoked.',
     remedy: 'Resume the agent on its page, or create a new token.',
   },
-  ...Object.fromEntries(LIMITS.map((row) => [rejectionReason(row), { cause: row.what, remedy: row.todo }])),
+  ...Object.fromEntries(
+    LIMITS.map((row): [string, RejectionAdvice] => [rejectionReason(row), { cause: row.what, remedy: row.todo }]),
+  ),
   budget_never_fits: {
     cause: 'A single call could cost more than the whole hard budget.',
     remedy: 'Lower the agent’s maximum output tokens, or raise the budget.',
