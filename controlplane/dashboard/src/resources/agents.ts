@@ -1,10 +1,26 @@
-/** Agents and their provider accounts, for several screens. */
+/** Agents with their provider accounts and gateway tokens, for several screens. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { api } from '../api/api-client.js';
 import { queryClient } from '../api/query-client.js';
+import { invalidateAgents, setAgentStatus } from './agent-mutations.js';
 import { type CredentialInput, invalidateAccounts, testCredential } from './provider-accounts.js';
 
 const LIST_LIMIT = 100;
+
+export const useProjects = () =>
+  useQuery({
+    queryKey: ['projects', 'all'],
+    queryFn: async () => (await api.get('/v1/projects', { params: { query: { limit: LIST_LIMIT } } })).projects,
+    staleTime: 60_000,
+  });
+
+export const useProviders = () =>
+  useQuery({
+    queryKey: ['custom-providers', 'all'],
+    queryFn: async () =>
+      (await api.get('/v1/custom-providers', { params: { query: { limit: LIST_LIMIT } } })).providers,
+    staleTime: 60_000,
+  });
 
 export const useAgent = (id: string) =>
   useQuery({
@@ -23,14 +39,12 @@ export const useAgentAccounts = (agentId: string) =>
       (await api.get('/v1/providers/accounts', { params: { query: { agentId, limit: LIST_LIMIT } } })).accounts,
   });
 
-export const setAgentStatus = (id: string, status: 'active' | 'paused' | 'revoked') =>
-  api.patch('/v1/agents/{id}/status', { params: { path: { id } }, body: { status } });
-
-export const setUsageThresholds = (id: string, usageThresholds: number[]) =>
-  api.patch('/v1/agents/{id}', { params: { path: { id } }, body: { usageThresholds } });
-
-/** Refetches everything that shows an agent. */
-export const invalidateAgents = () => queryClient.invalidateQueries({ queryKey: ['agents'] });
+export const useAgentKeys = (agentId: string) =>
+  useQuery({
+    queryKey: ['keys', agentId],
+    enabled: agentId !== '',
+    queryFn: async () => (await api.get('/v1/api-keys', { params: { query: { agentId, limit: LIST_LIMIT } } })).keys,
+  });
 
 type AgentPatch = NonNullable<Parameters<typeof patchAgent>[1]>;
 const patchAgent = (id: string, body: NonNullable<Parameters<typeof api.patch<'/v1/agents/{id}'>>[1]>['body']) =>
@@ -69,4 +83,20 @@ export const useAddAccount = () =>
     },
     gcTime: 0,
     onSuccess: invalidateAccounts,
+  });
+
+interface NewKeyInput {
+  readonly name: string;
+  readonly scope?: 'agent' | 'project' | 'org';
+  readonly agentId?: string;
+  readonly projectId?: string;
+  readonly expiresAt?: string | null;
+}
+
+/** The response holds the token's secret; only the caller keeps it. */
+export const useCreateKey = () =>
+  useMutation({
+    mutationFn: (body: NewKeyInput) => api.post('/v1/api-keys', { body }),
+    gcTime: 0,
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['keys'] }),
   });

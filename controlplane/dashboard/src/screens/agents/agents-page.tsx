@@ -16,7 +16,7 @@ import { PageHeader } from '../../components/layout/page-header.js';
 import { type Column, DataTable } from '../../components/tables/data-table.js';
 import { formatCount, formatPercent, formatUsd, NO_VALUE } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
-import { useProjects } from '../../resources/projects.js';
+import { useProjects } from '../../resources/agents.js';
 import { AgentStatusBadge } from './agent-status-badge.js';
 import { BulkActionsBar } from './bulk-actions-bar.js';
 

@@ -3,7 +3,8 @@ import { Text } from '@mantine/core';
 import { BulkActionDialog } from '../../components/agents/bulk-action-dialog.js';
 import { BulkThresholdsDialog } from '../../components/agents/bulk-thresholds-dialog.js';
 import { formatAgentCount } from '../../format/format.js';
-import { type Agent, invalidateAgents, setAgentStatus, setUsageThresholds } from '../../resources/agents.js';
+import { invalidateAgents, setAgentStatus, setUsageThresholds } from '../../resources/agent-mutations.js';
+import type { Agent } from '../../resources/agents.js';
 
 export interface BulkAgent extends Pick<Agent, 'id' | 'name' | 'status' | 'usageThresholds' | 'budgetCentsMonthly'> {}
 

@@ -19,8 +19,7 @@ import { CodeSnippetTabs } from '../../components/secrets/code-snippet-tabs.js';
 import { SecretDialog } from '../../components/secrets/secret-dialog.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { formatDate } from '../../format/format.js';
-import { type Agent, useAgentAccounts } from '../../resources/agents.js';
-import { useAgentKeys, useCreateKey } from '../../resources/gateway-tokens.js';
+import { type Agent, useAgentAccounts, useAgentKeys, useCreateKey } from '../../resources/agents.js';
 
 export function KeysTab({ agent }: { readonly agent: Agent }) {
   const keys = useAgentKeys(agent.id);

@@ -17,10 +17,7 @@ import { formErrors } from '../../components/forms/form-errors.js';
 import { CodeSnippetTabs } from '../../components/secrets/code-snippet-tabs.js';
 import { SecretDialog } from '../../components/secrets/secret-dialog.js';
 import { dollarInputToCents } from '../../format/format.js';
-import { useAddAccount } from '../../resources/agents.js';
-import { useCreateKey } from '../../resources/gateway-tokens.js';
-import { useProjects } from '../../resources/projects.js';
-import { useProviders } from '../../resources/providers.js';
+import { useAddAccount, useCreateKey, useProjects, useProviders } from '../../resources/agents.js';
 
 const EMPTY = { name: '', projectId: '', budget: '' as number | string, provider: '', token: true };
 const LABELS = { name: 'Name', projectId: 'Project', budgetCentsMonthly: 'Monthly budget', providerSlug: 'Provider' };

@@ -13,17 +13,17 @@ import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../
 import { Form } from '../../components/forms/form.js';
 import { formErrors } from '../../components/forms/form-errors.js';
 import { DataTable } from '../../components/tables/data-table.js';
-import { type Agent, useAddAccount, useAgentAccounts } from '../../resources/agents.js';
+import { type Agent, useAddAccount, useAgentAccounts, useProviders } from '../../resources/agents.js';
 import { useRemoveAccount, useTestAccount } from '../../resources/provider-accounts.js';
-import { useProviderName, useProviders } from '../../resources/providers.js';
 
 export function ProvidersTab({ agent }: { readonly agent: Agent }) {
   const accounts = useAgentAccounts(agent.id);
+  const providers = useProviders();
   const [adding, dialog] = useDisclosure(false);
   const [removing, setRemoving] = useState<{ readonly id: string; readonly providerSlug: string } | null>(null);
   const test = useTestAccount();
   const removeAccount = useRemoveAccount();
-  const nameOf = useProviderName();
+  const nameOf = (slug: string) => providers.data?.find((provider) => provider.slug === slug)?.displayName ?? slug;
   const button = (
     <RoleGuardedButton requiredRole="admin" leftSection={<Plus size={16} aria-hidden />} onClick={dialog.open}>
       Add provider

@@ -9,7 +9,7 @@ import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { RestoreFocusOnClose } from '../../components/focus/restore-focus-on-close.js';
 import { SearchInput } from '../../components/forms/search-input.js';
 import { formatCount } from '../../format/format.js';
-import { invalidateAgents, setUsageThresholds } from '../../resources/agents.js';
+import { invalidateAgents, setUsageThresholds } from '../../resources/agent-mutations.js';
 
 const AGENTS_SHOWN = 20;
 

@@ -6,8 +6,7 @@ import { FormDialog } from '../../components/forms/form-dialog.js';
 import { formErrors } from '../../components/forms/form-errors.js';
 import { expiryInDays, LifetimeSelect } from '../../components/forms/lifetime-select.js';
 import { NameInput } from '../../components/forms/name-input.js';
-import { useCreateKey } from '../../resources/gateway-tokens.js';
-import { useProjects } from '../../resources/projects.js';
+import { useCreateKey, useProjects } from '../../resources/agents.js';
 
 const SCOPES = [
   {

@@ -1,6 +1,7 @@
 /** Queries of the organization's provider accounts. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
+import { useProviders } from '../../resources/agents.js';
 
 interface AccountQuery {
   readonly limit: number;
@@ -21,3 +22,9 @@ export const useAccountList = (query: AccountQuery) =>
     queryFn: () => fetchAccounts(query),
     placeholderData: keepPreviousData,
   });
+
+/** Returns a function from a provider's slug to its name. */
+export function useProviderName(): (slug: string) => string {
+  const providers = useProviders();
+  return (slug) => providers.data?.find((provider) => provider.slug === slug)?.displayName ?? slug;
+}

@@ -13,10 +13,9 @@ import { showToast } from '../../components/feedback/toast.js';
 import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
-import { useProjects } from '../../resources/projects.js';
+import { useProjects } from '../../resources/agents.js';
 import { useRemoveAccount, useTestAccount } from '../../resources/provider-accounts.js';
-import { useProviderName } from '../../resources/providers.js';
-import { type Account, useAccountList } from './account-queries.js';
+import { type Account, useAccountList, useProviderName } from './account-queries.js';
 import { NewAccountDialog } from './new-account-dialog.js';
 import { RotateAccountDialog } from './rotate-account-dialog.js';
 

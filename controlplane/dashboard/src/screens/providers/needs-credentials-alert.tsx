@@ -4,8 +4,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { formatCount } from '../../format/format.js';
-import { useProviderName } from '../../resources/providers.js';
-import { type Account, useAccountList } from './account-queries.js';
+import { type Account, useAccountList, useProviderName } from './account-queries.js';
 import { RotateAccountDialog } from './rotate-account-dialog.js';
 
 const ACCOUNTS_SHOWN = 10;

@@ -6,8 +6,7 @@ import { AgentSelect } from '../../components/forms/agent-select.js';
 import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { formErrors } from '../../components/forms/form-errors.js';
-import { useAddAccount } from '../../resources/agents.js';
-import { useProviders } from '../../resources/providers.js';
+import { useAddAccount, useProviders } from '../../resources/agents.js';
 import { useAssignSharedCredential, useSharedCredentialsOfProvider } from '../../resources/shared-credentials.js';
 import { ProviderSelect } from './provider-select.js';
 

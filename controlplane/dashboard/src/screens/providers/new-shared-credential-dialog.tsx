@@ -6,8 +6,7 @@ import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { formErrors } from '../../components/forms/form-errors.js';
 import { NameInput } from '../../components/forms/name-input.js';
-import { useProjects } from '../../resources/projects.js';
-import { useProviders } from '../../resources/providers.js';
+import { useProjects, useProviders } from '../../resources/agents.js';
 import { type SharedCredential, useCreateSharedCredential } from '../../resources/shared-credentials.js';
 import { ProviderSelect } from './provider-select.js';
 

@@ -1,6 +1,6 @@
 /** Selects one of all providers. */
 import { Select } from '@mantine/core';
-import { useProviders } from '../../resources/providers.js';
+import { useProviders } from '../../resources/agents.js';
 
 interface ProviderSelectProps {
   readonly value: string;

@@ -1,4 +1,4 @@
-import type { useProviders } from '../../resources/providers.js';
+import type { useProviders } from '../../resources/agents.js';
 
 export type Provider = NonNullable<ReturnType<typeof useProviders>['data']>[number];
 

@@ -6,8 +6,8 @@ import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { formErrors } from '../../components/forms/form-errors.js';
+import { useProviders } from '../../resources/agents.js';
 import type { CredentialInput } from '../../resources/provider-accounts.js';
-import { useProviders } from '../../resources/providers.js';
 
 interface ReplaceCredentialDialogProps {
   readonly title: string;

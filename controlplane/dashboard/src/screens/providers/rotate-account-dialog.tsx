@@ -1,9 +1,8 @@
 /** Rotates the credential of an account; a shared credential changes for all its accounts. */
 import { showToast } from '../../components/feedback/toast.js';
 import { useRotateAccount } from '../../resources/provider-accounts.js';
-import { useProviderName } from '../../resources/providers.js';
 import { useSharedCredential } from '../../resources/shared-credentials.js';
-import type { Account } from './account-queries.js';
+import { type Account, useProviderName } from './account-queries.js';
 import { ReplaceCredentialDialog } from './replace-credential-dialog.js';
 import { RotateSharedCredentialDialog } from './rotate-shared-credential-dialog.js';
 

@@ -10,13 +10,12 @@ import { Form } from '../../components/forms/form.js';
 import { formErrors } from '../../components/forms/form-errors.js';
 import { formatCount } from '../../format/format.js';
 import { useRemoveAccount } from '../../resources/provider-accounts.js';
-import { useProviderName } from '../../resources/providers.js';
 import {
   type SharedCredential,
   useAssignSharedCredential,
   useSharedCredential,
 } from '../../resources/shared-credentials.js';
-import { useAccountList } from './account-queries.js';
+import { useAccountList, useProviderName } from './account-queries.js';
 
 const PAGE_SIZE = 20;
 const LABELS = { agent: 'Agent', agentId: 'Agent', credentialId: 'Agent' };

@@ -13,14 +13,14 @@ import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
 import { formatAgentCount } from '../../format/format.js';
-import { useProjects } from '../../resources/projects.js';
-import { useProviderName } from '../../resources/providers.js';
+import { useProjects } from '../../resources/agents.js';
 import {
   type SharedCredential,
   useDeleteSharedCredential,
   useSharedCredentials,
   useTestSharedCredential,
 } from '../../resources/shared-credentials.js';
+import { useProviderName } from './account-queries.js';
 import { NewSharedCredentialDialog } from './new-shared-credential-dialog.js';
 import { RotateSharedCredentialDialog } from './rotate-shared-credential-dialog.js';
 import { SharedCredentialDrawer } from './shared-credential-drawer.js';

@@ -8,7 +8,7 @@ import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.
 import { BudgetInput } from '../../components/forms/budget-input.js';
 import { formErrors } from '../../components/forms/form-errors.js';
 import { dollarInputToCents } from '../../format/format.js';
-import { useProjects } from '../../resources/projects.js';
+import { useProjects } from '../../resources/agents.js';
 
 const SUGGESTED_BUDGET_USD = 20;
 const EMPTY = { name: '', budget: SUGGESTED_BUDGET_USD as number | string, projectId: '' };

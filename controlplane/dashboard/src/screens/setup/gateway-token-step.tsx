@@ -4,7 +4,7 @@ import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { useFocusOnAppear } from '../../components/focus/use-focus-on-appear.js';
 import { CodeSnippetTabs } from '../../components/secrets/code-snippet-tabs.js';
-import { useCreateKey } from '../../resources/gateway-tokens.js';
+import { useCreateKey } from '../../resources/agents.js';
 
 interface GatewayTokenStepProps {
   readonly agentId: string;

@@ -5,8 +5,7 @@ import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
 import { Form } from '../../components/forms/form.js';
 import { formErrors } from '../../components/forms/form-errors.js';
-import { useAddAccount } from '../../resources/agents.js';
-import { useProviders } from '../../resources/providers.js';
+import { useAddAccount, useProviders } from '../../resources/agents.js';
 import { StandInProvider } from './stand-in-provider.js';
 
 export function ProviderCredentialStep({ agentId, onDone }: { readonly agentId: string; readonly onDone: () => void }) {

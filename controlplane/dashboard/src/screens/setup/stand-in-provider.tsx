@@ -3,8 +3,7 @@ import { Divider, Group, Stack, Text } from '@mantine/core';
 import { useConfig } from '../../api/session.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { formErrors } from '../../components/forms/form-errors.js';
-import { useAddAccount } from '../../resources/agents.js';
-import { useProviders } from '../../resources/providers.js';
+import { useAddAccount, useProviders } from '../../resources/agents.js';
 
 export function StandInProvider({ agentId, onDone }: { readonly agentId: string; readonly onDone: () => void }) {
   const [standIn] = useConfig().data?.standIns ?? [];
