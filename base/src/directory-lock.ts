@@ -1,6 +1,6 @@
 /**
  * Ensures that one process uses a data directory: an OS lock on a file in it. The kernel releases the lock when the
- * process ends, even by SIGKILL (docs/operations.md#one-node). The empty lock file stays and has no meaning by itself.
+ * process ends, even by SIGKILL (docs/operations.md#single-node). The empty lock file stays and has no meaning by itself.
  */
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 /**
  * Every limit that can apply to a call of an agent, one row each, in the order in which they are checked. Everything
  * else is derived from these rows: the admission script and in-process counters, rejections, `/v1/self`, the context on
- * the wire, API fields and columns, CLI options and dashboard forms. docs/architecture.md#to-add-a-limit lists what a
+ * the wire, API fields and columns, CLI options and dashboard forms. docs/architecture.md#adding-a-limit lists what a
  * row does not cover. Runs in browsers, too, so it imports only durations.
  *
  *   algorithm   how                                                                        unit, window

@@ -26,7 +26,7 @@ export interface Config {
   readonly link: LinkSecurity;
   /** Null: in-process counters. */
   readonly redis: RedisAddress | null;
-  /** Timeout of the counter store, ms; past it, admission fails open (docs/contract.md#without-the-counter-store). */
+  /** Timeout of the counter store, ms; past it, admission fails open (docs/contract.md#counter-store-outage). */
   readonly countersTimeoutMs: number;
   readonly contextTtlMs: number;
   /** Time that a cached context is still used after its last confirmation while `Watch` is down. */

@@ -1,6 +1,6 @@
 /**
  * Authentication between the two planes: mutual TLS where the three files are set, else a shared secret in the
- * `authorization` metadata. TLS is required off loopback (docs/operations.md#settings-that-matter).
+ * `authorization` metadata. TLS is required off loopback (docs/operations.md#plane-link).
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';

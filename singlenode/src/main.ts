@@ -1,5 +1,5 @@
 /**
- * `npm start`: everything on one node (docs/operations.md#one-node). Starts the embedded Postgres, the control plane
+ * `npm start`: everything on one node (docs/operations.md#single-node). Starts the embedded Postgres, the control plane
  * and one data plane with in-process counters. Stops them in the opposite order, so that usage is flushed before the
  * database stops.
  */

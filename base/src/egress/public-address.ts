@@ -1,5 +1,5 @@
 /**
- * Classifies literal addresses as public or not (docs/configuration.md#addresses-that-tenants-give). IPv4: everything
+ * Classifies literal addresses as public or not (docs/configuration.md#tenant-supplied-addresses). IPv4: everything
  * but the special ranges. IPv6: only 2000::/3 without its transition and documentation ranges, which rejects mapped,
  * compatible, NAT64, unique-local, link-local and site-local forms without a list of them.
  */

@@ -1,7 +1,7 @@
 /**
  * Limits the connections of one listening port: in total, per client network, and the time until the first byte. A
  * connection above a limit is closed at once and counted. The limits keep file descriptors free for Postgres, however
- * many connections clients open (docs/configuration.md#connections-of-the-control-plane).
+ * many connections clients open (docs/configuration.md#control-plane-connections).
  */
 import type { Server, Socket } from 'node:net';
 import type { Logger } from '@acg/base/log';

@@ -1,4 +1,4 @@
-/** Mail transports: an SMTP server, or .eml files in the outbox directory (docs/operations.md#one-node). */
+/** Mail transports: an SMTP server, or .eml files in the outbox directory (docs/operations.md#single-node). */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * Encrypts secrets at rest (docs/contract.md#credentials-stay-inside): AES-256-GCM with a random 96-bit nonce. The
+ * Encrypts secrets at rest (docs/contract.md#credential-protection): AES-256-GCM with a random 96-bit nonce. The
  * purpose of the row, its organization and its id are additional data, so a ciphertext copied to another row does not
  * decrypt. This is the only module that imports ciphers.
  *

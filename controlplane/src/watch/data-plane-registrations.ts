@@ -1,5 +1,5 @@
 /**
- * Registers the connected data planes of all control-plane instances (docs/contract.md#without-the-counter-store). The
+ * Registers the connected data planes of all control-plane instances (docs/contract.md#counter-store-outage). The
  * row is deleted when the connection ends. If its control plane died first, the row expires {@link REGISTRATION_TTL_MS}
  * after the last refresh.
  */

@@ -1,6 +1,6 @@
 /**
  * Sends one delivery with one POST; the status code decides the outcome. Reads at most 4 KiB of the response body, so
- * that the connection can be reused, and keeps none of it (docs/configuration.md#addresses-that-tenants-give).
+ * that the connection can be reused, and keeps none of it (docs/configuration.md#tenant-supplied-addresses).
  * Redirects are not followed. One timer covers the whole attempt, so a receiver that trickles bytes cannot extend it.
  */
 import { NameResolutionError } from '@acg/base/dns/name-resolver';

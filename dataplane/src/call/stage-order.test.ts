@@ -1,4 +1,4 @@
-/** When two checks fail, the earlier one decides the response (docs/contract.md#checks-in-their-order). */
+/** When two checks fail, the earlier one decides the response (docs/contract.md#order-of-checks). */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { AgentContext, Upstream } from '../context/agent-context.js';
 import {

@@ -1,4 +1,4 @@
-/** The data plane's id: created once and stored in its data directory (docs/contract.md#without-the-counter-store). */
+/** The data plane's id: created once and stored in its data directory (docs/contract.md#counter-store-outage). */
 
 import { randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
  * Every response of the gateway itself: status line, body and fixed headers, built once at module load
- * (docs/contract.md#answers). Bodies are `{ error, message }` with the same text twice, because some SDKs read only
+ * (docs/contract.md#responses). Bodies are `{ error, message }` with the same text twice, because some SDKs read only
  * `message`.
  */
 

@@ -90,7 +90,7 @@ export class Relay implements IdleResponse {
   }
 
   onHeaders(status: number, rawHeaders: string[], resume: () => void): void {
-    if (status < 200) return; // informational: dropped (docs/contract.md#what-is-taken-for-a-request)
+    if (status < 200) return; // informational: dropped (docs/contract.md#request-framing)
     const exchange = this.#exchange;
     if (!exchange.isFinished) exchange.advanceTo(Phase.RESPONDING);
     exchange.upstreamCall.respondedAtPerfMs = performance.now();

@@ -1,5 +1,5 @@
 /**
- * Plans how an object-storage call goes upstream (docs/contract.md#what-the-providers-do): the signed payload hash,
+ * Plans how an object-storage call goes upstream (docs/contract.md#provider-specific-rules): the signed payload hash,
  * whether to keep the body's aws-chunked framing, and the headers and query of the re-signed request. Pure.
  */
 

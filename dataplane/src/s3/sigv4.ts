@@ -1,7 +1,7 @@
 /**
  * Signs object-storage requests with AWS Signature Version 4 by header and the account's real keys. The client's own
  * signature covers the proxy's path and host, so the gateway signs every call itself
- * (docs/contract.md#what-the-providers-do). aws4 caches the day's signing key and canonicalizes
+ * (docs/contract.md#provider-specific-rules). aws4 caches the day's signing key and canonicalizes
  * `encode(decode(segment))`, so raw and encoded paths get the same signature.
  */
 import aws4 from 'aws4';

@@ -1,7 +1,7 @@
 /**
  * Finds the Postgres binaries that npm installed and the system user that runs them. Postgres does not run as root, so
  * root starts it as the user `postgres`, which is created when missing. Directories that this user cannot reach, such
- * as a clone below root's 0700 home, are replaced by one under /var/lib (docs/operations.md#one-node).
+ * as a clone below root's 0700 home, are replaced by one under /var/lib (docs/operations.md#single-node).
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';

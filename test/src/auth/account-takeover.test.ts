@@ -243,7 +243,10 @@ test('takeover: an item that no longer fits is 409 and stays in the list', async
   await sql()`
     update suspended_items set contents = jsonb_set(contents, '{created_by}', to_jsonb((select user_id from memberships
       where org_id <> ${stranger.orgId} limit 1))) where org_id = ${stranger.orgId} and kind = 'management_token'`;
-  expect(await keep(({ kind }) => kind === 'management_token')).toEqual([409, expect.stringContaining('no longer a member')]);
+  expect(await keep(({ kind }) => kind === 'management_token')).toEqual([
+    409,
+    expect.stringContaining('no longer a member'),
+  ]);
   expect((await listSuspendedItems(owner)).length).toBe(items.length);
 });
 

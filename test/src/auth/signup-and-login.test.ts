@@ -73,11 +73,7 @@ test.each([
   ['email', { email: 'not-an-address' }, 'email must match format "email"'],
   ['short password', { password: '123456789' }, 'password must NOT have fewer than 10 characters'],
   ['long password', { password: 'x'.repeat(257) }, 'password must NOT have more than 256 characters'],
-  [
-    'blank name',
-    { name: '   ' },
-    'name must not be blank, and must not contain web addresses or control characters',
-  ],
+  ['blank name', { name: '   ' }, 'name must not be blank, and must not contain web addresses or control characters'],
   [
     'tab in the name',
     { name: 'a\tb' },

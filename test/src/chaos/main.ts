@@ -1,6 +1,6 @@
 /**
  * `npm run chaos [-- --seed N --minutes M]`: mixed traffic over three data planes and two control planes, whose parts are
- * killed, frozen, cut off and restarted as the seed says. Ends with 1 when an invariant is broken. docs/operations.md#chaos
+ * killed, frozen, cut off and restarted as the seed says. Ends with 1 when an invariant is broken. docs/operations.md#chaos-tests
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

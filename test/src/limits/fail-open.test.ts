@@ -1,4 +1,4 @@
-/** Fail-open (docs/contract.md#without-the-counter-store), with a real redis-server that fails in every way it can. */
+/** Fail-open (docs/contract.md#counter-store-outage), with a real redis-server that fails in every way it can. */
 
 import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
 import { ADMIT_SCRIPT_SHA } from '@acg/dataplane/counters/redis/script/admit-script';

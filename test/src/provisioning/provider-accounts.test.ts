@@ -113,7 +113,11 @@ test.each([
     { apiKey: 'sb_0123456789', url: 'https://u:p@ref.supabase.co' },
     /^credentials.url must not contain a user name/,
   ],
-  ['supabase', { apiKey: 'sb_0123456789', url: 'https://ref.supabase.co?x=1' }, /^credentials.url must not contain a query string$/],
+  [
+    'supabase',
+    { apiKey: 'sb_0123456789', url: 'https://ref.supabase.co?x=1' },
+    /^credentials.url must not contain a query string$/,
+  ],
   [
     's3',
     { accessKeyId: 'AKIA', secretAccessKey: 'x'.repeat(40), region: 'auto', endpoint: 'https://169.254.169.254' },

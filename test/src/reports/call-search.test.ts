@@ -157,7 +157,18 @@ test.each([
     { scannedRowsMax: 91, countedRowsMax: 40, firstChunkRows: 10, chunkRowsMax: 30, ...UNBOUNDED_SEARCH },
     6,
   ],
-  ['for its time', { scannedRowsMax: 900, countedRowsMax: 900, firstChunkRows: 20, chunkRowsMax: 900, scanTimeMaxMs: 0, indexTimeoutMs: 1 }, 20],
+  [
+    'for its time',
+    {
+      scannedRowsMax: 900,
+      countedRowsMax: 900,
+      firstChunkRows: 20,
+      chunkRowsMax: 900,
+      scanTimeMaxMs: 0,
+      indexTimeoutMs: 1,
+    },
+    20,
+  ],
 ])(
   'calls: a search that is given up %s says from where on, and goes on from there without losing one',
   async (_, bounds, roundsMin) => {

@@ -1,6 +1,6 @@
 /**
  * Message bodies, whole and streamed. Stream usage is cumulative and repeats the input figures
- * (docs/contract.md#what-the-providers-do).
+ * (docs/contract.md#provider-specific-rules).
  */
 
 const INPUT_USAGE = {

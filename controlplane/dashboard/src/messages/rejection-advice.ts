@@ -26,7 +26,7 @@ const ADVICE: Readonly<Record<string, RejectionAdvice>> = {
     remedy: 'Resume the agent on its page, or create a new token.',
   },
   ...Object.fromEntries(
-    LIMITS.map((row): [string, RejectionAdvice] => [rejectionReason(row), { cause: row.what, remedy: row.todo }]),
+    LIMITS.map((row): [string, RejectionAdvice] => [rejectionReason(row), { cause: row.cause, remedy: row.remedy }]),
   ),
   budget_never_fits: {
     cause: 'A single call could cost more than the whole hard budget.',

@@ -33,7 +33,7 @@ export interface BuiltInProvider {
   readonly usageFormat: 'openai' | 'anthropic' | 'resend' | 's3' | 'none';
   /** Provider id in the price library; `''` uses PRICES_FILE only. */
   readonly priceProvider: string;
-  /** Status codes that count as failures of the provider (docs/contract.md#what-the-providers-do). */
+  /** Status codes that count as failures of the provider (docs/contract.md#provider-specific-rules). */
   readonly failureStatuses: readonly number[];
   /** A failing response that contains this text is the tenant's own fault; `''` disables the check. */
   readonly failureExemptMarker: string;

@@ -1,6 +1,6 @@
 /**
  * Reads one request off the server before its handler returns, by strict rules
- * (docs/contract.md#what-is-taken-for-a-request). The server's parser is lenient, so this file rejects everything that
+ * (docs/contract.md#request-framing). The server's parser is lenient, so this file rejects everything that
  * the next hop could understand differently.
  */
 
@@ -110,7 +110,7 @@ export class RequestAcceptor {
   }
 
   /**
-   * The server loses `onData` for bodies of length 0 (docs/contract.md#what-is-taken-for-a-request), so this is called
+   * The server loses `onData` for bodies of length 0 (docs/contract.md#request-framing), so this is called
    * only when a body follows.
    */
   #receiveBody(exchange: Exchange, res: HttpResponse): void {
@@ -193,7 +193,7 @@ class HeaderScan {
 
   /**
    * True for chunked bodies, whose trailers the parser would read as a request, and for bodies whose length may be
-   * hidden from the gateway (docs/contract.md#what-is-taken-for-a-request).
+   * hidden from the gateway (docs/contract.md#request-framing).
    */
   closesConnection(method: string): boolean {
     if (this.transferEncodingCount > 0) return true;

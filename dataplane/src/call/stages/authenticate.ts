@@ -1,6 +1,6 @@
 /**
  * Looks up the agent context by the SHA-256 of the gateway token, then checks the state of token and agent
- * (docs/contract.md#checks-in-their-order).
+ * (docs/contract.md#order-of-checks).
  */
 import { hash } from 'node:crypto';
 import type { AgentContext } from '../../context/agent-context.js';

@@ -1,5 +1,5 @@
 /**
- * `GET /v1/self`: limits, spend and provider status of the agent (docs/contract.md#answers). Consumes nothing.
+ * `GET /v1/self`: limits, spend and provider status of the agent (docs/contract.md#responses). Consumes nothing.
  *
  *   { agent {id, name, slug, status}, limits {rpm, …, budgetCents}, spentCents, spentUsd, month, budgetResetAt,
  *     budgets [{scope, budgetCents, spentCents, heldCents, spentUsd, heldUsd}],

@@ -1,7 +1,7 @@
 /**
  * Reply timeout of store calls: one duration and one timer for all. The timeout measures the store, not this process's
  * event loop. When the timer fires, the loop polls for I/O once more; only calls without a reply after that poll are
- * timed out (docs/contract.md#without-the-counter-store). So a reply that arrived in time always counts, however busy
+ * timed out (docs/contract.md#counter-store-outage). So a reply that arrived in time always counts, however busy
  * this process was.
  */
 export interface AwaitedReply {

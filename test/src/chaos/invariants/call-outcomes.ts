@@ -1,5 +1,5 @@
 /**
- * Every call ends in one of the ways that docs/contract.md#answers and #websockets name, and where that is no success
+ * Every call ends in one of the ways that docs/contract.md#responses and #websockets name, and where that is no success
  * there is something that had happened to a part: a refusal, a broken connection or a code of a WebSocket that no fault
  * explains is a violation, as is an answer that looks whole and is not.
  */
