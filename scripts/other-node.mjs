@@ -108,7 +108,7 @@ function bring(major) {
     renameSync(building, place);
   } catch (error) {
     rmSync(building, { recursive: true, force: true });
-    if (!existsSync(place)) throw error; // else somebody else brought it meanwhile
+    if (!existsSync(place)) throw error; // otherwise another process has installed it meanwhile
   }
   return bin;
 }

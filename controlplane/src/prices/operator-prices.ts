@@ -1,7 +1,7 @@
 /**
  * The operator's prices from PRICES_FILE. The file is read at startup, where an invalid file stops the process, and
  * again on SIGHUP and when it changes. An invalid file then keeps the current prices, logs the reason once, and sets
- * `gateway_prices_file_refused` to 1 until a valid file is read.
+ * `gateway_prices_file_rejected` to 1 until a valid file is read.
  */
 import { readFileSync, type Stats, statSync } from 'node:fs';
 import { ConfigError } from '@acg/base/env-reader';
@@ -43,12 +43,14 @@ export class OperatorPrices {
     this.#catalogue = catalogue;
     this.#log = log;
     this.#background = new BackgroundTasks(log);
+    const isRejected = (): number => Number(this.#isFileRejected);
     metrics.addGauge(
-      'gateway_prices_file_refused',
-      '1: PRICES_FILE has been changed and cannot be used, so the prices of before are in force.',
-      () => Number(this.#isFileRejected),
+      'gateway_prices_file_rejected',
+      '1 while PRICES_FILE has changed and is invalid, so that the previous prices stay in force.',
+      isRejected,
     );
-    metrics.addGauge('gateway_prices_in_file', 'Prices of PRICES_FILE that have been read.', () => this.#prices.length);
+    metrics.addGauge('gateway_prices_file_refused', 'Deprecated: gateway_prices_file_rejected.', isRejected);
+    metrics.addGauge('gateway_prices_in_file', 'Prices read from PRICES_FILE.', () => this.#prices.length);
     if (file === null) return;
     try {
       this.#apply(this.#read(file));

@@ -18,6 +18,7 @@ export function createSpanExporter(
     registers: [metrics.registry],
   });
   const exporter = new SpanExporter(settings, version, log, (outcome, count) => spans.inc({ outcome }, count));
-  metrics.addGauge('gateway_trace_spans_waiting', 'Spans that wait for the collector.', () => exporter.waiting);
+  metrics.addGauge('gateway_trace_spans_queued', 'Spans in the queue of the exporter.', () => exporter.waiting);
+  metrics.addGauge('gateway_trace_spans_waiting', 'Deprecated: gateway_trace_spans_queued.', () => exporter.waiting);
   return exporter;
 }

@@ -108,10 +108,16 @@ export class Metrics implements CallMetrics, CountersMetrics {
       [],
     ).cell();
     this.#reservationExceeded = counter(
-      'gateway_hold_exceeded_usd_total',
+      'gateway_reservation_exceeded_usd_total',
       'Cost of calls with hard budgets above their reservations, US dollars',
       [],
     ).cell();
+    new CounterView(
+      'gateway_hold_exceeded_usd_total',
+      'Deprecated: gateway_reservation_exceeded_usd_total',
+      registry,
+      () => this.#reservationExceeded.value,
+    );
     this.#internalErrors = counter(
       'gateway_stage_failures_total',
       'Requests that ended in an internal error',
@@ -146,7 +152,8 @@ export class Metrics implements CallMetrics, CountersMetrics {
     gauge('gateway_inflight', 'Requests in flight', () => sources.inflight());
     gauge('gateway_connections', 'Connections of agents', () => sources.connections());
     gauge('gateway_websockets', 'Open WebSockets', () => sources.webSockets());
-    gauge('gateway_websocket_places', 'WebSocket slots in use', () => sources.webSocketSlotsUsed());
+    gauge('gateway_websocket_slots', 'WebSocket slots in use', () => sources.webSocketSlotsUsed());
+    gauge('gateway_websocket_places', 'Deprecated: gateway_websocket_slots', () => sources.webSocketSlotsUsed());
     gauge('gateway_websocket_bytes', 'Bytes that WebSockets buffer, as counted', () => sources.webSocketBytes());
     gauge('gateway_upstream_origins', 'Pools of upstream connections: one per origin and organization or account', () =>
       sources.upstreamPools(),

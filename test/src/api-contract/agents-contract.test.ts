@@ -237,7 +237,7 @@ test('budgetMode, holdMaxOutputTokens, tpmLimit and onStoreLoss: on create and o
   }
 });
 
-test('onStoreLoss: hard budgets default to refuse and soft budgets to allow; an explicit value stays, null removes it', async () => {
+test('onStoreLoss: hard budgets default to `refuse` and soft budgets to `allow`; an explicit value stays, null removes it', async () => {
   const owner = await signUp(plane());
   const { id } = await createAgent(owner, { budgetMode: 'hard' });
   const path = `/v1/agents/${id}`;

@@ -72,7 +72,7 @@ test('spend of one organization: concurrent writes do not wait for each other an
   expect(await sql`select slot from scope_spend_slots where scope_id = ${orgId}`).toHaveLength(2); // as many as at once
 });
 
-test('the migration resets allow on all agents, because it may not have been chosen, and keeps refuse', async () => {
+test('the migration resets `allow` on all agents, because it may not have been chosen, and keeps `refuse`', async () => {
   const { sql } = plane().database;
   const admin = await plane().createMember('admin');
   const projectId = (await admin.call('POST', '/v1/projects', { name: 'Before' })).body.project.id;

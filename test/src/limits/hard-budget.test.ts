@@ -198,7 +198,7 @@ test('hard budget: a call that states no maximum holds the agent’s', async () 
 test('hard budget: what an unstated maximum did not cover is booked, and counted as above the hold', async () => {
   const exceeded = async () => {
     const { body } = await send(`${metricsUrl}/metrics`);
-    return Number(/^gateway_hold_exceeded_usd_total (\S+)$/m.exec(await body.text())![1]);
+    return Number(/^gateway_reservation_exceeded_usd_total (\S+)$/m.exec(await body.text())![1]);
   };
   const before = await exceeded();
   const token = await newAgent({ budgetCentsMonthly: 2, holdMaxOutputTokens: 100 });

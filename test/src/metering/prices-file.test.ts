@@ -113,7 +113,7 @@ test('a changed file is in force without a restart, on data planes too; a bad on
   await expectEventually(async () => (await costOf(token, agent.id)) === 500, 'the data plane has the new price');
 
   stack.writePrices('{"openai": {"models": {"my-model": {"inputPerMTok": "7"}}}}');
-  await expectEventually(async () => (await metric('gateway_prices_file_refused')) === 1, 'the bad file is seen');
+  await expectEventually(async () => (await metric('gateway_prices_file_rejected')) === 1, 'the bad file is seen');
   expect(stack.controlPlane.output).toMatch(/PRICES_FILE cannot be used: line 1: openai.models.*must be a number/);
   expect(await costOf(token, agent.id)).toBe(500);
 
@@ -125,7 +125,7 @@ test('a changed file is in force without a restart, on data planes too; a bad on
   stack.writePrices(JSON.stringify(price(9)));
   stack.controlPlane.reload();
   await expectEventually(async () => (await shown()).prices.inputPerMTok === 9, 'SIGHUP reads the file');
-  expect(await metric('gateway_prices_file_refused')).toBe(0);
+  expect(await metric('gateway_prices_file_rejected')).toBe(0);
   expect(stack.controlPlane.isRunning).toBe(true);
 });
 

@@ -203,7 +203,7 @@ describe('spans of booked records', () => {
     }
     await waitUntil('the rest is dropped', async () => ((await outcomes()).dropped ?? 0) > (before.dropped ?? 0));
     const { body } = await plane.call('GET', '/metrics');
-    expect(Number(/^gateway_trace_spans_waiting (\d+)$/m.exec(String(body))![1])).toBeLessThanOrEqual(20);
+    expect(Number(/^gateway_trace_spans_queued (\d+)$/m.exec(String(body))![1])).toBeLessThanOrEqual(20);
     // 100 came; at most one batch is under way and two wait.
     expect((await outcomes()).dropped! - (before.dropped ?? 0)).toBeGreaterThanOrEqual(70);
   });
