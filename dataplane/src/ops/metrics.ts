@@ -112,7 +112,7 @@ export class Metrics implements CallMetrics, CountersMetrics {
       'Cost of calls with hard budgets above their reservations, US dollars',
       [],
     ).cell();
-    new CounterView(
+    new ObservedCounterSeries(
       'gateway_hold_exceeded_usd_total',
       'Deprecated: gateway_reservation_exceeded_usd_total',
       registry,
