@@ -131,7 +131,7 @@ test.each([
 test('circuit: OPEN gets 503 with Retry-After and consumes nothing', async () => {
   gateway.circuit = { state: 'OPEN', epoch: 7, openUntilMs: Date.now() + 20_000 };
   const agent = await send(`${line('GET', '/v1/proxy/openai/x')}\r\n`);
-  await agent.waitForText('for a moment."}');
+  await agent.waitForText('Retry later."}');
   expect(agent.text).toMatch(/^HTTP\/1\.1 503 [\s\S]+retry-after: (19|20)\r\n/);
   expect(gateway.admissions).toHaveLength(0);
 });
