@@ -1,8 +1,8 @@
 /**
- * What budgets cost an admission and its settling, paired: one process, one Redis, the same agents without a budget, with
- * a soft one and with a hard one, in short windows that take turns. On a machine that others use, only the medians of the
- * differences between neighbouring windows say something. CPU of this process, µs per call. Also what reading a body
- * strictly costs (as for a policy on models, too), and finding out its hold then. Needs a `redis-server` in the path.
+ * Cost of budgets for an admission and its settlement, paired: one process, one Redis, the same agents without a
+ * budget, with a soft one and with a hard one, in alternating short windows. On a shared machine only the medians of
+ * the differences between neighbouring windows are meaningful. CPU of this process, µs per call. Also measures strict
+ * reading of a body (as for a policy on models) and planning its reservation. Needs a `redis-server` in the path.
  *
  *   node bench/dist/admission-cost.js
  */
@@ -40,7 +40,7 @@ const requestsOf = (kind: Kind): readonly AdmissionRequest[] =>
   }));
 const REQUESTS = { none: requestsOf('none'), soft: requestsOf('soft'), hard: requestsOf('hard') };
 
-/** Admits and settles, `turn` calls in each turn of the loop; µs of CPU per call. */
+/** Admits and settles, `turn` calls in each tick of the event loop; returns µs of CPU per call. */
 async function windowUs(counters: Counters, kind: Kind, turn: number): Promise<number> {
   const requests = REQUESTS[kind];
   const before = process.cpuUsage();
@@ -56,14 +56,14 @@ async function windowUs(counters: Counters, kind: Kind, turn: number): Promise<n
         const asked = requests[next++ % AGENTS]!;
         counters.admit(asked, ({ month, outcome }) => {
           if (outcome !== 'admitted') throw new Error(`unexpected ${outcome}`);
-          const { limits: terms, providerSlug, reservationNanos: holdNanos } = asked;
+          const { limits: terms, providerSlug, reservationNanos } = asked;
           counters.settle({
             limits: terms,
             providerSlug,
             month,
             costNanos: 1_000,
             tokens: 100,
-            reservationNanos: holdNanos,
+            reservationNanos,
           });
           open--;
           if (open === 0) setImmediate(takeTurn);
@@ -84,7 +84,7 @@ function median(values: readonly number[]): number {
 async function compare(counters: Counters, turn: number): Promise<void> {
   const us: Record<Kind, number[]> = { none: [], soft: [], hard: [] };
   for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
-    // Each kind comes first as often as the others.
+    // Each variant comes first equally often.
     for (let i = 0; i < KINDS.length; i++) {
       const kind = KINDS[(i + round + WARM_UP_ROUNDS) % KINDS.length]!;
       const window = await windowUs(counters, kind, turn);
@@ -123,7 +123,7 @@ function holdUs(): void {
     reader.observe(body);
     reader.finish(body);
   };
-  console.log(`a body of ${body.length} bytes: reading it ${loopUs(read)}, its hold ${loopUs(one)}`);
+  console.log(`a body of ${body.length} bytes: reading it ${loopUs(read)}, planning its reservation ${loopUs(one)}`);
 }
 
 /** Median over windows, µs of CPU per call. */

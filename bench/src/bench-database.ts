@@ -1,4 +1,4 @@
-/** A Postgres of the bench's own: embedded binaries, a new cluster in a temporary directory, one empty database. */
+/** The bench's own Postgres: embedded binaries, a new cluster in a temporary directory, one empty database. */
 import { randomBytes } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { atTeardown, temporaryDirectory } from './teardown.js';
 
 interface BenchDatabase {
   readonly url: Secret;
-  /** Of the server itself; its backends are its children. */
+  /** Pid of the server itself; its backends are its children. */
   readonly pid: number;
   stop(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Data planes of two builds beside each other, both behind the same control plane, Redis and provider. */
+/** Data planes of two builds side by side, behind the same control plane, Redis and provider. */
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,13 +9,13 @@ import { PROXY_PATH } from './request.js';
 
 export interface Build {
   readonly plane: PlaneProcess;
-  /** Of the call. */
+  /** URL of the call. */
   readonly url: string;
 }
 
 const OWN_ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Ours and the one of the tree `root`, anew. `otherNodeOptions`: NODE_OPTIONS of the latter. */
+/** Starts data planes of this build and of the tree `root`. `otherNodeOptions`: NODE_OPTIONS of the latter. */
 export async function startBuilds(
   gateway: GatewayStack,
   root: string,
@@ -42,7 +42,7 @@ async function start(
   return { plane, url: `http://127.0.0.1:${port}${PROXY_PATH}` };
 }
 
-/** Time on a processor since the process started, all threads, µs. */
+/** CPU time since the process started, all threads, µs. */
 export function runTimeUs(pid: number): number {
   let nanos = 0;
   for (const task of readdirSync(`/proc/${pid}/task`)) {

@@ -1,4 +1,4 @@
-/** A helper process of the bench: started, awaited until it listens, stopped by pid. */
+/** A helper process of the bench: starts it, waits until it listens, stops it by pid. */
 import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
 import { stopAtTeardown } from './teardown.js';

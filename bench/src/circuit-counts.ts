@@ -1,7 +1,7 @@
 /**
- * `node bench/dist/circuit-counts.js`: what 15 000 usage records a second cost the circuit board of one control plane:
- * CPU of this process and of Postgres for 10 s of traffic of 1 000 organizations over six providers, once healthy and
- * once with 1 % failures. Loopback only.
+ * `node bench/dist/circuit-counts.js`: the cost of 15 000 usage records per second for the breaker board of one control
+ * plane. Measures CPU of this process and of Postgres for 10 s of traffic of 1 000 organizations over six providers,
+ * once healthy and once with 1 % failures. Loopback only.
  */
 import { randomUUID } from 'node:crypto';
 import { createLogger } from '@acg/base/log';

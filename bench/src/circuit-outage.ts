@@ -1,8 +1,9 @@
 /**
- * `node bench/dist/circuit-outage.js`: organizations at one provider, simulated over the state machine in steps of 100 ms.
- * An outage of five minutes: how many calls reach the provider, and when organizations are served again. And strangers
- * whose calls fail while the provider is well: how many good calls of the others are refused. Each with a breaker per
- * organization, and with the shared, voting one of the release before (its rule stands here, for the comparison only).
+ * `node bench/dist/circuit-outage.js`: simulates organizations at one provider over the breaker's state machine in
+ * steps of 100 ms. First an outage of five minutes: how many calls reach the provider, and when organizations are
+ * served again. Then hostile organizations whose calls fail while the provider is healthy: how many good calls of the
+ * others are rejected. Compares a breaker per organization with the shared, voting breaker of the previous release (its
+ * rule is part of this file, for the comparison only).
  */
 import {
   availableProbes,
@@ -22,26 +23,26 @@ const RULES: CircuitRules = { requestsMin: 20, errorRate: 0.5, cooldownMs: 30_00
 const WINDOW_MS = 30_000;
 const STEP_MS = 100;
 const OTHERS_MIN = 2;
-/** Strangers, each with one organization. */
+/** Hostile organizations. */
 const HOSTILE = 2;
 const HOSTILE_CALLS_PER_S = 8;
 
 interface Scenario {
   readonly organizations: number;
-  /** Of all honest organizations together; theirs are distributed as 1, 1/2, 1/3, … */
+  /** Of all honest organizations together, distributed as 1, 1/2, 1/3, … */
   readonly callsPerS: number;
   readonly hostile: number;
-  /** The provider fails from … to, ms; null: it is well all the time. */
+  /** The provider fails from … to, ms; null: it is healthy all the time. */
   readonly outage: readonly [number, number] | null;
   readonly endMs: number;
 }
 
-/** Who lets calls of an organization pass. */
+/** Decides which calls of an organization pass. */
 interface Gate {
   /** Whether a call may go to the provider now. */
   admits(org: number): boolean;
   ended(org: number, good: boolean, nowMs: number): void;
-  /** At the end of each step. */
+  /** Called at the end of each step. */
   advance(nowMs: number): void;
   closed(org: number): boolean;
 }
@@ -87,7 +88,7 @@ class Breaker {
     this.circuit = next;
   }
 
-  /** True where the outcome was a probe's. */
+  /** True when the outcome was that of a probe. */
   probed(good: boolean, nowMs: number): boolean {
     if (this.circuit.state !== 'HALF_OPEN') return false;
     this.leased--;
@@ -100,7 +101,7 @@ class Breaker {
 class OwnGates implements Gate {
   readonly #breakers: readonly Breaker[];
   readonly #failed = new Set<number>();
-  /** Open ones of organizations that had a success. */
+  /** Number of open breakers of organizations that had a success. */
   #othersOpen = 0;
   readonly #succeeded: boolean[] = [];
 
@@ -141,7 +142,7 @@ class OwnGates implements Gate {
   }
 }
 
-/** One breaker for all, which organizations vote about: the release before. */
+/** One breaker for all, on which organizations vote: the previous release. */
 class SharedGate implements Gate {
   readonly #breaker = new Breaker();
   readonly #windows: readonly Window[];
@@ -223,10 +224,10 @@ function simulate({ organizations, callsPerS, hostile, outage, endMs }: Scenario
     }
     return low;
   };
-  let [reached, tried, reachedLater, refusedGood, good] = [0, 0, 0, 0, 0];
+  let [reached, tried, reachedLater, rejectedGood, good] = [0, 0, 0, 0, 0];
   let peak = 0;
-  /** After the outage: calls and refusals by second. */
-  const after: { calls: number; refused: number }[] = [];
+  /** After the outage: calls and rejections by second. */
+  const after: { calls: number; rejected: number }[] = [];
   const secondly = new Map<number, number>();
   for (let nowMs = STEP_MS; nowMs <= endMs; nowMs += STEP_MS) {
     const isOut = outage !== null && nowMs >= outage[0] && nowMs < outage[1];
@@ -235,7 +236,7 @@ function simulate({ organizations, callsPerS, hostile, outage, endMs }: Scenario
     const passed: (readonly [org: number, good: boolean])[] = [];
     const call = (org: number, works: boolean): void => {
       if (!gate.admits(org)) {
-        if (works) refusedGood++;
+        if (works) rejectedGood++;
         return;
       }
       passed.push([org, works]);
@@ -248,10 +249,10 @@ function simulate({ organizations, callsPerS, hostile, outage, endMs }: Scenario
       call(org, !isOut);
       if (isAfter) {
         const at = Math.floor((nowMs - outage[1]) / 1_000);
-        const second = after[at] ?? { calls: 0, refused: 0 };
+        const second = after[at] ?? { calls: 0, rejected: 0 };
         after[at] = second;
         second.calls++;
-        if (passed.length === before) second.refused++;
+        if (passed.length === before) second.rejected++;
       }
       if (passed.length === before || !isOut) continue;
       reached++;
@@ -269,10 +270,10 @@ function simulate({ organizations, callsPerS, hostile, outage, endMs }: Scenario
   }
   for (const count of secondly.values()) peak = Math.max(peak, count);
   const until = (share: number): string =>
-    `${after.findLastIndex(({ calls, refused }) => refused > calls * share) + 1} s`;
+    `${after.findLastIndex(({ calls, rejected }) => rejected > calls * share) + 1} s`;
   return {
     ...(outage === null
-      ? { goodCalls: good, goodCallsRefused: refusedGood }
+      ? { goodCalls: good, goodCallsRefused: rejectedGood }
       : {
           callsInOutage: tried,
           reachedProvider: reached,
@@ -286,7 +287,7 @@ function simulate({ organizations, callsPerS, hostile, outage, endMs }: Scenario
   };
 }
 
-/** Knuth's, for small means; a normal one above. */
+/** Knuth's method for small means, a normal distribution above. */
 function poisson(mean: number): number {
   if (mean > 50)
     return Math.max(

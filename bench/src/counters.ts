@@ -1,6 +1,6 @@
 /**
- * Cost of admission: CPU of this process and of Redis per admitted request, by how many requests share a turn of the
- * event loop, and what a request waits when the store is away. Needs a `redis-server` in the path.
+ * Cost of admission: CPU of this process and of Redis per admitted request, by the number of requests per event-loop
+ * tick, and how long a request waits during a store outage. Needs a `redis-server` in the path.
  *
  *   node bench/dist/counters.js
  */
@@ -20,17 +20,17 @@ const AGENTS = 1_000;
 const log = createLogger('bench', 'silent');
 const metrics = { countUnchecked() {}, setEnforcing() {}, observeStoreLatency() {} };
 
-const request = (agent: number, budgetNanos: number | null, holdNanos = 0): AdmissionRequest => ({
+const request = (agent: number, budgetNanos: number | null, reservationNanos = 0): AdmissionRequest => ({
   limits: createTestLimits({
     agentId: `00000000-0000-7000-8000-${String(agent).padStart(12, '0')}`,
     rpmLimit: 1_000_000,
     rpdLimit: 1_000_000_000,
     budgetNanos,
-    hardBudget: holdNanos > 0,
+    hardBudget: reservationNanos > 0,
     spendFloorMonth: formatMonth(monthOfMs(Date.now())),
   }),
   providerSlug: 'openai',
-  reservationNanos: holdNanos,
+  reservationNanos,
 });
 
 interface Scenario {
@@ -39,21 +39,20 @@ interface Scenario {
   readonly agents: number;
   readonly budgetNanos: number | null;
   readonly spend: boolean;
-  /** Nano-dollars that each call reserves; 0 = a soft budget. */
-  readonly holdNanos: number;
+  /** Nano-dollars that each call reserves; 0: a soft budget. */
+  readonly reservationNanos: number;
 }
 
 const settle = (
   counters: Counters,
-  { limits: terms, providerSlug, reservationNanos: holdNanos }: AdmissionRequest,
+  { limits: terms, providerSlug, reservationNanos }: AdmissionRequest,
   month: number,
-): void =>
-  counters.settle({ limits: terms, providerSlug, month, costNanos: 1_000, tokens: 100, reservationNanos: holdNanos });
+): void => counters.settle({ limits: terms, providerSlug, month, costNanos: 1_000, tokens: 100, reservationNanos });
 
-/** Runs `count` admissions, `turn` of them in each turn of the loop. */
+/** Runs `count` admissions, `turn` of them in each tick of the event loop. */
 async function run(counters: Counters, scenario: Scenario, count: number): Promise<void> {
-  const { turn, agents, budgetNanos, spend, holdNanos } = scenario;
-  const requests = Array.from({ length: agents }, (_, agent) => request(agent, budgetNanos, holdNanos));
+  const { turn, agents, budgetNanos, spend, reservationNanos } = scenario;
+  const requests = Array.from({ length: agents }, (_, agent) => request(agent, budgetNanos, reservationNanos));
   let next = 0;
   await new Promise<void>((resolve) => {
     const takeTurn = (): void => {
@@ -77,14 +76,21 @@ async function run(counters: Counters, scenario: Scenario, count: number): Promi
 }
 
 const SCENARIOS: readonly Scenario[] = [1, 8, 64].flatMap((turn) => [
-  { name: `turn ${turn}, ${AGENTS} agents`, turn, agents: AGENTS, budgetNanos: null, spend: false, holdNanos: 0 },
+  {
+    name: `turn ${turn}, ${AGENTS} agents`,
+    turn,
+    agents: AGENTS,
+    budgetNanos: null,
+    spend: false,
+    reservationNanos: 0,
+  },
   {
     name: `turn ${turn}, ${AGENTS} agents, budget and spend`,
     turn,
     agents: AGENTS,
     budgetNanos: 1e15,
     spend: true,
-    holdNanos: 0,
+    reservationNanos: 0,
   },
   {
     name: `turn ${turn}, ${AGENTS} agents, hard budget`,
@@ -92,9 +98,16 @@ const SCENARIOS: readonly Scenario[] = [1, 8, 64].flatMap((turn) => [
     agents: AGENTS,
     budgetNanos: 1e15,
     spend: true,
-    holdNanos: 1_000,
+    reservationNanos: 1_000,
   },
-  { name: `turn ${turn}, 1 agent, budget and spend`, turn, agents: 1, budgetNanos: 1e15, spend: true, holdNanos: 0 },
+  {
+    name: `turn ${turn}, 1 agent, budget and spend`,
+    turn,
+    agents: 1,
+    budgetNanos: 1e15,
+    spend: true,
+    reservationNanos: 0,
+  },
 ]);
 
 async function redisCpuUs(admin: RedisServer['admin']): Promise<number> {
@@ -123,7 +136,7 @@ interface Outage {
   end(): Promise<void> | void;
 }
 
-/** What requests wait while the store is away, and how long after its return limits are enforced. */
+/** Measures how long requests wait during a store outage, and how soon after its end limits are enforced. */
 async function failOpen(counters: Counters, outage: Outage): Promise<void> {
   const asked = request(1, null);
   const waitsUs: number[] = [];

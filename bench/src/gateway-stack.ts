@@ -1,4 +1,6 @@
-/** The gateway with everything on: embedded Postgres, Redis, control plane, one data-plane process, one ready agent. */
+/**
+ * The gateway with all features on: embedded Postgres, Redis, control plane, one data-plane process, one ready agent.
+ */
 import type { Secret } from '@acg/base/secret';
 import { freePort } from '@acg/test/fixtures/free-port';
 import type { PlaneProcess } from '@acg/test/fixtures/plane-process';
@@ -19,9 +21,9 @@ export interface GatewayStack {
   readonly postgresPid: number;
   readonly databaseUrl: Secret;
   readonly tenant: Tenant;
-  /** Gateway token of an agent whose limits are above the load, with a budget. */
+  /** Gateway token of an agent with a budget and limits above the load. */
   readonly token: string;
-  /** The like of another agent: a million calls a minute, the highest limit there is, are soon used up. */
+  /** Gateway token of another such agent: the load soon uses up a million calls per minute, the highest limit. */
   readonly otherToken: string;
   readonly agentId: string;
   stop(): Promise<void>;
@@ -52,7 +54,7 @@ export async function startGateway(
   });
   const stop = atTeardown(() => stack.stop());
   const { plane, url, metricsUrl } = await stack.addDataPlane();
-  // Interrupted, it must not wait for its calls to end: nothing of this run is kept.
+  // After an interruption the process is killed and does not wait for its calls: no result of the run is kept.
   const killDataPlane = atTeardown(async () => void (await plane.kill()));
   const tenant = await stack.signUpTenant();
   const agent = await readyAgent(tenant);
@@ -85,8 +87,10 @@ async function readyAgent(tenant: Tenant): Promise<{ id: string; token: string }
   return { id, token: await tenant.createToken(id) };
 }
 
-/** Waits until all usage is in the ledger, so that its cost is counted where it belongs. False after `timeoutMs`. */
-export async function usageBooked(gateway: GatewayStack, timeoutMs: number): Promise<boolean> {
+/**
+ * Waits until all usage is in the ledger, so that its cost counts in the run that caused it. False after `timeoutMs`.
+ */
+export async function waitForRecordedUsage(gateway: GatewayStack, timeoutMs: number): Promise<boolean> {
   const endMs = performance.now() + timeoutMs;
   while ((await readMetrics(gateway.metricsUrl)).get('gateway_spool_bytes')! > 0) {
     if (performance.now() > endMs) return false;

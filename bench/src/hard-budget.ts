@@ -1,8 +1,8 @@
 /**
- * A hard budget under everything at once: three data planes on one Redis, 200 concurrent callers, 1 000 calls that their
- * agents give up, and one data plane killed while it has calls under way. Half of the calls are streams that state no
- * maximum and say up to four times what their holds cover. Shows what was spent, how long holds of the dead outlive them,
- * and whether a call was refused that would have fitted. Needs a `redis-server` in the path.
+ * A hard budget under load: three data planes on one Redis, 200 concurrent callers, 1 000 calls aborted by their
+ * clients, and one data plane killed with calls in flight. Half of the calls are streams without a maximum and send up
+ * to four times what their reservations cover. Reports the spend, how long reservations of the dead data plane outlive
+ * it, and whether a call was rejected that would have fitted. Needs a `redis-server` in the path.
  *
  *   node bench/dist/hard-budget.js
  */
@@ -26,7 +26,7 @@ const TOKEN_IN_NANOS = 2_500;
 const STREAM_TOKENS_HELD = 250;
 const callOf = (body: object, tokensOut: number) => {
   const text = JSON.stringify({ model: 'gpt-4o', messages: [], ...body });
-  return { text, holdNanos: Buffer.byteLength(text) * TOKEN_IN_NANOS + tokensOut * TOKEN_OUT_NANOS };
+  return { text, reservationNanos: Buffer.byteLength(text) * TOKEN_IN_NANOS + tokensOut * TOKEN_OUT_NANOS };
 };
 const WHOLE = callOf({ max_completion_tokens: TOKENS_OUT_MAX }, TOKENS_OUT_MAX);
 const STREAM = callOf({ stream: true }, STREAM_TOKENS_HELD);
@@ -35,7 +35,7 @@ let served = 0;
 const CHUNK = { id: 'x', object: 'chat.completion.chunk', model: 'gpt-4o' };
 const piece = `data: ${JSON.stringify({ ...CHUNK, choices: [{ index: 0, delta: { content: 'word' } }] })}\n\n`;
 
-/** Pieces in bursts, then the usage. */
+/** Sends chunks in bursts, then the usage. */
 function speak(response: ServerResponse, tokens: number): void {
   response.setHeader('content-type', 'text/event-stream');
   const usage = { prompt_tokens: 0, completion_tokens: tokens, total_tokens: tokens };
@@ -101,7 +101,7 @@ const count = (what: string): void => void counts.set(what, (counts.get(what) ??
 let aborts = 0;
 let alive = planes;
 let over = false;
-let refusedThoughFitting = 0;
+let rejectedAlthoughFitting = 0;
 
 async function oneCall(caller: number): Promise<void> {
   const { url } = alive[caller % alive.length]!;
@@ -126,13 +126,13 @@ async function oneCall(caller: number): Promise<void> {
     }
     const answer = JSON.parse(text) as { reason?: string; spentCents?: number; heldCents?: number };
     count(`429 ${answer.reason}`);
-    // The figures are rounded to cents: half a cent each way.
-    const taken = (answer.spentCents! + answer.heldCents! + 1) * CENT_NANOS + one.holdNanos;
-    if (taken <= BUDGET_CENTS * CENT_NANOS) refusedThoughFitting++;
+    // The values are rounded to cents: half a cent each way.
+    const taken = (answer.spentCents! + answer.heldCents! + 1) * CENT_NANOS + one.reservationNanos;
+    if (taken <= BUDGET_CENTS * CENT_NANOS) rejectedAlthoughFitting++;
     if (answer.reason === 'spent') over = true;
     await new Promise((resolve) => setTimeout(resolve, 20));
   } catch (error) {
-    count((error as Error).name === 'AbortError' ? 'given up' : 'connection lost');
+    count((error as Error).name === 'AbortError' ? 'aborted' : 'connection lost');
   }
 }
 
@@ -145,8 +145,8 @@ const startMs = performance.now();
 let killedMs = 0;
 let deadFreeS = -1;
 let deadFields = 0;
-/** Deadline of each data plane's holds, Unix ms. */
-async function holdDeadlinesMs(): Promise<ReadonlyMap<string, number>> {
+/** Deadline of each data plane's reservations, Unix ms. */
+async function reservationDeadlinesMs(): Promise<ReadonlyMap<string, number>> {
   const month = new Date().toISOString().slice(0, 7);
   const holds = (await redis.admin.hgetBuffer(monthSpendKey(id, month), 'h')) ?? Buffer.alloc(0);
   const deadlines = new Map<string, number>();
@@ -157,19 +157,19 @@ async function holdDeadlinesMs(): Promise<ReadonlyMap<string, number>> {
   }
   return deadlines;
 }
-/** Data planes whose holds count now. */
-const liveHolds = async (): Promise<number> =>
-  [...(await holdDeadlinesMs()).values()].filter((deadlineMs) => deadlineMs > Date.now()).length;
+/** Data planes with reservations that count now. */
+const countLiveReservations = async (): Promise<number> =>
+  [...(await reservationDeadlinesMs()).values()].filter((deadlineMs) => deadlineMs > Date.now()).length;
 const kill = setTimeout(async () => {
   const victim = alive[0]!;
   alive = alive.slice(1);
   await victim.plane.kill();
   killedMs = performance.now();
   const killedAtMs = Date.now();
-  // What nobody renews is the dead one's.
-  const before = await holdDeadlinesMs();
+  // Reservations that are not renewed belong to the dead data plane.
+  const before = await reservationDeadlinesMs();
   await new Promise((resolve) => setTimeout(resolve, 7_000));
-  const after = await holdDeadlinesMs();
+  const after = await reservationDeadlinesMs();
   const dead = [...before].filter(([writer, deadlineMs]) => after.get(writer) === deadlineMs);
   deadFreeS = Math.max(0, ...dead.map(([, deadlineMs]) => (deadlineMs - killedAtMs) / 1000));
   deadFields = dead.length;
@@ -185,20 +185,20 @@ await Promise.all(
 clearTimeout(kill);
 const loadS = (performance.now() - startMs) / 1000;
 const endMs = performance.now();
-while ((await liveHolds()) > 0 || deadFreeS < 0) await new Promise((resolve) => setTimeout(resolve, 50));
+while ((await countLiveReservations()) > 0 || deadFreeS < 0) await new Promise((resolve) => setTimeout(resolve, 50));
 const allFreeS = (performance.now() - Math.max(endMs, killedMs)) / 1000;
 const spent = await spentNanos();
 console.log(
   `calls: ${[...counts].map(([what, many]) => `${what}: ${many}`).join(', ')}; ${served} answered by the provider`,
 );
 console.log(
-  `load ${loadS.toFixed(1)} s; given up ${aborts}; refused though it would have fitted: ${refusedThoughFitting}`,
+  `load ${loadS.toFixed(1)} s; aborted ${aborts}; rejected although it would have fitted: ${rejectedAlthoughFitting}`,
 );
 console.log(
   `spent ${(spent / CENT_NANOS).toFixed(4)} of ${BUDGET_CENTS} cents; within: ${spent <= BUDGET_CENTS * CENT_NANOS}`,
 );
 console.log(
-  `the dead data plane’s holds (writers: ${deadFields}) were free ${deadFreeS.toFixed(1)} s after its kill; no hold ${allFreeS.toFixed(1)} s after the load`,
+  `the dead data plane’s reservations (writers: ${deadFields}) were free ${deadFreeS.toFixed(1)} s after its kill; no reservation ${allFreeS.toFixed(1)} s after the load`,
 );
 
 await stack.stop();

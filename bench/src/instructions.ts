@@ -1,11 +1,11 @@
 /**
- * What a call executes on the data plane's thread in user space, counted by a simulated processor (callgrind of
- * valgrind): instructions, and cache lines that its first and second level miss. Unlike times these figures hardly change
- * with what else the machine does. One call at a time, as at low rates; usage is spooled and not shipped meanwhile.
+ * Instructions that a call executes on the data plane's thread in user space, and its cache misses of first and second
+ * level, counted by a simulated processor (callgrind of valgrind). Unlike times these counts hardly change with other
+ * load on the machine. One call at a time, as at low rates; usage is spooled and not sent meanwhile.
  *
  *   node bench/dist/instructions.js [ROOT …]
  *
- * ROOT: built trees to count beside this one. `apt-get install valgrind`; a minute each.
+ * ROOT: built trees to compare with this one. `apt-get install valgrind`; takes a minute each.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -20,10 +20,10 @@ import { median } from './statistics.js';
 import { stopAtTeardown, tearDown, tearDownOnSignals, temporaryDirectory } from './teardown.js';
 
 const OWN_ROOT = fileURLToPath(new URL('../..', import.meta.url));
-/** Enough for V8 to optimize what a call runs. */
+/** Enough calls for V8 to optimize the code of a call. */
 const WARM_CALLS = 20_000;
 const SETTLING_CALLS = 200;
-/** The figures are those of the window in the middle: V8 compiles and collects when it likes. */
+/** The results are those of the median window: V8 compiles and collects at any time. */
 const WINDOWS = 7;
 const WINDOW_CALLS = 200;
 /** First level 32 KiB each for code and data, second level 1 MiB, as of current server processors. */
@@ -37,7 +37,7 @@ async function count(gateway: GatewayStack, root: string): Promise<Readonly<Reco
   const options = ['--tool=callgrind', '--cache-sim=yes', ...CACHES, '--instr-atstart=no', '--separate-threads=yes'];
   const program = [process.execPath, join(root, 'dataplane/dist/main.js')];
   const child = spawn('valgrind', [...options, `--callgrind-out-file=${output}`, ...program], {
-    // An answer of the store is late by its usual measure.
+    // Under the simulator every response of the store would exceed the default timeout.
     env: { ...gateway.dataPlane.env, PATH: process.env.PATH, GATEWAY_DATA_DIR: directory, COUNTERS_TIMEOUT_MS: '5000' },
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
@@ -61,7 +61,7 @@ async function count(gateway: GatewayStack, root: string): Promise<Readonly<Reco
   const control = (...what: string[]) =>
     execFileSync('callgrind_control', [...what, String(child.pid)], { stdio: 'ignore' });
 
-  await calls(1); // its context is known from now on
+  await calls(1); // caches the context
   gateway.stack.controlPlane.pause();
   try {
     await calls(WARM_CALLS);
@@ -70,7 +70,7 @@ async function count(gateway: GatewayStack, root: string): Promise<Readonly<Reco
     control('-z');
     for (let window = 0; window < WINDOWS; window++) {
       await calls(WINDOW_CALLS);
-      control('-d'); // and begins anew
+      control('-d'); // and starts a new count
     }
   } finally {
     gateway.stack.controlPlane.resume();

@@ -1,6 +1,7 @@
 /**
- * `npm run bench [scenario …]`: every figure beside a reference measured in the same run, bounded to ten minutes,
- * loopback only. Scenarios: cpu latency bodies streams soak tenants cold cli (default: all). Ctrl-C stops all that was started.
+ * `npm run bench [scenario …]`: measures every result beside a reference of the same run, in at most ten minutes,
+ * loopback only. Scenarios: cpu latency bodies streams soak tenants cold cli (default: all). Ctrl-C stops all started
+ * processes.
  */
 import { loadavg } from 'node:os';
 import { startGateway } from './gateway-stack.js';
@@ -20,7 +21,7 @@ import { tearDown, tearDownOnSignals, wasInterrupted } from './teardown.js';
 
 const EXIT = { usage: 64, requirement: 69 } as const;
 const RUN_SECONDS_MAX = 600;
-/** Cold start last: it fills the context cache, and the soak's memory would be seen through that. */
+/** Cold start last: it fills the context cache, which would distort the memory of the soak. */
 const SCENARIOS: readonly Scenario[] = [
   cpuPerRequest,
   addedLatency,
@@ -66,7 +67,7 @@ async function runScenario(scenario: Scenario, bench: Bench): Promise<void> {
   sections.push({ title, charts, notes: lines });
 }
 
-/** After each scenario: what was measured is there even when a later one fails. */
+/** After each scenario, so that results are kept when a later one fails. */
 const write = () => writeReport('bench', { missing: requirements.advice, ...figures }, sections);
 
 async function run(): Promise<void> {

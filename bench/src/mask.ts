@@ -1,6 +1,6 @@
 /**
- * Cost of masking, ns per byte: ordinary text and the worst known pairs of credential and echoed text, in headers, bodies and
- * WebSocket messages. `indexOf` is the search that the mask replaced. Run: `node bench/dist/mask.js`.
+ * Cost of masking, ns per byte: ordinary text and the worst known pairs of credential and echoed text, in headers,
+ * bodies and WebSocket messages. `indexOf` is the search that the masker replaced. Run: `node bench/dist/mask.js`.
  */
 import { cpus } from 'node:os';
 import {
@@ -13,7 +13,7 @@ import {
 const ROUNDS = 60;
 const RATIO_MAX = 3;
 
-/** Text of `bytes` bytes made of `parts` in a fixed pseudo-random order. */
+/** Text of `bytes` bytes, composed of `parts` in a fixed pseudo-random order. */
 function mixture(bytes: number, parts: readonly string[]): Buffer {
   let state = 5;
   let text = '';
@@ -41,7 +41,7 @@ const EVENTS = ['the', ' model', ' answers', ' with', ' text', ' in', ' small', 
 interface Pair {
   readonly name: string;
   readonly form: string;
-  /** The echo is made of these. */
+  /** The echoed text consists of these. */
   readonly parts: readonly string[];
 }
 
@@ -74,17 +74,18 @@ const HOSTILE: readonly Pair[] = [
 interface Way {
   readonly name: string;
   readonly bytes: number;
-  /** Returns what is measured. */
+  /** Returns the work to measure. */
   prepare(pair: Pair, bytes: number): () => void;
 }
 
 const body = (pieceBytes: number): Way => ({
-  name: `body in pieces of ${pieceBytes}`,
+  name: `body in chunks of ${pieceBytes}`,
   bytes: 1 << 18,
   prepare({ form, parts }, bytes) {
     const text = mixture(bytes, parts);
     const forms = compileMaskPatterns([form]);
-    // The mask edits the buffer in place, so each round copies the text. All pairs include the cost of that copy.
+    // The mask edits the buffer in place, so each round copies the text. All measurements include the cost of that
+    // copy.
     const piece = Buffer.alloc(pieceBytes);
     return () => {
       const mask = new BodyMasker(forms);
@@ -122,7 +123,10 @@ const WAYS: readonly Way[] = [
   },
 ];
 
-/** Of each work the least of all rounds, ns. All take turns, so that none is measured while the compiler still learns. */
+/**
+ * Minimum of all rounds for each work, ns. The works alternate, so that none is measured while the compiler still
+ * optimizes.
+ */
 function leastNs(works: readonly (() => void)[], rounds: number): number[] {
   const least = works.map(() => Number.POSITIVE_INFINITY);
   for (let round = 0; round < rounds; round++) {
@@ -140,7 +144,7 @@ console.log(
 );
 let passed = true;
 const pairs = [...ORDINARY, ...HOSTILE];
-// Some code is compiled again whenever another kind of text comes by.
+// V8 recompiles some code when another kind of text arrives.
 for (const way of WAYS)
   leastNs(
     pairs.map((pair) => way.prepare(pair, way.bytes)),

@@ -1,5 +1,5 @@
 /**
- * What reading usage costs: µs per call and per chunk, and the behaviour under hostile answers (CPU linear in bytes,
+ * The cost of reading usage: µs per call and per chunk, and the behaviour for hostile responses (CPU linear in bytes,
  * memory flat). Run: `node bench/dist/metering.js`.
  */
 import { cpus } from 'node:os';

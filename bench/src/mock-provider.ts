@@ -1,9 +1,9 @@
 /**
- * A fast stand-in provider in its own process: OpenAI-shaped answers with as little work as possible, so that the
- * gateway and not the provider is measured. `node mock-provider.js PORT [KEY_FILE CERTIFICATE_FILE]`.
- *   POST …/chat/completions   400 B JSON with usage; `?close` ends the connection after it
- *   POST …/responses          an endless stream, one event a second with its send time
- *   GET  …/download?bytes=N   N bytes        POST …/upload  swallows the body, answers its size
+ * A fast stand-in provider in its own process: OpenAI-shaped responses with as little work as possible, so that the
+ * bench measures the gateway and not the provider. `node mock-provider.js PORT [KEY_FILE CERTIFICATE_FILE]`.
+ *   POST …/chat/completions   400 B JSON with usage; `?close` closes the connection after it
+ *   POST …/responses          an endless stream, one event per second with its send time
+ *   GET  …/download?bytes=N   N bytes        POST …/upload  discards the body, responds with its size
  */
 import uws, { type HttpResponse } from 'uWebSockets.js';
 
@@ -23,7 +23,7 @@ const answer = JSON.stringify({
   service_tier: 'default',
 });
 const body = answer + ' '.repeat(Math.max(0, 400 - answer.length));
-/** Each stream gets an event a second; they take turns, as streams of many callers do. */
+/** Each stream gets one event per second; the streams are spread over the second, as those of many callers. */
 const EVENT_MS = 1_000;
 const TURNS = 50;
 const turns = Array.from({ length: TURNS }, () => new Set<HttpResponse>());

@@ -1,9 +1,9 @@
 /**
- * CPU of a call in two builds of the data plane, one and the other in windows of a second under the same load: what else
- * the machine does hits both. Each round starts both anew, since one process's code can come out faster than another's.
- * The figure is the median over the differences of neighbouring windows.
+ * CPU of a call in two builds of the data plane, in alternating windows of a second under the same load: other load on
+ * the machine affects both. Each round restarts both, because two processes of the same code can differ in speed. The
+ * result is the median of the differences of neighbouring windows.
  *
- *   node bench/dist/paired-cpu.js ROOT [ROUNDS]     ROOT: a built tree to compare this one with
+ *   node bench/dist/paired-cpu.js ROOT [ROUNDS]     ROOT: a built tree to compare with this one
  */
 import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
@@ -20,7 +20,7 @@ const WINDOW_SECONDS = 1;
 const WARM_SECONDS = 4;
 const CONNECTIONS = 64;
 
-/** µs a call. */
+/** µs per call. */
 async function window({ plane, url }: Build, token: string, seconds: number): Promise<number> {
   const before = runTimeUs(plane.pid);
   const headers = { authorization: `Bearer ${token}` };
@@ -35,7 +35,7 @@ async function run(root: string, rounds: number): Promise<void> {
   const loadBefore = loadavg()[0]!;
   for (let round = 0; round < rounds; round++) {
     const [one, other] = await startBuilds(gateway, root, round);
-    // The highest limit there is, a million calls a minute, is an agent's: two share the load.
+    // One agent's highest limit is a million calls per minute: two agents share the load.
     const tokens = [gateway.token, gateway.otherToken];
     for (const build of [one, other]) await window(build, tokens[0]!, WARM_SECONDS);
     for (let pair = 0; pair < PAIRS; pair++) {

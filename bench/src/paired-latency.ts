@@ -1,10 +1,10 @@
 /**
- * Added latency of two builds of the data plane, and of nginx with Lua and Redis: all take turns in blocks of a second at
- * a fixed rate, so that what else the machine does hits all of them. A figure is the median over turns.
+ * Added latency of two builds of the data plane, and of nginx with Lua and Redis, in alternating blocks of a second at
+ * a fixed rate: other load on the machine affects all of them. A result is the median over blocks.
  *
  *   node bench/dist/paired-latency.js ROOT [ROUNDS [RATE …]] [--other-node-options=…]
  *
- * ROOT: a built tree to compare this one with, or this one itself where only the options of Node differ.
+ * ROOT: a built tree to compare with this one, or this tree itself to compare Node options only.
  */
 import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
@@ -26,7 +26,7 @@ const WARM_CONNECTIONS = 16;
 interface Target {
   readonly name: string;
   readonly url: string;
-  /** 0: its CPU is not counted. */
+  /** 0: the CPU is not measured. */
   readonly pid: number;
 }
 

@@ -16,7 +16,7 @@ export function residentBytes(pid: number): number {
   return Number(readFileSync(`/proc/${pid}/statm`, 'utf8').split(' ')[1]) * PAGE_BYTES;
 }
 
-/** The process and all that descend from it. */
+/** The process and all of its descendants. */
 function processTree(root: number): number[] {
   const children = new Map<number, number[]>();
   for (const name of readdirSync('/proc')) {
@@ -27,7 +27,7 @@ function processTree(root: number): number[] {
       const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
       children.set(parent, [...(children.get(parent) ?? []), pid]);
     } catch {
-      // ended while we looked
+      // the process exited meanwhile
     }
   }
   const tree = [root];
@@ -35,7 +35,7 @@ function processTree(root: number): number[] {
   return tree;
 }
 
-/** Sum over the tree; a process that ended meanwhile counts as nothing. */
+/** Sum over the tree; a process that exited meanwhile counts as 0. */
 export function treeCpuUs(root: number): number {
   return processTree(root).reduce((sum, pid) => sum + attempt(() => cpuTimeUs(pid)), 0);
 }

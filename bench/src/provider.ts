@@ -1,4 +1,4 @@
-/** The stand-in provider in its own process. It speaks TLS, as all real ones do: what that costs is part of every figure. */
+/** The stand-in provider in its own process. It uses TLS, as real providers do: every result includes that cost. */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ import { temporaryDirectory } from './teardown.js';
 export interface Provider {
   readonly origin: string;
   readonly port: number;
-  /** Environment of a Node process that is to trust its certificate. */
+  /** Environment of a Node process that must trust its certificate. */
   readonly trust: Readonly<Record<string, string>>;
 }
 

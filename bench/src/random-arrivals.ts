@@ -1,6 +1,6 @@
 /**
- * The RPM rule seen from the provider: random arrivals at two data planes of two workers for 75 s (or the seconds
- * given), then the fullest 60 s of any position among the calls that reached the provider.
+ * The RPM limit at the provider: random arrivals at two data planes with two workers for 75 s (or the given seconds),
+ * then the fullest 60 s window at any position among the calls that reached the provider.
  *
  *   node bench/dist/random-arrivals.js [seconds]
  */
@@ -13,7 +13,7 @@ import { tearDown, tearDownOnSignals } from './teardown.js';
 
 const LIMIT = 50;
 const WINDOW_MS = 60_000;
-/** Mean gap between bursts; far more is asked than may pass. */
+/** Mean gap between bursts; far more requests than the limit allows. */
 const GAP_MS = 40;
 const BURST_MAX = 4;
 

@@ -1,4 +1,4 @@
-/** Writes the figures of a run: JSON, and a small HTML page with bars (SVG), under bench/results/. */
+/** Writes the results of a run under bench/results/: JSON, and a small HTML page with bar charts (SVG). */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';

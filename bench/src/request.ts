@@ -1,10 +1,10 @@
-/** The call that the scenarios send: POST of 150 B, answered by 400 B of JSON. */
+/** The call of the scenarios: a POST of 150 B, with a response of 400 B JSON. */
 export const REQUEST_BODY = JSON.stringify({
   model: 'gpt-5-mini',
   messages: [{ role: 'user', content: 'Say hello to the person who reads this benchmark, please, politely.' }],
 }).padEnd(150, ' ');
 
-/** At the provider, and at a proxy that changes nothing. */
+/** Path at the provider, and at a transparent proxy. */
 export const PROVIDER_PATH = '/v1/chat/completions';
-/** At the gateway. */
+/** Path at the gateway. */
 export const PROXY_PATH = `/v1/proxy/openai${PROVIDER_PATH}`;

@@ -1,12 +1,12 @@
-/** Programs that come from Debian packages, not from npm; what is missing costs the figures that need it, no more. */
+/** Programs from Debian packages. When one is missing, only the results that need it are skipped. */
 import { spawnSync } from 'node:child_process';
 import { luaAvailable, nginxAvailable } from './references/nginx.js';
 
 interface Requirements {
-  /** Without it the bench cannot run: the counters would be others. */
+  /** Without Redis the bench cannot run: the data plane would use other counters. */
   readonly redis: boolean;
   readonly wrk: boolean;
-  /** One line for each thing that is missing, with the command that installs it. */
+  /** One line for each missing program, with the command that installs it. */
   readonly advice: readonly string[];
 }
 
@@ -17,11 +17,11 @@ export function checkRequirements(): Requirements {
   const wrk = runs('wrk');
   const advice: string[] = [];
   if (!redis) advice.push('redis-server is missing, the bench cannot run: apt-get install redis-server redis-tools');
-  if (!wrk) advice.push('wrk is missing, a slower load generator stands in: apt-get install wrk');
-  if (!nginxAvailable()) advice.push('nginx is missing, its references are left out: apt-get install nginx-light');
+  if (!wrk) advice.push('wrk is missing, a slower load generator replaces it: apt-get install wrk');
+  if (!nginxAvailable()) advice.push('nginx is missing, its references are skipped: apt-get install nginx-light');
   if (!luaAvailable())
     advice.push(
-      'nginx + Lua + Redis is left out: apt-get install nginx libnginx-mod-http-lua lua-nginx-redis redis-server',
+      'nginx + Lua + Redis is skipped: apt-get install nginx libnginx-mod-http-lua lua-nginx-redis redis-server',
     );
   return { redis, wrk, advice };
 }

@@ -11,7 +11,7 @@ export const sum = (values: readonly number[]): number => values.reduce((total, 
 
 export interface Line {
   readonly slope: number;
-  /** Standard error of the slope: within two of them of 0, nothing was shown to grow. */
+  /** Standard error of the slope: a slope within two of them of 0 shows no growth. */
   readonly slopeError: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What has to end when the bench does, however it ends: at the end of a scenario, at an error, at Ctrl-C. Stops are
- * registered when the thing is started and run newest first, each at most once.
+ * Cleanup at the end of a scenario, after an error and at Ctrl-C. Each stop function is registered when its process or
+ * file is created. They run newest first, each at most once.
  */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ const pending: Stop[] = [];
 const STOP_TIMEOUT_MS = 25_000;
 const KILL_AFTER_MS = 5_000;
 
-/** The returned function runs `stop` now, unless it ran before. */
+/** The returned function runs `stop` now, unless it has already run. */
 export function atTeardown(stop: Stop): () => Promise<void> {
   const once = async (): Promise<void> => {
     const at = pending.indexOf(once);
@@ -26,7 +26,7 @@ export function atTeardown(stop: Stop): () => Promise<void> {
   return once;
 }
 
-/** Runs what is left; one stop that fails does not keep the others from running. */
+/** Runs the remaining stop functions; a failed one does not prevent the others. */
 export async function tearDown(): Promise<void> {
   for (let stop = pending.at(-1); stop !== undefined; stop = pending.at(-1)) {
     try {
@@ -39,10 +39,10 @@ export async function tearDown(): Promise<void> {
 
 let interrupted = false;
 
-/** A signal has come: what fails from now on fails because of that. */
+/** After a signal, further failures are a result of it. */
 export const wasInterrupted = (): boolean => interrupted;
 
-/** From now on SIGINT and SIGTERM tear down and end the process; a second one ends it at once. */
+/** From now on SIGINT and SIGTERM tear down and exit the process; a second signal exits at once. */
 export function tearDownOnSignals(): void {
   for (const [signal, exitCode] of [
     ['SIGINT', 130],
@@ -58,7 +58,7 @@ export function tearDownOnSignals(): void {
   }
 }
 
-/** Ends a program, by its pid: politely first. Registered at teardown. */
+/** Stops a program by its pid, first with SIGTERM. Registered at teardown. */
 export function stopAtTeardown(child: ChildProcess): () => Promise<void> {
   return atTeardown(async () => {
     if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
@@ -70,7 +70,7 @@ export function stopAtTeardown(child: ChildProcess): () => Promise<void> {
   });
 }
 
-/** A new directory under the system's for temporary files, removed at teardown. */
+/** A new temporary directory, removed at teardown. */
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'acg-bench-'));
   atTeardown(() => rmSync(directory, { recursive: true, force: true }));

@@ -19,7 +19,7 @@ import {
 
 const ORGANIZATIONS = 1_000;
 const PERIOD_MS = 30_000;
-/** The first opens the connections; the others show the steady state. */
+/** The first round opens the connections; the others show the steady state. */
 const ROUNDS = 3;
 
 interface ServerFigures {
@@ -28,12 +28,12 @@ interface ServerFigures {
   readonly sockets: number;
 }
 
-/** The origin, in a process of its own. Answers each message with its figures. */
+/** The origin, in its own process. Responds to each message with its statistics. */
 async function serve(certificate: Certificate): Promise<void> {
   const counts = { full: 0, resumed: 0, sockets: 0 };
   const server = createServer({ ...certificate, keepAliveTimeout: 600_000 }, (request, response) => {
     request.resume();
-    response.setHeader('keep-alive', 'max=1000'); // names no time, as most providers
+    response.setHeader('keep-alive', 'max=1000'); // no timeout, as with most providers
     response.end('ok');
   });
   server.on('secureConnection', (socket: TLSSocket) => {

@@ -1,7 +1,8 @@
 /**
- * `node bench/dist/webhooks.js`: 10 000 pending deliveries over 50 endpoints, 5 of which hang; how fast the healthy ones
- * drain, beside the rate at which the same receiver takes plain signed POSTs from one loop with as many in flight
- * (the reference: what machine, HTTP client and receiver allow without a queue). Loopback only, default settings.
+ * `node bench/dist/webhooks.js`: 10 000 pending deliveries over 50 endpoints, 5 of which hang: the drain rate of the
+ * healthy ones. The reference is the rate at which the same receiver accepts plain signed POSTs from one loop with the
+ * same concurrency, i.e. the limit of machine, HTTP client and receiver without a queue. Loopback only, default
+ * settings.
  */
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -42,7 +43,7 @@ const receiver = createServer((incoming, response) => {
 await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
 const receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
 
-/** POSTs per second of a bare loop. */
+/** POSTs per second of a plain loop. */
 async function reference(): Promise<number> {
   const agent = new Agent({ connections: 64 });
   const body = JSON.stringify({ event: 'agent.created', timestamp: new Date().toISOString(), data: {} });
@@ -78,7 +79,7 @@ try {
     const answer = await tenant.call('POST', '/v1/webhooks', { url: receiverUrl + path, events: ['agent.created'] });
     if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
   }
-  // Queued while they are paused, so that all of it is there when the clock starts.
+  // Queued while the endpoints are paused, so that all deliveries exist when the measurement starts.
   await sql`update webhook_endpoints set status = 'paused'`;
   await sql`
     insert into webhook_deliveries (id, endpoint_id, org_id, event_id, event, payload)

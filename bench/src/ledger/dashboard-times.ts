@@ -1,6 +1,6 @@
 /**
- * What the dashboard asks when a screen is opened, as its screens are (controlplane/dashboard/src/screens), over the
- * whole ledger: each request by itself, and all of a screen at once, as a browser sends them.
+ * Times the requests of each dashboard screen (controlplane/dashboard/src/screens) over the whole ledger: each request
+ * by itself, and all requests of a screen at once, as a browser sends them.
  */
 import { percentile } from '../statistics.js';
 import { type ApiTarget, fetchText, type QueryTime, timeQuery } from './query-times.js';
@@ -11,7 +11,7 @@ const OPENINGS = 30;
 /** Not counted. */
 const WARM_UPS = 2;
 
-/** Beside `/v1/me` and `/v1/config`, which each page asks first. */
+/** Without `/v1/me` and `/v1/config`, which each page requests first. */
 function screensOf({ busyAgentId, agentIds }: Seeded): Readonly<Record<string, readonly string[]>> {
   const choice = 'usage/agents?limit=20&period=30d';
   const projects = 'projects?limit=100';
@@ -60,7 +60,7 @@ function screensOf({ busyAgentId, agentIds }: Seeded): Readonly<Record<string, r
       ...usage('90d', 'provider'),
       `usage/agents/compare?period=90d&agentIds=${agentIds.slice(0, 10).join()}`,
     ],
-    refusals: [
+    rejections: [
       'usage/refusals?period=7d',
       'usage/timeseries?period=7d&groupBy=reason',
       'usage/agents?period=7d&sort=rejectedRequests&order=desc&limit=10',
@@ -90,7 +90,7 @@ function screensOf({ busyAgentId, agentIds }: Seeded): Readonly<Record<string, r
 interface ScreenTime {
   readonly screen: string;
   readonly requests: number;
-  /** Until the last of them is answered. */
+  /** Until the last response has arrived. */
   readonly p50Ms: number;
   readonly p95Ms: number;
 }

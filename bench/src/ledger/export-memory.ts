@@ -14,7 +14,7 @@ interface ExportFigures {
   readonly rssGrowthMiB: number;
 }
 
-/** A client that takes no more than this and leaves after a while. */
+/** A client that reads at most this fast and disconnects after a while. */
 interface SlowReader {
   readonly bytesPerSecond: number;
   readonly seconds: number;

@@ -30,7 +30,7 @@ export async function measureIngest(target: IngestTarget, records: number, batch
     { length: DATA_PLANES },
     () => new ControlPlaneClient([`127.0.0.1:${target.grpcPort}`], link),
   );
-  const bodies = Array.from({ length: Math.ceil(records / batch) }, () => encodeBatch(target, batch)); // before the clock starts
+  const bodies = Array.from({ length: Math.ceil(records / batch) }, () => encodeBatch(target, batch)); // encoded before the measurement starts
   const sent = bodies.length * batch;
   const cpu = { control: treeCpuUs(target.controlPid), postgres: treeCpuUs(target.postgresPid) };
   const startMs = performance.now();

@@ -1,9 +1,9 @@
 /**
  * `npm run bench:ledger -- [rows] [--keep=DIR] [--only=queries,dashboard,export,ingest,reference,paint]`: seeds the
- * ledger by SQL (default 10 000 000 rows over 90 days and 200 agents, one of which has a tenth), then measures the usage answers over
- * HTTP, the memory of an export of the busy agent's rows, ingest over gRPC, and its references. Embedded Postgres with the
- * settings of `npm start`, loopback only; `paint`, only when it is named, measures the dashboard in
- * chromium-headless-shell; needs about 6 GiB of disk while it runs, and afterwards where `--keep` names a directory.
+ * ledger by SQL (default 10 000 000 rows over 90 days and 200 agents, one of which has a tenth). Then measures usage
+ * requests over HTTP, the memory of an export of the busy agent's rows, ingest over gRPC, and references. Embedded
+ * Postgres with the settings of `npm start`, loopback only. `paint`, only when named, measures the dashboard in
+ * chromium-headless-shell. Needs about 6 GiB of disk during the run, and afterwards if `--keep` names a directory.
  */
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';

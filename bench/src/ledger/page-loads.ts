@@ -1,7 +1,7 @@
 /**
- * How long somebody waits for the dashboard in a real browser: until the overview is drawn with all its figures, in a
- * browser that has nothing of it yet, and then until each further view is, the first time that it is looked at. Drawn is
- * what asks for nothing any more and shows no placeholder, in the first of three frames in a row.
+ * Page load times of the dashboard in a real browser: until the overview is drawn with all its data, with an empty
+ * browser cache, and then until each further view is drawn for the first time. A view is drawn when no request is in
+ * flight and no placeholder is visible, in the first of three such frames in a row.
  */
 
 import { TENANT_PASSWORD } from '@acg/test/fixtures/stack';
@@ -13,7 +13,7 @@ const CHROMIUM = '/usr/bin/chromium-headless-shell';
 const VIEWPORT = { width: 1280, height: 900 } as const;
 const ROUNDS = 20;
 const LATE_MS = 30_000;
-/** What is promised. */
+/** The guaranteed time, ms. */
 const FIRST_MAX_MS = 1_000;
 const LATER_MAX_MS = 500;
 
@@ -22,7 +22,7 @@ interface PageLoadTime {
   readonly p50Ms: number;
   readonly p95Ms: number;
   readonly maxMs: number;
-  /** Milliseconds that p95 may be. */
+  /** Maximum of p95, ms. */
   readonly allowedMs: number;
   readonly kept: boolean;
 }
@@ -33,7 +33,7 @@ interface View {
   readonly title: string;
 }
 
-/** Every screen, and what of it asks the ledger for the most. */
+/** Every screen, with the variants that cost the ledger most. */
 const viewsOf = (agentId: string): readonly View[] => [
   { path: '/?period=90d', title: 'Overview' },
   { path: '/calls', title: 'Calls' },
@@ -48,7 +48,7 @@ const viewsOf = (agentId: string): readonly View[] => [
   { path: '/webhooks', title: 'Webhooks' },
   { path: '/agents?period=30d', title: 'Agents' },
   { path: '/agents?period=30d&page=8', title: 'Agents' },
-  // The bench names its agents by their ids.
+  // The bench uses the ids of its agents as their names.
   { path: `/agents/${agentId}`, title: agentId },
   { path: `/agents/${agentId}?tab=calls`, title: agentId },
   { path: '/keys', title: 'Keys' },
@@ -59,7 +59,7 @@ const viewsOf = (agentId: string): readonly View[] => [
   { path: '/settings?tab=organization', title: 'Settings' },
 ];
 
-/** Runs in the page before anything of it: counts what is under way, and knows when a view is drawn. */
+/** Runs in the page before its own scripts: counts requests in flight, and detects when a view is drawn. */
 const WATCH = `(() => {
   let under = 0;
   const ask = globalThis.fetch;
@@ -89,7 +89,7 @@ const WATCH = `(() => {
           sinceMs ??= nowMs;
           if (++frames === 3) return drawn(sinceMs - startMs);
         }
-        if (nowMs - startMs > ${LATE_MS}) fail(new Error(title + ' is not drawn'));
+        if (nowMs - startMs > ${LATE_MS}) fail(new Error(title + ' was not drawn'));
         else requestAnimationFrame(look);
       };
       requestAnimationFrame(look);
@@ -133,7 +133,7 @@ export async function measurePageLoads(api: ApiTarget, agentId: string): Promise
 
 type SignedIn = Awaited<ReturnType<BrowserContext['storageState']>>;
 
-/** As the page does it: a session as a cookie, for pages of the service only. The one that the bench has stays. */
+/** Signs in as the page does, with a session cookie of the service. The bench's own session stays valid. */
 async function signIn(browser: Browser, { url, session }: ApiTarget): Promise<SignedIn> {
   const me = await fetch(`${url}/v1/me`, { headers: { authorization: `Bearer ${session}` } });
   const { user } = (await me.json()) as { user: { email: string } };
@@ -143,13 +143,13 @@ async function signIn(browser: Browser, { url, session }: ApiTarget): Promise<Si
   const body = JSON.stringify(JSON.stringify({ email: user.email, password: TENANT_PASSWORD }));
   const options = `{ method: 'POST', headers: { 'content-type': 'application/json' }, body: ${body} }`;
   const status = await page.evaluate<number>(`fetch('/v1/session', ${options}).then(({ status }) => status)`);
-  if (status !== 200) throw new Error(`the sign-in is answered with ${status}`);
+  if (status !== 200) throw new Error(`the sign-in responded with ${status}`);
   const state = await context.storageState();
   await context.close();
   return state;
 }
 
-/** Of a browser that has seen nothing yet. */
+/** A page of a browser with an empty cache. */
 async function openPage(browser: Browser, storageState: SignedIn): Promise<Page> {
   const context = await browser.newContext({ viewport: VIEWPORT, storageState });
   await context.addInitScript(WATCH);

@@ -1,4 +1,4 @@
-/** Times of usage answers over HTTP, as a dashboard asks them: one at a time, caches warm. */
+/** Times of usage requests over HTTP as a dashboard sends them: one at a time, caches warm. */
 import { DAY_MS } from '@acg/base/units';
 import { percentile } from '../statistics.js';
 import type { Seeded } from './seed.js';
@@ -10,7 +10,7 @@ export interface QueryTime {
   readonly bytes: number;
 }
 
-/** A slow query is asked less often. */
+/** A slow query is repeated less often. */
 const TIME_MS_MAX = 5_000;
 const SAMPLES_MIN = 10;
 
@@ -19,7 +19,7 @@ export interface ApiTarget {
   readonly session: string;
 }
 
-/** A cold cache may make the first look of a query last longer than the server lets it. */
+/** With a cold cache the first run of a query may exceed the server's timeout. */
 const WARM_UPS = 3;
 
 async function warmUp(target: ApiTarget, path: string): Promise<void> {
@@ -40,7 +40,7 @@ export async function fetchText({ url, session }: ApiTarget, path: string): Prom
   return text;
 }
 
-/** `paths` are asked in turn, so that no query is only ever about one agent. */
+/** Alternates between `paths`, so that no query runs for one agent only. */
 export async function timeQuery(
   target: ApiTarget,
   query: string,
@@ -65,19 +65,19 @@ const COMPARES = 30;
 const LOG_FILTERS = [
   '',
   '&provider=resend',
-  '&provider=vercel', // none: all of the agent's index is read
+  '&provider=vercel', // no match: reads the agent's whole index
   '&statusMin=500',
-  '&statusMin=501', // none, likewise
+  '&statusMin=501', // no match either
   '&provider=openai&statusMin=500&search=timeout',
   '&statusMax=299&offset=5000',
   '&search=timeout', // one row in 5 000
   '&search=completions', // every row
   '&search=chatcmpl-needle', // three rows of each agent, the newest 60 days old
   '&search=nowhere', // none
-  '&search=e7', // too short for an index of three letters, and in every id
+  '&search=e7', // too short for the trigram index, and part of every id
 ];
 
-/** Of the calls of the whole organization. */
+/** Filters over the calls of the whole organization. */
 const CALL_FILTERS = [
   '',
   'status=5xx',
@@ -91,7 +91,7 @@ const CALL_FILTERS = [
   'search=e7',
 ];
 
-/** Every usage answer, asked for the agent with a tenth of all rows and for ordinary ones in turn. */
+/** Times every usage request, alternately for the agent with a tenth of all rows and for ordinary agents. */
 export async function timeQueries(target: ApiTarget, { busyAgentId, agentIds }: Seeded): Promise<QueryTime[]> {
   const ordinary = agentIds.slice(1, 21);
   const times: QueryTime[] = [];

@@ -1,6 +1,6 @@
 /**
- * What the ledger's figures stand beside: rows copied into one plain table of the same Postgres, and the questions of the
- * reports put to DuckDB over all exported calls. Neither knows tenants, late records, double shipments or budgets.
+ * References of the ledger: rows copied into one plain table of the same Postgres, and the queries of the reports in
+ * DuckDB over all exported calls. Neither handles tenants, late records, repeated usage batches or budgets.
  */
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -69,7 +69,7 @@ const QUESTIONS: Readonly<Record<string, string>> = {
   ),
   'newest 50 calls': 'select * from calls order by started_at desc, id desc limit 50',
   'calls with status 418': 'select * from calls where status = 418 order by started_at desc, id desc limit 50',
-  'calls that hold nowhere': `select * from calls where path ilike '%nowhere%' or model ilike '%nowhere%'
+  'calls that contain nowhere': `select * from calls where path ilike '%nowhere%' or model ilike '%nowhere%'
     or error ilike '%nowhere%' order by started_at desc, id desc limit 50`,
 };
 
@@ -79,10 +79,10 @@ interface DuckFigure {
   readonly p95Ms: number;
 }
 
-/** Null: DuckDB could not be had, and why. */
-export async function measureDuck(sql: Sql): Promise<readonly DuckFigure[] | { readonly leftOut: string }> {
+/** Returns the reason when DuckDB could not be installed. */
+export async function measureDuck(sql: Sql): Promise<readonly DuckFigure[] | { readonly skipped: string }> {
   const problem = await installReferencePackage(DUCKDB.name, DUCKDB.version);
-  if (problem !== null) return { leftOut: problem };
+  if (problem !== null) return { skipped: problem };
   const directory = mkdtempSync(join(tmpdir(), 'acg-bench-duck-'));
   try {
     const file = join(directory, 'calls.csv');

@@ -1,4 +1,4 @@
-/** Fills the ledger by SQL: log rows over 90 days and the rollups that ingest would have made of them. */
+/** Fills the ledger by SQL: log rows over 90 days, and the rollups that ingest would have created. */
 
 import { DAY_MS } from '@acg/base/units';
 import { uuidv7 } from '@acg/base/uuidv7';
@@ -14,7 +14,7 @@ export interface Seeded {
   readonly busyAgentId: string;
   readonly agentIds: readonly string[];
   readonly rows: number;
-  /** As asked for; days are filled evenly, so `rows` may be a little more. */
+  /** The requested number; days are filled evenly, so `rows` may be slightly more. */
   readonly wanted: number;
 }
 
@@ -45,7 +45,7 @@ export async function seedLedger(sql: Sql, tenant: Tenant, rows: number): Promis
   await rollUp(sql, tenant.orgId);
   const connection = await sql.reserve();
   await connection`set statement_timeout = 0`;
-  await connection`vacuum analyze`; // as autovacuum leaves it: index-only scans work
+  await connection`vacuum analyze`; // as autovacuum would: enables index-only scans
   connection.release();
   return { busyAgentId: agentIds[0]!, agentIds, rows: perDay * DAYS, wanted: rows };
 }
@@ -79,7 +79,7 @@ async function fillDay(
   });
 }
 
-/** Gives three rows of each agent on that day a model that no other row has: what a rare search must find. */
+/** Gives three rows of each agent on that day a model that no other row has: a rare search must find them. */
 async function hideNeedles(sql: Sql, orgId: string, agentIds: readonly string[], day: number): Promise<void> {
   await sql`
     update usage_records u set model = 'chatcmpl-needle-1'
@@ -90,7 +90,7 @@ async function hideNeedles(sql: Sql, orgId: string, agentIds: readonly string[],
        and u.started_at >= ${new Date(day)} and u.started_at < ${new Date(day + DAY_MS)}`;
 }
 
-/** The rollups of all its rows, with sketches in the stored form (ledger/sketch.ts). */
+/** Creates the rollups of all rows, with sketches in the stored form (ledger/sketch.ts). */
 async function rollUp(sql: Sql, orgId: string): Promise<void> {
   await sql.begin(async (tx) => {
     await tx`set local statement_timeout = 0`;
@@ -108,7 +108,7 @@ async function rollUp(sql: Sql, orgId: string): Promise<void> {
                      sum(tokens_out) as tokens_out, sum(cost_nanos) as cost, sum(duration_ms) as duration
                 from usage_records where org_id = ${orgId} group by 1, 2, 3, 4, 5, 6, 7, 8) b
        group by agent_id, provider_slug, model, key_id, hour`;
-    // The control plane has seen an empty ledger and taken all days to be added up.
+    // The control plane has seen an empty ledger and marked all days as rolled up.
     await tx`update usage_daily_progress set rolled_until = '-infinity'`;
     await tx`
       insert into month_spend (agent_id, month, org_id, spent_nanos)

@@ -1,7 +1,7 @@
 /**
  * The seeded ledger that the scenarios share: an embedded Postgres with the settings of `npm start` and the whole
- * gateway on it. A directory of its own keeps it between runs, because seeding 10 million rows takes minutes; without
- * one it lives in a temporary directory and goes with the run.
+ * gateway on it. A given directory keeps it between runs, because seeding 10 million rows takes minutes. Without one it
+ * is stored in a temporary directory and deleted after the run.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ import { type Seeded, seedLedger } from './seed.js';
 
 const DATABASE = 'bench';
 
-/** What must be the same at the next start, stored beside the cluster. */
+/** Values that must be the same at the next start, stored beside the cluster. */
 interface Notes {
   readonly password: string;
   readonly secrets: { readonly MASTER_KEYS: string; readonly JWT_SECRET: string };
@@ -38,11 +38,11 @@ export class SeededLedger {
     readonly session: string,
     readonly orgId: string,
     readonly seeded: Seeded,
-    /** Removes what was temporary. */
+    /** Removes temporary files. */
     readonly cleanUp: () => void,
   ) {}
 
-  /** `directory` null: temporary. A kept one must have been seeded with that number of rows. */
+  /** `directory` null: temporary. A kept ledger must have been seeded with that number of rows. */
   static async open(rows: number, directory: string | null): Promise<SeededLedger> {
     const home = directory === null ? mkdtempSync(join(tmpdir(), 'acg-bench-ledger-')) : resolve(directory);
     mkdirSync(home, { recursive: true });
@@ -98,7 +98,7 @@ export class SeededLedger {
     };
   }
 
-  /** Straight into its database, however long it takes. */
+  /** Runs `work` on the database directly, without a timeout. */
   async withSql<T>(work: (sql: Sql) => Promise<T>): Promise<T> {
     const sql = openPool(new Secret(this.cluster.url(DATABASE)), { connectionsMax: 1, applicationName: 'bench' });
     try {
@@ -109,7 +109,7 @@ export class SeededLedger {
     }
   }
 
-  /** A control plane that has done nothing yet. */
+  /** Starts a new control plane. */
   async freshControl(): Promise<void> {
     await this.stack.controlPlane.stop();
     await this.stack.startControlPlane();
@@ -121,7 +121,7 @@ export class SeededLedger {
   }
 }
 
-/** What the control plane does when days are over; 90 days of them have just come into being. */
+/** Runs the tasks of the control plane at the end of a day, for the 90 seeded days. */
 async function closeDays(url: Secret): Promise<void> {
   const sql = openPool(url, { connectionsMax: 4, applicationName: 'bench' });
   const log = createLogger('bench', 'silent');
@@ -133,12 +133,12 @@ async function closeDays(url: Secret): Promise<void> {
   const days = left.length;
   for (; left.length > 0; left = await partitionsWithoutSearchIndex(sql, Date.now())) {
     await new LogSearchIndexes(sql, log).createMissingIndexes(Date.now());
-    await new Promise((resolve) => setTimeout(resolve, 500)); // the control plane itself may be at it
+    await new Promise((resolve) => setTimeout(resolve, 500)); // the control plane itself may be doing it
   }
   await sql.end();
   const seconds = (ms: number): string => (ms / 1_000).toFixed(1);
   console.log(
-    `hours and days added up in ${seconds(rolledMs - startMs)} s, ${days} indexed in ${seconds(performance.now() - rolledMs)} s`,
+    `hours and days rolled up in ${seconds(rolledMs - startMs)} s, ${days} indexed in ${seconds(performance.now() - rolledMs)} s`,
   );
 }
 

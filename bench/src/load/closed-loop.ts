@@ -1,6 +1,6 @@
 /**
  * Closed-loop load over keep-alive connections: with wrk (Debian package `wrk`), which is light enough not to be the
- * bottleneck on two cores, and without it by connections of this process.
+ * bottleneck on two cores; without it by connections of this process.
  */
 import { execFile, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ interface LoadOptions {
 interface LoadResult {
   readonly requests: number;
   readonly perSecond: number;
-  /** Answers that were not 2xx or 3xx, and socket errors. */
+  /** Responses other than 2xx or 3xx, and socket errors. */
   readonly errors: number;
 }
 
@@ -74,7 +74,7 @@ async function runHere({ url, connections, seconds, headers, body }: LoadOptions
           requests++;
           if (status < 200 || status > 399) errors++;
           if (connection.broken) connection = new KeepAliveConnection(origin);
-          // In a later turn: a target that refuses at once must not fill the stack.
+          // In a later tick: a target that rejects at once must not overflow the stack.
           if (status === 0) setImmediate(next);
           else next();
         });

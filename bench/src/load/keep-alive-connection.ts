@@ -1,11 +1,11 @@
 /**
- * One HTTP/1.1 connection that sends a ready-made request and finds the end of its answer by `content-length`: a few
- * microseconds per call, so that a load generator made of these is not what is measured.
+ * One HTTP/1.1 connection that sends a prepared request and finds the end of the response by `content-length`. It costs
+ * a few microseconds per call, so that the load generator does not distort the measurement.
  */
 import type { Socket } from 'node:net';
 import { openSocket } from './open-socket.js';
 
-/** `status` 0: the connection broke or the answer could not be read. */
+/** `status` 0: the connection broke, or the response was unreadable. */
 type AnswerDone = (status: number, head: string) => void;
 
 const HEAD_END = '\r\n\r\n';
@@ -18,7 +18,7 @@ export class KeepAliveConnection {
   #bytesWanted = -1;
   #head = '';
   broken = false;
-  /** Resolves when it can carry a call, or never will. */
+  /** Resolves when the connection can carry a call, or has failed. */
   readonly opened: Promise<void>;
 
   constructor(origin: string) {
@@ -52,7 +52,7 @@ export class KeepAliveConnection {
       this.#head = this.#received.slice(0, headEnd + 2);
       const length = LENGTH.exec(this.#head);
       if (length === null) {
-        this.#socket.destroy(new Error('an answer without content-length'));
+        this.#socket.destroy(new Error('a response without content-length'));
         return;
       }
       this.#bytesWanted = headEnd + HEAD_END.length + Number(length[1]);

@@ -1,6 +1,6 @@
 /**
- * Open-loop load: requests are due at fixed times whatever the answers do, and latency counts from the due time, so a
- * stalled proxy cannot hide its own queue. How late the generator itself was is in the result.
+ * Open-loop load: requests are due at fixed times, independent of the responses. Latency counts from the due time, so a
+ * stalled proxy cannot hide its own queue. The result includes the lateness of the generator itself.
  */
 import { Worker } from 'node:worker_threads';
 import { KeepAliveConnection, postRequest } from './keep-alive-connection.js';
@@ -15,11 +15,11 @@ interface OpenLoopOptions {
 }
 
 export interface OpenLoopResult {
-  /** µs from due time to the last byte, one per answered request. */
+  /** µs from due time to the last byte, one per response. */
   readonly latenciesUs: readonly number[];
   /** µs from due time to the write, one per request; part of the latency above. */
   readonly lagsUs: readonly number[];
-  /** What the answers' `server-timing` says, µs: in the gateway before the upstream call, and in that call. */
+  /** From the responses' `server-timing`, µs: in the gateway before the upstream call, and in that call. */
   readonly stagesUs: readonly (readonly [gateway: number, upstream: number])[];
   readonly errors: number;
 }
@@ -28,11 +28,12 @@ export interface OpenLoopResult {
 const FIRST_CONNECTIONS = 64;
 const CONNECTIONS_MAX = 256;
 /**
- * Opened at once later on, while calls wait for any that is free. A TLS handshake costs this process more than the time
- * until the next call is due: with one for each call that waits, a short stall never ended and calls went missing.
+ * Concurrent opens during the run, while calls wait for any free connection. A TLS handshake costs this process more
+ * than the time until the next call. With one handshake per waiting call, a short stall never ended and calls went
+ * missing.
  */
 const OPENING_MAX = 2;
-/** More calls than this at once, under way or waiting, count as errors: the target does not keep up. */
+/** More calls than this, in flight or waiting, count as errors: the target does not keep up. */
 const CALLS_MAX = 1_024;
 const LEAD_US = 200_000;
 const TIMING = /server-timing: gateway;dur=([\d.]{1,12}), upstream;dur=([\d.]{1,12})/;
@@ -81,7 +82,7 @@ export async function runOpenLoop(options: OpenLoopOptions): Promise<OpenLoopRes
   });
 }
 
-/** Free connections, the last one used first. A call that finds none waits for the next. */
+/** Free connections in LIFO order. A call without a free one waits for the next. */
 class ConnectionPool {
   readonly #origin: string;
   readonly #idle: KeepAliveConnection[];
@@ -130,7 +131,7 @@ class ConnectionPool {
       this.#opening--;
       const next = this.#waiting.shift();
       if (next === undefined) this.give(connection);
-      else next(connection); // one that broke says so
+      else next(connection); // a broken connection reports it
       if (this.#waiting.length > 0) this.#openMore();
     });
   }

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
-/** A connection to something that the bench has started; nobody needs to prove who they are. */
+/** A connection to a process of the bench; certificates are not verified. */
 export function openSocket(origin: string): Socket {
   const { protocol, port, hostname: host } = new URL(origin);
   const socket =

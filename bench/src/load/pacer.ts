@@ -1,6 +1,6 @@
 /**
- * A thread that says when the next request is due. A wait on memory wakes within some 0.1 ms, where a timer of the
- * event loop has steps of 1 ms, and unlike a loop that polls the clock it leaves the core to those who are measured.
+ * A thread that signals when the next request is due. A wait on shared memory wakes within some 0.1 ms, where a timer
+ * of the event loop has steps of 1 ms. Unlike a loop that polls the clock it leaves the core to the measured processes.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 

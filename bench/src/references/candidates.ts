@@ -1,9 +1,9 @@
-/** Everything that scenario 1 sends the same call through: the gateway, its references, and the provider itself. */
+/** All targets of the call of scenario 1: the gateway, its references, and the provider itself. */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@acg/test/fixtures/free-port';
 import { startChild } from '../child-process.js';
-import { type GatewayStack, startRedis, usageBooked } from '../gateway-stack.js';
+import { type GatewayStack, startRedis, waitForRecordedUsage } from '../gateway-stack.js';
 import type { Provider } from '../provider.js';
 import { PROVIDER_PATH, PROXY_PATH, REQUEST_BODY } from '../request.js';
 import { ADMIT_SCRIPT, luaAvailable, nginxAvailable, startLuaNginx, startPlainNginx } from './nginx.js';
@@ -11,31 +11,31 @@ import { installPortkey, portkeyHeaders, startPortkey } from './portkey.js';
 
 export interface Candidate {
   readonly name: string;
-  /** Of the call itself. */
+  /** URL of the call. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Figure name → roots of the process trees summed. `proxy` is the one that answers. */
+  /** Name → roots of the summed process trees. `proxy` is the process that responds. */
   readonly processes: Readonly<Record<string, readonly number[]>>;
-  /** Resolves when what the calls left to be done is done. */
+  /** Resolves when the follow-up work of the calls is done. */
   waitForBacklog(): Promise<void>;
   stop(): Promise<void>;
 }
 
 interface Candidates {
   readonly list: readonly Candidate[];
-  /** Name of a reference that is left out → why. */
-  readonly leftOut: Readonly<Record<string, string>>;
+  /** Name of a skipped reference → reason. */
+  readonly skipped: Readonly<Record<string, string>>;
 }
 
-/** The control plane books what the calls left behind; on few cores that takes longer than the calls. */
+/** The control plane records the usage of the calls; on few cores that takes longer than the calls. */
 const SETTLE_TIMEOUT_MS = 15_000;
 const nothing = async (): Promise<void> => {};
 
-/** Starts all that can be had here; what cannot is left out with a word why. */
+/** Starts all available candidates; skips the others with a reason. */
 export async function startCandidates(gateway: GatewayStack, provider: Provider): Promise<Candidates> {
   const headers = { authorization: `Bearer ${gateway.token}` };
   const list: Candidate[] = [gatewayCandidate(gateway, headers)];
-  const leftOut: Record<string, string> = {};
+  const skipped: Record<string, string> = {};
   const attempt = async (name: string, problem: string | null, start: () => Promise<Candidate>): Promise<void> => {
     try {
       if (problem !== null) throw new Error(problem);
@@ -43,7 +43,7 @@ export async function startCandidates(gateway: GatewayStack, provider: Provider)
       list.push(candidate);
       await expectProviderAnswer(candidate);
     } catch (error) {
-      leftOut[name] = (error as Error).message;
+      skipped[name] = (error as Error).message;
       if (list.at(-1)!.name === name) await list.pop()!.stop();
     }
   };
@@ -57,7 +57,7 @@ export async function startCandidates(gateway: GatewayStack, provider: Provider)
   await expectProviderAnswer(list[0]!);
   const direct = `${provider.origin}${PROVIDER_PATH}`;
   list.push({ name: 'direct', url: direct, headers, processes: {}, waitForBacklog: nothing, stop: nothing });
-  return { list, leftOut };
+  return { list, skipped };
 }
 
 function gatewayCandidate(gateway: GatewayStack, headers: Candidate['headers']): Candidate {
@@ -72,7 +72,7 @@ function gatewayCandidate(gateway: GatewayStack, headers: Candidate['headers']):
       postgres: [gateway.postgresPid],
     },
     async waitForBacklog() {
-      if (!(await usageBooked(gateway, SETTLE_TIMEOUT_MS))) console.error('usage is still being booked');
+      if (!(await waitForRecordedUsage(gateway, SETTLE_TIMEOUT_MS))) console.error('usage is still being recorded');
     },
     stop: nothing,
   };
@@ -96,13 +96,13 @@ export async function startLua(provider: Provider, headers: Candidate['headers']
   };
 }
 
-/** No checks. */
+/** Without any checks. */
 export async function startNginx(provider: Provider, headers: Candidate['headers']): Promise<Candidate> {
   const { url, child } = await startPlainNginx(provider.port);
   return simple('nginx', `${url}${PROVIDER_PATH}`, headers, child);
 }
 
-/** Its own process, no checks. */
+/** Its own process, without any checks. */
 export async function fastifyReplyFrom(provider: Provider, headers: Candidate['headers']): Promise<Candidate> {
   const port = await freePort();
   const script = fileURLToPath(new URL('./fastify-reply-from.js', import.meta.url));
@@ -120,7 +120,7 @@ function simple(
   return { name, url, headers, processes: { proxy: [child.pid] }, waitForBacklog: nothing, stop: () => child.stop() };
 }
 
-/** A reference that answers anything but what the provider said would measure nothing. */
+/** A reference with another response than the provider's would measure nothing. */
 async function expectProviderAnswer({ name, url, headers }: Candidate): Promise<void> {
   const answer = await fetch(url, {
     method: 'POST',
@@ -129,6 +129,6 @@ async function expectProviderAnswer({ name, url, headers }: Candidate): Promise<
   });
   const text = await answer.text();
   if (answer.status !== 200 || !text.includes('chatcmpl-bench')) {
-    throw new Error(`${name} answers ${answer.status} ${text.slice(0, 80)}`);
+    throw new Error(`${name} responds with ${answer.status} ${text.slice(0, 80)}`);
   }
 }

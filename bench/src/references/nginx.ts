@@ -47,7 +47,7 @@ async function start(name: string, config: (directory: string, port: number) => 
   return { url: `http://127.0.0.1:${port}`, child };
 }
 
-/** No checks at all; the least that a proxy can do. */
+/** Without any checks; the minimum cost of a proxy. */
 export const startPlainNginx = (providerPort: number): Promise<Reference> =>
   start('nginx', (directory, port) =>
     page(
@@ -59,8 +59,8 @@ export const startPlainNginx = (providerPort: number): Promise<Reference> =>
   );
 
 /**
- * Token hash lookup, status, RPM, RPD, budget in one script call per request, credential injected: what the gateway
- * does, less metering, price, spool and shipping.
+ * Token hash lookup, status, RPM, RPD and budget in one script call per request, credential injected: like the gateway
+ * without metering, prices, spool and usage batches.
  */
 export function startLuaNginx(providerPort: number, redisPort: number, script: string): Promise<Reference> {
   const modules = LUA_MODULES.map((path) => `load_module ${path};`).join('\n');

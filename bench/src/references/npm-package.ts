@@ -1,6 +1,6 @@
 /**
- * References from npm. They are no dependencies of the workspace (their own may run scripts when they are installed): each
- * is fetched without scripts when the bench runs, and kept.
+ * References from npm. They are not dependencies of the workspace, because their own dependencies may run scripts
+ * during installation. The bench downloads each without scripts and keeps it.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
@@ -14,10 +14,10 @@ const execute = promisify(execFile);
 const PACKAGES_DIRECTORY = fileURLToPath(new URL('../../.peers/', import.meta.url));
 const INSTALL_TIMEOUT_MS = 120_000;
 
-/** Where it is once it is installed. */
+/** Directory of the installed package. */
 export const packageDirectory = (name: string): string => join(PACKAGES_DIRECTORY, 'node_modules', name);
 
-/** Null when it is there; else why not, in a few words. */
+/** Null when the package is installed, otherwise a short reason. */
 export async function installReferencePackage(name: string, version: string): Promise<string | null> {
   if (installedVersion(name) === version) return null;
   mkdirSync(PACKAGES_DIRECTORY, { recursive: true });

@@ -7,10 +7,10 @@ import { installReferencePackage, packageDirectory } from './npm-package.js';
 
 const NAME = '@portkey-ai/gateway';
 
-/** Null when it is there; else why not, in a few words. */
+/** Null when the package is installed, otherwise a short reason. */
 export const installPortkey = (): Promise<string | null> => installReferencePackage(NAME, '1.15.2');
 
-/** Takes calls at `/v1`, with {@link portkeyHeaders}. */
+/** Accepts calls at `/v1`, with {@link portkeyHeaders}. */
 export async function startPortkey(provider: Provider): Promise<{ readonly url: string; readonly child: Child }> {
   const port = await freePort();
   const script = join(packageDirectory(NAME), 'build', 'start-server.js');

@@ -1,7 +1,7 @@
 /**
- * Scenario 2: latency that a proxy adds at a fixed rate, through − direct. All targets take turns in short blocks of one
- * run; a figure is the median over blocks, and what is subtracted is the direct figure of the same block's turn. Of the
- * references only nginx with Lua waits for a store before it calls the provider, as the gateway does.
+ * Scenario 2: latency that a proxy adds at a fixed rate, proxy − direct. All targets alternate in short blocks of one
+ * run. A result is the median over blocks, minus the direct latency of the same round. Of the references only nginx
+ * with Lua waits for a store before it calls the provider, as the gateway does.
  */
 import { runClosedLoop } from '../load/closed-loop.js';
 import { type OpenLoopResult, runOpenLoop } from '../load/open-loop.js';
@@ -28,7 +28,7 @@ interface LatencyFigure {
   readonly p99Us: number;
   readonly addedP50Us: number;
   readonly addedP99Us: number;
-  /** Lateness of the load generator itself, in all figures alike. */
+  /** Lateness of the load generator itself, which is part of all results. */
   readonly generatorP99Us: number;
   /** From the gateway's `server-timing`: before the upstream call, in it, and the rest (sockets, spool, the way back). */
   readonly stagesP50Us: { readonly before: number; readonly upstream: number; readonly rest: number } | null;
@@ -65,12 +65,12 @@ export const addedLatency: Scenario = {
           .filter(({ name }) => name !== 'direct')
           .map((f) => ({ label: `${f.name} @ ${f.perSecond}/s`, value: p === 50 ? f.addedP50Us : f.addedP99Us })),
       })),
-      notes: luaAvailable() ? ratios(figures) : [`${STORE} left out: not installed`],
+      notes: luaAvailable() ? ratios(figures) : [`${STORE} skipped: not installed`],
     };
   },
 };
 
-/** Code that has not been called some thousand times yet is slow in a way that no running service is. */
+/** Code that was called less than a few thousand times is slower than in any running service. */
 const warm = (url: string, headers: Readonly<Record<string, string>>) =>
   runClosedLoop({ url, connections: WARM_CONNECTIONS, seconds: WARM_SECONDS, headers, body: REQUEST_BODY });
 

@@ -1,4 +1,4 @@
-/** Scenario 4: 100 MiB up and down: throughput beside nginx, and memory. */
+/** Scenario 4: 100 MiB up and down: throughput compared with nginx, and memory. */
 import { Readable } from 'node:stream';
 import { Agent, request } from 'undici';
 import { residentBytes } from '../process-usage.js';
@@ -10,7 +10,7 @@ interface BodiesFigure {
   readonly name: string;
   readonly downMiBPerSecond: number;
   readonly upMiBPerSecond: number;
-  /** Highest growth seen while the bodies passed, bytes; null for the provider itself. */
+  /** Highest growth while the bodies passed, bytes; null for the provider itself. */
   readonly rssGrowthBytes: number | null;
 }
 
@@ -19,7 +19,7 @@ const MEBIBYTES = 100;
 const ROUNDS = 3;
 const BLOCK = Buffer.alloc(65_536, 'x');
 const SAMPLE_MS = 50;
-/** The provider is the bench's own. */
+/** The provider of the bench has a self-signed certificate. */
 const dispatcher = new Agent({ connect: { rejectUnauthorized: false } });
 
 export const bigBodies: Scenario = {
@@ -60,7 +60,7 @@ export const bigBodies: Scenario = {
           ]),
         },
       ],
-      notes: nginx === null ? ['nginx left out: not installed'] : [],
+      notes: nginx === null ? ['nginx skipped: not installed'] : [],
     };
   },
 };
@@ -89,7 +89,7 @@ async function measure(
   }
 }
 
-/** Median speeds, and the growth of the first round: later ones reuse what it took. */
+/** Median speeds, and the growth of the first round: later rounds reuse its memory. */
 function summary(rounds: readonly BodiesFigure[]): BodiesFigure {
   return {
     ...rounds[0]!,
@@ -106,7 +106,7 @@ async function timed(work: () => Promise<void>): Promise<number> {
 
 async function download(url: string, authorization: string): Promise<void> {
   const { statusCode, body } = await request(url, { dispatcher, headers: { authorization } });
-  if (statusCode !== 200) throw new Error(`download answered ${statusCode}`);
+  if (statusCode !== 200) throw new Error(`download responded with ${statusCode}`);
   for await (const _chunk of body);
 }
 
@@ -120,7 +120,7 @@ async function upload(url: string, authorization: string, bytes: number): Promis
   });
   const answer = (await body.json()) as { bytes: number };
   if (statusCode !== 200 || answer.bytes !== bytes)
-    throw new Error(`upload answered ${statusCode}, ${answer.bytes} bytes`);
+    throw new Error(`upload responded with ${statusCode}, ${answer.bytes} bytes`);
 }
 
 async function* blocks(bytes: number): AsyncGenerator<Buffer> {

@@ -1,6 +1,6 @@
 /**
- * How long `acg` takes to start, beside bare Node in the same minute, in turns: the machine's noise hits both
- * alike. A command line is typed by people and called by scripts in loops.
+ * Start time of `acg`, compared with bare Node in the same minute, alternately: the machine's noise affects both. Users
+ * type commands, and scripts call them in loops.
  */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

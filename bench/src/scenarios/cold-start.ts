@@ -1,7 +1,7 @@
 /**
  * Scenario 5: many distinct gateway tokens, each used once: resolves per second, and memory per cached context. The
- * reference is a second pass over the newest of them, which differs only in that they are known by then (the cache is
- * bounded, so it need not hold them all).
+ * reference is a second pass over the newest tokens, which are cached by then (the cache is bounded, so it need not
+ * contain all of them).
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { uuidv7 } from '@acg/base/uuidv7';
@@ -27,7 +27,7 @@ interface PassFigure {
   /** µs per token, by process. */
   readonly cpuUs: { readonly proxy: number; readonly controlPlane: number; readonly postgres: number };
   readonly contextsCached: number;
-  /** Growth over the pass per context added; null where none was. */
+  /** Growth during the pass per added context; null when none was added. */
   readonly rssBytesPerContext: number | null;
   readonly heapBytesPerContext: number | null;
 }
@@ -75,7 +75,7 @@ async function insertTokens(gateway: GatewayStack, count: number): Promise<reado
     }));
     await sql`insert into api_keys ${sql(rows)}`;
   }
-  await sql`analyze api_keys`; // as autovacuum would have by the time a table is that large
+  await sql`analyze api_keys`; // as autovacuum would have done for a table of that size
   await sql.end();
   return tokens;
 }
@@ -134,7 +134,7 @@ async function state(gateway: GatewayStack) {
   const metrics = await readMetrics(gateway.metricsUrl);
   return {
     contexts: metrics.get('gateway_contexts')!,
-    /** Uncollected garbage is in it, up to the size of the young generation. */
+    /** Includes uncollected garbage, up to the size of the young generation. */
     heapBytes: metrics.get('nodejs_heap_size_used_bytes')! + metrics.get('nodejs_external_memory_bytes')!,
     rssBytes: residentBytes(gateway.dataPlane.pid),
     proxyUs: treeCpuUs(gateway.dataPlane.pid),

@@ -1,9 +1,9 @@
 /**
- * Scenario 1: CPU per request, user + system of every process of a proxy, µs. POST 150 B → 400 B JSON over 64 keep-alive
- * connections, everything on. Each round measures all candidates one after the other, so that a noisy machine hits
- * all of them; figures are medians over rounds. The gateway's figures include what it does after its answers: shipping
- * and booking the usage, to the last record. Then the same with a provider that ends each connection after its answer:
- * every call dials and shakes hands anew.
+ * Scenario 1: CPU per request, user + system of every process of a proxy, µs. POST 150 B → 400 B JSON over 64
+ * keep-alive connections, all features on. Each round measures all candidates one after the other, so that a noisy
+ * machine affects all of them; results are medians over rounds. The gateway's results include sending and recording the
+ * usage, to the last record. Then the same with a provider that closes each connection after its response, so that
+ * every call opens a new connection with a TLS handshake.
  */
 import { runClosedLoop } from '../load/closed-loop.js';
 import { treeCpuUs } from '../process-usage.js';
@@ -17,7 +17,7 @@ const WARM_SECONDS = 2;
 const ROUNDS = 3;
 const ROUND_SECONDS = 5;
 const COLD_SECONDS = 2;
-/** Those that are measured cold as well. */
+/** Candidates that are also measured cold. */
 const COLD: ReadonlySet<string> = new Set(['gateway', 'nginx + Lua + Redis', 'nginx', 'Fastify reply-from']);
 
 interface CpuFigure {
@@ -32,7 +32,7 @@ export const cpuPerRequest: Scenario = {
   name: 'cpu',
   title: 'CPU per request, 64 connections',
   async run({ gateway, provider }: Bench): Promise<ScenarioResult> {
-    const { list, leftOut } = await startCandidates(gateway, provider);
+    const { list, skipped } = await startCandidates(gateway, provider);
     const cold = list.filter(({ name }) => COLD.has(name)).map(onNewConnections);
     let figures: readonly CpuFigure[];
     let coldFigures: readonly CpuFigure[];
@@ -43,10 +43,10 @@ export const cpuPerRequest: Scenario = {
     } finally {
       for (const candidate of list) await candidate.stop();
     }
-    const leftOutRows = Object.keys(leftOut).map((name) => ({ name: `${name}: left out` }));
+    const skippedRows = Object.keys(skipped).map((name) => ({ name: `${name}: skipped` }));
     return {
-      figures: { candidates: figures, cold: coldFigures, leftOut },
-      rows: [...figures.map(tableRow), ...coldFigures.map(tableRow), ...leftOutRows],
+      figures: { candidates: figures, cold: coldFigures, skipped },
+      rows: [...figures.map(tableRow), ...coldFigures.map(tableRow), ...skippedRows],
       charts: [
         {
           title: 'CPU per request: proxy, its Redis, control plane',
@@ -54,7 +54,7 @@ export const cpuPerRequest: Scenario = {
           bars: figures.filter((f) => f.name !== 'direct').map((f) => ({ label: f.name, value: comparedUs(f) })),
         },
       ],
-      notes: [...ratios(figures), ...Object.entries(leftOut).map(([name, why]) => `${name} left out: ${why}`)],
+      notes: [...ratios(figures), ...Object.entries(skipped).map(([name, why]) => `${name} skipped: ${why}`)],
     };
   },
 };
@@ -65,7 +65,7 @@ const onNewConnections = (candidate: Candidate): Candidate => ({
   url: `${candidate.url}?close`,
 });
 
-/** Medians over rounds of all of them. */
+/** Medians over rounds, for each candidate. */
 async function inTurn(list: readonly Candidate[], seconds: number): Promise<readonly CpuFigure[]> {
   const rounds = new Map<string, CpuFigure[]>(list.map(({ name }) => [name, []]));
   for (let round = 0; round < ROUNDS; round++) {
@@ -74,7 +74,7 @@ async function inTurn(list: readonly Candidate[], seconds: number): Promise<read
   return [...rounds.values()].map(medianFigure);
 }
 
-/** What the goals compare. Postgres is left out: nothing of it runs per request on the references' side. */
+/** The total that the goals compare. Postgres is excluded: the references have no such work per request. */
 const comparedUs = ({ cpuUs }: CpuFigure): number =>
   (cpuUs.proxy ?? 0) + (cpuUs.redis ?? 0) + (cpuUs.controlPlane ?? 0);
 

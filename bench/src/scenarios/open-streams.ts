@@ -1,6 +1,6 @@
 /**
- * Scenario 3: thousands of open event streams, one event a second each: memory per stream, delay of an event, none
- * lost. The same through nginx, and straight from the provider, one after the other.
+ * Scenario 3: thousands of open event streams with one event per second each: memory per stream, delay of an event,
+ * none lost. Then the same through nginx, and directly from the provider.
  */
 import { execFileSync } from 'node:child_process';
 import type { Socket } from 'node:net';
@@ -12,7 +12,7 @@ import { type Bench, rounded, type Scenario, type ScenarioResult } from './scena
 
 const STREAMS_MAX = 10_000;
 const STREAMS = 5_000;
-/** Descriptors that a proxy has beside two per stream. */
+/** Descriptors of a proxy besides two per stream. */
 const OTHER_DESCRIPTORS = 500;
 const HELD_MS = 8_000;
 const OPEN_AT_ONCE = 200;
@@ -24,7 +24,7 @@ const SENT = /"sent":(\d{13})/g;
 interface StreamsFigure {
   readonly name: string;
   readonly opened: number;
-  /** Closed or reset before their time. */
+  /** Streams closed or reset early. */
   readonly lost: number;
   readonly eventsPerStream: number;
   /** Null for the provider itself. */
@@ -75,13 +75,13 @@ export const openStreams: Scenario = {
       notes: [
         `${streams} streams each; goal ≤ 30 KiB of RSS per stream, none lost`,
         `event delay added at p50: ${of('gateway')!.delayP50Ms - of('direct')!.delayP50Ms} ms`,
-        ...(nginx === null ? ['nginx left out: not installed'] : []),
+        ...(nginx === null ? ['nginx skipped: not installed'] : []),
       ],
     };
   },
 };
 
-/** Soft limit of open files that this process and its children have. */
+/** Soft limit of open files of this process and its children. */
 const descriptorLimit = (): number => {
   const text = execFileSync('/bin/sh', ['-c', 'ulimit -n']).toString().trim();
   return text === 'unlimited' ? Number.MAX_SAFE_INTEGER : Number(text);
@@ -107,7 +107,7 @@ async function measure(
     held.sockets.push(...(await Promise.all(batch)));
   }
   held.events = 0;
-  held.delaysMs.length = 0; // counted from here on: all are open
+  held.delaysMs.length = 0; // the measurement starts here: all streams are open
   await new Promise((resolve) => setTimeout(resolve, HELD_MS));
   const after = pid === null ? 0 : residentBytes(pid);
   const { events, opened, lost } = held;

@@ -1,4 +1,4 @@
-/** What a scenario is given and what it gives back. */
+/** Input and result of a scenario. */
 import type { GatewayStack } from '../gateway-stack.js';
 import type { Provider } from '../provider.js';
 import type { Chart } from '../report.js';
@@ -6,17 +6,17 @@ import type { Chart } from '../report.js';
 export interface Bench {
   readonly gateway: GatewayStack;
   readonly provider: Provider;
-  /** Until the bound of the whole run. A scenario whose length depends on the machine stays within it. */
+  /** Seconds until the bound of the whole run. A scenario of variable length must stay within it. */
   secondsLeft(): number;
 }
 
 export interface ScenarioResult {
-  /** Goes into the JSON as it is. */
+  /** Copied into the JSON unchanged. */
   readonly figures: unknown;
   /** One row per target or reference, for the terminal. */
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   readonly charts: readonly Chart[];
-  /** What the reader has to know about these figures: references left out, ratios, bounds that were hit. */
+  /** Notes for the reader: skipped references, ratios, bounds that were reached. */
   readonly notes: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export interface Scenario {
   run(bench: Bench): Promise<ScenarioResult>;
 }
 
-/** For tables: enough digits to compare, no more. */
+/** For tables: enough digits for a comparison. */
 export function rounded(value: number | null): number | null {
   if (value === null || !Number.isFinite(value)) return null;
   return Math.abs(value) >= 100 ? Math.round(value) : Math.round(value * 10) / 10;

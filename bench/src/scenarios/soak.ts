@@ -1,6 +1,6 @@
 /**
- * Scenario 7: a million requests with everything on; does memory grow with them? A line is laid through the samples
- * after the warm-up; the reference is Fastify reply-from under the same load for a shorter time.
+ * Scenario 7: a million requests with all features on; checks whether memory grows with them. Fits a line through the
+ * samples after the warm-up. The reference is Fastify reply-from under the same load for a shorter time.
  */
 import { execFileSync } from 'node:child_process';
 import type { GatewayStack } from '../gateway-stack.js';
@@ -17,10 +17,10 @@ const REFERENCE_REQUESTS = 250_000;
 const ROUND_SECONDS = 3;
 const SECONDS_MAX = 110;
 const REFERENCE_SECONDS_MAX = 18;
-/** The reference, and the scenario that comes after this one. */
+/** Time for the reference and for the scenario after this one. */
 const SECONDS_FOR_THE_REST = 150;
 const CONNECTIONS = 64;
-/** Part of the samples that count as warm-up. */
+/** Share of the samples that counts as warm-up. */
 const WARM_PART = 0.3;
 const MIB = 1_048_576;
 const UNIT = 100_000;
@@ -75,7 +75,7 @@ export const soak: Scenario = {
         },
       ],
       notes: [
-        `slopes in MiB per ${UNIT} requests ± standard error, the first ${100 * WARM_PART} % of the samples left out`,
+        `slopes in MiB per ${UNIT} requests ± standard error, the first ${100 * WARM_PART} % of the samples excluded`,
         ...(requests < REQUESTS ? [`stopped by the clock after ${requests} requests`] : []),
       ],
     };
@@ -85,7 +85,7 @@ export const soak: Scenario = {
 async function load(
   name: string,
   url: string,
-  /** Used in turn, round by round. */
+  /** Used alternately, round by round. */
   headerSets: readonly Readonly<Record<string, string>>[],
   total: number,
   secondsMax: number,

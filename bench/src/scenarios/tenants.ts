@@ -1,6 +1,6 @@
 /**
- * Scenario 7: what a neighbour notices of a hostile tenant. Each figure alone and beside the attack, in the same run on
- * the same process: a data plane with room for 400 calls, so that a flood of calls is a flood.
+ * Scenario 7: the effect of a hostile tenant on another tenant. Each result is measured alone and during the attack, in
+ * the same run on the same process: a data plane for 400 concurrent calls, so that a flood of calls is a flood.
  */
 import { request } from 'node:http';
 import type { Stack, Tenant } from '@acg/test/fixtures/stack';
@@ -15,7 +15,7 @@ import { slowNames } from '../tenants/slow-names.js';
 import { type Bench, rounded, type Scenario, type ScenarioResult } from './scenario.js';
 
 const SECONDS = 3;
-/** In turn alone and beside the attack; the median of each counts. */
+/** Rounds alternate between alone and under attack; the median of each counts. */
 const ROUNDS = 5;
 const INFLIGHT_MAX = 400;
 const REVOCATIONS = 40;
@@ -33,7 +33,7 @@ interface Row {
 
 export const tenants: Scenario = {
   name: 'tenants',
-  title: 'a neighbour of a hostile tenant, alone and beside it',
+  title: 'a neighbour of a hostile tenant, alone and under attack',
   async run({ gateway }: Bench): Promise<ScenarioResult> {
     const { stack, token } = gateway;
     const { url } = await stack.addDataPlane({ MAX_INFLIGHT: String(INFLIGHT_MAX) });
@@ -82,15 +82,15 @@ export const tenants: Scenario = {
       })),
       charts: [],
       notes: [
-        'the neighbour makes 100 calls a second to a provider that answers at once; attackers call from another address, on a thread of their own',
-        'names are measured at the dialer, and as calls that each open a connection, against a name server of its own that stays silent for the attacker’s names',
+        'the neighbour makes 100 calls per second to a provider that responds at once; attackers call from another client IP, on their own thread',
+        'names are measured at the dialer, and as calls that each open a connection, against a separate name server that does not respond for the attacker’s names',
         'a revocation is from the DELETE of a key to the first 401 of a token that was cached',
       ],
     };
   },
 };
 
-/** The neighbour's calls, in turn alone and beside the attack. */
+/** The neighbour's calls, alternately alone and under attack. */
 async function besideAttack(name: string, neighbour: Neighbour, begin: () => Promise<Attack> | Attack): Promise<Row> {
   const quiet: number[] = [];
   const beside: number[] = [];
@@ -121,7 +121,7 @@ async function revocationRow(stack: Stack, url: string): Promise<Row> {
   };
 }
 
-/** `GET /v1/me` of somebody else, in turn alone and beside the attack. */
+/** `GET /v1/me` of another user, alternately alone and under attack. */
 async function meRow(name: string, stack: Stack, begin: () => Attack): Promise<Row> {
   const tenant = await stack.signUpTenant();
   const quiet: number[] = [];
@@ -136,7 +136,7 @@ async function meRow(name: string, stack: Stack, begin: () => Attack): Promise<R
   return { attack: name, what: 'p95 of GET /v1/me, ms', quiet: median(quiet), beside: median(beside), errors: 0 };
 }
 
-/** Milliseconds from the DELETE of each key to the first call that is refused. */
+/** Milliseconds from the DELETE of each key to the first rejected call. */
 async function revocations(stack: Stack, url: string, count: number): Promise<number[]> {
   const tenant = await stack.signUpTenant();
   const { id } = await tenant.createAgent({ rpmLimit: 1_000_000 });
@@ -165,7 +165,7 @@ async function meTimes(tenant: Tenant): Promise<number[]> {
   return took;
 }
 
-/** All at once, from one other address. */
+/** All at once, from one other client IP. */
 function wrongLogins(stack: Stack, count: number): Attack {
   const body = JSON.stringify({ email: 'nobody@example.com', password: 'wrong password 1' });
   const login = (): Promise<void> =>

@@ -1,15 +1,15 @@
-/** A hostile client on a thread of its own, so that what is measured beside it is not the load generator's event loop. */
+/** A hostile client on its own thread, so that it does not share the event loop of the measuring client. */
 import { randomBytes } from 'node:crypto';
 import { Worker, workerData } from 'node:worker_threads';
 import { call } from './neighbour.js';
 
 interface AttackerOptions {
   readonly url: string;
-  /** Asked in turn. */
+  /** Called alternately. */
   readonly paths: readonly string[];
-  /** Null: a new one for each call, which does not exist. */
+  /** Null: a new, nonexistent token for each call. */
   readonly token: string | null;
-  /** Calls at a time; each is followed by the next. */
+  /** Number of concurrent calls. */
   readonly workers: number;
   readonly pauseMs: number;
 }
@@ -18,10 +18,10 @@ export interface Attack {
   stop(): Promise<void>;
 }
 
-/** Of the attacker, who is another host. */
+/** Client IP of the attacker, who is another host. */
 const ATTACKERS_ADDRESS = '127.0.0.2';
 
-/** Attacks until it is stopped, which breaks off what is under way. */
+/** Attacks until it is stopped, which aborts the calls in flight. */
 export function startAttacker(options: AttackerOptions): Attack {
   const worker = new Worker(new URL(import.meta.url), { workerData: { attacker: options } });
   return {

@@ -1,4 +1,4 @@
-/** What a hostile tenant does to the data plane, each until it is told to stop. */
+/** Attacks of a hostile tenant on the data plane, each until it is stopped. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -28,7 +28,7 @@ async function ownProvider(tenant: Tenant, server: Server): Promise<string> {
   return tenant.createToken(id);
 }
 
-/** Calls with a valid token to a provider of its own; what it stops takes its provider along. */
+/** Calls with a valid token to the attacker's own provider; stopping the attack stops that provider. */
 async function throughProvider(server: Server, stack: Stack, url: string, load: object): Promise<Attack> {
   const token = await ownProvider(await stack.signUpTenant(), server);
   const attack = startAttacker({ url, paths: CHAT, token, workers: 1, pauseMs: 0, ...load });
@@ -41,7 +41,7 @@ async function throughProvider(server: Server, stack: Stack, url: string, load: 
   };
 }
 
-/** Answers of a few bytes that unfold to 64 MiB, ten a second. */
+/** Responses of a few bytes that decompress to 64 MiB, ten per second. */
 export async function bombs(stack: Stack, url: string): Promise<Attack> {
   const bomb = gzipSync(Buffer.alloc(64 << 20));
   const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
@@ -49,11 +49,13 @@ export async function bombs(stack: Stack, url: string): Promise<Attack> {
   return throughProvider(server, stack, url, { pauseMs: 100 });
 }
 
-/** As many calls as are let in, to a provider that never answers; what is refused comes back after its Retry-After. */
+/**
+ * As many calls as are admitted, to a provider that never responds; a rejected call is retried after its Retry-After.
+ */
 export async function holdCalls(stack: Stack, url: string, workers: number): Promise<Attack> {
   return throughProvider(await serve(() => {}), stack, url, { workers, pauseMs: 1_000 });
 }
 
-/** Tokens that do not exist, each once. */
+/** Nonexistent tokens, each used once. */
 export const madeUpTokens = (url: string, workers: number): Attack =>
   startAttacker({ url, paths: ['/v1/self'], token: null, workers, pauseMs: 0 });

@@ -1,4 +1,4 @@
-/** Webhooks: what a delivery to a healthy receiver takes beside three organizations whose receivers all hang. */
+/** Webhooks: duration of a delivery to a healthy receiver, while all receivers of three organizations hang. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Stack, Tenant } from '@acg/test/fixtures/stack';

@@ -1,4 +1,4 @@
-/** One session that asks the control plane for all it may, sixty times at once, over a ledger of its own. */
+/** One session that sends the control plane its most expensive requests, sixty at once, over its own ledger. */
 import { openPool } from '@acg/controlplane/db/sql';
 import type { GatewayStack } from '../gateway-stack.js';
 import { seedLedger } from '../ledger/seed.js';

@@ -1,4 +1,4 @@
-/** Names whose server never answers: what connecting to a neighbour's name takes alone and beside forty of them. */
+/** Names whose server never responds: time to connect to a neighbour's name, alone and beside forty of them. */
 import { createServer } from 'node:net';
 import { Dialer } from '@acg/base/dialer/dialer';
 import { NameServer } from '@acg/base/dns/name-server-fixture';
@@ -32,7 +32,7 @@ export async function lookupFigures(): Promise<{ quietP95Ms: number; besideP95Ms
   const pass = async (): Promise<number> => {
     const took: number[] = [];
     for (let i = 0; i < DIALS; i++) {
-      const name = `host-${next++}.good.example.com`; // each is looked up anew
+      const name = `host-${next++}.good.example.com`; // each name needs a new lookup
       (names.zone as Record<string, readonly string[]>)[name] = ['127.0.0.1'];
       const ms = await dial(name, 'neighbour');
       if (Number.isNaN(ms)) failed++;

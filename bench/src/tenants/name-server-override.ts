@@ -1,6 +1,6 @@
 /**
- * Loaded ahead of a data plane (`--import …/own-name-server.js?127.0.0.1:5353`): tenants' names are asked of that server,
- * which the process has no setting for.
+ * Loaded before a data plane (`--import …/name-server-override.js?127.0.0.1:5353`): sends lookups of tenants' names to
+ * that server, for which the process has no setting.
  */
 import dns from 'node:dns';
 import { syncBuiltinESMExports } from 'node:module';

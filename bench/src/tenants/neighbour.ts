@@ -1,4 +1,4 @@
-/** A well-behaved tenant: one call every few milliseconds, whatever happens around it. */
+/** A well-behaved tenant: one call every few milliseconds, independent of the load around it. */
 import { request as httpRequest } from 'node:http';
 import { percentile } from '../statistics.js';
 
@@ -12,7 +12,7 @@ interface NeighbourFigure {
 export interface Neighbour {
   readonly url: string;
   readonly token: string;
-  /** Called in turn. */
+  /** Called alternately. */
   readonly paths?: readonly string[];
 }
 
@@ -20,7 +20,7 @@ const CHAT = '/v1/proxy/openai/v1/chat/completions';
 const EVERY_MS = 10;
 const BODY = JSON.stringify({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Say hello' }] });
 
-/** Calls a model at a fixed rate for so long; each call is timed from when it was due. */
+/** Calls a model at a fixed rate for the given time; each call is timed from its due time. */
 export async function neighbourCalls(
   { url, token, paths = [CHAT] }: Neighbour,
   seconds: number,
@@ -44,7 +44,7 @@ export async function neighbourCalls(
   return { calls: calls.length, errors, p50Ms: percentile(took, 50), p95Ms: percentile(took, 95) };
 }
 
-/** 0: no answer. `from`: the address to call from. */
+/** 0: no response. `from`: the client IP of the call. */
 export function call(url: string, token: string, path = CHAT, from?: string): Promise<number> {
   return new Promise((resolve) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };

@@ -1,6 +1,6 @@
 /**
- * Names whose server never answers, through the proxy: a neighbour whose calls each open a connection to one of twenty
- * names, and an attacker with forty providers whose names are never answered.
+ * Names whose server never responds, through the proxy: a neighbour whose calls each open a connection to one of twenty
+ * names, and an attacker with forty providers whose names never resolve.
  */
 import { createServer } from 'node:http';
 import { NameServer } from '@acg/base/dns/name-server-fixture';
@@ -9,7 +9,7 @@ import { type Attack, startAttacker } from './attacker.js';
 
 const NEIGHBOURS_NAMES = 20;
 const DEAD_NAMES = 40;
-/** Providers' names are called at a few ports only; on an address of its own this one is free. */
+/** Providers may use a few ports only; on its own IP this one is free. */
 const PORT = 8080;
 const HOST = '127.0.1.80';
 

@@ -238,7 +238,10 @@ test('takeover: an item that no longer fits is 409 and stays in the list', async
   ]);
   const mine = { slug: 'mine', displayName: 'M', baseUrl: 'http://127.0.0.1:9', authType: 'bearer' };
   expect((await owner.call('POST', '/v1/custom-providers', mine)).status).toBe(201);
-  expect(await keep(({ kind }) => kind === 'custom_provider')).toEqual([409, expect.stringContaining('has its name')]);
+  expect(await keep(({ kind }) => kind === 'custom_provider')).toEqual([
+    409,
+    expect.stringContaining('its name is in use'),
+  ]);
   // A token of a removed member would work again with the creator's next membership.
   await sql()`
     update suspended_items set contents = jsonb_set(contents, '{created_by}', to_jsonb((select user_id from memberships

@@ -1,4 +1,4 @@
-/** Breakers on a real Postgres, several boards as several control planes have them. */
+/** Breakers on a real Postgres, with several boards, as with several control planes. */
 import { randomUUID } from 'node:crypto';
 import { createLogger } from '@acg/base/log';
 import { uuidv7 } from '@acg/base/uuidv7';
@@ -11,10 +11,10 @@ import { type TestDatabase, useTestDatabase } from '../fixtures/test-database.js
 
 export const log = createLogger('test', 'silent');
 export const RULES = { windowMs: 30_000, requestsMin: 20, errorRate: 0.5, cooldownMs: 30_000, probes: 5 };
-/** The cooldown is over at once. */
+/** The cooldown ends at once. */
 export const RULES_WITHOUT_COOLDOWN = { ...RULES, cooldownMs: 1 };
 export const [NEUTRAL, SUCCESS, FAILURE] = [0, 1, 2] as const;
-/** The organization whose breakers the tests move, where they do not need another one. */
+/** The organization of the tests that need only one. */
 const ORG = '00000000-0000-7000-8000-000000000001';
 const AGENT = '00000000-0000-7000-8000-0000000000a1';
 
@@ -43,7 +43,7 @@ export function createOutcomes(
   return Array.from({ length: count }, () => one);
 }
 
-/** Of one test file: a database of its own with {@link ORG}. */
+/** For one test file: its own database with {@link ORG}. */
 export function useBreakers() {
   const database = useTestDatabase();
   beforeAll(async () => {
@@ -63,7 +63,7 @@ export function useBreakers() {
   };
 }
 
-/** With an account of openai. */
+/** Creates an organization with an account of openai. */
 async function createOrganizationWithAccount({ sql }: TestDatabase): Promise<string> {
   const [org, project, agent] = [uuidv7(Date.now()), uuidv7(Date.now()), uuidv7(Date.now())];
   await sql`insert into organizations (id, name, slug) values (${org}, 'O', ${org})`;

@@ -1,4 +1,4 @@
-/** Deaths in the middle of an outage: the state is right after the restart, and no probe place is lost for ever. */
+/** Crashes during an outage: the breaker's state is right after the restart, and no probe slot is lost for ever. */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openPool, type Sql } from '@acg/controlplane/db/sql';
@@ -15,7 +15,7 @@ let plane: PlaneProcess;
 let url: string;
 let token: string;
 let tenant: Tenant;
-/** What the provider answers; null: nothing, it holds the calls. */
+/** Status of the provider's responses; null: no response, calls hang. */
 let providerStatus: number | null = 200;
 let calls = 0;
 let pendingResponses: ServerResponse[] = [];
@@ -32,7 +32,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
   stack = await Stack.start({
     providers: { openai: `http://127.0.0.1:${(provider.address() as AddressInfo).port}` },
-    // A cooldown that never ends by itself: the tests say when it has passed.
+    // A cooldown that does not end by itself: the tests end it.
     env: {
       CIRCUIT_WINDOW_MS: '5000',
       CIRCUIT_MIN_REQUESTS: '10',
@@ -54,7 +54,7 @@ afterAll(async () => {
   provider.close();
 });
 
-/** Each test begins with an OPEN circuit and a data plane that knows it. */
+/** Each test begins with an open breaker that the data plane knows. */
 beforeEach(async () => {
   pendingResponses = [];
   providerStatus = 503;
@@ -76,7 +76,7 @@ async function readBreakerState(): Promise<string> {
   return body.circuits[0].state;
 }
 
-/** Refused by the gateway itself; the provider hears nothing of it. */
+/** The gateway itself must reject; the provider must receive nothing. */
 async function expectRejectedByGateway(): Promise<void> {
   const before = calls;
   const response = await call();
@@ -95,11 +95,11 @@ async function endCooldown(): Promise<void> {
   await waitUntil('the circuit is half open', async () => (await readBreakerState()) === 'HALF_OPEN');
 }
 
-/** All probes are under way and the provider says nothing; resolves with what their agents will get. */
+/** Starts all probes while the provider does not respond; resolves with the outcomes that their clients get. */
 async function startProbes(): Promise<{ ends: Promise<(number | 'broken')[]> }> {
   providerStatus = null;
   const probes: Promise<number | 'broken'>[] = [];
-  // The data plane may not have heard of the half-open circuit yet, and refuses until it has.
+  // The data plane may not know the half-open breaker yet and rejects until it does.
   await waitUntil('all probes are at the provider', async () => {
     const before = pendingResponses.length;
     const probe = call().then(
@@ -113,7 +113,7 @@ async function startProbes(): Promise<{ ends: Promise<(number | 'broken')[]> }> 
   return { ends: Promise.all(probes) };
 }
 
-test('circuit crash: an OPEN circuit is known to a data plane that was killed as soon as it is ready again', async () => {
+test('breaker crash: a killed data plane knows an open breaker as soon as it is ready again', async () => {
   await plane.kill();
   providerStatus = 200;
   await restartDataPlane();
@@ -121,17 +121,17 @@ test('circuit crash: an OPEN circuit is known to a data plane that was killed as
   expect(await readBreakerState()).toBe('OPEN');
 });
 
-test('circuit crash: probes that died with their data plane leave their places to others in the end', async () => {
+test('breaker crash: the slots of probes that died with their data plane become free again', async () => {
   await endCooldown();
   const { ends } = await startProbes();
-  await expectRejectedByGateway(); // no place is left
+  await expectRejectedByGateway(); // no slot is free
   await plane.kill();
   expect(await ends).toEqual(Array(PROBES).fill('broken'));
   providerStatus = 200;
   await restartDataPlane();
   expect(await readBreakerState()).toBe('HALF_OPEN');
-  await expectRejectedByGateway(); // nobody knows yet that they are dead
-  await sql`update circuit_probes set expires_at = clock_timestamp()`; // a minute later
+  await expectRejectedByGateway(); // the leases have not expired yet
+  await sql`update circuit_probes set expires_at = clock_timestamp()`; // simulates the minute until the leases expire
   const before = calls;
   for (let i = 0; i < PROBES; i++) expect((await call()).status).toBe(200);
   expect(calls).toBe(before + PROBES);
@@ -139,12 +139,12 @@ test('circuit crash: probes that died with their data plane leave their places t
   expect(await sql`select lease from circuit_probes`).toHaveLength(0);
 });
 
-test('circuit crash: results of probes survive the death of both planes', async () => {
+test('breaker crash: results of probes survive the death of both planes', async () => {
   await endCooldown();
   const { ends } = await startProbes();
   await stack.controlPlane.kill();
   for (const response of pendingResponses) sendResponse(response, 200);
-  expect(await ends).toEqual(Array(PROBES).fill(200)); // what an agent has received is on disk
+  expect(await ends).toEqual(Array(PROBES).fill(200)); // the data plane wrote a received response to disk
   await plane.kill();
   const before = calls;
   await stack.startControlPlane();

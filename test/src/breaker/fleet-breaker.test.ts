@@ -1,4 +1,4 @@
-/** The fleet's breakers: what data planes report opens and closes them, and an operator's word comes before that. */
+/** The fleet's breakers: reports of data planes open and close them, and a manual override takes precedence. */
 import { spawnSync } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { Stack, type Tenant } from '../fixtures/stack.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { log, newOrigin, RULES, useBreakers } from './breaker-fixture.js';
 
-describe('on a database', () => {
+describe('fleet breaker on a database', () => {
   const circuits = useBreakers();
   let origin: string;
   let fleet: FleetBreakers;
@@ -31,11 +31,11 @@ describe('on a database', () => {
     return (await circuits.stateOf(`openai|${origin}`)).state;
   };
 
-  test('fleet: opens when all data planes in contact cannot connect, closes when one can; all organizations hear of it', async () => {
+  test('fleet breaker: opens when no connected data plane can connect, closes when one can; all organizations get the events', async () => {
     const [account, another] = [await circuits.organization(), await circuits.organization()];
     await connected('a', 'b', 'c');
     await says('a', true);
-    expect(await state()).toBeUndefined(); // one of three: its own trouble
+    expect(await state()).toBeUndefined(); // one of three: the fault of that data plane
     await says('b', true);
     expect(await state()).toBe('OPEN');
     await says('c', false);
@@ -48,7 +48,7 @@ describe('on a database', () => {
     }
   });
 
-  test('fleet: the only data plane speaks for the fleet; what was said half a minute ago does not count', async () => {
+  test('fleet breaker: a single data plane decides for the fleet; reports older than half a minute do not count', async () => {
     await connected('a');
     await says('a', true, 31_000);
     expect(await state()).toBeUndefined();
@@ -58,7 +58,7 @@ describe('on a database', () => {
     expect(await state()).toBe('CLOSED');
   });
 
-  test('fleet: an operator holds it open or closed, whatever data planes say, without an event; then it goes by them', async () => {
+  test('fleet breaker: a manual override holds it open or closed without an event; afterwards reports decide again', async () => {
     const org = await circuits.organization();
     await connected('a');
     expect(await fleet.override('openai', 'OPEN', 60_000)).toBe(true);
@@ -74,7 +74,7 @@ describe('on a database', () => {
   });
 });
 
-describe('with real processes', () => {
+describe('fleet breaker with real processes', () => {
   const COMMAND = fileURLToPath(new URL('../../../controlplane/dist/fleet-circuit/main.js', import.meta.url));
   let stack: Stack;
   let port: number;
@@ -90,7 +90,7 @@ describe('with real processes', () => {
 
   beforeAll(async () => {
     port = await freePort();
-    // Their own breakers stay out of it.
+    // Keeps the breakers of organizations closed.
     const env = { LOG_LEVEL: 'warn', CIRCUIT_MIN_REQUESTS: '1000000' };
     stack = await Stack.start({ providers: { openai: `http://127.0.0.1:${port}` }, env });
     ({ url } = await stack.addDataPlane());
@@ -137,7 +137,7 @@ describe('with real processes', () => {
     return { code: run.status, out: run.stdout };
   }
 
-  test('fleet: a provider that cannot be connected to stops calls of all organizations, and lets them pass by itself', async () => {
+  test('fleet breaker: an unreachable provider opens it for all organizations, and it recovers by itself', async () => {
     await startProvider();
     expect([await busy.call(), await quiet.call()]).toEqual([200, 200]);
     stopProvider();
@@ -159,7 +159,7 @@ describe('with real processes', () => {
     );
   });
 
-  test('fleet: the operator’s command holds it open, and ends that', async () => {
+  test('fleet breaker: the operator’s command holds it open and releases it', async () => {
     if (provider === null) await startProvider();
     expect(command('openai', 'open', '25h').code).toBe(64);
     expect(command('supabase', 'open').code).toBe(64);

@@ -1,6 +1,6 @@
 /**
- * What strangers do at a provider that all organizations share stops their own calls and nobody else's: failing calls,
- * uploads that stall, bad probes, and all of it without end. A gateway of real processes.
+ * A hostile organization at a shared provider stops its own calls only: with failing calls, stalled uploads and bad
+ * probes without end. Runs a gateway of real processes.
  */
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -8,20 +8,20 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Stack } from '../fixtures/stack.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 
-/** The provider is well: it answers 500 to what cannot work, and ends uploads that take too long without a word. */
+/** The provider is healthy: it responds with 500 to invalid calls and closes slow uploads without a response. */
 const UPLOAD_TIMEOUT_MS = 50;
 let provider: Server;
 let stack: Stack;
 let url: string;
 
 interface Organization {
-  /** A call that works. */
+  /** Makes a call that succeeds. */
   good(): Promise<number>;
-  /** One that makes the provider answer 500. */
+  /** Makes a call to which the provider responds with 500. */
   bad(): Promise<number>;
-  /** Begins an upload and sends no more; resolves when the gateway has ended it. */
+  /** Begins an upload and sends no more; resolves when the gateway has closed it. */
   stalls(): Promise<void>;
-  /** Its own breaker. */
+  /** State of the organization's own breaker. */
   circuit(): Promise<string>;
 }
 
@@ -81,7 +81,7 @@ async function createOrganization(): Promise<Organization> {
 const createOrganizations = (count: number): Promise<Organization[]> =>
   Promise.all(Array.from({ length: count }, () => createOrganization()));
 
-/** What the honest organizations' calls were answered with while `attack` runs. */
+/** Statuses of the honest organizations' calls while `attack` runs. */
 async function callDuringAttack(
   honest: readonly Organization[],
   attack: () => Promise<void>,
@@ -102,44 +102,47 @@ async function callDuringAttack(
   return statuses;
 }
 
-test.each([1, 3, 10])('strangers: with %i honest organizations, none of their good calls is refused', async (count) => {
-  const honest = await createOrganizations(count);
-  const [fresh, used, other, uploader] = (await createOrganizations(4)) as [
-    Organization,
-    Organization,
-    Organization,
-    Organization,
-  ];
-  // Two have a success of their own, as anybody can have; the honest ones make a call now and then.
-  for (const one of [used, other, ...honest]) expect(await one.good()).toBe(200);
-  for (const one of [used, other]) await Promise.all(Array.from({ length: 40 }, () => one.bad()));
-  await waitUntil('their own breakers are open', async () => {
-    const states = await Promise.all([used, other].map((one) => one.circuit()));
-    return states.every((state) => state !== 'CLOSED');
-  });
-  for (const one of honest) expect(await one.good()).toBe(200);
-  const failing = await callDuringAttack(honest, async () => {
-    await Promise.all(Array.from({ length: 40 }, () => fresh.bad()));
-    await waitUntil('its own breaker is open', async () => (await fresh.circuit()) !== 'CLOSED');
-  });
-  const stalled = await callDuringAttack(honest, async () => {
-    await Promise.all(Array.from({ length: 24 }, () => uploader.stalls()));
-  });
-  // Eight calls a second and more, which take every probe of their breakers.
-  let probes = 0;
-  const holding = await callDuringAttack(honest, async () => {
-    await waitUntil('bad probes have opened the breakers again', async () => {
-      for (const one of [fresh, used]) if ((await one.bad()) === 500) probes++;
-      return probes >= 6;
+test.each([1, 3, 10])(
+  'hostile organizations: with %i honest organizations, none of their good calls is rejected',
+  async (count) => {
+    const honest = await createOrganizations(count);
+    const [fresh, used, other, uploader] = (await createOrganizations(4)) as [
+      Organization,
+      Organization,
+      Organization,
+      Organization,
+    ];
+    // Two hostile organizations have an earlier success; the honest ones make a call now and then.
+    for (const one of [used, other, ...honest]) expect(await one.good()).toBe(200);
+    for (const one of [used, other]) await Promise.all(Array.from({ length: 40 }, () => one.bad()));
+    await waitUntil('their own breakers are open', async () => {
+      const states = await Promise.all([used, other].map((one) => one.circuit()));
+      return states.every((state) => state !== 'CLOSED');
     });
-  });
-  for (const statuses of [failing, stalled, holding]) expect([...statuses.keys()]).toEqual([200]);
-  for (const one of honest) expect(await one.circuit()).toBe('CLOSED');
-  // A stalled upload is no failure, neither: the uploader's own calls pass.
-  expect([await uploader.good(), await uploader.circuit()]).toEqual([200, 'CLOSED']);
-  expect(await fresh.circuit()).not.toBe('CLOSED');
-  // What /v1/status counts has shown before that it can use the provider; the fresh signup has not.
-  const { body } = await stack.call('GET', '/v1/status', null);
-  const openai = body.providers.find((one: { slug: string }) => one.slug === 'openai');
-  expect(openai.state).not.toBe('OPEN');
-});
+    for (const one of honest) expect(await one.good()).toBe(200);
+    const failing = await callDuringAttack(honest, async () => {
+      await Promise.all(Array.from({ length: 40 }, () => fresh.bad()));
+      await waitUntil('its own breaker is open', async () => (await fresh.circuit()) !== 'CLOSED');
+    });
+    const stalled = await callDuringAttack(honest, async () => {
+      await Promise.all(Array.from({ length: 24 }, () => uploader.stalls()));
+    });
+    // More than eight calls per second, which take every probe slot of their breakers.
+    let probes = 0;
+    const holding = await callDuringAttack(honest, async () => {
+      await waitUntil('bad probes have opened the breakers again', async () => {
+        for (const one of [fresh, used]) if ((await one.bad()) === 500) probes++;
+        return probes >= 6;
+      });
+    });
+    for (const statuses of [failing, stalled, holding]) expect([...statuses.keys()]).toEqual([200]);
+    for (const one of honest) expect(await one.circuit()).toBe('CLOSED');
+    // A stalled upload does not count as a failure: the uploader's own calls pass.
+    expect([await uploader.good(), await uploader.circuit()]).toEqual([200, 'CLOSED']);
+    expect(await fresh.circuit()).not.toBe('CLOSED');
+    // /v1/status counts an organization only after a success, so the fresh signup is not counted.
+    const { body } = await stack.call('GET', '/v1/status', null);
+    const openai = body.providers.find((one: { slug: string }) => one.slug === 'openai');
+    expect(openai.state).not.toBe('OPEN');
+  },
+);

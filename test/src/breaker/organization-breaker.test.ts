@@ -40,7 +40,7 @@ async function createHalfOpenBreaker(of = newBreakerKey()): Promise<{ key: strin
   return { key, board: one };
 }
 
-test('circuit: one organization with thousands of origins that fail delays no other’s recovery', async () => {
+test('breaker: thousands of failing origins of one organization do not delay the recovery of others', async () => {
   const sql = circuits.sql();
   const [crowd, other] = [await organization(), await organization()];
   await sql`insert into circuits (circuit_key, provider_slug, org_id, state, open_until)
@@ -54,7 +54,7 @@ test('circuit: one organization with thousands of origins that fail delays no ot
   await sql`delete from circuits where provider_slug = 'supabase'`;
 });
 
-test('circuit: outcomes that different control planes saw add up', async () => {
+test('breaker: adds up the outcomes that different control planes received', async () => {
   const key = newBreakerKey();
   const [a, b] = [board(), board()];
   a.recordOutcomes(createOutcomes(key, 10, FAILURE));
@@ -66,7 +66,7 @@ test('circuit: outcomes that different control planes saw add up', async () => {
   expect(await stateOf(key)).toEqual({ state: 'OPEN', epoch: 2 });
 });
 
-test('circuit: the outcomes of an older epoch, from before the window or from before the transition change nothing', async () => {
+test('breaker: ignores outcomes of an older epoch, from before the window or from before the transition', async () => {
   const { key, board: one } = await createTrippedBreaker(RULES_WITHOUT_COOLDOWN);
   await circuits.sql()`
     update circuits set state = 'CLOSED', epoch = 4, open_until = null, changed_at = now() where circuit_key = ${key}`;
@@ -79,7 +79,7 @@ test('circuit: the outcomes of an older epoch, from before the window or from be
   );
   await one.flush();
   expect(await stateOf(key)).toEqual({ state: 'CLOSED', epoch: 4 });
-  // A failure of now makes it look at the window: neither the rows of the epoch before nor older ones are in it.
+  // A new failure triggers the check of the window, which contains neither older rows nor rows of the previous epoch.
   one.recordOutcomes(createOutcomes(key, 1, FAILURE, { circuitEpoch: 4 }));
   await one.flush();
   expect(await stateOf(key)).toEqual({ state: 'CLOSED', epoch: 4 });
@@ -95,7 +95,7 @@ test('circuit: the outcomes of an older epoch, from before the window or from be
   expect(await stateOf(key)).toEqual({ state: 'OPEN', epoch: 5 });
 });
 
-test('circuit: an outcome that says nothing of the provider counts neither as success nor as failure', async () => {
+test('breaker: a neutral outcome counts neither as success nor as failure', async () => {
   const key = newBreakerKey();
   const one = board();
   one.recordOutcomes(createOutcomes(key, 10, FAILURE));
@@ -110,7 +110,7 @@ test('circuit: an outcome that says nothing of the provider counts neither as su
   expect((await stateOf(key)).state).toBe('OPEN');
 });
 
-test('circuit: the cooldown ends by itself, once, with several control planes at it', async () => {
+test('breaker: the cooldown ends by itself and only once with several control planes', async () => {
   const { key } = await createTrippedBreaker(RULES_WITHOUT_COOLDOWN);
   const boards = Array.from({ length: 5 }, () => board(RULES_WITHOUT_COOLDOWN));
   await waitUntil('it is half open', async () => {
@@ -120,7 +120,7 @@ test('circuit: the cooldown ends by itself, once, with several control planes at
   expect(await stateOf(key)).toEqual({ state: 'HALF_OPEN', epoch: 3 });
 });
 
-test('circuit: 200 requests over the fleet get exactly the places there are; good ones close it', async () => {
+test('breaker: 200 requests over the fleet get exactly the existing probe slots; successes close it', async () => {
   const { key, board: one } = await createHalfOpenBreaker();
   const planes = Array.from({ length: 4 }, () => new ProbeLeases(circuits.sql(), RULES));
   const answers = await Promise.all(
@@ -138,7 +138,7 @@ test('circuit: 200 requests over the fleet get exactly the places there are; goo
   expect(await stateOf(key)).toEqual({ state: 'CLOSED', epoch: 4 });
 });
 
-test('circuit: a success that a data plane reports by itself counts once, however often it says so', async () => {
+test('breaker: a success that a data plane reports by itself counts once, however often it is reported', async () => {
   const { key, board: one } = await createHalfOpenBreaker();
   const other = board(RULES_WITHOUT_COOLDOWN);
   const probes = new ProbeLeases(circuits.sql(), RULES);
@@ -153,7 +153,7 @@ test('circuit: a success that a data plane reports by itself counts once, howeve
   const good = async () =>
     (await circuits.sql()`select probes_good as "probesGood" from circuits where circuit_key = ${key}`)[0]!.probesGood;
   expect(await good()).toBe(1);
-  // The place is used up: four are left of five.
+  // That slot is used: four of five are free.
   const leases = await Promise.all(Array.from({ length: 6 }, () => probes.acquire(key, 3, 'dp')));
   expect(leases.filter((answer) => answer.lease !== null)).toHaveLength(4);
   for (const answer of leases) {
@@ -164,7 +164,7 @@ test('circuit: a success that a data plane reports by itself counts once, howeve
   expect(await stateOf(key)).toEqual({ state: 'CLOSED', epoch: 4 });
 });
 
-test('circuit: a probe’s result that could not be written is written later', async () => {
+test('breaker: a probe result that could not be written is written later', async () => {
   const sql = circuits.sql();
   const { key, board: one } = await createHalfOpenBreaker();
   const { lease } = await new ProbeLeases(sql, RULES).acquire(key, 3, 'dp');
@@ -177,7 +177,7 @@ test('circuit: a probe’s result that could not be written is written later', a
   expect(await stateOf(key)).toEqual({ state: 'OPEN', epoch: 4 });
 });
 
-test('circuit: a place comes back when it is released, unused by a neutral result, or its lease has ended', async () => {
+test('breaker: a probe slot becomes free on release, after a neutral result or when its lease expires', async () => {
   const { key, board: one } = await createHalfOpenBreaker();
   const probes = new ProbeLeases(circuits.sql(), RULES);
   const dying = new ProbeLeases(circuits.sql(), RULES, 1);
@@ -195,7 +195,7 @@ test('circuit: a place comes back when it is released, unused by a neutral resul
   expect((await stateOf(key)).state).toBe('HALF_OPEN');
 });
 
-test('circuit: one bad probe opens it again without a second event; late good ones of that epoch do nothing', async () => {
+test('breaker: one failed probe opens it again without a second event; late successes of that epoch are ignored', async () => {
   const org = await organization();
   const { key, board: one } = await createHalfOpenBreaker(newBreakerKey(org));
   const probes = new ProbeLeases(circuits.sql(), RULES);
@@ -209,7 +209,7 @@ test('circuit: one bad probe opens it again without a second event; late good on
   expect(events.map((e) => e.event)).toEqual(['provider.circuit_opened']);
 });
 
-test('circuit: CLOSED ones that nobody uses go, also after trips; whatever moved or is not CLOSED stays', async () => {
+test('breaker: unused closed breakers are deleted, also after trips; changed or open ones stay', async () => {
   const sql = circuits.sql();
   const insert = async (state: string, epoch: number, unusedDays: number, unchangedDays: number): Promise<string> => {
     const key = newBreakerKey();
@@ -231,7 +231,7 @@ test('circuit: CLOSED ones that nobody uses go, also after trips; whatever moved
   const left = await sql<{ key: string }[]>`
     select circuit_key as key from circuits where circuit_key = any(${[...gone, ...kept]}::text[])`;
   expect(left.map(({ key }) => key).sort()).toEqual([...kept].sort());
-  // All old outcomes, however many a large fleet wrote since the last sweep; those of the window stay.
+  // Deletes all old outcomes, however many were written since the last sweep; those of the window stay.
   await sql`
     insert into circuit_outcomes (circuit_key, epoch, second, org_id, writer, requests, failures)
     select ${kept[0]!}, 1, now() - interval '1 day' - i * interval '1 second', gen_random_uuid(), gen_random_uuid(), 1, 0
@@ -239,14 +239,14 @@ test('circuit: CLOSED ones that nobody uses go, also after trips; whatever moved
     union all select ${kept[0]!}, 1, now(), gen_random_uuid(), gen_random_uuid(), 1, 0`;
   await pruneCircuits(sql, RULES.windowMs);
   expect(await sql`select from circuit_outcomes where circuit_key = ${kept[0]!}`).toHaveLength(1);
-  // One that begins anew trips like any other, and its first transition is no old news.
+  // A recreated breaker trips like any other, and its first transition is not skipped as old.
   const one = board();
   one.recordOutcomes(createOutcomes(gone[1]!, 20, FAILURE));
   await one.flush();
   expect(await stateOf(gone[1]!)).toEqual({ state: 'OPEN', epoch: 2 });
 });
 
-test('circuit: every transition reaches the feed of every control plane once, in order; a new one starts informed', async () => {
+test('breaker: every transition reaches the feed of every control plane once, in order; a new control plane starts with the current state', async () => {
   const sql = circuits.sql();
   const seen: CircuitNotice[][] = [[], []];
   const feeds = await Promise.all(
@@ -269,23 +269,25 @@ test('circuit: every transition reaches the feed of every control plane once, in
   await one.flush();
   for (const notices of seen) {
     const own = () => notices.filter((n) => n.circuitKey === key).map((n) => n.state);
-    await waitUntil('all was heard', () => own().length === 3);
+    await waitUntil('all transitions arrived', () => own().length === 3);
     expect(own()).toEqual(['OPEN', 'HALF_OPEN', 'CLOSED']);
   }
-  await waitUntil('the late one heard too', () => late.listNotClosed().every((n) => n.circuitKey !== key));
-  // News that comes late, and after it something else.
+  await waitUntil('the late control plane got them, too', () =>
+    late.listNotClosed().every((n) => n.circuitKey !== key),
+  );
+  // A late transition, and another one after it.
   const after = newBreakerKey();
   for (const circuitKey of [key, after]) {
     await sql.notify(CIRCUIT_CHANNEL, JSON.stringify({ circuitKey, state: 'OPEN', epoch: 2, openUntilMs: 1 }));
   }
   for (const notices of seen) {
-    await waitUntil('both were heard', () => notices.some((n) => n.circuitKey === after));
+    await waitUntil('both transitions arrived', () => notices.some((n) => n.circuitKey === after));
     expect(notices.filter((n) => n.circuitKey === key)).toHaveLength(3);
   }
   await Promise.all([...feeds, late].map((feed) => feed.stop()));
 });
 
-test('circuit: a change whose notification was lost is found by looking', async () => {
+test('breaker: polling finds a change whose notification was lost', async () => {
   const sql = circuits.sql();
   const { key } = await createTrippedBreaker();
   const seen: CircuitNotice[] = [];
@@ -295,6 +297,6 @@ test('circuit: a change whose notification was lost is found by looking', async 
   await waitUntil('it has started', () => seen.some((n) => n.circuitKey === key));
   await sql`
     update circuits set state = 'HALF_OPEN', epoch = 3, open_until = null, changed_at = now() where circuit_key = ${key}`;
-  await waitUntil('it was heard of', () => seen.some((n) => n.circuitKey === key && n.epoch === 3));
+  await waitUntil('the transition was found', () => seen.some((n) => n.circuitKey === key && n.epoch === 3));
   await feed.stop();
 });

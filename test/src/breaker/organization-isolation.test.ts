@@ -1,4 +1,4 @@
-/** Breakers of several organizations at one origin: what one sees moves its own and no other's. */
+/** Breakers of several organizations at one origin: the outcomes of an organization change its own breaker only. */
 import { randomUUID } from 'node:crypto';
 import { BreakerTransitions } from '@acg/controlplane/breaker/breaker-transitions';
 import { formatCircuitKey } from '@acg/controlplane/breaker/circuit-key';
@@ -23,7 +23,7 @@ import {
 const circuits = useBreakers();
 const { board, stateOf, eventsOf, organization } = circuits;
 
-/** Outcomes at one origin: of each organization so many, and whether they are good. */
+/** Records outcomes at one origin: this many of each organization, all good or all bad. */
 async function recordOutcomes(
   one: OrgBreakers,
   origin: string,
@@ -38,7 +38,7 @@ const statesAt = async (origin: string, orgIds: readonly string[]) =>
   Promise.all(orgIds.map(async (orgId) => (await stateOf(breakerKeyAt(origin, orgId))).state));
 const createOrganizations = (count: number) => Promise.all(Array.from({ length: count }, () => organization()));
 
-test('circuit: of many boards that see it due at once, one opens it, and only its organization hears of it, once', async () => {
+test('breaker: many boards open it only once, and only its organization gets the event', async () => {
   const origin = newOrigin();
   const [own, other] = [await organization(), await organization()];
   const key = breakerKeyAt(origin, own);
@@ -54,39 +54,39 @@ test('circuit: of many boards that see it due at once, one opens it, and only it
   expect([more, await eventsOf(other)]).toEqual([[], []]);
 });
 
-test('circuit: whatever any number of strangers see, it opens their own breakers and nobody else’s', async () => {
+test('breaker: failures of other organizations open their own breakers only', async () => {
   const origin = newOrigin();
-  const [strangers, honest] = [await createOrganizations(6), await createOrganizations(3)];
+  const [others, honest] = [await createOrganizations(6), await createOrganizations(3)];
   const one = board();
-  await recordOutcomes(one, origin, strangers, 1, SUCCESS); // they have shown that they can use it
-  await recordOutcomes(one, origin, strangers, 40, FAILURE);
+  await recordOutcomes(one, origin, others, 1, SUCCESS); // they have shown that they can use the origin
+  await recordOutcomes(one, origin, others, 40, FAILURE);
   await recordOutcomes(one, origin, honest, 1, SUCCESS);
-  expect(await statesAt(origin, [...strangers, ...honest])).toEqual([
-    ...strangers.map(() => 'OPEN'),
+  expect(await statesAt(origin, [...others, ...honest])).toEqual([
+    ...others.map(() => 'OPEN'),
     ...honest.map(() => 'CLOSED'),
   ]);
   for (let round = 0; round < 5; round++) {
     await recordOutcomes(one, origin, honest, 4, SUCCESS);
-    await recordOutcomes(board(), origin, strangers, 100, FAILURE);
+    await recordOutcomes(board(), origin, others, 100, FAILURE);
   }
   expect(await statesAt(origin, honest)).toEqual(['CLOSED', 'CLOSED', 'CLOSED']);
 });
 
-test('circuit: while others’ breakers are open, three failures in a row of its own open an organization’s', async () => {
+test('breaker: while those of others are open, three consecutive failures open that of an organization', async () => {
   const origin = newOrigin();
   const others = await createOrganizations(2);
   const newcomers = await createOrganizations(3);
   const [few, three, mixed] = (await createOrganizations(3)) as [string, string, string];
   await recordOutcomes(board(), origin, newcomers, 40, FAILURE);
   await recordOutcomes(board(), origin, [three], 3, FAILURE);
-  expect(await statesAt(origin, [three])).toEqual(['CLOSED']); // newcomers never had a success: they are no evidence
+  expect(await statesAt(origin, [three])).toEqual(['CLOSED']); // organizations without a success are no evidence
   await recordOutcomes(board(), origin, others, 5, SUCCESS);
   await recordOutcomes(board(), origin, others, 20, FAILURE);
   expect(await statesAt(origin, others)).toEqual(['OPEN', 'OPEN']);
   const one = board();
   await recordOutcomes(one, origin, [few], 2, FAILURE);
   await recordOutcomes(one, origin, [three], 1, FAILURE);
-  // Within the second of a success: counts do not tell which came first.
+  // Within the second of a success: the counts do not show which came first.
   const at = { startedAtMs: Date.now() - 10, durationMs: 1 };
   one.recordOutcomes([
     ...createOutcomes(breakerKeyAt(origin, mixed), 1, SUCCESS, at),
@@ -96,7 +96,7 @@ test('circuit: while others’ breakers are open, three failures in a row of its
   expect(await statesAt(origin, [few, three, mixed])).toEqual(['CLOSED', 'OPEN', 'CLOSED']);
 });
 
-test('circuit: … of two agents, where two are active', async () => {
+test('breaker: while those of others are open, failures must come from two agents if two are active', async () => {
   const origin = newOrigin();
   const others = await createOrganizations(2);
   const [org] = (await createOrganizations(1)) as [string];
@@ -109,14 +109,14 @@ test('circuit: … of two agents, where two are active', async () => {
   one.recordOutcomes(createOutcomes(key, 5, FAILURE));
   await one.flush();
   expect((await stateOf(key)).state).toBe('CLOSED');
-  // Another control plane sees the second agent fail.
+  // Another control plane receives a failure of the second agent.
   const other = board();
   other.recordOutcomes(createOutcomes(key, 1, FAILURE, { agentId: second }));
   await other.flush();
   expect((await stateOf(key)).state).toBe('OPEN');
 });
 
-test('circuit: an organization that opened a day after its last success is no evidence for others', async () => {
+test('breaker: an organization that opened a day after its last success is no evidence for others', async () => {
   const origin = newOrigin();
   const others = await createOrganizations(2);
   const [org] = (await createOrganizations(1)) as [string];
@@ -129,7 +129,7 @@ test('circuit: an organization that opened a day after its last success is no ev
   expect(await statesAt(origin, [...others, org])).toEqual(['OPEN', 'OPEN', 'CLOSED']);
 });
 
-test('circuit: records of a data plane of the release before, which knows shared breakers, count for their organization', async () => {
+test('breaker: records of a data plane of the previous release, with shared breakers, count for their organization', async () => {
   const origin = newOrigin();
   const [org] = (await createOrganizations(1)) as [string];
   const one = board();
@@ -147,7 +147,7 @@ const override = (key: string, holdMs: number | null) =>
     await overrideOrgBreaker(tx, new BreakerTransitions(RULES, log), breaker, holdMs);
   });
 
-test('circuit: a hold lets nothing pass until its end, then probes decide; neither is an event', async () => {
+test('breaker: a manual override rejects all calls until its end, then probes decide; neither is an event', async () => {
   const [org] = (await createOrganizations(1)) as [string];
   const key = newBreakerKey(org);
   const one = board(RULES_WITHOUT_COOLDOWN);
@@ -168,7 +168,7 @@ test('circuit: a hold lets nothing pass until its end, then probes decide; neith
   expect(await eventsOf(org)).toEqual([]);
 });
 
-test('circuit: what fails after a hold is an outage that is told, and its end, too', async () => {
+test('breaker: failures after a manual override are an outage with events for its start and end', async () => {
   const [org] = (await createOrganizations(1)) as [string];
   const key = newBreakerKey(org);
   const one = board(RULES_WITHOUT_COOLDOWN);
@@ -194,7 +194,7 @@ test('circuit: what fails after a hold is an outage that is told, and its end, t
   ]);
 });
 
-test('circuit: an administrator closes it, which is no event, and it opens again by what fails then', async () => {
+test('breaker: closing it manually is no event, and later failures open it again', async () => {
   const [org] = (await createOrganizations(1)) as [string];
   const key = newBreakerKey(org);
   const one = board();
@@ -215,7 +215,7 @@ test('circuit: an administrator closes it, which is no event, and it opens again
   ]);
 });
 
-test('circuit: an outage of thousands of organizations moves all of their breakers, and each hears of its own', async () => {
+test('breaker: an outage of thousands of organizations changes all of their breakers, and each gets its own event', async () => {
   const sql = circuits.sql();
   const origin = newOrigin();
   const ids = Array.from({ length: 2_000 }, () => randomUUID());

@@ -1,4 +1,4 @@
-/** An outage from the outside: agents, status page and webhooks of a gateway that runs as real processes. */
+/** An outage seen from outside: agents, status page and webhooks of a gateway of real processes. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -10,9 +10,9 @@ let stack: Stack;
 let provider: Server;
 let receiver: Receiver;
 let tenant: Tenant;
-/** A call of the tenant's agent. */
+/** Makes a call of the tenant's agent. */
 let call: () => Promise<Response>;
-/** What the provider answers, and how often it was called. */
+/** Status of the provider's responses, and the number of its calls. */
 let providerStatus = 200;
 let calls = 0;
 
@@ -60,7 +60,7 @@ async function health(): Promise<{ status: string; openai: { state: string; stat
 const circuits = async () => (await tenant.call('GET', '/v1/circuits')).body.circuits;
 const events = () => receiver.received.map((one) => one.event);
 
-test('outage: errors open the organization’s circuit, the cooldown lets probes in, their success closes it', async () => {
+test('outage: errors open the organization’s breaker, probes pass after the cooldown, their success closes it', async () => {
   const subscribed = ['provider.circuit_opened', 'provider.circuit_closed'];
   await tenant.call('POST', '/v1/webhooks', { url: `${receiver.url}/events`, events: subscribed });
   expect(await health()).toMatchObject({ status: 'operational', openai: { state: 'CLOSED', status: 'operational' } });
@@ -70,16 +70,16 @@ test('outage: errors open the organization’s circuit, the cooldown lets probes
   expect(await circuits()).toEqual([{ ...own, state: 'CLOSED', reason: null, since: null, nextProbeAt: null }]);
 
   providerStatus = 503;
-  const refused = await waitUntil('the circuit is open', async () => {
+  const rejected = await waitUntil('the circuit is open', async () => {
     const response = await call();
     return response.headers.get('retry-after') !== null && response;
   });
-  expect(refused.status).toBe(503);
-  expect(((await refused.json()) as { error: string }).error).toContain('failing');
-  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+  expect(rejected.status).toBe(503);
+  expect(((await rejected.json()) as { error: string }).error).toContain('failing');
+  expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
   await waitUntil('the status page shows it', async () => (await health()).openai.state !== 'CLOSED');
   const [shown] = await waitUntil('its own organization sees it', async () => {
-    await call(); // a failing probe opens it again when the cooldown is over already
+    await call(); // a failing probe opens it again if the cooldown has ended already
     const rows = await circuits();
     return rows[0].state === 'OPEN' && rows;
   });
@@ -91,7 +91,7 @@ test('outage: errors open the organization’s circuit, the cooldown lets probes
   });
   await waitUntil('the event arrived', () => events().includes('provider.circuit_opened'));
 
-  // Failing probes open it again, without another event and with three calls at most each time.
+  // Failing probes open it again, without another event and with at most three calls each time.
   const before = calls;
   await waitUntil('a probe failed', async () => {
     await call();
@@ -121,16 +121,16 @@ test('outage: errors open the organization’s circuit, the cooldown lets probes
   const html = await page.text();
   expect(html).toContain('OpenAI');
   expect(html).not.toMatch(/<script|src=|https?:\/\//);
-  // An attempt counts when its answer is back at the sender, which is later than the event's arrival.
+  // An attempt is counted when the sender has its response, later than the arrival of the event.
   const metrics = await waitUntil('both attempts are counted', async () => {
-    const figures = await (await fetch(`${stack.apiUrl}/metrics`)).text();
-    return figures.includes('gateway_webhook_attempts_total{result="success"} 2') && figures;
+    const metrics = await (await fetch(`${stack.apiUrl}/metrics`)).text();
+    return metrics.includes('gateway_webhook_attempts_total{result="success"} 2') && metrics;
   });
   expect(metrics).toContain('gateway_circuit_state{provider="openai",state="CLOSED"} 1');
   expect(metrics).toContain('gateway_webhook_queue_depth 0');
 });
 
-test('outage: a tripped circuit survives the death of the control plane', async () => {
+test('outage: an open breaker survives the death of the control plane', async () => {
   providerStatus = 500;
   await waitUntil('the circuit is open', async () => (await call()).headers.get('retry-after') !== null);
   await stack.controlPlane.kill();

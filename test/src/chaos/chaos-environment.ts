@@ -1,4 +1,4 @@
-/** Everything that a run needs: two control planes, three data planes, their stores and their provider. */
+/** The environment of a chaos run: two control planes, three data planes, their stores and their provider. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../fixtures/free-port.js';
@@ -15,7 +15,7 @@ import type { ProviderSettings } from './provider-settings.js';
 
 const DATA_PLANES: readonly Victim[] = ['data-1', 'data-2', 'data-3'];
 
-/** On a machine that others use, too, an answer of the store may be late without anything being wrong. */
+/** Generous: on a shared machine a store response may be late although nothing is wrong. */
 const COUNTERS_TIMEOUT_MS = '1000';
 
 export interface DataPlane {
@@ -30,14 +30,14 @@ export class ChaosEnvironment {
   readonly faultTargets = new Map<Victim, FaultTarget>();
   readonly dataPlanes: DataPlane[] = [];
   readonly controlPlanes: { readonly target: ProcessTarget; readonly url: string }[] = [];
-  /** The address of the tenant's own provider. */
+  /** URL of the tenant's custom provider. */
   customProviderUrl = '';
   provider!: ProcessTarget;
   postgres!: ChaosPostgres;
   redis!: RedisSentinelGroup;
   stack!: Stack;
   journal!: ProviderJournal;
-  /** What has to end, newest last. */
+  /** Cleanups, the newest last. */
   readonly #cleanups: Cleanup[] = [];
   #stopping: Promise<void> | null = null;
 
@@ -58,7 +58,7 @@ export class ChaosEnvironment {
         CIRCUIT_COOLDOWN_MS: '3000',
         WEBHOOK_RETRY_DELAYS_MS: '300,600,1000,2000,3000,3000,3000',
         WEBHOOK_TIMEOUT_MS: '2000',
-        // Refusals are what this run is made of: they are not what it is about.
+        // The run causes rejections on purpose; the abuse detector must not react to them.
         ABUSE_REJECTIONS: '1000000',
       },
       dataPlaneEnv: { COUNTERS_TIMEOUT_MS },
@@ -68,7 +68,7 @@ export class ChaosEnvironment {
     await this.#startPlanes();
   }
 
-  /** Ends all of it, newest first; what cannot be ended does not keep the rest from it. */
+  /** Runs all cleanups, the newest first. A failed cleanup does not stop the others. */
   stop(): Promise<void> {
     this.#stopping ??= (async () => {
       for (let stop = this.#cleanups.pop(); stop !== undefined; stop = this.#cleanups.pop()) {
@@ -151,7 +151,7 @@ export class ChaosEnvironment {
     return proxy;
   }
 
-  /** As far as data planes can be asked; what the others did, their logs say. */
+  /** Checks the data planes that respond; the logs of the others show what they did. */
   async #isEveryPlaneEnforcing(): Promise<boolean> {
     const states = await Promise.all(
       this.dataPlanes.map(({ metricsUrl }) => readMetric(metricsUrl, 'gateway_counters_enforcing')),
@@ -162,7 +162,7 @@ export class ChaosEnvironment {
 
 const PROBE_TIMEOUT_MS = 2_000;
 
-/** Sum over the labels; null when the plane does not answer. */
+/** Sum over all labels; null when the plane does not respond. */
 export async function readMetric(metricsUrl: string, name: string): Promise<number | null> {
   try {
     const answer = await fetch(`${metricsUrl}/metrics`, { signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });

@@ -1,4 +1,4 @@
-/** One run: traffic, faults as planned, healing, and what is there to be looked at in the end. */
+/** One chaos run: sends traffic, injects the planned faults, recovers the targets and collects the evidence. */
 import { waitForCondition } from '../fixtures/stack.js';
 import { ChaosEnvironment } from './chaos-environment.js';
 import { collectSecrets } from './evidence/collect-secrets.js';
@@ -17,14 +17,14 @@ import { Traffic } from './traffic/traffic.js';
 import { ChaosWebhookReceiver } from './traffic/webhook-receiver.js';
 
 const WATCH_INTERVAL_MS = 500;
-/** Parts that are away or still coming back. */
+/** Targets that are down or still recovering. */
 const CONCURRENT_FAULTS_MAX = 4;
 const LAST_LOG_LINES = 12;
-/** An end by SIGTERM that took so long is worth a line. */
+/** A longer shutdown after SIGTERM is logged. */
 const SLOW_SHUTDOWN_MS = 3_000;
-/** Generous: others may use the machine. */
+/** Generous: other processes may use the machine. */
 const RUN_STEP_TIMEOUT_MS = 240_000;
-/** Through each data plane: until its code is compiled and its caches are full, then those that are measured. */
+/** Calls through each data plane: first until code is compiled and caches are full, then the measured ones. */
 const STEADY_WARM_UP_CALLS = 1_500;
 const STEADY_CALLS = 2_000;
 
@@ -36,16 +36,16 @@ interface RunOptions {
 }
 
 export class ChaosRun {
-  readonly world = new ChaosEnvironment();
+  readonly environment = new ChaosEnvironment();
   readonly faults: FaultTrace[] = [];
   readonly unexpectedExits: string[] = [];
   deliveries!: ChaosWebhookReceiver;
   tenants!: Tenants;
   secrets!: SecretScanner;
   traffic!: Traffic;
-  /** Planned faults that were not made. */
+  /** Planned faults that were not injected. */
   skippedFaultCount = 0;
-  /** Of faults that are being made. */
+  /** Targets of the faults in progress. */
   readonly faultedVictims = new Set<string>();
   readonly #baselineUsage = new Map<string, ProcessUsage>();
   readonly #options: RunOptions;
@@ -56,15 +56,15 @@ export class ChaosRun {
   }
 
   async start(): Promise<void> {
-    await this.world.start();
+    await this.environment.start();
     const minutes = this.#options.durationMs / 60_000;
     this.deliveries = await ChaosWebhookReceiver.start(['/a', '/b']);
     const { url } = this.deliveries.receiver;
     const { bursts } = this.#options;
-    const { customProviderUrl: ownProviderUrl, stack } = this.world;
-    this.tenants = await createTenants(stack, { minutes, bursts, ownProviderUrl, receiverUrl: url });
-    this.secrets = new SecretScanner(collectSecrets(this.world, this.tenants));
-    this.traffic = new Traffic(this.world.dataPlanes, this.secrets);
+    const { customProviderUrl, stack } = this.environment;
+    this.tenants = await createTenants(stack, { minutes, bursts, customProviderUrl, receiverUrl: url });
+    this.secrets = new SecretScanner(collectSecrets(this.environment, this.tenants));
+    this.traffic = new Traffic(this.environment.dataPlanes, this.secrets);
   }
 
   /** Resolves when all faults are over and all calls have ended. */
@@ -87,22 +87,26 @@ export class ChaosRun {
     }
   }
 
-  /** What each plane holds more after many calls without any fault: a leak too small to be seen under the noise of faults. */
+  /** Growth of each plane's live heap over many calls without faults: finds leaks too small to see among faults. */
   async measureMemoryGrowth(): Promise<MemoryGrowth[]> {
-    const data = this.world.dataPlanes.map(({ target: part }) => part);
-    // Taken together: which of them books the calls of which data plane is open.
-    const control = this.world.controlPlanes.map(({ target: part }) => part);
-    const held = (parts: readonly ProcessTarget[]): Promise<number> =>
+    const data = this.environment.dataPlanes.map(({ target }) => target);
+    // Measured together: any control plane may record the calls of any data plane.
+    const control = this.environment.controlPlanes.map(({ target }) => target);
+    const sumLiveBytes = (parts: readonly ProcessTarget[]): Promise<number> =>
       Promise.all(parts.map(({ plane }) => measureLiveBytes(plane))).then((all) =>
         all.reduce((sum, one) => sum + one, 0),
       );
-    const measured = async (calls: number): Promise<number[]> => {
+    const measure = async (calls: number): Promise<number[]> => {
       await this.traffic.runSteadyLoad(this.tenants.steady, calls);
-      await waitForCondition(() => isQuiescent(this.world), 'calls and usage to be done with', RUN_STEP_TIMEOUT_MS);
-      return Promise.all([...data.map((one) => held([one])), held(control)]);
+      await waitForCondition(
+        () => isQuiescent(this.environment),
+        'calls and usage to be finished',
+        RUN_STEP_TIMEOUT_MS,
+      );
+      return Promise.all([...data.map((one) => sumLiveBytes([one])), sumLiveBytes(control)]);
     };
-    const before = await measured(STEADY_WARM_UP_CALLS);
-    const after = await measured(STEADY_CALLS);
+    const before = await measure(STEADY_WARM_UP_CALLS);
+    const after = await measure(STEADY_CALLS);
     return [...data.map(({ victim }) => victim), 'control planes'].map((name, i) => ({
       name,
       calls: i < data.length ? STEADY_CALLS : data.length * STEADY_CALLS,
@@ -111,79 +115,87 @@ export class ChaosRun {
     }));
   }
 
-  /** Waits until nothing more can come. */
+  /** Waits until no further records, events or deliveries can arrive. */
   async waitUntilQuiescent(): Promise<LedgerSnapshot> {
     let records = -1;
-    let view: LedgerSnapshot | null = null;
+    let snapshot: LedgerSnapshot | null = null;
     await waitForCondition(
       async () => {
-        if (!(await isQuiescent(this.world))) return false;
-        view = await readLedgerSnapshot(this.world, this.tenants.agents, this.traffic.callFactory.tags);
+        if (!(await isQuiescent(this.environment))) return false;
+        snapshot = await readLedgerSnapshot(
+          this.environment,
+          this.tenants.agents,
+          this.traffic.callFactory.ledgerCallMatcher,
+        );
         const before = records;
-        records = view.calls.length;
+        records = snapshot.calls.length;
         return before === records;
       },
       'all usage to be in the ledger and all events to be delivered',
       RUN_STEP_TIMEOUT_MS,
     );
     this.#watchForUnexpectedExits();
-    return view!;
+    return snapshot!;
   }
 
-  /** Once idle connections are closed, or it is clear that they are not. */
+  /** Measures after idle connections have closed, or after the wait for that has timed out. */
   async measureProcessUsage(): Promise<ProcessUsageChange[]> {
-    const figures = (): ProcessUsageChange[] =>
-      this.world.processTargets.map(({ victim, plane }) => ({
+    const usageChanges = (): ProcessUsageChange[] =>
+      this.environment.processTargets.map(({ victim, plane }) => ({
         name: victim,
         before: this.#baselineUsage.get(victim)!,
         after: readProcessUsage(plane.pid),
       }));
     const isClosed = ({ before, after }: ProcessUsageChange): boolean =>
       after.descriptors <= before.descriptors + MAX_NEW_DESCRIPTORS;
-    await waitForCondition(() => figures().every(isClosed), 'file descriptors', 90_000).catch(
-      () => 'an invariant says so',
+    await waitForCondition(() => usageChanges().every(isClosed), 'file descriptors', 90_000).catch(
+      () => 'checkProcesses reports it',
     );
-    return figures();
+    return usageChanges();
   }
 
-  /** Everything that was printed is looked at for secrets. */
+  /** Scans all process output for secrets. */
   scanLogsForSecrets(): void {
-    for (const { victim, plane } of this.world.processTargets) this.secrets.scan(`the log of ${victim}`, plane.output);
-    this.secrets.scan('the log of Postgres', this.world.postgres.serverLog);
+    for (const { victim, plane } of this.environment.processTargets)
+      this.secrets.scan(`the log of ${victim}`, plane.output);
+    this.secrets.scan('the log of Postgres', this.environment.postgres.serverLog);
   }
 
   async stop(): Promise<void> {
     await this.deliveries?.receiver.close();
-    await this.world.stop();
+    await this.environment.stop();
   }
 
-  /** A slow machine comes late with healing: a fault that would keep it from ever getting there is left out. */
+  /** On a slow machine recovery takes longer. A fault that would keep the target from ever recovering is skipped. */
   async #injectWithTimeout(fault: PlannedFault): Promise<void> {
     if (!this.faultedVictims.has(fault.victim) && this.faultedVictims.size < CONCURRENT_FAULTS_MAX)
       return this.#injectFault(fault);
     this.skippedFaultCount++;
-    this.#options.log(`${fault.victim}: ${fault.action} left out`);
+    this.#options.log(`${fault.victim}: ${fault.action} skipped`);
   }
 
   async #injectFault(fault: PlannedFault): Promise<void> {
-    const { victim, action, durationMs: forMs } = fault;
-    const part = this.world.faultTargets.get(victim)!;
+    const { victim, action, durationMs } = fault;
+    const target = this.environment.faultTargets.get(victim)!;
     const from = Date.now();
     this.faultedVictims.add(victim);
-    this.#options.log(`${victim}: ${action} for ${forMs} ms`);
-    await part.inject(action);
-    const hurtMs = Date.now() - from;
-    if (hurtMs > SLOW_SHUTDOWN_MS) this.#options.log(`${victim}: took ${(hurtMs / 1_000).toFixed(1)} s to ${action}`);
-    await new Promise((resolve) => setTimeout(resolve, forMs));
-    const healing = Date.now();
-    await part.recover(action);
-    await waitForCondition(() => part.isServing(), `${victim} to serve again after ${action}`, RUN_STEP_TIMEOUT_MS);
+    this.#options.log(`${victim}: ${action} for ${durationMs} ms`);
+    await target.inject(action);
+    const injectMs = Date.now() - from;
+    if (injectMs > SLOW_SHUTDOWN_MS)
+      this.#options.log(`${victim}: took ${(injectMs / 1_000).toFixed(1)} s to ${action}`);
+    await new Promise((resolve) => setTimeout(resolve, durationMs));
+    const recoveryStartedAt = Date.now();
+    await target.recover(action);
+    await waitForCondition(() => target.isServing(), `${victim} to serve again after ${action}`, RUN_STEP_TIMEOUT_MS);
     const to = Date.now();
     this.faults.push({ victim, action, from, to });
-    this.#options.log(`${victim}: serves again, ${((to - healing) / 1_000).toFixed(1)} s after the ${action} was over`);
+    this.#options.log(
+      `${victim}: serves again, ${((to - recoveryStartedAt) / 1_000).toFixed(1)} s after the end of the ${action}`,
+    );
     await waitForCondition(
-      async () => (await part.isHealthy?.()) ?? true,
-      `${victim} to be whole again`,
+      async () => (await target.isHealthy?.()) ?? true,
+      `${victim} to be fully recovered`,
       RUN_STEP_TIMEOUT_MS,
     );
     this.faultedVictims.delete(victim);
@@ -193,19 +205,19 @@ export class ChaosRun {
     return new Promise((resolve) => setTimeout(resolve, this.#startedAt + ms - Date.now()));
   }
 
-  /** Whoever ended by itself is started again, as a supervisor would. */
+  /** Restarts processes that exited unexpectedly, as a supervisor would. */
   #watchForUnexpectedExits(): void {
-    for (const part of this.world.processTargets) {
-      if (!part.hasExitedUnexpectedly) continue;
-      const lines = part.plane.output.trim().split('\n').slice(-LAST_LOG_LINES).join('\n  ');
-      this.unexpectedExits.push(`${part.victim}, which said last:\n  ${lines}`);
-      this.#options.log(`${part.victim} ended by itself`);
-      void part.start();
+    for (const target of this.environment.processTargets) {
+      if (!target.hasExitedUnexpectedly) continue;
+      const lines = target.plane.output.trim().split('\n').slice(-LAST_LOG_LINES).join('\n  ');
+      this.unexpectedExits.push(`${target.victim}. Last log lines:\n  ${lines}`);
+      this.#options.log(`${target.victim} exited unexpectedly`);
+      void target.start();
     }
   }
 
   #recordBaselineUsage(): void {
-    for (const { victim, plane } of this.world.processTargets)
+    for (const { victim, plane } of this.environment.processTargets)
       this.#baselineUsage.set(victim, readProcessUsage(plane.pid));
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A tenant's own provider whose paths carry the id of each call: `PUT /sink/{id}` hashes what arrives, `GET /echo/{id}`
- * gives away every header that it was sent, the credential too, and a WebSocket on `/ws/{id}` sends back what it gets.
+ * A tenant's custom provider. Its paths carry the id of each call: `PUT /sink/{id}` hashes the body, `GET /echo/{id}`
+ * returns every request header including the credential, and a WebSocket on `/ws/{id}` echoes its messages.
  */
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';

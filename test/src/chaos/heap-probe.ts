@@ -1,15 +1,15 @@
 /**
- * Loaded into a plane before its own code (`--import`, with `--expose-gc`): asked over IPC, it collects all garbage and
- * says how many bytes the process then holds, in V8's heap and beside it.
+ * Loaded into a plane before its own code (`--import`, with `--expose-gc`). On an IPC message it collects all garbage
+ * and responds with the live bytes in V8's heap and in external memory.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 
 process.on('message', (message: { held?: true }) => {
   if (message.held === true) void collectGarbageAndReport();
 });
-process.channel?.unref(); // it keeps no process from ending
+process.channel?.unref(); // does not keep the process alive
 
-/** What one collection finalizes, the next one frees. */
+/** Objects finalized by one collection are freed by the next one. */
 const GC_CYCLES = 3;
 
 async function collectGarbageAndReport(): Promise<void> {

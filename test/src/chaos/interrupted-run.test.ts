@@ -1,4 +1,4 @@
-/** A run that is interrupted leaves no process and no file behind, whatever it was doing. */
+/** An interrupted chaos run leaves no process and no file behind, whatever it was doing. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
@@ -11,10 +11,10 @@ import { waitForCondition } from '../fixtures/stack.js';
 
 const SCRIPT = fileURLToPath(new URL('../../dist/chaos/main.js', import.meta.url));
 const TIMEOUT_MS = 300_000;
-/** A process that is still there after this was left behind. */
+/** A process that still runs after this time was left behind. */
 const EXIT_TIMEOUT_MS = 10_000;
 
-/** Runs until `isThen` says so, then sends the signal; Ctrl-C goes to the whole group. */
+/** Runs until `isThen` returns true, then sends the signal; Ctrl-C goes to the whole process group. */
 async function runUntilInterrupted(
   signal: NodeJS.Signals,
   toGroup: boolean,
@@ -38,7 +38,7 @@ async function runUntilInterrupted(
   );
   if (child.exitCode === null) process.kill(toGroup ? -child.pid! : child.pid!, signal);
   const [exitCode] = (await closed) as [number | null];
-  // A watcher of Postgres ends when it reads the end of the run's pipe, which is a moment after the run's own end.
+  // The watcher of Postgres exits when it reads the end of the run's pipe, a moment after the run itself has exited.
   await waitForCondition(() => listProcessesUnder(home).length === 0, 'no process is left', EXIT_TIMEOUT_MS).catch(
     noop,
   );
@@ -48,7 +48,7 @@ async function runUntilInterrupted(
   return { exitCode, printed, left };
 }
 
-/** Whatever has that directory in its command, its environment or as its own. */
+/** Processes with that directory in their command, environment or working directory. */
 function listProcessesUnder(home: string): { pid: number; command: string }[] {
   return readdirSync('/proc').flatMap((pid) => {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return [];
@@ -63,7 +63,7 @@ function listProcessesUnder(home: string): { pid: number; command: string }[] {
 }
 
 test(
-  'interrupt: Ctrl-C in the middle of traffic and faults',
+  'interrupted run: cleans up after Ctrl-C during traffic and faults',
   async () => {
     const { exitCode, printed, left } = await runUntilInterrupted('SIGINT', true, (so) =>
       /\d under way; hurt:/.test(so),
@@ -76,7 +76,7 @@ test(
 );
 
 test(
-  'interrupt: SIGTERM while everything is being started',
+  'interrupted run: cleans up after SIGTERM during startup',
   async () => {
     const isStarting = (processes: readonly { command: string }[]): boolean =>
       processes.some(({ command }) => command.includes('controlplane'));

@@ -1,6 +1,6 @@
 /**
- * Ends every process that this one has started, and theirs, and returns when they are gone. It never yields: whatever
- * this process was about to start meanwhile is not started. Linux.
+ * Kills all descendants of this process and returns when they are gone. Blocks the event loop, so that this process
+ * starts no further ones meanwhile. Linux only.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -15,14 +15,14 @@ interface Process {
 }
 
 export function killDescendants(): void {
-  // Postgres leaves shared memory behind unless it ends by itself; told to quit, it asks nobody.
+  // Postgres leaves shared memory behind unless it shuts down itself. SIGQUIT makes it exit at once.
   const servers = (): Process[] => listDescendants(process.pid).filter(({ name }) => name === 'postgres');
   for (const { pid } of servers()) {
     sendSignal(pid, 'SIGQUIT');
     sendSignal(pid, 'SIGCONT');
   }
   waitUntilBlocking(() => servers().length === 0);
-  // Stopped first, so that none starts another one while it is being ended.
+  // Stops all first, so that none starts another process while it is being killed.
   const stopped = new Set<number>();
   for (let left = listDescendants(process.pid); left.some(({ pid }) => !stopped.has(pid)); ) {
     for (const { pid } of left) {
@@ -46,7 +46,7 @@ function listDescendants(ancestor: number): Process[] {
   return found;
 }
 
-/** Those that run. */
+/** All running processes. */
 function listProcesses(): Process[] {
   return readdirSync('/proc').flatMap((entry) => {
     if (!/^\d+$/.test(entry)) return [];
@@ -57,7 +57,7 @@ function listProcesses(): Process[] {
       if (EXITED_STATES.includes(state)) return [];
       return [{ pid: Number(entry), parent: Number(parent), name: stat.slice(stat.indexOf('(') + 1, nameEnd) }];
     } catch {
-      return []; // it has ended meanwhile
+      return []; // the process has exited meanwhile
     }
   });
 }
@@ -66,7 +66,7 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // it has ended meanwhile
+    // the process has exited meanwhile
   }
 }
 

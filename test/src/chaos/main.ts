@@ -1,6 +1,7 @@
 /**
- * `npm run chaos [-- --seed N --minutes M]`: mixed traffic over three data planes and two control planes, whose parts are
- * killed, frozen, cut off and restarted as the seed says. Ends with 1 when an invariant is broken. docs/operations.md#chaos-tests
+ * `npm run chaos [-- --seed N --minutes M]`: mixed traffic over three data planes and two control planes, while their
+ * parts are killed, frozen, cut off and restarted as the seed says. Exits with 1 when an invariant is violated.
+ * docs/operations.md#chaos-tests
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,12 +31,12 @@ const startedAt = Date.now();
 const say = (text: string): void =>
   console.log(`${((Date.now() - startedAt) / 1_000).toFixed(1).padStart(7)} s  ${text}`);
 
-/** Holds all that the run writes to disk. */
+/** Contains all files of the run. */
 const home = mkdtempSync(join(tmpdir(), 'acg-chaos-run-'));
 chmodSync(home, 0o711); // the user that runs Postgres must be able to enter
 process.env.TMPDIR = home;
 
-/** Whatever state the run is in: no process and no file of it stays behind. */
+/** Kills all processes and removes all files of the run, whatever its state. */
 function exitAfterCleanup(exitCode: number): never {
   killDescendants();
   rmSync(home, { recursive: true, force: true });
@@ -69,12 +70,12 @@ try {
   }, PROGRESS_MS);
   await run.run();
   say('healed: many calls without faults, to see what they leave in memory');
-  const held = await run.measureMemoryGrowth();
+  const memoryGrowths = await run.measureMemoryGrowth();
   say('waiting for usage and events');
   const ledger = await run.waitUntilQuiescent();
-  const figures = await run.measureProcessUsage();
+  const usageChanges = await run.measureProcessUsage();
   run.scanLogsForSecrets();
-  const report = buildReport(run, ledger, figures, held);
+  const report = buildReport(run, ledger, usageChanges, memoryGrowths);
   console.log(formatReport(report));
   exitCode = Object.values(report.violations).every((problems) => problems.length === 0) ? 0 : 1;
 } catch (error) {

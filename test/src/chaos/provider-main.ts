@@ -11,7 +11,7 @@ import { CUSTOM_PROVIDER_KEY, type ProviderSettings } from './provider-settings.
 import { parseCallPurpose } from './traffic/call-id.js';
 
 const MAX_RESPONSE_DELAY_MS = 120;
-/** Fewer than a body has bytes. */
+/** Below the number of bytes of any body. */
 const PROMPT_TOKENS = 200;
 
 const settings = JSON.parse(process.env.CHAOS_PROVIDER!) as ProviderSettings;
@@ -19,14 +19,14 @@ const journal = new ProviderJournal(settings.journal);
 
 class RecordingOpenAi extends OpenAiStandIn {
   protected override respond(request: ReceivedRequest): StandInResponse {
-    this.requests.length = 0; // nobody asks for them, and the run is long
+    this.requests.length = 0; // the requests are not read, and the run is long
     const id = callIdOfChat(request);
     journal.recordArrival(id);
     const isHurried = parseCallPurpose(id) === 'steady';
     return { ...super.respond(request), ...(isHurried ? {} : { pauseMs: Math.random() * MAX_RESPONSE_DELAY_MS }) };
   }
 
-  /** A call of a burst uses nearly all that it may, so that a budget carries as many of them as were let in, and no more. */
+  /** A burst call uses nearly all tokens that it may, so that a budget covers exactly the admitted calls. */
   protected override chatUsage(body: Body): object {
     if (parseCallPurpose(String(body.user)) !== 'burst') return super.chatUsage(body);
     const completion_tokens = Number(body.max_completion_tokens);
@@ -52,7 +52,7 @@ class RecordingS3 extends S3StandIn {
 
 const callIdOfChat = (request: ReceivedRequest): string =>
   (JSON.parse(request.body.toString()) as { user: string }).user;
-/** A call's id is its object's key; putting and deleting are two calls. */
+/** The object's key is the call id; the put and the delete of an object are two calls. */
 const callIdOfObject = (request: ReceivedRequest): string => {
   const key = request.path.split('/').at(-1) ?? '';
   return request.method === 'DELETE' ? `${key}-deleted` : key;

@@ -1,9 +1,9 @@
-/** What the run tells its provider process, and the credential of the tenant's own provider. */
+/** Settings of the provider process, and the credential of the custom provider. */
 export interface ProviderSettings {
   readonly openaiPort: number;
   readonly s3Port: number;
   readonly customPort: number;
-  /** Where it notes what it has seen. */
+  /** Path of the provider's journal. */
   readonly journal: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A fixed number of calls through the proxy that arrive, some streamed. One that fails is replaced by another after a
- * moment, so that neither a dead server nor a slow start of it can use up the load.
+ * Sends calls through the proxy, some of them streamed, until a fixed number has succeeded. A failed call is replaced
+ * after a pause, so that a dead or slowly starting server does not use up the load.
  */
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
@@ -9,23 +9,23 @@ interface CallLoadOptions {
   /** Origin of the data plane. */
   readonly url: string;
   readonly token: string;
-  /** How many responses are to arrive to the last byte. */
+  /** Number of responses that must be received to the last byte. */
   readonly calls: number;
   readonly concurrency: number;
 }
 
 export interface CallLoad {
-  /** May change while the load runs: the next calls go there. */
+  /** May change while the load runs: later calls go to the new origin. */
   url: string;
-  /** Request ids of the responses that arrived to the last byte. */
+  /** Request ids of the responses that were received to the last byte. */
   readonly received: readonly string[];
   readonly done: Promise<void>;
   counts(): { received: number; failed: number };
-  /** Resolves when so many responses have arrived. */
+  /** Resolves when this many responses were received. */
   reached(calls: number): Promise<void>;
 }
 
-/** After a failure: a dead server is not asked in a tight loop. */
+/** Pause after a failure, so that a dead server is not retried in a tight loop. */
 const PAUSE_AFTER_FAILURE_MS = 200;
 
 export function startCallLoad({ url, token, calls, concurrency }: CallLoadOptions): CallLoad {
@@ -43,7 +43,7 @@ export function startCallLoad({ url, token, calls, concurrency }: CallLoadOption
   };
   const lane = async (): Promise<void> => {
     while (received.length < calls) {
-      if (received.length + inFlight >= calls) return; // those under way may yet fail: their own lanes go on
+      if (received.length + inFlight >= calls) return; // calls in flight may still fail: their own lanes replace them
       inFlight++;
       const id = await sendCall(agent, load.url, token, started++).catch(() => null);
       inFlight--;
@@ -69,7 +69,7 @@ export function startCallLoad({ url, token, calls, concurrency }: CallLoadOption
   return Object.assign(load, { done: Promise.all(lanes).then(() => agent.destroy()) });
 }
 
-/** The request id of a 200 whose body arrived completely; rejects otherwise. */
+/** Returns the request id of a completely received 200; rejects otherwise. */
 async function sendCall(agent: Agent, url: string, token: string, n: number): Promise<string> {
   const call = request(`${url}/v1/proxy/openai/v1/chat/completions`, {
     agent,

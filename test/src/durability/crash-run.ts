@@ -1,7 +1,7 @@
 /**
- * Calls through the whole gateway while its parts are killed hard, one after the other: the data plane or one of its
- * workers, the control plane, Postgres. What a client has received completely must be in the log exactly once, whatever died when, and
- * while the control plane or its database is away, calls must go on.
+ * Sends calls through the whole gateway while its parts are killed with SIGKILL, one after the other: the data plane or
+ * one of its workers, the control plane, Postgres. Every response that a client received completely must be in the log
+ * exactly once. Calls must continue while the control plane or its database is down.
  */
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,14 +21,14 @@ interface CrashReport {
   /** Responses that a client received to the last byte. */
   readonly received: number;
   readonly failed: number;
-  /** Of the calls made while the victim was down. */
+  /** Received responses of the calls that were made while the victim was down. */
   readonly receivedWhileDown: number;
   readonly failedWhileDown: number;
 }
 
 interface CrashRunOptions {
   readonly concurrency: number;
-  /** Set → the data plane has two workers, which count in this Redis. */
+  /** When set, the data plane has two workers, which share this Redis. */
   readonly redisUrl?: string;
 }
 
@@ -83,7 +83,7 @@ export class CrashRun {
     return run;
   }
 
-  /** Kills the data plane under load and starts it again on its own directory. */
+  /** Kills the data plane under load and restarts it in its own directory. */
   async killDataPlane(calls: number): Promise<CrashReport> {
     return this.#killDuringLoad('data plane', calls, async (load) => {
       await this.dataPlane.kill();
@@ -94,7 +94,7 @@ export class CrashRun {
     });
   }
 
-  /** Kills one of the two workers under load; its sibling serves on. */
+  /** Kills one of the two workers under load; the other one continues to serve. */
   async killWorker(calls: number): Promise<CrashReport> {
     return this.#killDuringLoad('worker', calls, async (load, target) => {
       await this.#killFirstWorker();
@@ -102,7 +102,7 @@ export class CrashRun {
     });
   }
 
-  /** The same while the control plane is away, so that the dead worker leaves usage that nobody has acknowledged. */
+  /** Like `killWorker`, while the control plane is down: the dead worker leaves unacknowledged usage. */
   async killWorkerAlone(calls: number): Promise<CrashReport> {
     return this.#killDuringLoad('worker without control plane', calls, async (load, target) => {
       await this.stack.controlPlane.kill();
@@ -112,7 +112,7 @@ export class CrashRun {
     });
   }
 
-  /** Kills the control plane under load; it comes back after a quarter of the calls was made without it. */
+  /** Kills the control plane under load; restarts it after a quarter of the calls was made without it. */
   async killControlPlane(calls: number): Promise<CrashReport> {
     return this.#killDuringLoad('control plane', calls, async (load, target) => {
       await this.stack.controlPlane.kill();
@@ -130,7 +130,7 @@ export class CrashRun {
     });
   }
 
-  /** The log once it holds every received response and no more records arrive. */
+  /** Returns the log when it contains every received response and no more records arrive. */
   async readLedger(): Promise<LedgerSnapshot> {
     let ids: string[] = [];
     await waitForCondition(
@@ -138,7 +138,8 @@ export class CrashRun {
         const before = ids.length;
         ids = (await this.#listCalls()).map((log) => log.requestId);
         const known = new Set(ids);
-        // Nothing can come any more when nothing runs, nothing waits to be sent, and the last look changed nothing.
+        // No more records can arrive when no call runs, no usage waits to be sent, and the previous read found the same
+        // records.
         return (await this.#isQuiescent()) && before === ids.length && this.received.every((id) => known.has(id));
       },
       'every received response to be in the log',
@@ -193,14 +194,14 @@ export class CrashRun {
     process.kill(Number(workers()[0]), 'SIGKILL');
   }
 
-  /** No call is under way and all usage is acknowledged. */
+  /** True when no call is in flight and all usage is acknowledged. */
   async #isQuiescent(): Promise<boolean> {
     const metrics = await (await fetch(`${this.#metricsUrl}/metrics`)).text();
     return /^gateway_inflight 0$/m.test(metrics) && /^gateway_spool_bytes 0$/m.test(metrics);
   }
 
   async #listCalls(): Promise<readonly { readonly requestId: string; readonly costCents: number }[]> {
-    // The export has every record of the period, whatever the page size.
+    // The export contains every record of the period, independent of the page size.
     const { body } = await this.tenant.call('GET', `/v1/usage/agents/${this.agentId}/export?format=json&period=24h`);
     return body;
   }

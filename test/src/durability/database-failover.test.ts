@@ -1,7 +1,7 @@
 /**
- * Failovers of Postgres under real planes: the primary is killed hard and its standby promoted. With an asynchronous
- * standby that lagged, usage of the lost time is in the ledger again and revocations are pushed as before; with a
- * synchronous one nothing is lost and nothing starts anew. docs/operations.md has the figures of these drills.
+ * Failovers of Postgres under real planes: the primary is killed with SIGKILL and its standby promoted. With a lagging
+ * asynchronous standby, lost usage is recorded again and revocations are still pushed; with a synchronous standby
+ * nothing is lost and nothing is reset. docs/operations.md has the results of these drills.
  */
 import { request } from 'undici';
 import { expect, test } from 'vitest';
@@ -31,7 +31,7 @@ async function startFailoverDrill(synchronous: boolean) {
   const planes = [await stack.addDataPlane(), await stack.addDataPlane()];
   const sent: string[] = [];
 
-  /** The status; 0 where the connection ended first, as a refusal may that does not wait for the body. */
+  /** Returns the status; 0 when the connection was closed first, as a rejection that does not read the body may do. */
   const call = async (token: string, plane = planes[0]!): Promise<number> => {
     try {
       const answer = await request(`${plane.url}/v1/proxy/openai/v1/chat/completions`, {
@@ -46,15 +46,15 @@ async function startFailoverDrill(synchronous: boolean) {
       return 0;
     }
   };
-  /** The status of a question that is no call: a revocation that arrives meanwhile cannot break off what is booked. */
+  /** Status of a request that is not a call: a revocation that arrives meanwhile cannot abort a recorded call. */
   const self = async (token: string): Promise<number> =>
     (await fetch(`${planes[0]!.url}/v1/self`, { headers: { authorization: `Bearer ${token}` } })).status;
-  const figure = async (url: string, name: string): Promise<number> => {
+  const sumMetric = async (url: string, name: string): Promise<number> => {
     const text = await (await fetch(`${url}/metrics`)).text();
     const lines = text.split('\n').filter((line) => line.startsWith(name) && !line.startsWith('#'));
     return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   };
-  const booked = async (): Promise<readonly string[]> => {
+  const readRecordIds = async (): Promise<readonly string[]> => {
     const rows = await sql<{ id: string }[]>`select id from usage_records where agent_id = ${agent.id} order by id`;
     return rows.map(({ id }) => id);
   };
@@ -67,21 +67,24 @@ async function startFailoverDrill(synchronous: boolean) {
     sent,
     call,
     self,
-    booked,
-    rewinds: (seenIn: string) => figure(stack.apiUrl, `gateway_database_rewinds_total{seen_in="${seenIn}"}`),
-    sentAgain: () => Promise.all(planes.map(({ metricsUrl }) => figure(metricsUrl, 'gateway_spool_rewinds_total'))),
+    readRecordIds,
+    rewinds: (seenIn: string) => sumMetric(stack.apiUrl, `gateway_database_rewinds_total{seen_in="${seenIn}"}`),
+    sentAgain: () => Promise.all(planes.map(({ metricsUrl }) => sumMetric(metricsUrl, 'gateway_spool_rewinds_total'))),
     msPerBatch: async () => {
       const [seconds, batches] = await Promise.all([
-        figure(stack.apiUrl, 'gateway_ingest_batch_seconds_sum'),
-        figure(stack.apiUrl, 'gateway_ingest_batch_seconds_count'),
+        sumMetric(stack.apiUrl, 'gateway_ingest_batch_seconds_sum'),
+        sumMetric(stack.apiUrl, 'gateway_ingest_batch_seconds_count'),
       ]);
       return (1_000 * seconds) / batches;
     },
-    /** So many calls in turn through both planes; resolves when the ledger has them. */
+    /** Sends calls alternately through both planes; resolves when the ledger has them. */
     async calls(token: string, count: number): Promise<void> {
       for (let i = 0; i < count; i++) expect(await call(token, planes[i % 2]!)).toBe(200);
-      // Connections to a primary that was killed may still fail after the failover.
-      await waitUntil('the ledger has them', async () => (await booked().catch(() => [])).length === sent.length);
+      // Connections to a killed primary may still fail after the failover.
+      await waitUntil(
+        'the ledger has them',
+        async () => (await readRecordIds().catch(() => [])).length === sent.length,
+      );
     },
     async stop(): Promise<void> {
       await sql.end({ timeout: 1 });
@@ -101,16 +104,16 @@ const readSpentNanos = async ({ sql, agent }: Awaited<ReturnType<typeof startFai
   return row!;
 };
 
-test('failover: with a standby that lagged behind usage comes back, and revocations are pushed as before', async () => {
-  const world = await startFailoverDrill(false);
+test('failover: with a lagging standby lost usage is recorded again, and revocations are still pushed', async () => {
+  const environment = await startFailoverDrill(false);
   try {
-    const { tenant, agent, pair, call, self, calls, planes, sent, booked } = world;
+    const { tenant, agent, pair, call, self, calls, planes, sent, readRecordIds } = environment;
     const [kept, revoked] = [await tenant.createToken(agent.id), await tenant.createToken(agent.id)];
     const keys = await tenant.call('GET', `/v1/api-keys?agentId=${agent.id}`);
     const idOf = (token: string): string =>
       keys.body.keys.find((key: { keyPrefix: string }) => token.startsWith(key.keyPrefix)).id;
     await calls(kept, CALLS_BEFORE);
-    const msPerBatch = await world.msPerBatch();
+    const msPerBatch = await environment.msPerBatch();
     await pair.waitUntilCaughtUp();
 
     pair.stopReplication();
@@ -120,65 +123,65 @@ test('failover: with a standby that lagged behind usage comes back, and revocati
     await waitUntil('the revocation is pushed', async () => (await self(revoked)) === 401);
     for (let i = 0; i < 5; i++) await tenant.call('PATCH', `/v1/agents/${agent.id}`, { description: `lost ${i}` });
     const before = [...sent].sort();
-    expect(await booked()).toEqual(before);
+    expect(await readRecordIds()).toEqual(before);
 
     const outageMs = await pair.failOver();
     const promotedMs = performance.now();
-    const left = await waitUntil('the new primary answers', () => booked().catch(() => null));
-    await waitUntil('all usage is back', async () => (await booked().catch(() => [])).length >= before.length);
+    const left = await waitUntil('the new primary answers', () => readRecordIds().catch(() => null));
+    await waitUntil('all usage is back', async () => (await readRecordIds().catch(() => [])).length >= before.length);
     const backMs = performance.now() - promotedMs;
-    expect(await booked()).toEqual(before);
-    const { month, records, hours } = await readSpentNanos(world);
+    expect(await readRecordIds()).toEqual(before);
+    const { month, records, hours } = await readSpentNanos(environment);
     expect([month, hours]).toEqual([records, records]);
     await waitUntil('both data planes have sent theirs', async () =>
-      (await world.sentAgain()).every((times) => times === 1),
+      (await environment.sentAgain()).every((times) => times === 1),
     );
 
-    // What was revoked in the lost time is good again: only another revocation helps, and it is pushed.
+    // A token revoked in the lost time is valid again: only another revocation helps, and it is pushed.
     await waitUntil('the key is good again', async () => (await call(revoked)) === 200);
     expect((await tenant.call('DELETE', `/v1/api-keys/${idOf(revoked)}`)).status).toBe(200);
     const revokedMs = performance.now();
-    for (const plane of planes) await waitUntil('it is refused', async () => (await call(revoked, plane)) === 401);
+    for (const plane of planes) await waitUntil('it is rejected', async () => (await call(revoked, plane)) === 401);
     const pushMs = performance.now() - revokedMs;
-    expect(await world.rewinds('revisions')).toBe(1);
-    expect(await world.rewinds('usage')).toBe(planes.length);
+    expect(await environment.rewinds('revisions')).toBe(1);
+    expect(await environment.rewinds('usage')).toBe(planes.length);
     console.info(
-      `asynchronous: ${before.length - left.length} of ${before.length} acknowledged calls lost at the promotion, all back ` +
+      `asynchronous: ${before.length - left.length} of ${before.length} acknowledged calls lost at the promotion, all recorded again ` +
         `${Math.round(backMs)} ms after it; outage ${Math.round(outageMs)} ms; next revocation pushed in ${Math.round(pushMs)} ms; ` +
         `${msPerBatch.toFixed(1)} ms a batch`,
     );
   } finally {
-    await world.stop();
+    await environment.stop();
   }
 });
 
-test('failover: with a synchronous standby nothing is lost, and nothing is sent again', async () => {
-  const world = await startFailoverDrill(true);
+test('failover: with a synchronous standby nothing is lost and nothing is sent again', async () => {
+  const environment = await startFailoverDrill(true);
   try {
-    const { tenant, agent, pair, call, calls, planes, sent, booked } = world;
+    const { tenant, agent, pair, call, calls, planes, sent, readRecordIds } = environment;
     const token = await tenant.createToken(agent.id);
     await calls(token, CALLS_BEFORE);
-    const msPerBatch = await world.msPerBatch();
-    // Revisions and usage of the last moment, without a pause before the kill.
+    const msPerBatch = await environment.msPerBatch();
+    // Revisions and usage of the last moment, immediately before the kill.
     await tenant.call('PATCH', `/v1/agents/${agent.id}`, { description: 'last' });
     await calls(token, 2);
     const before = [...sent].sort();
     const outageMs = await pair.failOver();
-    expect(await waitUntil('the new primary answers', () => booked().catch(() => null))).toEqual(before);
+    expect(await waitUntil('the new primary answers', () => readRecordIds().catch(() => null))).toEqual(before);
     await calls(token, 10);
     const { body } = await waitUntil('the API answers', async () => {
       const answer = await tenant.call('GET', `/v1/api-keys?agentId=${agent.id}`);
       return answer.status === 200 ? answer : null;
     });
     expect((await tenant.call('DELETE', `/v1/api-keys/${body.keys[0].id}`)).status).toBe(200);
-    for (const plane of planes) await waitUntil('it is refused', async () => (await call(token, plane)) === 401);
-    expect([await world.rewinds('revisions'), await world.rewinds('usage'), await world.sentAgain()]).toEqual([
-      0,
-      0,
-      [0, 0],
-    ]);
-    console.info(`synchronous: nothing lost; outage ${Math.round(outageMs)} ms; ${msPerBatch.toFixed(1)} ms a batch`);
+    for (const plane of planes) await waitUntil('it is rejected', async () => (await call(token, plane)) === 401);
+    expect([
+      await environment.rewinds('revisions'),
+      await environment.rewinds('usage'),
+      await environment.sentAgain(),
+    ]).toEqual([0, 0, [0, 0]]);
+    console.info(`synchronous: nothing lost; outage ${Math.round(outageMs)} ms; ${msPerBatch.toFixed(1)} ms per batch`);
   } finally {
-    await world.stop();
+    await environment.stop();
   }
 });

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { CrashRun } from './crash-run.js';
 
-/** What every crash must leave behind: each received response once, and sums that are those of the records. */
+/** Checks the state after a crash: each received response is recorded once, and the totals equal the records. */
 export async function expectExactlyOnce(run: CrashRun): Promise<void> {
   const ledger = await run.readLedger();
   expect(new Set(ledger.requestIds).size).toBe(ledger.requestIds.length);

@@ -1,4 +1,4 @@
-/** `npm run durability [calls]`: the crash run at size (default 2 000 calls per victim); ends with 1 on any loss. */
+/** `npm run durability [calls]`: the full crash run (default 2 000 calls per victim); exits with 1 on any loss. */
 import { CrashRun } from './crash-run.js';
 
 const calls = Number(process.argv[2] ?? 2_000);

@@ -1,4 +1,7 @@
-/** A data plane of two workers, one of which is killed hard: its connections are lost, nothing that was received is. */
+/**
+ * A data plane with two workers, one of which is killed with SIGKILL: its connections are lost, its received responses
+ * are not.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RedisServer } from '../fixtures/redis-server.js';
 import { CrashRun } from './crash-run.js';
@@ -9,7 +12,7 @@ let redis: RedisServer;
 let run: CrashRun;
 beforeAll(async () => {
   redis = await RedisServer.start();
-  // So many connections that both workers have some.
+  // Enough connections that both workers have some.
   run = await CrashRun.start({ concurrency: 24, redisUrl: redis.url.href });
 });
 afterAll(async () => {
@@ -17,7 +20,7 @@ afterAll(async () => {
   await redis?.stop();
 });
 
-test('kill -9 of a worker: the other one serves on, and whatever was received completely is in the log once', async () => {
+test('kill -9 of a worker: the other worker serves, and each completely received response is in the log once', async () => {
   const report = await run.killWorker(CALLS);
   expect(report.received).toBe(CALLS);
   expect(report.failed).toBeGreaterThan(0);
@@ -25,7 +28,7 @@ test('kill -9 of a worker: the other one serves on, and whatever was received co
   await expectExactlyOnce(run);
 });
 
-test('kill -9 of a worker that could not send its usage: its spool is adopted, and each record counts once', async () => {
+test('kill -9 of a worker with unsent usage: its spool is adopted, and each record counts once', async () => {
   const report = await run.killWorkerAlone(CALLS);
   expect(report.received).toBe(CALLS);
   await expectExactlyOnce(run);

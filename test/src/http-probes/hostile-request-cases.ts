@@ -1,16 +1,16 @@
 /**
- * Malformed and hostile requests by class (request smuggling, framing, targets, headers, preambles). `GOOD` is a second
- * request that the tests send behind each, in the same segment and in one of its own: it must not be served where the
- * server can no longer know where the first one ended.
+ * Malformed and hostile requests by class (request smuggling, framing, targets, headers, preambles). The tests send
+ * `WELL_FORMED_REQUEST` after each, in the same segment and in its own. The server must not serve it when the end of
+ * the first request is ambiguous.
  */
 import { GATEWAY_TOKEN } from './probe-harness.js';
 
 export interface AttackCase {
   readonly name: string;
-  readonly pieces: readonly (string | Buffer)[];
+  readonly chunks: readonly (string | Buffer)[];
   /** How many requests may reach the upstream at most. */
   readonly forwarded: 0 | 1;
-  /** Accepted first statuses; `none` = closed or left without an answer. Absent: any. */
+  /** Accepted first statuses; `none`: closed or left without a response. Absent: any. */
   readonly status?: readonly (number | 'none')[];
 }
 
@@ -18,7 +18,7 @@ const AUTHORIZATION_HEADER = `authorization: Bearer ${GATEWAY_TOKEN}\r\n`;
 const HOST_HEADER = 'host: gw\r\n';
 export const COMMON_HEADERS = `${HOST_HEADER}${AUTHORIZATION_HEADER}`;
 const PATH = '/v1/proxy/probe';
-/** A well-formed request that must stay unseen when it comes in the shadow of a bad one. */
+/** A well-formed request that must not be served when it follows a malformed one. */
 export const WELL_FORMED_REQUEST = `GET ${PATH}/smuggled HTTP/1.1\r\n${COMMON_HEADERS}\r\n`;
 
 const getRequest = (target: string, headers = COMMON_HEADERS): string => `GET ${target} HTTP/1.1\r\n${headers}\r\n`;
@@ -33,7 +33,7 @@ const createCases = (
   Object.entries(entries).map(([name, bytes]) => ({
     name: `${group}: ${name}`,
     forwarded,
-    pieces: [typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes],
+    chunks: [typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes],
     ...(status === null || status === undefined ? {} : { status }),
   }));
 
@@ -71,7 +71,7 @@ const mapValues = (entries: Readonly<Record<string, string>>, make: (value: stri
   Object.fromEntries(Object.entries(entries).map(([name, value]) => [name, make(value)]));
 
 const CHUNKED = 'transfer-encoding: chunked\r\n';
-/** Bad chunk lines: the parser of the server is lenient in some; the request may pass, what follows it may not. */
+/** Malformed chunk lines. The server's parser accepts some: the request itself may pass, the bytes after it may not. */
 const CHUNK_BODIES: Readonly<Record<string, string>> = {
   'size g': 'g\r\nhello\r\n0\r\n\r\n',
   'size 5;': '5;\r\nhello\r\n0\r\n\r\n',
@@ -173,9 +173,9 @@ const LINES: Readonly<Record<string, string>> = {
   'null bytes': '\0\0\0\0\0\0\0\0\r\n\r\n',
 };
 
-/** Refused with an answer or a closed connection; nothing reaches the upstream, nor does what follows. */
+/** Rejected with a response or a closed connection; neither the request nor the bytes after it reach the upstream. */
 export const REJECTED_CASES: readonly AttackCase[] = [
-  // 505: what the refused request left behind is no request line.
+  // 505: the rest of the rejected request is not a request line.
   ...createCases(
     'content-length',
     0,
@@ -191,7 +191,7 @@ export const REJECTED_CASES: readonly AttackCase[] = [
   ...createCases(
     'target',
     0,
-    // 431: the Node 22 and 24 binaries count a target as part of the head, and refuse it before our 414 can.
+    // 431: the Node 22 and 24 binaries count the target as part of the head and reject it before our 414.
     [400, 404, 414, 431, 505, 'none'],
     mapValues(TARGETS, (target) => getRequest(target)),
   ),
@@ -212,13 +212,13 @@ export const REJECTED_CASES: readonly AttackCase[] = [
     'PROXY v2': PROXY_V2,
     'PROXY v1': `PROXY TCP4 6.6.6.6 1.1.1.1 1 2\r\n${WELL_FORMED_REQUEST}`,
   }),
-  ...createCases('refusal', 0, [401, 'none'], {
+  ...createCases('rejection', 0, [401, 'none'], {
     'no credential': `GET ${PATH}/x HTTP/1.1\r\n${HOST_HEADER}\r\n`,
     'unknown credential': `GET ${PATH}/x HTTP/1.1\r\n${HOST_HEADER}x-api-key: acg_${'0'.repeat(64)}\r\n\r\n`,
   }),
 ];
 
-/** Lenient in the server's parser: the request itself may pass once, what hides behind it may not. */
+/** Accepted by the server's parser: the request itself may pass once, the request hidden in it may not. */
 export const CONTAINED_CASES: readonly AttackCase[] = [
   ...createCases(
     'chunk',
@@ -235,7 +235,7 @@ export const CONTAINED_CASES: readonly AttackCase[] = [
   }),
 ];
 
-/** Unusual but legal: served, and clean upstream. */
+/** Unusual but legal: served, and well-formed at the upstream. */
 export const SERVED_CASES: readonly AttackCase[] = [
   ...createCases('legal', 1, [200], {
     'upper-case header names': `GET ${PATH}/x HTTP/1.1\r\nHOST: gw\r\nAUTHORIZATION: Bearer ${GATEWAY_TOKEN}\r\n\r\n`,
@@ -262,8 +262,8 @@ export const SERVED_CASES: readonly AttackCase[] = [
 ];
 
 /**
- * Judged by the parser of the HTTP server before any handler runs, differently in its binaries: legal but refused, or
- * lenient. Nothing here can change it; what matters is that they are harmless.
+ * Decided by the parser of the HTTP server before any handler runs, and different in its binaries: legal but rejected,
+ * or malformed but accepted. The gateway cannot change that; the cases must be harmless.
  */
 export const PARSER_DEPENDENT_CASES: readonly AttackCase[] = [
   ...createCases('parser', 1, [200, 400, 505, 'none'], {
@@ -271,8 +271,8 @@ export const PARSER_DEPENDENT_CASES: readonly AttackCase[] = [
     'underscore in a header name': getRequest(`${PATH}/x`, `${COMMON_HEADERS}x_under: 1\r\n`),
     'other token bytes in a header name': getRequest(`${PATH}/x`, `${COMMON_HEADERS}x!#$%&'*+.^|~: 1\r\n`),
     'HTTP/1.0': `GET ${PATH}/x HTTP/1.0\r\n${COMMON_HEADERS}\r\n`,
-    // Bytes from 0x80 on around a value are trimmed like spaces before a handler sees it; server, handler and upstream
-    // agree on the length that is left.
+    // The parser trims bytes from 0x80 on around a value like spaces before a handler sees it. Server, handler and
+    // upstream use the same remaining length.
     'high byte before a length': postRequest('content-length: \xa05\r\n', 'hello'),
     'high byte after a length': postRequest('content-length: 5\xa0\r\n', 'hello'),
   }),

@@ -1,6 +1,6 @@
 /**
- * The data plane's real server between raw sockets and a strict upstream. A probe is done when ordinary calls that
- * were started after its last byte have come back: no waiting for time to pass.
+ * Runs the data plane's real server between raw sockets and a strict upstream. A probe is done when ordinary calls that
+ * started after its last byte have completed, so no probe waits for a fixed time.
  */
 import { connect, type Socket } from 'node:net';
 import {
@@ -15,17 +15,17 @@ import { StrictUpstream } from './strict-upstream.js';
 export { GATEWAY_TOKEN, PROVIDER_KEY } from '@acg/dataplane/call/testing/proxy-fixture';
 
 export interface ProbeResponse {
-  /** Status codes of the answers, in order; interim ones left out. */
+  /** Status codes of the responses in order, without interim ones. */
   readonly statuses: readonly number[];
   readonly raw: string;
-  /** The server ended the connection. */
+  /** True when the server closed the connection. */
   readonly closed: boolean;
 }
 
-/** What the probes go to: a server in this process, or a whole gateway elsewhere. */
+/** The target of the probes: a server in this process or a whole gateway elsewhere. */
 interface ProbedGateway {
   readonly port: number;
-  /** Exceptions in handlers, as far as it tells. */
+  /** Number of exceptions in handlers, as far as the gateway reports them. */
   readonly bugs: number;
   stop(): Promise<void>;
 }
@@ -33,11 +33,11 @@ interface ProbedGateway {
 export class ProbeHarness {
   constructor(
     readonly gateway: ProbedGateway,
-    /** Where probes lead; slug `probe`. */
+    /** Upstream of the probes; slug `probe`. */
     readonly upstream: StrictUpstream,
-    /** Where the calls lead that show that the gateway lives; slug `alive`. */
+    /** Upstream of the calls that check that the gateway still serves; slug `alive`. */
     readonly alive: StrictUpstream,
-    /** Stands where the probes say `GATEWAY_TOKEN`; as long as that. */
+    /** Replaces `GATEWAY_TOKEN` in the probes; must have the same length. */
     readonly token: string = GATEWAY_TOKEN,
     readonly providerKey: string = PROVIDER_KEY,
   ) {}
@@ -52,8 +52,8 @@ export class ProbeHarness {
     return new ProbeHarness(await ProxyFixture.start(context), upstream, alive);
   }
 
-  /** Sends the pieces as TCP segments of their own and tells what came back. */
-  async sendProbe(pieces: readonly (string | Buffer)[]): Promise<ProbeResponse> {
+  /** Sends each chunk as its own TCP segment and returns the responses. */
+  async sendProbe(segments: readonly (string | Buffer)[]): Promise<ProbeResponse> {
     const socket = await this.#openSocket();
     const chunks: Buffer[] = [];
     let closed = false;
@@ -61,7 +61,7 @@ export class ProbeHarness {
     socket.on('close', () => {
       closed = true;
     });
-    for (const [index, piece] of pieces.entries()) {
+    for (const [index, piece] of segments.entries()) {
       if (index > 0) await this.waitForRoundTrips();
       if (!socket.destroyed) socket.write(this.#withToken(piece));
     }
@@ -72,7 +72,7 @@ export class ProbeHarness {
     return { raw, closed, statuses: statuses.filter((status) => status >= 200) };
   }
 
-  /** One ordinary call to the other upstream and back; fails when the gateway does not serve it. */
+  /** Makes one ordinary call to the other upstream; throws when the gateway does not serve it. */
   async waitForRoundTrips(): Promise<void> {
     const socket = await this.#openSocket();
     const answer = new Promise<string>((done) => {

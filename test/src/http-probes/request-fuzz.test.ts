@@ -3,12 +3,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { COMMON_HEADERS } from './hostile-request-cases.js';
 import { GATEWAY_TOKEN, PROVIDER_KEY, ProbeHarness } from './probe-harness.js';
 
-let bench: ProbeHarness;
+let harness: ProbeHarness;
 
 beforeAll(async () => {
-  bench = await ProbeHarness.start();
+  harness = await ProbeHarness.start();
 });
-afterAll(() => bench.stop());
+afterAll(() => harness.stop());
 
 const SEEDS = [
   `GET /v1/proxy/probe/a/b?c=d HTTP/1.1\r\n${COMMON_HEADERS}\r\n`,
@@ -32,7 +32,7 @@ const PIECES = [
   ],
 ];
 
-/** Cuts, copies, swaps and inserts in a well-formed request. */
+/** Mutations of a well-formed request: cuts, copies, swaps and insertions. */
 const mutation = fc.record({
   kind: fc.constantFrom('insert', 'delete', 'replace', 'repeat'),
   at: fc.nat(10_000),
@@ -56,11 +56,11 @@ const mutated = fc
 test('fuzz: no request line or header crashes the server or reaches the upstream malformed', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(mutated, { minLength: 20, maxLength: 20 }), async (texts) => {
-      bench.upstream.reset();
-      await Promise.all(texts.map((text) => bench.sendProbe([Buffer.from(text, 'latin1')])));
-      expect(bench.upstream.problems).toEqual([]);
-      expect(bench.gateway.bugs).toBe(0);
-      for (const { target, headers, method } of bench.upstream.requests) {
+      harness.upstream.reset();
+      await Promise.all(texts.map((text) => harness.sendProbe([Buffer.from(text, 'latin1')])));
+      expect(harness.upstream.problems).toEqual([]);
+      expect(harness.gateway.bugs).toBe(0);
+      for (const { target, headers, method } of harness.upstream.requests) {
         expect(target.startsWith('/base')).toBe(true);
         expect(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS']).toContain(method);
         expect(headers.filter(([name]) => name === 'authorization')).toEqual([

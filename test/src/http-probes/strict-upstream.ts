@@ -1,6 +1,6 @@
 /**
- * An upstream that reads bytes with the strictest HTTP/1.1 grammar: whatever it cannot accept to the letter is a
- * problem, because a laxer provider might read it as something else (request smuggling).
+ * An upstream with the strictest HTTP/1.1 grammar. It reports everything outside of the grammar as a problem, because a
+ * laxer provider might parse it differently (request smuggling).
  */
 
 import type { AddressInfo } from 'node:net';
@@ -20,7 +20,7 @@ const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\nconte
 
 export class StrictUpstream {
   readonly requests: StrictRequest[] = [];
-  /** What no well-formed request would have caused. */
+  /** Bytes that no well-formed request would have caused. */
   readonly problems: string[] = [];
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();

@@ -1,4 +1,6 @@
-/** admit.lua itself: every field of every reply against the model at the very time that the script reports. */
+/**
+ * admit.lua itself: compares every field of every reply with the reference model at the time that the script reports.
+ */
 import { WINDOW_MS } from '@acg/base/limits';
 import { AdmissionBatch } from '@acg/dataplane/counters/redis/admission-batch';
 import {
@@ -30,8 +32,8 @@ import { RedisServer } from '../fixtures/redis-server.js';
 import {
   admit,
   CountingMetrics,
+  createAdmissionRequest,
   readStoredReservations,
-  request,
   settleSpend,
   silentLogger,
 } from './counters-fixture.js';
@@ -39,7 +41,7 @@ import { ReferenceLimits } from './reference-limits.js';
 
 const script = ADMIT_SCRIPT;
 
-/** The same script on a clock that the caller gives, for months and clocks that step. */
+/** The same script on a clock that the test sets, for tests over months and with clock steps. */
 const scriptWithGivenClock = script.replace("call('TIME')", '{ARGV[3], ARGV[4]}');
 
 let server: RedisServer;
@@ -51,24 +53,24 @@ afterAll(() => server.stop());
 interface ScriptRequest {
   readonly windows: Partial<WindowLengthsMs>;
   readonly limits?: AgentLimits;
-  /** 0: only look. */
+  /** 0: peeks only. */
   readonly wanted?: number;
-  readonly holdNanos?: number;
-  /** Spent before, in the month that the clock has. */
+  readonly reservationNanos?: number;
+  /** Spent before, in the month of the clock. */
   readonly costNanos?: number;
   readonly tokens?: number;
-  /** The caller's; the store's decides. */
+  /** The month of the caller; the store's month decides. */
   readonly month?: number;
-  /** Missing: Redis's own clock. */
+  /** Unix µs; missing: Redis's own clock. */
   readonly clockUs?: number;
-  /** One per process that asks; missing: one for all. */
-  readonly purses?: SpendCounters;
-  /** Finds out whether the store can be written to. */
+  /** One per calling process; missing: one shared by all calls. */
+  readonly writerSpend?: SpendCounters;
+  /** Checks whether the store is writable. */
   readonly probe?: boolean;
 }
 const spendCounters = new SpendCounters(1e6, 'test');
 
-/** Whoever shortens the day means it to be the longest: those that are not named are no longer than it. */
+/** A test that shortens the day expects no longer window: windows without a length are at most a day. */
 function allWindows(given: Partial<WindowLengthsMs>): WindowLengthsMs {
   const { day = Number.POSITIVE_INFINITY } = given;
   const names = Object.keys(WINDOW_MS) as (keyof typeof WINDOW_MS)[];
@@ -79,21 +81,21 @@ function allWindows(given: Partial<WindowLengthsMs>): WindowLengthsMs {
 async function callScript(question: ScriptRequest) {
   const {
     windows,
-    limits: terms = createTestLimits({ agentId: 'nobody' }),
+    limits = createTestLimits({ agentId: 'nobody' }),
     wanted = 1,
-    holdNanos = 0,
-    purses = spendCounters,
+    reservationNanos = 0,
+    writerSpend = spendCounters,
   } = question;
   const { clockUs, costNanos = 0, month = monthOfMs(Date.now()), tokens = 0, probe = false } = question;
-  const batch = new AdmissionBatch(0, purses);
+  const batch = new AdmissionBatch(0, writerSpend);
   if (costNanos > 0) {
-    const purse = purses.getOrCreate(terms.agentId);
-    purse.addSpend(clockUs === undefined ? monthOfMs(Date.now()) : monthOfMs(clockUs / 1000), costNanos);
-    batch.reportSpend(purse);
+    const spendCounter = writerSpend.getOrCreate(limits.agentId);
+    spendCounter.addSpend(clockUs === undefined ? monthOfMs(Date.now()) : monthOfMs(clockUs / 1000), costNanos);
+    batch.reportSpend(spendCounter);
   }
-  for (let i = 0; i < wanted; i++) batch.admit(terms, 'openai', terms.budgetedScopes, holdNanos, () => {});
-  if (wanted === 0) batch.peekWindows(terms, 'openai', () => {});
-  if (tokens > 0) batch.addTokens(terms.agentId, 'openai', TOKEN_ROWS[0]!, tokens);
+  for (let i = 0; i < wanted; i++) batch.admit(limits, 'openai', limits.budgetedScopes, reservationNanos, () => {});
+  if (wanted === 0) batch.peekWindows(limits, 'openai', () => {});
+  if (tokens > 0) batch.addTokens(limits.agentId, 'openai', TOKEN_ROWS[0]!, tokens);
   batch.freezeTotals();
   const header = { windows: allWindows(windows), month, probe, probeTag: 'probed' };
   const keys = listAdmitKeys(header, batch);
@@ -106,7 +108,7 @@ async function callScript(question: ScriptRequest) {
   return { nowUs: reply.readDoubleLE(0), reply: decoded, verdict: decoded.verdicts[0]! };
 }
 
-const rejectionOf = ({ rejectedByRow: refusedBy }: AdmitVerdict): string | undefined => LIMIT_TABLE[refusedBy]?.type;
+const rejectionOf = ({ rejectedByRow }: AdmitVerdict): string | undefined => LIMIT_TABLE[rejectedByRow]?.type;
 
 let agents = 0;
 const newAgentId = (): string => `agent-${++agents}`;
@@ -123,7 +125,7 @@ const step = fc.record({
   costNanos: fc.integer({ min: 0, max: 30 }),
 });
 
-test('admit.lua: agrees with the model on every answer, with shortened windows', async () => {
+test('admit.lua: agrees with the model on every reply, with shortened windows', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 1, maxLength: 80 }),
@@ -134,8 +136,8 @@ test('admit.lua: agrees with the model on every answer, with shortened windows',
         const model = new ReferenceLimits(minute * 1000, day * 1000);
         for (const { pauseMs, wanted, rpmLimit, rpdLimit, budgetNanos, costNanos } of steps) {
           if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
-          const terms = createTestLimits({ agentId, rpmLimit, rpdLimit, budgetNanos });
-          const { nowUs, verdict } = await callScript({ windows: { minute, day }, limits: terms, wanted, costNanos });
+          const limits = createTestLimits({ agentId, rpmLimit, rpdLimit, budgetNanos });
+          const { nowUs, verdict } = await callScript({ windows: { minute, day }, limits, wanted, costNanos });
           model.addSpend(nowUs, costNanos);
           let admitted = 0;
           for (let i = 0; i < wanted; i++) {
@@ -144,7 +146,7 @@ test('admit.lua: agrees with the model on every answer, with shortened windows',
               admitted++;
               expect(verdict.rpmResetAtSec).toBe(expected.rpmResetAtSec);
             } else {
-              expect([rejectionOf(verdict), verdict.retryAtSec]).toEqual([expected.outcome, expected.passesAtSec]);
+              expect([rejectionOf(verdict), verdict.retryAtSec]).toEqual([expected.outcome, expected.retryAtSec]);
             }
           }
           expect(verdict.admittedCount).toBe(admitted);
@@ -176,7 +178,7 @@ const multiMonthStep = fc.record({
   callerMonthsOff: fc.constantFrom(0, 0, 0, -1, 1, 7, -400),
 });
 
-test('admit.lua: agrees with the model over days and months, on a given clock, whatever month the caller has', async () => {
+test('admit.lua: agrees with the model over days and monthson a given clock, for any month of the caller', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(multiMonthStep, { minLength: 1, maxLength: 100 }),
@@ -188,10 +190,10 @@ test('admit.lua: agrees with the model over days and months, on a given clock, w
         for (const { advanceUs, wanted, rpmLimit, rpdLimit, budgetNanos, costNanos, callerMonthsOff } of steps) {
           clockUs += advanceUs;
           const month = monthOfMs(clockUs / 1000);
-          const terms = createTestLimits({ agentId, rpmLimit, rpdLimit, budgetNanos });
+          const limits = createTestLimits({ agentId, rpmLimit, rpdLimit, budgetNanos });
           const { verdict } = await callScript({
             windows: { minute: 60_000, day: 86_400_000 },
-            limits: terms,
+            limits,
             wanted,
             costNanos,
             month: month + callerMonthsOff,
@@ -202,7 +204,7 @@ test('admit.lua: agrees with the model over days and months, on a given clock, w
           for (let i = 0; i < wanted; i++) {
             const expected = model.admit(clockUs, { pair: 'openai', rpmLimit, rpdLimit, budgetNanos });
             if (expected.outcome === 'admitted') admitted++;
-            else expect([rejectionOf(verdict), verdict.retryAtSec]).toEqual([expected.outcome, expected.passesAtSec]);
+            else expect([rejectionOf(verdict), verdict.retryAtSec]).toEqual([expected.outcome, expected.retryAtSec]);
           }
           expect(verdict.admittedCount).toBe(admitted);
           expect(verdict.rpmRemaining).toBe(Math.max(0, rpmLimit - model.admissionsInWindow('openai', clockUs).length));
@@ -214,7 +216,7 @@ test('admit.lua: agrees with the model over days and months, on a given clock, w
   );
 });
 
-test('admit.lua: a clock that steps back a little frees nothing early, one that steps back far starts over', async () => {
+test('admit.lua: a small backward clock step frees nothing early, a big one starts over', async () => {
   const agentId = newAgentId();
   const start = Date.UTC(2026, 5, 1) * 1000;
   const windows = { minute: 60_000, day: 86_400_000 };
@@ -226,7 +228,7 @@ test('admit.lua: a clock that steps back a little frees nothing early, one that 
   expect(await admitted(start - 86_400_000_000)).toBe(1);
 });
 
-test('admit.lua: a pair takes at most 8 bytes per admission of its busiest window and a fixed part', async () => {
+test('admit.lua: a pair needs at most 8 bytes per admission of its busiest window plus a fixed part', async () => {
   const windows = { minute: 60_000, day: 86_400_000 };
   const agentId = newAgentId();
   for (const [admissions, bytesMax] of [
@@ -235,18 +237,18 @@ test('admit.lua: a pair takes at most 8 bytes per admission of its busiest windo
     [1_000_000, 1_000_000 * 8 + 1_100_000], // Redis grows big strings by 1 MiB at a time
   ] as const) {
     await server.admin.flushall();
-    const terms = createTestLimits({ agentId, rpmLimit: 1_000_000, rpdLimit: 1_000_000_000 });
-    for (let i = 0; i < 10; i++) await callScript({ windows, limits: terms, wanted: admissions / 10 });
+    const limits = createTestLimits({ agentId, rpmLimit: 1_000_000, rpdLimit: 1_000_000_000 });
+    for (let i = 0; i < 10; i++) await callScript({ windows, limits, wanted: admissions / 10 });
     const bytes = Number(await server.admin.memory('USAGE', agentProviderKey(agentId, 'openai')));
     expect(bytes).toBeLessThanOrEqual(bytesMax);
   }
 });
 
-test('admit.lua: a log that ran for many windows stays small', async () => {
+test('admit.lua: a log stays small over many windows', async () => {
   const windows = { minute: 4, day: 60_000 };
-  const terms = createTestLimits({ agentId: newAgentId(), rpmLimit: 50, rpdLimit: 1_000_000 });
-  for (let i = 0; i < 4_000; i++) await callScript({ windows, limits: terms });
-  expect(await server.admin.strlen(agentProviderKey(terms.agentId, 'openai'))).toBeLessThanOrEqual(
+  const limits = createTestLimits({ agentId: newAgentId(), rpmLimit: 50, rpdLimit: 1_000_000 });
+  for (let i = 0; i < 4_000; i++) await callScript({ windows, limits });
+  expect(await server.admin.strlen(agentProviderKey(limits.agentId, 'openai'))).toBeLessThanOrEqual(
     50 * 4 * 2 + 32 * 4 + 32,
   );
 });
@@ -255,21 +257,21 @@ const DAY_SEC = 86_400;
 const thisMonth = (): string => formatMonth(monthOfMs(Date.now()));
 
 const ONE_MONTH = [32 * DAY_SEC, 32 * DAY_SEC] as const;
-const TOKENS_HOUR = [3_660, 3_720] as const; // its minute is an hour here
+const TOKENS_HOUR = [3_660, 3_720] as const; // its minute lasts an hour in this test
 
 test.each([
   { what: 'spend', costNanos: 5, lives: ONE_MONTH },
-  { what: 'a look that brings the ledger’s figure', ledgerNanos: 5, lives: ONE_MONTH },
-  { what: 'a hold', holdNanos: 5, lives: ONE_MONTH },
+  { what: 'a peek that carries the ledger spend', ledgerNanos: 5, lives: ONE_MONTH },
+  { what: 'a reservation', reservationNanos: 5, lives: ONE_MONTH },
   { what: 'tokens', tokens: 5, lives: TOKENS_HOUR },
-])('admit.lua: every key that $what makes expires, and not too early', async (made) => {
+])('admit.lua: every key that $what creates expires, and not too early', async (made) => {
   await server.admin.flushall();
   const agentId = newAgentId();
-  const { costNanos = 0, ledgerNanos = 0, holdNanos = 0, tokens = 0, lives } = made;
+  const { costNanos = 0, ledgerNanos = 0, reservationNanos = 0, tokens = 0, lives } = made;
   const floor = { spendFloorNanos: ledgerNanos, spendFloorMonth: thisMonth() };
-  const terms = createTestLimits({ agentId, budgetNanos: 100, hardBudget: holdNanos > 0, ...floor });
+  const limits = createTestLimits({ agentId, budgetNanos: 100, hardBudget: reservationNanos > 0, ...floor });
   const windows = { minute: 60_000, day: 86_400_000, tokenMinute: 3_600_000 };
-  await callScript({ windows, limits: terms, costNanos, holdNanos, tokens });
+  await callScript({ windows, limits, costNanos, reservationNanos, tokens });
   const keys = await server.admin.keys('*');
   for (const key of keys) {
     const [from, to] = key === agentProviderKey(agentId, 'openai') ? [DAY_SEC + 60, DAY_SEC + 60] : lives;
@@ -280,57 +282,61 @@ test.each([
   expect(keys).toHaveLength(2);
 });
 
-test('admit.lua: a pair’s key lives until the last minute that can begin in its day is over', async () => {
-  const terms = createTestLimits({ agentId: newAgentId(), rpmLimit: 1_000, rpdLimit: 1_000 });
-  const key = agentProviderKey(terms.agentId, 'openai');
+test('admit.lua: a pair’s key lives until the last minute that can begin in its day has ended', async () => {
+  const limits = createTestLimits({ agentId: newAgentId(), rpmLimit: 1_000, rpdLimit: 1_000 });
+  const key = agentProviderKey(limits.agentId, 'openai');
   const windows = { minute: 200, day: 60_000 };
-  await callScript({ windows, limits: terms });
+  await callScript({ windows, limits });
   const first = await server.admin.pttl(key);
   expect(first).toBeGreaterThan(60_200 - 5_000);
   expect(first).toBeLessThanOrEqual(60_200);
-  await callScript({ windows, limits: terms });
-  expect(await server.admin.pttl(key)).toBeLessThanOrEqual(first); // the day began with the first
+  await callScript({ windows, limits });
+  expect(await server.admin.pttl(key)).toBeLessThanOrEqual(first); // the day began with the first admission
 });
 
-test('admit.lua: a pair whose minute is over, in a day that is not, keeps its end', async () => {
-  const terms = createTestLimits({ agentId: newAgentId(), rpmLimit: 1_000, rpdLimit: 1_000 });
+test('admit.lua: a pair keeps its expiry after its minute ended within the day', async () => {
+  const limits = createTestLimits({ agentId: newAgentId(), rpmLimit: 1_000, rpdLimit: 1_000 });
   const windows = { minute: 2, day: 60_000 };
-  const first = await callScript({ windows, limits: terms });
-  while ((await callScript({ windows, limits: terms, wanted: 0 })).nowUs < first.nowUs + 2_000);
-  await callScript({ windows, limits: terms });
-  const ttl = await server.admin.pttl(agentProviderKey(terms.agentId, 'openai'));
+  const first = await callScript({ windows, limits });
+  while ((await callScript({ windows, limits, wanted: 0 })).nowUs < first.nowUs + 2_000);
+  await callScript({ windows, limits });
+  const ttl = await server.admin.pttl(agentProviderKey(limits.agentId, 'openai'));
   expect([ttl > 60_000 - 5_000, ttl <= 60_002]).toEqual([true, true]);
 });
 
-test('admit.lua: what a probe writes does not stay', async () => {
+test('admit.lua: the key written by a probe expires', async () => {
   await callScript({ windows: {}, wanted: 0, probe: true });
-  expect(await server.admin.pttl('acg:{probed}:probe')).not.toBe(-1); // -2: it is gone already
+  expect(await server.admin.pttl('acg:{probed}:probe')).not.toBe(-1); // -2: already expired
 });
 
-test('admit.lua: tokens stay for their minute and up to a 60th longer, and say when they leave', async () => {
+test('admit.lua: tokens count for their minute and up to a 60th longer, and the reply says when they expire', async () => {
   const start = Date.UTC(2026, 5, 1) * 1000;
-  const terms = createTestLimits({ agentId: newAgentId(), tpmLimit: 10 });
-  await callScript({ windows: {}, limits: terms, wanted: 0, tokens: 10, clockUs: start });
-  const at = async (us: number) => (await callScript({ windows: {}, limits: terms, clockUs: start + us })).verdict;
+  const limits = createTestLimits({ agentId: newAgentId(), tpmLimit: 10 });
+  await callScript({ windows: {}, limits, wanted: 0, tokens: 10, clockUs: start });
+  const at = async (us: number) => (await callScript({ windows: {}, limits, clockUs: start + us })).verdict;
   for (const us of [0, 61_000_000 - 1]) {
-    expect(await at(us)).toMatchObject({ admitted: 0, refusedBy: TOKEN_ROWS[0], freeAtSec: start / 1e6 + 61 });
+    expect(await at(us)).toMatchObject({
+      admittedCount: 0,
+      rejectedByRow: TOKEN_ROWS[0],
+      retryAtSec: start / 1e6 + 61,
+    });
   }
-  expect(await at(61_000_000)).toMatchObject({ admitted: 1, refusedBy: -1 });
+  expect(await at(61_000_000)).toMatchObject({ admittedCount: 1, rejectedByRow: -1 });
 });
 
 test.each([0, 1])(
-  'admit.lua: a month ends at its last microsecond, for a caller that is %i ahead, too',
+  'admit.lua: a month ends at its last microsecond, also for a caller that is %i ahead',
   async (ahead) => {
     const june = monthOfMs(Date.UTC(2026, 5));
     const julyUs = Date.UTC(2026, 6) * 1000;
-    const terms = createTestLimits({ agentId: newAgentId(), budgetNanos: 5 });
+    const limits = createTestLimits({ agentId: newAgentId(), budgetNanos: 5 });
     const at = async (clockUs: number) =>
-      (await callScript({ windows: {}, limits: terms, month: june + ahead, clockUs })).reply.month;
+      (await callScript({ windows: {}, limits, month: june + ahead, clockUs })).reply.month;
     expect([await at(julyUs - 1), await at(julyUs)]).toEqual([june, june + 1]);
   },
 );
 
-test('admit.lua: a limit lowered below what is counted passes again when the right one leaves', async () => {
+test('admit.lua: a limit lowered below the count admits again when enough requests have left the window', async () => {
   const agentId = newAgentId();
   const start = Date.UTC(2026, 5, 1) * 1000;
   const windows = { minute: 60_000, day: 86_400_000 };
@@ -343,9 +349,9 @@ test('admit.lua: a limit lowered below what is counted passes again when the rig
       limits: createTestLimits({ agentId, rpmLimit }),
       clockUs: start + 10_000_000,
     });
-    // So many of the ten have to leave; the last of them came that many seconds after the first.
+    // That many of the ten have to leave; the last of them came that many seconds after the first.
     expect(verdict.retryAtSec).toBe(start / 1e6 + (10 - rpmLimit) + 60);
-    const before = { windows, terms: createTestLimits({ agentId, rpmLimit }), wanted: 0 };
+    const before = { windows, limits: createTestLimits({ agentId, rpmLimit }), wanted: 0 };
     const justBefore = await callScript({ ...before, clockUs: verdict.retryAtSec * 1e6 - 1 });
     expect(rejectionOf(justBefore.verdict)).toBe('rpm');
     const then = await callScript({ ...before, clockUs: verdict.retryAtSec * 1e6 });
@@ -354,32 +360,32 @@ test('admit.lua: a limit lowered below what is counted passes again when the rig
 });
 
 test.each([-20_000, -13, -1, 1, 2, 25, 9_999])(
-  'admit.lua: a caller whose month is %i off gets Redis’s month',
+  'admit.lua: a caller whose month is %i off gets the month of Redis',
   async (off) => {
     const month = monthOfMs(Date.now());
     const agentId = newAgentId();
     const windows = { minute: 60_000, day: 86_400_000 };
     const floor = { spendFloorNanos: 500, spendFloorMonth: formatMonth(month + off) };
-    const terms = createTestLimits({ agentId, budgetNanos: 9, ...floor });
-    const { verdict, reply } = await callScript({ windows, limits: terms, costNanos: 9, month: month + off });
+    const limits = createTestLimits({ agentId, budgetNanos: 9, ...floor });
+    const { verdict, reply } = await callScript({ windows, limits, costNanos: 9, month: month + off });
     expect(reply.month).toBe(month);
     expect(verdict).toMatchObject({
-      admitted: 0,
-      refusedBy: BUDGET_ROW,
+      admittedCount: 0,
+      rejectedByRow: BUDGET_ROW,
       spentNanos: 9,
-      freeAtSec: monthEndSec(month),
+      retryAtSec: monthEndSec(month),
     });
   },
 );
 
-test('admit.lua: a total that is told again adds nothing, a higher one what is new of it', async () => {
+test('admit.lua: a repeated total adds nothing, a higher total adds the difference', async () => {
   const agentId = newAgentId();
   const windows = { minute: 60_000, day: 86_400_000 };
-  const terms = createTestLimits({ agentId, budgetNanos: 1_000 });
+  const limits = createTestLimits({ agentId, budgetNanos: 1_000 });
   const mine = new SpendCounters(10, 'mine');
   const theirs = new SpendCounters(10, 'theirs');
-  const spent = async (purses: SpendCounters, costNanos: number) =>
-    (await callScript({ windows, limits: terms, costNanos, purses })).verdict.spentNanos;
+  const spent = async (writerSpend: SpendCounters, costNanos: number) =>
+    (await callScript({ windows, limits, costNanos, writerSpend })).verdict.spentNanos;
   expect(await spent(mine, 10)).toBe(10);
   expect(await spent(mine, 0)).toBe(10);
   expect(await spent(theirs, 5)).toBe(15);
@@ -389,62 +395,65 @@ test('admit.lua: a total that is told again adds nothing, a higher one what is n
   expect(await spent(mine, 0)).toBe(18);
 });
 
-test('admit.lua: a hold counts until its lease is over, and no longer', async () => {
+test('admit.lua: a reservation counts until its lease expires', async () => {
   const agentId = newAgentId();
   const start = Date.UTC(2026, 5, 1) * 1000;
-  const terms = createTestLimits({ agentId, budgetNanos: 100, hardBudget: true, rpmLimit: 1_000 });
-  const ask = async (purses: SpendCounters, clockUs: number, holdNanos: number, wanted = 1) =>
-    (await callScript({ windows: {}, limits: terms, holdNanos, wanted, purses, clockUs })).verdict;
+  const limits = createTestLimits({ agentId, budgetNanos: 100, hardBudget: true, rpmLimit: 1_000 });
+  const ask = async (writerSpend: SpendCounters, clockUs: number, reservationNanos: number, wanted = 1) =>
+    (await callScript({ windows: {}, limits, reservationNanos, wanted, writerSpend, clockUs })).verdict;
   const dead = new SpendCounters(10, 'test');
   expect((await ask(dead, start, 60)).admittedCount).toBe(1);
-  // Another writer: the field's name is the writer that the call names.
-  const refused = await callScriptAs('other', terms, 41, start + 14_999_999);
-  expect(refused).toMatchObject({ admitted: 0, refusedBy: BUDGET_ROW, heldNanos: 60 });
-  expect(await callScriptAs('other', terms, 41, start + 15_000_000)).toMatchObject({ admitted: 1, heldNanos: 41 });
-  const holds = await server.admin.hget(monthSpendKey(agentId, '2026-06'), 'h');
-  expect(holds).toMatch(/^other\0/); // the dead one's has been dropped
+  // Another writer: the name of the field is the writer that the call names.
+  const rejected = await callScriptAs('other', limits, 41, start + 14_999_999);
+  expect(rejected).toMatchObject({ admittedCount: 0, rejectedByRow: BUDGET_ROW, reservedNanos: 60 });
+  expect(await callScriptAs('other', limits, 41, start + 15_000_000)).toMatchObject({
+    admittedCount: 1,
+    reservedNanos: 41,
+  });
+  const reservations = await server.admin.hget(monthSpendKey(agentId, '2026-06'), 'h');
+  expect(reservations).toMatch(/^other\0/); // the reservation of the dead writer was removed
 });
 
-test('admit.lua: what is held when a month ends is held in the next one, until it is given back', async () => {
+test('admit.lua: a reservation at the end of a month counts in the next one until it is released', async () => {
   const agentId = newAgentId();
   const next = Date.UTC(2026, 6, 1) * 1000;
-  const terms = createTestLimits({ agentId, budgetNanos: 100, hardBudget: true, rpmLimit: 1_000 });
-  const theirs = await callScriptAs('theirs', terms, 30, next - 1_000_000);
-  expect(theirs).toMatchObject({ admitted: 1, heldNanos: 30 });
+  const limits = createTestLimits({ agentId, budgetNanos: 100, hardBudget: true, rpmLimit: 1_000 });
+  const theirs = await callScriptAs('theirs', limits, 30, next - 1_000_000);
+  expect(theirs).toMatchObject({ admittedCount: 1, reservedNanos: 30 });
   const mine = new SpendCounters(10, 'test');
-  const ask = async (clockUs: number, holdNanos: number) =>
-    (await callScript({ windows: {}, limits: terms, holdNanos, purses: mine, clockUs })).verdict;
-  expect(await ask(next - 1, 20)).toMatchObject({ admitted: 1, heldNanos: 50 });
-  // Sent before the answer came: this process does not know yet what it holds, the store does.
-  expect(await ask(next, 51)).toMatchObject({ admitted: 0, refusedBy: BUDGET_ROW, heldNanos: 50 });
-  expect(await ask(next + 1, 50)).toMatchObject({ admitted: 1, heldNanos: 100 });
+  const ask = async (clockUs: number, reservationNanos: number) =>
+    (await callScript({ windows: {}, limits, reservationNanos, writerSpend: mine, clockUs })).verdict;
+  expect(await ask(next - 1, 20)).toMatchObject({ admittedCount: 1, reservedNanos: 50 });
+  // Sent before the reply arrived: only the store knows the reservation at this time.
+  expect(await ask(next, 51)).toMatchObject({ admittedCount: 0, rejectedByRow: BUDGET_ROW, reservedNanos: 50 });
+  expect(await ask(next + 1, 50)).toMatchObject({ admittedCount: 1, reservedNanos: 100 });
   mine.getOrCreate(agentId).release(20);
-  expect(await ask(next + 2, 21)).toMatchObject({ admitted: 0, heldNanos: 80 });
-  expect(await ask(next + 3, 20)).toMatchObject({ admitted: 1, heldNanos: 100 });
+  expect(await ask(next + 2, 21)).toMatchObject({ admittedCount: 0, reservedNanos: 80 });
+  expect(await ask(next + 3, 20)).toMatchObject({ admittedCount: 1, reservedNanos: 100 });
   expect(await server.admin.pttl(monthSpendKey(agentId, '2026-07'))).toBeGreaterThan(31 * DAY_SEC * 1000);
 });
 
-test('admit.lua: each request of a turn takes its own hold', async () => {
-  const terms = createTestLimits({ agentId: newAgentId(), budgetNanos: 100, hardBudget: true });
+test('admit.lua: each request of a batch takes its own reservation', async () => {
+  const limits = createTestLimits({ agentId: newAgentId(), budgetNanos: 100, hardBudget: true });
   const { verdict } = await callScript({
     windows: {},
-    limits: terms,
-    holdNanos: 20,
+    limits,
+    reservationNanos: 20,
     wanted: 3,
-    purses: new SpendCounters(10, 'test'),
+    writerSpend: new SpendCounters(10, 'test'),
   });
-  expect(verdict).toMatchObject({ admitted: 3, heldNanos: 60 });
-  const other = await callScriptAs('other', terms, 41, Date.now() * 1000);
-  expect(other).toMatchObject({ admitted: 0, heldNanos: 60 });
+  expect(verdict).toMatchObject({ admittedCount: 3, reservedNanos: 60 });
+  const other = await callScriptAs('other', limits, 41, Date.now() * 1000);
+  expect(other).toMatchObject({ admittedCount: 0, reservedNanos: 60 });
 });
 
-test('admit.lua: a call that a later one has overtaken takes no hold, for nobody would hear of it', async () => {
-  const terms = createTestLimits({ agentId: newAgentId(), budgetNanos: 100, hardBudget: true });
-  const purses = new SpendCounters(10, 'test');
+test('admit.lua: a call overtaken by a later one takes no reservation, because its reply is ignored', async () => {
+  const limits = createTestLimits({ agentId: newAgentId(), budgetNanos: 100, hardBudget: true });
+  const writerSpend = new SpendCounters(10, 'test');
   const month = monthOfMs(Date.now());
-  const [first, second] = [20, 30].map((holdNanos) => {
-    const batch = new AdmissionBatch(0, purses);
-    batch.admit(terms, 'openai', terms.budgetedScopes, holdNanos, () => {});
+  const [first, second] = [20, 30].map((reservationNanos) => {
+    const batch = new AdmissionBatch(0, writerSpend);
+    batch.admit(limits, 'openai', limits.budgetedScopes, reservationNanos, () => {});
     batch.freezeTotals();
     const header = { windows: DEFAULT_WINDOW_LENGTHS_MS, month, probe: false, probeTag: '' };
     const keys = listAdmitKeys(header, batch);
@@ -454,19 +463,19 @@ test('admit.lua: a call that a later one has overtaken takes no hold, for nobody
       return decodeAdmitReply(reply, batch, month)!.verdicts[0]!;
     };
   });
-  expect(await second!()).toMatchObject({ admitted: 1, heldNanos: 30 });
-  expect(await first!()).toMatchObject({ admitted: 0, refusedBy: BUDGET_ROW });
-  expect((await readStoredReservations(server.admin, terms.agentId)).map(({ sum }) => sum)).toEqual([30]);
+  expect(await second!()).toMatchObject({ admittedCount: 1, reservedNanos: 30 });
+  expect(await first!()).toMatchObject({ admittedCount: 0, rejectedByRow: BUDGET_ROW });
+  expect((await readStoredReservations(server.admin, limits.agentId)).map(({ sum }) => sum)).toEqual([30]);
 });
 
 async function callScriptAs(
   writer: string,
-  terms: AgentLimits,
-  holdNanos: number,
+  limits: AgentLimits,
+  reservationNanos: number,
   clockUs: number,
 ): Promise<AdmitVerdict> {
   const batch = new AdmissionBatch(0, new SpendCounters(10, writer));
-  batch.admit(terms, 'openai', terms.budgetedScopes, holdNanos, () => {});
+  batch.admit(limits, 'openai', limits.budgetedScopes, reservationNanos, () => {});
   batch.freezeTotals();
   const header = { windows: DEFAULT_WINDOW_LENGTHS_MS, month: monthOfMs(clockUs / 1000), probe: false, probeTag: '' };
   const keys = listAdmitKeys(header, batch);
@@ -494,23 +503,25 @@ test('several data planes on one Redis: exactly the limit passes, and spend adds
       fc.array(fc.tuple(fc.nat(3), fc.integer({ min: 1, max: 1_000_000 })), { minLength: 1, maxLength: 200 }),
       async (rpmLimit, traffic) => {
         const agentId = newAgentId();
-        const asked = request({ agentId, rpmLimit, budgetNanos: 1e15 });
+        const request = createAdmissionRequest({ agentId, rpmLimit, budgetNanos: 1e15 });
         const answers = await Promise.all(
           traffic.map(async ([plane, costNanos], index) => {
             if (index % 7 === 0) await new Promise((resolve) => setImmediate(resolve));
-            const answer = await admit(planes[plane]!, asked);
+            const answer = await admit(planes[plane]!, request);
             if (answer.outcome === 'admitted') settleSpend(planes[plane]!, agentId, costNanos);
             return answer.outcome === 'admitted' ? costNanos : 0;
           }),
         );
         expect(answers.filter((cost) => cost > 0)).toHaveLength(Math.min(rpmLimit, traffic.length));
         const sum = answers.reduce((total, cost) => total + cost, 0);
-        await Promise.all(planes.map((plane) => admit(plane, request({ agentId, providerSlug: 'flush' }))));
+        await Promise.all(
+          planes.map((plane) => admit(plane, createAdmissionRequest({ agentId, providerSlug: 'flush' }))),
+        );
         for (const [budgetNanos, outcome] of [
           [sum, 'budget'],
           [sum + 1, 'admitted'],
         ] as const) {
-          const probe = request({ agentId, providerSlug: 'probe', budgetNanos });
+          const probe = createAdmissionRequest({ agentId, providerSlug: 'probe', budgetNanos });
           expect((await admit(planes[0]!, probe)).outcome).toBe(outcome);
         }
       },

@@ -1,4 +1,4 @@
-/** What every implementation of `Counters` guarantees, run against each of them. */
+/** Contract tests of `Counters`, run against each implementation. */
 
 import { formatMonth, monthEndSec, monthOfMs, parseMonth } from '@acg/dataplane/limits/calendar-month';
 import type { AdmissionRequest, Counters } from '@acg/dataplane/limits/counters';
@@ -7,14 +7,14 @@ import { createTestLimits, type TestLimitsOptions } from '@acg/dataplane/limits/
 import { createLimitRejection } from '@acg/dataplane/rejection/limit-rejection';
 import { precheckLimits } from '@acg/dataplane/rejection/precheck-limits';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { admit, peek, request, settleSpend } from './counters-fixture.js';
+import { admit, createAdmissionRequest, peek, settleSpend } from './counters-fixture.js';
 
 export interface CountersUnderTest {
-  /** Counters with windows of the given length, each with a view on the same store. */
+  /** Opens counters with windows of the given length; all of them share one store. */
   open(windows: Partial<WindowLengthsMs>): Promise<Counters>;
-  /** Lets the store's time pass. */
+  /** Advances the time of the store. */
   advance(ms: number): Promise<void>;
-  /** The store's time. */
+  /** The time of the store, Unix ms. */
   nowMs(): Promise<number>;
 }
 
@@ -28,10 +28,10 @@ export function describeCountersContract(name: string, subject: () => CountersUn
     let counters: Counters;
     let agentId: string;
     let month: string;
-    const ask = (overrides: Parameters<typeof request>[0] = {}) =>
-      request({ agentId, spendFloorMonth: month, ...overrides });
-    const outcomes = async (count: number, asked: AdmissionRequest): Promise<string[]> => {
-      const answers = await Promise.all(Array.from({ length: count }, () => admit(counters, asked)));
+    const ask = (overrides: Parameters<typeof createAdmissionRequest>[0] = {}) =>
+      createAdmissionRequest({ agentId, spendFloorMonth: month, ...overrides });
+    const outcomes = async (count: number, request: AdmissionRequest): Promise<string[]> => {
+      const answers = await Promise.all(Array.from({ length: count }, () => admit(counters, request)));
       return answers.map((answer) => answer.outcome);
     };
 
@@ -42,9 +42,9 @@ export function describeCountersContract(name: string, subject: () => CountersUn
     });
     afterEach(() => counters.close());
 
-    test('rpm: exactly `limit` of many simultaneous requests pass, in order of arrival', async () => {
-      const asked = ask({ rpmLimit: 50 });
-      const answers = await Promise.all(Array.from({ length: 400 }, () => admit(counters, asked)));
+    test('rpm: admits exactly `limit` of many simultaneous requests, in order of arrival', async () => {
+      const request = ask({ rpmLimit: 50 });
+      const answers = await Promise.all(Array.from({ length: 400 }, () => admit(counters, request)));
       expect(answers.slice(0, 50).every((answer) => answer.outcome === 'admitted')).toBe(true);
       expect(answers.slice(50).every((answer) => answer.outcome === 'rpm' && answer.rpmRemaining === 0)).toBe(true);
       expect(answers.slice(0, 50).map((answer) => answer.rpmRemaining)).toEqual(
@@ -52,49 +52,49 @@ export function describeCountersContract(name: string, subject: () => CountersUn
       );
     });
 
-    test('rpm: each provider has its own count, each agent too', async () => {
+    test('rpm: each provider and each agent has its own count', async () => {
       expect(await outcomes(2, ask({ rpmLimit: 1 }))).toEqual(['admitted', 'rpm']);
       expect(await outcomes(2, ask({ rpmLimit: 1, providerSlug: 'anthropic' }))).toEqual(['admitted', 'rpm']);
       expect(await outcomes(2, ask({ rpmLimit: 1, agentId: newAgentId() }))).toEqual(['admitted', 'rpm']);
     });
 
-    test('rpm: reset is when the oldest leaves; refused, when the next one passes', async () => {
+    test('rpm: the reset time of a rejection is when the next request passes, else when the oldest leaves', async () => {
       const before = await subject().nowMs();
       const first = await admit(counters, ask({ rpmLimit: 2 }));
       const second = await admit(counters, ask({ rpmLimit: 2 }));
-      const refused = await admit(counters, ask({ rpmLimit: 2 }));
+      const rejected = await admit(counters, ask({ rpmLimit: 2 }));
       const after = await subject().nowMs();
-      for (const atSec of [first.rpmResetAtSec, second.rpmResetAtSec, refused.rpmResetAtSec, refused.retryAtSec]) {
+      for (const atSec of [first.rpmResetAtSec, second.rpmResetAtSec, rejected.rpmResetAtSec, rejected.retryAtSec]) {
         expect(atSec).toBeGreaterThanOrEqual(Math.ceil((before + 60_000) / 1000));
         expect(atSec).toBeLessThanOrEqual(Math.ceil((after + 60_000) / 1000));
       }
     });
 
-    test('rpd: a fixed window; its refusal tells when it ends and consumes nothing of the minute', async () => {
+    test('rpd: a fixed window; its rejection reports the window end and consumes nothing of the minute', async () => {
       const before = await subject().nowMs();
       expect(await outcomes(3, ask({ rpdLimit: 3 }))).toEqual(['admitted', 'admitted', 'admitted']);
       const after = await subject().nowMs();
-      const refused = await admit(counters, ask({ rpdLimit: 3 }));
-      expect(refused.outcome).toBe('rpd');
-      expect(refused.rpmRemaining).toBe(57);
-      expect(refused.retryAtSec).toBeGreaterThanOrEqual(Math.ceil((before + DAY_MS) / 1000));
-      expect(refused.retryAtSec).toBeLessThanOrEqual(Math.ceil((after + DAY_MS) / 1000));
+      const rejected = await admit(counters, ask({ rpdLimit: 3 }));
+      expect(rejected.outcome).toBe('rpd');
+      expect(rejected.rpmRemaining).toBe(57);
+      expect(rejected.retryAtSec).toBeGreaterThanOrEqual(Math.ceil((before + DAY_MS) / 1000));
+      expect(rejected.retryAtSec).toBeLessThanOrEqual(Math.ceil((after + DAY_MS) / 1000));
       expect((await admit(counters, ask({ rpdLimit: 3 }))).rpmRemaining).toBe(57);
     });
 
     test('order: rpm before rpd before budget', async () => {
-      const asked = { rpmLimit: 1, rpdLimit: 1, budgetNanos: 10, spendFloorNanos: 0 };
-      expect((await admit(counters, ask(asked))).outcome).toBe('admitted');
+      const request = { rpmLimit: 1, rpdLimit: 1, budgetNanos: 10, spendFloorNanos: 0 };
+      expect((await admit(counters, ask(request))).outcome).toBe('admitted');
       settleSpend(counters, agentId, 10, parseMonth(month));
-      expect((await admit(counters, ask(asked))).outcome).toBe('rpm');
-      expect((await admit(counters, ask({ ...asked, rpmLimit: 2 }))).outcome).toBe('rpd');
-      expect((await admit(counters, ask({ ...asked, rpmLimit: 2, rpdLimit: 2 }))).outcome).toBe('budget');
-      expect((await admit(counters, ask({ ...asked, rpmLimit: 2, rpdLimit: 2, budgetNanos: 11 }))).outcome).toBe(
+      expect((await admit(counters, ask(request))).outcome).toBe('rpm');
+      expect((await admit(counters, ask({ ...request, rpmLimit: 2 }))).outcome).toBe('rpd');
+      expect((await admit(counters, ask({ ...request, rpmLimit: 2, rpdLimit: 2 }))).outcome).toBe('budget');
+      expect((await admit(counters, ask({ ...request, rpmLimit: 2, rpdLimit: 2, budgetNanos: 11 }))).outcome).toBe(
         'admitted',
       );
     });
 
-    test('budget: to the nano-dollar, over all providers, until the month ends', async () => {
+    test('budget: counts to the nano-dollar, over all providers, until the month ends', async () => {
       const budgetNanos = 1_000_000_007;
       settleSpend(counters, agentId, 1_000_000_006, parseMonth(month));
       const below = await admit(counters, ask({ budgetNanos }));
@@ -105,58 +105,58 @@ export function describeCountersContract(name: string, subject: () => CountersUn
       expect(at.retryAtSec).toBe(monthEndSec(monthOfMs(await subject().nowMs())));
     });
 
-    test('budget: zero lets nothing pass', async () => {
+    test('budget: a budget of zero rejects every call', async () => {
       expect((await admit(counters, ask({ budgetNanos: 0 }))).outcome).toBe('budget');
     });
 
-    test('budget: a floor above the counter decides, one of another month does not', async () => {
-      const asked = { budgetNanos: 100, spendFloorNanos: 100 };
-      expect((await admit(counters, ask({ ...asked, spendFloorMonth: '1999-01' }))).outcome).toBe('admitted');
-      const refused = await admit(counters, ask(asked));
-      expect(refused).toMatchObject({ outcome: 'budget', spentNanos: 100 });
+    test('budget: a ledger spend above the counter decides, one of another month does not', async () => {
+      const request = { budgetNanos: 100, spendFloorNanos: 100 };
+      expect((await admit(counters, ask({ ...request, spendFloorMonth: '1999-01' }))).outcome).toBe('admitted');
+      const rejected = await admit(counters, ask(request));
+      expect(rejected).toMatchObject({ outcome: 'budget', spentNanos: 100 });
       counters.updateLedgerSpend(agentId, parseMonth(month) - 1, 5_000, 5_000);
-      expect(await admit(counters, ask({ ...asked, budgetNanos: 101 }))).toMatchObject({
+      expect(await admit(counters, ask({ ...request, budgetNanos: 101 }))).toMatchObject({
         outcome: 'admitted',
         spentNanos: 100,
       });
     });
 
-    test('budget: what data planes have spent and what the ledger has are never added', async () => {
-      const asked = { budgetNanos: 150, spendFloorNanos: 100 };
-      expect(await admit(counters, ask(asked))).toMatchObject({ outcome: 'admitted', spentNanos: 100 });
+    test('budget: the spend of data planes and the spend in the ledger are not added up', async () => {
+      const request = { budgetNanos: 150, spendFloorNanos: 100 };
+      expect(await admit(counters, ask(request))).toMatchObject({ outcome: 'admitted', spentNanos: 100 });
       settleSpend(counters, agentId, 60, parseMonth(month));
-      expect(await admit(counters, ask(asked))).toMatchObject({ outcome: 'admitted', spentNanos: 100 });
+      expect(await admit(counters, ask(request))).toMatchObject({ outcome: 'admitted', spentNanos: 100 });
       settleSpend(counters, agentId, 60, parseMonth(month));
-      expect(await admit(counters, ask(asked))).toMatchObject({ outcome: 'admitted', spentNanos: 120 });
+      expect(await admit(counters, ask(request))).toMatchObject({ outcome: 'admitted', spentNanos: 120 });
       counters.updateLedgerSpend(agentId, parseMonth(month), 150, 0);
-      expect(await admit(counters, ask(asked))).toMatchObject({ outcome: 'budget', spentNanos: 150 });
+      expect(await admit(counters, ask(request))).toMatchObject({ outcome: 'budget', spentNanos: 150 });
     });
 
-    test('budget: what only the ledger counts is added to what data planes have spent', async () => {
+    test('budget: spend that only the ledger counts is added to the spend of data planes', async () => {
       settleSpend(counters, agentId, 60, parseMonth(month));
-      const asked = { budgetNanos: 100, spendFloorNanos: 40, spendLedgerOwnNanos: 40 };
+      const request = { budgetNanos: 100, spendFloorNanos: 40, spendLedgerOwnNanos: 40 };
       for (let i = 0; i < 2; i++) {
-        expect(await admit(counters, ask(asked))).toMatchObject({ outcome: 'budget', spentNanos: 100 });
+        expect(await admit(counters, ask(request))).toMatchObject({ outcome: 'budget', spentNanos: 100 });
       }
       counters.updateLedgerSpend(agentId, parseMonth(month), 45, 45);
-      expect(await admit(counters, ask(asked))).toMatchObject({ outcome: 'budget', spentNanos: 105 });
+      expect(await admit(counters, ask(request))).toMatchObject({ outcome: 'budget', spentNanos: 105 });
     });
 
-    test('budget: a call belongs to the month in which it was admitted', async () => {
-      const asked = ask({ budgetNanos: 100 });
-      const admission = await admit(counters, asked);
+    test('budget: a call counts in the month in which it was admitted', async () => {
+      const request = ask({ budgetNanos: 100 });
+      const admission = await admit(counters, request);
       expect(admission.month).toBe(parseMonth(month));
       settleSpend(counters, agentId, 100, admission.month - 1);
-      expect(await admit(counters, asked)).toMatchObject({ outcome: 'admitted', spentNanos: 0 });
+      expect(await admit(counters, request)).toMatchObject({ outcome: 'admitted', spentNanos: 0 });
       settleSpend(counters, agentId, 100, admission.month);
-      expect(await admit(counters, asked)).toMatchObject({ outcome: 'budget', spentNanos: 100 });
+      expect(await admit(counters, request)).toMatchObject({ outcome: 'budget', spentNanos: 100 });
     });
 
-    test('budget: of the project and of the organization, over all of their agents; the tightest says which', async () => {
+    test('budget: covers all agents of a project and an organization; the tightest budget is named', async () => {
       const other = newAgentId();
-      const spend = (agent: string, terms: TestLimitsOptions, costNanos: number): void =>
+      const spend = (agent: string, limits: TestLimitsOptions, costNanos: number): void =>
         counters.settle({
-          limits: createTestLimits({ agentId: agent, ...terms }),
+          limits: createTestLimits({ agentId: agent, ...limits }),
           providerSlug: 'openai',
           month: parseMonth(month),
           costNanos,
@@ -169,13 +169,13 @@ export function describeCountersContract(name: string, subject: () => CountersUn
       });
       const [, project, org] = before!.spends.map(({ spentNanos }) => spentNanos);
       const limits = { budgetNanos: 500, projectBudgetNanos: project! + 150, orgBudgetNanos: org! + 200 };
-      const refusedBy = async (agent: string): Promise<number> =>
+      const rejectedByRow = async (agent: string): Promise<number> =>
         (await admit(counters, ask({ ...limits, agentId: agent }))).rejectedByRow;
       spend(agentId, limits, 100);
-      expect(await refusedBy(agentId)).toBe(-1);
+      expect(await rejectedByRow(agentId)).toBe(-1);
       spend(other, limits, 50);
-      expect(await refusedBy(agentId)).toBe(findLimitRow('budget', 'project'));
-      expect(await refusedBy(other)).toBe(findLimitRow('budget', 'project'));
+      expect(await rejectedByRow(agentId)).toBe(findLimitRow('budget', 'project'));
+      expect(await rejectedByRow(other)).toBe(findLimitRow('budget', 'project'));
       spend(other, { ...limits, projectBudgetNanos: 1e15 }, 50);
       const wide = { ...limits, projectBudgetNanos: 1e15 };
       expect((await admit(counters, ask(wide))).rejectedByRow).toBe(findLimitRow('budget', 'org'));
@@ -185,13 +185,13 @@ export function describeCountersContract(name: string, subject: () => CountersUn
       expect((await admit(counters, ask(both))).rejectedByRow).toBe(findLimitRow('budget', 'project'));
     });
 
-    test('budget: one of the project or the organization set in mid-month starts from what was spent before', async () => {
+    test('budget: a budget of the project or organization set in mid-month includes earlier spend', async () => {
       const open = { projectBudgetNanos: 1e15, orgBudgetNanos: 1e15 };
       const before = await peek(counters, { limits: ask(open).limits, providerSlugs: [] });
       const [, project, org] = before!.spends.map(({ spentNanos }) => spentNanos);
-      const settle = (terms: TestLimitsOptions): void =>
+      const settle = (limits: TestLimitsOptions): void =>
         counters.settle({
-          limits: createTestLimits({ agentId, countsScopes: true, ...terms }),
+          limits: createTestLimits({ agentId, countsScopes: true, ...limits }),
           providerSlug: 'openai',
           month: parseMonth(month),
           costNanos: 100,
@@ -199,21 +199,21 @@ export function describeCountersContract(name: string, subject: () => CountersUn
           reservationNanos: 0,
         });
       settle({});
-      // The very first call after it was set, with a ledger that knows nothing of the spend yet.
+      // The first call after the budget was set, while the ledger has no spend yet.
       const ofProject = await admit(counters, ask({ projectBudgetNanos: project! + 100 }));
-      expect(ofProject).toMatchObject({ refusedBy: findLimitRow('budget', 'project'), spentNanos: project! + 100 });
+      expect(ofProject).toMatchObject({ rejectedByRow: findLimitRow('budget', 'project'), spentNanos: project! + 100 });
       settle({ projectBudgetNanos: 1e15 }); // a budget on one of them, none on the other
-      expect(await admit(counters, ask({ orgBudgetNanos: org! + 201 }))).toMatchObject({ refusedBy: -1 });
+      expect(await admit(counters, ask({ orgBudgetNanos: org! + 201 }))).toMatchObject({ rejectedByRow: -1 });
       const ofOrg = await admit(counters, ask({ orgBudgetNanos: org! + 200 }));
-      expect(ofOrg).toMatchObject({ refusedBy: findLimitRow('budget', 'org'), spentNanos: org! + 200 });
-      expect(await admit(counters, ask({ projectBudgetNanos: project! + 201 }))).toMatchObject({ refusedBy: -1 });
+      expect(ofOrg).toMatchObject({ rejectedByRow: findLimitRow('budget', 'org'), spentNanos: org! + 200 });
+      expect(await admit(counters, ask({ projectBudgetNanos: project! + 201 }))).toMatchObject({ rejectedByRow: -1 });
     });
 
-    test('tpm: tokens of ended calls refuse at the limit, per provider, and say when a call passes', async () => {
-      const asked = ask({ tpmLimit: 100 });
+    test('tpm: rejects when the tokens of ended calls reach the limit per provider, and reports when a call passes', async () => {
+      const request = ask({ tpmLimit: 100 });
       const spend = (tokens: number): void =>
         counters.settle({
-          limits: asked.limits,
+          limits: request.limits,
           providerSlug: 'openai',
           month: parseMonth(month),
           costNanos: 0,
@@ -222,21 +222,21 @@ export function describeCountersContract(name: string, subject: () => CountersUn
         });
       const before = await subject().nowMs();
       spend(99);
-      expect((await admit(counters, asked)).outcome).toBe('admitted');
+      expect((await admit(counters, request)).outcome).toBe('admitted');
       spend(1);
-      const refused = await admit(counters, asked);
-      expect(refused).toMatchObject({ outcome: 'tpm', refusedBy: TPM_ROW });
-      expect(refused.retryAtSec).toBeGreaterThanOrEqual(Math.floor(before / 1000) + 60);
-      expect(refused.retryAtSec).toBeLessThanOrEqual(Math.ceil((await subject().nowMs()) / 1000) + 61);
+      const rejected = await admit(counters, request);
+      expect(rejected).toMatchObject({ outcome: 'tpm', rejectedByRow: TPM_ROW });
+      expect(rejected.retryAtSec).toBeGreaterThanOrEqual(Math.floor(before / 1000) + 60);
+      expect(rejected.retryAtSec).toBeLessThanOrEqual(Math.ceil((await subject().nowMs()) / 1000) + 61);
       expect((await admit(counters, ask({ tpmLimit: 101 }))).outcome).toBe('admitted');
       expect((await admit(counters, ask({ tpmLimit: 100, providerSlug: 'anthropic' }))).outcome).toBe('admitted');
       expect((await admit(counters, ask({ tpmLimit: 1, rpdLimit: 1 }))).outcome).toBe('rpd');
       expect((await admit(counters, ask({ tpmLimit: 1, budgetNanos: 0 }))).outcome).toBe('tpm');
-      const shown = await peek(counters, { limits: asked.limits, providerSlugs: ['openai'] });
+      const shown = await peek(counters, { limits: request.limits, providerSlugs: ['openai'] });
       expect(shown?.windows[0]?.remaining[TPM_ROW]).toBe(0);
     });
 
-    test('tpm: tokens of calls that end in one turn count each for its own agent and provider', async () => {
+    test('tpm: tokens of calls that end in one tick count for their own agent and provider', async () => {
       const other = newAgentId();
       const pairs = [
         ask({ tpmLimit: 100 }),
@@ -244,9 +244,9 @@ export function describeCountersContract(name: string, subject: () => CountersUn
         ask({ tpmLimit: 100, agentId: other }),
       ];
       const spend = (tokens: number): void => {
-        for (const { limits: terms, providerSlug } of pairs) {
+        for (const { limits, providerSlug } of pairs) {
           counters.settle({
-            limits: terms,
+            limits,
             providerSlug,
             month: parseMonth(month),
             costNanos: 0,
@@ -255,96 +255,104 @@ export function describeCountersContract(name: string, subject: () => CountersUn
           });
         }
       };
-      const answers = () => Promise.all(pairs.map(async (asked) => (await admit(counters, asked)).outcome));
+      const answers = () => Promise.all(pairs.map(async (request) => (await admit(counters, request)).outcome));
       spend(60);
       expect(await answers()).toEqual(['admitted', 'admitted', 'admitted']);
       spend(40);
       expect(await answers()).toEqual(['tpm', 'tpm', 'tpm']);
     });
 
-    test('tpm: tokens leave bit by bit after their minute', async () => {
+    test('tpm: tokens expire gradually after their minute', async () => {
       const short = await subject().open({ minute: 60_000, day: DAY_MS, tokenMinute: 120 });
-      const asked = ask({ tpmLimit: 10 });
-      const settlement = { limits: asked.limits, providerSlug: 'openai', month: parseMonth(month), costNanos: 0 };
+      const request = ask({ tpmLimit: 10 });
+      const settlement = { limits: request.limits, providerSlug: 'openai', month: parseMonth(month), costNanos: 0 };
       for (let round = 0; round < 3; round++) {
         short.settle({ ...settlement, tokens: 6, reservationNanos: 0 });
-        expect((await admit(short, asked)).outcome).toBe('admitted');
+        expect((await admit(short, request)).outcome).toBe('admitted');
         short.settle({ ...settlement, tokens: 4, reservationNanos: 0 });
-        expect((await admit(short, asked)).outcome).toBe('tpm');
+        expect((await admit(short, request)).outcome).toBe('tpm');
         await subject().advance(125);
       }
       await short.close();
     });
 
-    describe('holds', () => {
-      const hard = (holdNanos: number, budgetNanos = 100) => ask({ hardBudget: true, budgetNanos, holdNanos });
-      const settle = (holdNanos: number, costNanos: number): void =>
+    describe('reservations', () => {
+      const hard = (reservationNanos: number, budgetNanos = 100) =>
+        ask({ hardBudget: true, budgetNanos, reservationNanos });
+      const settle = (reservationNanos: number, costNanos: number): void =>
         counters.settle({
           limits: hard(0).limits,
           providerSlug: 'openai',
           month: parseMonth(month),
           costNanos,
           tokens: 0,
-          reservationNanos: holdNanos,
+          reservationNanos,
         });
 
-      test('admitted while spend, live holds and the own hold fit; refused above', async () => {
+      test('admits while spend, live reservations and the own reservation fit; rejects above', async () => {
         const answers = await Promise.all(Array.from({ length: 6 }, () => admit(counters, hard(30))));
         expect(answers.map((answer) => answer.outcome)).toEqual([
           ...['admitted', 'admitted', 'admitted'],
           ...['budget', 'budget', 'budget'],
         ]);
-        expect(answers[5]).toMatchObject({ refusedBy: BUDGET_ROW, spentNanos: 0, heldNanos: 90, holdNanos: 30 });
+        expect(answers[5]).toMatchObject({
+          rejectedByRow: BUDGET_ROW,
+          spentNanos: 0,
+          reservedNanos: 90,
+          reservationNanos: 30,
+        });
         expect((await admit(counters, hard(11))).outcome).toBe('budget');
         expect((await admit(counters, hard(10))).outcome).toBe('admitted');
         expect((await admit(counters, hard(1))).outcome).toBe('budget');
       });
 
-      test('different holds of one turn are each looked at in order of arrival', async () => {
-        const { limits: terms, providerSlug } = hard(0);
-        const asked = [60, 50, 40, 1].map((reservationNanos) => ({ limits: terms, providerSlug, reservationNanos }));
-        const answers = await Promise.all(asked.map((one) => admit(counters, one)));
+      test('checks different reservations of one batch in order of arrival', async () => {
+        const { limits, providerSlug } = hard(0);
+        const request = [60, 50, 40, 1].map((reservationNanos) => ({ limits, providerSlug, reservationNanos }));
+        const answers = await Promise.all(request.map((one) => admit(counters, one)));
         expect(answers.map((answer) => answer.outcome)).toEqual(['admitted', 'budget', 'admitted', 'budget']);
       });
 
-      test('settling replaces the hold by the cost', async () => {
+      test('settling replaces the reservation by the cost', async () => {
         expect((await admit(counters, hard(100))).outcome).toBe('admitted');
         expect((await admit(counters, hard(1))).outcome).toBe('budget');
         settle(100, 40);
         expect(await admit(counters, hard(60))).toMatchObject({ outcome: 'admitted', spentNanos: 40 });
-        expect(await admit(counters, hard(1))).toMatchObject({ outcome: 'budget', spentNanos: 40, heldNanos: 60 });
+        expect(await admit(counters, hard(1))).toMatchObject({ outcome: 'budget', spentNanos: 40, reservedNanos: 60 });
         settle(60, 0);
         expect((await admit(counters, hard(60))).outcome).toBe('admitted');
         expect((await admit(counters, hard(61))).outcome).toBe('budget');
       });
 
-      test('a call that holds nothing is refused only when the budget is spent', async () => {
+      test('rejects a call without a reservation only when the budget is spent', async () => {
         await admit(counters, hard(100));
         expect((await admit(counters, hard(0))).outcome).toBe('admitted');
         settle(100, 100);
         expect((await admit(counters, hard(0))).outcome).toBe('budget');
       });
 
-      test('what is refused by another limit takes no hold', async () => {
-        const asked = { hardBudget: true, budgetNanos: 100, holdNanos: 100 };
-        expect((await admit(counters, ask({ ...asked, rpmLimit: 1, providerSlug: 'anthropic' }))).outcome).toBe(
+      test('a call rejected by another limit takes no reservation', async () => {
+        const request = { hardBudget: true, budgetNanos: 100, reservationNanos: 100 };
+        expect((await admit(counters, ask({ ...request, rpmLimit: 1, providerSlug: 'anthropic' }))).outcome).toBe(
           'admitted',
         );
         settle(100, 0);
-        expect((await admit(counters, ask({ ...asked, rpmLimit: 1, providerSlug: 'anthropic' }))).outcome).toBe('rpm');
+        expect((await admit(counters, ask({ ...request, rpmLimit: 1, providerSlug: 'anthropic' }))).outcome).toBe(
+          'rpm',
+        );
         expect((await admit(counters, hard(100))).outcome).toBe('admitted');
       });
 
-      test('a hold can grow while there is room', async () => {
-        const { limits: terms } = hard(0);
+      test('a reservation can grow while it fits', async () => {
+        const { limits } = hard(0);
         const grow = (nanos: number): Promise<boolean> =>
-          new Promise((resolve) => counters.growReservation(terms, nanos, resolve));
+          new Promise((resolve) => counters.growReservation(limits, nanos, resolve));
         await admit(counters, hard(60));
         expect(await grow(30)).toBe(true);
         expect(await grow(11)).toBe(false);
         expect(await grow(10)).toBe(true);
-        const shown = await peek(counters, { limits: terms, providerSlugs: [] });
-        expect(shown?.spends[0]).toMatchObject({ spentNanos: 0, heldNanos: 100 });
+        const shown = await peek(counters, { limits, providerSlugs: [] });
+        expect(shown?.spends[0]).toMatchObject({ spentNanos: 0, reservedNanos: 100 });
         settle(100, 5);
         expect((await admit(counters, hard(95))).outcome).toBe('admitted');
       });
@@ -360,7 +368,7 @@ export function describeCountersContract(name: string, subject: () => CountersUn
       expect((await admit(counters, ask({ rpmLimit: 100, rpdLimit: 12 }))).outcome).toBe('rpd');
     });
 
-    test('limits: requests of one turn with different limits are each held to their own', async () => {
+    test('limits: requests of one batch with different limits each follow their own', async () => {
       const answers = await Promise.all([
         admit(counters, ask({ rpmLimit: 2 })),
         admit(counters, ask({ rpmLimit: 1 })),
@@ -369,9 +377,9 @@ export function describeCountersContract(name: string, subject: () => CountersUn
       expect(answers.map((answer) => answer.outcome)).toEqual(['admitted', 'rpm', 'admitted']);
     });
 
-    test('standing: shows both windows and the spend, and consumes nothing', async () => {
-      const { limits: terms } = ask({ rpmLimit: 60, rpdLimit: 100 });
-      const look = { limits: terms, providerSlugs: ['openai', 'resend'] };
+    test('peek: reports both windows and the spend, and consumes nothing', async () => {
+      const { limits } = ask({ rpmLimit: 60, rpdLimit: 100 });
+      const look = { limits, providerSlugs: ['openai', 'resend'] };
       await outcomes(3, ask({ rpmLimit: 60, rpdLimit: 100 }));
       settleSpend(counters, agentId, 42, parseMonth(month));
       for (let i = 0; i < 2; i++) {
@@ -396,21 +404,21 @@ export function describeCountersContract(name: string, subject: () => CountersUn
       ['its limit was lowered below what is in it', { rpmLimit: 1 }],
       ['the day is full', { rpdLimit: 2 }],
       ['the tokens are used up', { tpmLimit: 100 }],
-    ])('a look that consumes nothing refuses with the moment of a refused admission: %s', async (_what, limits) => {
+    ])('peek: rejects with the same time as a rejected admission: %s', async (_what, options) => {
       expect(await outcomes(1, ask())).toEqual(['admitted']);
       await subject().advance(1_100);
       expect(await outcomes(1, ask())).toEqual(['admitted']);
-      const { limits: terms, providerSlug } = ask(limits);
+      const { limits, providerSlug } = ask(options);
       const month = monthOfMs(await subject().nowMs());
-      counters.settle({ limits: terms, providerSlug, month, costNanos: 0, tokens: 100, reservationNanos: 0 });
-      const refused = await admit(counters, { limits: terms, providerSlug, reservationNanos: 0 });
-      const shown = await peek(counters, { limits: terms, providerSlugs: [providerSlug] });
+      counters.settle({ limits, providerSlug, month, costNanos: 0, tokens: 100, reservationNanos: 0 });
+      const rejected = await admit(counters, { limits, providerSlug, reservationNanos: 0 });
+      const shown = await peek(counters, { limits, providerSlugs: [providerSlug] });
       const nowMs = await subject().nowMs();
-      expect(refused.rejectedByRow).toBeGreaterThanOrEqual(0);
-      expect(precheckLimits(shown!, terms.byRow, nowMs)).toEqual(createLimitRejection(refused, terms.byRow, nowMs));
+      expect(rejected.rejectedByRow).toBeGreaterThanOrEqual(0);
+      expect(precheckLimits(shown!, limits.byRow, nowMs)).toEqual(createLimitRejection(rejected, limits.byRow, nowMs));
     });
 
-    test('rpm: what was admitted leaves after the window, and the log goes on over many windows', async () => {
+    test('rpm: admissions expire after the window, and the log works over many windows', async () => {
       const short = await subject().open({ minute: 40, day: DAY_MS });
       let admitted = 0;
       for (let round = 0; round < 30; round++) {
@@ -423,11 +431,11 @@ export function describeCountersContract(name: string, subject: () => CountersUn
       await short.close();
     });
 
-    test('rpd: the window starts with the first admitted request and the next one with the next', async () => {
+    test('rpd: a window starts with the first admitted request after the previous window', async () => {
       const short = await subject().open({ minute: 5, day: 50 });
-      const asked = ask({ rpdLimit: 2, rpmLimit: 1000 });
+      const request = ask({ rpdLimit: 2, rpmLimit: 1000 });
       for (let round = 0; round < 3; round++) {
-        const answers = await Promise.all(Array.from({ length: 3 }, () => admit(short, asked)));
+        const answers = await Promise.all(Array.from({ length: 3 }, () => admit(short, request)));
         expect(answers.map((answer) => answer.outcome)).toEqual(['admitted', 'admitted', 'rpd']);
         await subject().advance(51);
       }

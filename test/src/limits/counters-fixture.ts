@@ -1,4 +1,4 @@
-/** Promise forms of the `Counters` callbacks, and quiet stand-ins for log and metrics. */
+/** Promise forms of the `Counters` callbacks, and silent stand-ins for log and metrics. */
 import { createLogger, type Logger } from '@acg/base/log';
 import { monthSpendKey } from '@acg/dataplane/counters/redis/spend-counter';
 import { formatMonth, monthOfMs } from '@acg/dataplane/limits/calendar-month';
@@ -33,35 +33,39 @@ export class CountingMetrics implements CountersMetrics {
   observeStoreLatency(): void {}
 }
 
-/** A request without a budget, limits far away. */
-export const request = ({ providerSlug = 'openai', holdNanos = 0, ...terms }: TestRequest = {}): AdmissionRequest => ({
-  limits: createTestLimits(terms),
+/** A request without a budget, with limits far away. */
+export const createAdmissionRequest = ({
+  providerSlug = 'openai',
+  reservationNanos = 0,
+  ...limits
+}: TestRequest = {}): AdmissionRequest => ({
+  limits: createTestLimits(limits),
   providerSlug,
-  reservationNanos: holdNanos,
+  reservationNanos,
 });
 
 interface TestRequest extends TestLimitsOptions {
   readonly providerSlug?: string;
-  readonly holdNanos?: number;
+  readonly reservationNanos?: number;
 }
 
-/** A call of this agent has cost so much. */
+/** Settles a call of the agent with this cost. */
 export function settleSpend(
   counters: Pick<Counters, 'settle'>,
   agentId: string,
   costNanos: number,
   month = monthOfMs(Date.now()),
 ): void {
-  const terms = createTestLimits({ agentId });
-  counters.settle({ limits: terms, providerSlug: 'openai', month, costNanos, tokens: 0, reservationNanos: 0 });
+  const limits = createTestLimits({ agentId });
+  counters.settle({ limits, providerSlug: 'openai', month, costNanos, tokens: 0, reservationNanos: 0 });
 }
 
-/** Waits until `condition` holds; the test's own timeout is the bound. */
+/** Waits until `condition` holds; the timeout of the test is the bound. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** Keeps what is logged: level and message. */
+/** Records the level and message of each log line. */
 export function captureLog(): { readonly log: Logger; readonly lines: string[] } {
   const lines: string[] = [];
   const at = (level: string) => (_facts: unknown, message: string) => void lines.push(`${level}: ${message}`);
@@ -74,15 +78,15 @@ interface StoredReservation {
   readonly deadline: number;
 }
 
-/** What each data plane holds of the agent's budget, as the store has it (field `h`, see admit.lua). */
+/** The reservations of each data plane in the store (field `h`, see admit.lua). */
 export async function readStoredReservations(store: Redis, agentId: string): Promise<readonly StoredReservation[]> {
   const month = formatMonth(monthOfMs(Date.now()));
   const field = (await store.hgetBuffer(monthSpendKey(agentId, month), 'h')) ?? Buffer.alloc(0);
-  const holds: StoredReservation[] = [];
+  const reservations: StoredReservation[] = [];
   for (let from = 0; from < field.length; ) {
-    const at = field.indexOf(0, from) + 1; // behind the writer's name
-    holds.push({ sum: field.readDoubleLE(at), deadline: field.readDoubleLE(at + 8) });
+    const at = field.indexOf(0, from) + 1; // after the writer's name
+    reservations.push({ sum: field.readDoubleLE(at), deadline: field.readDoubleLE(at + 8) });
     from = at + 24;
   }
-  return holds;
+  return reservations;
 }

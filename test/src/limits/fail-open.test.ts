@@ -6,13 +6,22 @@ import { monthSpendKey } from '@acg/dataplane/counters/redis/spend-counter';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { RedisServer } from '../fixtures/redis-server.js';
 import { TcpProxy } from '../fixtures/tcp-proxy.js';
-import { admit, CountingMetrics, captureLog, peek, request, settleSpend, until } from './counters-fixture.js';
+import {
+  admit,
+  CountingMetrics,
+  captureLog,
+  createAdmissionRequest,
+  peek,
+  settleSpend,
+  until,
+} from './counters-fixture.js';
 
 const AGENT = '00000000-0000-7000-8000-00000000fa11';
 const OUTAGE_LOG_LINE = 'warn: counter store unavailable: requests pass unchecked';
 const RECOVERY_LOG_LINE = 'info: counter store is back: limits are enforced';
 const thisMonth = (): string => new Date().toISOString().slice(0, 7);
-const createRequest = (overrides = {}) => request({ agentId: AGENT, spendFloorMonth: thisMonth(), ...overrides });
+const createRequest = (overrides = {}) =>
+  createAdmissionRequest({ agentId: AGENT, spendFloorMonth: thisMonth(), ...overrides });
 
 let server: RedisServer;
 let proxy: TcpProxy;
@@ -20,7 +29,7 @@ let counters: RedisCounters;
 let metrics: CountingMetrics;
 let lines: string[];
 
-/** Generous where the machine is busy: only what really hangs may be late. */
+/** Generous for busy machines: only a hanging store may exceed it. */
 const TIMEOUT_MS = 400;
 
 async function openCounters(port: number, timeoutMs = TIMEOUT_MS): Promise<RedisCounters> {
@@ -34,13 +43,13 @@ async function openCounters(port: number, timeoutMs = TIMEOUT_MS): Promise<Redis
   return opened;
 }
 
-/** Month spend that the store itself holds. */
+/** Month spend in the store itself. */
 async function readStoredSpendNanos(): Promise<number> {
   const figures = await server.admin.hgetBuffer(monthSpendKey(AGENT, thisMonth()), 's');
   return figures === null ? 0 : figures.readDoubleLE(0);
 }
 
-/** Fills the minute of the agent, so that an enforcing store refuses. */
+/** Uses up the minute of the agent, so that an enforcing store rejects. */
 const exhaustedRequest = createRequest({ rpmLimit: 2 });
 async function exhaustRateLimit(): Promise<void> {
   await admit(counters, exhaustedRequest);
@@ -61,7 +70,10 @@ afterEach(async () => {
   await server.stop();
 });
 
-/** One outage: unchecked while it lasts, one log line per change, every request counted, and enforcement afterwards. */
+/**
+ * Checks one outage: calls pass unchecked while it lasts, each change logs one line, every request is counted, and
+ * limits are enforced afterwards.
+ */
 async function expectFailOpenDuring(begin: () => Promise<void> | void, end: () => Promise<void> | void): Promise<void> {
   await exhaustRateLimit();
   await begin();
@@ -83,13 +95,13 @@ describe('counters, fail-open', () => {
       () => server.kill(),
       () => server.restart(),
     );
-    await exhaustRateLimit(); // it came back empty
+    await exhaustRateLimit(); // the store came back empty
   });
 
-  test('a killed store: a hold grows as the agent’s terms say', async () => {
-    const grow = (refuseUnchecked: boolean): Promise<boolean> => {
-      const { limits: terms } = createRequest({ budgetNanos: 10, hardBudget: true, refuseUnchecked });
-      return new Promise((resolve) => counters.growReservation(terms, 100, resolve));
+  test('a killed store: a reservation grows as the agent’s setting for outages says', async () => {
+    const grow = (rejectsUnchecked: boolean): Promise<boolean> => {
+      const { limits } = createRequest({ budgetNanos: 10, hardBudget: true, rejectsUnchecked });
+      return new Promise((resolve) => counters.growReservation(limits, 100, resolve));
     };
     expect(await grow(false)).toBe(false);
     await server.kill();
@@ -97,7 +109,7 @@ describe('counters, fail-open', () => {
     expect([await grow(false), await grow(true)]).toEqual([true, false]);
   });
 
-  test('a stopped process with its socket open: requests pass; afterwards its windows are as they were', async () => {
+  test('a stopped process with its socket open: requests pass; afterwards its windows are unchanged', async () => {
     await expectFailOpenDuring(
       () => server.pause(),
       () => server.resume(),
@@ -105,7 +117,7 @@ describe('counters, fail-open', () => {
     expect((await admit(counters, exhaustedRequest)).outcome).toBe('rpm');
   });
 
-  test('a store that answers, but too late: requests pass', async () => {
+  test('a store that responds too late: requests pass', async () => {
     await expectFailOpenDuring(
       () => {
         proxy.responseDelayMs = 3 * TIMEOUT_MS;
@@ -146,7 +158,7 @@ describe('counters, fail-open', () => {
     expect(lines).toEqual([OUTAGE_LOG_LINE, RECOVERY_LOG_LINE]);
   });
 
-  test('a master that became a read-only replica: requests pass until it is a master again', async () => {
+  test('a primary that became a read-only replica: requests pass until it is the primary again', async () => {
     const other = await RedisServer.start();
     const open = createRequest();
     await server.admin.replicaof('127.0.0.1', String(other.port));
@@ -158,20 +170,20 @@ describe('counters, fail-open', () => {
     await other.stop();
   });
 
-  test('NOSCRIPT: a store that forgot the script is told again, and nothing passes unchecked', async () => {
+  test('NOSCRIPT: the script is sent again to a store that lost it, and nothing passes unchecked', async () => {
     await exhaustRateLimit();
     await server.admin.script('FLUSH');
     expect((await admit(counters, exhaustedRequest)).outcome).toBe('rpm');
     expect(metrics.uncheckedCount).toBe(0);
     expect(lines).toEqual([]);
-    // Byte for byte: under another name it would be sent with every call.
+    // The script must be byte-identical: under another hash it would be sent with every call.
     expect(await server.admin.script('EXISTS', ADMIT_SCRIPT_SHA)).toEqual([1]);
   });
 
-  test('a late event loop does not open the gate: an answer that arrived in time counts', async () => {
-    const direct = await openCounters(server.port); // the proxy lives in this loop and would be late itself
+  test('a late event loop does not fail open: a response that arrived in time counts', async () => {
+    const direct = await openCounters(server.port); // the proxy runs in this event loop and would be late itself
     const answer = admit(direct, createRequest());
-    await new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve))); // it is sent
+    await new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve))); // the request is sent
     const end = performance.now() + 2 * TIMEOUT_MS;
     while (performance.now() < end);
     expect((await answer).outcome).toBe('admitted');
@@ -179,7 +191,7 @@ describe('counters, fail-open', () => {
     await direct.close();
   });
 
-  test('a new connection that is silent from its first answer on is given up', async () => {
+  test('a new connection without a first response is closed', async () => {
     proxy.cutConnections();
     await until(async () => (await admit(counters, createRequest())).outcome === 'unchecked');
     proxy.blackholeOnText = 'setname';
@@ -188,7 +200,7 @@ describe('counters, fail-open', () => {
     await until(() => counters.isEnforcing);
   });
 
-  test('a connection that falls silent in the middle of the start does not keep it from ending', async () => {
+  test('a connection that falls silent during startup does not block startup', async () => {
     proxy.blackholeOnText = 'maxmemory-policy';
     while (proxy.blackholeOnText !== null) {
       await counters.close();
@@ -198,7 +210,7 @@ describe('counters, fail-open', () => {
     await until(() => counters.isEnforcing);
   });
 
-  test('a store that is away at start: requests pass, and are checked once it is there', async () => {
+  test('a store that is down at startup: requests pass, and are checked once it is up', async () => {
     await counters.close();
     await server.kill();
     counters = await openCounters(proxy.port);
@@ -209,7 +221,7 @@ describe('counters, fail-open', () => {
   });
 });
 
-describe('counters, spend over failures', () => {
+describe('counters, spend across failures', () => {
   test('spend of an outage is added when the store is back, once', async () => {
     settleSpend(counters, AGENT, 1_000);
     await until(async () => (await readStoredSpendNanos()) === 1_000);
@@ -227,7 +239,7 @@ describe('counters, spend over failures', () => {
     });
   });
 
-  test('limits are enforced again only when the store has all spend of the outage, of however many agents', async () => {
+  test('limits are enforced again only when the store has all spend of the outage, for any number of agents', async () => {
     await server.kill();
     await until(async () => (await admit(counters, createRequest())).outcome === 'unchecked');
     for (let agent = 0; agent < 1_200; agent++) settleSpend(counters, `agent-${agent}`, 7);
@@ -241,14 +253,14 @@ describe('counters, spend over failures', () => {
     const before = proxy.connections;
     server.pause();
     settleSpend(counters, AGENT, 77);
-    await until(() => proxy.connections > before); // given up and connected anew, while the store sleeps
+    await until(() => proxy.connections > before); // closed and reconnected while the store is stopped
     settleSpend(counters, AGENT, 5);
     server.resume();
     await until(() => counters.isEnforcing);
     expect(await readStoredSpendNanos()).toBe(82);
   });
 
-  test('an answer lost after the store had added: not added again', async () => {
+  test('a response lost after the store had added the spend: not added again', async () => {
     proxy.dropNextResponse = true;
     settleSpend(counters, AGENT, 77);
     await until(() => metrics.states.includes(false));
@@ -256,18 +268,18 @@ describe('counters, spend over failures', () => {
     expect(await readStoredSpendNanos()).toBe(77);
   });
 
-  test('whichever answer is the last of its connection: spend counts once, and what was held is free again', async () => {
+  test('any response may be the last of its connection: spend counts once, and reservations are released', async () => {
     for (let left = 0, isReset = true; isReset; left++) {
       await counters.close();
       proxy.resetAfterResponses = left;
       counters = await openCounters(proxy.port);
       const agentId = `agent-${left}`;
       const settled = { providerSlug: 'openai', costNanos: 7, tokens: 0 };
-      const call = async (holdNanos: number): Promise<string> => {
-        const { limits: terms } = createRequest({ agentId, budgetNanos: 1_000, hardBudget: true });
-        const admission = await admit(counters, { limits: terms, providerSlug: 'openai', reservationNanos: holdNanos });
+      const call = async (reservationNanos: number): Promise<string> => {
+        const { limits } = createRequest({ agentId, budgetNanos: 1_000, hardBudget: true });
+        const admission = await admit(counters, { limits, providerSlug: 'openai', reservationNanos });
         const { month, outcome } = admission;
-        counters.settle({ ...settled, limits: terms, month, reservationNanos: admission.reservationNanos });
+        counters.settle({ ...settled, limits, month, reservationNanos: admission.reservationNanos });
         return outcome;
       };
       let calls = 3;
@@ -285,7 +297,7 @@ describe('counters, spend over failures', () => {
     }
   });
 
-  test('a request lost before the store had it: added after all', async () => {
+  test('a request lost before the store received it: added later', async () => {
     proxy.dropNextRequest = true;
     settleSpend(counters, AGENT, 77);
     await until(() => metrics.states.includes(false));
@@ -293,7 +305,7 @@ describe('counters, spend over failures', () => {
     expect(await readStoredSpendNanos()).toBe(77);
   });
 
-  test('a flushed store goes on from what was seen', async () => {
+  test('a flushed store continues from the last known spend', async () => {
     settleSpend(counters, AGENT, 900);
     expect(await admit(counters, createRequest({ budgetNanos: 1_000 }))).toMatchObject({
       outcome: 'admitted',
@@ -313,11 +325,11 @@ describe('counters, spend over failures', () => {
     });
   });
 
-  test('a store that lost data says so once, flushed or restarted, and one that slept does not', async () => {
+  test('a store that lost data (flushed or restarted) is logged once, a paused one is not', async () => {
     let losses = 0;
     counters.onDataLost(() => losses++);
     const budgeted = createRequest({ budgetNanos: 1_000_000, rpmLimit: 1_000 });
-    const other = { ...budgeted, terms: createRequest({ agentId: 'other', budgetNanos: 1_000_000 }).limits };
+    const other = { ...budgeted, limits: createRequest({ agentId: 'other', budgetNanos: 1_000_000 }).limits };
     settleSpend(counters, 'other', 1);
     await admit(counters, other);
     settleSpend(counters, AGENT, 1);
@@ -331,8 +343,8 @@ describe('counters, spend over failures', () => {
     expect(losses).toBe(0);
     await server.admin.flushall();
     for (let i = 0; i < 3; i++) await admit(counters, budgeted);
-    expect(await server.admin.keys('acg:*:m:*')).toHaveLength(2); // those that nobody asks for are told again, too
-    await admit(counters, other); // the same loss
+    expect(await server.admin.keys('acg:*:m:*')).toHaveLength(2); // totals without new calls are reported again, too
+    await admit(counters, other); // the same data loss
     expect(losses).toBe(1);
     expect(lines).toEqual([
       OUTAGE_LOG_LINE,
@@ -350,7 +362,7 @@ describe('counters, spend over failures', () => {
     expect(losses).toBe(2);
   });
 
-  test('a store restarted empty with spend in the journal and in the ledger counts it once', async () => {
+  test('spend in both the journal and the ledger counts once after the store restarted empty', async () => {
     settleSpend(counters, AGENT, 500);
     await until(async () => (await readStoredSpendNanos()) === 500);
     await server.kill();
@@ -365,7 +377,7 @@ describe('counters, spend over failures', () => {
     expect(await readStoredSpendNanos()).toBe(750);
   });
 
-  test('a store rolled back to an old snapshot does not give spend back', async () => {
+  test('a store rolled back to an old snapshot loses no spend', async () => {
     settleSpend(counters, AGENT, 100);
     await until(async () => (await readStoredSpendNanos()) === 100);
     await server.admin.save();

@@ -1,4 +1,6 @@
-/** Hard budgets through the whole stack: two data planes, one Redis, a provider that answers when it is told to. */
+/**
+ * Hard budgets through the whole stack: two data planes, one Redis, and a provider that responds when the test says so.
+ */
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +10,7 @@ import { RedisServer } from '../fixtures/redis-server.js';
 import { Stack, type Tenant, waitForCondition } from '../fixtures/stack.js';
 import type { TestDatabase } from '../fixtures/test-database.js';
 
-/** Of gpt-4o, nano-dollars. */
+/** Price of an output token of gpt-4o, nano-dollars. */
 const TOKEN_OUT_NANOS = 10_000;
 const CENT_NANOS = 10_000_000;
 
@@ -23,7 +25,7 @@ const provider = createServer((request, response) => {
     else pendingResponses.push(response);
   });
 });
-/** Says more than any hold, 50 pieces a write, as fast as it is read. */
+/** Sends more than any reservation covers, 50 chunks per write, as fast as they are read. */
 function streamEndlessly(response: ServerResponse): void {
   const piece = {
     id: 'x',
@@ -38,7 +40,7 @@ function streamEndlessly(response: ServerResponse): void {
   };
   more();
 }
-/** Answers so many of the calls that wait. */
+/** Responds to this many of the waiting calls. */
 const answerPending = (count: number): void => {
   for (const response of pendingResponses.splice(0, count))
     response.setHeader('content-type', 'application/json').end(ANSWER);
@@ -49,7 +51,7 @@ let redis: RedisServer;
 let stack: Stack;
 let tenant: Tenant;
 let urls: string[];
-/** Of the first of them. */
+/** Of the first data plane. */
 let metricsUrl: string;
 
 beforeAll(async () => {
@@ -83,7 +85,7 @@ async function call(token: string, fields: object = {}, plane = 0, path = '/v1/c
   const { statusCode, headers, body } = await send(`${urls[plane]}/v1/proxy/openai${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    // 1 000 tokens out: a cent, and the bytes of the body.
+    // 1 000 output tokens: a cent, plus the bytes of the body.
     body: JSON.stringify({ model: 'gpt-4o', messages: [], max_completion_tokens: 1_000, ...fields }),
     dispatcher: connections,
   });
@@ -91,9 +93,9 @@ async function call(token: string, fields: object = {}, plane = 0, path = '/v1/c
   return { status: statusCode, headers, body: (await body.json()) as any };
 }
 
-test('hard budget: only so many calls are under way as fit, over both data planes; what they cost makes room', async () => {
+test('hard budget: admits only as many calls as fit over both data planes; settled calls make room', async () => {
   const token = await newAgent({ budgetCentsMonthly: 4 });
-  // Each holds a cent and a little: three fit into four cents.
+  // Each reserves a little more than a cent: three fit into four cents.
   const calls = Array.from({ length: 20 }, (_, i) => call(token, {}, i % 2));
   await waitForCondition(() => pendingResponses.length === 3, 'three calls at the provider');
   const settled: Awaited<(typeof calls)[number]>[] = [];
@@ -115,14 +117,14 @@ test('hard budget: only so many calls are under way as fit, over both data plane
   answerPending(3);
   const passed = (await Promise.all(calls)).filter(({ status }) => status === 200);
   expect(passed).toHaveLength(3);
-  // Three have cost 0.4 cents each: two more holds fit, also on the other data plane.
+  // Three calls have cost 0.4 cents each: two more reservations fit, also on the other data plane.
   const more = [0, 1].map((plane) => call(token, {}, plane));
   await waitForCondition(() => pendingResponses.length === 2, 'two more calls at the provider');
   answerPending(2);
   expect((await Promise.all(more)).map(({ status }) => status)).toEqual([200, 200]);
 });
 
-test('hard budget: streams without end, over three data planes, grow until the budget is used and spend no more', async () => {
+test('hard budget: endless streams over three data planes use up the budget and spend no more', async () => {
   const token = await newAgent({ budgetCentsMonthly: 3, holdMaxOutputTokens: 20 });
   const streams = Array.from({ length: 60 }, async (_, i) => {
     const abort = i % 4 === 0 ? new AbortController() : null;
@@ -141,7 +143,7 @@ test('hard budget: streams without end, over three data planes, grow until the b
       }
       return { statusCode, text };
     } catch {
-      return null; // given up
+      return null; // the connection was closed
     }
   });
   const ended = (await Promise.all(streams)).filter((one) => one !== null);
@@ -155,16 +157,16 @@ test('hard budget: streams without end, over three data planes, grow until the b
   };
   await waitForCondition(async () => (await self()).budgets[0]!.heldCents === 0, 'nothing is held');
   const { sql } = stack.database as TestDatabase;
-  const booked = () => sql<{ cost_nanos: string }[]>`
+  const recorded = () => sql<{ cost_nanos: string }[]>`
     select cost_nanos from usage_records where error in ('budget_cut', 'client_aborted')`;
-  await waitForCondition(async () => (await booked()).length >= cut.length, 'the calls in the ledger');
-  const rows = await booked();
+  await waitForCondition(async () => (await recorded()).length >= cut.length, 'the calls in the ledger');
+  const rows = await recorded();
   const spent = rows.reduce((sum, row) => sum + Number(row.cost_nanos), 0);
   expect(spent).toBeLessThanOrEqual(3 * CENT_NANOS);
   expect(spent).toBeGreaterThan(CENT_NANOS);
 });
 
-test('hard budget: what can never fit, and what does not fit any more, says so', async () => {
+test('hard budget: rejections tell calls that can never fit from calls that do not fit any more', async () => {
   const token = await newAgent({ budgetCentsMonthly: 2 });
   const never = await call(token, { max_completion_tokens: 3_000 });
   expect(never).toMatchObject({ status: 429, body: { reason: 'never_fits', heldCents: 0 } });
@@ -185,7 +187,7 @@ test('hard budget: what can never fit, and what does not fit any more, says so',
   }, 'the event of the month’s first refusal');
 });
 
-test('hard budget: a call that states no maximum holds the agent’s', async () => {
+test('hard budget: a call without a maximum reserves that of the agent', async () => {
   const token = await newAgent({ budgetCentsMonthly: 2, holdMaxOutputTokens: 2_500 });
   const unstated = { max_completion_tokens: null };
   expect((await call(token, unstated)).body.reason).toBe('never_fits');
@@ -195,7 +197,7 @@ test('hard budget: a call that states no maximum holds the agent’s', async () 
   expect((await one).status).toBe(200);
 });
 
-test('hard budget: what an unstated maximum did not cover is booked, and counted as above the hold', async () => {
+test('hard budget: output above an assumed maximum is recorded and counted as above the reservation', async () => {
   const exceeded = async () => {
     const { body } = await send(`${metricsUrl}/metrics`);
     return Number(/^gateway_reservation_exceeded_usd_total (\S+)$/m.exec(await body.text())![1]);
@@ -207,30 +209,30 @@ test('hard budget: what an unstated maximum did not cover is booked, and counted
   answerPending(1); // 400 tokens
   expect((await one).status).toBe(200);
   const above = (await exceeded()) - before;
-  // What the body's bytes had reserved is part of what the hold covered.
+  // The reservation also covered the bytes of the body.
   expect(above).toBeLessThan((300 * TOKEN_OUT_NANOS) / 1e9);
   expect(above).toBeGreaterThan((250 * TOKEN_OUT_NANOS) / 1e9);
 });
 
-test('hard budget: what cannot be bounded is refused, and consumes nothing', async () => {
+test('hard budget: rejects an unboundable call, which consumes nothing', async () => {
   const token = await newAgent({ budgetCentsMonthly: 100 });
   const unmetered = { status: 403, body: { denied: 'unmetered' } };
   expect(await call(token, {}, 0, '/v1/batches')).toMatchObject(unmetered);
   expect(await call(token, { background: true, input: 'x' }, 0, '/v1/responses')).toMatchObject(unmetered);
-  expect((await call(token, { max_tokens: 5 })).status).toBe(400); // given twice
+  expect((await call(token, { max_tokens: 5 })).status).toBe(400); // set twice
   expect((await call(token, { max_completion_tokens: 'many' })).status).toBe(400);
   expect(pendingResponses).toHaveLength(0);
 });
 
-test('hard budget: what multiplies a call is held, however it is spelled', async () => {
+test('hard budget: reserves for every multiplier of a call, however it is spelled', async () => {
   const token = await newAgent({ budgetCentsMonthly: 100 });
-  const refused = { status: 429, body: { limitType: 'budget', reason: 'never_fits', spentCents: 0 } };
+  const rejected = { status: 429, body: { limitType: 'budget', reason: 'never_fits', spentCents: 0 } };
   const completion = { model: 'gpt-3.5-turbo-instruct', max_completion_tokens: undefined, max_tokens: 4_000 };
   const prompts = { ...completion, prompt: Array(2_000).fill('x') };
-  expect(await call(token, prompts, 0, '/v1/completions')).toMatchObject(refused);
+  expect(await call(token, prompts, 0, '/v1/completions')).toMatchObject(rejected);
   const file = { type: 'input_file', file_url: 'https://example.com/a.pdf' };
   const input = [{ type: 'function_call_output', call_id: 'c', output: [file] }];
-  expect(await call(token, { model: 'gpt-5.5', input }, 0, '/v1/responses')).toMatchObject(refused);
+  expect(await call(token, { model: 'gpt-5.5', input }, 0, '/v1/responses')).toMatchObject(rejected);
   expect(await call(token, { input: 'x', prompt: { id: 'pmpt_1' } }, 0, '/v1/responses')).toMatchObject({
     status: 403,
   });
@@ -241,7 +243,7 @@ test('hard budget: what multiplies a call is held, however it is spelled', async
   expect((await one).status).toBe(200);
 });
 
-test('soft budget: what no answer states the cost of is refused, and passes without any budget', async () => {
+test('soft budget: rejects a call whose cost no response states, which passes without a budget', async () => {
   const runs = ['/v1/threads/thread_1/runs', '/v1/evals/eval_1/runs', '/v1/fine_tuning/jobs'];
   const limited = await newAgent({ budgetMode: 'soft', budgetCentsMonthly: 100 });
   const tokens = await newAgent({ budgetMode: 'soft', tpmLimit: 1_000 });
@@ -257,7 +259,7 @@ test('soft budget: what no answer states the cost of is refused, and passes with
   expect((await Promise.all(passed)).map(({ status }) => status)).toEqual([200, 200, 200]);
 });
 
-test('hard budget: a call that its agent gave up frees its hold', async () => {
+test('hard budget: a call aborted by its client releases its reservation', async () => {
   const token = await newAgent({ budgetCentsMonthly: 2 });
   const abort = new AbortController();
   const given = send(`${urls[0]}/v1/proxy/openai/v1/chat/completions`, {
@@ -282,7 +284,7 @@ test('hard budget: a call that its agent gave up frees its hold', async () => {
   answerPending(1);
 });
 
-test('while limits cannot be checked, a hard budget answers 503 unless its agent chose otherwise, a soft one passes', async () => {
+test('store outage: a hard budget responds with 503 unless the agent allows calls, a soft one passes', async () => {
   const strict = await newAgent({ budgetCentsMonthly: 100, onStoreLoss: 'refuse' });
   const hard = await newAgent({ budgetCentsMonthly: 100 });
   const soft = await newAgent({ budgetCentsMonthly: 100, budgetMode: 'soft' });
@@ -295,9 +297,9 @@ test('while limits cannot be checked, a hard budget answers 503 unless its agent
   }
   await redis.kill();
   for (const token of [strict, hard]) {
-    const refused = await call(token);
-    expect(refused.status).toBe(503);
-    expect(refused.headers['retry-after']).toBe('1');
+    const rejected = await call(token);
+    expect(rejected.status).toBe(503);
+    expect(rejected.headers['retry-after']).toBe('1');
   }
   for (const token of [soft, open]) {
     const passed = call(token);
@@ -308,6 +310,6 @@ test('while limits cannot be checked, a hard budget answers 503 unless its agent
   await redis.restart();
 });
 
-test('the numbers of this file', () => {
+test('hard budget: the constants of this file are consistent', () => {
   expect(1_000 * TOKEN_OUT_NANOS).toBe(CENT_NANOS);
 });

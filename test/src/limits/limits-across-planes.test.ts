@@ -1,4 +1,4 @@
-/** The list of limits as each plane has it, and a control plane and a data plane that are a release apart. */
+/** The list of limits in each plane, and planes that are one release apart. */
 import { assembleContext } from '@acg/controlplane/contexts/assemble-context';
 import { effectiveLimits, LIMIT_FIELDS } from '@acg/controlplane/limits/agent-limit-fields';
 import { decodeLimits } from '@acg/dataplane/context/decode-limits';
@@ -10,7 +10,7 @@ type AssembleArguments = Parameters<typeof assembleContext>;
 
 const noBudgets = { projectBudgetCents: null, orgBudgetCents: null };
 
-/** As the wire carries the context of an agent with these limits. */
+/** The wire form of the context of an agent with these limits. */
 function encodeAgentContext(own: Readonly<Record<string, number | null>>): IAgentContext {
   const key = { id: 'key-1', orgId: 'org-1', scope: 'agent', expiresAtMs: null } as const;
   const agent = {
@@ -34,7 +34,7 @@ const allLimits = Object.fromEntries(LIMIT_FIELDS.map(({ field, minimum }, at) =
 const describeLimit = ({ type, window, unit, scope, default: fallback }: Omit<LimitRow, 'message'>) =>
   [type, window, unit, scope, fallback].join(' ');
 
-test('limits: what an agent can be given is what a data plane enforces, with the same defaults', () => {
+test('limits: both planes have the same limits with the same defaults', () => {
   const enforced = new Set(LIMIT_TABLE.map(describeLimit));
   for (const row of LIMIT_FIELDS) expect(enforced).toContain(describeLimit(row));
 });
@@ -42,7 +42,7 @@ test('limits: what an agent can be given is what a data plane enforces, with the
 test.each([
   ['none of its own', noLimits],
   ['all of them', allLimits],
-])('limits: an agent with %s has in the data plane what the API shows', (_what, own) => {
+])('limits: the data plane enforces what the API shows for an agent with %s', (_what, own) => {
   const shown = effectiveLimits(own as Parameters<typeof effectiveLimits>[0]);
   const { byRow: limits } = decodeLimits(encodeAgentContext(own), 'agent-1');
   for (const row of LIMIT_FIELDS) {
@@ -52,7 +52,7 @@ test.each([
   }
 });
 
-test('a release apart: an older data plane finds the limits in the old fields', () => {
+test('releases: an older data plane finds the limits in the old fields', () => {
   expect(encodeAgentContext(allLimits)).toMatchObject({
     rpmLimit: allLimits.rpmLimit,
     rpdLimit: allLimits.rpdLimit,
@@ -62,7 +62,7 @@ test('a release apart: an older data plane finds the limits in the old fields', 
   expect(encodeAgentContext(noLimits).budgetCents ?? null).toBeNull();
 });
 
-test('a release apart: an older control plane, which sends no rows, is understood', () => {
+test('releases: a data plane accepts the context of an older control plane, which sends no rows', () => {
   for (const own of [allLimits, noLimits]) {
     const message = encodeAgentContext(own);
     const known = new Set(['rpm', 'rpd', 'budget']);

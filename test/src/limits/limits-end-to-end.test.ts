@@ -1,4 +1,4 @@
-/** The gateway as real processes, two data planes of two workers on one Redis: what reaches the provider. */
+/** The gateway as real processes, two data planes with two workers on one Redis: checks what reaches the provider. */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ import { Stack, type Tenant, waitForCondition } from '../fixtures/stack.js';
 /** List price of an input token of gpt-4o, nano-dollars. */
 const TOKEN_NANOS = 2_500;
 
-/** Counts calls; an answer costs as many input tokens as its request asks for. */
+/** Counts calls; a response costs as many input tokens as its request says. */
 class CountingProvider {
   readonly calls = new Map<string, number>();
   readonly #server: Server;
@@ -58,7 +58,7 @@ beforeAll(async () => {
   stack = await Stack.start({
     providers: { openai: origin },
     redisUrl: redis.url.href,
-    // Busy machines answer late; here only what is exact counts.
+    // Busy machines respond late; these tests check exact counts.
     dataPlaneEnv: { DATAPLANE_WORKERS: '2', COUNTERS_TIMEOUT_MS: '5000' },
   });
   const planes = await Promise.all([stack.addDataPlane(), stack.addDataPlane()]);
@@ -100,10 +100,10 @@ test('rpm: of 400 simultaneous requests over two data planes of two workers, exa
   const { token } = await createAgent({ rpmLimit: 50 });
   const answers = await Promise.all(Array.from({ length: 400 }, (_, i) => call(urls[i % 2]!, token, 'rpm')));
   expect(answers.filter((answer) => answer.status === 200)).toHaveLength(50);
-  const refused = answers.filter((answer) => answer.status === 429);
-  expect(refused).toHaveLength(350);
+  const rejected = answers.filter((answer) => answer.status === 429);
+  expect(rejected).toHaveLength(350);
   expect(provider.callsOf('rpm')).toBe(50);
-  for (const { body, headers } of refused) {
+  for (const { body, headers } of rejected) {
     expect(body).toMatchObject({ limitType: 'rpm', limit: 50, remaining: 0 });
     expect(headers['x-ratelimit-limit']).toBe('50');
     expect(headers['x-ratelimit-remaining']).toBe('0');
@@ -120,39 +120,39 @@ test('rpm: the tokens of one agent share its limits', async () => {
   expect(provider.callsOf('tokens')).toBe(5);
 });
 
-test('rpd: what is over the day is refused without Retry-After and consumes nothing of the minute', async () => {
+test('rpd: rejects above the day without Retry-After and consumes nothing of the minute', async () => {
   const { token } = await createAgent({ rpdLimit: 3, rpmLimit: 100 });
   const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => call(urls[i % 2]!, token, 'rpd')));
   expect(answers.filter((answer) => answer.status === 200)).toHaveLength(3);
-  const refused = answers.find((answer) => answer.status === 429)!;
-  expect(refused.body).toMatchObject({ limitType: 'rpd', limit: 3, remaining: 0 });
-  expect(refused.headers['retry-after']).toBeUndefined();
-  expect(refused.headers['x-should-retry']).toBe('false');
+  const rejected = answers.find((answer) => answer.status === 429)!;
+  expect(rejected.body).toMatchObject({ limitType: 'rpd', limit: 3, remaining: 0 });
+  expect(rejected.headers['retry-after']).toBeUndefined();
+  expect(rejected.headers['x-should-retry']).toBe('false');
 });
 
-/** Of the agent's budget, cents, as the first data plane knows it. */
+/** Spend of the agent's budget in cents, as the first data plane reports it. */
 async function readSpentCents(token: string): Promise<number> {
   const { body } = await send(`${urls[0]}/v1/self`, { headers: { authorization: `Bearer ${token}` } });
   const { budgets } = (await body.json()) as { budgets: { scope: string; spentCents: number }[] };
   return budgets.find(({ scope }) => scope === 'agent')?.spentCents ?? -1;
 }
 
-test('budget: refused exactly when the sum of known usage reaches it, to the nano-dollar', async () => {
+test('budget: rejects exactly when the known usage reaches it, to the nano-dollar', async () => {
   const { token } = await createAgent({ budgetCentsMonthly: 1 });
   const budgetTokens = 10_000_000 / TOKEN_NANOS;
   for (let i = 0; i < 9; i++) expect((await call(urls[i % 2]!, token, 'budget', budgetTokens / 10)).status).toBe(200);
   expect((await call(urls[0]!, token, 'budget', budgetTokens / 10 - 1)).status).toBe(200);
-  expect((await call(urls[1]!, token, 'budget', 1)).status).toBe(200); // one token short until here
-  // What the other data plane has answered is in the shared counters a moment later.
+  expect((await call(urls[1]!, token, 'budget', 1)).status).toBe(200); // one token below the budget until here
+  // The shared counters have the spend of the other data plane a moment later.
   await waitForCondition(async () => (await readSpentCents(token)) === 1, 'the spend of the other data plane is known');
-  const refused = await call(urls[0]!, token, 'budget', 1);
-  expect(refused.status).toBe(429);
-  expect(refused.body).toMatchObject({ limitType: 'budget', spentCents: 1, budgetCents: 1 });
-  expect(refused.headers['retry-after']).toBeUndefined();
+  const rejected = await call(urls[0]!, token, 'budget', 1);
+  expect(rejected.status).toBe(429);
+  expect(rejected.body).toMatchObject({ limitType: 'budget', spentCents: 1, budgetCents: 1 });
+  expect(rejected.headers['retry-after']).toBeUndefined();
   expect(provider.callsOf('budget')).toBe(11);
 });
 
-test('budget: of the project, over its agents and both data planes; the answer says which', async () => {
+test('budget: a project budget covers its agents on both data planes, and the response names it', async () => {
   const first = await createAgent({ budgetCentsMonthly: 1_000 });
   const second = await createAgent({ rpmLimit: 1_000 });
   const path = `/v1/projects/${tenant.projectId}`;
@@ -167,9 +167,9 @@ test('budget: of the project, over its agents and both data planes; the answer s
   expect((await tenant.call('PATCH', path, { budgetCentsMonthly: before + 4 })).status).toBe(200);
   const fiveCents = 50_000_000 / TOKEN_NANOS;
   expect((await call(urls[0]!, first.token, 'project', fiveCents)).status).toBe(200);
-  let refused = await call(urls[1]!, second.token, 'project', 1);
-  while (refused.status === 200) refused = await call(urls[1]!, second.token, 'project', 1);
-  expect(refused.body).toMatchObject({ limitType: 'budget', scope: 'project', budgetCents: before + 4 });
+  let rejected = await call(urls[1]!, second.token, 'project', 1);
+  while (rejected.status === 200) rejected = await call(urls[1]!, second.token, 'project', 1);
+  expect(rejected.body).toMatchObject({ limitType: 'budget', scope: 'project', budgetCents: before + 4 });
   expect((await tenant.call('PATCH', path, { budgetCentsMonthly: null })).status).toBe(200);
   await waitForCondition(
     async () => (await call(urls[1]!, second.token, 'project', 1)).status === 200,
@@ -188,7 +188,7 @@ test('budget: of the project, over its agents and both data planes; the answer s
   );
 });
 
-test('limits: a raised limit takes effect on the running window', async () => {
+test('limits: a raised limit applies to the running window', async () => {
   const { id, token } = await createAgent({ rpmLimit: 2 });
   for (const status of [200, 200, 429]) expect((await call(urls[0]!, token, 'raised')).status).toBe(status);
   expect((await tenant.call('PATCH', `/v1/agents/${id}`, { rpmLimit: 4 })).status).toBe(200);
@@ -198,7 +198,7 @@ test('limits: a raised limit takes effect on the running window', async () => {
   expect(provider.callsOf('raised')).toBe(4);
 });
 
-test('self: shows what is left and consumes nothing', async () => {
+test('/v1/self: reports the remaining limits and consumes nothing', async () => {
   const { token } = await createAgent({ rpmLimit: 10, budgetCentsMonthly: 100 });
   await call(urls[0]!, token, 'self', 20_001);
   const look = async (): Promise<unknown> => {
@@ -211,12 +211,12 @@ test('self: shows what is left and consumes nothing', async () => {
     limits: { rpm: 10, rpd: 10_000, budgetCents: 100 },
     providers: [{ slug: 'openai', rpmRemaining: 9, rpdRemaining: 9_999 }],
     spentCents: 5,
-    spentUsd: 0.050_003, // 2.5 µ$ a token, half up
+    spentUsd: 0.050_003, // 2.5 µ$ per token, rounded half up
     budgets: [{ scope: 'agent', budgetCents: 100, spentCents: 5, spentUsd: 0.050_003, heldCents: 0, heldUsd: 0 }],
   });
 });
 
-test('fail-open: with Redis gone calls pass and are counted; back, limits hold and the gap’s spend is there', async () => {
+test('fail-open: without Redis calls pass and are counted; afterwards limits and the spend of the outage apply', async () => {
   const { token } = await createAgent({ rpmLimit: 1, budgetCentsMonthly: 1 });
   expect((await call(urls[0]!, token, 'gone', 1)).status).toBe(200);
   expect((await call(urls[0]!, token, 'gone', 1)).body.limitType).toBe('rpm');
@@ -226,26 +226,26 @@ test('fail-open: with Redis gone calls pass and are counted; back, limits hold a
   await redis.restart();
   await waitForCondition(async () => (await countEnforcingPlanes()) === urls.length, 'both data planes enforce again');
   // The store came back empty: the minute is free again, but the budget is spent.
-  const refused = await call(urls[0]!, token, 'gone', 1);
-  expect(refused.body).toMatchObject({ limitType: 'budget', spentCents: 1, budgetCents: 1 });
+  const rejected = await call(urls[0]!, token, 'gone', 1);
+  expect(rejected.body).toMatchObject({ limitType: 'budget', spentCents: 1, budgetCents: 1 });
 });
 
-test('budget: after a flush the ledger stops a data plane that never saw the spend', async () => {
+test('budget: after a flush the ledger spend limits a data plane that never saw the calls', async () => {
   const { id, token } = await createAgent({ rpmLimit: 1_000, budgetCentsMonthly: 1 });
-  for (let i = 0; i < 4; i++) expect((await call(urls[1]!, token, 'flushed', 1)).status).toBe(200); // context cached
+  for (let i = 0; i < 4; i++) expect((await call(urls[1]!, token, 'flushed', 1)).status).toBe(200); // the context is cached
   expect((await call(urls[0]!, token, 'flushed', 10_000_000 / TOKEN_NANOS)).status).toBe(200);
   const summary = () => tenant.call('GET', `/v1/usage/agents/${id}/summary`);
   await waitForCondition(async () => (await summary()).body.costCents >= 1, 'the ledger has the spend');
   await redis.admin.flushall();
-  let refused: CallResponse | null = null;
-  for (let i = 0; i < 100 && refused === null; i++) {
+  let rejected: CallResponse | null = null;
+  for (let i = 0; i < 100 && rejected === null; i++) {
     const answer = await call(urls[1]!, token, 'flushed', 1);
-    if (answer.status === 429) refused = answer;
+    if (answer.status === 429) rejected = answer;
   }
-  expect(refused?.body).toMatchObject({ limitType: 'budget', spentCents: 1, budgetCents: 1 });
+  expect(rejected?.body).toMatchObject({ limitType: 'budget', spentCents: 1, budgetCents: 1 });
 });
 
-/** A figure added up over both data planes. */
+/** Sum of a metric over both data planes. */
 async function sumMetric(name: string): Promise<number> {
   let sum = 0;
   for (const url of metricsUrls) {
@@ -255,5 +255,5 @@ async function sumMetric(name: string): Promise<number> {
   return sum;
 }
 const uncheckedTotal = (): Promise<number> => sumMetric('gateway_unchecked_total');
-/** Data planes of which every worker enforces. */
+/** Number of workers of all data planes that enforce limits. */
 const countEnforcingPlanes = (): Promise<number> => sumMetric('gateway_counters_enforcing');

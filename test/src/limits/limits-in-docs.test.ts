@@ -1,6 +1,6 @@
 /**
- * What is written for people names every limit that there is. README and gateway.proto list them in passing: those lists
- * are written anew by `npx vitest run <this file> -u`. The contract says in sentences how each is counted.
+ * The documents name every limit. README and gateway.proto contain lists, which `npx vitest run <this file> -u`
+ * generates. docs/contract.md describes in sentences how each limit is counted.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { expect, test } from 'vitest';
 const absolutePath = (name: string): string => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
 const readPage = (name: string): string => readFileSync(absolutePath(name), 'utf8');
 
-/** With what each pattern finds, which must be there once, written anew. */
+/** Replaces the match of each pattern, which must occur exactly once. */
 function replaceWithGeneratedText(text: string, parts: readonly (readonly [RegExp, string])[]): string {
   return parts.reduce((now, [pattern, part]) => {
     expect(now.match(new RegExp(pattern, `${pattern.flags}g`)), `${pattern}`).toHaveLength(1);
@@ -20,7 +20,7 @@ function replaceWithGeneratedText(text: string, parts: readonly (readonly [RegEx
 
 const joinDistinct = (values: readonly string[], between: string): string => [...new Set(values)].join(between);
 
-test('README: each has its 429, and its figures in the answer of /v1/self', async () => {
+test('limits in docs: README lists the 429 and the /v1/self fields of each limit', async () => {
   const codes = (rates: readonly RateLimit[]) => rates.map(({ type }) => `\`${type}\``).join(', ');
   const short = RATE_LIMITS.filter(({ window }) => window === 'minute');
   const long = RATE_LIMITS.filter(({ window }) => window !== 'minute');
@@ -47,7 +47,7 @@ const AGENT_TYPES = LIMITS.flatMap(({ type, unit, scope }) =>
   scope === 'project' || scope === 'org' ? [] : [unit === 'cents' ? `${type}Cents` : type],
 );
 
-test('gateway.proto: each value of a Limit’s fields stands beside it', async () => {
+test('limits in docs: gateway.proto lists the values of each field of Limit', async () => {
   const windows = LIMITS.filter(({ window }, at) => LIMITS.findIndex((row) => row.window === window) === at);
   const values = {
     type: joinDistinct(
@@ -72,7 +72,7 @@ test('gateway.proto: each value of a Limit’s fields stands beside it', async (
   await expect(replaceWithGeneratedText(readPage(path), parts)).toMatchFileSnapshot(absolutePath(path));
 });
 
-test('the contract: each has its line, with its name in answers, its default and its bounds', () => {
+test('limits in docs: the contract has a row with name, default and bounds of each limit', () => {
   const [, section] = /^## Limits\n(.*?)^\*\*/ms.exec(readPage('docs/contract.md'))!;
   const figure = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ' ');
   for (const { type, label, unit, minimum, maximum, default: fallback } of AGENT_LIMITS) {

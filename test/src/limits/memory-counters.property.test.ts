@@ -1,17 +1,17 @@
-/** The in-process counters against the model, on a fake clock over days and months. */
+/** Compares the in-process counters with the reference model, on a fake clock over days and months. */
 
 import { MemoryCounters } from '@acg/dataplane/counters/memory/memory-counters';
 import { formatMonth, monthOfMs } from '@acg/dataplane/limits/calendar-month';
 import type { Admission } from '@acg/dataplane/limits/counters';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { request, settleSpend } from './counters-fixture.js';
+import { createAdmissionRequest, settleSpend } from './counters-fixture.js';
 import { ReferenceLimits } from './reference-limits.js';
 
 const MINUTE_US = 60_000_000;
 const DAY_US = 86_400_000_000;
 
-/** Mostly within a window, sometimes exactly on its edge, sometimes days. */
+/** Mostly within a window, sometimes exactly at its edge, sometimes days. */
 const advance = fc.oneof(
   { weight: 4, arbitrary: fc.constant(0) },
   { weight: 6, arbitrary: fc.integer({ min: 1, max: MINUTE_US / 4 }) },
@@ -28,7 +28,7 @@ const step = fc.record({
   burst: fc.integer({ min: 1, max: 6 }),
 });
 
-test('memory counters: agree with the model on every answer, over windows, days and months', () => {
+test('memory counters: agree with the model on every reply, over windows, days and months', () => {
   fc.assert(
     fc.property(fc.array(step, { minLength: 1, maxLength: 120 }), (steps) => {
       let nowUs = Date.UTC(2026, 0, 30, 23, 59, 30) * 1000;
@@ -39,13 +39,13 @@ test('memory counters: agree with the model on every answer, over windows, days 
         for (let i = 0; i < burst; i++) {
           const expected = model.admit(nowUs, { pair: provider, rpmLimit, rpdLimit, budgetNanos });
           let answer: Admission | null = null;
-          const asked = request({ providerSlug: provider, rpmLimit, rpdLimit, budgetNanos });
-          counters.admit(asked, (admission) => {
+          const request = createAdmissionRequest({ providerSlug: provider, rpmLimit, rpdLimit, budgetNanos });
+          counters.admit(request, (admission) => {
             answer = admission;
           });
           expect(answer).toMatchObject(expected);
         }
-        settleSpend(counters, request().limits.agentId, costNanos, monthOfMs(nowUs / 1000));
+        settleSpend(counters, createAdmissionRequest().limits.agentId, costNanos, monthOfMs(nowUs / 1000));
         model.addSpend(nowUs, costNanos);
       }
     }),
@@ -58,23 +58,23 @@ test('memory counters: a month ends at its last microsecond in UTC', () => {
   const counters = new MemoryCounters(() => nowUs, { minute: MINUTE_US / 1000, day: DAY_US / 1000 });
   const outcome = (): string => {
     let seen = '';
-    counters.admit(request({ budgetNanos: 5 }), (admission) => {
+    counters.admit(createAdmissionRequest({ budgetNanos: 5 }), (admission) => {
       seen = admission.outcome;
     });
     return seen;
   };
-  settleSpend(counters, request().limits.agentId, 5, monthOfMs(nowUs / 1000));
+  settleSpend(counters, createAdmissionRequest().limits.agentId, 5, monthOfMs(nowUs / 1000));
   expect(outcome()).toBe('budget');
   nowUs += 1;
   expect(outcome()).toBe('admitted');
 });
 
-test('memory counters: a clock that steps back a little frees nothing early, one that steps back far starts over', () => {
+test('memory counters: a small backward clock step frees nothing early, a big one starts over', () => {
   let nowUs = Date.UTC(2026, 5, 1) * 1000;
   const counters = new MemoryCounters(() => nowUs, { minute: MINUTE_US / 1000, day: DAY_US / 1000 });
   const ask = (): Admission => {
     let seen: Admission | null = null;
-    counters.admit(request({ rpmLimit: 2 }), (admission) => {
+    counters.admit(createAdmissionRequest({ rpmLimit: 2 }), (admission) => {
       seen = admission;
     });
     return seen!;
@@ -87,31 +87,31 @@ test('memory counters: a clock that steps back a little frees nothing early, one
   expect(ask().outcome).toBe('admitted');
 });
 
-test('memory counters: a clock that steps back a little ends no day early', () => {
+test('memory counters: a small backward clock step ends no day early', () => {
   const startUs = Date.UTC(2026, 5, 1) * 1000;
   let nowUs = startUs;
   const counters = new MemoryCounters(() => nowUs);
-  const asked = request({ rpdLimit: 1 });
-  const passesAtSec = (): number => {
+  const request = createAdmissionRequest({ rpdLimit: 1 });
+  const retryAtSec = (): number => {
     let atSec = 0;
-    counters.admit(asked, (admission) => {
+    counters.admit(request, (admission) => {
       atSec = admission.retryAtSec;
     });
     return atSec;
   };
-  expect(passesAtSec()).toBe(0);
+  expect(retryAtSec()).toBe(0);
   nowUs -= MINUTE_US / 2;
-  expect(passesAtSec()).toBe((startUs + DAY_US) / 1e6);
+  expect(retryAtSec()).toBe((startUs + DAY_US) / 1e6);
 });
 
-test('memory counters: the real windows are a little more than a minute, so that one at the provider is not less, and a day', () => {
+test('memory counters: the real windows are a day and slightly more than a minute, so that no minute at the provider is shorter', () => {
   const startUs = Date.UTC(2026, 5, 1) * 1000;
   let nowUs = startUs;
   const counters = new MemoryCounters(() => nowUs);
   const outcome = (atUs: number, limits: object): string => {
     let seen = '';
     nowUs = startUs + atUs;
-    counters.admit(request(limits), (admission) => {
+    counters.admit(createAdmissionRequest(limits), (admission) => {
       seen = admission.outcome;
     });
     return seen;
@@ -124,18 +124,18 @@ test('memory counters: the real windows are a little more than a minute, so that
   expect(laterUs.map((at) => outcome(at, day))).toEqual(['admitted', 'rpd', 'rpd', 'admitted']);
 });
 
-test('memory counters: tokens stay for their minute and up to a 60th longer, and say when they leave', () => {
+test('memory counters: tokens count for their minute and up to a 60th longer, and the reply says when they expire', () => {
   const startUs = Date.UTC(2026, 5, 1) * 1000;
   let nowUs = startUs;
   const counters = new MemoryCounters(() => nowUs);
-  const asked = request({ tpmLimit: 10 });
-  const { limits: terms, providerSlug } = asked;
-  counters.settle({ limits: terms, providerSlug, month: 0, costNanos: 0, tokens: 10, reservationNanos: 0 });
+  const request = createAdmissionRequest({ tpmLimit: 10 });
+  const { limits, providerSlug } = request;
+  counters.settle({ limits, providerSlug, month: 0, costNanos: 0, tokens: 10, reservationNanos: 0 });
   const at = (atUs: number): readonly [string, number] => {
     let seen: readonly [string, number] = ['', 0];
     nowUs = startUs + atUs;
-    counters.admit(asked, ({ outcome, retryAtSec: passesAtSec }) => {
-      seen = [outcome, passesAtSec - startUs / 1e6];
+    counters.admit(request, ({ outcome, retryAtSec }) => {
+      seen = [outcome, retryAtSec - startUs / 1e6];
     });
     return seen;
   };
@@ -144,46 +144,51 @@ test('memory counters: tokens stay for their minute and up to a 60th longer, and
   expect(at(61_000_000)[0]).toBe('admitted');
 });
 
-test('memory counters: what a call holds stays held, however many months it takes', () => {
+test('memory counters: a reservation stays for any number of months', () => {
   let nowUs = Date.UTC(2026, 0, 1) * 1000;
   const counters = new MemoryCounters(() => nowUs);
-  const hold = (holdNanos: number): string => {
+  const hold = (reservationNanos: number): string => {
     let seen = '';
-    counters.admit(request({ budgetNanos: 100, hardBudget: true, holdNanos }), ({ outcome }) => {
+    counters.admit(createAdmissionRequest({ budgetNanos: 100, hardBudget: true, reservationNanos }), ({ outcome }) => {
       seen = outcome;
     });
     return seen;
   };
   expect(hold(60)).toBe('admitted');
   nowUs += 100 * DAY_US;
-  for (let i = 0; i < 10; i++) counters.admit(request({ agentId: `another-${i}` }), () => {});
+  for (let i = 0; i < 10; i++) counters.admit(createAdmissionRequest({ agentId: `another-${i}` }), () => {});
   expect([hold(41), hold(40)]).toEqual(['budget', 'admitted']);
 });
 
 test('memory counters: tokens of a call that took longer than a day count for their minute', () => {
   let nowUs = Date.UTC(2026, 0, 1) * 1000;
   const counters = new MemoryCounters(() => nowUs);
-  const asked = request({ tpmLimit: 10 });
-  const { limits: terms, providerSlug } = asked;
-  counters.admit(asked, () => {});
+  const request = createAdmissionRequest({ tpmLimit: 10 });
+  const { limits, providerSlug } = request;
+  counters.admit(request, () => {});
   nowUs += 2 * DAY_US;
-  counters.settle({ limits: terms, providerSlug, month: 0, costNanos: 0, tokens: 10, reservationNanos: 0 });
-  for (let i = 0; i < 10; i++) counters.admit(request({ agentId: `another-${i}` }), () => {});
+  counters.settle({ limits, providerSlug, month: 0, costNanos: 0, tokens: 10, reservationNanos: 0 });
+  for (let i = 0; i < 10; i++) counters.admit(createAdmissionRequest({ agentId: `another-${i}` }), () => {});
   const outcomes: string[] = [];
-  counters.admit(asked, ({ outcome }) => void outcomes.push(outcome));
+  counters.admit(request, ({ outcome }) => void outcomes.push(outcome));
   expect(outcomes).toEqual(['tpm']);
 });
 
-test('memory counters: pairs that are idle for a day and spend of past months are dropped', () => {
+test('memory counters: drop pairs that are idle for a day and the spend of past months', () => {
   let nowUs = Date.UTC(2026, 0, 1) * 1000;
   const counters = new MemoryCounters(() => nowUs, { minute: MINUTE_US / 1000, day: DAY_US / 1000 });
   const month = formatMonth(monthOfMs(nowUs / 1000));
   for (let agent = 0; agent < 1_000; agent++) {
-    const asked = request({ agentId: `agent-${agent}`, budgetNanos: 10, spendFloorNanos: 1, spendFloorMonth: month });
-    counters.admit(asked, () => {});
+    const request = createAdmissionRequest({
+      agentId: `agent-${agent}`,
+      budgetNanos: 10,
+      spendFloorNanos: 1,
+      spendFloorMonth: month,
+    });
+    counters.admit(request, () => {});
   }
   expect(counters.trackedCount).toBe(2_000);
   nowUs += 70 * DAY_US;
-  for (let i = 0; i < 3_000; i++) counters.admit(request({ rpmLimit: 1_000_000 }), () => {});
+  for (let i = 0; i < 3_000; i++) counters.admit(createAdmissionRequest({ rpmLimit: 1_000_000 }), () => {});
   expect(counters.trackedCount).toBeLessThanOrEqual(2);
 });

@@ -1,9 +1,9 @@
 /**
- * Month spend over three writers, whatever happens to them and to their store: connections are cut, writers are killed or
- * forget what is confirmed, the store is flushed, months end, the ledger books what was spent at any later time.
+ * Month spend over three writers under failures: connections break, writers are killed or evict acknowledged counters,
+ * the store is flushed, months end, and the ledger records spend at any later time.
  *
  *   never more    than was spent
- *   never less    than what the ledger has acknowledged, or what writers that are alive and in touch have spent
+ *   never less    than what the ledger has acknowledged, or what live, connected writers have spent
  */
 
 import { MemoryCounters } from '@acg/dataplane/counters/memory/memory-counters';
@@ -17,7 +17,7 @@ import { createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fix
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RedisServer } from '../fixtures/redis-server.js';
-import { admit, request, settleSpend } from './counters-fixture.js';
+import { admit, createAdmissionRequest, settleSpend } from './counters-fixture.js';
 
 const scriptWithGivenClock = ADMIT_SCRIPT.replace("call('TIME')", '{ARGV[3], ARGV[4]}');
 const FIRST_MONTH = monthOfMs(Date.UTC(2026, 0));
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A call to the store on its way: it may arrive late, or never, or arrive and its answer not. */
+/** A call to the store in flight: it may arrive late or never, or its response may be lost. */
 interface ScriptCall {
   readonly batch: AdmissionBatch;
   readonly keys: readonly string[];
@@ -40,37 +40,37 @@ interface ScriptCall {
 
 let names = 0;
 
-/** One process run: what it has spent of each month, and what it remembers. */
+/** One process run: its spend per month and its spend counters. */
 class Writer {
   readonly name = `writer-${names++}`;
-  /** Two others fill it: a third scope pushes out one that is confirmed. */
-  readonly purses = new SpendCounters(2, this.name);
+  /** Capacity 2: a third scope evicts an acknowledged counter. */
+  readonly spendCounters = new SpendCounters(2, this.name);
   readonly inflightCalls: ScriptCall[] = [];
 
   spend(agentId: string, month: number, nanos: number): void {
-    this.purses.getOrCreate(agentId).addSpend(month, nanos);
+    this.spendCounters.getOrCreate(agentId).addSpend(month, nanos);
   }
 
-  /** Asks for the agent's spend and tells what it has spent itself. */
+  /** Requests the agent's spend and reports the writer's own spend. */
   startScriptCall(agentId: string, callerMonth: number, ledger: { month: number; nanos: number }): ScriptCall {
-    const terms = createTestLimits({ agentId, budgetNanos: 1e15 });
-    const batch = new AdmissionBatch(0, this.purses);
-    const spend = { ...terms.scopes[0]!, ledgerNanos: ledger.nanos };
-    batch.peekSpend({ ...terms, month: ledger.month }, spend, () => {});
+    const limits = createTestLimits({ agentId, budgetNanos: 1e15 });
+    const batch = new AdmissionBatch(0, this.spendCounters);
+    const spend = { ...limits.scopes[0]!, ledgerNanos: ledger.nanos };
+    batch.peekSpend({ ...limits, month: ledger.month }, spend, () => {});
     batch.freezeTotals();
     const header = { windows: DEFAULT_WINDOW_LENGTHS_MS, month: callerMonth, probe: false, probeTag: '' };
-    const parcel = {
+    const scriptCall = {
       batch,
       keys: listAdmitKeys(header, batch),
       argument: encodeAdmitArgument(header, batch),
       writer: this.name,
     };
-    this.inflightCalls.push(parcel);
-    return parcel;
+    this.inflightCalls.push(scriptCall);
+    return scriptCall;
   }
 }
 
-/** Runs the call in the store; what it says the agent has spent in the store's month. */
+/** Runs the call in the store; returns the agent's spend of the store's month. */
 async function runInStore({ batch, keys, argument, writer }: ScriptCall, month: number) {
   const sent = [
     'EVAL',
@@ -88,8 +88,8 @@ async function runInStore({ batch, keys, argument, writer }: ScriptCall, month: 
 }
 
 function acknowledge({ batch }: ScriptCall): void {
-  for (const { counter: purse, total, sentNanos } of batch.spends) {
-    if (total !== null) purse.acknowledge(total, sentNanos, performance.now());
+  for (const { counter: spendCounter, total, sentNanos } of batch.spends) {
+    if (total !== null) spendCounter.acknowledge(total, sentNanos, performance.now());
   }
 }
 
@@ -102,7 +102,7 @@ const step = fc.oneof(
       do: fc.constant('spend' as const),
       writer: fc.nat(WRITERS - 1),
       nanos: fc.integer({ min: 1, max: 100 }),
-      /** A call of the month before that ends now. */
+      /** A call of the previous month that ends now. */
       late: fc.boolean(),
     }),
   },
@@ -115,14 +115,14 @@ const step = fc.oneof(
       monthsOff: fc.constantFrom(0, 0, 0, -1, 1),
     }),
   },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('late parcel' as const), nth: fc.nat(20) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('late call' as const), nth: fc.nat(20) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('kill' as const), writer: fc.nat(WRITERS - 1) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('forget' as const), writer: fc.nat(WRITERS - 1) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('evict' as const), writer: fc.nat(WRITERS - 1) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('flush' as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('month ends' as const) }) },
   {
     weight: 3,
-    arbitrary: fc.record({ do: fc.constant('book' as const), share: fc.double({ min: 0, max: 1, noNaN: true }) }),
+    arbitrary: fc.record({ do: fc.constant('record' as const), share: fc.double({ min: 0, max: 1, noNaN: true }) }),
   },
 );
 
@@ -132,15 +132,20 @@ test('month spend: three writers on one store, any interleaving', async () => {
       const agentId = `fleet-${names++}`;
       const writers = Array.from({ length: WRITERS }, () => new Writer());
       let month = FIRST_MONTH;
-      /** Truth, by month. */
+      /** The real spend by month. */
       const spent = new Map<number, number>();
-      const booked = new Map<number, number>();
-      /** What living writers remember of the month, and what the store was told and has not lost since. */
+      const recorded = new Map<number, number>();
+      /**
+       * Lower bound: the spend that live writers remember of the month, and what the store received and has not lost
+       * since.
+       */
       const lower = (): number => {
         const remembered = inTouch.reduce((sum, known) => sum + (known.get(month) ?? 0), 0);
-        return Math.max(remembered, booked.get(month) ?? 0);
+        return Math.max(remembered, recorded.get(month) ?? 0);
       };
-      /** Per writer: its total of each month that the store must have, since it was in touch after the last flush. */
+      /**
+       * Per writer: its totals per month that the store must have, because the writer called it after the last flush.
+       */
       let inTouch: Map<number, number>[] = writers.map(() => new Map());
       const own = writers.map(() => new Map<number, number>());
       const late: ScriptCall[] = [];
@@ -154,29 +159,29 @@ test('month spend: three writers on one store, any interleaving', async () => {
             break;
           }
           case 'send': {
-            const ledger = { month, nanos: booked.get(month) ?? 0 };
-            const parcel = writers[one.writer]!.startScriptCall(agentId, month + one.monthsOff, ledger);
+            const ledger = { month, nanos: recorded.get(month) ?? 0 };
+            const scriptCall = writers[one.writer]!.startScriptCall(agentId, month + one.monthsOff, ledger);
             if (one.fate === 'never arrives') break;
             if (one.fate === 'arrives later') {
-              late.push(parcel);
+              late.push(scriptCall);
               break;
             }
-            const { spentNanos } = await runInStore(parcel, month);
-            if (one.fate === 'answered') acknowledge(parcel);
+            const { spentNanos } = await runInStore(scriptCall, month);
+            if (one.fate === 'answered') acknowledge(scriptCall);
             for (const [of, total] of own[one.writer]!) inTouch[one.writer]!.set(of, total);
             expect(spentNanos).toBeLessThanOrEqual(spent.get(month) ?? 0);
             expect(spentNanos).toBeGreaterThanOrEqual(lower());
             break;
           }
-          case 'late parcel': {
-            const [parcel] = late.splice(one.nth % Math.max(1, late.length), 1);
-            if (parcel === undefined) break;
-            const { spentNanos } = await runInStore(parcel, month);
+          case 'late call': {
+            const [scriptCall] = late.splice(one.nth % Math.max(1, late.length), 1);
+            if (scriptCall === undefined) break;
+            const { spentNanos } = await runInStore(scriptCall, month);
             expect(spentNanos).toBeLessThanOrEqual(spent.get(month) ?? 0);
             break;
           }
           case 'kill': {
-            // What it has told stays; what it has not is known to the ledger alone, when its spool is read.
+            // Reported spend stays in the store; the rest reaches only the ledger, when the spool is read.
             writers[one.writer] = new Writer();
             own[one.writer] = new Map();
             const kept = inTouch[one.writer]!;
@@ -184,13 +189,13 @@ test('month spend: three writers on one store, any interleaving', async () => {
             inTouch[one.writer] = new Map();
             break;
           }
-          case 'forget': {
-            // Others take its place in memory, if the store knows all of it.
+          case 'evict': {
+            // Other scopes evict the agent's counter, if the store acknowledged all of it.
             const writer = writers[one.writer]!;
-            const before = writer.purses.findByTag(agentId);
-            for (let i = 0; i < 2 * OTHERS; i++) writer.purses.getOrCreate(`other-${names++}`);
-            if (before !== null && writer.purses.findByTag(agentId) !== before) {
-              expect(before.isEvictable).toBe(true); // only what the store has confirmed is forgotten
+            const before = writer.spendCounters.findByTag(agentId);
+            for (let i = 0; i < 2 * OTHERS; i++) writer.spendCounters.getOrCreate(`other-${names++}`);
+            if (before !== null && writer.spendCounters.findByTag(agentId) !== before) {
+              expect(before.isEvictable).toBe(true); // only acknowledged counters are evicted
               inTouch.push(inTouch[one.writer]!);
               inTouch[one.writer] = new Map();
               own[one.writer] = new Map();
@@ -204,11 +209,11 @@ test('month spend: three writers on one store, any interleaving', async () => {
           case 'month ends':
             month++;
             break;
-          case 'book': {
-            // Some part of what was spent has reached the ledger; more than it had before.
+          case 'record': {
+            // Part of the spend has reached the ledger; more than before.
             for (const [of, total] of spent) {
-              const before = booked.get(of) ?? 0;
-              booked.set(of, before + Math.floor((total - before) * one.share));
+              const before = recorded.get(of) ?? 0;
+              recorded.set(of, before + Math.floor((total - before) * one.share));
             }
           }
         }
@@ -218,7 +223,7 @@ test('month spend: three writers on one store, any interleaving', async () => {
   );
 });
 
-test('month spend: in process, any interleaving of spend, bookings, restarts and month ends', async () => {
+test('month spend: in process, any interleaving of spend, ledger records, restarts and month ends', async () => {
   const memoryStep = fc.oneof(
     {
       weight: 5,
@@ -228,7 +233,7 @@ test('month spend: in process, any interleaving of spend, bookings, restarts and
     { weight: 1, arbitrary: fc.record({ do: fc.constant('month ends' as const) }) },
     {
       weight: 3,
-      arbitrary: fc.record({ do: fc.constant('book' as const), share: fc.double({ min: 0, max: 1, noNaN: true }) }),
+      arbitrary: fc.record({ do: fc.constant('record' as const), share: fc.double({ min: 0, max: 1, noNaN: true }) }),
     },
   );
   await fc.assert(
@@ -237,7 +242,7 @@ test('month spend: in process, any interleaving of spend, bookings, restarts and
       const clock = (): number => (monthStartSec(month) + 1) * 1e6;
       let counters = new MemoryCounters(clock);
       const spent = new Map<number, number>();
-      const booked = new Map<number, number>();
+      const recorded = new Map<number, number>();
       let own = new Map<number, number>();
       const agentId = 'agent';
       for (const one of steps) {
@@ -253,17 +258,17 @@ test('month spend: in process, any interleaving of spend, bookings, restarts and
           month++;
         } else {
           for (const [of, total] of spent) {
-            const before = booked.get(of) ?? 0;
-            booked.set(of, before + Math.floor((total - before) * one.share));
-            counters.updateLedgerSpend(agentId, of, booked.get(of)!, 0);
+            const before = recorded.get(of) ?? 0;
+            recorded.set(of, before + Math.floor((total - before) * one.share));
+            counters.updateLedgerSpend(agentId, of, recorded.get(of)!, 0);
           }
         }
-        const ledgerNanos = booked.get(month) ?? 0;
-        const asked = request({ agentId, budgetNanos: 1e15, rpmLimit: 1e6, rpdLimit: 1e6 });
-        const spends = asked.limits.scopes.map((spend) => ({ ...spend, ledgerNanos }));
+        const ledgerNanos = recorded.get(month) ?? 0;
+        const request = createAdmissionRequest({ agentId, budgetNanos: 1e15, rpmLimit: 1e6, rpdLimit: 1e6 });
+        const spends = request.limits.scopes.map((spend) => ({ ...spend, ledgerNanos }));
         const { spentNanos } = await admit(counters, {
-          ...asked,
-          limits: { ...asked.limits, month, scopes: spends, budgetedScopes: spends },
+          ...request,
+          limits: { ...request.limits, month, scopes: spends, budgetedScopes: spends },
         });
         expect(spentNanos).toBeLessThanOrEqual(spent.get(month) ?? 0);
         expect(spentNanos).toBeGreaterThanOrEqual(Math.max(own.get(month) ?? 0, ledgerNanos));

@@ -7,7 +7,15 @@ import type { WindowLengthsMs } from '@acg/dataplane/limits/limit-table';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RedisCluster } from '../fixtures/redis-cluster.js';
 import { type CountersUnderTest, describeCountersContract } from './counters-conformance.js';
-import { admit, CountingMetrics, captureLog, request, settleSpend, silentLogger, until } from './counters-fixture.js';
+import {
+  admit,
+  CountingMetrics,
+  captureLog,
+  createAdmissionRequest,
+  settleSpend,
+  silentLogger,
+  until,
+} from './counters-fixture.js';
 
 let cluster: RedisCluster;
 beforeAll(async () => {
@@ -44,7 +52,7 @@ describeCountersContract('Redis Cluster', () => subject);
 
 const agentIdAt = (index: number): string => `10000000-0000-7000-8000-${String(index).padStart(12, '0')}`;
 
-/** One for each master. */
+/** One agent for each master. */
 function agentPerMaster(): readonly string[] {
   return cluster.nodes.map((_, owner) => {
     let index = 0;
@@ -53,14 +61,14 @@ function agentPerMaster(): readonly string[] {
   });
 }
 
-test('hash slot: as the cluster computes it', async () => {
+test('cluster: computes hash slots as Redis does', async () => {
   for (const tag of ['123456789', '', agentIdAt(1), agentIdAt(2)]) {
     const slot = await cluster.nodes[0]!.admin.cluster('KEYSLOT', `acg:{${tag}}:x`);
     if (tag !== '') expect(hashSlot(tag)).toBe(slot);
   }
 });
 
-test('cluster: one URL alone is refused with a hint', async () => {
+test('cluster: rejects a single URL with a hint', async () => {
   const foreign = agentPerMaster();
   await Promise.all(
     cluster.urls.map(async (url, index) => {
@@ -69,54 +77,56 @@ test('cluster: one URL alone is refused with a hint', async () => {
       const options = { urls: [url], connectionName: 'acg-test', tlsCa: null, timeoutMs: 60_000 };
       const counters = new RedisCounters(options, log, new CountingMetrics());
       await counters.start();
-      // Where the probe's own slot, one of chance, belongs to this node, the first agent of another tells.
+      // If the probe's own random slot belongs to this node, the first agent of another node shows the outage.
       const agentId = foreign[(index + 1) % foreign.length]!;
-      expect(await admit(counters, request({ agentId }))).toMatchObject({ outcome: 'unchecked' });
+      expect(await admit(counters, createAdmissionRequest({ agentId }))).toMatchObject({ outcome: 'unchecked' });
       expect(reasons, url.host).toEqual([expect.stringContaining('List several of its nodes in REDIS_URL')]);
       await counters.close();
     }),
   );
 });
 
-test('cluster: agents of all masters are counted, many in one turn', async () => {
+test('cluster: counts agents of all masters, many in one tick', async () => {
   const counters = await openCounters();
-  const asked = Array.from({ length: 60 }, (_, index) => request({ agentId: agentIdAt(index), rpmLimit: 2 }));
-  expect(new Set(asked.map(({ limits: terms }) => cluster.ownerOf(hashSlot(terms.agentId)))).size).toBe(3);
-  const answers = await Promise.all([...asked, ...asked, ...asked].map((one) => admit(counters, one)));
+  const request = Array.from({ length: 60 }, (_, index) =>
+    createAdmissionRequest({ agentId: agentIdAt(index), rpmLimit: 2 }),
+  );
+  expect(new Set(request.map(({ limits }) => cluster.ownerOf(hashSlot(limits.agentId)))).size).toBe(3);
+  const answers = await Promise.all([...request, ...request, ...request].map((one) => admit(counters, one)));
   const of = (outcome: string): number => answers.filter((answer) => answer.outcome === outcome).length;
   expect({ admitted: of('admitted'), rpm: of('rpm') }).toEqual({ admitted: 120, rpm: 60 });
   await counters.close();
 });
 
-test('cluster: a slot that moves to another master takes its agents along', async () => {
+test('cluster: a slot that moves to another master keeps the counts of its agents', async () => {
   const counters = await openCounters();
-  const asked = request({ agentId: agentIdAt(1_000), rpmLimit: 1, providerSlug: 'moved' });
-  const slot = hashSlot(asked.limits.agentId);
+  const request = createAdmissionRequest({ agentId: agentIdAt(1_000), rpmLimit: 1, providerSlug: 'moved' });
+  const slot = hashSlot(request.limits.agentId);
   const from = cluster.nodes[cluster.ownerOf(slot)]!;
   const to = cluster.nodes[(cluster.ownerOf(slot) + 1) % 3]!;
   const toId = String(await to.admin.cluster('MYID'));
-  await counters.peek({ limits: asked.limits, providerSlugs: [] }, () => {});
+  await counters.peek({ limits: request.limits, providerSlugs: [] }, () => {});
   for (const node of [to, from]) await node.admin.cluster('SETSLOT', slot, 'NODE', toId);
-  const outcomes = [await admit(counters, asked), await admit(counters, asked)].map((answer) => answer.outcome);
+  const outcomes = [await admit(counters, request), await admit(counters, request)].map((answer) => answer.outcome);
   expect(outcomes).toEqual(['admitted', 'rpm']);
-  expect(await to.admin.exists(agentProviderKey(asked.limits.agentId, 'moved'))).toBe(1);
+  expect(await to.admin.exists(agentProviderKey(request.limits.agentId, 'moved'))).toBe(1);
   await counters.close();
 });
 
-test('cluster: a dead master opens the gate for its own agents only', async () => {
+test('cluster: a dead master fails open for its own agents only', async () => {
   const metrics = new CountingMetrics();
   const { log, lines } = captureLog();
   const counters = await openCounters(undefined, log, metrics);
   const ownedBy = (node: number, rpmLimit: number) => {
     let index = 5_000;
     while (cluster.ownerOf(hashSlot(agentIdAt(index))) !== node) index++;
-    return request({ agentId: agentIdAt(index), providerSlug: 'dead', rpmLimit });
+    return createAdmissionRequest({ agentId: agentIdAt(index), providerSlug: 'dead', rpmLimit });
   };
   const doomed = ownedBy(2, 1);
   const safe = ownedBy(0, 1);
-  for (const asked of [doomed, safe]) {
-    expect((await admit(counters, asked)).outcome).toBe('admitted');
-    expect((await admit(counters, asked)).outcome).toBe('rpm');
+  for (const request of [doomed, safe]) {
+    expect((await admit(counters, request)).outcome).toBe('admitted');
+    expect((await admit(counters, request)).outcome).toBe('rpm');
   }
   await cluster.nodes[2]!.kill();
   await until(async () => (await admit(counters, doomed)).outcome === 'unchecked');
@@ -126,7 +136,7 @@ test('cluster: a dead master opens the gate for its own agents only', async () =
   }
   await cluster.nodes[2]!.restart();
   await until(() => counters.isEnforcing);
-  expect((await admit(counters, doomed)).outcome).toBe('admitted'); // it came back empty
+  expect((await admit(counters, doomed)).outcome).toBe('admitted'); // the master came back empty
   expect((await admit(counters, doomed)).outcome).toBe('rpm');
   expect(lines).toEqual([
     'warn: counter store unavailable: requests pass unchecked',
@@ -135,7 +145,7 @@ test('cluster: a dead master opens the gate for its own agents only', async () =
   await counters.close();
 });
 
-test('cluster: a connection that is given up leaves those to the other masters alone', async () => {
+test('cluster: closing a connection leaves those to the other masters open', async () => {
   const name = 'acg-given-up';
   const access = { urls: cluster.urls, connectionName: name, tlsCa: null };
   const link = new RedisClient(access, { onConnected: () => {}, onError: () => {} });
@@ -162,25 +172,30 @@ test('cluster: when a master dies, its replica takes over with the counts', asyn
   let index = 9_000;
   while (cluster.ownerOf(hashSlot(agentIdAt(index))) !== 1) index++;
   const slot = hashSlot(agentIdAt(index));
-  const asked = request({ agentId: agentIdAt(index), providerSlug: 'failover', rpmLimit: 2, budgetNanos: 100 });
-  settleSpend(counters, asked.limits.agentId, 60);
-  for (const outcome of ['admitted', 'admitted', 'rpm']) expect((await admit(counters, asked)).outcome).toBe(outcome);
-  // WAIT speaks of the writes of its own connection: one behind those that must have been copied.
+  const request = createAdmissionRequest({
+    agentId: agentIdAt(index),
+    providerSlug: 'failover',
+    rpmLimit: 2,
+    budgetNanos: 100,
+  });
+  settleSpend(counters, request.limits.agentId, 60);
+  for (const outcome of ['admitted', 'admitted', 'rpm']) expect((await admit(counters, request)).outcome).toBe(outcome);
+  // WAIT covers the writes of its own connection, so this write follows those that must have been replicated.
   await master.admin.set(`{${agentIdAt(index)}}:copied`, '1');
   await until(async () => (await master.admin.wait(1, 100)) === 1);
   await master.kill();
-  await until(async () => (await admit(counters, asked)).outcome === 'unchecked');
-  settleSpend(counters, asked.limits.agentId, 40);
+  await until(async () => (await admit(counters, request)).outcome === 'unchecked');
+  settleSpend(counters, request.limits.agentId, 40);
   await replica.admin.call('CLUSTER', 'FAILOVER', 'TAKEOVER'); // without a vote: on a busy machine votes may fail
-  // The others believe it once its epoch is the highest, which a replica that has just joined may not know yet.
+  // The other nodes accept it once its epoch is the highest, which a new replica may not know yet.
   await until(async () => {
     await replica.admin.call('CLUSTER', 'BUMPEPOCH');
     const slots = (await cluster.nodes[0]!.admin.call('CLUSTER', 'SLOTS')) as [number, number, [string, number]][];
     return slots.some(([first, last, owner]) => first <= slot && slot <= last && owner[1] === replica.port);
   });
-  await until(async () => (await admit(counters, asked)).outcome === 'rpm');
+  await until(async () => (await admit(counters, request)).outcome === 'rpm');
   await until(() => counters.isEnforcing);
-  const other = { ...asked, providerSlug: 'failover-budget' };
+  const other = { ...request, providerSlug: 'failover-budget' };
   expect(await admit(counters, other)).toMatchObject({ outcome: 'budget', spentNanos: 100 });
   await counters.close();
   await replica.stop();

@@ -1,4 +1,7 @@
-/** Another server becomes the primary: found anew by its name or through Sentinel, with the counts that it has. */
+/**
+ * Another server becomes the primary: the counters find it by its name or through Sentinel and continue with its
+ * counts.
+ */
 import { parseRedisAddress } from '@acg/dataplane/counters/redis/client/redis-address';
 import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -6,7 +9,7 @@ import { RedisSentinel, SENTINEL_GROUP, SENTINEL_PASSWORD } from '../fixtures/re
 import { RedisServer } from '../fixtures/redis-server.js';
 import { TcpProxy } from '../fixtures/tcp-proxy.js';
 import { waitUntil } from '../fixtures/wait-until.js';
-import { admit, CountingMetrics, captureLog, request } from './counters-fixture.js';
+import { admit, CountingMetrics, captureLog, createAdmissionRequest } from './counters-fixture.js';
 
 let primary: RedisServer;
 let replica: RedisServer;
@@ -25,7 +28,7 @@ afterEach(async () => {
   await Promise.all([primary, replica].map((server) => server.stop()));
 });
 
-/** Makes it a replica, and waits until it has the data. */
+/** Makes the server a replica and waits until it has the data. */
 async function startReplication(server: RedisServer, of: RedisServer): Promise<void> {
   await server.admin.call('REPLICAOF', '127.0.0.1', String(of.port));
   await waitUntil('the replica has the data', async () =>
@@ -51,7 +54,7 @@ async function openCounters(url: string): Promise<RedisCounters> {
   return counters;
 }
 
-const limitedRequest = request({ rpmLimit: 2 });
+const limitedRequest = createAdmissionRequest({ rpmLimit: 2 });
 const admitOnce = async (): Promise<string> => (await admit(counters!, limitedRequest)).outcome;
 
 async function exhaustRateLimit(): Promise<void> {
@@ -63,23 +66,23 @@ const OUTAGE_LOG_LINES = [
   'info: counter store is back: limits are enforced',
 ];
 
-describe('a name that leads to the primary', () => {
+describe('a host name that resolves to the primary', () => {
   let name: TcpProxy;
   beforeEach(async () => {
     name = await TcpProxy.start(primary.port);
   });
   afterEach(() => name.stop());
 
-  test('failover: a primary that became a replica is left at once, and the counts go on at the new one', async () => {
+  test('failover: leaves a primary that became a replica at once and continues with the counts of the new one', async () => {
     await openCounters(`redis://127.0.0.1:${name.port}`);
     await exhaustRateLimit();
     await waitUntilReplicated(primary);
     name.targetPort = replica.port;
     await replica.admin.call('REPLICAOF', 'NO', 'ONE');
     await primary.admin.call('REPLICAOF', '127.0.0.1', String(replica.port));
-    const other = request({ providerSlug: 'anthropic', rpmLimit: 1 });
+    const other = createAdmissionRequest({ providerSlug: 'anthropic', rpmLimit: 1 });
     await waitUntil('the other limit holds at the new primary', async () => {
-      await admit(counters!, other); // a write: the old one says READONLY
+      await admit(counters!, other); // a write: the old primary responds with READONLY
       return counters!.isEnforcing && (await admit(counters!, other)).outcome === 'rpm';
     });
     expect(await admitOnce()).toBe('rpm');
@@ -87,7 +90,7 @@ describe('a name that leads to the primary', () => {
     expect(lines).toEqual(OUTAGE_LOG_LINES);
   });
 
-  test('failover: a name that still leads to the replica opens the gate, says so once, and is tried without haste', async () => {
+  test('failover: fails open while the name still resolves to the replica, logs it once and retries slowly', async () => {
     await openCounters(`redis://127.0.0.1:${name.port}`);
     await primary.admin.call('REPLICAOF', '127.0.0.1', String(replica.port));
     await waitUntil('the gate is open', async () => (await admitOnce()) === 'unchecked');
@@ -99,7 +102,7 @@ describe('a name that leads to the primary', () => {
     expect(lines).toEqual(OUTAGE_LOG_LINES);
   });
 
-  test('failover: a replica that lost its primary and serves nothing is left, too', async () => {
+  test('failover: leaves a replica that lost its primary', async () => {
     await replica.admin.config('SET', 'replica-serve-stale-data', 'no');
     name.targetPort = replica.port;
     const captured = captureLog();
@@ -113,7 +116,7 @@ describe('a name that leads to the primary', () => {
       captured.log,
       new CountingMetrics(),
     );
-    await counters.start(); // MASTERDOWN
+    await counters.start(); // the replica responds with MASTERDOWN
     expect(counters.isEnforcing).toBe(false);
     await primary.restart();
     name.targetPort = primary.port;
@@ -133,7 +136,7 @@ describe('Redis Sentinel', () => {
     return `redis+sentinel://${hosts}/${SENTINEL_GROUP}/0?sentinelPassword=${encodeURIComponent(SENTINEL_PASSWORD)}`;
   };
 
-  test('sentinel: when the primary dies, the replica is found and has the counts', async () => {
+  test('sentinel: when the primary dies, the counters find the replica with the counts', async () => {
     sentinels = await RedisSentinel.startGroup(primary, 3, 2);
     await openCounters(urlOf(sentinels));
     await exhaustRateLimit();
@@ -146,7 +149,7 @@ describe('Redis Sentinel', () => {
     expect(lines).toEqual(OUTAGE_LOG_LINES);
   });
 
-  test('sentinel: an ordered failover moves every data plane, though the old primary still answers', async () => {
+  test('sentinel: a requested failover moves every data plane, although the old primary still responds', async () => {
     sentinels = await RedisSentinel.startGroup(primary, 3, 2);
     await openCounters(urlOf(sentinels));
     await exhaustRateLimit();
@@ -161,7 +164,7 @@ describe('Redis Sentinel', () => {
     expect(String(await primary.admin.client('LIST'))).not.toContain('name=acg-test');
   });
 
-  test('sentinel: one that still believes in the old primary is passed over', async () => {
+  test('sentinel: skips a sentinel that still names the old primary', async () => {
     sentinels = await RedisSentinel.startGroup(primary, 3, 2);
     const [stale, ...others] = sentinels;
     await openCounters(urlOf([stale!, ...others]));
@@ -180,7 +183,7 @@ describe('Redis Sentinel', () => {
     expect(await admitOnce()).toBe('rpm');
   });
 
-  test('sentinel: one that does not answer does not keep the counters from the primary', async () => {
+  test('sentinel: skips a sentinel that does not respond', async () => {
     sentinels = await RedisSentinel.startGroup(primary, 3, 2);
     sentinels[0]!.pause();
     await openCounters(urlOf(sentinels));

@@ -6,12 +6,19 @@ import { join } from 'node:path';
 import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RedisServer } from '../fixtures/redis-server.js';
-import { admit, CountingMetrics, captureLog, request, settleSpend, silentLogger } from './counters-fixture.js';
+import {
+  admit,
+  CountingMetrics,
+  captureLog,
+  createAdmissionRequest,
+  settleSpend,
+  silentLogger,
+} from './counters-fixture.js';
 
 let directory: string;
 let server: RedisServer;
 let caPem: string;
-/** What docs/operations.md tells operators to give the data planes' user. */
+/** The ACL rights of the data planes' user as in docs/operations.md. */
 const ACL_RIGHTS = [
   '~acg:*',
   '+evalsha',
@@ -108,7 +115,7 @@ const counterOptions = (url: URL, tlsCa: string | null) => ({
   timeoutMs: 1_000,
 });
 
-test('access: TLS and an ACL user with no more than the script needs', async () => {
+test('redis access: works over TLS with an ACL user that has only the rights of the script', async () => {
   const counters = new RedisCounters(
     counterOptions(redisUrlWithUser('p@ss/word:1'), caPem),
     silentLogger,
@@ -116,14 +123,14 @@ test('access: TLS and an ACL user with no more than the script needs', async () 
   );
   await counters.start();
   expect(counters.isEnforcing).toBe(true);
-  const asked = request({ rpmLimit: 1, budgetNanos: 100 });
-  settleSpend(counters, asked.limits.agentId, 7);
-  expect(await admit(counters, asked)).toMatchObject({ outcome: 'admitted', spentNanos: 7 });
-  expect((await admit(counters, asked)).outcome).toBe('rpm');
+  const request = createAdmissionRequest({ rpmLimit: 1, budgetNanos: 100 });
+  settleSpend(counters, request.limits.agentId, 7);
+  expect(await admit(counters, request)).toMatchObject({ outcome: 'admitted', spentNanos: 7 });
+  expect((await admit(counters, request)).outcome).toBe('rpm');
   await counters.close();
 });
 
-test('access: the connection is named', async () => {
+test('redis access: the connection has a name', async () => {
   const counters = new RedisCounters(counterOptions(server.url, caPem), silentLogger, new CountingMetrics());
   await counters.start();
   expect(String(await server.admin.client('LIST'))).toContain('name=acg-named');
@@ -133,17 +140,17 @@ test('access: the connection is named', async () => {
 test.each([
   ['a wrong password', () => counterOptions(redisUrlWithUser('wrong'), caPem)],
   ['a certificate of an unknown authority', () => counterOptions(server.url, null)],
-])('access: %s opens the gate, says so once, and never shows the password', async (_name, made) => {
+])('redis access: %s fails open, is logged once, and never shows the password', async (_name, made) => {
   const { log, lines } = captureLog();
   const counters = new RedisCounters(made(), log, new CountingMetrics());
   await counters.start();
   expect(counters.isEnforcing).toBe(false);
-  expect((await admit(counters, request())).outcome).toBe('unchecked');
+  expect((await admit(counters, createAdmissionRequest())).outcome).toBe('unchecked');
   expect(lines).toEqual(['warn: counter store unavailable: requests pass unchecked']);
   await counters.close();
 });
 
-test('access: a store that evicts keys is warned about at start', async () => {
+test('redis access: logs a warning at startup about a store that evicts keys', async () => {
   const { log, lines } = captureLog();
   const counters = new RedisCounters(counterOptions(server.url, caPem), log, new CountingMetrics());
   await counters.start();

@@ -1,7 +1,4 @@
-/**
- * The limits (docs/contract.md#limits) as plainly as it can be said: every admission is kept, every question is
- * answered by counting.
- */
+/** Reference model of the limits (docs/contract.md#limits): keeps every admission and counts them for each reply. */
 import { monthEndSec, monthOfMs } from '@acg/dataplane/limits/calendar-month';
 
 interface ModelRequest {
@@ -15,13 +12,13 @@ interface ModelAdmission {
   readonly outcome: 'admitted' | 'rpm' | 'rpd' | 'budget';
   readonly rpmRemaining: number;
   readonly rpmResetAtSec: number;
-  readonly passesAtSec: number;
+  readonly retryAtSec: number;
 }
 
 const ceilToSeconds = (us: number): number => Math.ceil(us / 1_000_000);
 
 export class ReferenceLimits {
-  /** Times of all admissions, µs. */
+  /** Times of all admissions, Unix µs. */
   readonly #admissions = new Map<string, number[]>();
   readonly #days = new Map<string, { startUs: number; count: number }>();
   readonly #spend = new Map<number, number>();
@@ -40,7 +37,7 @@ export class ReferenceLimits {
     return this.#spend.get(monthOfMs(nowUs / 1000)) ?? 0;
   }
 
-  /** Admissions of the pair that count at `nowUs`, oldest first. */
+  /** Admissions of the pair that count at `nowUs`, the oldest first. */
   admissionsInWindow(pair: string, nowUs: number): readonly number[] {
     return (this.#admissions.get(pair) ?? []).filter((at) => at > nowUs - this.rpmUs);
   }
@@ -58,19 +55,19 @@ export class ReferenceLimits {
     const rpmResetAtSec = live.length === 0 ? 0 : ceilToSeconds(live[0]! + this.rpmUs);
     if (live.length >= rpmLimit) {
       const passes = live[live.length - rpmLimit]! + this.rpmUs;
-      return { outcome: 'rpm', rpmRemaining: 0, rpmResetAtSec, passesAtSec: ceilToSeconds(passes) };
+      return { outcome: 'rpm', rpmRemaining: 0, rpmResetAtSec, retryAtSec: ceilToSeconds(passes) };
     }
     if (today >= rpdLimit) {
-      const passesAtSec = ceilToSeconds(this.#days.get(pair)!.startUs + this.rpdUs);
-      return { outcome: 'rpd', rpmRemaining: left, rpmResetAtSec, passesAtSec };
+      const retryAtSec = ceilToSeconds(this.#days.get(pair)!.startUs + this.rpdUs);
+      return { outcome: 'rpd', rpmRemaining: left, rpmResetAtSec, retryAtSec };
     }
     if (budgetNanos !== null && this.spentNanos(nowUs) >= budgetNanos) {
-      const passesAtSec = monthEndSec(monthOfMs(nowUs / 1000));
-      return { outcome: 'budget', rpmRemaining: left, rpmResetAtSec, passesAtSec };
+      const retryAtSec = monthEndSec(monthOfMs(nowUs / 1000));
+      return { outcome: 'budget', rpmRemaining: left, rpmResetAtSec, retryAtSec };
     }
     this.#admissions.set(pair, [...(this.#admissions.get(pair) ?? []), nowUs]);
     this.#days.set(pair, today === 0 ? { startUs: nowUs, count: 1 } : { ...this.#days.get(pair)!, count: today + 1 });
     const first = ceilToSeconds((live[0] ?? nowUs) + this.rpmUs);
-    return { outcome: 'admitted', rpmRemaining: left - 1, rpmResetAtSec: first, passesAtSec: 0 };
+    return { outcome: 'admitted', rpmRemaining: left - 1, rpmResetAtSec: first, retryAtSec: 0 };
   }
 }

@@ -1,20 +1,32 @@
-/** What calls under way have reserved, as a real redis-server has it: through long calls, outages and lost answers. */
+/** Reservations of calls in flight on a real redis-server: through long calls, outages and lost responses. */
 import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RedisServer } from '../fixtures/redis-server.js';
 import { TcpProxy } from '../fixtures/tcp-proxy.js';
-import { admit, CountingMetrics, readStoredReservations, request, silentLogger, until } from './counters-fixture.js';
+import {
+  admit,
+  CountingMetrics,
+  createAdmissionRequest,
+  readStoredReservations,
+  silentLogger,
+  until,
+} from './counters-fixture.js';
 
 const AGENT = '00000000-0000-7000-8000-000000001ea5';
-/** Of the budget, two do not fit. */
+/** Of the budget; two of them do not fit. */
 const RESERVED_NANOS = 60;
-const firstRequest = request({ agentId: AGENT, budgetNanos: 100, hardBudget: true, holdNanos: RESERVED_NANOS });
-const otherAgentRequest = request({ agentId: '00000000-0000-7000-8000-000000001ea6' });
+const firstRequest = createAdmissionRequest({
+  agentId: AGENT,
+  budgetNanos: 100,
+  hardBudget: true,
+  reservationNanos: RESERVED_NANOS,
+});
+const otherAgentRequest = createAdmissionRequest({ agentId: '00000000-0000-7000-8000-000000001ea6' });
 const TIMEOUT_MS = 400;
 
 let server: RedisServer;
 let proxy: TcpProxy;
-/** Its network can be disturbed. */
+/** Connects through the proxy, which disturbs its network. */
 let counters: RedisCounters;
 let neighbour: RedisCounters;
 
@@ -41,13 +53,13 @@ afterEach(async () => {
 
 const readReservations = () => readStoredReservations(server.admin, AGENT);
 
-/** A call of the agent has ended and cost nothing. */
-const settleCall = (holdNanos = RESERVED_NANOS): void => {
-  const { limits: terms, providerSlug } = firstRequest;
-  counters.settle({ limits: terms, providerSlug, month: 0, costNanos: 0, tokens: 0, reservationNanos: holdNanos });
+/** Settles a call of the agent with zero cost. */
+const settleCall = (reservationNanos = RESERVED_NANOS): void => {
+  const { limits, providerSlug } = firstRequest;
+  counters.settle({ limits, providerSlug, month: 0, costNanos: 0, tokens: 0, reservationNanos });
 };
 
-test('hold: as long as its call is under way its lease is renewed', async () => {
+test('reservation: its lease is renewed while the call is in flight', async () => {
   expect((await admit(counters, firstRequest)).outcome).toBe('admitted');
   const [first] = await readReservations();
   await until(async () => (await readReservations())[0]!.deadline > first!.deadline);
@@ -58,17 +70,17 @@ test('hold: as long as its call is under way its lease is renewed', async () => 
   expect((await admit(neighbour, firstRequest)).outcome).toBe('admitted');
 });
 
-test('hold: a store that comes back empty is told at once what is under way', async () => {
+test('reservation: reported at once to a store that comes back empty', async () => {
   await admit(counters, firstRequest);
   await server.kill();
   await until(() => !counters.isEnforcing || admit(counters, otherAgentRequest).then(() => false));
   await server.restart();
   await until(() => counters.isEnforcing);
-  await admit(counters, otherAgentRequest); // behind what it had to tell
+  await admit(counters, otherAgentRequest); // runs after the report of the reservations
   expect((await readReservations()).map(({ sum }) => sum)).toEqual([RESERVED_NANOS]);
 });
 
-test('hold: what was taken for a call that went on without the store is given back once the store is there', async () => {
+test('reservation: taken for a call that continued unchecked, it is released once the store is up', async () => {
   proxy.responseDelayMs = 3 * TIMEOUT_MS;
   const outcomes: string[] = [];
   counters.admit(firstRequest, ({ outcome }) => void outcomes.push(outcome));
@@ -79,10 +91,10 @@ test('hold: what was taken for a call that went on without the store is given ba
   await admit(counters, otherAgentRequest);
   expect(await readReservations()).toEqual([]);
   expect((await admit(neighbour, firstRequest)).outcome).toBe('admitted');
-  expect(outcomes).toEqual(['unchecked']); // answered once
+  expect(outcomes).toEqual(['unchecked']); // one response only
 });
 
-test('hold: what ended while the store was away is given back once the store is there', async () => {
+test('reservation: of a call that ended during an outage, it is released once the store is up', async () => {
   await admit(counters, firstRequest);
   server.pause();
   await until(async () => (await admit(counters, otherAgentRequest)).outcome === 'unchecked');
@@ -93,27 +105,27 @@ test('hold: what ended while the store was away is given back once the store is 
   expect(await readReservations()).toEqual([]);
 });
 
-test('hold: one that grew while the store was away gives back no more than its call had', async () => {
+test('reservation: one that grew during an outage releases no more than its call had', async () => {
   for (let n = 0; n < 2; n++)
     expect((await admit(counters, { ...firstRequest, reservationNanos: 30 })).outcome).toBe('admitted');
   server.pause();
   await until(async () => (await admit(counters, otherAgentRequest)).outcome === 'unchecked');
   expect(await new Promise((granted) => counters.growReservation(firstRequest.limits, 30, granted))).toBe(true);
-  settleCall(30 + 30); // the other call goes on
+  settleCall(30 + 30); // the other call continues
   server.resume();
   await until(() => counters.isEnforcing);
   await admit(counters, otherAgentRequest);
   expect((await readReservations()).map(({ sum }) => sum)).toEqual([30]);
 });
 
-test('hold: an admission whose answer was lost holds nothing', async () => {
+test('reservation: an admission whose response was lost reserves nothing', async () => {
   proxy.dropNextResponse = true;
   expect((await admit(counters, firstRequest)).outcome).toBe('unchecked');
   await until(() => counters.isEnforcing);
-  expect(await admit(counters, firstRequest)).toMatchObject({ outcome: 'admitted', heldNanos: RESERVED_NANOS });
+  expect(await admit(counters, firstRequest)).toMatchObject({ outcome: 'admitted', reservedNanos: RESERVED_NANOS });
 });
 
-test('close: ends though the store answers nothing', async () => {
+test('close: completes although the store does not respond', async () => {
   server.pause();
   const answer = admit(counters, firstRequest);
   await counters.close();

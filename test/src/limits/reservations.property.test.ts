@@ -1,9 +1,9 @@
 /**
- * Holds of a hard budget over three writers on one store: calls are admitted and settled while answers are under way,
- * writers are killed, leases run out, and in the middle of it a month ends.
+ * Reservations of a hard budget over three writers on one store: calls are admitted and settled while replies are in
+ * flight, writers are killed, leases expire, and a month ends meanwhile.
  *
- *   never more    admitted than fits beside what is spent and what living writers hold
- *   never less    than that: nobody is refused what fits beside spend and holds whose lease still runs
+ *   never more    admitted than fits beside spend and the reservations of live writers
+ *   never less    than that: no call is rejected that fits beside spend and reservations whose lease still runs
  */
 
 import { AdmissionBatch } from '@acg/dataplane/counters/redis/admission-batch';
@@ -27,7 +27,7 @@ const WRITERS = 3;
 const BUDGET = 100;
 const MONTH_END_MS = Date.UTC(2026, 6);
 const RENEW_INTERVAL_MS = RESERVATION_LEASE_MS / 3;
-/** No answer is under way for longer: the store would be taken for away. */
+/** No reply takes longer: the store would count as unavailable. */
 const MAX_ANSWER_MS = 50;
 
 let server: RedisServer;
@@ -38,7 +38,7 @@ afterAll(() => server.stop());
 
 interface Reservation {
   readonly nanos: number;
-  /** Null: its answer is under way. */
+  /** Null: the reply is in flight. */
   month: number | null;
 }
 
@@ -46,13 +46,13 @@ let names = 0;
 
 class Writer {
   readonly name = `writer-${names++}`;
-  readonly purses = new SpendCounters(10, this.name);
-  /** Admitted in the store and not given back there. */
+  readonly spendCounters = new SpendCounters(10, this.name);
+  /** Admitted in the store and not released there. */
   readonly reservations: Reservation[] = [];
-  /** What answers do when they arrive, in their order. */
+  /** Effects of the replies, in the order of their arrival. */
   readonly answers: (() => void)[] = [];
   reportedAtMs = 0;
-  /** Unix ms; null while it lives. */
+  /** Unix ms; null while the writer lives. */
   freeAtMs: number | null = null;
 
   get reservedNanos(): number {
@@ -89,11 +89,11 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('kill' as const), writer }) },
 );
 
-test('holds: three writers on one store, any interleaving over the end of a month', async () => {
+test('reservations: three writers on one store, any interleaving over the end of a month', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }), async (steps) => {
       const agentId = `holds-${names++}`;
-      const terms = createTestLimits({ agentId, budgetNanos: BUDGET, hardBudget: true, rpmLimit: 1e6, rpdLimit: 1e6 });
+      const limits = createTestLimits({ agentId, budgetNanos: BUDGET, hardBudget: true, rpmLimit: 1e6, rpdLimit: 1e6 });
       const writers = Array.from({ length: WRITERS }, () => new Writer());
       const dead: Writer[] = [];
       const spent = new Map<number, number>();
@@ -118,16 +118,16 @@ test('holds: three writers on one store, any interleaving over the end of a mont
         const reply = decodeAdmitReply(answer, batch, month)!;
         by.reportedAtMs = nowMs;
         by.answers.push(() => {
-          for (const { counter: purse, total, sentNanos } of batch.spends) {
-            if (total !== null) purse.acknowledge(total, sentNanos, performance.now());
+          for (const { counter: spendCounter, total, sentNanos } of batch.spends) {
+            if (total !== null) spendCounter.acknowledge(total, sentNanos, performance.now());
           }
           batch.deliverReply(reply, false);
         });
         return reply;
       };
       const tell = async (by: Writer): Promise<void> => {
-        const batch = new AdmissionBatch(0, by.purses);
-        batch.reportSpend(by.purses.getOrCreate(agentId));
+        const batch = new AdmissionBatch(0, by.spendCounters);
+        batch.reportSpend(by.spendCounters.getOrCreate(agentId));
         await run(by, batch);
       };
 
@@ -137,8 +137,8 @@ test('holds: three writers on one store, any interleaving over the end of a mont
           case 'admit': {
             const by = writers[one.writer]!;
             const call: Reservation = { nanos: one.nanos, month: null };
-            const batch = new AdmissionBatch(0, by.purses);
-            batch.admit(terms, 'openai', terms.budgetedScopes, one.nanos, (admission) => {
+            const batch = new AdmissionBatch(0, by.spendCounters);
+            batch.admit(limits, 'openai', limits.budgetedScopes, one.nanos, (admission) => {
               call.month = admission.month;
             });
             const taken =
@@ -164,9 +164,9 @@ test('holds: three writers on one store, any interleaving over the end of a mont
             if (call === undefined) break;
             by.reservations.splice(by.reservations.indexOf(call), 1);
             const cost = Math.floor(call.nanos * one.share);
-            const purse = by.purses.getOrCreate(agentId);
-            if (cost > 0) purse.addSpend(call.month!, cost);
-            purse.release(call.nanos);
+            const spendCounter = by.spendCounters.getOrCreate(agentId);
+            if (cost > 0) spendCounter.addSpend(call.month!, cost);
+            spendCounter.release(call.nanos);
             spent.set(call.month!, (spent.get(call.month!) ?? 0) + cost);
             await tell(by);
             break;

@@ -1,9 +1,9 @@
-/** Random arrivals at several data planes for many windows: no window of any position holds more than the limit. */
+/** Random arrivals at several data planes for many windows: no window at any position contains more than the limit. */
 import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RedisServer } from '../fixtures/redis-server.js';
-import { admit, CountingMetrics, request, silentLogger } from './counters-fixture.js';
+import { admit, CountingMetrics, createAdmissionRequest, silentLogger } from './counters-fixture.js';
 
 const WINDOW_MS = 150;
 const LIMIT = 12;
@@ -23,15 +23,15 @@ afterAll(async () => {
   await server.stop();
 });
 
-/** When an admission happened: after it was asked for and before it was answered. */
+/** The time of an admission: after its request and before its response. */
 interface AdmissionInterval {
   readonly askedMs: number;
   readonly answeredMs: number;
 }
 
 /**
- * True when some LIMIT + 1 admissions surely fell into less than one window: each began after a moment and was
- * answered less than a window later.
+ * True when some LIMIT + 1 admissions certainly fell into less than one window: each was requested after one instant
+ * and answered less than a window later.
  */
 function hasWindowOverLimit(admissions: readonly AdmissionInterval[]): boolean {
   const byAnswer = [...admissions].sort((a, b) => a.answeredMs - b.answeredMs);
@@ -41,7 +41,7 @@ function hasWindowOverLimit(admissions: readonly AdmissionInterval[]): boolean {
   });
 }
 
-test('the check itself sees one admission too many', () => {
+test('rpm window: the check itself finds one admission too many', () => {
   const at = (ms: number): AdmissionInterval => ({ askedMs: ms, answeredMs: ms + 1 });
   const full = Array.from({ length: LIMIT }, (_, i) => at(1000 + i));
   expect(hasWindowOverLimit([...full, at(1000 + WINDOW_MS)])).toBe(false);
@@ -54,17 +54,17 @@ const arrival = fc.record({
   pauseMs: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 40 })),
 });
 
-test('rpm: no window of any position holds more than the limit, whoever asks where and when', async () => {
+test('rpm window: no window at any position contains more than the limit, for any arrivals at any data plane', async () => {
   let runs = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(arrival, { minLength: 20, maxLength: 40 }), async (arrivals) => {
-      const asked = request({ agentId: `arrivals-${runs++}`, rpmLimit: LIMIT, rpdLimit: 1_000_000 });
+      const request = createAdmissionRequest({ agentId: `arrivals-${runs++}`, rpmLimit: LIMIT, rpdLimit: 1_000_000 });
       const admissions: AdmissionInterval[] = [];
       const pending: Promise<void>[] = [];
       for (const { plane, burst, pauseMs } of arrivals) {
         for (let i = 0; i < burst; i++) {
           const askedMs = performance.now();
-          const answer = admit(planes[(plane + i) % PLANES]!, asked).then(({ outcome }) => {
+          const answer = admit(planes[(plane + i) % PLANES]!, request).then(({ outcome }) => {
             if (outcome === 'admitted') admissions.push({ askedMs, answeredMs: performance.now() });
             else expect(outcome).toBe('rpm');
           });

@@ -28,22 +28,22 @@ async function openCounters(spendLingerMs: number): Promise<RedisCounters> {
   return counters;
 }
 
-const createRequest = (agentId: string, hardBudget = false) => ({
+const createAdmissionRequest = (agentId: string, hardBudget = false) => ({
   limits: createTestLimits({ agentId, budgetNanos: BUDGET, hardBudget }),
   providerSlug: 'openai',
   reservationNanos: hardBudget ? 1_000 : 0,
 });
 
 function settle(counters: RedisCounters, agentId: string, costNanos: number, hardBudget = false): void {
-  const { limits: terms, providerSlug, reservationNanos: holdNanos } = createRequest(agentId, hardBudget);
+  const { limits, providerSlug, reservationNanos } = createAdmissionRequest(agentId, hardBudget);
   const month = monthOfMs(Date.now());
-  counters.settle({ limits: terms, providerSlug, month, costNanos, tokens: 0, reservationNanos: holdNanos });
+  counters.settle({ limits, providerSlug, month, costNanos, tokens: 0, reservationNanos });
 }
 
-/** As another process sees it. */
+/** The spend as another process reads it. */
 async function readSpentNanos(counters: RedisCounters, agentId: string): Promise<number> {
-  const terms = createTestLimits({ agentId, budgetNanos: BUDGET });
-  return (await peek(counters, { limits: terms, providerSlugs: [] }))!.spends[0]!.spentNanos;
+  const limits = createTestLimits({ agentId, budgetNanos: BUDGET });
+  return (await peek(counters, { limits, providerSlugs: [] }))!.spends[0]!.spentNanos;
 }
 
 async function countScriptCalls(): Promise<number> {
@@ -51,43 +51,43 @@ async function countScriptCalls(): Promise<number> {
   return Number(line?.[1] ?? 0);
 }
 
-/** What was left for the end of this turn, and of the next, has been sent. */
+/** Resolves when the writes left for the end of this tick and of the next one have been sent. */
 const waitTwoTurns = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)));
 
-test('spend far from the budget goes out with the next admission, in one call', async () => {
+test('spend flush: spend far from the budget is sent with the next admission, in one call', async () => {
   const counters = await openCounters(NEVER_FLUSH_MS);
-  const first: Admission = await admit(counters, createRequest('far'));
+  const first: Admission = await admit(counters, createAdmissionRequest('far'));
   expect(first.outcome).toBe('admitted');
   const before = await countScriptCalls();
 
   settle(counters, 'far', 700);
   await waitTwoTurns();
-  await admit(counters, createRequest('far'));
+  await admit(counters, createAdmissionRequest('far'));
 
   expect(await countScriptCalls()).toBe(before + 1);
   expect(await readSpentNanos(await openCounters(NEVER_FLUSH_MS), 'far')).toBe(700);
 });
 
-test('spend that no admission follows goes out by itself', async () => {
+test('spend flush: spend without a following admission is sent by itself', async () => {
   const [counters, other] = [await openCounters(1), await openCounters(1)];
   settle(counters, 'alone', 700);
   await until(async () => (await readSpentNanos(other, 'alone')) === 700);
 });
 
-test('spend near the budget goes out at once', async () => {
+test('spend flush: spend near the budget is sent at once', async () => {
   const [counters, other] = [await openCounters(NEVER_FLUSH_MS), await openCounters(NEVER_FLUSH_MS)];
   settle(counters, 'near', 0.8 * BUDGET);
-  await admit(counters, createRequest('near'));
+  await admit(counters, createAdmissionRequest('near'));
   settle(counters, 'near', 0.15 * BUDGET);
   await until(async () => (await readSpentNanos(other, 'near')) === 0.95 * BUDGET);
 });
 
-test('spend of a project without a budget is told to the others within a second, and with the end of the process', async () => {
+test('spend flush: spend of a project without a budget is sent within a second, and at shutdown', async () => {
   const [counters, other] = [await openCounters(NEVER_FLUSH_MS), await openCounters(NEVER_FLUSH_MS)];
   const spend = (costNanos: number): void => {
-    const terms = createTestLimits({ agentId: 'one', countsScopes: true });
+    const limits = createTestLimits({ agentId: 'one', countsScopes: true });
     counters.settle({
-      limits: terms,
+      limits,
       providerSlug: 'openai',
       month: monthOfMs(Date.now()),
       costNanos,
@@ -96,41 +96,41 @@ test('spend of a project without a budget is told to the others within a second,
     });
   };
   const known = async (): Promise<number> => {
-    const terms = createTestLimits({ agentId: 'two', projectBudgetNanos: BUDGET });
-    return (await peek(other, { limits: terms, providerSlugs: [] }))!.spends[1]!.spentNanos;
+    const limits = createTestLimits({ agentId: 'two', projectBudgetNanos: BUDGET });
+    return (await peek(other, { limits, providerSlugs: [] }))!.spends[1]!.spentNanos;
   };
   const before = await known();
   spend(700);
   spend(300);
-  await admit(counters, createRequest('somebody else')); // takes along what lingers
+  await admit(counters, createAdmissionRequest('another agent')); // sends the delayed spend along
   await until(async () => (await known()) === before + 1_000);
   spend(5);
   await counters.close();
   expect(await known()).toBe(before + 1_005);
 });
 
-test('what others have spent counts for being near', async () => {
+test('spend flush: the spend of other processes counts as near the budget', async () => {
   const [counters, other] = [await openCounters(NEVER_FLUSH_MS), await openCounters(NEVER_FLUSH_MS)];
   settle(other, 'shared', 0.95 * BUDGET);
   await until(async () => (await readSpentNanos(other, 'shared')) === 0.95 * BUDGET);
-  await admit(counters, createRequest('shared'));
+  await admit(counters, createAdmissionRequest('shared'));
   settle(counters, 'shared', 700);
   await until(async () => (await readSpentNanos(other, 'shared')) === 0.95 * BUDGET + 700);
 });
 
-test('a hard budget hears of the end of a call at once', async () => {
+test('spend flush: the end of a call with a hard budget is sent at once', async () => {
   const counters = await openCounters(NEVER_FLUSH_MS);
-  await admit(counters, createRequest('hard', true));
+  await admit(counters, createAdmissionRequest('hard', true));
   const before = await countScriptCalls();
 
   settle(counters, 'hard', 700, true);
   await waitTwoTurns();
-  await admit(counters, createRequest('hard', true));
+  await admit(counters, createAdmissionRequest('hard', true));
 
   expect(await countScriptCalls()).toBe(before + 2);
 });
 
-test('spend that waits is told when the process ends', async () => {
+test('spend flush: delayed spend is sent at shutdown', async () => {
   const counters = await openCounters(NEVER_FLUSH_MS);
   settle(counters, 'ending', 700);
   await counters.close();

@@ -1,4 +1,6 @@
-/** PRICES_FILE from the operator's disk to the budget: the whole stack as processes, spend seen by the agent. */
+/**
+ * PRICES_FILE from the operator's disk to the budget: the whole stack as processes, with the spend that the agent sees.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Stack, type Tenant, waitForCondition } from '../fixtures/stack.js';
 import { OpenAiStandIn } from '../stand-in-providers/openai.js';
@@ -42,7 +44,7 @@ async function post(token: string, path: string, body: unknown): Promise<Respons
   return response;
 }
 
-test('a model of the price file is charged at its price, to the cent', async () => {
+test('price file: a model of the file is charged at its price, to the cent', async () => {
   const token = await createAgentWithAccount('openai', PROVIDER_CREDENTIALS.openai);
   const usage = { prompt_tokens: 30, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 10 } };
   openai.failNext({ answer: jsonResponse(200, { model: 'my-model', choices: [], usage }) });
@@ -58,16 +60,16 @@ test('a model of the price file is charged at its price, to the cent', async () 
   expect(await third.json()).toMatchObject({ limitType: 'budget', spentCents: 8, budgetCents: 5 });
 });
 
-test('e-mails are charged by the piece', async () => {
+test('price file: e-mails are charged per e-mail', async () => {
   const token = await createAgentWithAccount('resend', PROVIDER_CREDENTIALS.resend);
   const mail = { from: 'a@example.com', to: 'b@example.com', subject: 's', text: 't' };
   const batch = await post(token, '/resend/emails/batch', Array(130).fill(mail));
   expect(batch.status).toBe(200);
   await batch.text();
   // 130 × $0.0004 = 5.2 cents
-  const refused = await post(token, '/resend/emails', mail);
-  expect(refused.status).toBe(429);
-  expect(await refused.json()).toMatchObject({ limitType: 'budget', spentCents: 5, budgetCents: 5 });
+  const rejected = await post(token, '/resend/emails', mail);
+  expect(rejected.status).toBe(429);
+  expect(await rejected.json()).toMatchObject({ limitType: 'budget', spentCents: 5, budgetCents: 5 });
 });
 
 const expectEventually = (condition: () => Promise<boolean> | boolean, what: string) =>
@@ -78,7 +80,7 @@ const metric = async (name: string): Promise<number> => {
   return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
 };
 
-/** What one call of 1 MTok of `my-model` costs now, in cents. */
+/** Cost of one call with 1 MTok of `my-model`, in cents. */
 async function costOf(token: string, agentId: string): Promise<number> {
   const before = await listCalls(agentId);
   openai.failNext({
@@ -96,7 +98,7 @@ async function costOf(token: string, agentId: string): Promise<number> {
 
 const listCalls = async (agentId: string) => (await tenant.call('GET', `/v1/usage/logs?agentId=${agentId}`)).body.logs;
 
-test('a changed file is in force without a restart, on data planes too; a bad one changes nothing and says so', async () => {
+test('price file: a changed file applies without a restart on all planes; an invalid one is logged and changes nothing', async () => {
   const agent = await tenant.createAgent({ name: 'reread' });
   await tenant.createAccount(agent.id, 'openai', { apiKey: PROVIDER_CREDENTIALS.openai });
   const token = await tenant.createToken(agent.id);
@@ -117,7 +119,7 @@ test('a changed file is in force without a restart, on data planes too; a bad on
   expect(stack.controlPlane.output).toMatch(/PRICES_FILE cannot be used: line 1: openai.models.*must be a number/);
   expect(await costOf(token, agent.id)).toBe(500);
 
-  stack.controlPlane.reload(); // with the bad file still there: it must neither end nor forget
+  stack.controlPlane.reload(); // the invalid file must neither stop the process nor drop the prices
   await expectEventually(
     () => stack.controlPlane.output.split('PRICES_FILE cannot be used').length > 2,
     'it was read again',
@@ -129,13 +131,13 @@ test('a changed file is in force without a restart, on data planes too; a bad on
   expect(stack.controlPlane.isRunning).toBe(true);
 });
 
-test('SIGHUP does not end a data plane', async () => {
+test('price file: SIGHUP does not stop a data plane', async () => {
   data.plane.reload();
-  await expectEventually(() => data.plane.output.includes('SIGHUP'), 'it has heard of it');
+  await expectEventually(() => data.plane.output.includes('SIGHUP'), 'SIGHUP is logged');
   expect((await fetch(`${data.metricsUrl}/healthz`)).status).toBe(200);
 });
 
-test('an organization sees the prices of its own providers, and of no other organization', async () => {
+test('price file: an organization sees the prices of its own providers only', async () => {
   stack.writePrices(
     JSON.stringify({
       'house-llm': { models: { big: { inputPerMTok: 3, outputPerMTok: 4 } } },
@@ -156,7 +158,7 @@ test('an organization sees the prices of its own providers, and of no other orga
   ]);
   expect((await models(other, 'source=file')).map((row: { provider: string }) => row.provider)).toEqual(['anthropic']);
   const [opus] = await models(own, 'source=file&provider=anthropic');
-  // Only the named price differs from the list: 4 / 20, writes 5, hits 0.2
+  // Only the given price differs from the list: 4 / 20, writes 5, hits 0.2
   expect(opus).toMatchObject({
     file: { line: 1, fields: ['cacheWrite1hPerMTok'] },
     prices: { inputPerMTok: 4, outputPerMTok: 20, cacheWritePerMTok: 5, cacheWrite1hPerMTok: 6, batchPercent: 50 },

@@ -1,6 +1,6 @@
 /**
- * Real SDKs through the data plane's real server with its real metering: what each call leaves in its usage record,
- * field by field. Prices are the vendors' lists, worked out by hand beside each case.
+ * Real SDKs through the data plane's real server with its real metering: checks each field of the usage record of each
+ * call. Expected costs are calculated by hand from the vendors' price lists beside each case.
  */
 
 import { createServer, type ServerResponse } from 'node:http';
@@ -25,11 +25,11 @@ import { jsonResponse } from '../stand-in-providers/stand-in-response.js';
 let openaiProvider: OpenAiStandIn;
 let anthropicProvider: AnthropicStandIn;
 let resendProvider: ResendStandIn;
-/** A custom provider that speaks OpenAI's format; each test says how it answers. */
+/** A custom provider with OpenAI's format; each test sets its response. */
 const compatible = createServer();
 let gateway: InProcessGateway;
 
-/** Lines that were handed on to the ledger. */
+/** Deferred usage that was sent to the ledger. */
 const deferredUsageBatches: ILineUsage[] = [];
 
 beforeAll(async () => {
@@ -71,7 +71,7 @@ const anthropic = (): Anthropic => {
 };
 const messages = [{ role: 'user' as const, content: 'hi' }];
 
-/** The record of the only call so far, once it is there. */
+/** Waits for the record of the only call so far. */
 async function onlyRecord(): Promise<IUsageRecord> {
   await waitUntil('the record is there', () => gateway.fixture.records.length > 0);
   expect(gateway.fixture.records).toHaveLength(1);
@@ -111,7 +111,7 @@ const MESSAGE = {
 };
 
 describe('openai', () => {
-  test('chat and responses, whole and streamed, asked for usage or not: the same figures', async () => {
+  test('chat and responses, whole and streamed, with or without requested usage: the same usage', async () => {
     const calls: (() => Promise<unknown>)[] = [
       () => openai().chat.completions.create({ model: 'gpt-5-mini', messages }),
       async () => countEvents(await openai().chat.completions.create({ model: 'gpt-5-mini', messages, stream: true })),
@@ -141,7 +141,7 @@ describe('openai', () => {
     }
   });
 
-  test('a caller that did not ask for usage sees the bytes it would have seen', async () => {
+  test('a caller that did not request usage receives unchanged bytes', async () => {
     const ask = async (origin: string, key: string): Promise<string> => {
       const response = await fetch(`${origin}/v1/chat/completions`, {
         method: 'POST',
@@ -169,22 +169,22 @@ describe('openai', () => {
     });
   });
 
-  test('speech and an audio form of more than is buffered: the model comes from the request', async () => {
+  test('speech and an audio form larger than the buffer: the model comes from the request', async () => {
     const speech = await openai().audio.speech.create({ model: 'tts-1', voice: 'alloy', input: 'x'.repeat(400) });
     await speech.arrayBuffer();
     const spoken = await onlyRecord();
     expect(spoken).toMatchObject({ model: 'tts-1', usageSource: 'estimated', priceSource: 'library' });
-    expect(spoken.costNanos).toBe(6_000_000); // 400 characters at $15 a million
+    expect(spoken.costNanos).toBe(6_000_000); // 400 characters at $15 per million
     gateway.fixture.records.length = 0;
-    const heard = { text: 'hi', usage: { type: 'duration', seconds: 59.2 } };
-    openaiProvider.failNext({ answer: jsonResponse(200, heard) });
+    const transcription = { text: 'hi', usage: { type: 'duration', seconds: 59.2 } };
+    openaiProvider.failNext({ answer: jsonResponse(200, transcription) });
     const file = await toFile(Buffer.alloc(300_000, 1), 'a.mp3');
     await openai().audio.transcriptions.create({ model: 'whisper-1', file });
-    // $0.006 a minute, begun seconds counted in
+    // $0.006 per minute, started seconds included
     expect(await onlyRecord()).toMatchObject({ model: 'whisper-1', costNanos: 6_000_000, usageSource: 'reported' });
   });
 
-  test('a compressed answer is read, a refused call costs nothing, a list is free', async () => {
+  test('reads a compressed response; a rejected call and a list are free', async () => {
     openaiProvider.failNext({ gzip: true });
     await openai().chat.completions.create({ model: 'gpt-5-mini', messages });
     expect(await onlyRecord()).toMatchObject(CHAT);
@@ -196,13 +196,13 @@ describe('openai', () => {
     expect(await onlyRecord()).toMatchObject({ status: 200, costNanos: 0, usageSource: 'none' });
   });
 
-  test('a model nobody knows costs the dearest', async () => {
+  test('an unknown model costs as much as the most expensive one', async () => {
     await openai().chat.completions.create({ model: 'gpt-99-secret', messages });
     // 19 × $30 (no price for cache hits) + 10 × $180
     expect(await onlyRecord()).toMatchObject({ costNanos: 570_000 + 1_800_000, priceSource: 'fallback' });
   });
 
-  test('absurd figures from the provider are not booked', async () => {
+  test('absurd usage from the provider is not recorded', async () => {
     for (const bad of [-5, 1e308, 'many', null]) {
       gateway.fixture.records.length = 0;
       const usage = { ...CHAT_USAGE, prompt_tokens: bad, completion_tokens: bad, total_tokens: bad };
@@ -215,7 +215,7 @@ describe('openai', () => {
   });
 });
 
-test('an endless event passes byte for byte, and the one after it is still filtered and read', async () => {
+test('an endless event passes byte for byte, and the next one is still filtered and read', async () => {
   const end = chatCompletionEvents('gpt-5-mini', ['x'], true);
   const shown = chatCompletionEvents('gpt-5-mini', ['x'], false);
   const piece = Buffer.alloc(65_536, 0x61);
@@ -238,8 +238,8 @@ test('an endless event passes byte for byte, and the one after it is still filte
   expect(await onlyRecord()).toMatchObject(CHAT);
 });
 
-describe('cut off', () => {
-  test('by the provider, a custom one: what came is charged', async () => {
+describe('aborted streams', () => {
+  test('aborted by a custom provider: charges the received output', async () => {
     const frames = chatCompletionEvents('gpt-5-mini', ['a', 'b', 'c', 'd'], false).slice(0, 4).join('');
     compatible.once('request', (_request, response: ServerResponse) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -256,14 +256,14 @@ describe('cut off', () => {
       error: 'upstream_cut',
       model: 'gpt-5-mini-2025-08-07',
       bytesOut: frames.length,
-      tokensOut: 3, // the first of the four chunks only names the role
+      tokensOut: 3, // the first of the four chunks contains only the role
       tokensInUncached: Math.ceil(Number(cut.bytesIn) / 4),
       priceSource: 'library',
     });
     expect(cut.costNanos).toBe(cut.tokensInUncached! * 250 + 3 * 2_000);
   });
 
-  test('by the agent: the exact input, the output as far as it came', async () => {
+  test('aborted by the client: charges the exact input and the received output', async () => {
     anthropicProvider.failNext({ stallAfterBytes: 1_000 });
     const stream = await anthropic().messages.create({
       model: 'claude-haiku-4-5',
@@ -289,7 +289,7 @@ describe('cut off', () => {
 });
 
 describe('anthropic', () => {
-  test('messages, whole and streamed: the same figures', async () => {
+  test('messages, whole and streamed: the same usage', async () => {
     await anthropic().messages.create({ model: 'claude-haiku-4-5', max_tokens: 64, messages });
     expect(await onlyRecord()).toMatchObject(MESSAGE);
     gateway.fixture.records.length = 0;
@@ -304,7 +304,7 @@ describe('anthropic', () => {
 });
 
 describe('resend', () => {
-  test('by the e-mail', async () => {
+  test('charges per e-mail', async () => {
     const { baseUrl, key } = gateway.route('resend');
     const resend = new Resend(key, { baseUrl });
     const mail = { from: 'a@example.com', to: 'b@example.com', subject: 's', text: 't' };
@@ -319,7 +319,7 @@ describe('resend', () => {
   });
 });
 
-test('batch results: lines go to the ledger in groups, each priced by its own model, before a record that costs nothing', async () => {
+test('batch results: sends deferred usage in groups, each line priced by its own model, before a record without cost', async () => {
   const LINES = 450;
   const line = (n: number): string =>
     JSON.stringify({
@@ -342,17 +342,17 @@ test('batch results: lines go to the ledger in groups, each priced by its own mo
   const { baseUrl, key } = gateway.route('compatible');
   const answer = await fetch(`${baseUrl}/v1/files/file-abc/content`, { headers: { authorization: `Bearer ${key}` } });
   expect((await answer.text()).trim().split('\n')).toHaveLength(LINES);
-  const booked = await onlyRecord();
-  expect(booked).toMatchObject({ costNanos: 0, tokensOut: 0, usageSource: 'reported', model: '', lined: true });
+  const record = await onlyRecord();
+  expect(record).toMatchObject({ costNanos: 0, tokensOut: 0, usageSource: 'reported', model: '', lined: true });
   const lines = deferredUsageBatches.flatMap((group) => group.lines!);
   expect(new Set(lines.map(({ id }) => id)).size).toBe(LINES);
   expect(deferredUsageBatches.length).toBeGreaterThan(1);
   for (const group of deferredUsageBatches) {
-    const { id, orgId, agentId, keyId, startedAtMs } = booked;
+    const { id, orgId, agentId, keyId, startedAtMs } = record;
     expect(group).toMatchObject({ recordId: id, orgId, agentId, keyId, startedAtMs, sourceId: 'file-abc' });
     expect(LineUsage.encode(group).finish().length).toBeLessThan(64 * 1024);
   }
-  // Half of $0.25 / $2 and of $2.50 / $10 a million: a batch costs half.
+  // Half of $0.25 / $2 and of $2.50 / $10 per million: a batch costs half.
   const cost = { 'gpt-5-mini': (1_000 * 250 + 100 * 2_000) / 2, 'gpt-4o': (1_000 * 2_500 + 100 * 10_000) / 2 };
   for (const { id, model, costNanos } of lines) {
     expect([id, costNanos]).toEqual([id, cost[model as keyof typeof cost]]);

@@ -1,9 +1,10 @@
 /**
- * `npm run mutation [-- --jobs N] [--open | --page] [area…]`: plants the bugs of the lists one at a time, runs the tests near
- * each, and says which were not noticed. No area: all. `--open`: only those that no run before has seen noticed;
- * `--page`: none.
- * Rewrites test/MUTATION.md and test/mutation.json, with what earlier runs found of the other areas. Exit 1 when an area
- * that was run is below 95 %.
+ * `npm run mutation [-- --jobs N] [--open | --page] [area…]`: applies the listed mutants one at a time, runs the tests
+ * near each, and reports the surviving ones. No area: all. `--open`: only mutants that no earlier run has killed;
+ * `--page`: none, writes the page only.
+ *
+ * Rewrites test/MUTATION.md and test/mutation.json and keeps earlier results of the other areas. Exits with 1 when an
+ * area of the run is below 95 %.
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -37,7 +38,7 @@ const sources = execFileSync('git', ['ls-files', 'controlplane/src'], { cwd: roo
 const known = listMutantAreas(root, sources);
 for (const name of positionals) {
   if (known.some((area) => area.name === name)) continue;
-  console.error(`No area "${name}". There are: ${known.map((area) => area.name).join(', ')}.`);
+  console.error(`No area "${name}". Areas: ${known.map((area) => area.name).join(', ')}.`);
   process.exit(64);
 }
 const areas = positionals.length === 0 ? known : known.filter(({ name }) => positionals.includes(name));
@@ -51,7 +52,7 @@ interface Job {
   readonly built: boolean;
 }
 
-/** What of an area is planted now. */
+/** The mutants of an area to run. */
 function selectMutants(area: Area): ReturnType<typeof listRunnableMutants> {
   if (values.page === true) return [];
   return values.open === true ? listUnkilledMutants(area, before) : listRunnableMutants(area);
@@ -64,9 +65,9 @@ const queuedMutants: Job[] = areas.flatMap((area) =>
 );
 const total = queuedMutants.length;
 const verdicts: (Job & { readonly verdict: Verdict })[] = [];
-console.log(`${total} bugs, ${jobs} at a time`);
+console.log(`${total} mutants, ${jobs} at a time`);
 
-/** Keeps what is known so far beside what other runs have found meanwhile: hours are not lost when a run is cut off. */
+/** Merges the verdicts of this run into the latest results on disk, so that an aborted run loses none. */
 function mergeAndSaveResults(): Results {
   const latest = readResults(RESULTS);
   const ran = areas.filter(({ name }) => verdicts.some((job) => job.area === name) || latest[name] !== undefined);
@@ -102,10 +103,10 @@ async function runQueuedMutants(databaseServerUrl: string): Promise<void> {
   }
 }
 
-/** All tests that are relied on. */
+/** All tests that the mutants of this run use. */
 const testSets = [...new Set(queuedMutants.flatMap(({ tests }) => tests))];
 
-/** They pass while nothing is planted. */
+/** Whether they pass without a mutant. */
 async function checkTestsPassUnmutated(databaseServerUrl: string): Promise<boolean> {
   const tree = new MutatedWorkingCopy(root, databaseServerUrl);
   try {
@@ -119,7 +120,7 @@ if (total > 0) {
   const cluster = await startTemplateCluster();
   try {
     if (!(await checkTestsPassUnmutated(cluster.serverUrl))) {
-      throw new Error(`tests fail without any bug planted; run them first: ${testSets.join(' ')}`);
+      throw new Error(`tests fail without a mutant; run them first: ${testSets.join(' ')}`);
     }
     await Promise.all(Array.from({ length: Math.min(jobs, total) }, () => runQueuedMutants(cluster.serverUrl)));
   } finally {

@@ -1,4 +1,4 @@
-/** All lists of planted bugs. A new list is named here. */
+/** All lists of mutants. Add new lists here. */
 import type { Area } from './mutant.js';
 import { AUTH } from './mutants/auth.js';
 import { CIRCUIT } from './mutants/breaker.js';
@@ -21,7 +21,7 @@ import { WEBHOOKS } from './mutants/webhooks.js';
 import { WEBSOCKET } from './mutants/websocket.js';
 import { createOrganizationFilterArea } from './organization-filters.js';
 
-/** `controlPlaneSources`: paths in the repo. */
+/** `controlPlaneSources`: paths in the repository. */
 export function listMutantAreas(root: string, controlPlaneSources: readonly string[]): readonly Area[] {
   const sources = controlPlaneSources.filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts'));
   return [

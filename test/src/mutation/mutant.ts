@@ -1,20 +1,20 @@
-/** One planted bug: a small, plausible change of one place, and the tests that must notice it. */
+/** One mutant: a small, plausible change of one place, and the tests that must kill it. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Mutant {
-  /** Path in the repo. */
+  /** Path in the repository. */
   readonly file: string;
-  /** Text that stands in the file exactly once. */
+  /** Text that occurs in the file exactly once. */
   readonly find: string;
   readonly put: string;
-  /** What the bug does. */
+  /** Effect of the mutant. */
   readonly bug: string;
-  /** Paths of tests, instead of the area's. */
+  /** Paths of tests; overrides those of the area. */
   readonly tests?: readonly string[];
-  /** Instead of the area's: one of its tests starts a process. */
+  /** Overrides that of the area: one of the tests starts a process. */
   readonly built?: boolean;
-  /** Why no test can notice it: it changes nothing that anybody sees. Not planted, but listed. */
+  /** Why no test can kill it: the change has no visible effect. Not applied, but listed. */
   readonly equivalent?: string;
 }
 
@@ -22,12 +22,15 @@ export interface Area {
   readonly name: string;
   /** Tests near the area, as paths for vitest; the quickest first. */
   readonly tests: readonly string[];
-  /** Its tests start processes from dist/: it is built with each bug. Tests in this process run on the sources. */
+  /**
+   * True when the tests start processes from dist/, which is then built with each mutant. Tests in this process use the
+   * sources.
+   */
   readonly built: boolean;
   readonly mutants: readonly Mutant[];
 }
 
-/** Null when the text is not there exactly once: the list is behind the code. */
+/** Null when the text does not occur exactly once: the list is out of date. */
 export function applyMutant(root: string, { file, find, put }: Mutant): string | null {
   let source: string;
   try {

@@ -1,4 +1,4 @@
-/** A copy of the working tree in which bugs are planted, one at a time. */
+/** A copy of the working tree to which mutants are applied, one at a time. */
 import { execFileSync, spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,18 +8,18 @@ import { applyMutant, type Mutant } from './mutant.js';
 export type Verdict =
   | 'killed'
   | 'survived'
-  /** The text to change is not there once. */
+  /** The text to change does not occur exactly once. */
   | 'stale'
   /** The changed code does not compile. */
   | 'invalid';
 
-/** Longer than any test run near one place; a mutant that hangs the tests is noticed by that. */
+/** Longer than any test run near one place; a mutant that makes the tests hang counts as killed. */
 const RUN_TIMEOUT_MS = 1_200_000;
 
 /** In each workspace, by `npm run build`. */
 const BUILD_OUTPUTS = ['dist', 'src/generated'];
 
-/** Less than in the suite: many a bug is noticed as something that never comes. */
+/** Shorter than in the suite: many mutants make a test wait for an event that never comes. */
 const TEST_TIMEOUT_MS = 240_000;
 const CONFIG = 'planted.config.ts';
 const createVitestConfig = (databaseServerUrl: string): string => `
@@ -31,10 +31,10 @@ export default { ...config, test: { ...config.test, ...soon, globalSetup: [], pr
 
 export class MutatedWorkingCopy {
   readonly #path = mkdtempSync(join(tmpdir(), 'acg-mutation-'));
-  /** dist/ holds a bug that the sources do not hold any more. */
+  /** dist/ contains a mutant that the sources no longer contain. */
   #needsRebuild = false;
 
-  /** `root`: built. `databaseServerUrl`: of the Postgres of all runs, which a run of its own would have to make first. */
+  /** `root`: a built tree. `databaseServerUrl`: the Postgres of all runs; without it each run would start its own. */
   constructor(root: string, databaseServerUrl: string) {
     const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root })
       .toString()
@@ -44,14 +44,14 @@ export class MutatedWorkingCopy {
       mkdirSync(dirname(join(this.#path, file)), { recursive: true });
       cpSync(join(root, file), join(this.#path, file));
     }
-    // Hard links: the tree's own @acg links lead into the copy, the packages are shared.
+    // Hard links: the @acg links of the copy point into the copy, the packages are shared.
     const { workspaces } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { workspaces: string[] };
     for (const packages of ['.', ...workspaces].map((folder) => join(folder, 'node_modules'))) {
       if (existsSync(join(root, packages))) {
         execFileSync('cp', ['-al', join(root, packages), join(this.#path, packages)]);
       }
     }
-    // What is built is written anew with some bugs: a copy, with its times, so that only what changed is built then.
+    // Some mutants rebuild the output. It is copied with its file times, so that only changed files are rebuilt.
     for (const made of workspaces.flatMap((folder) => BUILD_OUTPUTS.map((name) => join(folder, name)))) {
       if (existsSync(join(root, made))) {
         cpSync(join(root, made), join(this.#path, made), { recursive: true, preserveTimestamps: true });
@@ -65,7 +65,10 @@ export class MutatedWorkingCopy {
     return (await this.#run('npm', ['run', '-s', 'build'])) === 0;
   }
 
-  /** Whether the tests pass on the code as it is, in sight: a test that fails without a bug proves nothing. */
+  /**
+   * Whether the tests pass on the unchanged code, with visible output: a test that fails without a mutant shows
+   * nothing.
+   */
   async doTestsPass(tests: readonly string[], workers: number): Promise<boolean> {
     return (await this.#runTests(tests, workers, 'inherit')) === 0;
   }
@@ -80,7 +83,7 @@ export class MutatedWorkingCopy {
     writeFileSync(path, changed);
     try {
       if (built && !(await this.#build())) return 'invalid';
-      // One after the other: most bugs are noticed by the first, and vitest has an order of its own.
+      // One after the other: the first kills most mutants, and vitest has its own order.
       for (const path of tests) if ((await this.#runTests([path])) !== 0) return 'killed';
       return 'survived';
     } finally {
@@ -97,7 +100,7 @@ export class MutatedWorkingCopy {
     return this.#run('npx', ['vitest', 'run', ...options, ...tests], output);
   }
 
-  /** The exit code; -1 when it took too long. Its own process group, so that nothing that it started stays. */
+  /** The exit code; -1 after a timeout. Runs in its own process group, so that no started process survives. */
   #run(command: string, args: readonly string[], output: 'ignore' | 'inherit' = 'ignore'): Promise<number> {
     const stdio = ['ignore', output, output] as const;
     const child = spawn(command, args, { cwd: this.#path, stdio: [...stdio], detached: true });
@@ -105,7 +108,7 @@ export class MutatedWorkingCopy {
       try {
         process.kill(-child.pid!, 'SIGKILL');
       } catch {
-        // It has ended.
+        // the process has exited
       }
     };
     const timer = setTimeout(end, RUN_TIMEOUT_MS);

@@ -1,6 +1,6 @@
 /**
- * A mutant for every place in the control plane's SQL where rows are held to one organization: the condition is made
- * true for all. Found in the sources, so that a new statement cannot be forgotten.
+ * A mutant for every place in the control plane's SQL that restricts rows to one organization: it makes the condition
+ * true for all. Generated from the sources, so that no new statement is missed.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const CONTEXT_LINES_MAX = 6;
 
 const SHARED_IDS = 'test/src/tenant-isolation/colliding-ids.test.ts';
 const TWO_MEMBERSHIPS = 'test/src/tenant-isolation/membership-isolation.test.ts';
-/** Every route and call, beside another tenant: seconds each. */
+/** Tests of every route and call next to another tenant; they take seconds each. */
 const GENERATED_TESTS = [
   'test/src/tenant-isolation/tenant-isolation.test.ts',
   TWO_MEMBERSHIPS,
@@ -19,7 +19,9 @@ const GENERATED_TESTS = [
   'test/src/auth/role-matrix.test.ts',
 ];
 
-/** By the beginning of a file's path under controlplane/src: quicker tests that have several organizations, asked first. */
+/**
+ * By the beginning of a file's path under controlplane/src: quicker tests with several organizations, which run first.
+ */
 const TESTS_BY_PATH: Readonly<Record<string, readonly string[]>> = {
   'api-keys/': ['test/src/api-contract/credentials-contract.test.ts'],
   'provider-accounts/store': ['test/src/api-contract/credentials-contract.test.ts'],
@@ -70,7 +72,7 @@ export function createOrganizationFilterArea(root: string, files: readonly strin
   };
 }
 
-/** `file: text of the condition's line` → why leaving it out changes nothing that anybody sees. */
+/** `file: text of the condition's line` → why dropping the condition has no visible effect. */
 export type Equivalents = Readonly<Record<string, string>>;
 
 function createFilterMutants(file: string, source: string, equivalents: Equivalents): readonly Mutant[] {
@@ -94,7 +96,7 @@ function createFilterMutants(file: string, source: string, equivalents: Equivale
   return mutants;
 }
 
-/** The smallest run of whole lines around the place that stands in the source once. */
+/** The shortest run of whole lines around the place that occurs in the source once. */
 function findUniqueExcerpt(source: string, start: number, end: number): readonly [number, number] | null {
   let from = source.lastIndexOf('\n', start - 1) + 1;
   for (let lines = 0; lines < CONTEXT_LINES_MAX; lines++) {

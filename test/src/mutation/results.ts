@@ -1,6 +1,6 @@
 /**
- * What came of the planted bugs, area by area: kept in the repo, for all of them together take hours. An area is run as
- * a whole, or only what was not noticed before.
+ * Results of the mutants by area. They are kept in the repository, because a full run takes hours. A run covers whole
+ * areas, or only the mutants that no earlier run has killed.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Area, Mutant } from './mutant.js';
@@ -10,7 +10,7 @@ export interface AreaResult {
   readonly date: string;
   /** Version of Node. */
   readonly node: string;
-  /** {@link listMutantNames} the mutants. */
+  /** Names of {@link listMutantNames}. */
   readonly killed: readonly string[];
   readonly survived: readonly string[];
 }
@@ -18,7 +18,7 @@ export interface AreaResult {
 /** By the name of the area. */
 export type Results = Readonly<Record<string, AreaResult>>;
 
-/** What each mutant of an area is called in results, in order; some places of one file look the same. */
+/** Names of the mutants of an area in the results, in order. Mutants of one file with the same text get a number. */
 export function listMutantNames({ mutants }: Area): readonly string[] {
   const seen = new Map<string, number>();
   return mutants.map((mutant) => {
@@ -29,19 +29,19 @@ export function listMutantNames({ mutants }: Area): readonly string[] {
   });
 }
 
-/** Those with a name whose verdict is not known, or was that nobody noticed. */
+/** Mutants without a verdict, or that survived, with their names. */
 export function listUnkilledMutants(area: Area, results: Results): readonly (readonly [string, Mutant])[] {
   const killed = new Set(results[area.name]?.killed);
   return listRunnableMutants(area).filter(([name]) => !killed.has(name));
 }
 
-/** All but those that change nothing. */
+/** All mutants that are not equivalent, with their names. */
 export function listRunnableMutants(area: Area): readonly (readonly [string, Mutant])[] {
   const names = listMutantNames(area);
   return area.mutants.map((mutant, i) => [names[i]!, mutant] as const).filter(([, m]) => m.equivalent === undefined);
 }
 
-/** The verdicts of a run beside those of runs before; what is not listed any more is forgotten. */
+/** Merges the verdicts of a run into earlier ones; drops mutants that are no longer listed. */
 export function mergeResults(area: Area, before: AreaResult | undefined, ran: AreaResult): AreaResult {
   const names = listRunnableMutants(area).map(([name]) => name);
   const again = new Set([...ran.killed, ...ran.survived]);

@@ -1,6 +1,6 @@
 /**
- * The internal link hands out decrypted credentials: every call of it, generated from the service's own description, is
- * refused to whoever does not know INTERNAL_TOKEN.
+ * The plane link returns decrypted credentials: every method, generated from the service's own description, rejects
+ * callers without INTERNAL_TOKEN.
  */
 import { grpcStatus } from '@acg/proto/control-plane-client';
 import { credentials, Metadata } from '@grpc/grpc-js';
@@ -16,7 +16,7 @@ const withHeader = (value: string): Metadata => {
   return metadata;
 };
 
-const STRANGERS: readonly [string, () => Metadata][] = [
+const REJECTED_CALLERS: readonly [string, () => Metadata][] = [
   ['nothing', () => new Metadata()],
   ['an empty token', () => withHeader('Bearer ')],
   ['another token', () => withHeader(`Bearer ${'x'.repeat(41)}`)],
@@ -29,18 +29,18 @@ for (const [name, method] of LINK_METHODS) {
   const statusFor = (metadata: Metadata): Promise<number> =>
     callStatus(method, plane().grpcAddress, credentials.createInsecure(), metadata);
 
-  for (const [what, metadata] of STRANGERS) {
-    test(`${name} is refused to a caller with ${what}`, async () => {
+  for (const [what, metadata] of REJECTED_CALLERS) {
+    test(`plane link: ${name} rejects a caller with ${what}`, async () => {
       expect(await statusFor(metadata())).toBe(grpcStatus.UNAUTHENTICATED);
     });
   }
 
-  test(`${name} is open to a data plane`, async () => {
+  test(`plane link: ${name} accepts a data plane`, async () => {
     expect(AUTHORIZED_STATUSES).toContain(await statusFor(withHeader(`Bearer ${plane().env.INTERNAL_TOKEN}`)));
   });
 }
 
-test('refusals are logged without the token that was tried', () => {
+test('plane link: rejections are logged without the token', () => {
   const lines = plane().logLines.join('');
   expect(lines).toContain('gRPC call refused');
   expect(lines).not.toContain('x'.repeat(41));

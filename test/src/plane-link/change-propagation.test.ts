@@ -1,4 +1,4 @@
-/** A change made through one control-plane instance reaches data planes that watch another one. */
+/** A change made through one control-plane instance reaches data planes connected to another one. */
 import { createLogger } from '@acg/base/log';
 import { NANOS_PER_CENT } from '@acg/base/units';
 import { InvalidationFeed } from '@acg/controlplane/watch/invalidation-feed';
@@ -46,7 +46,7 @@ const newKey = (fields: object) => callApi('POST', '/v1/api-keys', { name: 'k', 
 const newAccount = async (agentId: string, providerSlug: string, credentials: object): Promise<string> =>
   (await callApi('POST', '/v1/providers/accounts', { agentId, providerSlug, credentials })).account.id;
 
-/** Waits until the cache has let go of what it had, then looks again. */
+/** Waits until the cache has dropped the entry, then resolves again. */
 async function resolveAfterPush(token: string, change: () => Promise<unknown>) {
   await watched.resolve(token);
   const seen = watched.cache.seenRevision;
@@ -55,12 +55,12 @@ async function resolveAfterPush(token: string, change: () => Promise<unknown>) {
   return watched.resolve(token);
 }
 
-test('push: a revoked key, a paused, changed or deleted agent', async () => {
+test('push: propagates a revoked key and a paused, changed or deleted agent', async () => {
   const agent = await newAgent();
   const { secretKey, key } = await newKey({ agentId: agent.id });
   expect((await watched.resolve(secretKey)).context).toMatchObject({
     keyId: key.id,
-    terms: { limits: LIMIT_TABLE.map((row) => row.default ?? UNLIMITED) },
+    agentLimits: { byRow: LIMIT_TABLE.map((row) => row.default ?? UNLIMITED) },
   });
   const limited = await resolveAfterPush(secretKey, () =>
     callApi('PATCH', `/v1/agents/${agent.id}`, { rpmLimit: 5, budgetCentsMonthly: 100 }),
@@ -85,7 +85,7 @@ test('push: a revoked key, a paused, changed or deleted agent', async () => {
   );
 });
 
-test('push: ids in capitals reach the data plane like any other', async () => {
+test('push: ids in upper case reach the data plane', async () => {
   const agent = await newAgent();
   const { secretKey, key } = await newKey({ agentId: agent.id.toUpperCase() });
   const status = `/v1/agents/${agent.id.toUpperCase()}/status`;
@@ -98,7 +98,7 @@ test('push: ids in capitals reach the data plane like any other', async () => {
   expect(watched.ended).toContain(`key ${key.id}`);
 });
 
-test('push: accounts added, rotated and removed; the secret is the newest one', async () => {
+test('push: propagates added, rotated and removed accounts with the newest secret', async () => {
   const agent = await newAgent();
   const { secretKey } = await newKey({ agentId: agent.id });
   const bare = await watched.resolve(secretKey);
@@ -112,7 +112,7 @@ test('push: accounts added, rotated and removed; the secret is the newest one', 
   });
   expect(added.context!.upstreams.get('openai')).toMatchObject({
     origin: 'https://api.openai.com',
-    tenantAddress: false,
+    isTenantAddress: false,
     injection: {
       kind: 'header',
       value: 'Bearer sk-first-0123456789',
@@ -128,7 +128,7 @@ test('push: accounts added, rotated and removed; the secret is the newest one', 
   expect(watched.ended).toContain(`account ${agent.id}/${id}`);
 });
 
-test('push: a custom provider created, moved to another origin, and deleted', async () => {
+test('push: propagates a custom provider that is created, moved to another origin and deleted', async () => {
   const agent = await newAgent();
   const { secretKey } = await newKey({ agentId: agent.id });
   let id = '';
@@ -149,11 +149,11 @@ test('push: a custom provider created, moved to another origin, and deleted', as
     account = await newAccount(agent.id, 'inhouse', { apiKey: 'key-0123456789' });
   });
   expect(assigned.context!.upstreams.get('inhouse')).toMatchObject({
-    custom: true,
+    isCustom: true,
     publicSlug: 'custom',
     origin: 'http://127.0.0.1:9',
     basePath: '/api',
-    tenantAddress: true,
+    isTenantAddress: true,
     injection: { kind: 'header', name: 'x-token', value: 'Token key-0123456789' },
   });
   const sameOrigin = await resolveAfterPush(secretKey, () =>
@@ -175,10 +175,10 @@ test('push: a custom provider created, moved to another origin, and deleted', as
   const deleted = await resolveAfterPush(secretKey, () => callApi('DELETE', `/v1/custom-providers/${id}`));
   expect(deleted.context!.upstreams.has('inhouse')).toBe(false);
   expect(deleted.context!.unassignedProviders.has('inhouse')).toBe(false);
-  expect(await database.sql`select 1 from provider_accounts where id = ${account}`).toHaveLength(0); // nor its credential
+  expect(await database.sql`select 1 from provider_accounts where id = ${account}`).toHaveLength(0); // and the credential is deleted
 });
 
-test('scopes: which agents a token of each scope may name', async () => {
+test('scopes: a token may name only the agents of its scope', async () => {
   const agent = await newAgent('Twin');
   const elsewhere = (await callApi('POST', '/v1/projects', { name: 'Elsewhere' })).project.id;
   const twin = (await callApi('POST', '/v1/agents', { projectId: elsewhere, name: 'Twin' })).agent;
@@ -190,8 +190,8 @@ test('scopes: which agents a token of each scope may name', async () => {
   const foreignProject = (await stranger.call('POST', '/v1/projects', { name: 'P' })).body.project.id;
   const foreign = (await stranger.call('POST', '/v1/agents', { projectId: foreignProject, name: 'F' })).body.agent;
   const outcome = async (token: string, ref: string) => {
-    const { context, rejection: refusal } = await watched.resolve(token, ref);
-    return context?.agentId ?? refusal;
+    const { context, rejection } = await watched.resolve(token, ref);
+    return context?.agentId ?? rejection;
   };
   expect(await outcome(own, '')).toBe(agent.id);
   expect(await outcome(own, agent.id.toUpperCase())).toBe(agent.id);
@@ -208,7 +208,7 @@ test('scopes: which agents a token of each scope may name', async () => {
   expect(await outcome(`acg_${'0'.repeat(64)}`, '')).toBe('unknown_token');
 });
 
-test('scopes: a slug that was unique and cached is ambiguous as soon as another agent has it', async () => {
+test('scopes: a unique, cached slug is ambiguous as soon as another agent has it', async () => {
   const agent = await newAgent('Unique So Far');
   const { secretKey } = await newKey({ scope: 'org' });
   expect((await watched.resolve(secretKey, agent.slug)).context!.agentId).toBe(agent.id);
@@ -222,7 +222,7 @@ test('scopes: a slug that was unique and cached is ambiguous as soon as another 
   expect((await watched.resolve(secretKey, agent.slug)).rejection).toBe('agent_ambiguous');
 });
 
-test('scopes: an agent with more namesakes than are worth naming costs one invalidation, and they are ambiguous', async () => {
+test('scopes: more agents with one name than are listed cost one invalidation, and the name is ambiguous', async () => {
   const agent = await newAgent('Crowded');
   const { secretKey } = await newKey({ scope: 'org' });
   const crowd = (count: number) => database.sql`
@@ -248,7 +248,7 @@ test('scopes: an agent with more namesakes than are worth naming costs one inval
   expect((await watched.resolve(secretKey, agent.slug)).rejection).toBe('agent_ambiguous');
 });
 
-test('expiry: a token past its time is unknown, also where it was cached', async () => {
+test('expiry: an expired token is rejected, also when it was cached', async () => {
   const agent = await newAgent();
   const { secretKey, key } = await newKey({
     agentId: agent.id,
@@ -260,7 +260,7 @@ test('expiry: a token past its time is unknown, also where it was cached', async
   expect((await watched.resolve(secretKey)).rejection).toBe('unknown_token');
 });
 
-test('resync: what was missed is replayed one by one; where some of it is gone, everything is forgotten', async () => {
+test('resync: missed invalidations are replayed one by one; if some were pruned, the cache is cleared', async () => {
   const { id } = await newAgent();
   const change = () => callApi('PATCH', `/v1/agents/${id}`, { description: String(Math.random()) });
   await change();
@@ -274,7 +274,7 @@ test('resync: what was missed is replayed one by one; where some of it is gone, 
   });
   const rows = await feed.replay(revision, '', revision + 2);
   expect(rows?.map((row) => row.revision)).toEqual([revision + 1, revision + 2]);
-  expect(await feed.replay(revision + 3, '', revision + 2)).toBeNull(); // a database from an older state
+  expect(await feed.replay(revision + 3, '', revision + 2)).toBeNull(); // the data plane's revision is from a newer state of the database
   await database.sql`delete from invalidations where revision = ${revision}`;
-  expect(await feed.replay(revision, '', revision + 2)).toBeNull(); // and so perhaps others behind it
+  expect(await feed.replay(revision, '', revision + 2)).toBeNull(); // and perhaps other revisions after it
 });

@@ -1,4 +1,4 @@
-/** The data plane's context cache and its link to a real control plane, without the proxy around it. */
+/** The data plane's context cache with its connection to a real control plane, without the proxy. */
 import { createHash } from 'node:crypto';
 import { createLogger } from '@acg/base/log';
 import {
@@ -16,9 +16,9 @@ export interface ConnectedContextCache {
   readonly source: ControlPlaneLink;
   readonly fatal: string[];
   readonly ended: string[];
-  /** One for each time that everything was forgotten. */
+  /** One entry for each time that the whole cache was cleared. */
   readonly resets: readonly boolean[];
-  /** As the proxy does it: the cache, else the control plane. */
+  /** Resolves as the proxy does: from the cache, else from the control plane. */
   resolve(gatewayToken: string, agentRef?: string): Promise<Lookup>;
   stop(): void;
 }

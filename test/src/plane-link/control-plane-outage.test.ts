@@ -1,11 +1,14 @@
-/** Whole planes as processes: what agents see while the control plane is away, back, and changing their credentials. */
+/**
+ * Whole planes as processes: what agents see while the control plane is down, after it is back, and during credential
+ * changes.
+ */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Stack, type Tenant, waitForCondition } from '../fixtures/stack.js';
 import { createTestDatabase, type TestDatabase } from '../fixtures/test-database.js';
 
-/** A provider that answers with the credential that it saw, shortened so that the gateway need not mask it. */
+/** A provider that responds with the received credential, shortened so that the gateway does not mask it. */
 let provider: Server;
 const seenCredentials: string[] = [];
 let database: TestDatabase;
@@ -46,7 +49,7 @@ async function createAgentWithAccount(apiKey: string) {
   return { agent, accountId, keyId: created.body.key.id as string, token: created.body.secretKey as string };
 }
 
-test('rotate: while calls go on, none fails, and after the answer of the rotation the new credential comes soon', async () => {
+test('rotate: no call fails, and the new credential is in use soon after the response to the rotation', async () => {
   const { accountId, token } = await createAgentWithAccount('sk-round-0-0123456789');
   let stop = false;
   const statuses: number[] = [];
@@ -65,7 +68,7 @@ test('rotate: while calls go on, none fails, and after the answer of the rotatio
   expect(new Set(statuses)).toEqual(new Set([200]));
 });
 
-test('control plane killed: cached tokens go on, others get 503; back again, a revocation arrives', async () => {
+test('control plane killed: cached tokens work, others get 503; after the restart a revocation arrives', async () => {
   const cached = await createAgentWithAccount('sk-cached-0123456789');
   const fresh = await createAgentWithAccount('sk-fresh-0123456789');
   expect(await callStatus(cached.token)).toBe(200);
@@ -80,7 +83,7 @@ test('control plane killed: cached tokens go on, others get 503; back again, a r
   expect(await callStatus(fresh.token)).toBe(200);
 });
 
-test('revoked while the link was down: after the reconnect the token is refused though it was cached', async () => {
+test('revoked during an outage of the plane link: after the reconnect the cached token is rejected', async () => {
   const { keyId, token } = await createAgentWithAccount('sk-gone-0123456789');
   expect(await callStatus(token)).toBe(200);
   await stack.controlPlane.terminate('SIGKILL');

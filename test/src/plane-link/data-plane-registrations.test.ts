@@ -25,7 +25,7 @@ test.each([
   ['memory', 'redis', true],
   ['redis', 'redis', true],
 ] as const)(
-  'registration: beside one that counts in %s another one that counts in %s: admitted %s',
+  'registration: beside a data plane with %s counters, one with %s counters is admitted: %s',
   async (first, second, admitted) => {
     await registerPlane(dataPlane('a', first));
     if (admitted) await registerPlane(dataPlane('b', second));
@@ -35,11 +35,11 @@ test.each([
   },
 );
 
-test('registration: the same data plane replaces itself; one that is gone, or silent for long, holds nobody up', async () => {
+test('registration: the same data plane replaces its own; closed or silent ones block no other', async () => {
   const first = dataPlane('a', 'memory');
   await registerPlane(first);
   await registerPlane(dataPlane('a', 'memory'));
-  await unregisterDataPlane(database().sql, first.connectionId); // the old connection ends late: the new one stays
+  await unregisterDataPlane(database().sql, first.connectionId); // the old connection closes late: the new one stays
   await expect(registerPlane(dataPlane('b', 'memory'))).rejects.toThrow(CountersNotSharedError);
   await database().sql`update data_planes set seen_at = now() - interval '7 seconds'`;
   await registerPlane(dataPlane('b', 'memory'));

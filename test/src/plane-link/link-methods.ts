@@ -1,14 +1,14 @@
-/** Every call of the internal link, from the service's own description, and how it ends for a given caller. */
+/** Every method of the plane link, from the service's own description, and its status for a given caller. */
 import { grpcStatus } from '@acg/proto/control-plane-client';
 import { gatewayService } from '@acg/proto/gateway-service';
 import { type ChannelCredentials, Client, type Metadata, type MethodDefinition } from '@grpc/grpc-js';
 
 type Method = MethodDefinition<object, object>;
 
-/** By name. */
+/** Methods by name. */
 export const LINK_METHODS = Object.entries(gatewayService) as unknown as readonly (readonly [string, Method])[];
 
-/** The status with which an empty call ends that is cut off after its first answer. */
+/** The status of an empty call, which is cancelled after its first response. */
 export function callStatus(
   method: Method,
   address: string,
@@ -34,5 +34,5 @@ export function callStatus(
   }).finally(() => client.close());
 }
 
-/** An empty call may be refused for what it lacks, but by the handler. */
+/** The handler may reject an empty call for missing fields. */
 export const AUTHORIZED_STATUSES: readonly number[] = [grpcStatus.OK, grpcStatus.INVALID_ARGUMENT];

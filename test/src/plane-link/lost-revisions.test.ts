@@ -1,6 +1,7 @@
 /**
- * A database that lost committed revisions, as after a failover to a standby that lagged behind: every data plane starts
- * anew, and later revocations arrive. The lost tail is deleted here; database-failover.test.ts loses it in a real failover.
+ * A database that lost committed revisions, as after a failover to a lagging standby: every data plane clears its
+ * cache, and later revocations arrive. This test deletes the lost revisions; database-failover.test.ts loses them in a
+ * real failover.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { uuidv7 } from '@acg/base/uuidv7';
@@ -54,7 +55,7 @@ async function agentWithToken() {
   return { keyId, token, change, revoke };
 }
 
-/** The newest revisions are gone, and so many are issued again under their old numbers, in one step. */
+/** Deletes the newest revisions and issues this many again under their old numbers, in one step. */
 async function loseRevisions(sql: Sql, lost: number, reissued: number): Promise<void> {
   await sql.begin(async (tx) => {
     const [row] = await tx<{ newest: number }[]>`select max(revision) as newest from invalidations`;
@@ -75,12 +76,12 @@ const readRewindCount = async (plane: TestControlPlane): Promise<number> => {
   return Number(/gateway_database_rewinds_total\{seen_in="revisions"\} (\d+)/.exec(String(body))?.[1]);
 };
 
-describe('a database that lost revisions', () => {
+describe('lost revisions', () => {
   test.each([
     ['fewer revisions than before', 0],
     ['as many revisions as before, under the same numbers', 5],
     ['more revisions than before', 9],
-  ])('watch: with %s data planes start anew and hear of the next revocation', async (_what, reissued) => {
+  ])('lost revisions: with %s data planes clear their cache and get the next revocation', async (_what, reissued) => {
     const { token, keyId, change, revoke } = await agentWithToken();
     const watching = [await connectCache(planes[0]!), await connectCache(planes[1]!)];
     for (let i = 0; i < 8; i++) await change();
@@ -88,20 +89,20 @@ describe('a database that lost revisions', () => {
     const resets = watching.map((one) => one.resets.length);
     for (const one of watching) expect((await one.resolve(token)).context?.keyId).toBe(keyId);
     await loseRevisions(database.sql, 5, reissued);
-    await waitUntil('all start anew', () =>
+    await waitUntil('all clear their cache', () =>
       watching.every((one, i) => one.resets.length > resets[i]! && one.source.isUp),
     );
     for (const one of watching) expect((await one.resolve(token)).context?.keyId).toBe(keyId);
     await revoke();
-    await waitUntil('the revocation is heard', () => watching.every((one) => one.ended.includes(`key ${keyId}`)));
+    await waitUntil('the revocation arrives', () => watching.every((one) => one.ended.includes(`key ${keyId}`)));
     for (const one of watching) expect((await one.resolve(token)).rejection).toBe('unknown_token');
     for (const plane of planes) {
       expect(await readRewindCount(plane)).toBe(1);
-      expect(plane.logLines.filter((line) => line.includes('has lost transactions'))).toHaveLength(1);
+      expect(plane.logLines.filter((line) => line.includes('has lost committed transactions'))).toHaveLength(1);
     }
   });
 
-  test('watch: a data plane that connects to a control plane started afterwards starts anew, too', async () => {
+  test('lost revisions: a data plane that connects to a newly started control plane clears its cache, too', async () => {
     const { change } = await agentWithToken();
     const grpc = { GRPC_LISTEN: `127.0.0.1:${await freePort()}` };
     for (const plane of planes.splice(0)) await plane.stop();
@@ -114,11 +115,11 @@ describe('a database that lost revisions', () => {
     await waitUntil('the link is down', () => !one.source.isUp);
     await loseRevisions(database.sql, 5, 9);
     planes.push(await startControlPlane(grpc, database));
-    await waitUntil('it starts anew', () => one.source.isUp && one.resets.length === resets + 1);
-    expect(await readRewindCount(planes[0]!)).toBe(0); // it knew no revision that could be gone
+    await waitUntil('it clears its cache', () => one.source.isUp && one.resets.length === resets + 1);
+    expect(await readRewindCount(planes[0]!)).toBe(0); // it knew no revision that could be lost
   });
 
-  test('watch: a failover that lost nothing resets nobody', async () => {
+  test('lost revisions: a failover without loss resets no data plane', async () => {
     const { keyId, change, revoke } = await agentWithToken();
     const watching = [await connectCache(planes[0]!), await connectCache(planes[1]!)];
     await change();
@@ -127,7 +128,7 @@ describe('a database that lost revisions', () => {
     await database.sql`
       select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
     await revoke();
-    await waitUntil('the revocation is heard', () => watching.every((one) => one.ended.includes(`key ${keyId}`)));
+    await waitUntil('the revocation arrives', () => watching.every((one) => one.ended.includes(`key ${keyId}`)));
     expect(watching.map((one) => one.resets.length)).toEqual(resets);
     for (const plane of planes) expect(await readRewindCount(plane)).toBe(0);
   });

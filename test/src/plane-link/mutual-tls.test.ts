@@ -1,4 +1,4 @@
-/** The link with the certificates that deploy/make-certificates.sh makes, and with others. */
+/** The plane link with the certificates of deploy/make-certificates.sh and with other certificates. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -47,7 +47,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-test('mutual TLS: both ends of one CA connect, watch and resolve', async () => {
+test('mutual TLS: both ends with certificates of one CA connect, watch and resolve', async () => {
   const security = securityOf({ ...tlsFiles('ours', 'ours'), INTERNAL_TOKEN: TOKEN });
   const watched = connectContextCache([plane.grpcAddress], security);
   try {
@@ -58,7 +58,7 @@ test('mutual TLS: both ends of one CA connect, watch and resolve', async () => {
   }
 });
 
-const STRANGERS: readonly (readonly [string, () => LinkSecurity, number])[] = [
+const REJECTED_CALLERS: readonly (readonly [string, () => LinkSecurity, number])[] = [
   [
     'a certificate of another CA',
     () => securityOf({ ...tlsFiles('ours', 'theirs'), INTERNAL_TOKEN: TOKEN }),
@@ -91,18 +91,18 @@ for (const [name, method] of LINK_METHODS) {
   const statusFor = (security: LinkSecurity): Promise<number> =>
     callStatus(method, plane.grpcAddress, createChannelCredentials(security), createLinkMetadata(security));
 
-  test.each(STRANGERS)(`mutual TLS: ${name} is refused to a caller with %s`, async (_what, security, code) => {
+  test.each(REJECTED_CALLERS)(`mutual TLS: ${name} rejects a caller with %s`, async (_what, security, code) => {
     expect(await statusFor(security())).toBe(code);
   });
 
-  test(`mutual TLS: ${name} is open to a data plane of the same CA`, async () => {
+  test(`mutual TLS: ${name} accepts a data plane of the same CA`, async () => {
     expect(AUTHORIZED_STATUSES).toContain(
       await statusFor(securityOf({ ...tlsFiles('ours', 'ours'), INTERNAL_TOKEN: TOKEN })),
     );
   });
 }
 
-test("mutual TLS: nobody serves the link with a data plane's certificate", async () => {
+test("mutual TLS: a data plane's certificate cannot serve the link", async () => {
   const imposter = new Server();
   const port = await new Promise<number>((resolve, reject) =>
     imposter.bindAsync('127.0.0.1:0', createServerCredentials(securityOf(tlsFiles('ours', 'ours'))), (error, bound) =>
@@ -121,7 +121,7 @@ test("mutual TLS: nobody serves the link with a data plane's certificate", async
   }
 });
 
-test('off loopback, a link without TLS stops the start with a line that names the files', () => {
+test('mutual TLS: off loopback, startup without TLS fails with a message that names the files', () => {
   const read = new EnvReader({ INTERNAL_TOKEN: TOKEN });
   readLinkSecurity(read, ['10.0.0.1:9090']);
   expect(() => read.throwIfInvalid()).toThrow(

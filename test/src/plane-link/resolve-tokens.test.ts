@@ -1,4 +1,4 @@
-/** Tokens that the data plane does not know: many in one question, whatever the size of the tenants around them. */
+/** Resolving unknown tokens: many in one request, whatever the size of their tenants. */
 import { createHash, randomUUID } from 'node:crypto';
 import { ControlPlaneClient } from '@acg/proto/control-plane-client';
 import { Outcome } from '@acg/proto/messages';
@@ -18,7 +18,7 @@ afterAll(() => client.close());
 const sql = () => plane().database.sql;
 const hashOf = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-test('resolve: one call answers many tokens of every kind, in order', async () => {
+test('resolve: one request resolves many tokens of every kind, in order', async () => {
   await seedTenants(sql(), { bigAgents: 20, smallOrgs: 3 });
   const [big] = await sql()<{ id: string; slug: string }[]>`
     select a.id, a.slug from agents a join organizations o on o.id = a.org_id where o.slug = 'tenant-0' and a.slug = 'agent-7'`;
@@ -43,7 +43,7 @@ test('resolve: one call answers many tokens of every kind, in order', async () =
   expect((await client.resolveTokens({ tokens: [], dataPlaneId: 'dp' }, 20_000)).answers).toEqual([]);
 });
 
-test('resolve: a reference that two projects use is ambiguous, one that is an id is not', async () => {
+test('resolve: an agent slug that two projects use is ambiguous, an id is not', async () => {
   const [org] = await sql()<{ id: string }[]>`select id from organizations where slug = 'tenant-2'`;
   const [agent] = await sql()<{ id: string }[]>`
     with p as (insert into projects (id, org_id, name, slug) values (gen_random_uuid(), ${org!.id}, 'q', 'q') returning id)
@@ -59,15 +59,15 @@ test('resolve: a reference that two projects use is ambiguous, one that is an id
   expect(answers![1]!.context!.agentId).toBe(agent!.id);
 });
 
-test('resolve: too many at once, or a hash that is none, is refused', async () => {
+test('resolve: rejects too many tokens at once and invalid hashes', async () => {
   const one = { tokenHash: hashOf('x'), agentRef: '' };
-  const refused = (tokens: object[]) =>
+  const rejected = (tokens: object[]) =>
     client.resolveTokens({ tokens, dataPlaneId: 'dp' }, 20_000).catch((e) => e.code);
-  expect(await refused(new Array(257).fill(one))).toBe(3);
-  expect(await refused([one, { ...one, tokenHash: Buffer.alloc(31) }])).toBe(3);
+  expect(await rejected(new Array(257).fill(one))).toBe(3);
+  expect(await rejected([one, { ...one, tokenHash: Buffer.alloc(31) }])).toBe(3);
 });
 
-/** The token of an agent with so many accounts, each with the longest credential there is. */
+/** Creates a token of an agent with this many accounts, each with a credential of maximum length. */
 async function createTokenWithAccounts(owner: Member, accounts: number): Promise<string> {
   const projectId = (await owner.call('POST', '/v1/projects', { name: 'P' })).body.project.id;
   const agentId = (await owner.call('POST', '/v1/agents', { projectId, name: 'A' })).body.agent.id;
@@ -81,7 +81,7 @@ async function createTokenWithAccounts(owner: Member, accounts: number): Promise
   return (await owner.call('POST', '/v1/api-keys', { name: 'k', agentId })).body.secretKey;
 }
 
-test('resolve: tokens that are too much for one answer are answered in several, whoever they are of', async () => {
+test('resolve: contexts too large for one response arrive in several, for any organizations', async () => {
   const [hostile, other] = [await plane().createMember('owner'), await plane().createMember('owner')];
   const [heavy, light] = [await createTokenWithAccounts(hostile, 100), await createTokenWithAccounts(other, 1)];
   const [{ agentId }] = (await hostile.call('GET', '/v1/api-keys')).body.keys;

@@ -1,6 +1,6 @@
 /**
  * Control planes of two releases on one database. The next release is this one with one more migration, which adds a
- * column to every table: what an additive release does to the release before it, at its worst.
+ * column to every table: the worst case of an additive migration for the previous release.
  */
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -43,7 +43,7 @@ let receiver: Receiver;
 let database: TestDatabase;
 let stack: Stack;
 let next: PlaneProcess;
-/** Whether calls go on through the data plane. */
+/** Whether calls run through the data plane. */
 let calling = false;
 
 function buildNextRelease(): string {
@@ -82,7 +82,7 @@ afterAll(async () => {
   rmSync(home, { recursive: true, force: true });
 });
 
-test('rolling upgrade: both releases serve while they run side by side, no call fails and none is lost', async () => {
+test('rolling upgrade: both releases serve side by side, no call fails and none is lost', async () => {
   const grpc = [stack.grpcPort, Number(next.env.GRPC_LISTEN!.split(':')[1])].map((port) => `127.0.0.1:${port}`);
   const { url } = await stack.addDataPlane({ CONTROLPLANE_GRPC: grpc.join() });
   const tenant = await stack.signUpTenant();
@@ -92,8 +92,8 @@ test('rolling upgrade: both releases serve while they run side by side, no call 
 
   const email: string = (await tenant.call('GET', '/v1/me')).body.user.email;
   await tenant.call('POST', '/v1/webhooks', { url: `${receiver.url}/hook`, events: ['agent.created'] });
-  /** Agents that were made under way, each of them an event. */
-  const madeIds: string[] = [];
+  /** Agents created during the upgrade, each of them an event. */
+  const createdIds: string[] = [];
 
   calling = true;
   const statuses: number[] = [];
@@ -116,7 +116,7 @@ test('rolling upgrade: both releases serve while they run side by side, no call 
     const text = await answer.text();
     return { status: answer.status, text, body: text.startsWith('{') ? JSON.parse(text) : null };
   };
-  /** What people and machines do all day; the answers that are no success. `otherUrl` takes the session, too. */
+  /** Typical management requests; returns those that did not succeed. `otherUrl` gets the same session. */
   const work = async (apiUrl: string, otherUrl = apiUrl): Promise<string[]> => {
     const failed: string[] = [];
     const done = async (method: string, path: string, body?: unknown) => {
@@ -125,7 +125,7 @@ test('rolling upgrade: both releases serve while they run side by side, no call 
       return answer.body;
     };
     const made = (await done('POST', '/v1/agents', { projectId: tenant.projectId, name: 'Made meanwhile' }))?.agent;
-    madeIds.push(made?.id);
+    createdIds.push(made?.id);
     const login = await done('POST', '/v1/auth/login', { email, password: TENANT_PASSWORD });
     const own = await ask(otherUrl, 'GET', '/v1/me', undefined, login?.token);
     if (own.status !== 200) failed.push(`the session of ${apiUrl} at ${otherUrl}: ${own.status} ${own.text}`);
@@ -138,7 +138,7 @@ test('rolling upgrade: both releases serve while they run side by side, no call 
   const total = async (apiUrl: string): Promise<number> =>
     (await ask(apiUrl, 'GET', `/v1/usage/agents/${agent.id}/summary`)).body.totalRequests;
 
-  // Before: every statement is prepared, on every connection of the pool.
+  // Before the upgrade: every statement is prepared on every connection of the pool.
   const before = await Promise.all(Array.from({ length: 10 }, () => work(stack.apiUrl)));
   expect(before.flat()).toEqual([]);
   await waitForCondition(async () => (await total(stack.apiUrl)) > 0, 'usage is booked');
@@ -153,7 +153,7 @@ test('rolling upgrade: both releases serve while they run side by side, no call 
   const count = statuses.length;
   await waitForCondition(
     async () => (await total(stack.apiUrl)) > count,
-    'the release before books usage into the newer schema',
+    'the previous release records usage in the newer schema',
   );
 
   expect(await stack.controlPlane.stop()).toBe(0);
@@ -163,13 +163,13 @@ test('rolling upgrade: both releases serve while they run side by side, no call 
   expect(new Set(statuses)).toEqual(new Set([200]));
   await waitForCondition(async () => (await total(nextUrl)) === statuses.length, 'every call is in the ledger, once');
   const delivered = (id: string): number => receiver.received.filter(({ body }) => body.includes(id)).length;
-  await waitForCondition(() => madeIds.every((id) => delivered(id) > 0), 'every event has been delivered');
-  expect(new Set(receiver.received.map(({ deliveryId }) => deliveryId)).size).toBe(madeIds.length);
+  await waitForCondition(() => createdIds.every((id) => delivered(id) > 0), 'every event has been delivered');
+  expect(new Set(receiver.received.map(({ deliveryId }) => deliveryId)).size).toBe(createdIds.length);
 
   const revoked = await ask(nextUrl, 'DELETE', `/v1/api-keys/${key.key.id}`);
   expect(revoked.status).toBeLessThan(300);
   await waitForCondition(async () => (await callOnce()) === 401, 'the data plane follows the next release');
-  // Going back: not by accident. The schema stays; the release before says so and ends.
+  // Rolling back needs an explicit step. The schema stays; the previous release logs that and exits.
   await expect(stack.controlPlane.start()).rejects.toThrow(
     'the database has schema 9000, which this version does not know',
   );

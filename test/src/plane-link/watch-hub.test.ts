@@ -1,4 +1,4 @@
-/** What a control-plane instance tells the data planes that watch it, and when it lets go of one. */
+/** What a control-plane instance sends to the connected data planes, and when it closes a stream. */
 import { randomUUID } from 'node:crypto';
 import { createLogger } from '@acg/base/log';
 import { deleteOldInvalidations } from '@acg/controlplane/watch/invalidation-feed';
@@ -28,7 +28,7 @@ function newHub(): WatchHub {
   return hub;
 }
 
-/** A data plane that takes whatever it is told. */
+/** A data plane that accepts every message. */
 class FakeDataPlane implements EventSink {
   readonly events: IWatchEvent[] = [];
   readonly ended: EndReason[] = [];
@@ -63,7 +63,7 @@ async function connectDataPlane(hub: WatchHub, dataPlaneId: string, lastRevision
   return listener;
 }
 
-/** The revisions of so many changes. */
+/** Records this many changes and returns their revisions. */
 async function recordInvalidations(count: number): Promise<readonly number[]> {
   const many = Array.from({ length: count }, () => ({ kind: 'agent', id: randomUUID() }) as const);
   await sql().begin((tx) => publishInvalidations(tx, many));
@@ -72,24 +72,24 @@ async function recordInvalidations(count: number): Promise<readonly number[]> {
   return rows.map(({ revision }) => revision).reverse();
 }
 
-test('watch: a second stream of the same data plane ends the first at once, and no other', async () => {
-  const hub = newHub(); // not started: nothing looks at the registrations
+test('watch hub: a second stream of the same data plane closes the first at once, and no other', async () => {
+  const hub = newHub(); // not started: no registration checks
   const [first, other] = [await connectDataPlane(hub, 'a'), await connectDataPlane(hub, 'b')];
   const second = await connectDataPlane(hub, 'a');
   expect([first.ended, other.ended, second.ended]).toEqual([['replaced'], [], []]);
   expect(hub.size).toBe(2);
 });
 
-test('watch: a data plane that connects through another instance is let go of by the first', async () => {
+test('watch hub: the first instance closes the stream of a data plane that connects to another one', async () => {
   const [one, two] = [newHub(), newHub()];
   await one.start();
   const [moved, stays] = [await connectDataPlane(one, 'a'), await connectDataPlane(one, 'b')];
-  const anew = await connectDataPlane(two, 'a');
+  const reconnected = await connectDataPlane(two, 'a');
   await waitUntil('its stream at the first has ended', () => moved.ended.length > 0);
-  expect([moved.ended, stays.ended, anew.ended]).toEqual([['replaced'], [], []]);
+  expect([moved.ended, stays.ended, reconnected.ended]).toEqual([['replaced'], [], []]);
 });
 
-test('watch: what was missed is replayed; who missed what is not kept any more must forget everything', async () => {
+test('watch hub: missed invalidations are replayed; if they were pruned, the data plane must clear its cache', async () => {
   const hub = newHub();
   const [seen, ...missed] = await recordInvalidations(3);
   const behind = await connectDataPlane(hub, 'a', seen);
@@ -103,7 +103,7 @@ test('watch: what was missed is replayed; who missed what is not kept any more m
   expect([fresh.hello.reset, fresh.revisions]).toEqual([false, []]);
 });
 
-test('watch: no heartbeat while the invalidations cannot be read', async () => {
+test('watch hub: sends no heartbeat while the invalidations cannot be read', async () => {
   const hub = newHub();
   await hub.start();
   const plane = await connectDataPlane(hub, 'a');
@@ -122,7 +122,7 @@ test('watch: no heartbeat while the invalidations cannot be read', async () => {
   await waitUntil('heartbeats come again', () => plane.heartbeats > heartbeats);
 });
 
-test('prune: old invalidations go; the newest thousand stay, so that the revision does', async () => {
+test('prune: old invalidations are deleted; the newest thousand stay, and the revision with them', async () => {
   const revisions = await recordInvalidations(1_200);
   const newest = revisions.at(-1)!;
   await deleteOldInvalidations(sql(), 60_000);

@@ -1,4 +1,4 @@
-/** Several control-plane instances and data planes on one database: who hears what. */
+/** Several control-plane instances and data planes on one database: which data plane receives which message. */
 import { createHash, randomBytes } from 'node:crypto';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { publishInvalidations } from '@acg/controlplane/watch/publish-invalidations';
@@ -44,7 +44,7 @@ const watch = async (
   return one;
 };
 
-/** An agent with a token, made in the database. */
+/** Creates an agent with a token directly in the database. */
 async function agentWithToken() {
   const { orgId } = await first.createMember('admin');
   const [projectId, agentId, keyId] = [uuidv7(Date.now()), uuidv7(Date.now()), uuidv7(Date.now())];
@@ -69,13 +69,11 @@ describe('Watch', () => {
     const caches = [await watch([first]), await watch([second])];
     for (const one of caches) expect((await one.resolve(token)).context?.keyId).toBe(keyId);
     await revoke();
-    await waitUntil('the end of its sessions is heard', () =>
-      caches.every((one) => one.ended.includes(`key ${keyId}`)),
-    );
+    await waitUntil('the end of its sessions arrives', () => caches.every((one) => one.ended.includes(`key ${keyId}`)));
     for (const one of caches) expect((await one.resolve(token)).rejection).toBe('unknown_token');
   });
 
-  it('what was missed while nobody listened is replayed, and the rest stays cached', async () => {
+  it('invalidations missed while disconnected are replayed, and the rest stays cached', async () => {
     const gone = await agentWithToken();
     const kept = await agentWithToken();
     const other = await startControlPlane({ GRPC_LISTEN: `127.0.0.1:${await freePort()}` }, database);
@@ -93,7 +91,7 @@ describe('Watch', () => {
     await again.stop();
   });
 
-  it('moves to another instance when its own stops', async () => {
+  it('the data plane moves to another instance when its own stops', async () => {
     const { token, keyId, revoke } = await agentWithToken();
     const other = await startControlPlane({}, database);
     const one = await watch([other, first]);
@@ -101,31 +99,31 @@ describe('Watch', () => {
     await other.stop();
     await waitUntil('the link is up elsewhere', () => one.source.isUp);
     await revoke();
-    await waitUntil('the revocation is heard', () => one.ended.includes(`key ${keyId}`));
+    await waitUntil('the revocation arrives', () => one.ended.includes(`key ${keyId}`));
   });
 
-  it('hears of changes after the LISTEN connections were cut', async () => {
+  it('changes arrive after the LISTEN connections were cut', async () => {
     const { keyId, revoke } = await agentWithToken();
     const one = await watch([first]);
     await database.sql`
       select pg_terminate_backend(pid) from pg_stat_activity
        where datname = current_database() and pid <> pg_backend_pid() and query ilike 'listen%'`;
     await revoke();
-    await waitUntil('the revocation is heard', () => one.ended.includes(`key ${keyId}`));
+    await waitUntil('the revocation arrives', () => one.ended.includes(`key ${keyId}`));
   });
 
-  it('refuses a second data plane with in-process counters, through any instance, until the first is gone', async () => {
+  it('every instance rejects a second data plane with in-process counters until the first has disconnected', async () => {
     const registered = (): Promise<readonly object[]> => database.sql`select 1 from data_planes`;
-    // A registration ends with its connection, which is a moment later than the data plane's own end.
+    // A registration ends with its connection, a moment after the data plane itself.
     await waitUntil('those of other tests have left', async () => (await registered()).length === 0);
     const one = await watch([first], { counters: 'memory', dataPlaneId: 'a' });
-    const refused = await watch([second], { counters: 'memory', dataPlaneId: 'b' });
-    expect(refused.fatal).toEqual([expect.stringContaining('Set REDIS_URL')]);
+    const rejected = await watch([second], { counters: 'memory', dataPlaneId: 'b' });
+    expect(rejected.fatal).toEqual([expect.stringContaining('Set REDIS_URL')]);
     const replaced = await watch([second], { counters: 'memory', dataPlaneId: 'a' });
     expect(replaced.source.isUp).toBe(true);
     one.stop();
     replaced.stop();
-    // The first one, replaced, may have been about to connect again: then its registration ends only after that.
+    // The replaced first one may have been about to reconnect: then its registration ends only after that.
     await waitUntil('another one is accepted', async () => {
       await waitUntil('the registration has ended', async () => (await registered()).length === 0);
       return (await watch([second], { counters: 'memory', dataPlaneId: 'b' })).source.isUp;

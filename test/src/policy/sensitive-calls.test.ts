@@ -1,4 +1,4 @@
-/** The built-in providers' lists, as data planes match them. */
+/** The sensitive calls of the built-in providers, as data planes match them. */
 import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
 import { SensitiveCalls } from '@acg/dataplane/policy/sensitive-calls';
 import { expect, test } from 'vitest';
@@ -80,7 +80,7 @@ test.each([
   ['s3', 'PUT /bucket?logging'],
   ['s3', 'PUT /bucket?object-lock'],
   ['s3', 'PUT /bucket/key?X-Amz-Acl=public-read'],
-])('catalogue: %s refuses %s', (slug, line) => {
+])('sensitive calls: %s rejects %s', (slug, line) => {
   expect(isSensitiveCall(slug, line)).toBe(true);
 });
 
@@ -106,24 +106,27 @@ test.each([
   ['s3', 'GET /bucket?inventory'],
   ['s3', 'PUT /bucket/key?partNumber=1&uploadId=x'],
   ['s3', 'GET /bucket?list-type=2'],
-])('catalogue: %s lets %s pass', (slug, line) => {
+])('sensitive calls: %s allows %s', (slug, line) => {
   expect(isSensitiveCall(slug, line)).toBe(false);
 });
 
-test('catalogue: objects for everybody or for another account are refused, the two plain settings pass', () => {
+test('sensitive calls: rejects public objects and objects for another account, allows the two plain settings', () => {
   expect(isSensitiveCall('s3', 'PUT /b/k', ['x-amz-acl', 'public-read'])).toBe(true);
   expect(isSensitiveCall('s3', 'PUT /b/k', ['x-amz-grant-full-control', 'id=1'])).toBe(true);
   expect(isSensitiveCall('s3', 'PUT /b/k', ['x-amz-acl', 'private'])).toBe(false);
   expect(isSensitiveCall('s3', 'PUT /b/k', ['x-amz-acl', 'bucket-owner-full-control'])).toBe(false);
 });
 
-/** By slug, why no call of it hands out credentials or changes who has access. */
+/** By slug: why no call of the provider exposes credentials or changes access. */
 const WITHOUT_SENSITIVE_CALLS: Readonly<Record<string, string>> = {};
 
-test.each(catalogue.providers)('catalogue: $slug lists its sensitive calls, or says why it has none', (provider) => {
-  const { slug, sensitiveCalls } = provider;
-  const place = `sensitiveCalls in controlplane/src/providers/catalogue/${slug}.ts`;
-  if (slug in WITHOUT_SENSITIVE_CALLS) expect(sensitiveCalls, place).toEqual([]);
-  else expect(sensitiveCalls.length, `${place}, or a reason in WITHOUT_SENSITIVE_CALLS`).toBeGreaterThan(0);
-  for (const { call, why } of sensitiveCalls) expect(why.length, `${place}: why of ${call}`).toBeGreaterThan(10);
-});
+test.each(catalogue.providers)(
+  'sensitive calls: $slug lists its sensitive calls or has a reason for none',
+  (provider) => {
+    const { slug, sensitiveCalls } = provider;
+    const place = `sensitiveCalls in controlplane/src/providers/catalogue/${slug}.ts`;
+    if (slug in WITHOUT_SENSITIVE_CALLS) expect(sensitiveCalls, place).toEqual([]);
+    else expect(sensitiveCalls.length, `${place}, or a reason in WITHOUT_SENSITIVE_CALLS`).toBeGreaterThan(0);
+    for (const { call, why } of sensitiveCalls) expect(why.length, `${place}: why of ${call}`).toBeGreaterThan(10);
+  },
+);

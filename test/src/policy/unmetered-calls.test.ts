@@ -1,4 +1,4 @@
-/** Calls whose cost no answer states, by the built-in providers' lists as data planes match them. */
+/** Calls whose cost no response states, from the built-in providers' lists as data planes match them. */
 import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
 import { customModelCalls } from '@acg/controlplane/providers/catalogue/model-calls';
 import { createUpstream } from '@acg/dataplane/call/testing/proxy-fixture';
@@ -26,7 +26,7 @@ const COSTLY_CALLS = [
   ['anthropic', 'POST /v1/sessions/sess_1/events'],
 ] as const;
 
-test.each(COSTLY_CALLS)('unseen: %s %s', (slug, line) => {
+test.each(COSTLY_CALLS)('unmetered calls: %s %s', (slug, line) => {
   expect(isUnmeteredCall(slug, line)).toBe(true);
   expect(isUnmeteredCall(slug, line, true)).toBe(true);
   expect(isUnmeteredCall(slug, line.replace('POST', 'GET'))).toBe(false);
@@ -36,7 +36,7 @@ test.each([
   ['openai', 'POST /v1/something/new'],
   ['openai', 'POST /v1/Threads//runs'],
   ['anthropic', 'PUT /v1/something'],
-])('unseen: what nobody knows, of a built-in provider: %s %s', (slug, line) => {
+])('unmetered calls: an unknown call of a built-in provider: %s %s', (slug, line) => {
   expect(isUnmeteredCall(slug, line)).toBe(true);
   expect(isUnmeteredCall(slug, line, true)).toBe(false);
 });
@@ -60,11 +60,11 @@ test.each([
   ['anthropic', 'POST /v1/messages/count_tokens'],
   ['anthropic', 'POST /v1/messages/batches'],
   ['anthropic', 'POST /v1/files'],
-])('unseen: seen, or free: %s %s', (slug, line) => {
+])('unmetered calls: metered or free: %s %s', (slug, line) => {
   expect(isUnmeteredCall(slug, line)).toBe(false);
 });
 
-test('unseen: what an answer states names no model that a policy, or a hard budget, could read', () => {
+test('unmetered calls: calls metered by their response name no model that a policy or a hard budget could read', () => {
   const upstream = createUpstream('https://x', { modelCalls: catalogue.get('openai')!.modelCalls });
   const places = ['/v1/batches', '/v1/videos/v/remix', '/v1/threads/runs', '/v1/threads/t', '/v1/fine_tuning/jobs'];
   expect(places.map((path) => locateCallModel(upstream, 'POST', path))).toEqual([

@@ -1,4 +1,4 @@
-/** Random bodies of Anthropic's priced calls: what multiplies a price is frequent in them. */
+/** Random bodies of Anthropic's priced calls. Fields that multiply the price are frequent in them. */
 import fc, { type Arbitrary } from 'fast-check';
 import {
   type Body,

@@ -1,4 +1,4 @@
-/** What random bodies of both vendors are made of: texts, pictures, PDFs, settings that may be missing. */
+/** Building blocks of random bodies for both vendors: texts, pictures, PDFs and optional settings. */
 import fc, { type Arbitrary } from 'fast-check';
 import type { Json } from './max-prompt-tokens.js';
 import { createPdf, createPng } from './sample-files.js';
@@ -9,7 +9,7 @@ export const base64 = (file: Buffer): string => file.toString('base64');
 export const oneOf = <T>(...values: T[]): Arbitrary<T> => fc.constantFrom(...values);
 export const modelWithKnownLimits = (models: Readonly<Record<string, unknown>>): Arbitrary<string> =>
   oneOf(...Object.keys(models));
-/** Members that are missing as often as not. */
+/** Fields that are missing in half of the bodies. */
 export const optionalFields = <T extends object>(members: { [K in keyof T]: Arbitrary<T[K]> }): Arbitrary<Partial<T>> =>
   fc.record(members, { requiredKeys: [] }) as Arbitrary<Partial<T>>;
 export const mergedObjects = (...parts: Arbitrary<object>[]): Arbitrary<Body> =>
@@ -17,7 +17,7 @@ export const mergedObjects = (...parts: Arbitrary<object>[]): Arbitrary<Body> =>
 
 export const text: Arbitrary<string> = fc.oneof(
   { weight: 6, arbitrary: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 }) },
-  // A token for nearly each byte, and text of which four bytes are one.
+  // Text with nearly one token per byte, and text with four bytes per token.
   { weight: 1, arbitrary: fc.integer({ min: 100, max: 3_000 }).map((count) => '𒐫'.repeat(count)) },
   { weight: 1, arbitrary: fc.integer({ min: 100, max: 4_000 }).map((count) => 'word '.repeat(count)) },
 );
@@ -35,7 +35,7 @@ export const pngFile: Arbitrary<Buffer> = oneOf<[number, number]>(
   [1_900, 1_900],
   [6_000, 4_000],
 ).map(([width, height]) => createPng(width, height));
-/** At most 2000 px a side, which Anthropic also takes among many. */
+/** At most 2000 px per side, which Anthropic accepts also among many images. */
 export const smallPngFile: Arbitrary<Buffer> = oneOf<[number, number]>([16, 16], [1_000, 1_000], [1_900, 1_900]).map(
   ([width, height]) => createPng(width, height),
 );
@@ -46,7 +46,7 @@ export const pdfFile: Arbitrary<Buffer> = fc
 
 export const nonEmptyArray = <T>(item: Arbitrary<T>, maxLength = 5): Arbitrary<T[]> =>
   fc.array(item, { minLength: 1, maxLength });
-/** The same item several times: nothing is counted once only. */
+/** The same item several times: no item may be counted only once. */
 export const repeatedItem = <T>(item: Arbitrary<T>, times: number): Arbitrary<T[]> =>
   fc.oneof(
     nonEmptyArray(item),

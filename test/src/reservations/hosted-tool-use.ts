@@ -1,10 +1,10 @@
-/** How often a vendor may run its own tools in the middle of one answer, and what that costs beside tokens. Pure. */
+/** How often a vendor may run its own tools within one response, and the fees of these uses. Pure. */
 import type { UsageReading } from '@acg/dataplane/metering/reading/usage-meter';
 import type { Json } from './max-prompt-tokens.js';
 import { CONTAINER_GIGABYTES, HOSTED_TOOLS, UNBOUNDED_TOOLS } from './vendor-limits.js';
 
 interface HostedToolUse {
-  /** Infinity where nothing bounds it. */
+  /** Infinity when nothing bounds it. */
   readonly uses: number;
   readonly extras: Partial<UsageReading['extras']>;
 }
@@ -13,7 +13,8 @@ type Fields = Readonly<Record<string, Json>>;
 
 export function maxHostedToolUse(body: Fields): HostedToolUse {
   const tools = (Array.isArray(body.tools) ? body.tools : []) as readonly Fields[];
-  // Agents make further agents, without a largest number: https://developers.openai.com/api/docs/guides/responses-multi-agent
+  // Agents create further agents, without a maximum:
+  // https://developers.openai.com/api/docs/guides/responses-multi-agent
   const makesAgents = (body.multi_agent as Fields | undefined)?.enabled === true;
   if (makesAgents || tools.some(({ type }) => UNBOUNDED_TOOLS.includes(String(type)))) {
     return { uses: Number.POSITIVE_INFINITY, extras: {} };
@@ -25,7 +26,7 @@ export function maxHostedToolUse(body: Fields): HostedToolUse {
   const withFee = (fee: string) => hosted.filter(({ type }) => HOSTED_TOOLS[String(type)]!.fee === fee);
   const searching = withFee('search');
   const containers = withFee('container').map(containerGigabytes);
-  // A container is there after its first use, for all further ones.
+  // A container exists from its first use on and serves all further uses.
   const others = together === null ? uses : together - containers.length;
   const searches = searching.length === 0 ? 0 : together === null ? maxToolUses(searching) : others;
   return {

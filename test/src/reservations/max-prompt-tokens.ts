@@ -1,6 +1,7 @@
 /**
- * Input tokens of one prompt, at most: text by its bytes, images and pages by the vendor's rules, and the whole window for
- * what the body does not hold (files, addresses, earlier answers, stored prompts). Reads bodies after JSON.parse. Pure.
+ * Upper bound of the input tokens of one prompt: text by its bytes, images and pages by the vendor's rules, and the
+ * whole window for content outside of the body (files, URLs, earlier responses, stored prompts). Reads bodies after
+ * JSON.parse. Pure.
  */
 import { inflateSync } from 'node:zlib';
 import {
@@ -15,7 +16,7 @@ import {
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 type Fields = { readonly [name: string]: Json };
 
-/** Tokens by the kinds that have prices of their own. */
+/** Tokens by the dimensions that have prices of their own. */
 export interface PromptTokens {
   readonly text: number;
   readonly image: number;
@@ -24,7 +25,7 @@ export interface PromptTokens {
 
 export const sumPromptTokens = ({ text, image, audio }: PromptTokens): number => text + image + audio;
 
-/** Members of a body that are no part of the prompt. */
+/** Fields of a body that are not part of the prompt. */
 const NON_PROMPT_FIELDS: ReadonlySet<string> = new Set([
   'model',
   'max_tokens',
@@ -45,10 +46,10 @@ const NON_PROMPT_FIELDS: ReadonlySet<string> = new Set([
   'thinking',
   'reasoning',
 ]);
-/** Items of the Responses API whose content is at the vendor when the body has only their ids. */
+/** Items of the Responses API that may be only ids in the body: their content is stored at the vendor. */
 const STORED_ITEMS: ReadonlySet<string> = new Set(['item_reference', 'image_generation_call', 'reasoning']);
 
-/** No tokenizer makes more tokens than bytes. */
+/** Upper bound: no tokenizer creates more tokens than bytes. */
 export function countTextBytes(value: Json): number {
   if (typeof value === 'string') return Buffer.byteLength(value);
   if (value === null || typeof value !== 'object') return String(value).length;
@@ -91,7 +92,7 @@ class PromptTokenCounter implements PromptTokens {
     this.text += tokens;
   }
 
-  /** Content that the body does not hold. */
+  /** Counts a whole window for content outside of the body. */
   addWindow(): void {
     this.text += this.#limits.tokensInMax;
   }
@@ -120,7 +121,7 @@ class PromptTokenCounter implements PromptTokens {
   #addMembers(of: Fields): void {
     for (const [name, member] of Object.entries(of)) {
       this.text += Buffer.byteLength(name);
-      // What an assistant said before, by reference.
+      // Audio of an earlier assistant message, by reference.
       if (name === 'audio' && typeof asFields(member).id === 'string') this.audio += this.#limits.tokensInMax;
       else this.add(member);
     }
@@ -132,7 +133,7 @@ class PromptTokenCounter implements PromptTokens {
     this.#addImage(inline === null ? null : Buffer.from(inline[1]!, 'base64'), detail);
   }
 
-  /** `data`: null where the image is somewhere else. */
+  /** `data`: null when the image is not in the body. */
   #addImage(data: Buffer | null, detail: Json | undefined): void {
     const { image, tokensInMax } = this.#limits;
     if (image !== null) this.image += Math.min(tokensInMax, imageTokens(image, data, detail));
@@ -156,7 +157,7 @@ class PromptTokenCounter implements PromptTokens {
     else this.#addPages(data);
   }
 
-  /** Text and picture of each page; a file that is no PDF, or not here, may fill the window. */
+  /** Counts text and picture of each page; a file that is not a PDF or not in the body may fill the window. */
   #addPages(data: Buffer | null): void {
     const pages = data === null ? null : pdfPageBytes(data);
     if (pages === null) {
@@ -177,7 +178,7 @@ class PromptTokenCounter implements PromptTokens {
   }
 }
 
-/** `data`: null where the size is not known. */
+/** `data`: null when the size is unknown. */
 function imageTokens(rule: ImageRule, data: Buffer | null, detail: Json | undefined): number {
   const size = data === null ? null : readPngSize(data);
   if (rule.kind === 'tiles') {
@@ -188,7 +189,7 @@ function imageTokens(rule: ImageRule, data: Buffer | null, detail: Json | undefi
     return Math.min(rule.tokensMax, size === null ? rule.tokensMax : countPatches(size, 28));
   }
   let max = rule.patchesMax;
-  // The small models are measured to take no notice of `detail`.
+  // Measured: the small models ignore `detail`.
   if (max > IMAGE_DETAIL.highPatchesMax && detail === 'high') max = IMAGE_DETAIL.highPatchesMax;
   else if (max > IMAGE_DETAIL.highPatchesMax && detail === 'low') max = IMAGE_DETAIL.lowPatchesMax;
   const patches = Math.min(max, size === null ? max : countPatches(size, 32));
@@ -200,7 +201,7 @@ type Size = readonly [width: number, height: number];
 const countPatches = ([width, height]: Size, side: number): number =>
   Math.ceil(width / side) * Math.ceil(height / side);
 
-/** Scaled to fit 2048 px, then to 768 px on the short side; never up. */
+/** Scaled down to fit 2048 px, then to 768 px on the short side; never scaled up. */
 function countTiles([width, height]: Size): number {
   const fit = Math.min(1, 2_048 / Math.max(width, height));
   const scale = fit * Math.min(1, 768 / (fit * Math.min(width, height)));
@@ -212,7 +213,7 @@ function readPngSize(data: Buffer): Size | null {
   return [data.readUInt32BE(16), data.readUInt32BE(20)];
 }
 
-/** Bytes of the content of each page of a plain PDF, unpacked; null where the pages cannot be told. */
+/** Unpacked bytes of the content of each page of a plain PDF; null when the pages cannot be found. */
 function pdfPageBytes(data: Buffer): number[] | null {
   const text = data.toString('latin1');
   const contents = new Map<string, number>();
@@ -228,7 +229,7 @@ function pdfPageBytes(data: Buffer): number[] | null {
 /** Whole seconds of a WAV or FLAC file, by its header (RFC 9639 section 8.2). */
 export function audioSeconds(file: Buffer): number {
   if (file.toString('latin1', 0, 4) === 'RIFF') return Math.ceil((file.length - 44) / file.readUInt32LE(28));
-  if (file.toString('latin1', 0, 4) !== 'fLaC') throw new Error('an audio file of no known kind');
+  if (file.toString('latin1', 0, 4) !== 'fLaC') throw new Error('an audio file of an unknown format');
   const packed = file.readBigUInt64BE(18); // sample rate 20 bits, channels 3, bits per sample 5, samples 36
   return Math.ceil(Number(packed & 0xfffffffffn) / Number(packed >> 44n));
 }

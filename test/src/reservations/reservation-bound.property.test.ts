@@ -1,7 +1,7 @@
 /**
- * With a hard budget the gateway reserves at least what the vendor may bill, or it refuses the call. Random bodies of every
- * priced call go through the whole pipeline; the worst bill is computed by {@link ./worst-price.ts}, which was written
- * from the vendors' pages without knowledge of the reservation code.
+ * With a hard budget the gateway reserves at least what the vendor may bill, or it rejects the call. Random bodies of
+ * every priced call go through the whole pipeline; {@link ./worst-case-cost.ts} computes the highest bill. It was
+ * written from the vendors' pages without knowledge of the reservation code.
  *
  *   RESERVATION_RUNS=5000 RESERVATION_SEED=7 npx vitest run test/src/reservations
  */
@@ -31,7 +31,7 @@ import { worstCaseCostNanos } from './worst-case-cost.js';
 
 const RUNS = Number(process.env.RESERVATION_RUNS ?? 200);
 const SEED = Number(process.env.RESERVATION_SEED ?? 20_261_123);
-/** Of calls that state no maximum. Small, so that a stated maximum that is not read is noticed. */
+/** For calls without a maximum. Small, so that the tests notice a stated maximum that is not read. */
 const DEFAULT_RESERVED_OUTPUT_TOKENS = 500;
 const MAX_EDITED_BODY_BYTES = 10 * 1024 * 1024;
 const prices = new PriceTable(() => Date.parse('2026-11-20'));
@@ -39,7 +39,7 @@ const prices = new PriceTable(() => Date.parse('2026-11-20'));
 const VENDORS = ['openai', 'anthropic'] as const;
 type Vendor = (typeof VENDORS)[number];
 
-/** The built-in provider, and a tenant's own one that speaks the same format below a path of its own. */
+/** The built-in provider, or a custom provider with the same format below its own path. */
 const upstreamFor = (vendor: Vendor, custom: boolean) =>
   createUpstream('http://127.0.0.1:9', {
     providerSlug: custom ? `own-${vendor}` : vendor,
@@ -57,13 +57,13 @@ let agent: Agent;
 beforeAll(async () => {
   console.log(`reservations: seed ${SEED}, ${RUNS} runs of each call`);
   agent = new Agent({ keepAlive: true });
-  const terms = createTestLimits({
+  const limits = createTestLimits({
     agentId: 'agent-1',
     budgetCents: 100_000_000,
     hardBudget: true,
     defaultMaxOutputTokens: DEFAULT_RESERVED_OUTPUT_TOKENS,
   });
-  const context = createContext(upstreams, { agentLimits: terms, unassignedProviders: new Set() });
+  const context = createContext(upstreams, { agentLimits: limits, unassignedProviders: new Set() });
   const metering = new ProviderMetering(prices, { appendDeferredUsage: () => {} }, MAX_EDITED_BODY_BYTES);
   gateway = await ProxyFixture.start(context, {}, metering);
   gateway.admission = createRejectedAdmission('budget', 0);
@@ -81,12 +81,12 @@ interface CallCase {
   readonly as?: 'json' | 'form';
 }
 
-/** How a call is written; the vendor reads the same in each spelling. */
+/** Spelling of a call; the vendor reads the same in each. */
 interface JsonSpelling {
-  /** So many of 4 characters of all strings and names of a JSON body are escaped. */
+  /** Number of characters, of every 4 in all strings and names of a JSON body, that are escaped. */
   readonly escapes: number;
   readonly fractions: boolean;
-  /** A letter of the path is escaped. */
+  /** Whether a letter of the path is escaped. */
   readonly path: boolean;
 }
 
@@ -119,12 +119,12 @@ function worstCaseCostOf({ vendor, custom, path, body }: CallCase): number {
   return worstCaseCostNanos(call, prices, upstreamFor(vendor, custom ?? false), DEFAULT_RESERVED_OUTPUT_TOKENS);
 }
 
-/** A refusal that says that the call cannot be bounded, or that the body is not clear. */
+/** A rejection because the call cannot be bounded or its body is ambiguous. */
 const isRejection = (outcome: ReservationOutcome): boolean =>
   outcome.kind === 'rejected' &&
   (outcome.status === 400 || outcome.body.denied === 'unmetered' || outcome.body.reason === 'never_fits');
 
-test('reservation: every call of the catalogue with a priced body has a generator', () => {
+test('reservation bound: every call of the catalogue with a priced body has a generator', () => {
   const listed = [
     ...OPENAI_CALLS.map(({ call, at }) => ({ vendor: 'openai', call, at })),
     ...ANTHROPIC_CALLS.map(({ call, at }) => ({ vendor: 'anthropic', call, at })),
@@ -140,7 +140,7 @@ test('reservation: every call of the catalogue with a priced body has a generato
 });
 
 describe.each([false, true])(
-  'reservation: at least the worst bill, or the call is refused (custom provider: %s)',
+  'reservation bound: reserves at least the highest bill or rejects the call (custom provider: %s)',
   (custom) => {
     test.each(CALL_GENERATORS)('$vendor $path as $as', async ({ vendor, path, encoding: as, bodies }) => {
       let reserved = 0;
@@ -155,16 +155,16 @@ describe.each([false, true])(
         expect(outcome.nanos).toBeGreaterThanOrEqual(worstCaseCostOf(call));
       });
       await fc.assert(property, { numRuns: RUNS, seed: SEED });
-      // A gateway that refuses everything keeps every budget, too.
+      // Guards against a gateway that rejects everything.
       expect(reserved).toBeGreaterThan(0);
     });
   },
 );
 
-/** What reviewers reproduced: a call, and what multiplies its price. */
+/** Cases from reviews: what multiplies the price, and the call. */
 const REPORTED_CASES: readonly (readonly [what: string, call: CallCase])[] = [
   [
-    'an answer for each prompt of an array',
+    'a completion for each prompt of an array',
     openai('/v1/completions', { model: 'gpt-3.5-turbo-instruct', prompt: Array(2_000).fill('a'), max_tokens: 4_000 }),
   ],
   ['a stored prompt', openai('/v1/responses', { model: 'gpt-5', max_output_tokens: 16, prompt: { id: 'pmpt_1' } })],
@@ -177,7 +177,7 @@ const REPORTED_CASES: readonly (readonly [what: string, call: CallCase])[] = [
     }),
   ],
   [
-    'a document by its address in the result of a tool',
+    'a document by its URL in the result of a tool',
     anthropic([
       {
         type: 'tool_result',
@@ -217,7 +217,7 @@ const REPORTED_CASES: readonly (readonly [what: string, call: CallCase])[] = [
   ],
   // Found by the random bodies.
   [
-    'a picture by its address that the model does not scale down',
+    'a picture by its URL that the model does not scale down',
     openai('/v1/responses', {
       model: 'gpt-6.1-sol',
       max_output_tokens: 16,
@@ -225,7 +225,7 @@ const REPORTED_CASES: readonly (readonly [what: string, call: CallCase])[] = [
     }),
   ],
   [
-    'what an assistant said before, as sound',
+    'audio of an earlier assistant message',
     openai('/v1/chat/completions', {
       model: 'gpt-audio',
       max_completion_tokens: 16,
@@ -233,7 +233,7 @@ const REPORTED_CASES: readonly (readonly [what: string, call: CallCase])[] = [
     }),
   ],
   [
-    'agents that make further agents',
+    'agents that create further agents',
     openai('/v1/responses', {
       model: 'gpt-6.1-sol',
       max_output_tokens: 16,
@@ -242,7 +242,7 @@ const REPORTED_CASES: readonly (readonly [what: string, call: CallCase])[] = [
     }),
   ],
   [
-    'a suffix behind each prompt of an array',
+    'a suffix after each prompt of an array',
     openai('/v1/completions', {
       model: 'gpt-3.5-turbo-instruct',
       max_tokens: 16,
@@ -251,7 +251,7 @@ const REPORTED_CASES: readonly (readonly [what: string, call: CallCase])[] = [
     }),
   ],
   [
-    'the largest image that is drawn',
+    'the largest generated image',
     openai('/v1/images/generations', { model: 'gpt-image-2', quality: 'high', size: '2880x2880', prompt: 'a' }),
   ],
   [
@@ -267,9 +267,9 @@ const REPORTED_CASES: readonly (readonly [what: string, call: CallCase])[] = [
   ],
 ];
 
-test.each(REPORTED_CASES)('reservation: %s', async (_what, call) => {
+test.each(REPORTED_CASES)('reservation bound: %s', async (_what, call) => {
   const outcome = await reserveCall(call, PLAIN);
-  expect(worstCaseCostOf(call)).toBeGreaterThan(0); // without prices every reservation is high enough
+  expect(worstCaseCostOf(call)).toBeGreaterThan(0); // without prices every reservation would be high enough
   if (outcome.kind === 'reserved') expect(outcome.nanos).toBeGreaterThanOrEqual(worstCaseCostOf(call));
   else expect(isRejection(outcome), JSON.stringify(outcome)).toBe(true);
 });

@@ -1,11 +1,11 @@
-/** Sends one call through the real gateway pipeline and tells what it would reserve. Nothing goes to a provider. */
+/** Sends one call through the real gateway pipeline and returns its reservation. Nothing reaches a provider. */
 import { once } from 'node:events';
 import { type Agent, request as send } from 'node:http';
 import type { ProxyFixture } from '@acg/dataplane/call/testing/proxy-fixture';
 import { GATEWAY_TOKEN } from '@acg/dataplane/call/testing/proxy-fixture';
 import type { Json } from './max-prompt-tokens.js';
 
-/** `nanos`: the reservation that admission was asked for. */
+/** `nanos`: the reservation in the admission request, nano-dollars. */
 export type ReservationOutcome =
   | { readonly kind: 'reserved'; readonly nanos: number }
   | { readonly kind: 'rejected'; readonly status: number; readonly body: Readonly<Record<string, Json>> };
@@ -16,7 +16,7 @@ interface EncodedCall {
   readonly body: Buffer;
 }
 
-/** `gateway` must refuse every admission, so that no upstream is needed. */
+/** `gateway` must reject every admission, so that no upstream is needed. */
 export async function reserveThroughPipeline(
   gateway: ProxyFixture,
   agent: Agent,
@@ -46,7 +46,7 @@ export async function reserveThroughPipeline(
 
 const BOUNDARY = 'boundary-of-the-test';
 
-/** A form in the one spelling that every parser reads alike. */
+/** A form in the one spelling that every parser reads the same. */
 export function encodeForm(fields: Readonly<Record<string, Json | Buffer>>): { contentType: string; body: Buffer } {
   const parts = Object.entries(fields).flatMap(([name, value]) => {
     const isFile = Buffer.isBuffer(value);
@@ -58,8 +58,8 @@ export function encodeForm(fields: Readonly<Record<string, Json | Buffer>>): { c
 }
 
 /**
- * JSON in another spelling of the same document: characters of strings and of names as `\u0070` where `pick` says so, and
- * whole numbers with a fraction of 0 where `fractions` is set.
+ * JSON of the same document in another spelling: characters of strings and names as `\u0070` where `pick` returns true,
+ * and integers with a fraction of 0 when `fractions` is set.
  */
 export function respellJson(json: string, pick: (at: number) => boolean, fractions: boolean): string {
   return json.replaceAll(/"(?:[^"\\]|\\.)*"|\d+/g, (text, from: number) => {

@@ -1,4 +1,4 @@
-/** Small valid files that cost a vendor much to read: pictures of one colour, PDFs, sound that is silent. */
+/** Small valid files that are expensive for a vendor: single-colour pictures, PDFs and silent audio. */
 import { crc32, deflateSync } from 'node:zlib';
 
 /** A white picture; 6000 x 4000 px are 3 KB. */
@@ -8,7 +8,7 @@ export function createPng(width: number, height: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  header[8] = 1; // one bit for a pixel, grey
+  header[8] = 1; // one bit per pixel, greyscale
   const rows = Buffer.alloc((Math.ceil(width / 8) + 1) * height, 0xff);
   for (let row = 0; row < height; row++) rows[row * (Math.ceil(width / 8) + 1)] = 0;
   const chunks = [
@@ -31,7 +31,7 @@ function encodePngChunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([around.subarray(0, 4), body, around.subarray(4)]);
 }
 
-/** `pages` pages that all show the same `words` words; `packed`: as nearly every writer of PDFs does it. */
+/** `pages` pages that all show the same `words` words; `packed`: compressed, as in nearly all PDFs. */
 export function createPdf(pages: number, words: number, packed: boolean): Buffer {
   const content = Buffer.from(`BT /F1 6 Tf 10 10 Td (${'word '.repeat(words)}) Tj ET`, 'latin1');
   const stream = packed ? deflateSync(content) : content;
@@ -75,12 +75,12 @@ export function createWav(seconds: number): Buffer {
 const FLAC_BLOCK = 4_096;
 const FLAC_RATE = 8_000;
 
-/** Silence at 8 kHz with 16 bits: constant subframes of RFC 9639, 25 bytes a second. */
+/** Silence at 8 kHz with 16 bits: constant subframes of RFC 9639, 25 bytes per second. */
 export function createFlac(seconds: number): Buffer {
   const frames = Math.ceil((seconds * FLAC_RATE) / FLAC_BLOCK);
   const info = Buffer.alloc(42);
   info.write('fLaC', 0, 'latin1');
-  info.writeUInt32BE(0x80000022, 4); // the only block of metadata, 34 bytes
+  info.writeUInt32BE(0x80000022, 4); // the only metadata block, 34 bytes
   info.writeUInt16BE(FLAC_BLOCK, 8);
   info.writeUInt16BE(FLAC_BLOCK, 10);
   const samples = BigInt(frames * FLAC_BLOCK);
@@ -89,7 +89,7 @@ export function createFlac(seconds: number): Buffer {
 }
 
 function encodeSilentFlacFrame(frame: number): Buffer {
-  // 4096 samples, 8 kHz, one channel, 16 bits; the frame's number as UTF-8 codes a character.
+  // 4096 samples, 8 kHz, one channel, 16 bits; the frame number in the coding of UTF-8.
   const header = Buffer.concat([Buffer.from([0xff, 0xf8, 0xc4, 0x08]), Buffer.from(String.fromCodePoint(frame))]);
   const body = Buffer.concat([header, Buffer.from([crc(header, 0x07, 8), 0x00, 0x00, 0x00])]);
   const sum = crc(body, 0x8005, 16);

@@ -1,4 +1,6 @@
-/** The rules of the limits table give what the vendors' pages work out as examples, and what others have measured. */
+/**
+ * The rules of the limits table give the results of the examples in the vendors' pages, and of published measurements.
+ */
 import { expect, test } from 'vitest';
 import { audioSeconds, maxPromptTokens } from './max-prompt-tokens.js';
 import { createFlac, createPdf, createPng, createWav } from './sample-files.js';
@@ -13,12 +15,15 @@ test.each([
   ['gpt-5.5', 3_840, 2_160, undefined, 9_792],
   ['gpt-5.5', 4_032, 3_024, undefined, 12_000],
   ['gpt-6.1-sol', 4_032, 3_024, undefined, 14_364],
-] as const)('limits: a picture for %s of %i x %i px, detail %s', (model, width, height, detail, tokens) => {
-  const url = `data:image/png;base64,${createPng(width, height).toString('base64')}`;
-  const content = [{ type: 'image_url', image_url: { url, ...(detail && { detail }) } }];
-  const body = { messages: [{ role: 'user', content }] };
-  expect(maxPromptTokens('openai', '/v1/chat/completions', body, OPENAI_CHAT[model]!).image).toBe(tokens);
-});
+] as const)(
+  'vendor limits: tokens of a picture for %s of %i x %i px, detail %s',
+  (model, width, height, detail, tokens) => {
+    const url = `data:image/png;base64,${createPng(width, height).toString('base64')}`;
+    const content = [{ type: 'image_url', image_url: { url, ...(detail && { detail }) } }];
+    const body = { messages: [{ role: 'user', content }] };
+    expect(maxPromptTokens('openai', '/v1/chat/completions', body, OPENAI_CHAT[model]!).image).toBe(tokens);
+  },
+);
 
 test.each([
   ['claude-opus-5-5', 1_000, 1_000, 1_296],
@@ -36,11 +41,11 @@ test.each([
   [1_024, 1_024, 7_024],
   [1_536, 1_024, 5_488],
   [3_584, 2_048, 12_329],
-])('limits: gpt-image-2 draws %i x %i px', (width, height, tokens) => {
+])('vendor limits: tokens of a %i x %i px image by gpt-image-2', (width, height, tokens) => {
   expect(imageOutputTokens(width, height)).toBe(tokens);
 });
 
-test('limits: each page of a PDF costs its picture and all of its text, packed or not', () => {
+test('vendor limits: each page of a PDF costs its picture and all of its text, compressed or not', () => {
   const usage = [true, false].map((packed) => {
     const source = {
       type: 'base64',
@@ -55,7 +60,7 @@ test('limits: each page of a PDF costs its picture and all of its text, packed o
   expect(usage[0]!.text).toBeGreaterThan(10 * 1_500);
 });
 
-test('limits: sound is as long as its file says', () => {
+test('vendor limits: reads the length of audio from its file', () => {
   expect([audioSeconds(createWav(3)), audioSeconds(createFlac(3_600))]).toEqual([3, 3_601]);
   expect(createFlac(3_600).length).toBeLessThan(100_000);
 });

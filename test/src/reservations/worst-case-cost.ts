@@ -1,6 +1,6 @@
 /**
- * The most that a vendor may bill for one accepted call, by the limits of {@link ./vendor-limits.ts} and the gateway's own
- * price list. Pure.
+ * The highest bill of a vendor for one accepted call, from the limits of {@link ./vendor-limits.ts} and the gateway's
+ * own price list. Pure.
  */
 import type { PricedUpstream } from '@acg/base/pricing/price-list';
 import type { UsageReading } from '@acg/dataplane/metering/reading/usage-meter';
@@ -34,13 +34,13 @@ import {
 /** A call as the vendor reads it: JSON after JSON.parse, or the fields of a form. */
 interface VendorCall {
   readonly vendor: 'openai' | 'anthropic';
-  /** Without query. */
+  /** Without the query string. */
   readonly path: string;
   readonly model: string;
   readonly body: Readonly<Record<string, Json | Buffer>>;
 }
 
-/** What one answer can report at most. */
+/** The highest usage that one response can report. */
 interface WorstCaseUsage {
   readonly prompt: PromptTokens;
   readonly tokensOut: number;
@@ -52,8 +52,8 @@ const NO_TOKENS: PromptTokens = { text: 0, image: 0, audio: 0 };
 const ZERO_USAGE: WorstCaseUsage = { prompt: NO_TOKENS, tokensOut: 0, outKind: 'text', extras: {} };
 
 /**
- * Nano-dollars; Infinity where no limit is published. `tokensOutUnstated`: output tokens of a call that states no maximum; the gateway promises no more than
- * that for those (docs/contract.md#hard-budgets).
+ * Nano-dollars; Infinity when no limit is published. `tokensOutUnstated`: output tokens of a call without a maximum;
+ * the gateway guarantees no more for those (docs/contract.md#hard-budgets).
  */
 export function worstCaseCostNanos(
   call: VendorCall,
@@ -104,13 +104,13 @@ function worstCaseUsage(call: VendorCall, tokensOutUnstated: number): WorstCaseU
     case '/v1/moderations':
     case '/v1/responses/input_tokens':
     case '/v1/messages/count_tokens':
-      return ZERO_USAGE; // free of charge, and their answers have no usage
+      return ZERO_USAGE; // free of charge, and the responses contain no usage
     default:
       throw new Error(`No limits for ${path}: add them to vendor-limits.ts`);
   }
 }
 
-/** One prompt, `n` answers. */
+/** One prompt, `n` completions. */
 function worstCaseChatUsage(call: VendorCall, limits: ModelLimits, tokensOutUnstated: number): WorstCaseUsage {
   const body = call.body as Readonly<Record<string, Json>>;
   const stated = body.max_completion_tokens ?? body.max_tokens ?? body.max_output_tokens ?? body.max_tokens_to_sample;
@@ -118,7 +118,7 @@ function worstCaseChatUsage(call: VendorCall, limits: ModelLimits, tokensOutUnst
   const modalities = Array.isArray(body.modalities) ? body.modalities : [];
   const prompt = capPromptTokens(maxPromptTokens(call.vendor, call.path, body, limits), limits.tokensInMax);
   const hosted = maxHostedToolUse(body);
-  // What a search model finds stands in the same prompt.
+  // The search results of a search model are part of the same prompt.
   const found = body.web_search_options === undefined ? 0 : limits.tokensInMax - sumPromptTokens(prompt);
   return {
     prompt: { ...prompt, text: prompt.text + found + (hosted.uses === 0 ? 0 : hosted.uses * limits.tokensInMax) },
@@ -128,7 +128,7 @@ function worstCaseChatUsage(call: VendorCall, limits: ModelLimits, tokensOutUnst
   };
 }
 
-/** Each prompt of an array is one of its own, with `best_of` (else `n`) answers. */
+/** Each prompt of an array counts by itself, with `best_of` (else `n`) completions. */
 function worstCaseCompletionUsage(call: VendorCall, limits: ModelLimits, tokensOutUnstated: number): WorstCaseUsage {
   const { body } = call;
   const prompts = promptTokenCounts(body.prompt as Json);
@@ -182,7 +182,7 @@ function tokensPerImage(model: string, size: string): number {
   return width > 0 ? imageOutputTokens(width, height) : imageOutputTokens(...IMAGE_GENERATION.largest);
 }
 
-/** Input images of an edit; the mask is one. */
+/** Input images of an edit; the mask counts as one. */
 function countInputImages(body: VendorCall['body']): number {
   const listed = Array.isArray(body.images) ? body.images.length : 0;
   const files = Object.entries(body).filter(([name, value]) => Buffer.isBuffer(value) && /^(?:image|mask)/.test(name));
@@ -222,14 +222,14 @@ function worstCaseVideoUsage({ seconds, size }: VendorCall['body']): WorstCaseUs
   return { ...ZERO_USAGE, extras: { videoSeconds, largeVideo: width * height > 1_024 * 1_024 } };
 }
 
-/** A prompt is refused when it is longer than the window: what is over it is not billed. */
+/** A prompt longer than the window is rejected: the excess is not billed. */
 function capPromptTokens(prompt: PromptTokens, tokensMax: number): PromptTokens {
   const audio = Math.min(prompt.audio, tokensMax);
   const image = Math.min(prompt.image, tokensMax - audio);
   return { audio, image, text: Math.min(prompt.text, tokensMax - audio - image) };
 }
 
-/** Every way in which the vendor may report that usage: uncached, read from a cache, or written to one. */
+/** All ways in which the vendor may report that usage: uncached, read from a cache, or written to one. */
 function listUsageReadings(call: VendorCall, { prompt, tokensOut, outKind, extras }: WorstCaseUsage): UsageReading[] {
   const isAnthropic = call.vendor === 'anthropic';
   const text = isAnthropic ? JSON.stringify(call.body) : '';
@@ -249,7 +249,7 @@ function listUsageReadings(call: VendorCall, { prompt, tokensOut, outKind, extra
         ...NO_EXTRAS,
         ...extras,
         cacheWrite1h,
-        // A workspace may have a region of its own, which the request does not name.
+        // A workspace may have its own region, which the request does not contain.
         inferenceGeo: isAnthropic && call.body.inference_geo !== 'global' ? 'us' : null,
         serviceTier: serviceTierOf(call),
         speed: call.body.speed === 'fast' ? 'fast' : null,
@@ -261,23 +261,23 @@ function listUsageReadings(call: VendorCall, { prompt, tokensOut, outKind, extra
     };
   };
   const readings = [reading(0, 0, 0), reading(tokens, 0, 0)];
-  // OpenAI writes its caches unasked; Anthropic where a cache_control says so.
+  // OpenAI writes to its caches without a request; Anthropic does for each `cache_control`.
   if (!isAnthropic || text.includes('"cache_control"')) readings.push(reading(0, tokens, 0));
   if (text.includes('"ttl":"1h"')) readings.push(reading(0, tokens, tokens));
   return readings;
 }
 
 /**
- * `auto`, which is also the tier of a call that names none, is the tier of the vendor's project
- * (https://developers.openai.com/api/reference/resources/responses): taken for the standard one, because the owner of the
- * account chooses it, and no caller can.
+ * A call with `auto`, or without a tier, uses the tier of the vendor's project
+ * (https://developers.openai.com/api/reference/resources/responses). Assumes the standard tier, because the owner of
+ * the account chooses it and no caller can.
  */
 function serviceTierOf({ vendor, body }: VendorCall): string | null {
   const tier = body.service_tier;
   return vendor === 'openai' && (tier === 'priority' || tier === 'fast' || tier === 'ultrafast') ? tier : null;
 }
 
-/** Forms carry numbers as text. */
+/** Forms contain numbers as text. */
 function parseNumberOr(value: Json | Buffer | undefined, otherwise: number): number {
   if (value === undefined || value === null) return otherwise;
   const number = Number(value);

@@ -1,4 +1,7 @@
-/** Every official SDK through the whole gateway: accounts made over the API, contexts resolved over gRPC, records shipped. */
+/**
+ * Every official SDK through the whole gateway: accounts are created over the API, contexts resolved over gRPC, usage
+ * sent to the ledger.
+ */
 import Anthropic from '@anthropic-ai/sdk';
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
@@ -41,7 +44,7 @@ let proxy = '';
 
 beforeAll(async () => {
   await Promise.all(Object.values(providers).map((provider) => provider.start()));
-  // supabase and s3 get their addresses from the tenant, so that the egress guard is in the way as in production.
+  // The tenant sets the URLs of supabase and s3, so that the egress guard applies as in production.
   const fixed = ['openai', 'anthropic', 'vercel', 'resend'];
   stack = await Stack.start({ providers: Object.fromEntries(fixed.map((slug) => [slug, providers[slug]!.origin])) });
   tenant = await stack.signUpTenant();
@@ -64,7 +67,7 @@ afterAll(async () => {
 const SAID = 'Hello from the provider – ✓.';
 const MESSAGES = [{ role: 'user' as const, content: 'hi' }];
 
-test('openai, both majors, streams included', async () => {
+test('all SDKs: openai, both major versions, streams included', async () => {
   for (const Client of [OpenAI, OpenAIv4 as unknown as typeof OpenAI]) {
     const client = new Client({ baseURL: `${proxy}/openai/v1`, apiKey: key, maxRetries: 0 });
     const answer = await client.chat.completions.create({ model: 'gpt-5-mini', messages: MESSAGES });
@@ -78,13 +81,13 @@ test('openai, both majors, streams included', async () => {
       chunks.push(chunk);
     }
     expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toBe(SAID);
-    // Usage is asked for on the way up and taken out again on the way back.
+    // The gateway requests usage from the provider and removes it from the response.
     expect(providers.openai!.lastRequest.body.toString()).toContain('include_usage');
     expect(chunks.every((chunk) => chunk.choices.length === 1 && !('usage' in chunk))).toBe(true);
   }
 });
 
-test('anthropic, both majors, batches lead back to the proxy', async () => {
+test('all SDKs: anthropic, both major versions; batch URLs point to the proxy', async () => {
   for (const Client of [Anthropic, AnthropicV0 as unknown as typeof Anthropic]) {
     const client = new Client({ baseURL: `${proxy}/anthropic`, apiKey: key, maxRetries: 0 });
     const request = { model: 'claude-haiku-4-5', max_tokens: 64, messages: MESSAGES };
@@ -95,7 +98,7 @@ test('anthropic, both majors, batches lead back to the proxy', async () => {
   }
 });
 
-test('s3 with a multipart upload through the egress guard', async () => {
+test('all SDKs: s3 with a multipart upload through the egress guard', async () => {
   const client = new S3Client({
     endpoint: `${proxy}/s3`,
     forcePathStyle: true,
@@ -112,7 +115,7 @@ test('s3 with a multipart upload through the egress guard', async () => {
   expect(await answer.Body!.transformToString()).toBe('small');
 });
 
-test('supabase, vercel, resend', async () => {
+test('all SDKs: supabase, vercel, resend', async () => {
   const database = createClient(`${proxy}/supabase`, key, { realtime: { transport: WebSocket as never } });
   expect((await database.from('todos').select('*').eq('id', 1)).data).toEqual([{ id: 1, task: 'task 1', done: false }]);
   const vercel = new Vercel({ serverURL: `${proxy}/vercel`, bearerToken: key });
@@ -122,7 +125,7 @@ test('supabase, vercel, resend', async () => {
   expect((await resend.emails.send(mail)).error).toBeNull();
 });
 
-test('the calls are in the usage of the agent', async () => {
+test('all SDKs: the calls are in the usage of the agent', async () => {
   const rows = async (): Promise<{ providerSlug: string; totalRequests: number; totalTokensIn: number }[]> =>
     (await tenant.call('GET', `/v1/usage/agents/${agentId}`)).body.usage;
   await waitUntil('every provider has usage', async () => (await rows()).length === Object.keys(providers).length);
@@ -132,7 +135,7 @@ test('the calls are in the usage of the agent', async () => {
   });
 });
 
-test('no secret is in what the processes printed', async () => {
+test('all SDKs: the processes print no secret', async () => {
   const printed = stack.controlPlane.output + dataPlane.output;
   for (const secret of [
     key,

@@ -31,7 +31,7 @@ const REQUEST = {
 const SAID = 'Hello from the provider – ✓.';
 const route = (way: string): ProviderRoute =>
   way === 'direct' ? { baseUrl: provider.origin, key: PROVIDER_CREDENTIALS.anthropic } : gateway.route('anthropic');
-/** Both majors have the same calls; they differ in the header that carries the key. */
+/** Both major versions have the same calls; they send the key in different headers. */
 const SDKS = {
   'v1 (bearer)': (way: string) => new Anthropic({ baseURL: route(way).baseUrl, apiKey: route(way).key, maxRetries: 0 }),
   'v0 (x-api-key)': (way: string) =>
@@ -71,7 +71,7 @@ describe.each(['direct', 'gateway'])('anthropic SDK, %s', (way) => {
       expect(models.data[0]?.id).toBe('claude-haiku-4-5-20251001');
     });
 
-    test('batches: results are fetched from where the answer says', async () => {
+    test('batches: results are fetched from the URL in the response', async () => {
       const batch = await client().messages.batches.create({
         requests: [{ custom_id: 'a', params: REQUEST }],
       });
@@ -88,12 +88,12 @@ describe.each(['direct', 'gateway'])('anthropic SDK, %s', (way) => {
       ]);
     });
 
-    test('529 overloaded arrives as what it is', async () => {
+    test('529 overloaded arrives as such', async () => {
       provider.failNext({ answer: ANTHROPIC_OVERLOADED_RESPONSE });
       await expect(client().messages.create(REQUEST)).rejects.toMatchObject({ status: 529 });
     });
 
-    test('a stream that the provider cuts ends in an error', async () => {
+    test('a stream that the provider aborts ends in an error', async () => {
       provider.failNext({ cutAfterBytes: 900 });
       await expect(client().messages.stream(REQUEST).finalText()).rejects.toThrow();
     });

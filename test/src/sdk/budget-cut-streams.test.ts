@@ -1,4 +1,4 @@
-/** A stream that its hard budget cuts off is an error in every SDK, never an answer that looks complete. */
+/** A stream stopped by its hard budget is an error in every SDK, never a response that looks complete. */
 
 import { ProviderMetering } from '@acg/dataplane/call/provider-metering';
 import { PriceTable } from '@acg/dataplane/pricing/price-table';
@@ -51,15 +51,15 @@ const settings = (slug: 'openai' | 'anthropic', version = '') => {
 };
 const MESSAGES = [{ role: 'user' as const, content: 'hi' }];
 
-/** Reads it to its end, which is an error; how many pieces came before. */
-async function readUntilCut(stream: AsyncIterable<unknown>): Promise<{ pieces: number; error: Error }> {
-  let pieces = 0;
+/** Reads the stream to its end, which must be an error; counts the chunks before it. */
+async function readUntilCut(stream: AsyncIterable<unknown>): Promise<{ chunks: number; error: Error }> {
+  let chunks = 0;
   try {
-    for await (const _ of stream) pieces++;
+    for await (const _ of stream) chunks++;
   } catch (error) {
-    return { pieces, error: error as Error };
+    return { chunks, error: error as Error };
   }
-  throw new Error('looks complete');
+  throw new Error('the stream looks complete');
 }
 
 function expectRecordedInLedger(): void {
@@ -73,17 +73,17 @@ describe.each([
 ])('openai SDK %s', (_version, client) => {
   test('chat', async () => {
     const stream = await client().chat.completions.create({ model: 'gpt-5-mini', messages: MESSAGES, stream: true });
-    const { error, pieces } = await readUntilCut(stream);
+    const { error, chunks } = await readUntilCut(stream);
     expect(error).toMatchObject({ code: 'budget_cut', type: 'budget_cut' });
-    expect(pieces).toBeGreaterThan(RESERVED_TOKENS / 2);
+    expect(chunks).toBeGreaterThan(RESERVED_TOKENS / 2);
     expectRecordedInLedger();
   });
 
   test('responses', async () => {
     const stream = await client().responses.create({ model: 'gpt-5-mini', input: 'hi', stream: true });
-    const { error, pieces } = await readUntilCut(stream);
+    const { error, chunks } = await readUntilCut(stream);
     expect(error).toMatchObject({ code: 'budget_cut' });
-    expect(pieces).toBeGreaterThan(RESERVED_TOKENS / 2);
+    expect(chunks).toBeGreaterThan(RESERVED_TOKENS / 2);
     expectRecordedInLedger();
   });
 });
@@ -93,9 +93,9 @@ test.each([
   ['0', () => new AnthropicV0(settings('anthropic')) as unknown as Anthropic],
 ])('anthropic SDK %s', async (_version, client) => {
   const request = { model: 'claude-haiku-4-5', max_tokens: RESERVED_TOKENS, messages: MESSAGES, stream: true as const };
-  const { error, pieces } = await readUntilCut(await client().messages.create(request));
+  const { error, chunks } = await readUntilCut(await client().messages.create(request));
   expect(error).toMatchObject({ error: { error: { type: 'budget_cut' } } });
-  expect(pieces).toBeGreaterThan(RESERVED_TOKENS / 2);
+  expect(chunks).toBeGreaterThan(RESERVED_TOKENS / 2);
   expectRecordedInLedger();
 });
 

@@ -1,4 +1,4 @@
-/** The same request sent raw to the provider and through the proxy: what comes back must be the same bytes. */
+/** Sends the same request directly to the provider and through the proxy: both responses must have the same bytes. */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AnthropicStandIn } from '../stand-in-providers/anthropic.js';
@@ -42,7 +42,7 @@ interface RawResponse {
   readonly complete: boolean;
 }
 
-/** Sends the text over a socket of its own and reads until the answer is complete or the other side closes. */
+/** Sends the text over its own socket and reads until the response is complete or the other side closes. */
 function sendRawRequest(
   { baseUrl, key }: ProviderRoute,
   line: string,
@@ -136,7 +136,7 @@ const GATEWAY_HEADERS = new Set([
 const GATEWAY_HEADERS_UNLESS_PROVIDER_SENT = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
 
 describe.each(CASES)('raw %s %s', (slug, line, headers, body) => {
-  test('answer and request are the same bytes', async () => {
+  test('response and request have the same bytes', async () => {
     const provider = providers[slug]!;
     const straight = await sendRawRequest(direct(slug), line, headers, body);
     const proxied = await sendRawRequest(gateway.route(slug), line, headers, body);
@@ -161,7 +161,7 @@ describe.each(CASES)('raw %s %s', (slug, line, headers, body) => {
 });
 
 describe('faults of the provider', () => {
-  test.each([0, 1, 10, 700])('a body that is cut after %i bytes never looks complete', async (cutAfterBytes) => {
+  test.each([0, 1, 10, 700])('a body aborted after %i bytes never looks complete', async (cutAfterBytes) => {
     for (const more of [{}, { stream: true }]) {
       providers.openai!.failNext({ cutAfterBytes });
       const answer = await sendRawRequest(
@@ -174,7 +174,7 @@ describe('faults of the provider', () => {
     }
   });
 
-  test('a connection that is reset before the answer is 502', async () => {
+  test('a connection reset before the response is 502', async () => {
     providers.openai!.failNext({ reset: true });
     const answer = await sendRawRequest(gateway.route('openai'), 'GET /v1/models', [], Buffer.alloc(0));
     expect(answer.status).toContain('502');
@@ -183,7 +183,7 @@ describe('faults of the provider', () => {
     );
   });
 
-  test('a gzip body comes through as it is', async () => {
+  test('a gzip body passes unchanged', async () => {
     providers.openai!.failNext({ gzip: true }, 2);
     const straight = await sendRawRequest(direct('openai'), 'GET /v1/models', [], Buffer.alloc(0));
     const proxied = await sendRawRequest(gateway.route('openai'), 'GET /v1/models', [], Buffer.alloc(0));
@@ -192,9 +192,9 @@ describe('faults of the provider', () => {
   });
 
   test.each([1, 7, 64, 100_000])(
-    'an echoed credential comes back masked, in pieces of %i bytes',
-    async (echoInPieces) => {
-      providers.openai!.failNext({ echoInPieces }, 2);
+    'an echoed credential comes back masked, in chunks of %i bytes',
+    async (echoInChunks) => {
+      providers.openai!.failNext({ echoInChunks }, 2);
       const straight = await sendRawRequest(direct('openai'), 'GET /v1/models', [], Buffer.alloc(0));
       expect(straight.body.toString()).toContain(PROVIDER_CREDENTIALS.openai);
       const proxied = await sendRawRequest(gateway.route('openai'), 'GET /v1/models', [], Buffer.alloc(0));

@@ -1,4 +1,4 @@
-/** Custom providers: every way of giving the credential, seen from the provider's and from the agent's side. */
+/** Custom providers: every way of sending the credential, checked at the provider and at the agent. */
 import { request } from 'node:http';
 import type { IInjection, IUpstream } from '@acg/proto/messages';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { type ReceivedRequest, StandInProvider } from '../stand-in-providers/sta
 import { jsonResponse, type StandInResponse } from '../stand-in-providers/stand-in-response.js';
 import { InProcessGateway } from './in-process-gateway.js';
 
-/** Answers with what it was sent. */
+/** Responds with the request that it received. */
 class EchoProvider extends StandInProvider {
   protected override respond({ method, target, headers, body }: ReceivedRequest): StandInResponse {
     if (target.endsWith('/moved')) {
@@ -59,7 +59,7 @@ function call(slug: string, target: string, init: RequestInit = {}): Promise<Res
   });
 }
 
-/** Sends the target as it stands; `fetch` would resolve dot segments itself. */
+/** Sends the target unchanged; `fetch` would resolve dot segments itself. */
 function rawStatus(slug: string, target: string): Promise<number> {
   const { baseUrl, key } = gateway.route(slug);
   const { hostname, port, pathname } = new URL(baseUrl);
@@ -102,7 +102,7 @@ describe.each(Object.keys(INJECTIONS).filter((slug) => slug !== 'none'))('custom
   });
 });
 
-test('custom provider: a redirect to itself leads back through the proxy and is not followed', async () => {
+test('custom provider: a redirect to itself points to the proxy and is not followed', async () => {
   const answer = await call('bearer', '/moved');
   expect(answer.status).toBe(307);
   expect(answer.headers.get('location')).toBe('/v1/proxy/bearer/v1/here?x=1');
@@ -118,7 +118,7 @@ test.each(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
   },
 );
 
-test('custom provider: the token may come in any place an SDK uses', async () => {
+test('custom provider: accepts the token in each header that SDKs use', async () => {
   const { baseUrl, key } = gateway.route('bearer');
   const basic = (pair: string): Record<string, string> => ({ authorization: `Basic ${btoa(pair)}` });
   const places: [string, Record<string, string>][] = [

@@ -1,6 +1,6 @@
 /**
- * The data plane's real server in this process, in front of stand-in providers. Upstreams come from the control
- * plane's catalogue and pass the data plane's decoder, as they do over the link; limits and usage are faked.
+ * The data plane's real server in this process, in front of stand-in providers. Upstreams come from the control plane's
+ * catalogue through the data plane's decoder, as over the plane link; limits and usage are faked.
  */
 import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
 import type { CallMetering } from '@acg/dataplane/call/call-metering';
@@ -10,18 +10,18 @@ import type { IAgentContext, IUpstream } from '@acg/proto/messages';
 
 interface GatewayAccount {
   readonly slug: string;
-  /** Where the stand-in listens. */
+  /** Origin of the stand-in. */
   readonly origin: string;
   readonly credentials: Readonly<Record<string, string>>;
-  /** Of a custom provider. */
+  /** For a custom provider. */
   readonly usageFormat?: 'openai' | 'anthropic';
-  /** Fields that differ from what the catalogue says, and all that a custom provider has. */
+  /** Overrides of the catalogue's fields, and all fields of a custom provider. */
   readonly upstream?: Partial<IUpstream>;
 }
 
-/** How an SDK reaches a provider: nothing but these two values differs between direct and proxied. */
+/** How an SDK reaches a provider: direct and proxied calls differ only in these two values. */
 export interface ProviderRoute {
-  /** Base URL up to where the provider's own path begins. */
+  /** Base URL before the provider's own path. */
   readonly baseUrl: string;
   readonly key: string;
 }
@@ -29,7 +29,7 @@ export interface ProviderRoute {
 export class InProcessGateway {
   private constructor(readonly fixture: ProxyFixture) {}
 
-  /** `metering`: null fakes it. `changes`: what is different about the agent. */
+  /** `metering`: null fakes it. `changes`: overrides of the agent's context. */
   static async start(
     accounts: readonly GatewayAccount[],
     metering: CallMetering | null = null,

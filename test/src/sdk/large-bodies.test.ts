@@ -1,4 +1,4 @@
-/** Bodies too large to be held: they stream both ways and arrive as the same bytes. */
+/** Bodies too large to buffer: they are streamed in both directions and arrive byte for byte. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { request } from 'undici';
@@ -22,7 +22,7 @@ afterAll(async () => {
   await store.close();
 });
 
-/** `BYTES` bytes in pieces of changing sizes, and their hash. */
+/** `BYTES` bytes in chunks of varying size, and their hash. */
 function randomBodyStream(): { stream: Readable; sha256: () => string } {
   const hash = createHash('sha256');
   function* generate(): Generator<Buffer> {
@@ -37,7 +37,7 @@ function randomBodyStream(): { stream: Readable; sha256: () => string } {
   return { stream: Readable.from(generate(), { objectMode: false }), sha256: () => hash.digest('hex') };
 }
 
-test.each([true, false])('a large upload arrives whole (content-length: %s)', async (known) => {
+test.each([true, false])('large bodies: an upload arrives complete (content-length: %s)', async (known) => {
   const { stream, sha256 } = randomBodyStream();
   const headers: Record<string, string> = { authorization: `Bearer ${route.key}` };
   if (known) headers['content-length'] = String(BODY_BYTES);
@@ -50,7 +50,7 @@ test.each([true, false])('a large upload arrives whole (content-length: %s)', as
   });
 });
 
-test('a large download arrives whole', async () => {
+test('large bodies: a download arrives complete', async () => {
   const headers = { authorization: `Bearer ${route.key}` };
   const answer = await request(`${route.baseUrl}/source/${BODY_BYTES}`, { headers });
   expect(answer.headers['content-length']).toBe(String(BODY_BYTES));
@@ -59,7 +59,7 @@ test('a large download arrives whole', async () => {
   expect(hash.digest('hex')).toBe(sourceSha256(BODY_BYTES));
 });
 
-test('a reader that stops early stops the provider', async () => {
+test('large bodies: a reader that stops early stops the provider', async () => {
   const before = store.sent;
   const headers = { authorization: `Bearer ${route.key}` };
   const answer = await request(`${route.baseUrl}/source/${64 * BODY_BYTES}`, { headers });

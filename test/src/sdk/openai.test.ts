@@ -96,12 +96,12 @@ describe.each(['direct', 'gateway'])('openai SDK, %s', (way) => {
     expect(provider.lastRequest.body.includes(bytes)).toBe(true);
   });
 
-  test('binary answer', async () => {
+  test('binary response', async () => {
     const answer = await client().audio.speech.create({ model: 'tts-1', voice: 'alloy', input: 'hi' });
     expect(Buffer.from(await answer.arrayBuffer()).equals(SPEECH_BYTES)).toBe(true);
   });
 
-  test("the provider's own errors arrive as the SDK knows them", async () => {
+  test("the provider's own errors arrive as errors of the SDK", async () => {
     const missing = client().chat.completions.create({ model: 'no-such-model', messages: MESSAGES });
     await expect(missing).rejects.toMatchObject({ status: 404, code: 'model_not_found' });
     provider.failNext({ answer: OPENAI_RATE_LIMITED_RESPONSE });
@@ -111,7 +111,7 @@ describe.each(['direct', 'gateway'])('openai SDK, %s', (way) => {
     expect((error as APIError).headers?.get('retry-after')).toBe('7');
   });
 
-  test('retries of the SDK reach the provider anew', async () => {
+  test('retries of the SDK reach the provider', async () => {
     provider.failNext({ answer: { ...OPENAI_RATE_LIMITED_RESPONSE, status: 500, headers: [['retry-after-ms', '1']] } });
     const retrying = new OpenAI({ baseURL: `${route(way).baseUrl}/v1`, apiKey: route(way).key, maxRetries: 1 });
     const answer = await retrying.chat.completions.create({ model: 'gpt-5-mini', messages: MESSAGES });
@@ -119,7 +119,7 @@ describe.each(['direct', 'gateway'])('openai SDK, %s', (way) => {
     expect(provider.requests).toHaveLength(2);
   });
 
-  test('a stream that the provider cuts ends in an error, never as if complete', async () => {
+  test('a stream that the provider aborts ends in an error and never looks complete', async () => {
     provider.failNext({ cutAfterBytes: 700 });
     const read = async (): Promise<void> => {
       const stream = await client().chat.completions.create({ model: 'gpt-5-mini', messages: MESSAGES, stream: true });
@@ -128,12 +128,12 @@ describe.each(['direct', 'gateway'])('openai SDK, %s', (way) => {
     await expect(read()).rejects.toThrow();
   });
 
-  test('a caller that aborts its stream ends the call at the provider', async () => {
+  test('aborting a stream aborts the call at the provider', async () => {
     const before = provider.aborted;
     provider.failNext({ stallAfterBytes: 700 });
     const stream = await client().chat.completions.create({ model: 'gpt-5-mini', messages: MESSAGES, stream: true });
     const chunks = stream[Symbol.asyncIterator]();
-    await chunks.next(); // the first chunk is here although the provider is not done
+    await chunks.next(); // the first chunk arrives before the provider has finished
     stream.controller.abort();
     await provider.until(() => provider.aborted > before);
   });
@@ -154,7 +154,7 @@ describe.each(['direct', 'gateway'])('openai SDK, %s', (way) => {
   });
 });
 
-test("openai SDK: the gateway's own refusal is a typed error with its text", async () => {
+test("openai SDK: the gateway's own rejection is a typed error with its text", async () => {
   const { baseUrl } = gateway.route('openai');
   const client = new OpenAI({ baseURL: `${baseUrl}/v1`, apiKey: `acg_${'0'.repeat(64)}`, maxRetries: 0 });
   const error = await client.models.list().catch((thrown: unknown) => thrown as APIError);
@@ -163,7 +163,7 @@ test("openai SDK: the gateway's own refusal is a typed error with its text", asy
   expect(provider.requests).toHaveLength(0);
 });
 
-test('openai: the provider sees the real credential once and nothing of the agent', async () => {
+test('openai: the provider receives the real credential once and nothing of the agent', async () => {
   const { baseUrl, key } = gateway.route('openai');
   const client = new OpenAI({ baseURL: `${baseUrl}/v1`, apiKey: key, organization: 'org-x', maxRetries: 0 });
   await client.models.list();

@@ -76,7 +76,7 @@ describe.each(['direct', 'gateway'])('resend SDK, %s', (way) => {
   });
 });
 
-test('vercel: rate headers are the provider’s own, a stream of events arrives line by line', async () => {
+test('vercel: rate limit headers are the provider’s own, and an event stream arrives line by line', async () => {
   const { baseUrl, key } = gateway.route('vercel');
   const answer = await fetch(`${baseUrl}/v3/deployments/dpl_one/events?follow=1`, {
     headers: { authorization: `Bearer ${key}` },

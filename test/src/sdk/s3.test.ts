@@ -159,7 +159,7 @@ describe.each(['direct', 'gateway'])('S3 SDK, %s', (way) => {
   });
 });
 
-test('S3: an expired presigned URL is refused before anything is sent', async () => {
+test('S3: an expired presigned URL is rejected before anything is sent', async () => {
   const signingDate = new Date(Date.now() - 3_600_000);
   const url = await getSignedUrl(client('gateway'), new GetObjectCommand({ Bucket, Key: 'x' }), {
     expiresIn: 60,
@@ -169,7 +169,7 @@ test('S3: an expired presigned URL is refused before anything is sent', async ()
   expect(provider.requests).toHaveLength(0);
 });
 
-test('S3: a presigned URL that does not say when it ends is refused before anything is sent', async () => {
+test('S3: a presigned URL without an expiry is rejected before anything is sent', async () => {
   const url = await getSignedUrl(client('gateway'), new GetObjectCommand({ Bucket, Key: 'x' }), { expiresIn: 60 });
   for (const changed of [
     url.replace('X-Amz-Expires=60', 'X-Amz-Expires=never'),
@@ -181,7 +181,7 @@ test('S3: a presigned URL that does not say when it ends is refused before anyth
   expect(provider.requests).toHaveLength(0);
 });
 
-test('S3: only the real secret signs what the provider takes', async () => {
+test('S3: the provider accepts only signatures of the real secret', async () => {
   const wrong = { ...PROVIDER_CREDENTIALS.s3, secretAccessKey: 'another/Secret+Access/Key=9' };
   const other = await InProcessGateway.start([{ slug: 's3', origin: provider.origin, credentials: wrong }]);
   const { baseUrl, key } = other.route('s3');
@@ -195,7 +195,7 @@ test('S3: only the real secret signs what the provider takes', async () => {
   await other.stop();
 });
 
-/** Signed chunks as aws-cli, the Java SDK and minio clients send them over plain http. */
+/** Signed chunks as aws-cli, the Java SDK and MinIO clients send them over plain HTTP. */
 function signedChunks(data: Buffer, sizes: readonly number[], trailer: string): Buffer {
   const sign = (): string => createHmac('sha256', 'worthless').update(String(Math.random())).digest('hex');
   const parts: Buffer[] = [];
@@ -262,7 +262,7 @@ test.each([
   expect(provider.objectNames).toEqual([]);
 });
 
-test('S3 stand-in: it verifies signatures for real', async () => {
+test('S3 stand-in: verifies signatures', async () => {
   const s3 = new S3Client({
     endpoint: provider.origin,
     forcePathStyle: true,

@@ -1,4 +1,4 @@
-/** The stand-ins take the real credential only: otherwise no test here would show that it was swapped in. */
+/** The stand-ins accept only the real credential. Otherwise no test would show that the gateway inserted it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AnthropicStandIn } from '../stand-in-providers/anthropic.js';
 import { OpenAiStandIn } from '../stand-in-providers/openai.js';
@@ -47,7 +47,7 @@ test.each<[string, string, number, Record<string, string>]>([
   ['resend', '/domains', 401, {}],
   ['s3', '/bucket/key', 403, {}],
   ['s3', '/bucket/key', 403, { authorization: `Bearer ${PROVIDER_CREDENTIALS.s3.secretAccessKey}` }],
-])('stand-in: %s %s answers %i to %j', async (slug, path, status, headers) => {
+])('stand-in: %s %s responds with %i to %j', async (slug, path, status, headers) => {
   const answer = await fetch(standIns[slug]!.origin + path, { headers });
   expect(answer.status).toBe(status);
 });

@@ -37,8 +37,7 @@ function client(way: string): SupabaseClient {
 function clientOf({ baseUrl, key }: ProviderRoute): SupabaseClient {
   return createClient(baseUrl, key, {
     auth: { persistSession: false, autoRefreshToken: false },
-    // Node 20 has no WebSocket of its own.
-    // A join is given up after 10 s otherwise, and the first thing heard of it would be that.
+    // Node 20 has no WebSocket. Without this timeout a join fails after 10 s, and the test would only see that failure.
     realtime: { transport: WebSocket as never, timeout: 60_000 },
   });
 }
@@ -134,7 +133,7 @@ describe.each(['direct', 'gateway'])('supabase realtime with a key that is a JWT
     const route = way === 'direct' ? { baseUrl: project.origin, key: SERVICE_JWT } : own.route('supabase');
     const supabase = clientOf(route);
     expect((await supabase.from('todos').select('*').eq('id', 1)).error).toBeNull();
-    await supabase.realtime.setAuth(); // takes the client's own key
+    await supabase.realtime.setAuth(); // uses the client's own key
     const channel = supabase.channel('room', { config: { private: true } });
     const joined = new Promise<string>((done) => channel.subscribe((status) => done(status)));
     expect(await joined).toBe('SUBSCRIBED');
@@ -156,7 +155,7 @@ describe.each(['direct', 'gateway'])('supabase realtime with a key that is a JWT
   });
 });
 
-test('supabase: the gateway’s refusal is shown by the SDK', async () => {
+test('supabase: the SDK shows the gateway’s rejection', async () => {
   const { baseUrl } = gateway.route('supabase');
   const supabase = createClient(baseUrl, `acg_${'0'.repeat(64)}`, { realtime: { transport: WebSocket as never } });
   const { error, status } = await supabase.from('todos').select('*');

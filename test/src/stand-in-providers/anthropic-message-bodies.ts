@@ -1,5 +1,5 @@
 /**
- * Message bodies, whole and streamed. Stream usage is cumulative and repeats the input figures
+ * Message bodies, whole and streamed. Stream usage is cumulative and repeats the input usage
  * (docs/contract.md#provider-specific-rules).
  */
 

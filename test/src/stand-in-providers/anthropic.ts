@@ -103,5 +103,5 @@ function errorResponse(status: number, type: string, message: string): StandInRe
   return jsonResponse(status, body, RATE_HEADERS);
 }
 
-/** 529, the status that only this provider has. */
+/** 529, a status that only Anthropic sends. */
 export const ANTHROPIC_OVERLOADED_RESPONSE: StandInResponse = errorResponse(529, 'overloaded_error', 'Overloaded');

@@ -1,6 +1,6 @@
 /**
- * A custom provider for bodies of any size: `PUT /sink` counts and hashes what arrives without keeping it,
- * `GET /source/{bytes}` streams a repeatable pattern, everything else echoes the target. No credential is checked.
+ * A custom provider for bodies of any size: `PUT /sink` counts and hashes the body without storing it, `GET
+ * /source/{bytes}` streams a repeatable pattern, every other request echoes its target. Checks no credential.
  */
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -72,7 +72,7 @@ function waitForDrain(response: ServerResponse): Promise<void> {
   });
 }
 
-/** SHA-256 of the first `length` bytes of a `/source` answer. */
+/** SHA-256 of the first `length` bytes of a `/source` response. */
 export function sourceSha256(length: number): string {
   const hash = createHash('sha256');
   for (let left = length; left > 0; left -= BLOCK.length) {

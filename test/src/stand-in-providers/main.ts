@@ -1,4 +1,4 @@
-/** `npm run stand-in [port]`: OpenAI's stand-in for the quickstart. It keeps nothing and takes one key only. */
+/** `npm run stand-in [port]`: the OpenAI stand-in of the quickstart. It stores nothing and accepts one key only. */
 
 import { OpenAiStandIn } from './openai.js';
 import { PROVIDER_CREDENTIALS } from './provider-credentials.js';

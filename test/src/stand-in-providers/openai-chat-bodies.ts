@@ -1,6 +1,6 @@
 /** Chat completion bodies, whole and streamed. */
 
-/** What one answer costs; cached is a part of the prompt, reasoning a part of the completion. */
+/** Usage of one response; cached tokens are part of the prompt, reasoning tokens part of the completion. */
 export const CHAT_USAGE = {
   prompt_tokens: 19,
   completion_tokens: 10,
@@ -14,7 +14,7 @@ export const CHAT_USAGE = {
   },
 } as const;
 
-/** The dated snapshot that the answer names for an alias of the request. */
+/** The dated model name in the response to a request with an alias. */
 export const datedModelName = (model: string): string => (model === 'gpt-5-mini' ? 'gpt-5-mini-2025-08-07' : model);
 
 const base = (model: string, object: string) => ({
@@ -25,7 +25,7 @@ const base = (model: string, object: string) => ({
 });
 
 export function chatCompletion(model: string, content: string, usage: object = CHAT_USAGE): object {
-  const message = { role: 'assistant', content, refusal: null, annotations: [] };
+  const message = { role: 'assistant', content, rejection: null, annotations: [] };
   return {
     ...base(model, 'chat.completion'),
     choices: [{ index: 0, message, logprobs: null, finish_reason: 'stop' }],
@@ -35,7 +35,7 @@ export function chatCompletion(model: string, content: string, usage: object = C
   };
 }
 
-/** The frames of a stream; `usage: null` in every chunk and one more chunk only when usage was asked for. */
+/** The frames of a stream. If usage was requested, every chunk has `usage: null` and one more chunk follows. */
 export function chatCompletionEvents(
   model: string,
   words: readonly string[],
@@ -57,7 +57,7 @@ export function chatCompletionEvents(
     logprobs: null,
     finish_reason: finish,
   });
-  const frames = [chunk([delta({ role: 'assistant', content: '', refusal: null }, null)], null)];
+  const frames = [chunk([delta({ role: 'assistant', content: '', rejection: null }, null)], null)];
   for (const word of words) frames.push(chunk([delta({ content: word }, null)], null));
   frames.push(chunk([delta({}, 'stop')], null));
   if (includeUsage) frames.push(chunk([], answered));

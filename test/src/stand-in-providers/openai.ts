@@ -15,11 +15,11 @@ const RATE_HEADERS = [
   ['set-cookie', '__cf_bm=session; HttpOnly'],
 ] as const;
 
-/** Bytes of `audio/speech`: every byte value, so that nothing may treat them as text. */
+/** Bytes of `audio/speech`: every byte value, so that treating them as text fails. */
 export const SPEECH_BYTES = Buffer.from(Array.from({ length: 4096 }, (_, i) => i % 256));
 
 export class OpenAiStandIn extends StandInProvider {
-  /** Pieces in which a streamed text arrives. */
+  /** Chunks of a streamed text. */
   answerWords: readonly string[] = ['Hello', ' from', ' the', ' provider', ' – ✓', '.'];
 
   protected override respond(request: ReceivedRequest): StandInResponse {
@@ -53,7 +53,7 @@ export class OpenAiStandIn extends StandInProvider {
     }
   }
 
-  /** What a chat says that it used. */
+  /** Usage of a chat response. */
   protected chatUsage(_body: Body): object {
     return CHAT_USAGE;
   }
@@ -95,7 +95,7 @@ function errorResponse(status: number, type: string, code: string | null, messag
   return prettyJsonResponse(status, { error: { message, type, param: null, code } }, RATE_HEADERS);
 }
 
-/** A provider's own 429, as a fault for tests. */
+/** OpenAI's own 429, as a fault for tests. */
 export const OPENAI_RATE_LIMITED_RESPONSE: StandInResponse = prettyJsonResponse(
   429,
   { error: { message: 'Rate limit reached', type: 'requests', param: null, code: 'rate_limit_exceeded' } },
@@ -119,7 +119,7 @@ function handleEmbeddings(body: Body): StandInResponse {
   );
 }
 
-/** Reads the file's part of a multipart body, so that a damaged upload is seen. */
+/** Reads the file part of a multipart body, so that tests notice a damaged upload. */
 function handleFileUpload(request: ReceivedRequest): StandInResponse {
   const boundary = /boundary=(?:"([^"]+)"|([^;]+))/.exec(request.headers['content-type'] ?? '');
   if (boundary === null) return errorResponse(400, 'invalid_request_error', null, 'not multipart/form-data');

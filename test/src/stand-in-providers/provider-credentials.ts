@@ -1,4 +1,4 @@
-/** The real credentials of the stand-ins: the only ones they take, and what an agent must never see. */
+/** The real credentials of the stand-ins: they accept no others, and an agent must never see them. */
 export const PROVIDER_CREDENTIALS = {
   openai: 'sk-proj-real-openai-credential-0001',
   anthropic: 'sk-ant-real-anthropic-credential-0002',

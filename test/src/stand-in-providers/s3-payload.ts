@@ -1,4 +1,4 @@
-/** Reads the object out of an S3 upload and verifies what the client claimed about it. */
+/** Reads the object from an S3 upload and verifies length, hash and checksum that the client declared. */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { hmac, type S3Problem, sha256, type VerifiedSignature } from './s3-signature.js';
@@ -6,7 +6,7 @@ import type { ReceivedRequest } from './stand-in-provider.js';
 
 const EMPTY_SHA256 = sha256('');
 
-/** The object's bytes, or the error S3 gives. */
+/** The object's bytes, or the error that S3 responds with. */
 export function readPayload(request: ReceivedRequest, verified: VerifiedSignature): Buffer | S3Problem {
   const { payload } = verified;
   const framed = payload.startsWith('STREAMING-');

@@ -78,7 +78,7 @@ export class S3StandIn extends StandInProvider {
   #object(request: ReceivedRequest, name: string, payload: Buffer): StandInResponse {
     switch (request.method) {
       case 'PUT': {
-        // In a presigned URL metadata stand in the query.
+        // A presigned URL has the metadata in its query.
         const named = [...Object.entries(request.headers), ...new URLSearchParams(request.query)];
         const metadata = named.filter(([header]) => header.startsWith('x-amz-meta-'));
         const type = request.headers['content-type'] ?? 'binary/octet-stream';

@@ -1,13 +1,13 @@
 /**
- * The far-away provider of a test: a real HTTP server that speaks the provider's wire format, refuses every credential
- * but the real one, records what it was sent and fails on demand. One subclass per provider.
+ * The provider of a test: a real HTTP server with the provider's wire format. It accepts only the real credential,
+ * records every request and fails on demand. One subclass per provider.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Fault, type StandInResponse, sendResponse, utf8 } from './stand-in-response.js';
 
-/** One request as it arrived. */
+/** One request as it was received. */
 export interface ReceivedRequest {
   readonly method: string;
   /** The raw request target. */
@@ -16,7 +16,7 @@ export interface ReceivedRequest {
   readonly path: string;
   /** Raw query without `?`. */
   readonly query: string;
-  /** Names as they came, with their values, in order: `[name, value, …]`. */
+  /** Header names and values unchanged, in order: `[name, value, …]`. */
   readonly rawHeaders: readonly string[];
   /** Lower-case names; repeated ones joined with `, `. */
   readonly headers: Readonly<Record<string, string>>;
@@ -28,9 +28,9 @@ export interface ReceivedRequest {
 const MAX_RECORDED_BODY_BYTES = 64 * 1024 * 1024;
 
 export abstract class StandInProvider {
-  /** Every request whose body arrived completely, the refused ones too. */
+  /** Every request whose body arrived completely, including the rejected ones. */
   readonly requests: ReceivedRequest[] = [];
-  /** Requests whose client went away before the answer was complete. */
+  /** Number of requests whose client disconnected before the response was complete. */
   aborted = 0;
   readonly #server: Server;
   readonly #sockets = new Set<Duplex>();
@@ -49,10 +49,10 @@ export abstract class StandInProvider {
     this.#server.on('upgrade', (request, socket, head) => this.upgrade(request, socket, head));
   }
 
-  /** Answers one authenticated or unauthenticated request; checking the credential is the provider's own affair. */
+  /** Responds to one request; the subclass checks the credential. */
   protected abstract respond(request: ReceivedRequest): StandInResponse | Promise<StandInResponse>;
 
-  /** The whole answer was handed to the network. */
+  /** Called when the whole response was handed to the network. */
   protected onResponseSent(_request: ReceivedRequest): void {}
 
   /** WebSocket providers override this. */
@@ -60,7 +60,7 @@ export abstract class StandInProvider {
     socket.end('HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
   }
 
-  /** `port` 0: any free one. */
+  /** `port` 0: any free port. */
   async start(port = 0): Promise<this> {
     await new Promise<void>((done, fail) => {
       this.#server.once('error', fail);
@@ -81,19 +81,19 @@ export abstract class StandInProvider {
     return request;
   }
 
-  /** Puts a fault over the next `times` requests. */
+  /** Applies a fault to the next `times` requests. */
   failNext(fault: Fault, times = 1): void {
     for (let i = 0; i < times; i++) this.#faults.push(fault);
   }
 
-  /** Lets every hanging or stalled answer go on. */
+  /** Continues every hanging or stalled response. */
   releaseHangingResponses(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
     for (const go of waiting) go();
   }
 
-  /** Waits until `condition` holds; it is looked at whenever a request begins, ends or is aborted. */
+  /** Waits until `condition` returns true; checks it whenever a request begins, ends or is aborted. */
   async until(condition: () => boolean): Promise<void> {
     while (!condition()) await new Promise<void>((done) => this.#changed.push(done));
   }
@@ -121,7 +121,7 @@ export abstract class StandInProvider {
       return;
     }
     const answer =
-      fault.answer ?? (fault.echoInPieces ? echoHeaders(seen, fault.echoInPieces) : await this.respond(seen));
+      fault.answer ?? (fault.echoInChunks ? echoHeaders(seen, fault.echoInChunks) : await this.respond(seen));
     await sendResponse(response, answer, fault, () => this.#waitForRelease());
   }
 
@@ -151,7 +151,7 @@ async function readRequest(request: IncomingMessage): Promise<ReceivedRequest | 
       if (bodyBytes <= MAX_RECORDED_BODY_BYTES) chunks.push(chunk);
     }
   } catch {
-    return null; // the client went away in the middle of its body
+    return null; // the client disconnected while sending its body
   }
   const target = request.url ?? '';
   const question = target.indexOf('?');
@@ -177,11 +177,11 @@ function joinHeaders(rawHeaders: readonly string[]): Record<string, string> {
   return headers;
 }
 
-/** The request's own headers as the answer: a provider that gives the credential away. */
-function echoHeaders(request: ReceivedRequest, pieceBytes: number): StandInResponse {
+/** Responds with the request's own headers: a provider that leaks the credential. */
+function echoHeaders(request: ReceivedRequest, chunkBytes: number): StandInResponse {
   const headers = Object.entries(request.headers).map(([name, value]) => [`x-echo-${name}`, value] as const);
   const whole = utf8(JSON.stringify({ headers: request.headers, target: request.target }));
   const body: Buffer[] = [];
-  for (let at = 0; at < whole.length; at += pieceBytes) body.push(whole.subarray(at, at + pieceBytes));
+  for (let at = 0; at < whole.length; at += chunkBytes) body.push(whole.subarray(at, at + chunkBytes));
   return { status: 200, headers: [['content-type', 'application/json'], ...headers], body };
 }

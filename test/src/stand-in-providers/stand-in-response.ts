@@ -1,32 +1,32 @@
-/** What a stand-in provider answers, and the faults that a test may put over it. */
+/** The response of a stand-in provider, and the faults that a test may apply to it. */
 import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 
 export interface StandInResponse {
   readonly status: number;
-  /** In the order in which they are sent; names as the provider writes them. */
+  /** In the order of sending; names as the provider writes them. */
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** One buffer is sent with a content-length; several are sent chunked, one write each, with backpressure. */
   readonly body: Buffer | Iterable<Buffer>;
-  /** Between two pieces of the body. */
+  /** Pause between two chunks of the body. */
   readonly pauseMs?: number;
 }
 
 export interface Fault {
-  /** Sent instead of the provider's own answer. */
+  /** Sent instead of the provider's own response. */
   readonly answer?: StandInResponse;
-  /** The connection is destroyed before anything is answered. */
+  /** The connection is destroyed before any response. */
   readonly reset?: true;
-  /** Nothing is answered until `release()` of the provider. */
+  /** No response until `release()` of the provider. */
   readonly hang?: true;
-  /** The connection is destroyed after so many bytes of the body. */
+  /** The connection is destroyed after this many bytes of the body. */
   readonly cutAfterBytes?: number;
-  /** The body stops after so many bytes until `release()`, then goes on. */
+  /** The body stops after this many bytes until `release()`, then continues. */
   readonly stallAfterBytes?: number;
-  /** The body comes gzip-compressed, whatever the request accepts. */
+  /** The body is gzip-compressed, whatever the request accepts. */
   readonly gzip?: true;
-  /** The answer is the request's own headers, in a header and in the body, cut into pieces of this many bytes. */
-  readonly echoInPieces?: number;
+  /** The response contains the request's own headers, in a header and in the body, in chunks of this many bytes. */
+  readonly echoInChunks?: number;
 }
 
 export const utf8 = (value: string): Buffer => Buffer.from(value, 'utf8');
@@ -64,7 +64,7 @@ export const emptyResponse = (status: number, headers: StandInResponse['headers'
   body: utf8(''),
 });
 
-/** Sends an answer with a fault over it. Resolves when the last byte was handed over or the connection is gone. */
+/** Sends a response with a fault. Resolves when the last byte was handed over or the connection is closed. */
 export async function sendResponse(
   response: ServerResponse,
   answer: StandInResponse,
@@ -101,7 +101,7 @@ export async function sendResponse(
   response.end();
 }
 
-/** How many bytes of the next piece go out before the fault strikes; -1 when it does not strike in this piece. */
+/** Number of bytes of the next chunk that are sent before the fault; -1 when the fault is not in this chunk. */
 function bytesBeforeFault(fault: Fault, sent: number, length: number): number {
   const at = fault.cutAfterBytes ?? fault.stallAfterBytes;
   return at === undefined || at < sent || at >= sent + length ? -1 : at - sent;

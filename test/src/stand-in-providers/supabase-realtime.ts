@@ -1,4 +1,4 @@
-/** Supabase realtime: the Phoenix channel protocol over a WebSocket, as much of it as joining and broadcasting need. */
+/** Supabase Realtime: the Phoenix channel protocol over a WebSocket, for joining and broadcasting only. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -13,7 +13,7 @@ interface PhoenixMessage {
 }
 
 export class SupabaseRealtime {
-  /** Raw targets of the upgrades that were accepted. */
+  /** Raw targets of the accepted upgrades. */
   readonly joined: string[] = [];
   /** Text frames that clients sent. */
   readonly received: string[] = [];
@@ -21,7 +21,7 @@ export class SupabaseRealtime {
   readonly #key: string;
   readonly #userJwt: string;
 
-  /** Upgrades need the project's key; an access token must be that key or the session of the signed-in user. */
+  /** Upgrades need the project's key. An access token must be that key or the session of the signed-in user. */
   constructor(key: string, userJwt: string) {
     this.#key = key;
     this.#userJwt = userJwt;
@@ -29,7 +29,7 @@ export class SupabaseRealtime {
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const url = new URL(request.url ?? '/', 'http://stand-in');
-    // Realtime itself reads the key from the query only.
+    // Realtime reads the key from the query only.
     if (url.pathname !== '/realtime/v1/websocket' || url.searchParams.get('apikey') !== this.#key) {
       socket.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\ncontent-length: 0\r\n\r\n');
       return;

@@ -8,7 +8,7 @@ import { SupabaseRealtime } from './supabase-realtime.js';
 
 const JWT_HEAD = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9';
 
-/** The session token of the signed-in user: not a project key, and it must pass the gateway untouched. */
+/** The session token of the signed-in user: not a project key; it must pass the gateway unchanged. */
 export const USER_JWT = `${JWT_HEAD}.${Buffer.from('{"sub":"user-1","exp":4102444800}').toString('base64url')}.c2ln`;
 
 const USER = {
@@ -27,7 +27,7 @@ interface Todo {
   done: boolean;
 }
 
-/** A secret key of the older kind: a JWT. Clients repeat it as their access token in realtime's messages. */
+/** A secret key in the older JWT format. Clients repeat it as the access token in Realtime messages. */
 export const SERVICE_JWT = `${JWT_HEAD}.${Buffer.from('{"role":"service_role","exp":4102444800}').toString('base64url')}.c2VydmljZS1zaWduYXR1cmU`;
 
 export class SupabaseStandIn extends StandInProvider {
@@ -36,7 +36,7 @@ export class SupabaseStandIn extends StandInProvider {
   #todos: Todo[] = [];
   readonly #objects = new Map<string, { readonly bytes: Buffer; readonly type: string }>();
 
-  /** `key`: the project's secret key, the only one that is taken. */
+  /** `key`: the project's secret key, the only accepted one. */
   constructor(key: string = PROVIDER_CREDENTIALS.supabase) {
     super();
     this.#key = key;
@@ -44,7 +44,7 @@ export class SupabaseStandIn extends StandInProvider {
     this.reset();
   }
 
-  /** Back to three rows and no objects. */
+  /** Resets to three rows and no objects. */
   reset(): void {
     this.#todos = [1, 2, 3].map((id) => ({ id, task: `task ${id}`, done: false }));
     this.#objects.clear();

@@ -4,7 +4,7 @@ import { PROVIDER_CREDENTIALS } from './provider-credentials.js';
 import { type ReceivedRequest, StandInProvider } from './stand-in-provider.js';
 import { jsonResponse, type StandInResponse, utf8 } from './stand-in-response.js';
 
-/** Same names as the gateway's own headers, per endpoint: the agent must see the provider's figures. */
+/** Same names as the gateway's own headers, per endpoint: the agent must see the provider's values. */
 const RATE_HEADERS = [
   ['x-ratelimit-limit', '600'],
   ['x-ratelimit-remaining', '599'],
@@ -64,7 +64,7 @@ const DEPLOYMENT = {
 };
 const EVENTS = ['created', 'ready'].map((type) => utf8(`${JSON.stringify({ type, created: 1_767_225_600_000 })}\n`));
 
-/** The digest header must fit the bytes: a body that was changed on the way is refused. */
+/** The digest header must match the bytes: a body changed on the way is rejected. */
 function handleFileUpload(request: ReceivedRequest): StandInResponse {
   const digest = createHash('sha1').update(request.body).digest('hex');
   if (request.headers['x-vercel-digest'] !== digest || request.headers['content-length'] === undefined) {

@@ -1,4 +1,4 @@
-/** A trace collector that takes OTLP over HTTP as JSON, as strictly as the protocol says, and misbehaves on command. */
+/** A trace collector that accepts OTLP over HTTP as JSON, exactly as the protocol says, and misbehaves on command. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { OtlpSpan } from '@acg/controlplane/traces/otlp-span';
@@ -68,11 +68,11 @@ interface ExportRequest {
 export class OtlpCollector {
   readonly spans: OtlpSpan[] = [];
   readonly resources: OtlpSpan['attributes'][] = [];
-  /** Why exports were not taken. */
+  /** Why exports were rejected. */
   readonly problems: string[] = [];
   readonly headers: IncomingHttpHeaders[] = [];
   requests = 0;
-  /** Answers instead of taking spans; null: takes them. */
+  /** Responds instead of accepting spans; null: accepts them. */
   fault: ((response: ServerResponse) => void) | null = null;
   readonly #validate = new Ajv().compile<ExportRequest>(exportRequest);
   readonly #server = createServer((request, response) => {

@@ -1,4 +1,4 @@
-/** One span per booked call, at a collector that may be slow, refuse, hang or be away. */
+/** One span per recorded call, sent to a collector that may be slow, reject, hang or be down. */
 import { request as httpRequest } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startControlPlane, type TestControlPlane } from '../fixtures/control-plane.js';
@@ -12,7 +12,7 @@ import { findAttribute, OtlpCollector } from './otlp-collector.js';
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
 
-describe('spans of booked records', () => {
+describe('spans of recorded calls', () => {
   const collector = new OtlpCollector();
   let plane: TestControlPlane;
   beforeAll(async () => {
@@ -48,7 +48,7 @@ describe('spans of booked records', () => {
     return Object.fromEntries([...lines].map(([, outcome, count]) => [outcome, Number(count)]));
   }
 
-  test('traces: a generation has the figures of the ledger, under the parent that the caller named', async () => {
+  test('traces: a generation has the usage of the ledger and the parent of the caller', async () => {
     const record = usageRecord({ traceparent: `00-${TRACE}-${PARENT}-01`, startedAtMs: Date.now() - 1_000 });
     await report([record]);
     await arrived(1);
@@ -83,7 +83,7 @@ describe('spans of booked records', () => {
     expect(collector.problems).toEqual([]);
   });
 
-  test('traces: a record that comes twice makes one span', async () => {
+  test('traces: a record that arrives twice creates one span', async () => {
     const record = usageRecord();
     await report([record]);
     await report([record, usageRecord()]);
@@ -104,7 +104,7 @@ describe('spans of booked records', () => {
     ['a forbidden version', `ff-${TRACE}-${PARENT}-01`],
     ['version 0 with more parts', `00-${TRACE}-${PARENT}-01-x`],
     ['capitals', `00-${TRACE.toUpperCase()}-${PARENT}-01`],
-  ])('traces: %s begins a trace whose id is the id of the request', async (_what, traceparent) => {
+  ])('traces: %s starts a trace with the request id as its id', async (_what, traceparent) => {
     const record = usageRecord({ traceparent });
     await report([record]);
     await arrived(1);
@@ -112,15 +112,15 @@ describe('spans of booked records', () => {
     expect(collector.spans[0]!.traceId).toBe(String(record.id).replaceAll('-', ''));
   });
 
-  test('traces: a caller that does not record its trace gets no span', async () => {
+  test('traces: a caller with an unsampled trace gets no span', async () => {
     const quiet = usageRecord({ traceparent: `00-${TRACE}-${PARENT}-00` });
-    const heard = usageRecord({ traceparent: `01-${TRACE}-${PARENT}-01-later` });
-    await report([quiet, heard]);
+    const sampled = usageRecord({ traceparent: `01-${TRACE}-${PARENT}-01-later` });
+    await report([quiet, sampled]);
     await arrived(1);
-    expect(collector.spans.map(({ spanId }) => spanId)).toEqual([String(heard.id).replaceAll('-', '').slice(16)]);
+    expect(collector.spans.map(({ spanId }) => spanId)).toEqual([String(sampled.id).replaceAll('-', '').slice(16)]);
   });
 
-  test('traces: a failed call and a call that is no generation say so', async () => {
+  test('traces: a failed call and a call without a generation are marked', async () => {
     await report([
       usageRecord({ status: 0, responseStatus: 504, error: 'timeout' }),
       usageRecord({ method: 'GET', path: '/v1/models' }),
@@ -133,7 +133,7 @@ describe('spans of booked records', () => {
     expect(findAttribute(listing.attributes, 'gen_ai.operation.name')).toBeUndefined();
   });
 
-  test('traces: the call that fetched results of a batch has the cost that the ledger booked for their lines', async () => {
+  test('traces: a call that fetched batch results has the cost of their deferred usage', async () => {
     const of = { orgId: newId(), agentId: newId(), keyId: newId(), startedAtMs: Date.now() };
     const recordId = newId();
     const results = { method: 'GET', path: '/v1/files/f/content', costNanos: 0, lined: true };
@@ -141,7 +141,7 @@ describe('spans of booked records', () => {
     const fetch = { ...of, recordId, providerSlug: 'openai', sourceId: `f-${recordId}` };
     const line = (id: string) => ({ id, model: 'gpt-4o-mini', tokensOut: 7, costNanos: 2_000_000 });
     const ingest = plane.service.usage.ingest;
-    // Lines come before the record of their call, some in a batch before.
+    // Deferred usage arrives before the record of its call, some in an earlier batch.
     await ingest.ingestReport(encodeReport({ dataPlaneId: 'dp', lines: [{ ...fetch, lines: [line('a')] }] }));
     const rest = { ...fetch, lines: [line('a'), line('b')] };
     await ingest.ingestReport(encodeReport({ dataPlaneId: 'dp', records: [record], lines: [rest] }));
@@ -160,7 +160,7 @@ describe('spans of booked records', () => {
     ['/v1/images/edits', 'image'],
     ['/v1/audio/speech', 'speech'],
     ['/v1/audio/transcriptions', 'text'],
-  ])('traces: %s is a generation of its own kind', async (path, outputType) => {
+  ])('traces: %s is a generation with its own output type', async (path, outputType) => {
     await report([usageRecord({ path, model: 'm-1', tokensOut: 40 })]);
     await arrived(1);
     const [span] = collector.spans;
@@ -171,7 +171,7 @@ describe('spans of booked records', () => {
     expect(value('gen_ai.usage.output_tokens')).toBe('40');
   });
 
-  test('traces: what a collector refuses for good is not sent again; what it cannot take now is', async () => {
+  test('traces: permanently rejected spans are not sent again; temporarily rejected spans are', async () => {
     collector.fault = (response) => response.writeHead(400).end();
     const before = await outcomes();
     const requests = collector.requests;
@@ -186,7 +186,7 @@ describe('spans of booked records', () => {
     await arrived(1);
   });
 
-  test('traces: what a partial success leaves out counts as rejected', async () => {
+  test('traces: spans missing from a partial success count as rejected', async () => {
     collector.fault = (response) => response.writeHead(200).end('{"partialSuccess":{"rejectedSpans":"2"}}');
     const before = await outcomes();
     await report([usageRecord(), usageRecord(), usageRecord()]);
@@ -194,8 +194,8 @@ describe('spans of booked records', () => {
     expect((await outcomes()).sent).toBe((before.sent ?? 0) + 1);
   });
 
-  test('traces: a collector that hangs holds up no booking; what finds no room is dropped and counted', async () => {
-    collector.fault = () => {}; // no answer, ever
+  test('traces: a hanging collector delays no ledger write; spans above the queue limit are dropped and counted', async () => {
+    collector.fault = () => {}; // never responds
     const before = await outcomes();
     for (let i = 0; i < 10; i++) {
       const { rejected } = await report(Array.from({ length: 10 }, () => usageRecord()));
@@ -204,7 +204,7 @@ describe('spans of booked records', () => {
     await waitUntil('the rest is dropped', async () => ((await outcomes()).dropped ?? 0) > (before.dropped ?? 0));
     const { body } = await plane.call('GET', '/metrics');
     expect(Number(/^gateway_trace_spans_queued (\d+)$/m.exec(String(body))![1])).toBeLessThanOrEqual(20);
-    // 100 came; at most one batch is under way and two wait.
+    // 100 arrived; at most one batch is in flight and two wait.
     expect((await outcomes()).dropped! - (before.dropped ?? 0)).toBeGreaterThanOrEqual(70);
   });
 
@@ -214,7 +214,7 @@ describe('spans of booked records', () => {
   });
 });
 
-test('traces: through both planes, the agent’s traceparent is the parent and the tokens are those of the log', async () => {
+test('traces: through both planes, the agent’s traceparent is the parent, and the tokens equal those of the log', async () => {
   const collector = new OtlpCollector();
   const openai = new OpenAiStandIn();
   await Promise.all([collector.start(), openai.start()]);

@@ -39,7 +39,7 @@ function startControlPlaneProcess(database: TestDatabase, timeoutMs: number): Pl
   return plane;
 }
 
-/** Signs up, adds endpoints, and has one event occur `count` times. */
+/** Signs up, creates endpoints, and triggers one event `count` times. */
 async function createEndpointsAndEvents(port: number, database: TestDatabase, paths: readonly string[], count: number) {
   const post = async (path: string, body: unknown, token?: string) => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
@@ -72,13 +72,13 @@ const countUnfinishedDeliveries = async (database: TestDatabase): Promise<number
   return row!.left;
 };
 
-test('crash: kill -9 in the middle of 1000 deliveries loses none; what comes twice has the same id', async () => {
+test('crash: kill -9 during 1000 deliveries loses none; a repeated delivery has the same id', async () => {
   const database = await createTestDatabase();
-  // A dead process's leases end after this and a few seconds more.
+  // The leases of a dead process expire after this time and a few seconds more.
   const timeoutMs = 500;
   const first = startControlPlaneProcess(database, timeoutMs);
   const { port } = await first.start();
-  // Slow enough that the kill comes in the middle, with attempts under way.
+  // Slow enough that the kill comes while attempts are in flight.
   const paths = Array.from({ length: 10 }, (_, i) => `/crash-${i}`);
   for (const path of paths) receiver.on(path, (response) => setTimeout(() => response.writeHead(200).end(), 10));
   const secrets = await createEndpointsAndEvents(port, database, paths, 100);
@@ -98,15 +98,15 @@ test('crash: kill -9 in the middle of 1000 deliveries loses none; what comes twi
   }
   expect(facts.size).toBe(1_000);
   expect([...facts.values()].every((ids) => ids.size === 1)).toBe(true);
-  expect(all.length - 1_000).toBeLessThanOrEqual(64); // only what was under way can come twice
+  expect(all.length - 1_000).toBeLessThanOrEqual(64); // only deliveries in flight can arrive twice
   await second.stop();
   expect(first.output + second.output).not.toContain('whsec_');
   await database.drop();
 });
 
-test('crash: three control planes on one database claim nothing twice', async () => {
+test('crash: three control planes on one database claim no delivery twice', async () => {
   const database = await createTestDatabase();
-  // Long, so that no attempt times out on a busy machine: what arrives twice was claimed twice.
+  // Long, so that no attempt times out on a busy machine: a repeated delivery must have been claimed twice.
   const all = [1, 2, 3].map(() => startControlPlaneProcess(database, 30_000));
   const [ready] = await Promise.all(all.map((plane) => plane.start()));
   const paths = Array.from({ length: 10 }, (_, i) => `/shared-${i}`);

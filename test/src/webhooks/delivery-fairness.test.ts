@@ -1,4 +1,4 @@
-/** Webhook slots are shared by organizations: what one of them does with its receivers costs the others nothing. */
+/** Organizations share the webhook slots: the receivers of one organization cost the others nothing. */
 import { randomUUID } from 'node:crypto';
 import { createLogger } from '@acg/base/log';
 import { assertEventData, type EventName } from '@acg/controlplane/events/event-catalogue';
@@ -10,7 +10,7 @@ import { fanOutEvents } from '../../../controlplane/src/webhooks/event-fanout.js
 import { useControlPlane } from '../fixtures/control-plane.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 
-// Its own loop is stopped: the tests claim and send.
+// The dispatcher loop is stopped: the tests claim and send.
 const plane = useControlPlane();
 const sql = () => plane().database.sql;
 beforeAll(() => plane().service.stop());
@@ -31,7 +31,7 @@ async function createOrganization(): Promise<string> {
   return row!.id;
 }
 
-/** Deliveries that are due since `agoMin` minutes, so many for each of so many endpoints. */
+/** Inserts deliveries due since `agoMin` minutes: `each` for each of `endpoints` endpoints. */
 async function insertDueDeliveries(orgId: string, endpoints: number, each: number, agoMin = 0): Promise<void> {
   await sql()`
     with e as (
@@ -43,7 +43,7 @@ async function insertDueDeliveries(orgId: string, endpoints: number, each: numbe
            now() - ${agoMin} * interval '1 minute' from e, generate_series(1, ${each})`;
 }
 
-test('fairness: due deliveries are claimed organization by organization in turn, within the room of each', async () => {
+test('fairness: due deliveries are claimed round-robin over organizations, within the limit of each', async () => {
   const [big, small, full] = [await createOrganization(), await createOrganization(), await createOrganization()];
   await insertDueDeliveries(big, 5, 10, 60);
   await insertDueDeliveries(full, 1, 10, 50);
@@ -60,7 +60,7 @@ test('fairness: due deliveries are claimed organization by organization in turn,
   expect(second.deliveries.map((one) => one.orgId)).toEqual(new Array(6).fill(big));
 });
 
-test('fairness: organizations whose receivers all hang leave slots to the next one', async () => {
+test('fairness: organizations whose receivers all hang leave slots for the next one', async () => {
   const healthy = await createOrganization();
   const hostile = [await createOrganization(), await createOrganization(), await createOrganization()];
   for (const orgId of hostile) await insertDueDeliveries(orgId, 100, 4);
@@ -87,7 +87,7 @@ test('fairness: organizations whose receivers all hang leave slots to the next o
   await dispatcher.stop();
 });
 
-/** Events that wait for their deliveries since `agoMin` minutes. */
+/** Inserts events that wait for their deliveries since `agoMin` minutes. */
 async function insertEvents(orgId: string, count: number, agoMin = 0): Promise<void> {
   await sql()`
     insert into events (id, org_id, event, data, occurred_at)
@@ -105,7 +105,7 @@ const deliveriesOf = async (orgId: string): Promise<number> => {
   return row!.n;
 };
 
-test('fan-out: an organization with any number of events and endpoints keeps none of another waiting', async () => {
+test('fan-out: any number of events and endpoints of one organization delays no other organization', async () => {
   const [hostile, healthy] = [await createOrganization(), await createOrganization()];
   await endpoints(hostile, 100);
   await endpoints(healthy, 1);
@@ -117,7 +117,7 @@ test('fan-out: an organization with any number of events and endpoints keeps non
   await sql()`delete from events`;
 });
 
-test('fan-out: events wait while their organization has enough pending, and come after', async () => {
+test('fan-out: events wait while their organization has enough pending deliveries, and continue afterwards', async () => {
   const [full, healthy] = [await createOrganization(), await createOrganization()];
   await endpoints(healthy, 1);
   await insertDueDeliveries(full, 2, 5);
@@ -132,7 +132,7 @@ test('fan-out: events wait while their organization has enough pending, and come
   expect(await deliveriesOf(full)).toBe(14);
 });
 
-test('fan-out: deliveries that wait for a paused endpoint keep no event back', async () => {
+test('fan-out: deliveries of a paused endpoint delay no event', async () => {
   const orgId = await createOrganization();
   await insertDueDeliveries(orgId, 1, 5);
   await sql()`update webhook_endpoints set status = 'paused' where org_id = ${orgId}`;
@@ -142,7 +142,7 @@ test('fan-out: deliveries that wait for a paused endpoint keep no event back', a
   expect(await deliveriesOf(orgId)).toBe(6);
 });
 
-test('fan-out: a dispatcher goes through all organizations, and each event reaches each endpoint once', async () => {
+test('fan-out: a dispatcher handles all organizations, and each event reaches each endpoint once', async () => {
   const orgs = await Promise.all(Array.from({ length: 150 }, createOrganization));
   for (const orgId of orgs) await endpoints(orgId, 2);
   for (const orgId of orgs) await insertEvents(orgId, 3);
@@ -200,15 +200,15 @@ test.each([
   const id = await createFailingEndpoint(days, before);
   await recordOutcome(id, 'failed', more);
   expect(await readEndpointHealth(id)).toMatchObject({ status, paused_reason: status === 'paused' ? 'failing' : null });
-  const told = await sql()<{ event: EventName; data: { endpointId: string; failedAttempts: number } }[]>`
+  const events = await sql()<{ event: EventName; data: { endpointId: string; failedAttempts: number } }[]>`
     select event, data from events where data ->> 'endpointId' = ${id}`;
-  for (const { event, data } of told) assertEventData(event, data);
-  expect(told.map(({ event, data }) => [event, data.failedAttempts])).toEqual(
+  for (const { event, data } of events) assertEventData(event, data);
+  expect(events.map(({ event, data }) => [event, data.failedAttempts])).toEqual(
     status === 'paused' ? [['webhook.paused', before + more]] : [],
   );
 });
 
-test('failing: it has failed since the first failure, not since the last', async () => {
+test('failing: counts from the first failure, not from the last', async () => {
   const id = await createFailingEndpoint(3.01, 48);
   await recordOutcome(id, 'failed');
   expect(await readEndpointHealth(id)).toMatchObject({ status: 'active', failed_attempts: 49 });
@@ -216,7 +216,7 @@ test('failing: it has failed since the first failure, not since the last', async
   expect(await readEndpointHealth(id)).toMatchObject({ status: 'paused', failed_attempts: 50 });
 });
 
-test('failing: a success ends it, the next failure begins anew', async () => {
+test('failing: a success resets it, and the next failure starts a new count', async () => {
   const id = await createFailingEndpoint(5, 49);
   await recordOutcome(id, 'success');
   expect(await readEndpointHealth(id)).toMatchObject({ status: 'active', failed_attempts: 0, well: true });
@@ -224,7 +224,7 @@ test('failing: a success ends it, the next failure begins anew', async () => {
   expect(await readEndpointHealth(id)).toMatchObject({ status: 'active', failed_attempts: 1, well: false });
 });
 
-test('queue: a result without the lease is written nowhere, and does not count against the endpoint', async () => {
+test('queue: a result without the lease is not written and does not count against the endpoint', async () => {
   const id = await createFailingEndpoint(5, 49);
   const [row] = await sql()<{ id: string }[]>`
     insert into webhook_deliveries (id, endpoint_id, org_id, event_id, event, payload, lease)
@@ -245,10 +245,10 @@ test('queue: a result without the lease is written nowhere, and does not count a
   expect(await readEndpointHealth(id)).toMatchObject({ status: 'active', failed_attempts: 49 });
 });
 
-test('fairness: of an endpoint’s finished deliveries the newest stay, and what is pending does', async () => {
+test('retention: the newest finished deliveries of an endpoint stay, and all pending ones', async () => {
   const orgId = await createOrganization();
   await insertDueDeliveries(orgId, 3, 1);
-  await insertDueDeliveries(await createOrganization(), 20, 0); // more than are looked at together
+  await insertDueDeliveries(await createOrganization(), 20, 0); // more than one sweep handles together
   const ids = await sql()<{ id: string }[]>`select id from webhook_endpoints where org_id = ${orgId}`;
   const [mixed, few, many] = ids.map(({ id }) => id) as [string, string, string];
   await sql()`delete from webhook_deliveries where org_id = ${orgId}`;

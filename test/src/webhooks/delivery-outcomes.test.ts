@@ -1,10 +1,10 @@
-/** Outcomes of deliveries are recorded although a write fails: a delivery whose outcome is lost would be sent again. */
+/** Delivery outcomes are recorded although a write fails: a delivery with a lost outcome would be sent again. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { type Receiver, startReceiver } from './webhook-receiver.js';
 
-// A delivery whose outcome is lost comes again 6 s after its attempt.
+// A delivery with a lost outcome is sent again 6 s after its attempt.
 const plane = useControlPlane({ WEBHOOK_TIMEOUT_MS: '1000' });
 let receiver: Receiver;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ async function sendTestEvent(owner: Member, path: string): Promise<string> {
   return (await owner.call('POST', `/v1/webhooks/${body.endpoint.id}/test`)).body.delivery.id;
 }
 
-/** The status of a delivery, once it is recorded or was sent again. */
+/** Status of a delivery when it is recorded or was sent again. */
 const awaitOutcome = (owner: Member, id: string) =>
   waitUntil('the delivery is recorded or comes again', async () => {
     const { status } = (await owner.call('GET', `/v1/webhooks/deliveries/${id}`)).body.delivery;
@@ -30,7 +30,7 @@ const awaitOutcome = (owner: Member, id: string) =>
     );
   });
 
-test('a write that is the victim of a deadlock is tried again, and nothing is sent twice', async () => {
+test('delivery outcomes: a write that fails in a deadlock is retried, and nothing is sent twice', async () => {
   const { sql } = plane().database;
   await sql.unsafe(`
     create sequence outcome_writes;
@@ -47,7 +47,7 @@ test('a write that is the victim of a deadlock is tried again, and nothing is se
   await sql.unsafe('drop trigger lose_deadlock on webhook_deliveries');
 });
 
-test('an outcome that cannot be written takes those of the same batch with it neither', async () => {
+test('delivery outcomes: an outcome that cannot be written does not affect others of the same batch', async () => {
   const { sql } = plane().database;
   const owner = await plane().createMember('owner');
   const bad = await plane().createMember('owner');
@@ -58,7 +58,7 @@ test('an outcome that cannot be written takes those of the same batch with it ne
     end $$;
     create trigger refuse_one before update on webhook_deliveries for each row when (new.status = 'success')
       execute function refuse_one();`);
-  // All are answered at one moment, so their outcomes are written together.
+  // All receive a response at the same time, so their outcomes are written together.
   const waiting: (() => void)[] = [];
   receiver.on('/together', (response) => void waiting.push(() => response.writeHead(200).end()));
   const ids = [];

@@ -25,7 +25,7 @@ const awaitDeliveryStatus = (admin: Member, id: string, status: string) =>
     return body.delivery.status === status && body.delivery;
   });
 
-test('webhooks: created with a secret shown once, listed, changed, deleted; strangers see nothing', async () => {
+test('webhooks: an endpoint is created with a secret shown once, listed, changed and deleted; other organizations see nothing', async () => {
   const admin = await plane().createMember('admin');
   const stranger = await plane().createMember('owner');
   const created = await admin.call('POST', '/v1/webhooks', {
@@ -63,7 +63,7 @@ test('webhooks: created with a secret shown once, listed, changed, deleted; stra
   expect((await admin.call('DELETE', `/v1/webhooks/${shown.id}`)).status).toBe(404);
 });
 
-test('webhooks: an organization has a hundred endpoints, also when the last are made at once', async () => {
+test('webhooks: an organization has at most a hundred endpoints, also with concurrent creates', async () => {
   const admin = await plane().createMember('admin');
   const { id } = await createEndpoint(admin, newPath());
   const { sql } = plane().database;
@@ -72,7 +72,7 @@ test('webhooks: an organization has a hundred endpoints, also when the last are 
     select (jsonb_populate_record(e, jsonb_build_object('id', gen_random_uuid()))).*
     from webhook_endpoints e, generate_series(1, 98) where e.id = ${id}`;
   const make = () => admin.call('POST', '/v1/webhooks', { url: receiver.url, events: ['agent.created'] });
-  // Rows of the organization cannot be added until all three have come as far as they get.
+  // The transaction locks the organization's rows until all three requests wait.
   const answers = await sql.begin(async (tx) => {
     await tx`select 1 from organizations where id = ${admin.orgId} for update`;
     const made = [make(), make(), make()];
@@ -84,8 +84,8 @@ test('webhooks: an organization has a hundred endpoints, also when the last are 
     return { made };
   });
   expect((await Promise.all(answers.made)).map(({ status }) => status).sort()).toEqual([201, 409, 409]);
-  const refused = await make();
-  expect(refused).toMatchObject({ status: 409, body: { error: expect.stringContaining('100 webhook endpoints') } });
+  const rejected = await make();
+  expect(rejected).toMatchObject({ status: 409, body: { error: expect.stringContaining('100 webhook endpoints') } });
   expect((await admin.call('GET', '/v1/webhooks')).body.total).toBe(100);
 });
 
@@ -98,13 +98,13 @@ test.each([
   ['a private address', { url: 'http://10.1.2.3/x', events: ['agent.created'] }],
   ['a user in the url', { url: 'https://a:b@example.com/', events: ['agent.created'] }],
   ['a secret of its own', { url: 'https://example.com/x', events: ['agent.created'], secret: 'whsec_mine' }],
-])('webhooks: %s is refused with 400', async (_name, body) => {
+])('webhooks: %s is rejected with 400', async (_name, body) => {
   const admin = await plane().createMember('admin');
   expect((await admin.call('POST', '/v1/webhooks', body)).status).toBe(400);
 });
 
 test.each(['http://10.1.2.3/x', 'http://169.254.169.254/latest', 'ftp://example.com/x', 'https://a:b@example.com/'])(
-  'webhooks: a change to %s is refused with 400, and the endpoint stays as it was',
+  'webhooks: a change to %s is rejected with 400, and the endpoint stays unchanged',
   async (url) => {
     const admin = await plane().createMember('admin');
     const { id } = await createEndpoint(admin, newPath());
@@ -115,14 +115,14 @@ test.each(['http://10.1.2.3/x', 'http://169.254.169.254/latest', 'ftp://example.
   },
 );
 
-test('webhooks: members may look and retry, not manage', async () => {
+test('webhooks: members may read and retry, but not manage', async () => {
   const member = await plane().createMember('member');
   const body = { url: `${receiver.url}/x`, events: ['agent.created'] };
   expect((await member.call('POST', '/v1/webhooks', body)).status).toBe(403);
   expect((await member.call('GET', '/v1/webhooks')).status).toBe(200);
 });
 
-test('webhooks: a test delivery arrives signed over its raw body, and its detail shows what was sent', async () => {
+test('webhooks: a test delivery arrives signed over its raw body, and its detail shows the request', async () => {
   const admin = await plane().createMember('admin');
   const path = newPath();
   const { id, secret } = await createEndpoint(admin, path, ['agent.budget_exceeded']);
@@ -139,7 +139,7 @@ test('webhooks: a test delivery arrives signed over its raw body, and its detail
   expect(Object.keys(delivery.payload)).toEqual(['event', 'timestamp', 'data']);
 });
 
-test('webhooks: a failing delivery is tried four times, fails, and a manual retry starts anew at once', async () => {
+test('webhooks: a failing delivery is tried four times, fails, and a manual retry starts a new attempt at once', async () => {
   const admin = await plane().createMember('admin');
   const path = newPath();
   const { id } = await createEndpoint(admin, path);
@@ -167,7 +167,7 @@ test('webhooks: a failing delivery is tried four times, fails, and a manual retr
   expect((await stranger.call('GET', `/v1/webhooks/deliveries/${failed.id}`)).status).toBe(404);
 });
 
-test('webhooks: a paused endpoint gets nothing, and goes on with what waited when it is active again', async () => {
+test('webhooks: a paused endpoint receives nothing, and gets its waiting deliveries when it is active again', async () => {
   const admin = await plane().createMember('admin');
   const path = newPath();
   const { id } = await createEndpoint(admin, path);
@@ -177,7 +177,7 @@ test('webhooks: a paused endpoint gets nothing, and goes on with what waited whe
   expect((await admin.call('PATCH', `/v1/webhooks/${id}`, { status: 'paused' })).body.endpoint.status).toBe('paused');
   expect((await admin.call('POST', `/v1/webhooks/${id}/test`)).status).toBe(409);
   await admin.call('POST', `/v1/webhooks/deliveries/${body.delivery.id}/retry`);
-  // Another endpoint's delivery passes the waiting one.
+  // A delivery of another endpoint overtakes the waiting one.
   const other = newPath();
   const { id: otherId } = await createEndpoint(admin, other);
   const { body: passing } = await admin.call('POST', `/v1/webhooks/${otherId}/test`);
@@ -193,7 +193,7 @@ test('webhooks: a paused endpoint gets nothing, and goes on with what waited whe
   expect(at(path)).toHaveLength(5);
 });
 
-test('webhooks: an event reaches the endpoints that subscribe to it and were there, active, when it occurred', async () => {
+test('webhooks: an event reaches the subscribed endpoints that were active when it occurred', async () => {
   const admin = await plane().createMember('admin');
   const { id: projectId } = (await admin.call('POST', '/v1/projects', { name: 'P' })).body.project;
   const [both, deleted, paused, late] = [newPath(), newPath(), newPath(), newPath()];
@@ -203,9 +203,9 @@ test('webhooks: an event reaches the endpoints that subscribe to it and were the
   await admin.call('PATCH', `/v1/webhooks/${pausedId}`, { status: 'paused' });
   const { agent } = (await admin.call('POST', '/v1/agents', { projectId, name: 'Ada' })).body;
   await createEndpoint(admin, late);
-  await waitUntil('the creation is told', () => at(both).length === 1);
+  await waitUntil('the creation event arrives', () => at(both).length === 1);
   expect((await admin.call('DELETE', `/v1/agents/${agent.id}`)).status).toBe(200);
-  await waitUntil('the deletion is told', () => at(both).length === 2 && at(deleted).length === 1);
+  await waitUntil('the deletion event arrives', () => at(both).length === 2 && at(deleted).length === 1);
   await admin.call('PATCH', `/v1/webhooks/${pausedId}`, { status: 'active' });
   const data = { agentId: agent.id, agentName: 'Ada', projectId, orgId: admin.orgId };
   const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -215,7 +215,7 @@ test('webhooks: an event reaches the endpoints that subscribe to it and were the
   ]);
   expect(at(both).every((one) => isSignatureValid(secret, one))).toBe(true);
   expect(at(deleted)[0]!.event).toBe('agent.deleted');
-  // One that occurred before any endpoint was there, and is looked at only now.
+  // An event from before the first endpoint that is fanned out only now.
   const { sql } = plane().database;
   const [event] = await sql<{ id: string }[]>`
     insert into events (id, org_id, event, data, occurred_at)
@@ -227,7 +227,7 @@ test('webhooks: an event reaches the endpoints that subscribe to it and were the
     return row!.done;
   });
   expect(await sql`select from webhook_deliveries where event_id = ${event!.id}`).toHaveLength(0);
-  // A delivery that is made later passes whatever could still come to the others.
+  // A later delivery overtakes everything that could still arrive at the others.
   const { id } = await createEndpoint(admin, newPath());
   const { body } = await admin.call('POST', `/v1/webhooks/${id}/test`);
   await awaitDeliveryStatus(admin, body.delivery.id, 'success');
@@ -243,7 +243,7 @@ test('webhooks: deleting an endpoint deletes its deliveries', async () => {
   expect((await admin.call('GET', `/v1/webhooks/deliveries/${body.delivery.id}`)).status).toBe(404);
 });
 
-test('webhooks: the signing secret is nowhere in the database', async () => {
+test('webhooks: the database does not contain the signing secret in plain text', async () => {
   const admin = await plane().createMember('admin');
   const { id, secret } = await createEndpoint(admin, newPath());
   const { body } = await admin.call('POST', `/v1/webhooks/${id}/test`);
@@ -261,7 +261,7 @@ test('webhooks: the signing secret is nowhere in the database', async () => {
   }
 });
 
-test('webhooks: one that was paused for failing says so, keeps saying so while paused, and begins anew when set active', async () => {
+test('webhooks: an endpoint paused for failing shows that reason while paused, and starts with no failures when activated', async () => {
   const admin = await plane().createMember('admin');
   const { body } = await admin.call('POST', '/v1/webhooks', {
     url: `${receiver.url}/failing`,

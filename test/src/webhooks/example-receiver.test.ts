@@ -1,4 +1,4 @@
-/** The receiver of docs/webhooks.md, as its reader would run it. */
+/** The receiver of docs/webhooks.md, run as a reader would run it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
@@ -10,7 +10,7 @@ const script = fileURLToPath(new URL('../../../examples/webhook-receiver.mjs', i
 let child: ChildProcess | null = null;
 afterAll(() => child?.kill('SIGKILL'));
 
-test('example: takes what the gateway signed and refuses anything else', async () => {
+test('example receiver: accepts signed deliveries and rejects all other requests', async () => {
   const admin = await plane().createMember('admin');
   const events = ['agent.budget_exceeded'];
   const created = await admin.call('POST', '/v1/webhooks', { url: 'http://127.0.0.1:9/', events });

@@ -1,4 +1,4 @@
-/** Receivers that misbehave cost one bounded slot and nothing else. */
+/** A misbehaving receiver costs one bounded slot and nothing else. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
@@ -10,7 +10,7 @@ import { type Member, startControlPlane, useControlPlane } from '../fixtures/con
 import { waitUntil } from '../fixtures/wait-until.js';
 import { type Receiver, startReceiver } from './webhook-receiver.js';
 
-// One retry that never comes, so that a failed attempt stays to be looked at.
+// One retry after an hour, so that a failed attempt can be inspected.
 const plane = useControlPlane({ WEBHOOK_RETRY_DELAYS_MS: '3600000', WEBHOOK_TIMEOUT_MS: '400' });
 let receiver: Receiver;
 const tcpServers: Server[] = [];
@@ -42,7 +42,7 @@ async function startTcpServer(onConnection: (socket: Socket) => void): Promise<s
   return `http://127.0.0.1:${(server.address() as { port: number }).port}/`;
 }
 
-test('receiver: one that never answers fails as a timeout', async () => {
+test('receiver: one that never responds fails with a timeout', async () => {
   receiver.on('/hang', () => {});
   expect(await sendAndAwaitOutcome(`${receiver.url}/hang`)).toMatchObject({
     status: 'pending',
@@ -58,7 +58,7 @@ test('receiver: a redirect is a failure and is not followed', async () => {
   expect(receiver.received.filter((one) => one.path === '/target')).toEqual([]);
 });
 
-test('receiver: one that answers byte by byte is cut off at the timeout', async () => {
+test('receiver: a response byte by byte is aborted at the timeout', async () => {
   const url = await startTcpServer((socket) => {
     const answer = `HTTP/1.1 200 OK\r\nx-slow: ${'a'.repeat(4_000)}\r\n\r\n`;
     let sent = 0;
@@ -68,7 +68,7 @@ test('receiver: one that answers byte by byte is cut off at the timeout', async 
   expect(await sendAndAwaitOutcome(url)).toMatchObject({ error: 'timeout', statusCode: null });
 });
 
-test('receiver: a body without end changes nothing of the status and is not read', async () => {
+test('receiver: an endless body does not change the status and is not read', async () => {
   let written = 0;
   let closed = false;
   receiver.on('/huge', (response) => {
@@ -87,10 +87,10 @@ test('receiver: a body without end changes nothing of the status and is not read
   });
   expect(await sendAndAwaitOutcome(`${receiver.url}/huge`)).toMatchObject({ status: 'success', statusCode: '200' });
   await waitUntil('the receiver was cut off', () => closed);
-  expect(written).toBeLessThan(16 << 20); // what the kernel's buffers take
+  expect(written).toBeLessThan(16 << 20); // the buffers of the kernel
 });
 
-test('receiver: a body that trickles changes nothing of the status', async () => {
+test('receiver: a slow body does not change the status', async () => {
   receiver.on('/trickle', (response) => {
     response.writeHead(202);
     const timer = setInterval(() => response.write('.'), 20);
@@ -100,7 +100,7 @@ test('receiver: a body that trickles changes nothing of the status', async () =>
   await waitUntil('its connection is closed', () => receiver.open() === 0);
 });
 
-test('receiver: resets, closed ports, unknown names and plain nonsense have their classes', async () => {
+test('receiver: resets, closed ports, unknown names and invalid responses have their error classes', async () => {
   const reset = await startTcpServer((socket) => socket.once('data', () => socket.destroy()));
   expect(await sendAndAwaitOutcome(reset)).toMatchObject({ error: 'reset' });
   const nonsense = await startTcpServer((socket) => socket.once('data', () => socket.end('SSH-2.0-nonsense\r\n\r\n')));
@@ -110,12 +110,12 @@ test('receiver: resets, closed ports, unknown names and plain nonsense have thei
   expect(await sendAndAwaitOutcome(gone)).toMatchObject({ error: 'connect' });
 });
 
-test('receiver: names that do not resolve are of class dns, certificates nobody vouches for of class tls', async () => {
-  // As patient as in production: what is slow here must not end as a timeout.
+test('receiver: unresolvable names have class dns, untrusted certificates class tls', async () => {
+  // The timeout of production: slow steps must not end as timeouts.
   const patient = await startControlPlane({ WEBHOOK_RETRY_DELAYS_MS: '3600000' });
   try {
     const admin = await patient.createMember('admin');
-    // No resolver is asked for a name with a label that is too long.
+    // A name with a too long label is not sent to a resolver.
     const nowhere = `https://${'a'.repeat(64)}.example.com/`;
     expect(await sendAndAwaitOutcome(nowhere, admin)).toMatchObject({
       status: 'pending',
@@ -152,18 +152,18 @@ function createSelfSignedCertificate(): { cert: Buffer; key: Buffer } {
   return files;
 }
 
-test('receiver: an address that is private by now is refused at connect', async () => {
+test('receiver: an address that has become private is rejected at connect', async () => {
   const strict = await startControlPlane({ EGRESS_ALLOW_CIDRS: '', WEBHOOK_RETRY_DELAYS_MS: '3600000' });
   try {
     const admin = await strict.createMember('admin');
-    const refused = await admin.call('POST', '/v1/webhooks', { url: `${receiver.url}/x`, events: ['agent.created'] });
-    expect(refused.status).toBe(400);
+    const rejected = await admin.call('POST', '/v1/webhooks', { url: `${receiver.url}/x`, events: ['agent.created'] });
+    expect(rejected.status).toBe(400);
     const created = await admin.call('POST', '/v1/webhooks', {
       url: 'https://example.com/',
       events: ['agent.created'],
     });
     const { id } = created.body.endpoint;
-    // As if the name had been pointed elsewhere after it was saved.
+    // As if the name had been changed to another address after the endpoint was saved.
     for (const url of [`${receiver.url}/private`, 'http://localhost:8080/private', 'http://[::1]:8080/private']) {
       await strict.database.sql`update webhook_endpoints set url = ${url} where id = ${id}`;
       const { body } = await admin.call('POST', `/v1/webhooks/${id}/test`);
@@ -179,8 +179,8 @@ test('receiver: an address that is private by now is refused at connect', async 
   }
 });
 
-test('receiver: hanging ones hold a few slots, and the others get all of theirs meanwhile', async () => {
-  // Attempts of this control plane last longer than the test.
+test('receiver: hanging receivers occupy few slots, and the others get all of their deliveries meanwhile', async () => {
+  // Attempts of this control plane take longer than the test.
   const slow = await startControlPlane({ WEBHOOK_TIMEOUT_MS: '60000' });
   try {
     const admin = await slow.createMember('admin');
@@ -205,7 +205,7 @@ test('receiver: hanging ones hold a few slots, and the others get all of theirs 
   }
 });
 
-test('receiver: a stop gives the leases of unfinished deliveries back at once', async () => {
+test('receiver: shutdown releases the leases of unfinished deliveries at once', async () => {
   const first = await startControlPlane({ WEBHOOK_TIMEOUT_MS: '60000' });
   const admin = await first.createMember('admin');
   const { sql } = first.database;

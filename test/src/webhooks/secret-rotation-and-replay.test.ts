@@ -1,4 +1,6 @@
-/** A new secret beside the old one, and deliveries of a time range sent again: bounded, and never another's. */
+/**
+ * Secret rotation with an overlap, and replay of deliveries of a time range: bounded, and only of the own organization.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
 import { waitUntil } from '../fixtures/wait-until.js';
@@ -19,7 +21,7 @@ async function createEndpoint(admin: Member, events: readonly string[] = ['agent
   const at = () => receiver.received.filter((one) => one.path === path);
   const call = (method: string, action: string, body?: object) =>
     admin.call(method, `/v1/webhooks/${id}${action}`, body);
-  /** The next request that comes. */
+  /** Waits for the next request. */
   const next = async () => {
     const before = at().length;
     expect((await call('POST', '/test')).status).toBe(201);
@@ -28,7 +30,7 @@ async function createEndpoint(admin: Member, events: readonly string[] = ['agent
   return { id, secret, path, at, call, next };
 }
 
-test('rotation: for the overlap both secrets sign, then the new one alone', async () => {
+test('rotation: both secrets sign during the overlap, then only the new one', async () => {
   const admin = await plane().createMember('admin');
   const one = await createEndpoint(admin);
   const before = await one.next();
@@ -43,7 +45,7 @@ test('rotation: for the overlap both secrets sign, then the new one alone', asyn
   expect(JSON.stringify(shown)).not.toContain('whsec_');
 
   const both = await one.next();
-  // Who knows the old secret only goes on, and so does who has taken the new one over.
+  // A receiver with only the old secret still verifies, and so does one with the new secret.
   expect(isSignatureValid(one.secret, both)).toBe(true);
   const [first, second, ...none] = String(both.headers['x-webhook-signatures']).split(',');
   expect(none).toEqual([]);
@@ -59,7 +61,7 @@ test('rotation: for the overlap both secrets sign, then the new one alone', asyn
   expect((await one.call('GET', '')).body.endpoint.previousSecretUntil).toBeNull();
 });
 
-test('rotation: without an overlap the old secret signs nothing more, nor does one of a rotation before', async () => {
+test('rotation: without an overlap neither the old secret nor an earlier one signs', async () => {
   const admin = await plane().createMember('admin');
   const one = await createEndpoint(admin);
   const second = (await one.call('POST', '/rotate')).body.endpoint.secret;
@@ -69,7 +71,7 @@ test('rotation: without an overlap the old secret signs nothing more, nor does o
   expect([one.secret, second, third].map((secret) => isSignatureValid(secret, sent))).toEqual([false, false, true]);
 });
 
-test('test: any event that the endpoint subscribes to, and no other', async () => {
+test('test delivery: any event that the endpoint subscribes to, and no other', async () => {
   const admin = await plane().createMember('admin');
   const one = await createEndpoint(admin);
   const answer = await one.call('POST', '/test', { event: 'agent.deleted' });
@@ -82,7 +84,7 @@ test('test: any event that the endpoint subscribes to, and no other', async () =
 
 const ALWAYS = { start: '2026-01-01T00:00:00.000Z', end: '2999-01-01T00:00:00.000Z' };
 
-/** Deliveries that were made so many minutes ago, finished in that way. */
+/** Inserts deliveries with this status, created this many minutes ago. */
 async function insertDeliveries(id: string, orgId: string, status: string, minutesAgo: readonly number[]) {
   await plane().database.sql`
     insert into webhook_deliveries (id, endpoint_id, org_id, event_id, event, payload, status, attempts, created_at)
@@ -90,7 +92,7 @@ async function insertDeliveries(id: string, orgId: string, status: string, minut
            now() - m * interval '1 minute' from unnest(${[...minutesAgo]}::int[]) as m`;
 }
 
-test('replay: the failed ones of the range, each once, with the payload and the id that they had', async () => {
+test('replay: sends the failed deliveries of the range again, each once, with their payload and id', async () => {
   const admin = await plane().createMember('admin');
   const one = await createEndpoint(admin);
   const other = await createEndpoint(admin);
@@ -115,7 +117,7 @@ test('replay: the failed ones of the range, each once, with the payload and the 
   expect((await one.call('POST', '/replay', { start, end })).status).toBe(409);
 });
 
-test('replay: a thousand in a call, from where the call before ended; twenty calls an hour', async () => {
+test('replay: at most a thousand per request, continued by the next request; twenty requests per hour', async () => {
   const admin = await plane().createMember('admin');
   const one = await createEndpoint(admin);
   receiver.on(one.path, (response) => response.writeHead(200).end());
@@ -126,6 +128,6 @@ test('replay: a thousand in a call, from where the call before ended; twenty cal
   const rest = await one.call('POST', '/replay', { ...ALWAYS, start: body.until });
   expect(rest.body).toMatchObject({ replayed: 200, remaining: 0 });
   for (let calls = 2; calls < 20; calls++) expect((await one.call('POST', '/replay', ALWAYS)).status).toBe(200);
-  const refused = await one.call('POST', '/replay', ALWAYS);
-  expect([refused.status, Number(refused.headers.get('retry-after'))]).toEqual([429, expect.any(Number)]);
+  const rejected = await one.call('POST', '/replay', ALWAYS);
+  expect([rejected.status, Number(rejected.headers.get('retry-after'))]).toEqual([429, expect.any(Number)]);
 });

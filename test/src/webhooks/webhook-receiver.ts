@@ -1,4 +1,4 @@
-/** A real webhook receiver: verifies every signature and behaves, or misbehaves, as its path says. */
+/** A real webhook receiver: verifies every signature and behaves or misbehaves as its path says. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,9 +16,9 @@ interface ReceivedDelivery {
 export interface Receiver {
   readonly url: string;
   readonly received: ReceivedDelivery[];
-  /** What a path answers; default 200. */
+  /** Sets the response of a path; default 200. */
   on(path: string, answer: (response: ServerResponse, received: ReceivedDelivery) => void): void;
-  /** Requests open at the moment. */
+  /** Number of open requests. */
   open(): number;
   close(): Promise<void>;
 }
@@ -62,7 +62,7 @@ export async function startReceiver(): Promise<Receiver> {
   };
 }
 
-/** As docs/webhooks.md tells receivers to do it. */
+/** Verifies as docs/webhooks.md tells receivers to. */
 export function isSignatureValid(secret: string, received: ReceivedDelivery): boolean {
   const expected = createHmac('sha256', secret).update(received.body).digest();
   const given = Buffer.from(received.signature, 'hex');

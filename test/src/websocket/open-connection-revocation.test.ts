@@ -1,4 +1,4 @@
-/** What runs through a gateway of real processes ends when the API takes its access away, and nothing else does. */
+/** Open calls through real planes end when the API revokes their access, and no other calls do. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials
 import { SupabaseStandIn } from '../stand-in-providers/supabase.js';
 
 const provider = new SupabaseStandIn();
-/** Begins an answer and never ends it. */
+/** Starts a response and never ends it. */
 const endless = createServer((_request, response) => void response.writeHead(200).write('data: 1\n\n'));
 let database: TestDatabase;
 let stack: Stack;
@@ -27,7 +27,7 @@ beforeAll(async () => {
   tenant = await stack.signUpTenant();
 });
 afterAll(async () => {
-  // First what does not end by itself, which the data plane would wait for.
+  // First closes the connections that do not end by themselves, because the data plane would wait for them.
   endless.closeAllConnections();
   endless.close();
   await stack?.stop();
@@ -42,7 +42,7 @@ interface RealtimeAgent {
   readonly closed: Promise<[code: number, reason: string]>;
 }
 
-/** A new agent whose realtime connection is open and answers. */
+/** Creates an agent with an open realtime connection that responds. */
 async function connectRealtimeAgent(): Promise<RealtimeAgent> {
   const agent = await tenant.createAgent();
   const created = await tenant.call('POST', '/v1/api-keys', { name: 'key', agentId: agent.id });
@@ -63,7 +63,7 @@ async function connectRealtimeAgent(): Promise<RealtimeAgent> {
   return { agentId: agent.id, keyId: created.body.key.id, accountId, socket, closed };
 }
 
-/** Resolves when a message went up and its answer came back; rejects when the connection ends before. */
+/** Resolves when a message was sent and its response came back; rejects when the connection closes before. */
 async function expectEcho(socket: WebSocket): Promise<void> {
   const answer = new Promise((resolve, reject) => {
     socket.once('message', resolve);
@@ -82,7 +82,7 @@ test.each([
   ],
   ['its account is removed', (one: RealtimeAgent) => tenant.call('DELETE', `/v1/providers/accounts/${one.accountId}`)],
   ['its agent is deleted', (one: RealtimeAgent) => tenant.call('DELETE', `/v1/agents/${one.agentId}`)],
-])('websocket: one is closed when %s, and the others stay', async (_name, revoke) => {
+])('websocket: a connection is closed when %s, and the others stay open', async (_name, revoke) => {
   const [one, other] = [await connectRealtimeAgent(), await connectRealtimeAgent()];
   expect((await revoke(one)).status).toBe(200);
   expect(await one.closed).toEqual([1008, 'access was revoked']);
@@ -104,28 +104,30 @@ test('websocket: a revoked session is in the log, with its status and bytes', as
   expect(log.bytesOut).toBeGreaterThan(0);
 });
 
-test('websocket: a change that takes no access away leaves it open', async () => {
+test('websocket: a change that revokes no access keeps the connection open', async () => {
   const one = await connectRealtimeAgent();
   const { body } = await tenant.call('POST', '/v1/api-keys', { name: 'second', agentId: one.agentId });
   const target = `${url.replace('http', 'ws')}/v1/proxy/supabase/realtime/v1/websocket`;
   await tenant.call('PATCH', `/v1/agents/${one.agentId}`, { rpmLimit: 1 });
-  // The change has arrived when the new limit is shown; nobody has used it up but the session that is open.
+  // The change has arrived when the new limit is visible; only the open session has used it.
   await waitUntil('the new limit is there', async () => {
     const self = await fetch(`${url}/v1/self`, { headers: { authorization: `Bearer ${body.secretKey}` } });
     return ((await self.json()) as { limits: { rpm: number } }).limits.rpm === 1;
   });
-  const refused = new WebSocket(`${target}?apikey=${body.secretKey}&vsn=1.0.0`);
+  const rejected = new WebSocket(`${target}?apikey=${body.secretKey}&vsn=1.0.0`);
   const status = await new Promise((resolve, reject) => {
-    refused.once('unexpected-response', (_request, response) => resolve(response.statusCode));
-    refused.once('open', () => resolve(101));
-    refused.once('error', reject);
+    rejected.once('unexpected-response', (_request, response) => resolve(response.statusCode));
+    rejected.once('open', () => resolve(101));
+    rejected.once('error', reject);
   });
   expect(status).toBe(429);
   await expectEcho(one.socket);
   one.socket.close();
 });
 
-/** As other control-plane instances would do it while the data plane hears nothing, and for so long that it is pruned. */
+/**
+ * Revokes as another control-plane instance would while the data plane is disconnected, and prunes the invalidation.
+ */
 async function revokeWithoutNotification(keyId: string): Promise<void> {
   await database.sql.begin(async (tx) => {
     await tx`update api_keys set revoked_at = now() where id = ${keyId}`;
@@ -135,7 +137,7 @@ async function revokeWithoutNotification(keyId: string): Promise<void> {
   });
 }
 
-/** A call whose answer has begun and does not end. */
+/** A call whose response has begun and does not end. */
 async function startStreamingCall() {
   const agent = await tenant.createAgent();
   const accountId = await tenant.createAccount(agent.id, 'openai', { apiKey: PROVIDER_CREDENTIALS.openai });
@@ -161,7 +163,7 @@ test.each([
     (one: StreamingCall) => tenant.call('PATCH', `/v1/agents/${one.agentId}/status`, { status: 'paused' }),
   ],
   ['its account is removed', (one: StreamingCall) => tenant.call('DELETE', `/v1/providers/accounts/${one.accountId}`)],
-])('stream: one is broken off when %s, and the record says so', async (_name, revoke) => {
+])('stream: a response is aborted when %s, and the record says so', async (_name, revoke) => {
   const one = await startStreamingCall();
   const ended = expect(one.ended).rejects.toThrow();
   expect((await revoke(one)).status).toBe(200);
@@ -170,7 +172,7 @@ test.each([
 });
 type StreamingCall = Awaited<ReturnType<typeof startStreamingCall>>;
 
-test('resync: what was revoked while nobody could say so ends when the link is back', async () => {
+test('resync: calls revoked during an outage of the plane link end when it is back', async () => {
   const socket = await connectRealtimeAgent();
   const [revoked, other] = [await startStreamingCall(), await startStreamingCall()];
   const ended = expect(revoked.ended).rejects.toThrow();

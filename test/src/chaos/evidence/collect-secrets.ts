@@ -1,4 +1,4 @@
-/** All that must be in no log and in no answer. */
+/** Secrets that must not appear in any log or response. */
 
 import { SENTINEL_PASSWORD } from '../../fixtures/redis-sentinel.js';
 import { PROVIDER_CREDENTIALS } from '../../stand-in-providers/provider-credentials.js';
@@ -8,7 +8,7 @@ import { DATABASE_PASSWORD } from '../faults/chaos-postgres.js';
 import { CUSTOM_PROVIDER_KEY } from '../provider-settings.js';
 import type { Tenants } from '../traffic/tenants.js';
 
-/** Of the many bursts the first of each kind: every answer is searched for every secret. */
+/** Takes only the first burst agent of each kind: every response is searched for every secret. */
 export function collectSecrets(
   { stack }: ChaosEnvironment,
   { longLivedAgents: lasting, steady, bursts, webhookSecrets }: Tenants,
@@ -18,7 +18,7 @@ export function collectSecrets(
   return {
     'the credential of openai': PROVIDER_CREDENTIALS.openai,
     'the secret key of s3': PROVIDER_CREDENTIALS.s3.secretAccessKey,
-    'the credential of the own provider': CUSTOM_PROVIDER_KEY,
+    'the credential of the custom provider': CUSTOM_PROVIDER_KEY,
     'the internal token': INTERNAL_TOKEN!,
     'the secret of sessions': JWT_SECRET!,
     'the master key': MASTER_KEYS!.split(':')[1]!,

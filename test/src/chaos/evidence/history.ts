@@ -1,4 +1,4 @@
-/** What a run leaves behind for the invariants to look at. Instants are Unix ms of this machine. */
+/** The evidence of a run, which the invariants check. Instants are Unix ms of this machine. */
 import type { FaultAction, Victim } from '../faults/fault-plan.js';
 
 export interface Interval {
@@ -6,7 +6,7 @@ export interface Interval {
   readonly to: number;
 }
 
-/** From before the fault was made until its victim served again. */
+/** Lasts from just before the injection until the target serves again. */
 export interface FaultTrace extends Interval {
   readonly victim: Victim;
   readonly action: FaultAction;
@@ -15,7 +15,7 @@ export interface FaultTrace extends Interval {
 const CALL_KINDS = ['chat', 'stream', 'upload', 's3', 'echo', 'websocket'] as const;
 export type CallKind = (typeof CALL_KINDS)[number];
 
-/** The gateway's own answer instead of the provider's. */
+/** A response of the gateway itself instead of the provider's. */
 export interface Rejection {
   readonly message: string;
   /** `limitType` of a 429. */
@@ -23,48 +23,48 @@ export interface Rejection {
   readonly hasRetryAfter: boolean;
 }
 
-/** One call as its client saw it. */
+/** One call as its client observed it. */
 export interface CallTrace {
   readonly id: string;
   readonly kind: CallKind;
   readonly agent: string;
-  /** The data plane that was asked. */
+  /** The data plane that received the call. */
   readonly plane: Victim;
   readonly sentAt: number;
   readonly endedAt: number;
-  /** Null: no head of an answer came. A WebSocket that opened has 101. */
+  /** Null: no response head arrived. 101: the WebSocket opened. */
   readonly status: number | null;
   readonly requestId: string | null;
-  /** The whole answer arrived; of a WebSocket, a close frame. */
+  /** True when the whole response arrived; for a WebSocket, a close frame. */
   readonly complete: boolean;
   readonly rejection: Rejection | null;
-  /** Code of the connection's error, `timeout` when the client gave up. */
+  /** Code of the connection error; `timeout` when the client gave up. */
   readonly error: string | null;
-  /** Of a WebSocket that was open. */
+  /** Close code of a WebSocket that was open. */
   readonly closeCode: number | null;
-  /** What a whole answer should not have looked like; null: as it should be. */
+  /** What is wrong with a complete response; null: nothing. */
   readonly responseProblem: string | null;
 }
 
-/** A call at the provider, which knows its id but nothing of the gateway. */
+/** A call as the provider observed it. The provider knows the call id and nothing of the gateway. */
 export interface ProviderObservation {
   readonly callId: string;
   readonly receivedAt: number;
-  /** The whole answer was handed to the network. */
+  /** True when the whole response was handed to the network. */
   readonly answered: boolean;
 }
 
-/** A row of the ledger, with the id of the call that it must be of; null: of no call that was made. */
+/** A ledger row with the id of its call; `callId` is null when no sent call matches. */
 export interface LedgerCall {
   readonly recordId: string;
   readonly callId: string | null;
   readonly agent: string;
   readonly costNanos: number;
-  /** In and out. */
+  /** Input and output tokens. */
   readonly tokens: number;
 }
 
-/** Null: above all that the run sends, or none. */
+/** Null: no limit, or one above everything that the run sends. */
 export interface AgentLimits {
   readonly agent: string;
   readonly rpmLimit: number | null;
@@ -75,7 +75,7 @@ export interface AgentLimits {
   readonly rejectsWithoutStore: boolean;
 }
 
-/** Without limits, but for `fields`. */
+/** Limits of an agent: none except `fields`. */
 export const createAgentLimits = (agent: string, fields: Partial<AgentLimits> = {}): AgentLimits => ({
   agent,
   rpmLimit: null,
@@ -91,7 +91,7 @@ export const overlaps = (a: Interval, b: Interval): boolean => a.from <= b.to &&
 
 export const callInterval = (call: CallTrace): Interval => ({ from: call.sentAt, to: call.endedAt });
 
-/** Whether the data plane that served the call was killed while it ran: what it knew of the call may be gone. */
+/** Whether the call's data plane was killed while the call ran. Its record of the call may be lost. */
 export function wasDataPlaneKilledDuring(call: CallTrace, faults: readonly FaultTrace[]): boolean {
   return faults.some(
     ({ victim, action, from }) =>

@@ -1,12 +1,12 @@
 /**
- * Says of which call a row of the ledger is. A row has no word of the client's in it, so each call is the only one of its
- * agent with its method and path, or, where the path is the provider's, with the length of its body.
+ * Finds the call of a ledger row. A row contains no text of the client, so each call is unique by its agent, method and
+ * path; where the provider prescribes the path, the body length is part of the key.
  */
 export class LedgerCallMatcher {
   readonly #ids = new Map<string, string>();
   readonly #lengths = new Map<string, number>();
 
-  /** A body length that no call of that agent had before, from `least` on. */
+  /** Returns a body length of at least `least` that no earlier call of the agent had. */
   nextUniqueBodyLength(agentId: string, least: number): number {
     const length = Math.max(least, (this.#lengths.get(agentId) ?? 0) + 1);
     this.#lengths.set(agentId, length);
@@ -14,12 +14,12 @@ export class LedgerCallMatcher {
   }
 
   register(callId: string, agentId: string, method: string, path: string, bytes: number): void {
-    const tag = createMatchKey(agentId, method, path, bytes);
-    if (this.#ids.has(tag)) throw new Error(`two calls cannot be told apart: ${tag}`);
-    this.#ids.set(tag, callId);
+    const matchKey = createMatchKey(agentId, method, path, bytes);
+    if (this.#ids.has(matchKey)) throw new Error(`two calls have the same key: ${matchKey}`);
+    this.#ids.set(matchKey, callId);
   }
 
-  /** Null: no such call was made. */
+  /** Null: no such call was sent. */
   findCallId(agentId: string, method: string, path: string, bytes: number): string | null {
     return this.#ids.get(createMatchKey(agentId, method, path, bytes)) ?? null;
   }
@@ -27,6 +27,8 @@ export class LedgerCallMatcher {
 
 const CHAT = '/v1/chat/completions';
 
-/** What arrived of a streamed body that broke off is not its length. */
+/**
+ * Body length is part of the key for chat calls only: a streamed body that broke off arrives shorter than it was sent.
+ */
 const createMatchKey = (agentId: string, method: string, path: string, bytes: number): string =>
   `${agentId} ${method} ${path}${path === CHAT ? ` ${bytes}` : ''}`;

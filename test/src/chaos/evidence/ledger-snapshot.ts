@@ -1,4 +1,4 @@
-/** What the run finds in the database, and when nothing more can come. */
+/** Reads the run's ledger from the database and says when no further records can arrive. */
 
 import { type ChaosEnvironment, readMetric } from '../chaos-environment.js';
 import type { ChaosAgent } from '../traffic/tenants.js';
@@ -18,15 +18,15 @@ interface LedgerRow {
 export interface LedgerSnapshot {
   readonly calls: readonly LedgerCall[];
   readonly sums: { readonly requests: number; readonly costNanos: number; readonly spentNanos: number };
-  /** Records that could not be booked, and deliveries that were given up. */
-  readonly setAside: number;
+  /** Records that could not be recorded in the ledger, and deliveries that failed for good. */
+  readonly poisonRecords: number;
   readonly failedDeliveries: number;
 }
 
 export async function readLedgerSnapshot(
   { postgres }: ChaosEnvironment,
   agents: readonly ChaosAgent[],
-  tags: LedgerCallMatcher,
+  ledgerCallMatcher: LedgerCallMatcher,
 ): Promise<LedgerSnapshot> {
   const { sql } = postgres;
   const names = new Map(agents.map(({ id, agent }) => [id, agent]));
@@ -44,18 +44,18 @@ export async function readLedgerSnapshot(
   return {
     calls: rows.map((row) => ({
       recordId: row.id,
-      callId: tags.findCallId(row.agent_id, row.method, row.path, row.bytes_in),
+      callId: ledgerCallMatcher.findCallId(row.agent_id, row.method, row.path, row.bytes_in),
       agent: names.get(row.agent_id) ?? '',
       costNanos: row.cost_nanos,
       tokens: row.tokens,
     })),
     sums: { requests: hours!.requests, costNanos: hours!.cost, spentNanos: month!.spent },
-    setAside: poison!.count,
+    poisonRecords: poison!.count,
     failedDeliveries: failed!.count,
   };
 }
 
-/** No call is under way, all usage is acknowledged, and no delivery waits. */
+/** True when no call is in flight, all usage is acknowledged and no delivery is pending. */
 export async function isQuiescent({ dataPlanes, postgres }: ChaosEnvironment): Promise<boolean> {
   for (const { metricsUrl } of dataPlanes) {
     for (const name of ['gateway_inflight', 'gateway_websockets', 'gateway_spool_bytes']) {

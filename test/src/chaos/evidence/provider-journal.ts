@@ -1,4 +1,7 @@
-/** What the provider has seen, on disk at once: it is killed hard like everything else, and must not forget. */
+/**
+ * Journal of the calls that the provider received. Written to disk at once, because the provider is killed with
+ * SIGKILL, too.
+ */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import type { ProviderObservation } from './history.js';
 
@@ -13,16 +16,16 @@ export class ProviderJournal {
     appendFileSync(this.file, `${callId} answered ${Date.now()}\n`);
   }
 
-  /** One per call; a call that was sent up twice counts from the first time. */
+  /** One observation per call; a call that was forwarded twice keeps its first receive time. */
   read(): ProviderObservation[] {
-    const sightings = new Map<string, ProviderObservation>();
+    const observations = new Map<string, ProviderObservation>();
     const lines = existsSync(this.file) ? readFileSync(this.file, 'utf8').split('\n') : [];
     for (const line of lines) {
       const [callId, what, at] = line.split(' ');
       if (callId === undefined || what === undefined) continue;
-      const known = sightings.get(callId) ?? { callId, receivedAt: Number(at), answered: false };
-      sightings.set(callId, { ...known, answered: known.answered || what === 'answered' });
+      const known = observations.get(callId) ?? { callId, receivedAt: Number(at), answered: false };
+      observations.set(callId, { ...known, answered: known.answered || what === 'answered' });
     }
-    return [...sightings.values()];
+    return [...observations.values()];
   }
 }

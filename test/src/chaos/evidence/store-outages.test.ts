@@ -9,17 +9,17 @@ const RECOVERY_MESSAGE = 'counter store is back: limits are enforced';
 const outage = (from: number, to: number) => ({ from: T0 + from - 2_000, to: T0 + to });
 const parse = (...lines: string[]) => parseStoreOutages(lines.join('\n'), T0 + 99_000);
 
-test('store away: from what is said of it to what is said of its return', () => {
+test('store outages: last from the outage message to the recovery message', () => {
   expect(
     parse(logLine(0, 'data plane listening'), logLine(5_000, OUTAGE_MESSAGE), logLine(8_000, RECOVERY_MESSAGE)),
   ).toEqual([outage(5_000, 8_000)]);
 });
 
-test('store away: until the end where nothing more is said', () => {
+test('store outages: last until the end of the run without a recovery message', () => {
   expect(parse(logLine(5_000, OUTAGE_MESSAGE))).toEqual([outage(5_000, 99_000)]);
 });
 
-test('store away: a run that ended lets nothing pass, and the next one speaks for itself', () => {
+test('store outages: end with the process; its successor logs its own outage', () => {
   expect(parse(logLine(5_000, OUTAGE_MESSAGE), logLine(9_000, 'data plane listening', 2))).toEqual([
     outage(5_000, 9_000),
   ]);
@@ -28,11 +28,11 @@ test('store away: a run that ended lets nothing pass, and the next one speaks fo
   ).toEqual([outage(5_000, 9_000), outage(9_000, 99_000)]);
 });
 
-test('store away: lines that are none, or were cut off, say nothing', () => {
+test('store outages: truncated lines and lines that are not JSON are ignored', () => {
   expect(parse('Killed', logLine(5_000, OUTAGE_MESSAGE).slice(0, 40), '{"pid":1}')).toEqual([]);
 });
 
-test('store away: intervals that overlap are one', () => {
+test('store outages: overlapping intervals are merged', () => {
   const one = (from: number, to: number) => ({ from, to });
   expect(mergeIntervals([one(10, 20), one(1, 2), one(15, 30), one(12, 14)])).toEqual([one(1, 2), one(10, 30)]);
 });

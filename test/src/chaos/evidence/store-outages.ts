@@ -1,9 +1,9 @@
-/** When limits were not enforced by every data plane: as their logs say, which note each change once. */
+/** Intervals in which not every data plane enforced limits, taken from their logs, which record each change once. */
 import type { Interval } from './history.js';
 
 const OUTAGE_MESSAGE = 'counter store unavailable';
 const RECOVERY_MESSAGE = 'counter store is back';
-/** What a data plane noticed only at its deadline was so before. */
+/** A data plane may notice the outage only at its timeout, so the outage began earlier. */
 const DETECTION_DELAY_MS = 2_000;
 
 interface LogLine {
@@ -12,7 +12,7 @@ interface LogLine {
   readonly msg: string;
 }
 
-/** `output`: all that one data plane printed, run after run. A run that ends lets nothing pass any more. */
+/** `output`: everything that one data plane printed, over all its restarts. An exited process admits no calls. */
 export function parseStoreOutages(output: string, endedAt: number): Interval[] {
   const gaps: Interval[] = [];
   let away: LogLine | null = null;
@@ -34,12 +34,12 @@ function parseLogLines(output: string): LogLine[] {
       const { pid, time, msg = '' } = JSON.parse(text) as { pid: number; time: string; msg?: string };
       return [{ pid, time: Date.parse(time), msg }];
     } catch {
-      return []; // cut off when its process was killed
+      return []; // truncated when its process was killed
     }
   });
 }
 
-/** Overlapping ones put together, in order. */
+/** Sorts the intervals and merges those that overlap. */
 export function mergeIntervals(intervals: readonly Interval[]): Interval[] {
   const out: Interval[] = [];
   for (const one of [...intervals].sort((a, b) => a.from - b.from)) {

@@ -1,16 +1,17 @@
 /**
- * When many calls at once run against a limit that nobody has used yet: once for each kind before the first fault, then
- * now and then, and just before each fault that could lose what a limit has counted, so that it strikes in the middle.
+ * Plans bursts of concurrent calls against an unused limit: one of each kind before the first fault, then one every 8
+ * s, and one against a hard budget 400 ms before each fault that could lose counts, so that the fault strikes during
+ * the burst.
  */
 import type { PlannedFault } from './fault-plan.js';
 import { QUIET_PERIOD_MS } from './fault-plan.js';
 
-/** The limit that is run against. */
+/** The limit that the burst runs into. */
 export const BURST_KINDS = ['hard', 'rpm', 'soft', 'rpd', 'tpm'] as const;
 export type BurstKind = (typeof BURST_KINDS)[number];
 
 export interface PlannedBurst {
-  /** After the traffic began. */
+  /** Milliseconds after the start of the traffic. */
   readonly atMs: number;
   readonly kind: BurstKind;
 }

@@ -1,4 +1,4 @@
-/** The run's own Postgres, which can be killed, frozen with all of its processes, and started again where it was. */
+/** The run's own Postgres server: can be killed, frozen with all of its processes, and restarted on the same port. */
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ export class ChaosPostgres {
   private constructor(
     readonly home: string,
     cluster: PostgresCluster,
-    /** The run's own connections, past the proxy that is cut. */
+    /** Direct connections of the run, which bypass the proxy that faults cut. */
     readonly sql: Sql,
   ) {
     this.#cluster = cluster;
@@ -40,7 +40,7 @@ export class ChaosPostgres {
     return readFileSync(join(this.home, 'postgres.log'), 'utf8');
   }
 
-  /** As somebody reaches it who goes through that port. */
+  /** URL that connects through the proxy on that port. */
   proxiedUrl(port: number): Secret {
     return new Secret(this.#cluster.url(DATABASE).replace(`:${this.port}/`, `:${port}/`));
   }
@@ -55,7 +55,7 @@ export class ChaosPostgres {
     this.#cluster = await PostgresCluster.start(clusterOptions(this.home, this.port));
   }
 
-  /** The server first, so that it starts no process that would go on. */
+  /** Stops the server process first, so that it starts no process that would keep running. */
   freeze(): void {
     const { pid } = this.#cluster;
     sendSignal(pid, 'SIGSTOP');
@@ -81,7 +81,7 @@ function sendSignal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // it has ended meanwhile
+    // the process has exited meanwhile
   }
 }
 

@@ -5,18 +5,18 @@ import { SeededRandom } from './seeded-random.js';
 const TEN_MINUTES = 600_000;
 const SEEDS = Array.from({ length: 50 }, (_, seed) => seed);
 
-test('plan: the same seed gives the same faults, another one others', () => {
+test('fault plan: the same seed gives the same faults, another seed gives others', () => {
   expect(planFaults(7, TEN_MINUTES)).toEqual(planFaults(7, TEN_MINUTES));
   expect(planFaults(7, TEN_MINUTES)).not.toEqual(planFaults(8, TEN_MINUTES));
 });
 
-test('plan: a longer run begins like a shorter one', () => {
+test('fault plan: a longer run begins like a shorter one', () => {
   const short = planFaults(3, 60_000);
   expect(short.length).toBeGreaterThan(3);
   expect(planFaults(3, TEN_MINUTES).slice(0, short.length)).toEqual(short);
 });
 
-test('plan: ten minutes meet every part and every kind of fault, whatever the seed', () => {
+test('fault plan: ten minutes contain every target and every kind of fault for any seed', () => {
   for (const seed of SEEDS) {
     const plan = planFaults(seed, TEN_MINUTES);
     expect(new Set(plan.map(({ victim }) => victim)), `seed ${seed}`).toEqual(new Set(VICTIMS));
@@ -26,7 +26,7 @@ test('plan: ten minutes meet every part and every kind of fault, whatever the se
   }
 });
 
-test('plan: faults come in order, away from both ends, and never two of a part at once', () => {
+test('fault plan: faults are in order, inside the quiet periods, and never two of one target at a time', () => {
   for (const seed of SEEDS) {
     const plan = planFaults(seed, TEN_MINUTES);
     expect(plan[0]!.atMs).toBeGreaterThanOrEqual(QUIET_PERIOD_MS);
@@ -40,18 +40,18 @@ test('plan: faults come in order, away from both ends, and never two of a part a
   }
 });
 
-test('plan: some parts are away at the same time', () => {
+test('fault plan: some targets are down at the same time', () => {
   const plan = planFaults(1, TEN_MINUTES);
   expect(plan.some((fault, i) => plan[i + 1] !== undefined && plan[i + 1]!.atMs < fault.atMs + fault.durationMs)).toBe(
     true,
   );
 });
 
-test('plan: a run without room for a fault has none', () => {
+test('fault plan: a run too short for a fault has none', () => {
   expect(planFaults(1, 2 * QUIET_PERIOD_MS - 1)).toEqual([]);
 });
 
-test('random: numbers lie where they should and use all of it', () => {
+test('seeded random: numbers stay in their range and cover it', () => {
   const random = new SeededRandom(5);
   const numbers = Array.from({ length: 1_000 }, () => random.integerBetween(2, 4));
   expect(new Set(numbers)).toEqual(new Set([2, 3, 4]));

@@ -1,7 +1,7 @@
 /**
- * Which part is hurt when, how and for how long: all of it follows from the seed. The kinds of faults are dealt like a
- * deck of cards, so that a run of some minutes meets each of them and none comes by luck alone; a part that is still
- * coming back is left alone, and several parts may be away at once.
+ * Plans which target fails when, how and for how long; all of it follows from the seed. The kinds of faults are dealt
+ * like a deck of cards, so that a run of a few minutes contains each of them. A target that is still recovering gets no
+ * new fault; several targets may be down at once.
  */
 import { SeededRandom } from './seeded-random.js';
 
@@ -18,13 +18,13 @@ export const VICTIMS = [
 export type Victim = (typeof VICTIMS)[number];
 
 /**
- * kill: SIGKILL, started again when the time is over. freeze: SIGSTOP, then SIGCONT. cut: all its connections break and
- * no new ones come about. restart: SIGTERM, then started again. failover: ordered from the sentinels.
+ * kill: SIGKILL, restarted after the duration. freeze: SIGSTOP, then SIGCONT. cut: all connections break and new ones
+ * fail. restart: SIGTERM, then restarted. failover: requested from the sentinels.
  */
 export type FaultAction = 'kill' | 'freeze' | 'cut' | 'restart' | 'failover';
 
 export interface PlannedFault {
-  /** After the traffic began. */
+  /** Milliseconds after the start of the traffic. */
   readonly atMs: number;
   readonly victim: Victim;
   readonly action: FaultAction;
@@ -49,11 +49,11 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   ...faultKinds(DATA, ['kill', 'freeze', 'restart', 'kill']),
 ];
 
-/** Traffic runs undisturbed before the first fault, and after the last one has begun. */
+/** Time without new faults at the start and at the end of the traffic. */
 export const QUIET_PERIOD_MS = 8_000;
 const FAULT_GAP_MS = { min: 1_500, max: 6_000 };
 const FAULT_DURATION_MS = { min: 500, max: 6_000 };
-/** So long after its end a part is left alone; the sentinels take their time to make a replica of an old primary. */
+/** Pause before the next fault of the same target. The sentinels take long to turn an old primary into a replica. */
 const recoveryMs = (victim: Victim): number => (victim === 'redis' ? 20_000 : 4_000);
 
 export function planFaults(seed: number, durationMs: number): PlannedFault[] {
@@ -65,7 +65,7 @@ export function planFaults(seed: number, durationMs: number): PlannedFault[] {
   while (atMs <= durationMs - QUIET_PERIOD_MS) {
     const isFree = (victim: Victim): boolean => (freeFrom.get(victim) ?? 0) <= atMs;
     const nextReady = (): number => deck.findIndex(({ among }) => among.some(isFree));
-    // What is left may all be for parts that are coming back: then the next deck is begun.
+    // All targets of the rest may be recovering: then another deck is added.
     if (nextReady() === -1) deck = [...deck, ...random.shuffled(FAULT_KINDS)];
     const ready = nextReady();
     if (ready !== -1) {

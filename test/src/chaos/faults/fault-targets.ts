@@ -1,4 +1,4 @@
-/** One part of the gateway that is hurt and healed. */
+/** The parts of the gateway in which a run injects faults, and how each recovers. */
 import type { PlaneProcess } from '../../fixtures/plane-process.js';
 import type { TcpProxy } from '../../fixtures/tcp-proxy.js';
 import type { ChaosPostgres } from './chaos-postgres.js';
@@ -9,28 +9,28 @@ export interface FaultTarget {
   readonly victim: Victim;
   inject(action: FaultAction): Promise<void>;
   recover(action: FaultAction): Promise<void>;
-  /** It serves again; an error counts as not yet. */
+  /** The target serves again; an error counts as false. */
   isServing(): Promise<boolean>;
-  /** It can be hurt again. */
+  /** The target is ready for the next fault. */
   isHealthy?(): Promise<boolean>;
 }
 
 const PROBE_TIMEOUT_MS = 5_000;
 const RETRY_INTERVAL_MS = 250;
-/** A plane whose database is away refuses to start; whoever supervises it tries again. */
+/** A plane exits at startup when its database is down; a supervisor would retry. */
 const MAX_START_ATTEMPTS = 400;
 
-/** A process of ours, whoever it is behind which proxies. */
+/** A process of the run: a plane or the provider. */
 export class ProcessTarget implements FaultTarget {
-  /** Told to end, or being started. */
+  /** True while the process is stopped on purpose or being started. */
   #isDownOnPurpose = false;
 
   constructor(
     readonly victim: Victim,
     readonly plane: PlaneProcess,
-    /** What makes a restarted one listen where it did. */
+    /** Makes a restarted process listen on the same ports. */
     readonly env: Readonly<Record<string, string>>,
-    /** Answers 200 when it serves. */
+    /** Responds with 200 when the process serves. */
     readonly readyUrl: string | null,
     readonly proxies: readonly TcpProxy[] = [],
   ) {}
@@ -70,7 +70,7 @@ export class ProcessTarget implements FaultTarget {
     return answer.status === 200;
   }
 
-  /** Ended though nobody told it to. */
+  /** The process exited although no fault stopped it. */
   get hasExitedUnexpectedly(): boolean {
     return !this.#isDownOnPurpose && !this.plane.isRunning;
   }
@@ -102,14 +102,14 @@ export class PostgresTarget implements FaultTarget {
   }
 }
 
-/** Whoever is the primary when it is hurt. */
+/** Injects faults in the server that is the primary at that moment. */
 export class RedisTarget implements FaultTarget {
   readonly victim = 'redis';
   #faultedPrimary: Awaited<ReturnType<RedisSentinelGroup['primary']>> | null = null;
 
   constructor(
     readonly group: RedisSentinelGroup,
-    /** Whether every data plane that can be asked enforces limits. */
+    /** Whether every data plane that responds enforces limits. */
     readonly isEnforcing: () => Promise<boolean>,
   ) {}
 
@@ -128,7 +128,7 @@ export class RedisTarget implements FaultTarget {
     else if (action === 'kill') await this.#faultedPrimary!.server.restart();
   }
 
-  /** What is told to the primary from now on is not lost with it. */
+  /** From here on, writes to the primary survive. */
   async isServing(): Promise<boolean> {
     return (await this.group.doSentinelsAgree()) && (await this.isEnforcing());
   }

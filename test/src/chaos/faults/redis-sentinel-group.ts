@@ -1,6 +1,6 @@
 /**
- * A primary, its replica and three sentinels. Everybody, the servers themselves included, knows a server by the proxy in
- * front of it, so that one can be cut off from all others at once.
+ * A primary, its replica and three sentinels. All clients and the servers themselves reach a server through the proxy
+ * in front of it, so that a cut isolates it from all others.
  */
 import { RedisSentinel, SENTINEL_GROUP, SENTINEL_PASSWORD } from '../../fixtures/redis-sentinel.js';
 import { RedisServer } from '../../fixtures/redis-server.js';
@@ -33,7 +33,7 @@ export class RedisSentinelGroup {
     return `redis+sentinel://${hosts}/${SENTINEL_GROUP}/0?sentinelPassword=${encodeURIComponent(SENTINEL_PASSWORD)}`;
   }
 
-  /** Where the sentinels say that the primary is. */
+  /** The primary according to the sentinels. */
   async primary(): Promise<RedisMember> {
     const port = await this.sentinels[0]!.primaryPort();
     return this.members.find(({ proxy }) => proxy.port === port)!;
@@ -45,7 +45,9 @@ export class RedisSentinelGroup {
     );
   }
 
-  /** All sentinels name the same primary, which takes itself for one, and none is about to name another. */
+  /**
+   * True when all sentinels name the same primary, that server has the primary role, and no failover is in progress.
+   */
   async doSentinelsAgree(): Promise<boolean> {
     const ports = new Set<number>();
     for (const { admin } of this.sentinels) {
@@ -58,7 +60,7 @@ export class RedisSentinelGroup {
     return ports.size === 1 && String(await primary.server.admin.info('replication')).includes('role:master');
   }
 
-  /** One is the primary, and the other one has its data. */
+  /** True when one server is the primary and the other one has its data. */
   async isReplicaInSync(): Promise<boolean> {
     const primary = await this.primary();
     for (const member of this.members) {

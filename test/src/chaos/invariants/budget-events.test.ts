@@ -15,25 +15,29 @@ const delivery = (fields: Partial<ReceivedDelivery> = {}): ReceivedDelivery => (
   ...fields,
 });
 const threshold = delivery({ deliveryId: 'd2', event: 'usage.threshold' });
-const look = (deliveries: ReceivedDelivery[], booked = SPENT, agent = AGENT): string[] =>
-  checkBudgetEvents({ agents: [agent], ledgerCalls: booked, deliveries });
+const check = (deliveries: ReceivedDelivery[], ledgerCalls = SPENT, agent = AGENT): string[] =>
+  checkBudgetEvents({ agents: [agent], ledgerCalls, deliveries });
 
-test('webhooks: each event once, or more often under one id, is fine', () => {
-  expect(look([delivery(), threshold])).toEqual([]);
-  expect(look([delivery({ accepted: false }), delivery(), delivery(), threshold])).toEqual([]);
-  expect(look([], [createLedgerCall('a')])).toEqual([]); // half of the budget
+test('budget events: accepts an event that is sent once, or repeatedly under one id', () => {
+  expect(check([delivery(), threshold])).toEqual([]);
+  expect(check([delivery({ accepted: false }), delivery(), delivery(), threshold])).toEqual([]);
+  expect(check([], [createLedgerCall('a')])).toEqual([]); // half of the budget
 });
 
 test.each([
-  ['an event that never came', [threshold], /budget_exceeded was never delivered/],
-  ['an event that was never taken', [delivery({ accepted: false }), threshold], /budget_exceeded was never delivered/],
-  ['a threshold that never came', [delivery()], /usage.threshold was never delivered/],
-  ['an event under two ids', [delivery(), delivery({ deliveryId: 'd3' }), threshold], /came under 2 ids/],
+  ['an event that never arrived', [threshold], /budget_exceeded was never delivered/],
+  [
+    'an event that was never accepted',
+    [delivery({ accepted: false }), threshold],
+    /budget_exceeded was never delivered/,
+  ],
+  ['a threshold event that never arrived', [delivery()], /usage.threshold was never delivered/],
+  ['an event under two ids', [delivery(), delivery({ deliveryId: 'd3' }), threshold], /arrived under 2 ids/],
   ['a wrong signature', [delivery({ genuine: false }), threshold], /d1: its signature is wrong/],
-])('webhooks: %s is a violation', (_name, deliveries, expected) => {
-  expect(look(deliveries)).toEqual([expect.stringMatching(expected)]);
+])('budget events: reports %s', (_name, deliveries, expected) => {
+  expect(check(deliveries)).toEqual([expect.stringMatching(expected)]);
 });
 
-test('webhooks: an agent without a budget exceeds none', () => {
-  expect(look([delivery()], SPENT, createAgentLimits('wide'))).toEqual([expect.stringContaining('without a budget')]);
+test('budget events: reports an event of an agent without a budget', () => {
+  expect(check([delivery()], SPENT, createAgentLimits('wide'))).toEqual([expect.stringContaining('without a budget')]);
 });

@@ -1,7 +1,7 @@
 /**
- * Every call ends in one of the ways that docs/contract.md#responses and #websockets name, and where that is no success
- * there is something that had happened to a part: a refusal, a broken connection or a code of a WebSocket that no fault
- * explains is a violation, as is an answer that looks whole and is not.
+ * Every call ends in one of the ways that docs/contract.md#responses and #websockets name, and a fault explains each
+ * failure. Violations: a rejection, a broken connection or a WebSocket close code without a fault, and a response that
+ * looks complete but is not.
  */
 import type { AgentLimits, CallTrace, FaultTrace, Interval } from '../evidence/history.js';
 import { callInterval, overlaps } from '../evidence/history.js';
@@ -14,23 +14,23 @@ interface OutcomeHistory {
   readonly storeOutages: readonly Interval[];
 }
 
-/** A part is back before all who use it have noticed: pools, streams and waits between two tries need a moment. */
+/** Clients notice a recovery late: pools, streams and retry pauses need a moment. */
 const RECOVERY_GRACE_MS = 5_000;
-/** A circuit stays open for its cooldown, and a bad probe opens it again. */
+/** A breaker stays open for its cooldown, and a failed probe opens it again. */
 const BREAKER_RECOVERY_GRACE_MS = 30_000;
-/** A probe whose result was lost with its data plane, or on the way, keeps its place for as long. */
+/** A probe whose result was lost keeps its slot for this long. */
 const PROBE_LEASE_MS = 60_000;
 
 export function checkCallOutcomes(history: OutcomeHistory): string[] {
-  const terms = new Map(history.agents.map((one) => [one.agent, one]));
+  const limits = new Map(history.agents.map((one) => [one.agent, one]));
   return history.calls.flatMap((call) => {
-    const problem = call.responseProblem ?? explainOutcome(call, terms.get(call.agent)!, history);
+    const problem = call.responseProblem ?? explainOutcome(call, limits.get(call.agent)!, history);
     return problem === null ? [] : [`${call.id} (${call.kind} through ${call.plane}): ${problem}`];
   });
 }
 
-function explainOutcome(call: CallTrace, terms: AgentLimits, history: OutcomeHistory): string | null {
-  if (call.rejection !== null) return checkRejection(call, terms, history);
+function explainOutcome(call: CallTrace, limits: AgentLimits, history: OutcomeHistory): string | null {
+  if (call.rejection !== null) return checkRejection(call, limits, history);
   if (call.kind === 'websocket' && call.status === 101) return checkWebSocketClose(call, history);
   if (call.complete) return isSuccess(call) ? null : `status ${call.status}, which the provider does not send`;
   return checkBrokenConnection(call, history);
@@ -38,39 +38,39 @@ function explainOutcome(call: CallTrace, terms: AgentLimits, history: OutcomeHis
 
 const isSuccess = ({ status }: CallTrace): boolean => status !== null && status >= 200 && status < 300;
 
-/** What each refusal needs to have happened. */
-function checkRejection(call: CallTrace, terms: AgentLimits, history: OutcomeHistory): string | null {
-  const { status, rejection: refusal } = call;
-  const { message, limitType, hasRetryAfter } = refusal!;
+/** Checks that the cause of the rejection happened. */
+function checkRejection(call: CallTrace, limits: AgentLimits, history: OutcomeHistory): string | null {
+  const { status, rejection } = call;
+  const { message, limitType, hasRetryAfter } = rejection!;
   const because = (fits: boolean, hasToWait = false): string | null => {
     if (!fits) return `${status} "${message}" without a reason`;
     return hasToWait && !hasRetryAfter ? `${status} "${message}" without Retry-After` : null;
   };
-  const hurt = (victims: readonly Victim[]): boolean => wasFaultActive(call, history.faults, victims);
+  const wasFaulted = (victims: readonly Victim[]): boolean => wasFaultActive(call, history.faults, victims);
   if (status === 429) {
-    if (limitType === 'rpm') return because(terms.rpmLimit !== null, true);
-    if (limitType === 'tpm') return because(terms.tpmLimit !== null, true);
-    if (limitType === 'rpd') return because(terms.rpdLimit !== null);
-    return because(limitType === 'budget' && terms.budgetNanos !== null);
+    if (limitType === 'rpm') return because(limits.rpmLimit !== null, true);
+    if (limitType === 'tpm') return because(limits.tpmLimit !== null, true);
+    if (limitType === 'rpd') return because(limits.rpdLimit !== null);
+    return because(limitType === 'budget' && limits.budgetNanos !== null);
   }
-  if (status === 502 || status === 504) return because(hurt(['provider', call.plane]));
+  if (status === 502 || status === 504) return because(wasFaulted(['provider', call.plane]));
   if (status !== 503) return because(false);
   if (message.includes('provider is failing')) {
     return because(mayBreakerBeOpen(call, history.faults), true);
   }
   if (message.includes('token cannot be checked')) {
-    return because(hurt(['control-1', 'control-2', 'postgres', call.plane]), true);
+    return because(wasFaulted(['control-1', 'control-2', 'postgres', call.plane]), true);
   }
   if (message.includes('Limits cannot be checked')) {
     const away = history.storeOutages.some((gap) => overlaps(gap, callInterval(call)));
-    return because(terms.rejectsWithoutStore && away, true);
+    return because(limits.rejectsWithoutStore && away, true);
   }
   if (message.includes('is stopping'))
     return because(wasFaultActive(call, history.faults, [call.plane], 0, ['restart']), true);
   return because(false);
 }
 
-/** From a fault of the provider on, and as long as what happened to the others may have cost a probe. */
+/** True from a fault of the provider on, extended by faults of other targets that may have cost a probe. */
 function mayBreakerBeOpen(call: CallTrace, faults: readonly FaultTrace[]): boolean {
   let until = Number.NEGATIVE_INFINITY;
   for (const { victim, from, to } of [...faults].sort((a, b) => a.from - b.from)) {
@@ -82,18 +82,18 @@ function mayBreakerBeOpen(call: CallTrace, faults: readonly FaultTrace[]): boole
   return call.sentAt <= until;
 }
 
-/** A connection that broke: before a head only its data plane can be the reason, after it the provider as well. */
+/** Before the response head only the data plane can break the connection; after it the provider can, too. */
 function checkBrokenConnection(call: CallTrace, { faults }: OutcomeHistory): string | null {
   if (wasFaultActive(call, faults, [call.plane])) return null;
-  // Refused while its body was still on its way, the client may see its connection end before it reads why.
+  // A client that still sends its body may see the connection close before it reads the rejection.
   const sendsLong = call.kind === 'upload' || call.kind === 's3';
   if (sendsLong && wasFaultActive(call, faults, ['provider'], BREAKER_RECOVERY_GRACE_MS)) return null;
   if (sendsLong && wasFaultActive(call, faults, ['control-1', 'control-2', 'postgres'])) return null;
   if (call.status !== null && wasFaultActive(call, faults, ['provider'])) return null;
-  return `broke off (${call.error ?? 'ended early'}, status ${call.status}) without a reason`;
+  return `was aborted (${call.error ?? 'ended early'}, status ${call.status}) without a reason`;
 }
 
-/** docs/contract.md#websockets; 1006 is what a client says of a connection that broke. */
+/** docs/contract.md#websockets. A client reports 1006 for a broken connection. */
 function checkWebSocketClose(call: CallTrace, { faults }: OutcomeHistory): string | null {
   const because = (fits: boolean): string | null =>
     fits ? null : `closed with ${call.closeCode} (${call.error ?? 'no error'}) without a reason`;

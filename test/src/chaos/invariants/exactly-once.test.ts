@@ -11,21 +11,21 @@ import {
   T0,
 } from './history-fixture.js';
 
-interface Made {
+interface History {
   readonly calls: readonly CallTrace[];
-  /** Ids of calls at the provider. */
+  /** Ids of the calls that the provider received. */
   readonly seen: readonly string[];
-  readonly booked: readonly LedgerCall[];
+  readonly ledgerCalls: readonly LedgerCall[];
   readonly faults?: readonly FaultTrace[];
 }
 
-function look({ calls, seen, booked, faults = [] }: Made): string[] {
-  const costNanos = booked.reduce((sum, one) => sum + one.costNanos, 0);
-  const sums = { requests: booked.length, costNanos, spentNanos: costNanos };
+function check({ calls, seen, ledgerCalls, faults = [] }: History): string[] {
+  const costNanos = ledgerCalls.reduce((sum, one) => sum + one.costNanos, 0);
+  const sums = { requests: ledgerCalls.length, costNanos, spentNanos: costNanos };
   return checkExactlyOnce({
     calls,
     observations: seen.map((id) => createObservation(id)),
-    ledgerCalls: booked,
+    ledgerCalls,
     faults,
     sums,
   });
@@ -34,128 +34,131 @@ function look({ calls, seen, booked, faults = [] }: Made): string[] {
 const STOPPING = 'The gateway is stopping.';
 const KILLED = createFault('data-1', 'kill');
 
-describe('exactly once: histories in which nothing is wrong', () => {
-  test.each<[string, Made]>([
-    ['a received answer', { calls: [createCall('a')], seen: ['a'], booked: [createLedgerCall('a')] }],
-    ['a refusal', { calls: [createRejectedCall('a', 429, '')], seen: [], booked: [] }],
+describe('exactly once: accepts a history with', () => {
+  test.each<[string, History]>([
+    ['a received answer', { calls: [createCall('a')], seen: ['a'], ledgerCalls: [createLedgerCall('a')] }],
+    ['a rejection', { calls: [createRejectedCall('a', 429, '')], seen: [], ledgerCalls: [] }],
     [
       'a provider that could not be reached',
-      { calls: [createRejectedCall('a', 502, '')], seen: [], booked: [createLedgerCall('a')] },
+      { calls: [createRejectedCall('a', 502, '')], seen: [], ledgerCalls: [createLedgerCall('a')] },
     ],
     [
-      'a WebSocket that came too late',
+      'a WebSocket that opened during shutdown',
       {
         calls: [createRejectedCall('a', 503, STOPPING, { kind: 'websocket' })],
         seen: ['a'],
-        booked: [createLedgerCall('a')],
+        ledgerCalls: [createLedgerCall('a')],
       },
     ],
     [
-      'the same, which never left',
-      { calls: [createRejectedCall('a', 503, STOPPING, { kind: 'websocket' })], seen: [], booked: [] },
+      'a WebSocket rejected during shutdown',
+      { calls: [createRejectedCall('a', 503, STOPPING, { kind: 'websocket' })], seen: [], ledgerCalls: [] },
     ],
-    ['a call that never arrived', { calls: [createBrokenCall('a')], seen: [], booked: [] }],
-    ['a call that broke off', { calls: [createBrokenCall('a')], seen: ['a'], booked: [createLedgerCall('a')] }],
-    ['one whose data plane was killed', { calls: [createBrokenCall('a')], seen: ['a'], booked: [], faults: [KILLED] }],
+    ['a call that never arrived', { calls: [createBrokenCall('a')], seen: [], ledgerCalls: [] }],
+    ['an aborted call', { calls: [createBrokenCall('a')], seen: ['a'], ledgerCalls: [createLedgerCall('a')] }],
     [
-      'the same, booked all the same',
-      { calls: [createBrokenCall('a')], seen: ['a'], booked: [createLedgerCall('a')], faults: [KILLED] },
+      'a lost call whose data plane was killed',
+      { calls: [createBrokenCall('a')], seen: ['a'], ledgerCalls: [], faults: [KILLED] },
     ],
     [
-      'an idempotent one sent up twice',
-      { calls: [createCall('a')], seen: ['a', 'a'], booked: [createLedgerCall('a')] },
+      'a recorded call whose data plane was killed',
+      { calls: [createBrokenCall('a')], seen: ['a'], ledgerCalls: [createLedgerCall('a')], faults: [KILLED] },
     ],
-  ])('%s', (_name, made) => {
-    expect(look(made)).toEqual([]);
+    [
+      'an idempotent call forwarded twice',
+      { calls: [createCall('a')], seen: ['a', 'a'], ledgerCalls: [createLedgerCall('a')] },
+    ],
+  ])('%s', (_name, history) => {
+    expect(check(history)).toEqual([]);
   });
 });
 
-describe('exactly once: histories that break it', () => {
-  test.each<[string, Made, RegExp]>([
+describe('exactly once: reports a history with', () => {
+  test.each<[string, History, RegExp]>([
     [
-      'a received answer is lost',
-      { calls: [createCall('a')], seen: ['a'], booked: [] },
-      /received completely and is not booked/,
+      'a received response that is lost',
+      { calls: [createCall('a')], seen: ['a'], ledgerCalls: [] },
+      /received completely and is not recorded/,
     ],
     [
-      'a received answer is lost with its data plane',
-      { calls: [createCall('a')], seen: ['a'], booked: [], faults: [KILLED] },
-      /received completely and is not booked/,
+      'a received response that is lost with its data plane',
+      { calls: [createCall('a')], seen: ['a'], ledgerCalls: [], faults: [KILLED] },
+      /received completely and is not recorded/,
     ],
     [
-      'a call that broke off is lost',
-      { calls: [createBrokenCall('a')], seen: ['a'], booked: [] },
+      'an aborted call that is lost',
+      { calls: [createBrokenCall('a')], seen: ['a'], ledgerCalls: [] },
       /reached the provider and is not/,
     ],
     [
-      'lost because another data plane was killed',
-      { calls: [createBrokenCall('a')], seen: ['a'], booked: [], faults: [createFault('data-2', 'kill')] },
-      /reached the provider and is not booked/,
+      'a call lost when another data plane was killed',
+      { calls: [createBrokenCall('a')], seen: ['a'], ledgerCalls: [], faults: [createFault('data-2', 'kill')] },
+      /reached the provider and is not recorded/,
     ],
     [
-      'lost because its data plane was killed before',
+      'a call lost when its data plane was killed before',
       {
         calls: [createBrokenCall('a')],
         seen: ['a'],
-        booked: [],
+        ledgerCalls: [],
         faults: [createFault('data-1', 'kill', T0 - 10, T0 + 50)],
       },
-      /reached the provider and is not booked/,
+      /reached the provider and is not recorded/,
     ],
     [
-      'lost because its data plane was frozen',
-      { calls: [createBrokenCall('a')], seen: ['a'], booked: [], faults: [createFault('data-1', 'freeze')] },
-      /reached the provider and is not booked/,
+      'a call lost when its data plane was frozen',
+      { calls: [createBrokenCall('a')], seen: ['a'], ledgerCalls: [], faults: [createFault('data-1', 'freeze')] },
+      /reached the provider and is not recorded/,
     ],
     [
-      'a WebSocket that came too late is lost',
-      { calls: [createRejectedCall('a', 503, STOPPING, { kind: 'websocket' })], seen: ['a'], booked: [] },
-      /received completely and is not booked/,
+      'a lost WebSocket that opened during shutdown',
+      { calls: [createRejectedCall('a', 503, STOPPING, { kind: 'websocket' })], seen: ['a'], ledgerCalls: [] },
+      /received completely and is not recorded/,
     ],
     [
-      'an answer of 502 is lost',
-      { calls: [createRejectedCall('a', 502, '')], seen: [], booked: [] },
-      /received completely and is not booked/,
+      'a lost response 502',
+      { calls: [createRejectedCall('a', 502, '')], seen: [], ledgerCalls: [] },
+      /received completely and is not recorded/,
     ],
     [
-      'booked twice',
-      { calls: [createCall('a')], seen: ['a'], booked: [createLedgerCall('a'), createLedgerCall('a')] },
-      /booked twice/,
+      'a call recorded twice',
+      { calls: [createCall('a')], seen: ['a'], ledgerCalls: [createLedgerCall('a'), createLedgerCall('a')] },
+      /recorded twice/,
     ],
     [
-      'booked under an id that its client does not know',
-      { calls: [createCall('a')], seen: ['a'], booked: [createLedgerCall('a', { recordId: 'other' })] },
+      'a record under another request id',
+      { calls: [createCall('a')], seen: ['a'], ledgerCalls: [createLedgerCall('a', { recordId: 'other' })] },
       /another id/,
     ],
     [
-      'a record of nothing',
-      { calls: [], seen: [], booked: [{ ...createLedgerCall('a'), callId: null }] },
-      /of no call that was made/,
+      'a record without a call',
+      { calls: [], seen: [], ledgerCalls: [{ ...createLedgerCall('a'), callId: null }] },
+      /matches no call/,
     ],
     [
-      'a refusal that is booked',
-      { calls: [createRejectedCall('a', 429, '')], seen: [], booked: [createLedgerCall('a')] },
-      /is booked/,
+      'a rejection with a record',
+      { calls: [createRejectedCall('a', 429, '')], seen: [], ledgerCalls: [createLedgerCall('a')] },
+      /is recorded/,
     ],
     [
-      'a refusal that went to the provider',
-      { calls: [createRejectedCall('a', 503, '')], seen: ['a'], booked: [] },
-      /was refused with 503 and reached the provider/,
+      'a rejection that reached the provider',
+      { calls: [createRejectedCall('a', 503, '')], seen: ['a'], ledgerCalls: [] },
+      /was rejected with 503 and reached the provider/,
     ],
-    ['a call that nobody made', { calls: [], seen: ['a'], booked: [] }, /nobody sent it/],
-  ])('%s', (_name, made, expected) => {
-    expect(look(made)).toEqual([expect.stringMatching(expected)]);
+    ['a provider call that no client sent', { calls: [], seen: ['a'], ledgerCalls: [] }, /no client sent it/],
+  ])('%s', (_name, history, expected) => {
+    expect(check(history)).toEqual([expect.stringMatching(expected)]);
   });
 
-  test.each(['requests', 'costNanos', 'spentNanos'] as const)('a sum that is not that of the records: %s', (name) => {
+  test.each(['requests', 'costNanos', 'spentNanos'] as const)('a total that differs from the records: %s', (name) => {
     const sums = { requests: 1, costNanos: 10, spentNanos: 10, [name]: 11 };
-    const made = {
+    const history = {
       calls: [createCall('a')],
       observations: [createObservation('a')],
       ledgerCalls: [createLedgerCall('a')],
       faults: [],
       sums,
     };
-    expect(checkExactlyOnce(made)).toEqual([expect.stringContaining('11, the records say')]);
+    expect(checkExactlyOnce(history)).toEqual([expect.stringContaining('11, the records contain')]);
   });
 });

@@ -1,7 +1,7 @@
 /**
- * Hard budgets: what an agent's calls cost in the ledger stays within its budget. What docs/contract.md#hard-budgets takes
- * out is taken out here call by call: one whose data plane was killed under it, and one that ran while the counter store
- * was away or came back without what its primary had last been told.
+ * Hard budgets: the ledger cost of an agent's calls stays within its budget. Exempt, as in
+ * docs/contract.md#hard-budgets, is each call whose data plane was killed during the call, and each call during an
+ * outage of the counter store or a failover that lost writes.
  */
 import {
   type AgentLimits,
@@ -26,27 +26,27 @@ export interface HardBudgetSpend {
   readonly agent: string;
   readonly budgetNanos: number;
   readonly spentNanos: number;
-  /** Of calls that the bound does not cover. */
+  /** Cost of the exempt calls, which the bound does not cover. */
   readonly exemptNanos: number;
 }
 
 export function sumHardBudgetSpend({
   agents,
   calls,
-  ledgerCalls: booked,
+  ledgerCalls,
   faults,
-  storeOutages: storeAway,
+  storeOutages,
 }: BudgetHistory): HardBudgetSpend[] {
   const callOf = new Map(calls.map((call) => [call.id, call]));
-  const isOutside = (call: CallTrace): boolean =>
-    wasDataPlaneKilledDuring(call, faults) || storeAway.some((gap) => overlaps(gap, callInterval(call)));
+  const isExempt = (call: CallTrace): boolean =>
+    wasDataPlaneKilledDuring(call, faults) || storeOutages.some((gap) => overlaps(gap, callInterval(call)));
   return agents
     .filter(({ hardBudget, budgetNanos }) => hardBudget && budgetNanos !== null)
     .map(({ agent, budgetNanos }) => {
-      const own = booked.filter((record) => record.agent === agent);
+      const own = ledgerCalls.filter((record) => record.agent === agent);
       const outside = own.filter(({ callId }) => {
         const call = callId === null ? undefined : callOf.get(callId);
-        return call !== undefined && isOutside(call);
+        return call !== undefined && isExempt(call);
       });
       return { agent, budgetNanos: budgetNanos!, spentNanos: sumCostNanos(own), exemptNanos: sumCostNanos(outside) };
     });
@@ -54,10 +54,10 @@ export function sumHardBudgetSpend({
 
 export function checkHardBudgets(spends: readonly HardBudgetSpend[]): string[] {
   return spends
-    .filter(({ spentNanos, exemptNanos: outsideNanos, budgetNanos }) => spentNanos - outsideNanos > budgetNanos)
+    .filter(({ spentNanos, exemptNanos, budgetNanos }) => spentNanos - exemptNanos > budgetNanos)
     .map(
-      ({ agent, spentNanos, exemptNanos: outsideNanos, budgetNanos }) =>
-        `${agent}: spent ${spentNanos} of ${budgetNanos} nano-dollars, ${outsideNanos} of them where the bound does not hold`,
+      ({ agent, spentNanos, exemptNanos, budgetNanos }) =>
+        `${agent}: spent ${spentNanos} of ${budgetNanos} nano-dollars, ${exemptNanos} of them exempt`,
     );
 }
 

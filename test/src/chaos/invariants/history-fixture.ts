@@ -1,4 +1,4 @@
-/** Made-up histories for the tests of the invariants: a good one, of which each test spoils a piece. */
+/** Histories for the tests of the invariants: a valid one, of which each test changes a part. */
 import type { CallTrace, FaultTrace, LedgerCall, ProviderObservation } from '../evidence/history.js';
 
 export const T0 = Date.UTC(2026, 0, 1);
@@ -22,7 +22,7 @@ export function createCall(id: string, fields: Partial<CallTrace> = {}): CallTra
   };
 }
 
-/** One that its client lost before any head of an answer. */
+/** A call whose client lost the connection before a response head. */
 export const createBrokenCall = (id: string, fields: Partial<CallTrace> = {}): CallTrace =>
   createCall(id, { status: null, requestId: null, complete: false, error: 'ECONNRESET', ...fields });
 

@@ -6,73 +6,78 @@ import { WINDOW_MS } from './rate-limits.js';
 
 const SOFT = createAgentLimits('soft', { budgetNanos: 20 });
 const TOKENS = createAgentLimits('soft', { tpmLimit: 6 });
-/** Two calls that use up the limit, and are known to have done so from there on. */
-const TOLD = T0 + 100 + REPORTING_DELAY_MS;
+/** The time from which the store knows that the two calls used up the limit. */
+const KNOWN_AT = T0 + 100 + REPORTING_DELAY_MS;
 
 const at = (id: string, sentAt: number, fields: Partial<CallTrace> = {}): CallTrace =>
   createCall(id, { agent: 'soft', sentAt, endedAt: sentAt + 100, ...fields });
 
-interface Made {
+interface History {
   readonly agent?: typeof SOFT;
   readonly faults?: readonly FaultTrace[];
-  readonly storeAway?: readonly Interval[];
-  /** Calls that the provider did not see. */
-  readonly refused?: readonly CallTrace[];
+  readonly storeOutages?: readonly Interval[];
+  /** Calls that did not reach the provider. */
+  readonly rejected?: readonly CallTrace[];
 }
 
-function look(later: readonly CallTrace[], { agent = SOFT, faults = [], storeAway = [], refused = [] }: Made = {}) {
+function check(
+  later: readonly CallTrace[],
+  { agent = SOFT, faults = [], storeOutages = [], rejected = [] }: History = {},
+) {
   const passed = [at('a', T0), at('b', T0), ...later];
   return checkLateAdmissions({
     agents: [agent],
-    calls: [...passed, ...refused],
+    calls: [...passed, ...rejected],
     observations: passed.map(({ id, sentAt }) => createObservation(id, sentAt + 10)),
     ledgerCalls: passed.map(({ id }) => createLedgerCall(id, { agent: 'soft' })),
     faults,
-    storeOutages: storeAway,
+    storeOutages,
   });
 }
 
-test.each([SOFT, TOKENS])('late admissions: what runs when the limit is reached may exceed it', (agent) => {
-  expect(look([at('c', T0 + 50), at('d', TOLD - 1)], { agent })).toEqual({ broken: [], reached: 0 });
+test.each([SOFT, TOKENS])('late admissions: calls in flight when the limit is reached may exceed it', (agent) => {
+  expect(check([at('c', T0 + 50), at('d', KNOWN_AT - 1)], { agent })).toEqual({ violations: [], reached: 0 });
 });
 
-test.each([SOFT, TOKENS])('late admissions: what is sent when that is known must not pass', (agent) => {
-  expect(look([at('c', TOLD)], { agent }).broken).toEqual([expect.stringContaining('soft: c passed when')]);
-  expect(look([], { agent, refused: [at('c', TOLD, { status: 429 })] })).toEqual({ broken: [], reached: 1 });
+test.each([SOFT, TOKENS])('late admissions: calls sent after the store knows must not pass', (agent) => {
+  expect(check([at('c', KNOWN_AT)], { agent }).violations).toEqual([expect.stringContaining('soft: c passed when')]);
+  expect(check([], { agent, rejected: [at('c', KNOWN_AT, { status: 429 })] })).toEqual({ violations: [], reached: 1 });
 });
 
 test('late admissions: tokens of an earlier minute do not count, spend does', () => {
   const later = [at('c', T0 + WINDOW_MS + 1)];
-  expect(look(later, { agent: TOKENS }).broken).toEqual([]);
-  expect(look(later).broken).toHaveLength(1);
+  expect(check(later, { agent: TOKENS }).violations).toEqual([]);
+  expect(check(later).violations).toHaveLength(1);
 });
 
-test('late admissions: what froze behind a call says its figures later', () => {
+test('late admissions: a process that froze after a call reports its amounts later', () => {
   const faults = [createFault('data-1', 'freeze', T0 + 200, T0 + 5_000)];
-  expect(look([at('c', T0 + 5_000)], { faults }).broken).toEqual([]);
-  expect(look([at('c', T0 + 5_001 + REPORTING_DELAY_MS)], { faults }).broken).toHaveLength(1);
-  expect(look([at('c', TOLD)], { faults: [createFault('data-2', 'freeze')] }).broken).toHaveLength(1);
+  expect(check([at('c', T0 + 5_000)], { faults }).violations).toEqual([]);
+  expect(check([at('c', T0 + 5_001 + REPORTING_DELAY_MS)], { faults }).violations).toHaveLength(1);
+  expect(check([at('c', KNOWN_AT)], { faults: [createFault('data-2', 'freeze')] }).violations).toHaveLength(1);
 });
 
-test('late admissions: a process that ended at once may have told nobody, one that ended later has', () => {
-  expect(look([at('c', TOLD)], { faults: [createFault('data-1', 'kill', T0 + 200, T0 + 300)] }).broken).toEqual([]);
-  const later = [createFault('data-1', 'kill', TOLD + 1, TOLD + 300)];
-  expect(look([at('c', TOLD + 400)], { faults: later }).broken).toHaveLength(1);
+test('late admissions: a process that died at once may not have reported, one that died later has', () => {
+  expect(
+    check([at('c', KNOWN_AT)], { faults: [createFault('data-1', 'kill', T0 + 200, T0 + 300)] }).violations,
+  ).toEqual([]);
+  const later = [createFault('data-1', 'kill', KNOWN_AT + 1, KNOWN_AT + 300)];
+  expect(check([at('c', KNOWN_AT + 400)], { faults: later }).violations).toHaveLength(1);
 });
 
-test('late admissions: while the store is away calls pass unchecked', () => {
-  const storeAway = [{ from: TOLD, to: TOLD + 500 }];
-  expect(look([at('c', TOLD + 400)], { storeAway }).broken).toEqual([]);
+test('late admissions: calls pass unchecked during a store outage', () => {
+  const storeOutages = [{ from: KNOWN_AT, to: KNOWN_AT + 500 }];
+  expect(check([at('c', KNOWN_AT + 400)], { storeOutages }).violations).toEqual([]);
 });
 
-test('late admissions: spend that the store may have lost counts again when its data plane was asked, tokens do not', () => {
-  const storeAway = [{ from: TOLD, to: TOLD + 500 }];
-  const asked = at('x', TOLD + 501, { status: 429 });
-  const late = [at('c', TOLD + 601 + REPORTING_DELAY_MS)];
-  expect(look(late, { storeAway }).broken).toEqual([]);
-  expect(look(late, { storeAway, refused: [{ ...asked, plane: 'data-2' }] }).broken).toEqual([]);
-  expect(look(late, { storeAway, refused: [asked] }).broken).toHaveLength(1);
-  expect(look(late, { agent: TOKENS, storeAway, refused: [asked] }).broken).toEqual([]);
-  const faults = [createFault('data-1', 'kill', TOLD + 100, TOLD + 200)];
-  expect(look(late, { storeAway, refused: [asked], faults }).broken).toEqual([]);
+test('late admissions: lost spend counts again after the next call through its data plane, lost tokens do not', () => {
+  const storeOutages = [{ from: KNOWN_AT, to: KNOWN_AT + 500 }];
+  const asked = at('x', KNOWN_AT + 501, { status: 429 });
+  const late = [at('c', KNOWN_AT + 601 + REPORTING_DELAY_MS)];
+  expect(check(late, { storeOutages }).violations).toEqual([]);
+  expect(check(late, { storeOutages, rejected: [{ ...asked, plane: 'data-2' }] }).violations).toEqual([]);
+  expect(check(late, { storeOutages, rejected: [asked] }).violations).toHaveLength(1);
+  expect(check(late, { agent: TOKENS, storeOutages, rejected: [asked] }).violations).toEqual([]);
+  const faults = [createFault('data-1', 'kill', KNOWN_AT + 100, KNOWN_AT + 200)];
+  expect(check(late, { storeOutages, rejected: [asked], faults }).violations).toEqual([]);
 });

@@ -1,12 +1,11 @@
 /**
- * What is counted when a call has ended lets nothing pass any more once it has reached its limit: budgets, soft and hard
- * ones, and tokens per minute (docs/contract.md#limits). Calls that are under way by then may exceed it, so what is looked
- * at is each admission by itself: the calls of its agent that had ended before it was sent, and whose figures had had time
- * to be told, must not have reached the limit yet.
+ * Limits on amounts that are counted after a call (budgets and tokens per minute, docs/contract.md#limits) admit no
+ * call once they are reached. Calls in flight at that time may exceed them. So each admission is checked by itself: the
+ * earlier calls of its agent whose amounts the store must have known must not have reached the limit.
  *
- * The figures of a call are known a moment after its end, unless something happens to its data plane or to the store
- * meanwhile; those of a process that ended too early never for certain. A store that was away may have lost them: a data
- * plane says a month's spend again with its next call of that agent, and tokens stay lost.
+ * The store knows the amounts of a call a moment after its end, or after a fault of its data plane or of the store. The
+ * amounts of a process that died too early are never certain. A store outage may lose amounts: a data plane reports a
+ * month's spend again with the agent's next call, but tokens stay lost.
  */
 import type {
   AgentLimits,
@@ -29,12 +28,12 @@ interface AdmissionHistory {
 }
 
 interface AdmissionReport {
-  readonly broken: string[];
-  /** Limits that were reached, with calls that were sent behind that: how sharp the test was. */
+  readonly violations: string[];
+  /** Limits that were reached, with calls sent afterwards: shows how much the run tested. */
   readonly reached: number;
 }
 
-/** Generous, for a busy machine: the store is told in the turn of the event loop in which an answer ends. */
+/** Generous, for a busy machine: a data plane reports to the store in the event-loop tick in which a response ends. */
 export const REPORTING_DELAY_MS = 1_000;
 
 interface LimitMeter {
@@ -42,80 +41,86 @@ interface LimitMeter {
   readonly limit: number;
   readonly amountOf: (record: LedgerCall) => number;
   readonly windowMs: number;
-  /** What the store has lost comes back. */
-  readonly isToldAgain: boolean;
+  /** Whether data planes report amounts again that the store has lost. */
+  readonly isReportedAgain: boolean;
 }
 
 interface FinishedCall {
   readonly call: CallTrace;
   readonly amount: number;
   readonly seenAt: number;
-  readonly toldAt: number;
+  readonly reportedAt: number;
 }
 
 export function checkLateAdmissions(history: AdmissionHistory): AdmissionReport {
-  const { agents, calls, observations: sightings, ledgerCalls: booked } = history;
-  const seenAt = firstObservedAt(sightings);
+  const { agents, calls, observations, ledgerCalls } = history;
+  const seenAt = firstObservedAt(observations);
   const recordOf = new Map(
-    booked.flatMap((record) => (record.callId === null ? [] : [[record.callId, record] as const])),
+    ledgerCalls.flatMap((record) => (record.callId === null ? [] : [[record.callId, record] as const])),
   );
-  const broken: string[] = [];
+  const violations: string[] = [];
   let reached = 0;
-  for (const terms of agents) {
-    const own = calls.filter(({ agent }) => agent === terms.agent);
-    const retold = new RecoveredSpend(own, history);
-    for (const meter of listLimitMeters(terms)) {
+  for (const limits of agents) {
+    const own = calls.filter(({ agent }) => agent === limits.agent);
+    const recoveredSpend = new RecoveredSpend(own, history);
+    for (const meter of listLimitMeters(limits)) {
       const ended: FinishedCall[] = own.flatMap((call) => {
         const record = recordOf.get(call.id);
         if (record === undefined || !seenAt.has(call.id)) return [];
-        const toldAt = reportedAtOf(call, history);
-        return [{ call, amount: meter.amountOf(record), seenAt: seenAt.get(call.id)!, toldAt }];
+        const reportedAt = reportedAtOf(call, history);
+        return [{ call, amount: meter.amountOf(record), seenAt: seenAt.get(call.id)!, reportedAt }];
       });
       let isReached = false;
       for (const call of own) {
-        const sum = sumKnownBefore(call, seenAt.get(call.id) ?? call.endedAt, ended, meter, retold);
+        const sum = sumKnownBefore(call, seenAt.get(call.id) ?? call.endedAt, ended, meter, recoveredSpend);
         if (sum < meter.limit) continue;
         isReached = true;
         const passed = seenAt.has(call.id) && !wasAdmittedUnchecked(call, seenAt.get(call.id)!, history);
         if (!passed) continue;
-        broken.push(`${terms.agent}: ${call.id} passed when ${sum} of ${meter.limit} ${meter.what} were used`);
+        violations.push(`${limits.agent}: ${call.id} passed when ${sum} of ${meter.limit} ${meter.what} were used`);
         break;
       }
       if (isReached) reached++;
     }
   }
-  return { broken, reached };
+  return { violations, reached };
 }
 
 function listLimitMeters({ budgetNanos, tpmLimit }: AgentLimits): LimitMeter[] {
-  const budget = { what: 'nano-dollars', amountOf: ({ costNanos }: LedgerCall) => costNanos, isToldAgain: true };
-  const tokens = { what: 'tokens of a minute', amountOf: (record: LedgerCall) => record.tokens, isToldAgain: false };
+  const budget = { what: 'nano-dollars', amountOf: ({ costNanos }: LedgerCall) => costNanos, isReportedAgain: true };
+  const tokens = {
+    what: 'tokens of a minute',
+    amountOf: (record: LedgerCall) => record.tokens,
+    isReportedAgain: false,
+  };
   return [
     ...(budgetNanos === null ? [] : [{ ...budget, limit: budgetNanos, windowMs: Number.POSITIVE_INFINITY }]),
     ...(tpmLimit === null ? [] : [{ ...tokens, limit: tpmLimit, windowMs: WINDOW_MS }]),
   ];
 }
 
-/** Sum of what must have been known when the call was sent, and counted until it was seen. */
+/**
+ * Sum of the amounts that the store must have known when the call was sent, and counted until the provider received it.
+ */
 function sumKnownBefore(
   call: CallTrace,
   seenAt: number,
   ended: readonly FinishedCall[],
   meter: LimitMeter,
-  retold: RecoveredSpend,
+  recoveredSpend: RecoveredSpend,
 ): number {
-  const gap = retold.outageBefore(call.sentAt);
+  const gap = recoveredSpend.outageBefore(call.sentAt);
   let sum = 0;
   for (const one of ended) {
-    if (one.toldAt > call.sentAt || one.seenAt < seenAt - meter.windowMs) continue;
+    if (one.reportedAt > call.sentAt || one.seenAt < seenAt - meter.windowMs) continue;
     const isLost = gap !== null && one.call.endedAt <= gap.to;
-    if (isLost && !(meter.isToldAgain && retold.at(one.call, gap) <= call.sentAt)) continue;
+    if (isLost && !(meter.isReportedAgain && recoveredSpend.at(one.call, gap) <= call.sentAt)) continue;
     sum += one.amount;
   }
   return sum;
 }
 
-/** When what the store may have lost was said again by the process that had said it: with its next call of that agent. */
+/** When a process reported the amounts again that the store may have lost: with the agent's next call. */
 class RecoveredSpend {
   readonly #own: readonly CallTrace[];
   readonly #history: AdmissionHistory;
@@ -132,7 +137,7 @@ class RecoveredSpend {
     return this.#history.storeOutages.findLast(({ from }) => from <= at) ?? null;
   }
 
-  /** Infinity: it was not. */
+  /** Infinity: they were not reported again. */
   at({ id, plane, endedAt }: CallTrace, gap: Interval): number {
     const key = `${id} ${gap.to}`;
     let at = this.#known.get(key);
@@ -163,19 +168,16 @@ class RecoveredSpend {
   }
 }
 
-const wasAdmittedUnchecked = (
-  call: CallTrace,
-  seenAt: number,
-  { storeOutages: storeAway }: AdmissionHistory,
-): boolean => storeAway.some((gap) => overlaps(gap, { from: call.sentAt, to: seenAt }));
+const wasAdmittedUnchecked = (call: CallTrace, seenAt: number, { storeOutages }: AdmissionHistory): boolean =>
+  storeOutages.some((gap) => overlaps(gap, { from: call.sentAt, to: seenAt }));
 
-/** Infinity: nobody can say. */
-function reportedAtOf({ plane, endedAt }: CallTrace, { faults, storeOutages: storeAway }: AdmissionHistory): number {
+/** Infinity: unknown. */
+function reportedAtOf({ plane, endedAt }: CallTrace, { faults, storeOutages }: AdmissionHistory): number {
   for (let at = endedAt; ; ) {
     const wait = { from: at, to: at + REPORTING_DELAY_MS };
     const fault = faults.find((one) => one.victim === plane && overlaps(one, wait));
     if (fault !== undefined && isProcessExit(fault)) return Number.POSITIVE_INFINITY;
-    const hit = fault ?? storeAway.find((gap) => overlaps(gap, wait));
+    const hit = fault ?? storeOutages.find((gap) => overlaps(gap, wait));
     if (hit === undefined) return wait.to;
     at = hit.to + 1;
   }

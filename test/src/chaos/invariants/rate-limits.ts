@@ -1,12 +1,12 @@
 /**
- * No 60 seconds hold more calls of an agent at the provider than its limit per minute, and no day (here: no run) more than
- * its limit per day, wherever the counter store could be asked. Without the store calls pass unchecked, and a primary
- * that dies takes its last writes along (docs/contract.md#limits): time is cut into stretches in which the store was
- * there, and each of them must keep the limit by itself.
+ * In no 60 seconds the provider receives more calls of an agent than its limit per minute, and on no day (here: in no
+ * run) more than its limit per day, while the counter store is up. During an outage calls pass unchecked, and a primary
+ * that dies loses its last writes (docs/contract.md#limits). So each stretch between outages must keep the limit by
+ * itself.
  *
- * When a call was admitted is not seen from outside, only that it was between its client's sending and the provider's
- * reading. A call counts where all of that time lies inside the window and the stretch, so whatever froze on the way
- * cannot make it look like a violation.
+ * The time of admission is not visible from outside: it is between the client's send and the provider's receipt. A call
+ * counts only when that whole interval is inside the window and the stretch, so a freeze on the way causes no false
+ * violation.
  */
 import {
   type AgentLimits,
@@ -23,24 +23,19 @@ interface LimitHistory {
   readonly agents: readonly AgentLimits[];
   readonly calls: readonly CallTrace[];
   readonly observations: readonly ProviderObservation[];
-  /** When limits were not enforced by every data plane. */
+  /** When not every data plane enforced limits. */
   readonly storeOutages: readonly Interval[];
 }
 
 interface LimitReport {
   readonly violations: string[];
-  /** Windows that came within a call of their limit: how sharp the test was. */
+  /** Windows that reached their limit: shows how much the run tested. */
   readonly fullWindows: number;
 }
 
-export function checkRateLimits({
-  agents,
-  calls,
-  observations: sightings,
-  storeOutages: storeAway,
-}: LimitHistory): LimitReport {
-  const seenAt = firstObservedAt(sightings);
-  const broken: string[] = [];
+export function checkRateLimits({ agents, calls, observations, storeOutages }: LimitHistory): LimitReport {
+  const seenAt = firstObservedAt(observations);
+  const violations: string[] = [];
   let fullWindows = 0;
   for (const { agent, rpmLimit, rpdLimit } of agents) {
     const limits = [
@@ -52,29 +47,32 @@ export function checkRateLimits({
       const admitted = calls
         .filter((call) => call.agent === agent && seenAt.has(call.id))
         .map((call) => ({ from: call.sentAt, to: seenAt.get(call.id)! }))
-        .filter((one) => !storeAway.some((gap) => overlaps(gap, one)))
+        .filter((one) => !storeOutages.some((gap) => overlaps(gap, one)))
         .sort((a, b) => a.from - b.from);
       for (const [index, first] of admitted.entries()) {
-        const end = Math.min(first.from + windowMs, nextOutageStart(storeAway, first.to));
+        const end = Math.min(first.from + windowMs, nextOutageStart(storeOutages, first.to));
         const count = admitted.slice(index).filter((one) => one.to < end).length;
         if (count >= limit) fullWindows++;
         if (count <= limit) continue;
         const since = new Date(first.from).toISOString();
-        broken.push(`${agent}: ${count} calls within ${name} from ${since}, ${limit} allowed`);
+        violations.push(`${agent}: ${count} calls within ${name} from ${since}, ${limit} allowed`);
         break;
       }
     }
   }
-  return { violations: broken, fullWindows };
+  return { violations, fullWindows };
 }
 
-/** When the provider first saw each call. */
-export function firstObservedAt(sightings: readonly ProviderObservation[]): Map<string, number> {
+/** When the provider first received each call. */
+export function firstObservedAt(observations: readonly ProviderObservation[]): Map<string, number> {
   const seenAt = new Map<string, number>();
-  for (const { callId, receivedAt: at } of sightings) seenAt.set(callId, Math.min(at, seenAt.get(callId) ?? at));
+  for (const { callId, receivedAt: at } of observations) seenAt.set(callId, Math.min(at, seenAt.get(callId) ?? at));
   return seenAt;
 }
 
-function nextOutageStart(storeAway: readonly Interval[], after: number): number {
-  return Math.min(...storeAway.filter(({ from }) => from >= after).map(({ from }) => from), Number.POSITIVE_INFINITY);
+function nextOutageStart(storeOutages: readonly Interval[], after: number): number {
+  return Math.min(
+    ...storeOutages.filter(({ from }) => from >= after).map(({ from }) => from),
+    Number.POSITIVE_INFINITY,
+  );
 }

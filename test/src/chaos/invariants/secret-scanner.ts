@@ -1,13 +1,13 @@
-/** Looks for secrets in everything that processes print and clients receive, also across the border of two pieces. */
+/** Searches everything that processes print and clients receive for secrets, also across the border of two chunks. */
 export class SecretScanner {
   readonly #secrets: readonly (readonly [name: string, value: string])[];
   readonly #overlap: number;
   readonly #tails = new Map<string, string>();
   readonly #foundSecrets = new Set<string>();
-  /** Characters looked at. */
+  /** Number of scanned characters. */
   chars = 0;
 
-  /** Name → value; a name may stand in the report, a value never. */
+  /** Name → value. The report may contain a name, never a value. */
   constructor(secrets: Readonly<Record<string, string>>) {
     this.#secrets = Object.entries(secrets).flatMap(([name, value]) => [
       [name, value] as const,
@@ -16,7 +16,7 @@ export class SecretScanner {
     this.#overlap = Math.max(...this.#secrets.map(([, value]) => value.length)) - 1;
   }
 
-  /** `source`: what the piece is of, e.g. a process; pieces of one source follow each other. */
+  /** `source`: where the chunk comes from, e.g. a process. Chunks of one source follow each other. */
   scan(source: string, piece: string): void {
     const text = (this.#tails.get(source) ?? '') + piece;
     this.#tails.set(source, text.slice(-this.#overlap));
@@ -24,7 +24,7 @@ export class SecretScanner {
     for (const [name, value] of this.#secrets) if (text.includes(value)) this.#foundSecrets.add(`${name} in ${source}`);
   }
 
-  /** No more pieces of that source. */
+  /** Ends the source: it has no more chunks. */
   endSource(source: string): void {
     this.#tails.delete(source);
   }

@@ -1,4 +1,4 @@
-/** The calls of each kind: what is sent, and what a whole answer must look like. */
+/** Creates the calls of each kind, with the check of a complete response. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { DataPlane } from '../chaos-environment.js';
 import type { CallKind } from '../evidence/history.js';
@@ -18,7 +18,7 @@ const BUDGET_CUT_EVENT = '"code":"budget_cut"}}\n\n';
 const LAST_WORD = 'word-9';
 
 export class CallFactory {
-  readonly tags = new LedgerCallMatcher();
+  readonly ledgerCallMatcher = new LedgerCallMatcher();
   #made = 0;
 
   nextId(purpose: CallPurpose = 'lane'): string {
@@ -28,7 +28,7 @@ export class CallFactory {
   chat(agent: ChaosAgent, plane: DataPlane, streamed: boolean, purpose: CallPurpose = 'lane'): HttpCall {
     const id = this.nextId(purpose);
     const body = this.#chatBody(agent, id, streamed, MAX_OUTPUT_TOKENS[purpose]);
-    this.tags.register(id, agent.id, 'POST', CHAT_PATH, body.length);
+    this.ledgerCallMatcher.register(id, agent.id, 'POST', CHAT_PATH, body.length);
     return {
       ...commonFields(id, streamed ? 'stream' : 'chat', agent, plane, `openai${CHAT_PATH}`),
       method: 'POST',
@@ -42,36 +42,36 @@ export class CallFactory {
     const id = this.nextId();
     const body = randomBytes(UPLOAD_BYTES.min + Math.floor(Math.random() * (UPLOAD_BYTES.max - UPLOAD_BYTES.min)));
     const sha256 = createHash('sha256').update(body).digest('hex');
-    this.tags.register(id, agent.id, 'PUT', `/sink/${id}`, body.length);
+    this.ledgerCallMatcher.register(id, agent.id, 'PUT', `/sink/${id}`, body.length);
     return {
       ...commonFields(id, 'upload', agent, plane, `${CUSTOM_PROVIDER_SLUG}/sink/${id}`),
       method: 'PUT',
       headers: { authorization: `Bearer ${agent.token}` },
       body,
-      pieces: 5,
+      bodyChunks: 5,
       checkResponse: (text) => (text.includes(sha256) ? null : 'the provider received other bytes'),
     };
   }
 
   echo(agent: ChaosAgent, plane: DataPlane, purpose: CallPurpose = 'lane'): HttpCall {
     const id = this.nextId(purpose);
-    this.tags.register(id, agent.id, 'GET', `/echo/${id}`, 0);
+    this.ledgerCallMatcher.register(id, agent.id, 'GET', `/echo/${id}`, 0);
     return {
       ...commonFields(id, 'echo', agent, plane, `${CUSTOM_PROVIDER_SLUG}/echo/${id}`),
       method: 'GET',
       headers: { authorization: `Bearer ${agent.token}` },
       body: null,
-      checkResponse: (text) => (text.startsWith('{') && text.endsWith('}') ? null : 'the echo is not whole'),
+      checkResponse: (text) => (text.startsWith('{') && text.endsWith('}') ? null : 'the echo is incomplete'),
     };
   }
 
-  /** `key` null puts an object, else that one is deleted. */
+  /** `key` null: puts an object. Otherwise deletes the object with that key. */
   s3(agent: ChaosAgent, plane: DataPlane, key: string | null): HttpCall {
     const id = key === null ? this.nextId() : `${key}-deleted`;
     const path = `/chaos/${key ?? id}`;
     const method = key === null ? 'PUT' : 'DELETE';
     const body = key === null ? randomBytes(OBJECT_BYTES) : null;
-    this.tags.register(id, agent.id, method, path, body?.length ?? 0);
+    this.ledgerCallMatcher.register(id, agent.id, method, path, body?.length ?? 0);
     const credential = `Credential=${agent.token}/20260101/us-east-1/s3/aws4_request`;
     return {
       ...commonFields(id, 's3', agent, plane, `s3${path}`),
@@ -87,12 +87,12 @@ export class CallFactory {
   }
 
   webSocketPath(agent: ChaosAgent, id: string): string {
-    this.tags.register(id, agent.id, 'GET', `/ws/${id}`, 0);
+    this.ledgerCallMatcher.register(id, agent.id, 'GET', `/ws/${id}`, 0);
     return `/v1/proxy/${CUSTOM_PROVIDER_SLUG}/ws/${id}`;
   }
 
   #chatBody(agent: ChaosAgent, id: string, stream: boolean, outputMax: number): Buffer {
-    const length = this.tags.nextUniqueBodyLength(agent.id, CHAT_BYTES_MIN);
+    const length = this.ledgerCallMatcher.nextUniqueBodyLength(agent.id, CHAT_BYTES_MIN);
     const of = (content: string): string =>
       JSON.stringify({
         model: 'gpt-4o',
@@ -109,28 +109,28 @@ const commonFields = (
   id: string,
   kind: CallKind,
   agent: ChaosAgent,
-  { target: part, url }: DataPlane,
+  { target: dataTarget, url }: DataPlane,
   target: string,
 ) => ({
   id,
   kind,
   agent: agent.agent,
-  plane: part.victim,
+  plane: dataTarget.victim,
   url: `${url}/v1/proxy/${target}`,
 });
 
 function checkChatResponse(text: string): string | null {
   try {
     const { choices } = JSON.parse(text) as { choices: readonly { message: { content: string } }[] };
-    return choices[0]?.message.content.endsWith(LAST_WORD) === true ? null : 'another text came back';
+    return choices[0]?.message.content.endsWith(LAST_WORD) === true ? null : 'the response has another text';
   } catch {
-    return 'a whole answer that is no JSON';
+    return 'a complete response that is not JSON';
   }
 }
 
-/** One that ended without an error of the connection must say so itself. */
+/** A stream that ends without a connection error must contain an end marker. */
 function checkStreamResponse(text: string, { hardBudget }: ChaosAgent): string | null {
-  if (text.endsWith(BUDGET_CUT_EVENT)) return hardBudget ? null : 'cut by a budget that is not a hard one';
-  if (!text.endsWith(STREAM_DONE_EVENT)) return 'a stream that looks whole ended without [DONE]';
-  return text.includes(LAST_WORD) ? null : 'a piece of the stream is missing';
+  if (text.endsWith(BUDGET_CUT_EVENT)) return hardBudget ? null : 'stopped by a budget that is not a hard one';
+  if (!text.endsWith(STREAM_DONE_EVENT)) return 'a complete stream ended without [DONE]';
+  return text.includes(LAST_WORD) ? null : 'a chunk of the stream is missing';
 }

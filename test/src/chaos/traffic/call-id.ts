@@ -1,4 +1,4 @@
-/** What a call is for; the provider, which sees nothing but its id, answers accordingly. */
+/** Purpose of a call. The provider sees only the call id and responds accordingly. */
 export type CallPurpose = 'lane' | 'burst' | 'steady';
 
 export const createCallId = (purpose: CallPurpose, number: number): string => `${purpose}-${number}`;

@@ -1,6 +1,6 @@
 /**
- * Two organizations with their agents: without limits that bind, with limits per minute, with hard and soft budgets, and
- * one of its own for each burst.
+ * Two organizations with their agents: without effective limits, with limits per minute, with hard and soft budgets,
+ * and one agent for each burst.
  */
 import type { ApiResponse } from '../../fixtures/api-call.js';
 import type { Stack, Tenant } from '../../fixtures/stack.js';
@@ -15,13 +15,13 @@ export interface ChaosAgent extends AgentLimits {
 }
 
 export interface Tenants {
-  /** All of them. */
+  /** All agents of the run. */
   readonly agents: readonly ChaosAgent[];
-  /** Those that call from the beginning to the end. */
+  /** Agents that call during the whole run. */
   readonly longLivedAgents: readonly ChaosAgent[];
-  /** As the bursts were planned. */
+  /** Agents of the bursts, in the order of the plan. */
   readonly bursts: readonly ChaosAgent[];
-  /** Without limits, for the calls after the faults. */
+  /** Agents without limits, for the calls after the faults. */
   readonly steady: readonly ChaosAgent[];
   /** Signing secrets of the webhook endpoints, by organization. */
   readonly webhookSecrets: ReadonlyMap<string, string>;
@@ -30,7 +30,7 @@ export interface Tenants {
 interface TenantOptions {
   readonly minutes: number;
   readonly bursts: readonly PlannedBurst[];
-  readonly ownProviderUrl: string;
+  readonly customProviderUrl: string;
   readonly receiverUrl: string;
 }
 
@@ -38,13 +38,13 @@ const ORGANIZATIONS = ['a', 'b'];
 export const CUSTOM_PROVIDER_SLUG = 'own';
 const CENT_NANOS = 10_000_000;
 const UNLIMITED = { rpmLimit: 1_000_000, rpdLimit: 1_000_000_000 };
-/** So low that it is reached within seconds, wherever the store is there for as long. */
+/** So low that traffic reaches it within seconds whenever the store is up for that long. */
 const RPM_LIMIT = 15;
 const TPM_LIMIT = 300;
-/** Of the calls that the lanes of such an agent make, so that the budget is spent before the run ends. */
+/** Of the calls that such an agent makes, so that the budget is spent before the run ends. */
 const HARD_CENTS_PER_MINUTE = 1;
 const SOFT_CENTS_PER_MINUTE = 0.5;
-/** Each is reached by a few of a burst's calls. */
+/** A few calls of a burst reach each of these limits. */
 const BURST_LIMITS: Readonly<Record<BurstKind, Partial<AgentLimits>>> = {
   hard: { budgetNanos: 5 * CENT_NANOS, hardBudget: true, rejectsWithoutStore: true },
   soft: { budgetNanos: 3 * CENT_NANOS },
@@ -55,12 +55,12 @@ const BURST_LIMITS: Readonly<Record<BurstKind, Partial<AgentLimits>>> = {
 const CONCURRENT_CREATIONS = 6;
 
 export async function createTenants(stack: Stack, options: TenantOptions): Promise<Tenants> {
-  const { minutes, bursts, ownProviderUrl, receiverUrl } = options;
+  const { minutes, bursts, customProviderUrl, receiverUrl } = options;
   const tenants: Tenant[] = [];
   const webhookSecrets = new Map<string, string>();
   for (const name of ORGANIZATIONS) {
     const tenant = await stack.signUpTenant();
-    const fields = { slug: CUSTOM_PROVIDER_SLUG, displayName: 'Own', baseUrl: ownProviderUrl, authType: 'bearer' };
+    const fields = { slug: CUSTOM_PROVIDER_SLUG, displayName: 'Own', baseUrl: customProviderUrl, authType: 'bearer' };
     expectCreated(await tenant.call('POST', '/v1/custom-providers', fields));
     const events = ['agent.budget_exceeded', 'usage.threshold'];
     const { endpoint } = expectCreated(
@@ -74,7 +74,7 @@ export async function createTenants(stack: Stack, options: TenantOptions): Promi
     for (let at = 0; at < all.length; at += CONCURRENT_CREATIONS) {
       const few = all.slice(at, at + CONCURRENT_CREATIONS);
       const tenantOf = ({ agent }: AgentLimits): Tenant => tenants[ORGANIZATIONS.indexOf(agent.at(-1)!)]!;
-      agents.push(...(await Promise.all(few.map((terms) => createAgent(tenantOf(terms), terms)))));
+      agents.push(...(await Promise.all(few.map((limits) => createAgent(tenantOf(limits), limits)))));
     }
     return agents;
   };
@@ -94,7 +94,7 @@ export async function createTenants(stack: Stack, options: TenantOptions): Promi
 
 function longLivedAgentLimits(organization: string, minutes: number): AgentLimits[] {
   const cents = (perMinute: number): number => Math.max(1, Math.round(perMinute * minutes)) * CENT_NANOS;
-  const hard = { budgetNanos: cents(HARD_CENTS_PER_MINUTE), hardBudget: true, refusesWithoutStore: true };
+  const hard = { budgetNanos: cents(HARD_CENTS_PER_MINUTE), hardBudget: true, rejectsWithoutStore: true };
   return [
     createAgentLimits(`wide-${organization}`, {}),
     createAgentLimits(`narrow-${organization}`, { rpmLimit: RPM_LIMIT }),
@@ -104,24 +104,24 @@ function longLivedAgentLimits(organization: string, minutes: number): AgentLimit
   ];
 }
 
-async function createAgent(tenant: Tenant, terms: AgentLimits): Promise<ChaosAgent> {
-  const { rpmLimit, rpdLimit, tpmLimit, budgetNanos, hardBudget, rejectsWithoutStore: refusesWithoutStore } = terms;
+async function createAgent(tenant: Tenant, limits: AgentLimits): Promise<ChaosAgent> {
+  const { rpmLimit, rpdLimit, tpmLimit, budgetNanos, hardBudget, rejectsWithoutStore } = limits;
   const { id } = await tenant.createAgent({
-    name: terms.agent,
+    name: limits.agent,
     ...UNLIMITED,
     ...(rpmLimit === null ? {} : { rpmLimit }),
     ...(rpdLimit === null ? {} : { rpdLimit }),
     ...(tpmLimit === null ? {} : { tpmLimit }),
     ...(budgetNanos === null ? {} : { budgetCentsMonthly: budgetNanos / CENT_NANOS }),
     ...(hardBudget ? { budgetMode: 'hard' } : {}),
-    onStoreLoss: refusesWithoutStore ? 'refuse' : 'allow',
+    onStoreLoss: rejectsWithoutStore ? 'refuse' : 'allow',
   });
   await tenant.createAccount(id, 'openai', { apiKey: PROVIDER_CREDENTIALS.openai });
   if (rpmLimit === null && rpdLimit === null && tpmLimit === null && budgetNanos === null) {
     await tenant.createAccount(id, 's3', { ...PROVIDER_CREDENTIALS.s3 });
     await tenant.createAccount(id, CUSTOM_PROVIDER_SLUG, { apiKey: CUSTOM_PROVIDER_KEY });
   }
-  return { ...terms, id, token: await tenant.createToken(id) };
+  return { ...limits, id, token: await tenant.createToken(id) };
 }
 
 function expectCreated(answer: ApiResponse): ApiResponse['body'] {

@@ -1,6 +1,6 @@
 /**
- * Lanes of calls of every kind, each through any of the data planes. A lane waits for its call to end, then for a moment;
- * after a call that was refused or broke, for longer, as SDKs do.
+ * Lanes of calls of every kind, each through any of the data planes. A lane waits for its call to end, then pauses;
+ * after a rejected or broken call it pauses longer, as SDKs do.
  */
 import { Agent } from 'node:http';
 import type { DataPlane } from '../chaos-environment.js';
@@ -11,18 +11,18 @@ import { sendHttpCall } from './http-call.js';
 import type { ChaosAgent } from './tenants.js';
 import { sendWebSocketCall } from './websocket-call.js';
 
-/** Idle connections end before the data plane ends them: a call on one that is just being closed would break. */
+/** Closes idle connections before the data plane does: a call on a connection that is just being closed would break. */
 const IDLE_CONNECTION_MS = 3_000;
 const PAUSE_AFTER_FAILURE_MS = 700;
 const SOCKET_MESSAGES_MAX = 60;
-/** Of a burst, and the calls of each of its lanes. One that is refused is soon tried again. */
+/** Lanes and calls per lane of a burst. A rejected call is retried soon. */
 const BURST = { lanes: 24, calls: 6, pauseMs: 20, failedPauseMs: 400 };
-/** What is counted after a call takes a moment to be known, so these bursts have to last. */
+/** Amounts that are counted after a call reach the store a moment later, so these bursts last longer. */
 const LASTING_BURST = { lanes: 4, calls: 10, pauseMs: 1_000, failedPauseMs: 500 };
-/** Calls at once to each data plane, after the faults. */
+/** Concurrent calls to each data plane after the faults. */
 const STEADY_LANES = 12;
 
-type Lane = (maker: CallFactory, plane: DataPlane, send: Send) => Promise<CallTrace>;
+type Lane = (factory: CallFactory, plane: DataPlane, send: Send) => Promise<CallTrace>;
 type Send = (call: Parameters<typeof sendHttpCall>[0]) => Promise<CallTrace>;
 
 interface LaneOptions {
@@ -30,7 +30,7 @@ interface LaneOptions {
   readonly lanes: number;
   readonly pauseMs: number;
   readonly failedPauseMs?: number;
-  /** Unless the traffic is stopped before. */
+  /** Number of calls, unless the traffic is stopped before. */
   readonly calls?: number;
   readonly run: Lane;
 }
@@ -41,7 +41,7 @@ export class Traffic {
   readonly #planes: readonly DataPlane[];
   readonly #secrets: SecretScanner;
   readonly #lanes: Promise<void>[] = [];
-  #underWay = 0;
+  #inflight = 0;
   #stopped = false;
 
   constructor(planes: readonly DataPlane[], secrets: SecretScanner) {
@@ -50,10 +50,10 @@ export class Traffic {
   }
 
   get inflightCount(): number {
-    return this.#underWay;
+    return this.#inflight;
   }
 
-  /** A call of each agent through each data plane, one after the other: cold code is not what a run is about. */
+  /** Sends one call of each agent through each data plane, so that the run does not measure cold code. */
   async warmUp(agents: readonly ChaosAgent[]): Promise<void> {
     const connections = new Agent();
     const through = async (plane: DataPlane): Promise<void> => {
@@ -72,25 +72,25 @@ export class Traffic {
     }
   }
 
-  /** Many calls at once, more than the agent's limit lets pass. */
+  /** Starts concurrent calls, more than the agent's limit allows. */
   startBurst(agent: ChaosAgent): void {
     const isCountedAfter = agent.tpmLimit !== null || (agent.budgetNanos !== null && !agent.hardBudget);
     const { lanes, ...rest } = isCountedAfter ? LASTING_BURST : BURST;
     for (let i = 0; i < lanes; i++) {
-      const run: Lane = (maker, plane, send) => send(maker.chat(agent, plane, i % 2 === 0, 'burst'));
+      const run: Lane = (factory, plane, send) => send(factory.chat(agent, plane, i % 2 === 0, 'burst'));
       this.#lanes.push(this.#runLane({ agent, lanes, ...rest, run }));
     }
   }
 
-  /** So many calls through each data plane, one after the other in a few lanes, when there are no faults any more. */
+  /** Sends `callsPerPlane` calls through each data plane in a few lanes, after all faults. */
   async runSteadyLoad(agents: readonly ChaosAgent[], callsPerPlane: number): Promise<void> {
     const lane = async (plane: DataPlane, first: number): Promise<void> => {
       const connections = new Agent({ keepAlive: true, maxSockets: 1, timeout: IDLE_CONNECTION_MS });
       for (let call = first; call < callsPerPlane; call += STEADY_LANES) {
         const agent = agents[call % agents.length]!;
-        const { callFactory: maker } = this;
+        const { callFactory: factory } = this;
         const made =
-          call % 4 < 2 ? maker.chat(agent, plane, call % 8 < 4, 'steady') : maker.echo(agent, plane, 'steady');
+          call % 4 < 2 ? factory.chat(agent, plane, call % 8 < 4, 'steady') : factory.echo(agent, plane, 'steady');
         this.calls.push(await sendHttpCall(made, connections, this.#secrets));
       }
       connections.destroy();
@@ -99,7 +99,7 @@ export class Traffic {
     await Promise.all(lanes);
   }
 
-  /** No new calls; resolves when those under way have ended. */
+  /** Starts no new calls; resolves when those in flight have ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all(this.#lanes);
@@ -115,9 +115,9 @@ export class Traffic {
     const send: Send = (call) => sendHttpCall(call, connections, this.#secrets);
     for (let made = 0; made < calls && !this.#stopped; made++) {
       const plane = this.#planes[Math.floor(Math.random() * this.#planes.length)]!;
-      this.#underWay++;
+      this.#inflight++;
       const trace = await run(this.callFactory, plane, send);
-      this.#underWay--;
+      this.#inflight--;
       this.calls.push(trace);
       const failed = trace.status === null || trace.status >= 400;
       const ms = (failed ? failedPauseMs : pauseMs) * (0.5 + Math.random());
@@ -129,8 +129,8 @@ export class Traffic {
 
 function planLanes(agent: ChaosAgent, secrets: SecretScanner): LaneOptions[] {
   const lane = (lanes: number, pauseMs: number, run: Lane): LaneOptions => ({ agent, lanes, pauseMs, run });
-  const chat: Lane = (maker, plane, send) => send(maker.chat(agent, plane, false));
-  const stream: Lane = (maker, plane, send) => send(maker.chat(agent, plane, true));
+  const chat: Lane = (factory, plane, send) => send(factory.chat(agent, plane, false));
+  const stream: Lane = (factory, plane, send) => send(factory.chat(agent, plane, true));
   if (agent.hardBudget) return [lane(2, 150, chat), lane(2, 150, stream)];
   if (agent.rpmLimit !== null) return [lane(3, 400, chat)];
   if (agent.tpmLimit !== null) return [lane(1, 300, chat), lane(1, 300, stream)];
@@ -138,12 +138,12 @@ function planLanes(agent: ChaosAgent, secrets: SecretScanner): LaneOptions[] {
   return [
     lane(3, 150, chat),
     lane(4, 200, stream),
-    lane(2, 250, (maker, plane, send) => send(maker.upload(agent, plane))),
+    lane(2, 250, (factory, plane, send) => send(factory.upload(agent, plane))),
     lane(2, 250, putThenDeleteLane(agent)),
-    lane(1, 250, (maker, plane, send) => send(maker.echo(agent, plane))),
-    lane(3, 300, (maker, plane) => {
-      const id = maker.nextId();
-      const url = `${plane.url.replace('http', 'ws')}${maker.webSocketPath(agent, id)}`;
+    lane(1, 250, (factory, plane, send) => send(factory.echo(agent, plane))),
+    lane(3, 300, (factory, plane) => {
+      const id = factory.nextId();
+      const url = `${plane.url.replace('http', 'ws')}${factory.webSocketPath(agent, id)}`;
       const messages = 1 + Math.floor(Math.random() * SOCKET_MESSAGES_MAX);
       const { token } = agent;
       return sendWebSocketCall({ id, agent: agent.agent, plane: plane.target.victim, url, token, messages }, secrets);
@@ -154,8 +154,8 @@ function planLanes(agent: ChaosAgent, secrets: SecretScanner): LaneOptions[] {
 /** Puts an object, then deletes it. */
 function putThenDeleteLane(agent: ChaosAgent): Lane {
   const put: string[] = [];
-  return async (maker, plane, send) => {
-    const trace = await send(maker.s3(agent, plane, put.pop() ?? null));
+  return async (factory, plane, send) => {
+    const trace = await send(factory.s3(agent, plane, put.pop() ?? null));
     if (trace.status === 200 && trace.complete) put.push(trace.id);
     return trace;
   };

@@ -1,10 +1,10 @@
-/** The receiver of the run's webhooks: now and then it fails, as receivers do, and writes down what it gets. */
+/** Receives the run's webhooks and records them; fails every third request. */
 import type { ServerResponse } from 'node:http';
 import { isSignatureValid, startReceiver } from '../../webhooks/webhook-receiver.js';
 import type { ReceivedDelivery } from '../invariants/budget-events.js';
 import type { Tenants } from './tenants.js';
 
-/** Every so many-th request is answered with 500. */
+/** Every n-th request is answered with 500. */
 const FAIL_EVERY_NTH_REQUEST = 3;
 
 type Receiver = Awaited<ReturnType<typeof startReceiver>>;
@@ -14,7 +14,7 @@ export class ChaosWebhookReceiver {
 
   private constructor(readonly receiver: Receiver) {}
 
-  /** `paths`: those that endpoints are made for. */
+  /** `paths`: the paths of the endpoints. */
   static async start(paths: readonly string[]): Promise<ChaosWebhookReceiver> {
     const deliveries = new ChaosWebhookReceiver(await startReceiver());
     let requests = 0;

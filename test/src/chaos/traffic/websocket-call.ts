@@ -1,4 +1,4 @@
-/** A WebSocket that talks for a while and is closed by its client, written down whatever becomes of it. Never rejects. */
+/** Opens a WebSocket, exchanges messages, closes it from the client's side and records its trace. Never rejects. */
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import type { CallTrace } from '../evidence/history.js';
@@ -17,7 +17,7 @@ interface WebSocketCall {
   readonly plane: Victim;
   readonly url: string;
   readonly token: string;
-  /** The client closes after so many messages came back. */
+  /** The client closes after this many messages came back. */
   readonly messages: number;
 }
 
@@ -79,7 +79,7 @@ export function sendWebSocketCall(call: WebSocketCall, secrets: SecretScanner): 
   });
 }
 
-/** Each message must come back as it was sent. */
+/** Each message must come back unchanged. */
 function exchangeMessages(
   socket: WebSocket,
   messages: number,
@@ -94,7 +94,7 @@ function exchangeMessages(
   socket.on('message', (data) => {
     const text = String(data);
     secrets.scan('a WebSocket', text);
-    if (text !== `message ${answered}`) onWrong(`another message came back: ${text.slice(0, 80)}`);
+    if (text !== `message ${answered}`) onWrong(`the echo differs from the message: ${text.slice(0, 80)}`);
     answered++;
     if (answered === messages) socket.close(NORMAL_CLOSURE);
     else setTimeout(say, MESSAGE_INTERVAL_MS);
@@ -106,7 +106,7 @@ async function readRejection(response: IncomingMessage): Promise<string> {
   try {
     for await (const chunk of response) body += String(chunk);
   } catch {
-    // what has arrived is what is looked at
+    // only the messages that arrived are checked
   }
   return body;
 }

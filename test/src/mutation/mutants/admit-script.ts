@@ -25,7 +25,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
 `,
     put: `      expires = max(expires, start_I)
 `,
-    bug: 'the key of a pair is gone before its day is over',
+    bug: 'the key of a pair expires before its day has ended',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
@@ -41,7 +41,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `stored[3] or call('HGET', prefix .. month_text(this_month - 1), 'h') or ''`,
     put: `stored[3] or ''`,
-    bug: 'what is held when a month ends is forgotten',
+    bug: 'reservations are lost at the end of a month',
     tests: ['test/src/limits/reservations.property.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
@@ -59,7 +59,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
 `,
     put: `      if last + minute < time then
 `,
-    bug: 'a log whose newest request has just left is kept',
+    bug: 'a log is kept after its newest request has expired',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
@@ -77,7 +77,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
 `,
     put: `      count_I = count_I + wanted
 `,
-    bug: 'what was refused is counted against the day',
+    bug: 'rejected requests count against the day',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
@@ -88,7 +88,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     put: `      live = live + wanted
     end
 `,
-    bug: 'what was refused shows as used',
+    bug: 'rejected requests are reported as used',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
@@ -108,7 +108,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
 `,
     put: `      if bucket + BUCKETS <= current then break end
 `,
-    bug: 'tokens leave before their minute is over',
+    bug: 'tokens expire before the end of their minute',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
@@ -117,7 +117,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
 `,
     put: `reset_I = (bucket + BUCKETS) * width end
 `,
-    bug: 'a call is told to come back before the tokens have left',
+    bug: 'Retry-After ends before the tokens have expired',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
@@ -133,14 +133,14 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `(budget - spent[spend_item] - others_reserved[spend_item] - own_reserved[spend_item]) / reservation)`,
     put: `(budget - spent[spend_item] - others_reserved[spend_item]) / reservation)`,
-    bug: 'holds of this data plane are not counted',
+    bug: 'reservations of this data plane are not counted',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `(budget - spent[spend_item] - others_reserved[spend_item] - own_reserved[spend_item]) / reservation)`,
     put: `(budget - spent[spend_item] - own_reserved[spend_item]) / reservation)`,
-    bug: 'holds of other data planes are not counted',
+    bug: 'reservations of other data planes are not counted',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
@@ -148,7 +148,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     find: `      if not reservation_version[spend_item] then fits = 0 end
 `,
     put: '',
-    bug: 'a call that was overtaken takes a hold that is written nowhere',
+    bug: 'an overtaken call takes a reservation that is not stored',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
@@ -157,7 +157,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
 `,
     put: `    own_reserved[reserved_item] = own_reserved[reserved_item] + reservation
 `,
-    bug: 'requests of one turn share one hold',
+    bug: 'requests of one batch share one reservation',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
@@ -166,7 +166,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
 `,
     put: `      elseif deadline > 0 then
 `,
-    bug: 'what a dead data plane held is held for ever',
+    bug: 'reservations of a dead data plane never expire',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
@@ -175,7 +175,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
 `,
     put: `          own_sum = max(0, sum)
 `,
-    bug: 'holds are never given back',
+    bug: 'reservations are never released',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
@@ -183,21 +183,21 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     find: `  if fresh and (sums or reservations ~= stored_reservations) then call('EXPIRE', key, spend_ttl) end
 `,
     put: '',
-    bug: 'the key of a month that begins with a hold never expires',
+    bug: 'the key of a month that begins with a reservation never expires',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `own_reserved[item], now + lease, version)`,
     put: `own_reserved[item], now + lease / 3, version)`,
-    bug: 'a hold runs out before it is renewed',
+    bug: 'a reservation expires before it is renewed',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
     find: ` or call('HGET', prefix .. month_text(this_month - 1), 'h') or ''`,
     put: ` or ''`,
-    bug: 'what is held when a month ends is free in the next one',
+    bug: 'reservations are free in the next month',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
@@ -205,7 +205,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     find: `        others = others .. string.sub(stored_reservations, from, next_from - 1)
 `,
     put: '',
-    bug: 'a data plane that writes its holds drops those of others',
+    bug: 'a data plane that writes its reservations drops those of others',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
@@ -216,14 +216,14 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     put: `  local version, reservations = reservation_version[item], stored_reservations
   if true then
 `,
-    bug: 'a call that was overtaken drops the holds of its data plane',
+    bug: 'an overtaken call drops the reservations of its data plane',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `if grown then sum = sum + total - previous_total end`,
     put: 'if grown then sum = sum + total end',
-    bug: 'a total that is told again is added again',
+    bug: 'a repeated total is added again',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
@@ -232,7 +232,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
 `,
     put: `    sum = sum + ledger_own
 `,
-    bug: 'what only the ledger counts is added again and again',
+    bug: 'spend that only the ledger counts is added repeatedly',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
@@ -241,7 +241,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
 `,
     put: `  return sum + known_floor, previous_total
 `,
-    bug: 'what data planes have told and what the ledger has are added up',
+    bug: 'the spend of data planes and of the ledger are added up',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
@@ -250,7 +250,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
 `,
     put: `  return sum, previous_total
 `,
-    bug: 'what the ledger has counts for nothing',
+    bug: 'the ledger spend is ignored',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
@@ -258,14 +258,14 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     find: `  if ledger_month ~= this_month then ledger_floor, ledger_own = 0, 0 end
 `,
     put: '',
-    bug: `the ledger's figure of last month counts in this one`,
+    bug: 'the ledger spend of last month counts in this month',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
     file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `record_spend(prefix, month_text(of_month), field, total, 0, 0)`,
     put: `record_spend(prefix, this_month_text, field, total, 0, 0)`,
-    bug: 'late spend of last month is booked into this one',
+    bug: 'late spend of last month counts in this month',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
@@ -288,7 +288,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     file: 'dataplane/src/counters/redis/script/admit.lua',
     find: 'math.ceil(token_minute / 1000 + 2 * width / 1000)',
     put: 'math.ceil(token_minute / 1000 - 2 * width / 1000)',
-    bug: 'the key of tokens is gone before they have left',
+    bug: 'the key of tokens expires before the tokens',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
@@ -304,7 +304,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `    if fits < 1 and requested > 0 and budget_rejection == 0 then`,
     put: `    if fits < 1 and requested > 0 then`,
-    bug: 'the last budget that refuses is named instead of the first',
+    bug: 'the last exceeded budget is named instead of the first',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
@@ -320,7 +320,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     file: 'dataplane/src/counters/redis/script/admit.lua',
     find: `    if rejection == 0 and count_I >= limit_I then`,
     put: `    if rejection == 0 and count_I > limit_I then`,
-    bug: 'the refusal by the day is not named',
+    bug: 'a rejection by the day limit is not named',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {
@@ -345,7 +345,7 @@ export const ADMIT_SCRIPT: readonly Mutant[] = [
     file: 'dataplane/src/counters/redis/admit-codec.ts',
     find: `const SPEND_KEY_TTL_SEC = 32 * 86_400;`,
     put: `const SPEND_KEY_TTL_SEC = 28 * 86_400;`,
-    bug: `a month's spend is forgotten before the month is over`,
+    bug: 'the spend of a month expires before the month has ended',
     tests: ['test/src/limits/redis-counters.test.ts', 'test/src/limits/admit-script.test.ts'],
   },
   {

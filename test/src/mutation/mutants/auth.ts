@@ -11,14 +11,14 @@ export const AUTH: Area = {
 `,
       put: `delete from email_tokens where token_hash = \${hash}
 `,
-      bug: 'a mail token of one purpose serves another',
+      bug: 'an e-mail token of one purpose serves another',
       tests: ['test/src/auth/email-tokens.test.ts'],
     },
     {
       file: 'controlplane/src/auth/users/user-store.ts',
       find: 'return row?.live === true ? row.userId : null;',
       put: 'return row?.userId ?? null;',
-      bug: 'an expired mail token works',
+      bug: 'an expired e-mail token works',
       tests: ['test/src/auth/email-tokens.test.ts', 'test/src/auth/signup-and-login.test.ts'],
     },
     {
@@ -26,7 +26,7 @@ export const AUTH: Area = {
       find: `  await tx\`delete from email_tokens where user_id = \${userId} and purpose = \${purpose}\`;
 `,
       put: '',
-      bug: 'older mails of the same kind stay good',
+      bug: 'older e-mails of the same kind stay valid',
       tests: ['test/src/auth/email-tokens.test.ts', 'test/src/auth/signup-and-login.test.ts'],
     },
     {
@@ -34,7 +34,7 @@ export const AUTH: Area = {
       find: `  await tx\`delete from email_tokens where user_id = \${userId}\`;
 `,
       put: '',
-      bug: 'a changed password leaves reset mails alive',
+      bug: 'a changed password leaves reset e-mails alive',
       tests: ['test/src/auth/email-tokens.test.ts', 'test/src/auth/sessions.test.ts'],
     },
     {
@@ -42,14 +42,14 @@ export const AUTH: Area = {
       find: `      await revokeUserSessions(tx, userId, null);
 `,
       put: '',
-      bug: 'a password reset ends no session',
+      bug: 'a password reset revokes no session',
       tests: ['test/src/auth/signup-and-login.test.ts', 'test/src/auth/sessions.test.ts'],
     },
     {
       file: 'controlplane/src/auth/recovery/account-recovery.ts',
       find: `      await deleteTokensCreatedBy(tx, user.id);`,
       put: '',
-      bug: 'management tokens of whoever took an unverified account survive the reset',
+      bug: 'management tokens created on an unverified account survive the reset',
       tests: [
         'test/src/auth/management-tokens.test.ts',
         'test/src/organizations/invitations.test.ts',
@@ -72,7 +72,7 @@ export const AUTH: Area = {
       file: 'controlplane/src/auth/recovery/account-recovery.ts',
       find: `      if (user === null || user.emailVerifiedAt !== null || !(await this.#isWithinMailLimit('verify', user.id))) return;`,
       put: '      if (user === null || user.emailVerifiedAt !== null) return;',
-      bug: 'verification mails flood a mailbox',
+      bug: 'verification e-mails flood a mailbox',
       tests: [
         'test/src/auth/email-tokens.test.ts',
         'test/src/auth/signup-and-login.test.ts',
@@ -83,7 +83,7 @@ export const AUTH: Area = {
       file: 'controlplane/src/auth/recovery/account-recovery.ts',
       find: `|| !(await this.#isWithinMailLimit('reset', user.id))`,
       put: '',
-      bug: 'reset mails flood a mailbox',
+      bug: 'reset e-mails flood a mailbox',
       tests: [
         'test/src/auth/signup-and-login.test.ts',
         'test/src/controlplane/mail.test.ts',
@@ -141,14 +141,14 @@ export const AUTH: Area = {
       file: 'controlplane/src/auth/sessions/session-store.ts',
       find: 'order by last_seen_at desc, id desc offset',
       put: 'order by last_seen_at, id offset',
-      bug: 'the newest session goes when there are too many',
+      bug: 'the newest session is deleted when there are too many',
       tests: ['test/src/auth/sessions.test.ts'],
     },
     {
       file: 'controlplane/src/auth/sessions/session-store.ts',
       find: 'delete from sessions where user_id = ${userId} and id = ${id} returning 1',
       put: 'delete from sessions where id = ${id} returning 1',
-      bug: 'a user ends the session of another',
+      bug: 'a user revokes the session of another',
       tests: ['test/src/auth/sessions.test.ts'],
     },
     {
@@ -172,7 +172,7 @@ export const AUTH: Area = {
       find: `      await revokeUserSessions(tx, user.id, actor.session?.id ?? null);
 `,
       put: '',
-      bug: 'a changed password ends no other session',
+      bug: 'a changed password revokes no other session',
       tests: ['test/src/auth/sessions.test.ts'],
     },
     {
@@ -180,21 +180,21 @@ export const AUTH: Area = {
       find: `      else await revokeUserSessions(tx, userId, null);
 `,
       put: '',
-      bug: 'an account that passes to its mailbox keeps the sessions of whoever made it',
+      bug: 'an account claimed by its e-mail address keeps the sessions of its creator',
       tests: ['test/src/organizations/invitations.test.ts', 'test/src/auth/account-takeover.test.ts'],
     },
     {
       file: 'controlplane/src/auth/recovery/account-recovery.ts',
       find: `const isReclaimed = before.emailVerifiedAt === null && sessionUserId !== userId;`,
       put: `const isReclaimed = before.emailVerifiedAt === null;`,
-      bug: 'a founder with a live session loses everything by a reset',
+      bug: 'a founder with a live session loses everything after a reset',
       tests: ['test/src/auth/account-takeover.test.ts'],
     },
     {
       file: 'controlplane/src/suspension/suspendable-tables.ts',
       find: `restoreCondition: 'exists (select from memberships m where m.org_id = t.org_id and m.user_id = t.created_by)',`,
       put: `restoreCondition: 'true',`,
-      bug: 'a kept management token waits for its creator to come back',
+      bug: 'a kept management token waits for its creator to return',
       tests: ['test/src/auth/account-takeover.test.ts'],
     },
     {
@@ -202,7 +202,7 @@ export const AUTH: Area = {
       find: `    await this.clearFailuresAndTrustAddress(sql, email, ip);
   }`,
       put: '  }',
-      bug: 'strangers lock the address that has just completed a reset',
+      bug: 'attackers lock the e-mail address that has just completed a reset',
       tests: ['test/src/auth/login-throttling.test.ts'],
     },
     {
@@ -218,7 +218,7 @@ export const AUTH: Area = {
       if (user === null`,
       put: `const role = 'owner' as const;
       if (user === null`,
-      bug: 'anybody switches into any organization',
+      bug: 'any user can switch into any organization',
       tests: [
         'test/src/organizations/organizations.test.ts',
         'test/src/auth/signup-and-login.test.ts',
@@ -229,21 +229,21 @@ export const AUTH: Area = {
       file: 'controlplane/src/audit/audit-trail.ts',
       find: `if (rows.length === 0) await rejectRevokedActor`,
       put: `if (rows.length > 1) await rejectRevokedActor`,
-      bug: 'a change commits although its actor lost the right to it meanwhile',
+      bug: 'a change commits although its actor lost the permission meanwhile',
       tests: ['test/src/auth/revocation-during-request.test.ts'],
     },
     {
       file: 'controlplane/src/http/app.ts',
       find: `request.actorStale = !request.raw.complete;`,
       put: `request.actorStale = false;`,
-      bug: 'a call acts with the rights that its sender had before it held the body back',
+      bug: 'a call acts with the permissions from before it delayed its body',
       tests: ['test/src/auth/revocation-during-request.test.ts'],
     },
     {
       file: 'controlplane/src/auth/authenticator.ts',
       find: `    if (actor.token !== null && (access === 'session' || config.tokens === false)) {`,
       put: `    if (actor.token !== null && access === 'session') {`,
-      bug: 'a management token makes tokens and members',
+      bug: 'a management token creates tokens and members',
       tests: ['test/src/auth/management-tokens.test.ts', 'test/src/auth/role-matrix.test.ts'],
     },
     {
@@ -257,7 +257,7 @@ export const AUTH: Area = {
       file: 'controlplane/src/auth/authenticator.ts',
       find: `    const role = lowerRole(token.role, token.creatorRole);`,
       put: '    const { role } = token;',
-      bug: 'a management token keeps the rights that its creator lost',
+      bug: 'a management token keeps the permissions that its creator lost',
       tests: ['test/src/auth/management-tokens.test.ts'],
     },
     {
@@ -272,14 +272,14 @@ export const AUTH: Area = {
       find: `    if (!SAFE_METHODS.has(request.method)) this.cookie.assertSameOrigin(request);
 `,
       put: '',
-      bug: 'a foreign page acts with the cookie',
+      bug: 'a page of another site acts with the cookie',
       tests: ['test/src/auth/browser-sessions.test.ts'],
     },
     {
       file: 'controlplane/src/auth/authenticator.ts',
       find: `return isBoundToOrganization(actor) || actor.token !== null ? null : actor.userId;`,
       put: 'return actor.userId;',
-      bug: 'a management token proves its creator',
+      bug: 'a management token counts as a recent login of its creator',
       tests: [
         'test/src/organizations/invitations.test.ts',
         'test/src/auth/management-tokens.test.ts',
@@ -322,7 +322,7 @@ export const AUTH: Area = {
       file: 'controlplane/src/auth/sessions/session-token.ts',
       find: 'clockTolerance: REFRESH_GRACE_S * 1000',
       put: 'clockTolerance: REFRESH_GRACE_S * 100_000',
-      bug: 'a token is refreshed years after its end',
+      bug: 'a token is refreshed years after its expiry',
       tests: ['test/src/auth/sessions.test.ts', 'test/src/auth/signup-and-login.test.ts'],
     },
     {
@@ -388,7 +388,7 @@ export const AUTH: Area = {
       file: 'controlplane/src/throttling/throttle.ts',
       find: `    if (row!.count > max) throw createTooManyAttempts(subject, row!.left);`,
       put: `    if (row!.count > max + 1) throw createTooManyAttempts(subject, row!.left);`,
-      bug: 'one more than the limit passes',
+      bug: 'one request more than the limit passes',
       tests: ['test/src/auth/login-throttling.test.ts'],
     },
     {
@@ -404,7 +404,7 @@ export const AUTH: Area = {
       find: `    await sql\`delete from throttle_marks where key = \${addressLoginKey(email, ip)}\`;
 `,
       put: '',
-      bug: 'failures before a login count on',
+      bug: 'failures before a login still count',
       tests: ['test/src/auth/login-throttling.test.ts', 'test/src/auth/signup-and-login.test.ts'],
     },
     {
@@ -412,7 +412,7 @@ export const AUTH: Area = {
       find: `    if (!accountRecorded) await this.assertLoginAllowed(email, ip, proof);
 `,
       put: '',
-      bug: 'parallel guesses learn more than guesses in a row',
+      bug: 'parallel guesses test more passwords than sequential ones',
       tests: ['test/src/auth/login-throttling.test.ts', 'test/src/auth/signup-and-login.test.ts'],
     },
     {
@@ -426,7 +426,7 @@ export const AUTH: Area = {
       file: 'controlplane/src/auth/management-tokens/store.ts',
       find: 'on m.org_id = t.org_id and m.user_id = t.created_by',
       put: 'on m.user_id = t.created_by',
-      bug: 'a token lives on in an organization that its creator left',
+      bug: 'a token stays valid in an organization that its creator left',
       tests: ['test/src/auth/management-tokens.test.ts'],
     },
     {
@@ -435,7 +435,7 @@ export const AUTH: Area = {
        and created_at > now()`,
       put: `where org_id = \${orgId} and key_hash = \${keyHash}
        and created_at > now()`,
-      bug: 'another member gets the kept answer',
+      bug: 'another member gets the stored response',
       tests: ['test/src/controlplane/idempotency.test.ts'],
     },
     {
@@ -444,7 +444,7 @@ export const AUTH: Area = {
   return`,
       put: `       and true\`;
   return`,
-      bug: 'a kept answer never ends',
+      bug: 'a stored response never expires',
       tests: ['test/src/controlplane/idempotency.test.ts'],
     },
     {
@@ -459,7 +459,7 @@ export const AUTH: Area = {
       find: `export const mayAssignRole = (actorRole: Role, role: Role): boolean =>
   isRoleAtLeast(actorRole, 'admin') && isRoleAtLeast(actorRole, role);`,
       put: `export const mayAssignRole = (actorRole: Role, _role: Role): boolean => isRoleAtLeast(actorRole, 'admin');`,
-      bug: 'an admin makes owners',
+      bug: 'an admin creates owners',
       tests: ['test/src/organizations/members.test.ts'],
     },
     {
@@ -496,7 +496,7 @@ export const AUTH: Area = {
       file: 'controlplane/src/members/service.ts',
       find: `    if (this.usesOutbox || (await store.isEmailVerified(this.sql, actor.userId))) return;`,
       put: `    if (this.usesOutbox || actor.userId !== '') return;`,
-      bug: 'an unverified sender mails strangers',
+      bug: 'an unverified sender e-mails arbitrary addresses',
       tests: ['test/src/organizations/invitation-limits.test.ts', 'test/src/organizations/invitations.test.ts'],
     },
     {

@@ -13,7 +13,7 @@ export const CALL_COMPLETION: readonly Mutant[] = [
     file: 'dataplane/src/concurrency/org-concurrency-limiter.ts',
     find: 'held < FREE_RATIO * (this.#inflightMax - taken)',
     put: 'held <= FREE_RATIO * (this.#inflightMax - taken)',
-    bug: 'one organization leaves nothing to others',
+    bug: 'one organization takes all slots',
     tests: ['dataplane/src/concurrency/org-concurrency-limiter.test.ts'],
   },
   {
@@ -21,14 +21,14 @@ export const CALL_COMPLETION: readonly Mutant[] = [
     find: `    holder.slot = null;
 `,
     put: '',
-    bug: 'a place is given back twice',
+    bug: 'a slot is released twice',
     tests: ['dataplane/src/concurrency/org-concurrency-limiter.test.ts'],
   },
   {
     file: 'dataplane/src/concurrency/org-concurrency-limiter.ts',
     find: `    if (--share.inflight === 0) this.#inflightByOrg.delete(share.orgId);`,
     put: '    --share.inflight;',
-    bug: 'organizations that are gone fill the memory',
+    bug: 'entries of deleted organizations fill the memory',
     tests: ['dataplane/src/concurrency/org-concurrency-limiter.test.ts'],
   },
   {
@@ -36,7 +36,7 @@ export const CALL_COMPLETION: readonly Mutant[] = [
     find: `    if (!exchange.admission.keepsSlot) this.#orgLimiter.release(exchange.admission);
 `,
     put: '',
-    bug: 'a call that has ended keeps its place',
+    bug: 'an ended call keeps its slot',
     tests: ['dataplane/src/call/proxy-requests.test.ts'],
   },
   {
@@ -50,14 +50,14 @@ export const CALL_COMPLETION: readonly Mutant[] = [
     file: 'dataplane/src/call/inflight-calls.ts',
     find: `    if (this.size + this.#openWebSockets >= this.#deps.inflightMax) return`,
     put: '    if (this.size >= this.#deps.inflightMax) return',
-    bug: 'open WebSockets take no place',
+    bug: 'open WebSockets take no slot',
     tests: ['dataplane/src/websocket'],
   },
   {
     file: 'dataplane/src/call/inflight-calls.ts',
     find: `    return this.#deps.spool.isFull ? REJECTIONS.spoolFull : null;`,
     put: '    return null;',
-    bug: 'calls pass that nobody can book',
+    bug: 'calls pass whose usage cannot be recorded',
     tests: ['dataplane/src/call/proxy-requests.test.ts'],
   },
   {
@@ -67,7 +67,7 @@ export const CALL_COMPLETION: readonly Mutant[] = [
 `,
     put: `    this.#deps.metrics.onRejected(exchange, rejection);
 `,
-    bug: 'a probe place of a refused call is lost',
+    bug: 'the probe slot of a rejected call is lost',
     tests: ['dataplane/src/call/proxy-requests.test.ts'],
   },
   {
@@ -75,7 +75,7 @@ export const CALL_COMPLETION: readonly Mutant[] = [
     find: `      this.#deps.probeLeases.release(exchange);
       if (exchange.admission.reserved`,
     put: '      if (exchange.admission.reserved',
-    bug: 'a probe place is lost when the agent left before its call went out',
+    bug: 'the probe slot is lost when the client disconnects before forwarding',
     tests: ['dataplane/src/call/delayed-body.test.ts'],
   },
   {
@@ -83,15 +83,15 @@ export const CALL_COMPLETION: readonly Mutant[] = [
     find: `      if (exchange.admission.reservedNanos > 0 && isRouted(exchange)) this.#deps.releaseReservation(exchange);
     } else`,
     put: '    } else',
-    bug: 'a hold is kept when the agent left before its call went out',
-    equivalent: 'a call goes out in the turn of its admission: there is no hold without a call',
+    bug: 'a reservation is kept when the client disconnects before forwarding',
+    equivalent: 'a call is forwarded in the tick of its admission: no reservation exists without a call',
   },
   {
     file: 'dataplane/src/call/inflight-calls.ts',
     find: `    if (exchange.admission.reservedNanos > 0 && isRouted(exchange)) this.#deps.releaseReservation(exchange);
     const { context } = exchange.access;`,
     put: '    const { context } = exchange.access;',
-    bug: 'a call that is refused after its admission keeps its hold',
+    bug: 'a call rejected after its admission keeps its reservation',
     tests: ['dataplane/src/reservation/release-reservation.test.ts'],
   },
   {
@@ -99,14 +99,14 @@ export const CALL_COMPLETION: readonly Mutant[] = [
     find: `    if (this.#isDrained) return REJECTIONS.shuttingDown;
 `,
     put: '',
-    bug: 'what comes after the drain is neither counted nor booked',
+    bug: 'calls after the drain are neither counted nor recorded',
     tests: ['dataplane/src/call/proxy-lifetime.test.ts'],
   },
   {
     file: 'dataplane/src/call/inflight-calls.ts',
     find: `      if (rejection.status < 500 && this.#deps.isOverRejectionLimit(exchange)) this.#startTarpit(exchange);`,
     put: `      void this.#startTarpit;`,
-    bug: `a flood's refusals cost as much as answers`,
+    bug: 'rejections of a flood cost as much as responses',
     tests: ['dataplane/src/call/proxy-requests.test.ts'],
   },
   {
@@ -122,21 +122,21 @@ export const CALL_COMPLETION: readonly Mutant[] = [
     find: `    exchange.settled = true;
 `,
     put: '',
-    bug: 'a call is booked twice',
+    bug: 'a call is recorded twice',
     tests: ['dataplane/src/call/settle.test.ts'],
   },
   {
     file: 'dataplane/src/call/settle.ts',
     find: `recordAfterDecode(exchange, done))) deps.pendingDecodes.onStarted();`,
     put: `recordAfterDecode(exchange, done))) return;`,
-    bug: 'a drain ends before a compressed answer is booked',
+    bug: 'a drain ends before a compressed response is recorded',
     tests: ['dataplane/src/call/settle-on-drain.test.ts'],
   },
   {
     file: 'dataplane/src/call/settle.ts',
     find: '    month: exchange.admission.result!.month,',
     put: '    month: exchange.admission.result!.month + 1,',
-    bug: 'what a call cost counts in another month than its admission',
+    bug: 'the cost of a call counts in another month than its admission',
     tests: ['dataplane/src/reservation/reserved-stream.test.ts', 'dataplane/src/call/proxy-requests.test.ts'],
   },
   {
@@ -145,7 +145,7 @@ export const CALL_COMPLETION: readonly Mutant[] = [
   exchange.upstreamCall.status === 0 &&
   exchange.upstreamCall.requestFullySent;`,
     put: ` && exchange.upstreamCall.status === 0;`,
-    bug: 'an agent that leaves pays for a request that was not sent completely',
+    bug: 'a client that disconnects pays for an incompletely sent request',
     tests: ['dataplane/src/call/client-abort.test.ts'],
   },
   {
@@ -153,7 +153,7 @@ export const CALL_COMPLETION: readonly Mutant[] = [
     find: `const price =
       (successful || isUnanswered) && reading !== null`,
     put: 'const price = reading !== null',
-    bug: 'an answer that is an error costs',
+    bug: 'an error response has a cost',
     tests: ['dataplane/src/call/proxy-responses.test.ts'],
   },
   {
@@ -164,21 +164,21 @@ export const CALL_COMPLETION: readonly Mutant[] = [
     put: `    const reservedNanos = 0;
     exchange.admission.reservedNanos = 0;
     settleCounters(deps`,
-    bug: 'the hold of a call that has ended is kept',
+    bug: 'the reservation of an ended call is kept',
     tests: ['dataplane/src/reservation/release-reservation.test.ts'],
   },
   {
     file: 'dataplane/src/call/settle.ts',
     find: 'if (costNanos === 0 && tokens === 0 && reservedNanos === 0) return;',
     put: 'if (costNanos === 0 && tokens === 0) return;',
-    bug: 'the hold of a call that cost nothing is kept',
+    bug: 'the reservation of a free call is kept',
     tests: ['dataplane/src/reservation/release-reservation.test.ts'],
   },
   {
     file: 'dataplane/src/call/settle.ts',
     find: `sumInputTokens(reading) + reading.tokensOut;`,
     put: `sumInputTokens(reading);`,
-    bug: 'tokens of the answer do not count against the minute',
+    bug: 'tokens of the response do not count against the minute',
     tests: ['dataplane/src/call/proxy-requests.test.ts'],
   },
   {
@@ -188,14 +188,14 @@ export const CALL_COMPLETION: readonly Mutant[] = [
   settleCounters(counters, exchange, 0, null, reservedNanos);`,
     put: `  const { reservedNanos } = exchange.admission;
   settleCounters(counters, exchange, 0, null, reservedNanos);`,
-    bug: 'a hold is given back twice',
+    bug: 'a reservation is released twice',
     tests: ['dataplane/src/call/settle.test.ts'],
   },
   {
     file: 'dataplane/src/call/settle.ts',
     find: `    if (exchange.routed.context.agentLimits.hardBudget && price.costNanos > exchange.admission.reservedNanos) {`,
     put: `    if (exchange.routed.context.agentLimits.hardBudget && price.costNanos < exchange.admission.reservedNanos) {`,
-    bug: 'spend above the hold is not seen',
+    bug: 'spend above the reservation is not counted',
     tests: ['dataplane/src/reservation/release-reservation.test.ts'],
   },
   {
@@ -203,7 +203,7 @@ export const CALL_COMPLETION: readonly Mutant[] = [
     find: `      if (granted) releaseGrantedNanos(this.#counters, exchange, nanos);
 `,
     put: '',
-    bug: 'what was granted to a call that had ended is kept',
+    bug: 'an extension granted to an ended call is kept',
     tests: ['dataplane/src/reservation/reserved-stream.test.ts'],
   },
   {
@@ -211,7 +211,7 @@ export const CALL_COMPLETION: readonly Mutant[] = [
     find: `    exchange.admission.reservedNanos += nanos;
 `,
     put: '',
-    bug: 'what a hold grew by is never given back',
+    bug: 'the extension of a reservation is never released',
     tests: ['dataplane/src/reservation/reserved-stream.test.ts'],
   },
   {
@@ -220,7 +220,7 @@ export const CALL_COMPLETION: readonly Mutant[] = [
 `,
     put: `    if (!granted && nanos < 0) {
 `,
-    bug: 'a stream goes on beyond its budget',
+    bug: 'a stream continues beyond its budget',
     tests: ['dataplane/src/reservation/reserved-stream.test.ts'],
   },
   {
@@ -228,14 +228,14 @@ export const CALL_COMPLETION: readonly Mutant[] = [
     find: `    if (this.#isCut) return false;
 `,
     put: '',
-    bug: 'bytes pass behind the end of a cut stream',
-    equivalent: 'cutting a stream off ends its upstream call, which brings nothing more',
+    bug: 'bytes pass after the end of a stream stopped by its budget',
+    equivalent: 'stopping a stream aborts its upstream call, which sends nothing more',
   },
   {
     file: 'dataplane/src/reservation/reservation-meter.ts',
     find: 'const USED_RATIO = 0.75;',
     put: 'const USED_RATIO = 1;',
-    bug: 'a guess at the maximum is used up to its end',
+    bug: 'an assumed maximum is used to its end',
     tests: [
       'dataplane/src/reservation/compute-reservation.test.ts',
       'dataplane/src/reservation/reserved-stream.test.ts',
@@ -245,21 +245,21 @@ export const CALL_COMPLETION: readonly Mutant[] = [
     file: 'dataplane/src/call/session-revoker.ts',
     find: `  return upstream?.accountId === accountId && upstream.accountStatus === 'active';`,
     put: '  return upstream?.accountId === accountId;',
-    bug: 'a stream goes on with credentials that were refused',
+    bug: 'a stream continues with rejected credentials',
     tests: ['dataplane/src/call/revocation.test.ts'],
   },
   {
     file: 'dataplane/src/call/session-revoker.ts',
     find: `  return upstream?.accountId === accountId && upstream.accountStatus === 'active';`,
     put: `  return upstream?.accountStatus === 'active';`,
-    bug: 'a stream goes on with an account that was replaced',
+    bug: 'a stream continues with a replaced account',
     tests: ['dataplane/src/call/revocation.test.ts'],
   },
   {
     file: 'dataplane/src/call/session-revoker.ts',
     find: `context === null || context.agentStatus !== 'active') return false;`,
     put: 'context === null) return false;',
-    bug: 'a stream of a paused agent goes on after a review',
+    bug: 'a stream of a paused agent continues after a recheck',
     tests: ['dataplane/src/call/revocation.test.ts'],
   },
   {
@@ -273,7 +273,7 @@ export const CALL_COMPLETION: readonly Mutant[] = [
     file: 'dataplane/src/call/probe-leases.ts',
     find: `    if (exchange.admission.probeLease === '' || exchange.wasForwarded || !isRouted(exchange)) return;`,
     put: `    if (exchange.admission.probeLease === '' || !isRouted(exchange)) return;`,
-    bug: 'a probe that went upstream is given back twice',
-    equivalent: 'it is asked only of calls that have not gone out',
+    bug: 'the slot of a forwarded probe is released twice',
+    equivalent: 'it is called only for calls that were not forwarded',
   },
 ];

@@ -16,7 +16,7 @@ export const CONTEXTS: readonly Mutant[] = [
     find: `      if (this.#recent.isOutdated(answer.revision, answer.context)) continue;
 `,
     put: '',
-    bug: 'an answer that an invalidation overtook is served',
+    bug: 'a response overtaken by an invalidation is served',
     tests: ['dataplane/src/context/context-cache.test.ts'],
   },
   {
@@ -24,14 +24,14 @@ export const CONTEXTS: readonly Mutant[] = [
     find: `      if (generation !== this.#generation) continue;
 `,
     put: '',
-    bug: 'an answer from before a reset is served',
+    bug: 'a response from before a reset is served',
     tests: ['dataplane/src/context/context-cache.test.ts'],
   },
   {
     file: 'dataplane/src/context/context-cache.ts',
     find: '      if (nowMs - confirmedAtMs > this.#options.staleIfErrorMs) {',
     put: '      if (nowMs < confirmedAtMs) {',
-    bug: 'without the link a context is served for ever',
+    bug: 'a context is served for ever while disconnected',
     tests: ['dataplane/src/context/context-cache.test.ts'],
   },
   {
@@ -39,14 +39,14 @@ export const CONTEXTS: readonly Mutant[] = [
     find: `    if (expiresAtMs !== null && this.#options.clock.wallMs() >= expiresAtMs) return UNKNOWN_TOKEN;
 `,
     put: '',
-    bug: 'a cached key has no end',
+    bug: 'a cached key never expires',
     tests: ['dataplane/src/context/context-cache.test.ts'],
   },
   {
     file: 'dataplane/src/context/context-cache.ts',
     find: `    if (rejection !== undefined && nowMs < rejection.untilMs) {`,
     put: `    if (rejection !== undefined) {`,
-    bug: 'a token that came to be known stays refused',
+    bug: 'a newly created token stays rejected',
     tests: ['dataplane/src/context/context-cache.test.ts'],
   },
   {
@@ -62,7 +62,7 @@ export const CONTEXTS: readonly Mutant[] = [
     const entry = {
       context: null`,
     put: '    const entry = { context: null',
-    bug: 'a refresh that finds the token gone keeps its context',
+    bug: 'a refresh of a deleted token keeps its context',
     tests: ['dataplane/src/context/context-cache.test.ts', 'dataplane/src/context/context-cache.property.test.ts'],
   },
   {
@@ -70,7 +70,7 @@ export const CONTEXTS: readonly Mutant[] = [
     find: `    this.#entries.clear();
     this.#rejections.clear();`,
     put: `    this.#rejections.clear();`,
-    bug: 'a reset keeps what nobody can vouch for',
+    bug: 'a reset keeps unconfirmed contexts',
     tests: ['dataplane/src/context/context-cache.test.ts'],
   },
   {
@@ -82,7 +82,7 @@ export const CONTEXTS: readonly Mutant[] = [
     put: `  }
 
   /** Drops the entries that`,
-    bug: 'a cache whose link is down trusts everything',
+    bug: 'a disconnected cache trusts all entries',
     tests: ['dataplane/src/context/context-cache.test.ts'],
   },
   {
@@ -99,14 +99,14 @@ export const CONTEXTS: readonly Mutant[] = [
       waiting.push(done);`,
     put: `    if (waiting === null) {
       waiting!.push(done);`,
-    bug: 'a cold start asks once for each request',
+    bug: 'a cold start sends one lookup per request',
     tests: ['dataplane/src/context/context-cache.test.ts'],
   },
   {
     file: 'dataplane/src/context/unauthenticated-rate-limiter.ts',
     find: `    const expected = bucket.lookupAllowance < this.#burst ? bucket.pendingLookups : 0;`,
     put: '    const expected = 0;',
-    bug: 'guesses sent at once learn more than guesses in a row',
+    bug: 'concurrent guesses test more tokens than sequential ones',
     tests: ['dataplane/src/context/unauthenticated-rate-limiter.test.ts'],
   },
   {
@@ -114,7 +114,7 @@ export const CONTEXTS: readonly Mutant[] = [
     find: `    bucket.pendingLookups--;
 `,
     put: '',
-    bug: 'questions that were answered count on',
+    bug: 'answered lookups still count',
     tests: ['dataplane/src/context/unauthenticated-rate-limiter.test.ts'],
   },
   {
@@ -135,7 +135,7 @@ export const CONTEXTS: readonly Mutant[] = [
     file: 'dataplane/src/context/invalidation-index.ts',
     find: `    if (kind === 'account') return [...(this.#byAgent.get(parseOwnerId(id)) ?? [])];`,
     put: `    if (kind === 'account') return [];`,
-    bug: 'an account that was taken away is called with on',
+    bug: 'a removed account is still used',
     tests: ['dataplane/src/context/context-cache.test.ts'],
   },
   {
@@ -143,7 +143,7 @@ export const CONTEXTS: readonly Mutant[] = [
     find: `    removeFromBucket(this.#byProject, context.projectId, entry);
 `,
     put: '',
-    bug: 'what left the cache stays in its index',
+    bug: 'evicted entries stay in the index',
     tests: ['dataplane/src/context/invalidation-index.test.ts'],
   },
 ];

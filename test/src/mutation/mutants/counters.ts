@@ -13,7 +13,7 @@ export const COUNTERS: Area = {
 `,
       put: `          ? spent + reservationNanos > budget.budgetNanos
 `,
-      bug: 'holds of calls under way are not counted',
+      bug: 'reservations of calls in flight are not counted',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
@@ -22,7 +22,7 @@ export const COUNTERS: Area = {
 `,
       put: `          ? spent + spend.reservedNanos + reservationNanos >= budget.budgetNanos
 `,
-      bug: 'a hold that just fits is refused',
+      bug: 'a reservation that just fits is rejected',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
@@ -38,7 +38,7 @@ export const COUNTERS: Area = {
 `,
       put: `    for (let i = 0; i < Math.min(1, limits.budgetedScopes.length); i++) {
 `,
-      bug: 'budgets of project and organization hold nobody',
+      bug: 'budgets of project and organization are not enforced',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
@@ -55,7 +55,7 @@ export const COUNTERS: Area = {
       find: `      spend.reservedNanos = Math.max(0, spend.reservedNanos - releasedNanos);
 `,
       put: '',
-      bug: 'holds are never given back',
+      bug: 'reservations are never released',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
@@ -64,7 +64,7 @@ export const COUNTERS: Area = {
 `,
       put: `      const releasedNanos = i === 1 ? reservationNanos : 0;
 `,
-      bug: 'a hold is given back to the project instead of the agent',
+      bug: 'a reservation is released for the project instead of the agent',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
@@ -72,7 +72,7 @@ export const COUNTERS: Area = {
       find: `      if (reservationNanos > 0) this.#refreshScopeSpend(limits, limits.scopes[0]!).reservedNanos += reservationNanos;
 `,
       put: '',
-      bug: 'an admitted call holds nothing',
+      bug: 'an admitted call takes no reservation',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
@@ -90,14 +90,14 @@ export const COUNTERS: Area = {
       put: `    rateWindows.consumeRequest();
     if (rejection === null) {
 `,
-      bug: 'what is refused is counted against the limits',
+      bug: 'rejected calls count against the limits',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
       file: 'dataplane/src/counters/memory/memory-counters.ts',
       find: `reservationNanos <= limits.scopes[0]!.budgetNanos;`,
       put: `reservationNanos < limits.scopes[0]!.budgetNanos;`,
-      bug: 'a hold may not grow to the whole budget',
+      bug: 'a reservation cannot grow to the whole budget',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
@@ -105,7 +105,7 @@ export const COUNTERS: Area = {
       find: `    if (granted) spend.reservedNanos += reservationNanos;
 `,
       put: '',
-      bug: 'a larger hold is granted again and again',
+      bug: 'a larger reservation is granted repeatedly',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
@@ -143,7 +143,7 @@ export const COUNTERS: Area = {
       find: `      else if (entry.value[1].isExpired(nowUs)) this.#rateWindows.delete(entry.value[0]);
 `,
       put: '',
-      bug: 'windows of agents that are gone fill the memory',
+      bug: 'windows of inactive agents fill the memory',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
@@ -165,7 +165,7 @@ export const COUNTERS: Area = {
       file: 'dataplane/src/counters/memory/month-spend.ts',
       find: '    return Math.max(own + this.#ledgerOwnNanos, this.#ledgerNanos);',
       put: '    return Math.max(own, this.#ledgerNanos);',
-      bug: 'what only the ledger counts hides behind own spend',
+      bug: 'spend that only the ledger counts is hidden by own spend',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/month-spend.property.test.ts'],
     },
     {
@@ -173,21 +173,21 @@ export const COUNTERS: Area = {
       find: `    if (month !== this.#ledgerMonth) return own;
 `,
       put: '',
-      bug: `the ledger's figure of last month counts in this one`,
+      bug: 'the ledger spend of last month counts in this month',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/month-spend.property.test.ts'],
     },
     {
       file: 'dataplane/src/counters/memory/month-spend.ts',
       find: `    return this.reservedNanos === 0 && month - newest >= MONTHS_KEPT;`,
       put: '    return month - newest >= MONTHS_KEPT;',
-      bug: 'what a call of months holds is forgotten',
+      bug: 'the reservation of a call over months is lost',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
       file: 'dataplane/src/counters/memory/month-spend.ts',
       find: 'month - newest >= MONTHS_KEPT;',
       put: 'month - newest >= 0;',
-      bug: `this month's spend is swept away`,
+      bug: 'the spend of this month is dropped',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
@@ -196,7 +196,7 @@ export const COUNTERS: Area = {
 `,
       put: `      window.startUs = this.#nowUs;
 `,
-      bug: 'each request begins the day anew',
+      bug: 'each request starts a new day',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
@@ -220,14 +220,14 @@ export const COUNTERS: Area = {
       find: `    if (nowUs < this.#tokensAddedAtUs + 2 * this.#tokenUs) return false;
 `,
       put: '',
-      bug: 'tokens of a call that took more than a day are forgotten',
+      bug: 'tokens of a call longer than a day are lost',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
       file: 'dataplane/src/counters/memory/rate-limit-windows.ts',
       find: `limit > 0 ? this.#rpmLog.timeAt(this.#rpmCount - limit) : this.#nowUs;`,
       put: `limit > 0 ? this.#rpmLog.timeAt(0) : this.#nowUs;`,
-      bug: 'a lowered limit says that it passes too early',
+      bug: 'a lowered limit reports a too early retry time',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
@@ -250,21 +250,21 @@ export const COUNTERS: Area = {
       file: 'dataplane/src/counters/memory/token-usage-window.ts',
       find: 'this.#buckets[expired]! + BUCKETS < bucket) expired',
       put: 'this.#buckets[expired]! + BUCKETS <= bucket) expired',
-      bug: 'tokens leave before their minute is over',
+      bug: 'tokens expire before the end of their minute',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
       file: 'dataplane/src/counters/memory/token-usage-window.ts',
       find: '      if (used >= limit) return',
       put: '      if (used > limit) return',
-      bug: 'a call is told to come back before the tokens have left',
+      bug: 'Retry-After ends before the tokens have expired',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
       file: 'dataplane/src/limits/limit-table.ts',
       find: 'WINDOW_MS.minute + 30,',
       put: 'WINDOW_MS.minute,',
-      bug: 'more than the limit arrives at a provider in a minute, for the way there is not always as long',
+      bug: 'more than the limit arrives at a provider in a minute, because latencies vary',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
@@ -289,21 +289,21 @@ export const COUNTERS: Area = {
       file: 'dataplane/src/limits/calendar-month.ts',
       find: '  return monthStartSec(month + 1);',
       put: '  return monthStartSec(month);',
-      bug: 'a spent budget says that the month is over',
+      bug: 'a spent budget reports that the month has ended',
       tests: ['dataplane/src/limits/calendar-month.test.ts'],
     },
     {
       file: 'dataplane/src/limits/agent-limits.ts',
       find: `input.hardBudget && input.byRow[BUDGET_ROW] !== UNLIMITED;`,
       put: 'input.hardBudget;',
-      bug: 'a hard budget without a budget refuses what cannot be bounded',
+      bug: 'a hard budget without an amount rejects unboundable calls',
       tests: ['dataplane/src/context/decode-limits.test.ts'],
     },
     {
       file: 'dataplane/src/limits/agent-limits.ts',
       find: 'scopes.filter(({ budgetNanos }) => budgetNanos !== UNLIMITED);',
       put: 'scopes.slice(0, 1).filter(({ budgetNanos }) => budgetNanos !== UNLIMITED);',
-      bug: 'budgets of project and organization hold nobody',
+      bug: 'budgets of project and organization are not enforced',
       tests: ['test/src/limits/memory-counters.test.ts', 'test/src/limits/memory-counters.property.test.ts'],
     },
     {
@@ -311,14 +311,14 @@ export const COUNTERS: Area = {
       find: `    counters.updateLedgerSpend(tag, parseMonth(month ?? ''), spentNanos ?? 0, ledgerNanos ?? 0);
 `,
       put: '',
-      bug: 'what the ledger says of projects and organizations is not heard',
+      bug: 'the ledger spend of projects and organizations is ignored',
       tests: ['dataplane/src/limits/apply-ledger-spend.test.ts'],
     },
     {
       file: 'dataplane/src/limits/apply-ledger-spend.ts',
       find: `    counters.updateLedgerSpend(agentId ?? '', parseMonth(month ?? ''), spentNanos ?? 0, ledgerNanos ?? 0);`,
       put: `    counters.updateLedgerSpend(agentId ?? '', parseMonth(month ?? ''), ledgerNanos ?? 0, spentNanos ?? 0);`,
-      bug: 'spend that data planes told already is added again',
+      bug: 'spend that data planes already reported is added again',
       tests: ['dataplane/src/limits/apply-ledger-spend.test.ts'],
     },
     {
@@ -326,7 +326,7 @@ export const COUNTERS: Area = {
       find: `    if (month < this.ledgerMonth) return;
 `,
       put: '',
-      bug: `the ledger's figure of a month that is over counts in this one`,
+      bug: 'the ledger spend of an ended month counts in this month',
       tests: ['test/src/limits/redis-counters.test.ts'],
     },
     {
@@ -334,7 +334,7 @@ export const COUNTERS: Area = {
       find: `    this.#releasedNanos += nanos;
 `,
       put: '',
-      bug: 'the store never hears of a hold that was given back',
+      bug: 'a released reservation is not reported to the store',
       tests: [
         'test/src/limits/redis-counters.test.ts',
         'test/src/limits/fail-open.test.ts',
@@ -346,7 +346,7 @@ export const COUNTERS: Area = {
       find: `    this.#releasedNanos = 0;
 `,
       put: '',
-      bug: 'a hold is given back with every call',
+      bug: 'a reservation is released with every call',
       tests: [
         'test/src/limits/redis-counters.test.ts',
         'test/src/limits/fail-open.test.ts',
@@ -359,7 +359,7 @@ export const COUNTERS: Area = {
     this.#reservationVersion++;`,
       put: `  onReservationReportLost(): void {
     void this.#reservationVersion;`,
-      bug: 'after a lost call holds go by what the store has',
+      bug: "after a lost store call reservations follow the store's state",
       tests: ['test/src/limits/reservation-lease.test.ts'],
     },
     {
@@ -368,7 +368,7 @@ export const COUNTERS: Area = {
 `,
       put: `      if (totalNanos > acknowledgedNanos) hasUnacknowledged = false;
 `,
-      bug: 'spend that the store never took is forgotten',
+      bug: 'spend that the store never received is lost',
       tests: [
         'test/src/limits/redis-counters.test.ts',
         'test/src/limits/fail-open.test.ts',
@@ -380,14 +380,14 @@ export const COUNTERS: Area = {
       find: `    if (this.reservedNanos === 0) this.#withReservations.add(this);
 `,
       put: '',
-      bug: 'holds of long calls run out',
+      bug: 'reservations of long calls expire',
       tests: ['test/src/limits/reservation-lease.test.ts'],
     },
     {
       file: 'dataplane/src/counters/redis/spend-counters.ts',
       find: `      if (!counter.isRecentlyUsed && counter.isEvictable) return;`,
       put: `      if (!counter.isRecentlyUsed) return;`,
-      bug: 'spend that the store has not confirmed gives way to new agents',
+      bug: 'unacknowledged spend is evicted for new agents',
       tests: [
         'test/src/limits/redis-counters.test.ts',
         'test/src/limits/fail-open.test.ts',
@@ -399,7 +399,7 @@ export const COUNTERS: Area = {
       find: `    if (acknowledgedAtMs <= this.#lastLossAtMs) return false;
 `,
       put: '',
-      bug: 'one loss of data is told again and again',
+      bug: 'one data loss is logged repeatedly',
       tests: [
         'test/src/limits/redis-counters.test.ts',
         'test/src/limits/fail-open.test.ts',
@@ -412,7 +412,7 @@ export const COUNTERS: Area = {
 `,
       put: `      if (outcome === 'unchecked' && !limits.rejectsUnchecked) {
 `,
-      bug: `without the store holds grow against the agent's terms`,
+      bug: "during an outage reservations grow against the agent's setting",
       tests: [
         'test/src/limits/redis-counters.test.ts',
         'test/src/limits/fail-open.test.ts',
@@ -426,7 +426,7 @@ export const COUNTERS: Area = {
 `,
       put: `    this.reserve(nanos);
 `,
-      bug: `giving back a hold that grew unchecked takes another call's`,
+      bug: 'releasing an unchecked extension releases that of another call',
       tests: ['test/src/limits/reservation-lease.test.ts'],
     },
     {
@@ -434,7 +434,7 @@ export const COUNTERS: Area = {
       find: `      if (outcome === 'unchecked') this.#spendCounters.getOrCreate(limits.agentId).reserveUnchecked(reservationNanos);
 `,
       put: '',
-      bug: 'a hold that grew unchecked is given back though nobody took it',
+      bug: 'an unchecked extension is released although the store never had it',
       tests: ['test/src/limits/reservation-lease.test.ts'],
     },
     {
@@ -451,7 +451,7 @@ export const COUNTERS: Area = {
       find: `      if (releasedNanos > 0) counter.release(releasedNanos);
 `,
       put: '',
-      bug: 'holds are never given back',
+      bug: 'reservations are never released',
       tests: ['test/src/limits/redis-counters.test.ts'],
     },
     {
@@ -459,21 +459,21 @@ export const COUNTERS: Area = {
       find: `      if (rejection !== null) done(rejection);
       else this.#nodeOf`,
       put: '      this.#nodeOf',
-      bug: 'on a cluster the budgets of project and organization hold nobody',
+      bug: 'on a cluster the budgets of project and organization are not enforced',
       tests: ['test/src/limits/redis-cluster.test.ts'],
     },
     {
       file: 'dataplane/src/counters/redis/redis-counters.ts',
       find: `      else this.#checkBudgetsInOrder(limits, budgets, index + 1, done);`,
       put: '      else done(null);',
-      bug: `on a cluster the organization's budget is not looked at`,
+      bug: "on a cluster the organization's budget is not checked",
       tests: ['test/src/limits/redis-cluster.test.ts'],
     },
     {
       file: 'dataplane/src/counters/redis/redis-counters.ts',
       find: `    this.#nodeOf(slot).checkBudgets(slot, limits, ownBudgets, reservationNanos, ({ rejectedByRow, outcome }) => {`,
       put: `    this.#nodeOf(slot).checkBudgets(slot, limits, limits.budgets.slice(1), reservationNanos, ({ rejectedByRow, outcome }) => {`,
-      bug: `a hold grows against another budget than the agent's`,
+      bug: "a reservation grows against another budget than the agent's",
       tests: ['test/src/limits/redis-counters.test.ts'],
     },
     {
@@ -482,21 +482,21 @@ export const COUNTERS: Area = {
       this.enforcement.countUnchecked(1);`,
       put: `    if (this.enforcement.isEnforcing) {
       this.enforcement.countUnchecked(1);`,
-      bug: 'the gate stands open while the store is there',
+      bug: 'calls pass unchecked while the store is up',
       tests: ['test/src/limits/redis-counters.test.ts'],
     },
     {
       file: 'dataplane/src/counters/redis/redis-node.ts',
       find: `    call.batch.deliverReply(reply, call.isAnswered);`,
       put: `    call.batch.deliverReply(reply, false);`,
-      bug: 'who went on without the store is answered twice',
+      bug: 'a call that continued unchecked gets two responses',
       tests: ['test/src/limits/reservation-lease.test.ts'],
     },
     {
       file: 'dataplane/src/counters/redis/spend-counters.ts',
       find: `counter.reservedNanos > 0 || counter.hasReleases`,
       put: `counter.reservedNanos > 0`,
-      bug: 'what ended while the store was away is held until its lease is over',
+      bug: 'reservations of calls that ended during an outage stay until their lease expires',
       tests: ['test/src/limits/reservation-lease.test.ts'],
     },
     {
@@ -505,8 +505,8 @@ export const COUNTERS: Area = {
         this.#onIdle`,
       put: `        const timer = setTimeout(() => void timeoutMs, 0);
         this.#onIdle`,
-      bug: 'a store that answers nothing keeps the process from ending',
-      equivalent: 'a silent connection is given up after 2 s, and what waits with it: only slower',
+      bug: 'a store without responses blocks shutdown',
+      equivalent: 'a silent connection is closed after 2 s with its waiting requests: only slower',
     },
     {
       file: 'dataplane/src/counters/redis/redis-node.ts',
@@ -514,7 +514,7 @@ export const COUNTERS: Area = {
       this.#sendProbe();
 `,
       put: '',
-      bug: 'limits are enforced before the store has the spend of the gap',
+      bug: 'limits are enforced before the store has the spend of the outage',
       tests: [
         'test/src/limits/redis-counters.test.ts',
         'test/src/limits/fail-open.test.ts',
@@ -526,7 +526,7 @@ export const COUNTERS: Area = {
       find: `      this.#scriptRunner.reconnect(sent.batch.slot);
 `,
       put: '',
-      bug: 'a dead connection is never given up',
+      bug: 'a dead connection is never closed',
       tests: [
         'test/src/limits/redis-counters.test.ts',
         'test/src/limits/fail-open.test.ts',
@@ -554,15 +554,15 @@ export const COUNTERS: Area = {
       find: `    this.#probeTimer.unref();
 `,
       put: '',
-      bug: 'a process does not end while the store is away',
-      equivalent: 'whoever ends closes the counters, which ends the timer',
+      bug: 'a process does not exit while the store is down',
+      equivalent: 'shutdown closes the counters, which stops the timer',
     },
     {
       file: 'dataplane/src/counters/redis/redis-node.ts',
       find: `        this.#countersToResend = this.#spendCounters.listAll();
 `,
       put: '',
-      bug: 'a store that lost its data is told only what is asked for',
+      bug: 'a store that lost its data gets only the requested totals',
       tests: [
         'test/src/limits/redis-counters.test.ts',
         'test/src/limits/fail-open.test.ts',
@@ -578,21 +578,21 @@ export const COUNTERS: Area = {
       put: `      this.stopProbing();
       this.enforcement.resume();
 `,
-      bug: 'after an outage the store does not know of holds',
+      bug: 'after an outage the store lacks reservations',
       tests: ['test/src/limits/reservation-lease.test.ts'],
     },
     {
       file: 'dataplane/src/counters/redis/reply-timeouts.ts',
       find: `    setImmediate(this.#expireOverdue);`,
       put: `    this.#expireOverdue();`,
-      bug: 'a busy process takes an answer that is there for late',
+      bug: 'a busy process treats an arrived response as late',
       tests: ['dataplane/src/counters/redis/reply-timeouts.test.ts', 'test/src/limits/fail-open.test.ts'],
     },
     {
       file: 'dataplane/src/counters/redis/reply-timeouts.ts',
       find: '      if (item.sentAtMs > this.#cutoffMs) {',
       put: '      if (item.sentAtMs > Number.NEGATIVE_INFINITY) {',
-      bug: 'an answer is never late',
+      bug: 'a response is never late',
       tests: ['dataplane/src/counters/redis/reply-timeouts.test.ts', 'test/src/limits/fail-open.test.ts'],
     },
     {
@@ -600,7 +600,7 @@ export const COUNTERS: Area = {
       find: `known.admissionCheck.limits === limits &&
       known.admissionCheck.reservationNanos === reservationNanos`,
       put: `known.admissionCheck.reservationNanos === reservationNanos`,
-      bug: `requests of one turn are held to the first one's limits`,
+      bug: 'requests of one batch are checked against the limits of the first',
       tests: ['test/src/limits/redis-counters.test.ts'],
     },
     {
@@ -608,7 +608,7 @@ export const COUNTERS: Area = {
       find: `known.admissionCheck.limits === limits &&
       known.admissionCheck.reservationNanos === reservationNanos`,
       put: `known.admissionCheck.limits === limits`,
-      bug: 'requests of one turn all hold what the first one does',
+      bug: 'requests of one batch all reserve the amount of the first',
       tests: ['test/src/limits/redis-counters.test.ts'],
     },
     {
@@ -616,35 +616,35 @@ export const COUNTERS: Area = {
       find: `        if (grantedNanos > 0) reservationCounter!.release(grantedNanos);
 `,
       put: '',
-      bug: 'what was taken for a call that went on without is held for ever',
+      bug: 'a reservation for a call that continued unchecked stays for ever',
       tests: ['test/src/limits/reservation-lease.test.ts'],
     },
     {
       file: 'dataplane/src/counters/redis/admission-batch.ts',
       find: `  const isAdmitted = position < verdict.admittedCount;`,
       put: `  const isAdmitted = position <= verdict.admittedCount;`,
-      bug: 'one more than was admitted passes',
+      bug: 'one call more than admitted passes',
       tests: ['test/src/limits/redis-counters.test.ts'],
     },
     {
       file: 'dataplane/src/counters/redis/admission-batch.ts',
       find: `verdict.rpmRemaining + verdict.admittedCount - 1 - position`,
       put: 'verdict.rpmRemaining',
-      bug: 'requests of one turn are all told what is left behind the last',
+      bug: 'requests of one batch all report the rest after the last',
       tests: ['test/src/limits/redis-counters.test.ts'],
     },
     {
       file: 'dataplane/src/counters/redis/admission-batch.ts',
       find: 'item.agentId === agentId && item.providerSlug === providerSlug && item.row === row',
       put: 'item.providerSlug === providerSlug && item.row === row',
-      bug: 'tokens of one turn count for another agent',
+      bug: 'tokens of one tick count for another agent',
       tests: ['test/src/limits/redis-counters.test.ts'],
     },
     {
       file: 'dataplane/src/counters/redis/admission-batch.ts',
       find: 'item.agentId === agentId && item.providerSlug === providerSlug && item.row === row',
       put: 'item.agentId === agentId && item.row === row',
-      bug: 'tokens of one turn count for another provider',
+      bug: 'tokens of one tick count for another provider',
       tests: ['test/src/limits/redis-counters.test.ts'],
     },
     {
@@ -652,7 +652,7 @@ export const COUNTERS: Area = {
       find: `    if (counter.reservedNanos > 0 || counter.hasReleases) item.hasReservations = true;
 `,
       put: '',
-      bug: 'the store never hears of a hold that was given back',
+      bug: 'a released reservation is not reported to the store',
       tests: ['test/src/limits/reservation-lease.test.ts'],
     },
   ],

@@ -23,13 +23,13 @@ export const EGRESS: Area = {
       find: `if (authority.includes('@')) return 'must not contain a user name or password';
 `,
       put: '',
-      bug: 'a user name hides the host that is really dialled',
+      bug: 'a user name hides the host that is really connected',
     },
     {
       file: CHECK_URL,
       find: "return host.endsWith('.') ? host.slice(0, -1) : host;",
       put: 'return host;',
-      bug: 'a trailing dot slips past the rules for names',
+      bug: 'a trailing dot bypasses the rules for names',
     },
     {
       file: CHECK_URL,
@@ -60,19 +60,19 @@ export const EGRESS: Area = {
       file: GUARD,
       find: 'if (addresses.every(({ address }) => allowed.includes(address))) return null;',
       put: 'if (addresses.some(({ address }) => allowed.includes(address))) return null;',
-      bug: 'one allowed address among the answers lets private ones be dialled',
+      bug: 'one allowed address among the results allows private ones',
     },
     {
       file: GUARD,
       find: 'if (!isPublicAddress(address) && !allowed.includes(address))',
       put: 'if (!isPublicAddress(address))',
-      bug: 'a name with an allowed and a public address is refused',
+      bug: 'a name with an allowed and a public address is rejected',
     },
     {
       file: GUARD,
       find: `return findHostProblem(host, port);`,
       put: 'return null;',
-      bug: 'port and name are not looked at when it is dialled',
+      bug: 'port and name are not checked when connecting',
     },
     {
       file: PUBLIC_ADDRESS,
@@ -102,19 +102,19 @@ export const EGRESS: Area = {
       file: CIDR_LIST,
       find: 'bits > widest',
       put: 'bits > 128',
-      bug: 'a range of IPv4 with more than 32 bits is taken',
+      bug: 'an IPv4 range with more than 32 bits is accepted',
     },
     {
       file: CIDR_LIST,
       find: `const plain = unmapIpv4(address);`,
       put: 'const plain = address;',
-      bug: 'an allowed IPv4 address is not known when a socket reports it inside of IPv6',
+      bug: 'an allowed IPv4 address is not recognized as IPv4-mapped IPv6',
     },
     {
       file: DIALER,
       find: `return tenant === null ? null : checkEgress(hostname, port, addresses, this.#allowed);`,
       put: 'return null;',
-      bug: 'nothing that a tenant gave is refused before it is dialled',
+      bug: 'no tenant-supplied URL is rejected before connecting',
     },
     {
       file: DIALER,
@@ -126,7 +126,7 @@ export const EGRESS: Area = {
       file: DIALER,
       find: "`${tenant === null ? 'own' : 'tenants'} ${hostname}:${port}`",
       put: '`${hostname}:${port}`',
-      bug: 'a tenant that gives the host of a built-in provider takes part in its TLS sessions',
+      bug: 'a tenant that names the host of a built-in provider shares its TLS sessions',
       tests: ['dataplane/src/upstream/connections/dial.test.ts'],
     },
     {
@@ -134,7 +134,7 @@ export const EGRESS: Area = {
       find: '        socket?.destroy();\n',
       put: '',
       bug: 'a connection that comes after the timeout stays open',
-      equivalent: 'the timeout stops the race, which drops its sockets and calls back no more',
+      equivalent: 'the timeout stops the race, which drops its sockets and makes no further callbacks',
     },
     {
       file: RACE,
@@ -144,7 +144,7 @@ export const EGRESS: Area = {
     }
 `,
       put: '',
-      bug: 'the peer that was really reached is not looked at',
+      bug: 'the address of the connected peer is not checked',
     },
     {
       file: RACE,
@@ -157,7 +157,7 @@ export const EGRESS: Area = {
       file: RACE,
       find: `for (const other of this.#sockets) if (other !== socket) this.#destroySocket(other);`,
       put: '',
-      bug: 'the slower connections of a TLS race go on beside the first',
+      bug: 'the slower connections of a TLS race stay open',
     },
     {
       file: ORDER,
@@ -169,7 +169,7 @@ export const EGRESS: Area = {
       file: TENANT_NAMES,
       find: `await this.#slots.acquire(owner)`,
       put: `await this.#slots.acquire('')`,
-      bug: "one tenant's slow names use up everybody's lookups",
+      bug: 'slow names of one tenant use up the lookups of all',
     },
     {
       file: TENANT_NAMES,
@@ -200,7 +200,7 @@ export const EGRESS: Area = {
       file: QUERY,
       find: 'grace === null && (v4 ?? v6)!.records.length > 0',
       put: 'false',
-      bug: 'a server that never answers for AAAA costs the whole name',
+      bug: 'a server without AAAA responses costs the whole lookup',
     },
     {
       file: RESOLV_CONF,

@@ -17,14 +17,14 @@ export const WATCH: Area = {
       find: `    if (revision > upTo) return null; // the database was restored from an older state
 `,
       put: '',
-      bug: 'after a restore data planes keep what they know',
-      equivalent: 'the statement below finds no row with that revision then, and answers the same',
+      bug: 'after a restore data planes keep their cache',
+      equivalent: 'the statement below then finds no row with that revision and returns the same',
     },
     {
       file: 'controlplane/src/watch/invalidation-feed.ts',
       find: 'if (rows[0]?.revision !== revision || rows.length > REPLAY_ROWS_MAX + 1) return null;',
       put: 'if (rows.length > REPLAY_ROWS_MAX + 1) return null;',
-      bug: 'pruned invalidations are not noticed',
+      bug: 'pruned invalidations are not detected',
     },
     {
       file: 'controlplane/src/watch/invalidation-feed.ts',
@@ -36,19 +36,19 @@ export const WATCH: Area = {
       file: 'controlplane/src/watch/invalidation-feed.ts',
       find: 'this.#listener.onRows(rows.slice(known));',
       put: 'this.#listener.onRows(rows.slice(known + 1));',
-      bug: 'the first of the new invalidations is not told',
+      bug: 'the first new invalidation is not sent',
     },
     {
       file: 'controlplane/src/watch/invalidation-feed.ts',
       find: `       and revision < (select max(revision) - \${RETAINED_ROWS_MIN} from invalidations)\`;`,
       put: '`;',
-      bug: 'pruning takes the newest revision too',
+      bug: 'pruning deletes the newest revision, too',
     },
     {
       file: 'controlplane/src/watch/invalidation-feed.ts',
       find: '(rows[0]?.revision !== this.lastRevision || rows[0].mark !== this.lastMark)',
       put: 'rows[0]?.revision !== this.lastRevision',
-      bug: 'a revision that was lost and issued again is taken for the one that was read',
+      bug: 'a lost and reissued revision counts as the one that was read',
     },
     {
       file: 'controlplane/src/watch/invalidation-feed.ts',
@@ -61,7 +61,7 @@ export const WATCH: Area = {
       find: `    for (const watcher of [...this.#watchers]) this.#endWatcher(watcher, 'history_lost');
 `,
       put: '',
-      bug: 'after a lossy failover data planes keep what they know',
+      bug: 'after a lossy failover data planes keep their cache',
     },
     {
       file: 'controlplane/src/watch/publish-invalidations.ts',
@@ -75,32 +75,32 @@ export const WATCH: Area = {
 `,
       put: `  void written;
 `,
-      bug: 'data planes hear of a change only by the next look',
-      equivalent: 'the feed looks twice a second by itself: only slower, which a test without a clock cannot tell',
+      bug: 'data planes get a change only with the next poll',
+      equivalent: 'the feed polls twice per second: only slower, which a test without a clock cannot detect',
     },
     {
       file: 'controlplane/src/watch/data-plane-registrations.ts',
       find: `    if (plane.counters === 'memory') {`,
       put: `    if (plane.counters !== 'memory') {`,
-      bug: 'a data plane that counts in process joins beside another',
+      bug: 'a data plane with in-process counters joins beside another',
     },
     {
       file: 'controlplane/src/watch/data-plane-registrations.ts',
       find: 'where id <> ${plane.id} limit 1',
       put: `where id <> \${plane.id} and counters = 'memory' limit 1`,
-      bug: 'one that counts in process joins beside one with Redis',
+      bug: 'a data plane with in-process counters joins beside one with Redis',
     },
     {
       file: 'controlplane/src/watch/data-plane-registrations.ts',
       find: `    await tx\`delete from data_planes where seen_at < now() - \${REGISTRATION_TTL_MS} * interval '1 millisecond'\`;`,
       put: `    void REGISTRATION_TTL_MS;`,
-      bug: 'a dead data plane keeps others out for ever',
+      bug: 'a dead data plane blocks others for ever',
     },
     {
       file: 'controlplane/src/watch/data-plane-registrations.ts',
       find: 'delete from data_planes where connection_id = ${connectionId}',
       put: `delete from data_planes where id = (select id from data_planes where connection_id = \${connectionId}) or \${connectionId} <> ''`,
-      bug: 'a data plane that leaves unregisters all',
+      bug: 'a disconnecting data plane unregisters all',
     },
     {
       file: 'controlplane/src/watch/watch-hub.ts',
@@ -120,19 +120,19 @@ export const WATCH: Area = {
       find: `      await this.#feed.read();
       this.broadcast({ heartbeat: {} });`,
       put: '      this.broadcast({ heartbeat: {} });',
-      bug: 'heartbeats say that all was heard while the database is away',
+      bug: 'heartbeats confirm all revisions while the database is down',
     },
     {
       file: 'controlplane/src/watch/watch-hub.ts',
       find: `for (const watcher of before) if (!current.has(watcher.connectionId)) this.#endWatcher(watcher, 'replaced');`,
       put: `void current;`,
-      bug: 'a data plane that went to another control plane stays here too',
+      bug: 'a data plane that moved to another control plane stays connected here',
     },
     {
       file: 'controlplane/src/watch/watch-hub.ts',
       find: `    watcher.sendInitialEvents([hello, ...(missed ?? []).map(toWatchEvent)], revision);`,
       put: `    watcher.sendInitialEvents([hello], revision);`,
-      bug: 'what was missed is not replayed',
+      bug: 'missed invalidations are not replayed',
     },
     {
       file: 'controlplane/src/watch/watch-stream.ts',
@@ -144,7 +144,7 @@ export const WATCH: Area = {
       file: 'controlplane/src/watch/watch-stream.ts',
       find: 'if (this.#coveredRevision === null) this.#enqueue(event);',
       put: 'if (this.#coveredRevision === null) return;',
-      bug: 'what happens during the greeting is lost',
+      bug: 'invalidations during the handshake are lost',
     },
     {
       file: 'controlplane/src/watch/watch-stream.ts',

@@ -9,7 +9,7 @@ export const LEDGER: Area = {
       file: 'controlplane/src/ledger/ledger-store.ts',
       find: `  const newIds = new Set(rows.map(({ id }) => id));`,
       put: `  const newIds = new Set(entries.map(({ id }) => id));`,
-      bug: 'a record that was there is counted again',
+      bug: 'an existing record is counted again',
       tests: ['test/src/ledger/ledger.test.ts'],
     },
     {
@@ -32,14 +32,14 @@ export const LEDGER: Area = {
       file: 'controlplane/src/ledger/ledger-store.ts',
       find: '    if (dayMs < todayMs) late.set',
       put: '    if (dayMs < todayMs - 86_400_000) late.set',
-      bug: 'what comes late for yesterday is missing in the reports',
+      bug: 'late records of yesterday are missing in the reports',
       tests: ['test/src/ledger/daily-rollups.test.ts'],
     },
     {
       file: 'controlplane/src/ledger/ledger-store.ts',
       find: 'requests = h.requests + excluded.requests, errors = h.errors + excluded.errors,',
       put: 'requests = h.requests + excluded.requests, errors = excluded.errors,',
-      bug: 'errors of an hour start anew with each batch',
+      bug: 'errors of an hour are reset with each batch',
       tests: ['test/src/ledger/ledger.test.ts', 'test/src/reports/usage-reports.test.ts'],
     },
     {
@@ -55,14 +55,14 @@ export const LEDGER: Area = {
 `,
       put: `        latency_sketch = excluded.latency_sketch
 `,
-      bug: 'latencies of earlier batches are forgotten',
+      bug: 'latencies of earlier batches are lost',
       tests: ['test/src/ledger/ledger.test.ts', 'test/src/reports/usage-reports.test.ts'],
     },
     {
       file: 'controlplane/src/ledger/month-spend-store.ts',
       find: 'set spent_nanos = least(m.spent_nanos, ${NANOS_SUM_MAX}) + excluded.spent_nanos,',
       put: 'set spent_nanos = greatest(m.spent_nanos, excluded.spent_nanos),',
-      bug: 'a month holds the dearest batch only',
+      bug: 'a month contains only the most expensive batch',
       tests: ['test/src/ledger/ledger.test.ts'],
     },
     {
@@ -71,7 +71,7 @@ export const LEDGER: Area = {
 `,
       put: `      ledger_nanos = excluded.ledger_nanos
 `,
-      bug: 'what only the ledger counts is forgotten',
+      bug: 'spend that only the ledger counts is lost',
       tests: ['test/src/ledger/ledger.test.ts'],
     },
     {
@@ -85,14 +85,14 @@ export const LEDGER: Area = {
       file: 'controlplane/src/ledger/month-spend-store.ts',
       find: 'set spent_nanos = least(s.spent_nanos, ${NANOS_SUM_MAX}) + excluded.spent_nanos,',
       put: 'set spent_nanos = excluded.spent_nanos,',
-      bug: 'the spend of an organization starts anew',
+      bug: 'the spend of an organization is reset',
       tests: ['test/src/ledger/ledger.test.ts', 'test/src/controlplane/budget-permissions.test.ts'],
     },
     {
       file: 'controlplane/src/ledger/usage-aggregation.ts',
       find: `  if (month === '' || month === utcMonthOf(startedAtMs)) return startOfUtcHour(startedAtMs);`,
       put: `  if (month !== '!') return startOfUtcHour(startedAtMs);`,
-      bug: 'a call at the turn of a month belongs to the month of its start',
+      bug: 'a call across the end of a month belongs to the month of its start',
       tests: ['test/src/ledger/ledger.test.ts', 'test/src/metering'],
     },
     {
@@ -125,7 +125,7 @@ export const LEDGER: Area = {
       find: `  month.ledgerNanos += costNanos;
 `,
       put: '',
-      bug: 'a line reaches no budget',
+      bug: 'deferred usage does not reach budgets',
       tests: ['test/src/ledger/ledger.test.ts', 'test/src/metering'],
     },
     {
@@ -140,21 +140,21 @@ export const LEDGER: Area = {
       find: `    await storeDeferredSums(tx, newDeferredUsage);
 `,
       put: '',
-      bug: 'lines are missing in the log',
+      bug: 'deferred usage is missing in the log',
       tests: ['test/src/ledger/ledger.test.ts', 'test/src/metering'],
     },
     {
       file: 'controlplane/src/ledger/usage-ingest.ts',
       find: `    const rejections = batch.rejections.filter(({ id }) => newCountIds.has(id));`,
       put: '    const { rejections } = batch;',
-      bug: 'counts of refusals that come again count again',
+      bug: 'repeated counts of rejections count again',
       tests: ['test/src/ledger/ledger.test.ts'],
     },
     {
       file: 'controlplane/src/ledger/usage-ingest.ts',
       find: `    const ipObservations = batch.ipObservations.filter(({ id }) => newCountIds.has(id));`,
       put: `    const { ipObservations } = batch;`,
-      bug: 'sightings that come again count again',
+      bug: 'repeated IP observations count again',
       tests: ['test/src/ledger/ledger.test.ts', 'test/src/usage-detectors.test.ts'],
     },
     {
@@ -177,7 +177,7 @@ export const LEDGER: Area = {
         return this.#bookOrSplit(batch, quarantined, 'some_new');
 `,
       put: '',
-      bug: 'a batch that comes again is set aside',
+      bug: 'a repeated batch is poisoned',
       tests: ['test/src/ledger/ledger.test.ts'],
     },
     {
@@ -185,7 +185,7 @@ export const LEDGER: Area = {
       find: `    if (this.#waiting.length >= WAITING_REPORTS_MAX) throw new IngestOverloaded();
 `,
       put: '',
-      bug: 'reports wait without bound',
+      bug: 'reports queue without bound',
       tests: ['test/src/ledger/ledger.test.ts'],
     },
     {
@@ -201,14 +201,14 @@ export const LEDGER: Area = {
       find: `      if (!isDataError(error)) throw error;
 `,
       put: '',
-      bug: 'an outage of the database sets records aside',
+      bug: 'an outage of the database poisons records',
       tests: ['test/src/ledger/ledger.test.ts', 'test/src/controlplane/database-connection-loss.test.ts'],
     },
     {
       file: 'controlplane/src/ledger/usage-ingest.ts',
       find: '  if (size <= 1) return null;',
       put: '  if (size <= 2) return null;',
-      bug: 'one bad record takes a good one with it',
+      bug: 'one invalid record poisons a valid one',
       tests: ['test/src/ledger/ledger.test.ts'],
     },
     {
@@ -216,7 +216,7 @@ export const LEDGER: Area = {
       find: `    await insertQuarantinedRecords(this.#sql, quarantined);
 `,
       put: '',
-      bug: 'records that were set aside are gone',
+      bug: 'poisoned records are lost',
       tests: ['test/src/ledger/ledger.test.ts'],
     },
     {
@@ -230,7 +230,7 @@ export const LEDGER: Area = {
       file: 'controlplane/src/ledger/deferred-usage.ts',
       find: `digest: shortDigest(fetch.providerSlug, sourceId, lineId),`,
       put: `digest: shortDigest(fetch.providerSlug, lineId),`,
-      bug: 'lines of two batches with one name are one',
+      bug: 'lines of two batches with one name count as one',
       tests: ['test/src/ledger/ledger.test.ts', 'test/src/metering'],
     },
     {
@@ -239,7 +239,7 @@ export const LEDGER: Area = {
     returning org_id`,
       put: `    on conflict (org_id, digest) do update set digest = excluded.digest
     returning org_id`,
-      bug: 'a line is booked each time it is fetched',
+      bug: 'a line is recorded each time it is fetched',
       tests: ['test/src/ledger/ledger.test.ts', 'test/src/metering'],
     },
     {
@@ -247,7 +247,7 @@ export const LEDGER: Area = {
       find: `  if (!Object.values(amounts).every((value) => value >= 0 && value <= COUNT_MAX)) return null;
 `,
       put: '',
-      bug: 'a line with odd figures is booked',
+      bug: 'a line with invalid usage is recorded',
       tests: ['test/src/ledger/ledger.test.ts', 'controlplane/src/ledger/usage-batch.test.ts'],
     },
     {
@@ -261,14 +261,14 @@ export const LEDGER: Area = {
       file: 'controlplane/src/ledger/batch-result-files.ts',
       find: `return new Set(rows.filter(({ closed }) => closed).map(resultFileKey));`,
       put: `return new Set(rows.filter(() => false).map(resultFileKey));`,
-      bug: 'lines of a closed file are booked a second time',
+      bug: 'lines of a closed file are recorded twice',
       tests: ['test/src/ledger/batch-result-files.test.ts'],
     },
     {
       file: 'controlplane/src/ledger/batch-result-files.ts',
       find: 'order by last_at limit 1 for no key update skip locked)',
       put: 'order by last_at limit 1)',
-      bug: 'a file is closed while one of its lines is being booked',
+      bug: 'a file is closed while one of its lines is being recorded',
       tests: ['test/src/ledger/batch-result-files.test.ts'],
     },
     {
@@ -283,7 +283,7 @@ export const LEDGER: Area = {
       file: 'controlplane/src/ledger/commit-marks.ts',
       find: 'and kept.mark = asked.id',
       put: '',
-      bug: 'a commit that was lost counts as there once its number is issued again',
+      bug: 'a lost commit counts as present once its number is reissued',
       tests: ['test/src/ledger/commit-marks.test.ts'],
     },
     {
@@ -298,7 +298,7 @@ export const LEDGER: Area = {
       file: 'controlplane/src/ledger/rejection-and-quarantine-store.ts',
       find: 'do update set count = h.count + excluded.count`;',
       put: 'do update set count = excluded.count`;',
-      bug: 'refusals of an hour start anew with each report',
+      bug: 'rejections of an hour are reset with each report',
       tests: ['test/src/ledger/ledger.test.ts', 'test/src/reports/usage-reports.test.ts'],
     },
     {
@@ -306,14 +306,14 @@ export const LEDGER: Area = {
       find: `  if (minute < bookableRange.fromMs || minute >= bookableRange.toMs) return null;
 `,
       put: '',
-      bug: 'refusals of any year are booked',
+      bug: 'rejections of any year are recorded',
       tests: ['controlplane/src/ledger/usage-batch.test.ts', 'test/src/ledger/ledger.test.ts'],
     },
     {
       file: 'controlplane/src/ledger/usage-batch.ts',
       find: '    if (field !== DATA_PLANE_ID && ++this.#items > ITEMS_MAX) {',
       put: '    if (field !== DATA_PLANE_ID && ++this.#items < 0) {',
-      bug: 'a report of any size is taken',
+      bug: 'a report of any size is accepted',
       tests: ['controlplane/src/ledger/usage-batch.test.ts', 'test/src/ledger/ledger.test.ts'],
     },
     {
@@ -321,7 +321,7 @@ export const LEDGER: Area = {
       find: `  if (value > max) throw new InvalidUsageRecord(\`\${field} is out of range\`);
 `,
       put: '',
-      bug: 'figures of any size are booked',
+      bug: 'usage of any size is recorded',
       tests: ['controlplane/src/ledger/usage-batch.test.ts', 'test/src/ledger/ledger.test.ts'],
     },
     {
@@ -343,8 +343,8 @@ export const LEDGER: Area = {
       find: `  await tx\`delete from usage_late where day = \${new Date(dayMs)}\`;
 `,
       put: '',
-      bug: 'a day stays late after it was added up',
-      equivalent: 'the same call adds it up once more and takes the row then: only work',
+      bug: 'a day stays marked late after its rollup',
+      equivalent: 'the same call rolls it up again and uses the row then: only extra work',
       tests: ['test/src/ledger/daily-rollups.test.ts'],
     },
     {
@@ -352,14 +352,14 @@ export const LEDGER: Area = {
       find: `  await tx.unsafe(\`delete from usage_daily_by where day = '\${day}' \${orgCondition}\`);
 `,
       put: '',
-      bug: 'a day that is added up anew is there twice',
+      bug: 'a day that is rolled up again is counted twice',
       tests: ['test/src/ledger/daily-rollups.test.ts'],
     },
     {
       file: 'controlplane/src/ledger/usage-retention.ts',
       find: '           where hour < least(${before}::timestamptz, (select rolled_until from usage_daily_progress))',
       put: '           where hour < ${before}::timestamptz',
-      bug: 'hours go before they were added up to days',
+      bug: 'hours are deleted before their daily rollup',
       tests: ['test/src/ledger/ledger.test.ts'],
     },
     {
@@ -369,7 +369,7 @@ export const LEDGER: Area = {
 `,
       put: `
 `,
-      bug: 'hours of a late day go before it is added up anew',
+      bug: 'hours of a late day are deleted before its new rollup',
       tests: ['test/src/ledger/ledger.test.ts', 'test/src/ledger/daily-rollups.test.ts'],
     },
     {
@@ -383,21 +383,21 @@ export const LEDGER: Area = {
       file: 'controlplane/src/ledger/usage-day-partitions.ts',
       find: '{ fromMs: today - this.#retentionDays * DAY_MS, toMs: today + 2 * DAY_MS }',
       put: '{ fromMs: today - 2 * this.#retentionDays * DAY_MS, toMs: today + 2 * DAY_MS }',
-      bug: 'records of dropped days are booked again',
+      bug: 'records of dropped days are recorded again',
       tests: ['test/src/ledger/ledger.test.ts'],
     },
     {
       file: 'controlplane/src/ledger/usage-ingest.ts',
       find: `    ipObservations: uniqueById(all(({ ipObservations }) => ipObservations)),`,
       put: `    ipObservations: all(({ ipObservations }) => ipObservations),`,
-      bug: 'a sighting twice in one transaction counts twice',
+      bug: 'an IP observation twice in one transaction counts twice',
       tests: ['test/src/ledger/exactly-once-ingest.test.ts'],
     },
     {
       file: 'controlplane/src/ledger/rejection-and-quarantine-store.ts',
       find: '    on conflict do nothing returning id`;',
       put: '    on conflict (id) do update set id = excluded.id returning id`;',
-      bug: 'counts that come again count again, whatever they are',
+      bug: 'repeated counts count again',
       tests: ['test/src/ledger/exactly-once-ingest.test.ts'],
     },
   ],

@@ -15,19 +15,19 @@ export const MASKING: Area = {
       file: LOG,
       find: '{ write: (line: string) => write(maskSecrets(line)) },',
       put: '{ write: (line: string) => write(line) },',
-      bug: 'lines are written without a mask',
+      bug: 'log lines are written without masking',
     },
     {
       file: LOG,
       find: '[name, `*.${name}`, `*.*.${name}`]',
       put: '[name, `*.${name}`]',
-      bug: 'a secret two levels down is written',
+      bug: 'a secret two levels deep is written',
     },
     {
       file: LOG,
       find: '/acgm?_[0-9a-f]{8,}|whsec_',
       put: '/whsec_',
-      bug: 'gateway tokens are not known in texts',
+      bug: 'gateway tokens are not recognized in texts',
     },
     {
       file: 'controlplane/src/webhooks/webhook-service.ts',
@@ -70,28 +70,28 @@ export const MASKING: Area = {
       exchange.metering.deferredUsage?.model ?? reading?.model ?? exchange.metering.requestModel ?? '',
     ),`,
       put: `model: exchange.metering.deferredUsage?.model ?? reading?.model ?? exchange.metering.requestModel ?? '',`,
-      bug: 'a gateway token that is sent as the name of a model is in the log of calls',
+      bug: 'a gateway token sent as a model name is in the log of calls',
       tests: ['dataplane/src/call/call-endings.test.ts'],
     },
     {
       file: SECRET,
       find: '  toString(): string {\n    return REDACTED;',
       put: '  toString(): string {\n    return String(this.#value);',
-      bug: 'a secret in a template stands there as it is',
+      bug: 'a secret in a template is logged in plain text',
       tests: ['base/src/secret.test.ts'],
     },
     {
       file: SECRET,
       find: '  toJSON(): string {\n    return REDACTED;',
       put: '  toJSON(): string {\n    return String(this.#value);',
-      bug: 'a secret in a logged object stands there as it is',
+      bug: 'a secret in a logged object is logged in plain text',
       tests: ['base/src/secret.test.ts'],
     },
     {
       file: SECRET,
       find: '  [inspect.custom](): string {\n    return REDACTED;',
       put: '  [inspect.custom](): string {\n    return String(this.#value);',
-      bug: 'a secret that is inspected stands there as it is',
+      bug: 'an inspected secret is shown in plain text',
       tests: ['base/src/secret.test.ts'],
     },
     {
@@ -106,7 +106,7 @@ export const MASKING: Area = {
       find: `    this.#deps.settle(exchange, () => exchange.respondWithFailure(answer));`,
       put: `    this.#deps.settle(exchange, () => exchange.respondWithFailure(answer));
     exchange.settled = false;`,
-      bug: 'a failed call is booked again by what comes after',
+      bug: 'a failed call is recorded again by later records',
       tests: ['dataplane/src/call/call-endings.test.ts'],
     },
     {
@@ -117,7 +117,7 @@ export const MASKING: Area = {
       this.log.debug({ opened: JSON.stringify(opened) }, 'opened');
       return opened;
     };`,
-      bug: 'the credentials that data planes are given are in the log',
+      bug: 'the credentials sent to data planes are in the log',
       tests: ['test/src/plane-link/change-propagation.test.ts'],
     },
     {
@@ -126,14 +126,14 @@ export const MASKING: Area = {
       put: `      const opened = this.#options.vault.decrypt(identity, sealed);
       this.#options.log.debug({ key: opened.slice('whsec_'.length) }, 'signing');
       return new Secret(opened);`,
-      bug: 'what signs a delivery is in the log without its prefix',
+      bug: 'the signing key of a delivery is in the log without its prefix',
       tests: ['test/src/webhooks/endpoints.test.ts'],
     },
     {
       file: 'controlplane/src/mail/mailer.ts',
       find: '    this.#ready.push({ mail, tries: 0 });',
       put: "    this.#ready.push({ mail, tries: 0 });\n    this.log.debug({ mail }, 'mail queued');",
-      bug: 'mails are in the log, with their links',
+      bug: 'e-mails are in the log, with their links',
       tests: ['test/src/auth/email-link-pages.test.ts'],
     },
     {

@@ -9,7 +9,7 @@ export const ORGANIZATION_FILTER_EQUIVALENTS: Equivalents = {
   'controlplane/src/agents/store.ts: where org_id = ${orgId}': AGAIN,
   'controlplane/src/api-keys/store.ts: select ${columns(sql)} from api_keys where org_id = ${orgId}': AGAIN,
   'controlplane/src/agents/store.ts: await tx`delete from agents where org_id = ${orgId}': AGAIN,
-  'controlplane/src/auth/management-tokens/store.ts: select ${columns(sql)} from management_tokens where id = ${id} and org_id = ${orgId}':
+  'controlplane/src/auth/management-tokens/store.ts: select ${managementTokenColumns(sql)} from management_tokens where id = ${id} and org_id = ${orgId}':
     'the token of the request itself: it was found by its secret, and its organization with it',
   'controlplane/src/members/store.ts: update invitations set role = ${role}, invited_by = ${actorId} where org_id = ${orgId}':
     AGAIN,

@@ -16,7 +16,7 @@ export const RELAY: readonly Mutant[] = [
     }
 `,
     put: '',
-    bug: 'a call goes upstream though the agent left while it waited for a connection',
+    bug: 'a call is forwarded although its client disconnected while waiting for a connection',
     tests: [LIFETIME, FAILURES],
   },
   {
@@ -30,7 +30,7 @@ export const RELAY: readonly Mutant[] = [
   }
 
   onConnect`,
-    bug: 'an upstream goes on making an answer for an agent that has gone',
+    bug: 'an upstream call continues after its client disconnected',
     tests: [RESPONSES],
   },
   {
@@ -38,21 +38,21 @@ export const RELAY: readonly Mutant[] = [
     find: `    this.#deps.releaseConnection(this.#exchange);
 `,
     put: '',
-    bug: 'a connection is never free again',
+    bug: 'a connection is never reused',
     tests: [LIFETIME, FAILURES, RESPONSES],
   },
   {
     file: RELAY_FILE,
     find: `else if (plan.head.contentLength >= 0 && !plan.changesLength) this.#framing`,
     put: 'else if (plan.head.contentLength >= 0) this.#framing',
-    bug: 'Content-Length is kept though an edit changes the length',
+    bug: 'Content-Length is kept although an edit changes the length',
     tests: [RESPONSES],
   },
   {
     file: RELAY_FILE,
     find: 'if (status < 200) return; // informational',
     put: 'if (status < 100) return; // informational',
-    bug: 'an informational head is taken for the answer',
+    bug: 'an informational head counts as the response',
     tests: [ENDING, RESPONSES],
   },
   {
@@ -70,21 +70,21 @@ export const RELAY: readonly Mutant[] = [
     }
 `,
     put: '',
-    bug: 'an answer ends as complete though its record could not be written',
+    bug: 'a response ends as complete although its record could not be written',
     tests: [FAILURES, LIFETIME, RESPONSES],
   },
   {
     file: RELAY_FILE,
     find: `return !this.#isRecorded && this.#pending.length === 1 &&`,
     put: `return this.#isRecorded && this.#pending.length === 1 &&`,
-    bug: 'the last byte of a body of known length leaves before the record is on disk',
+    bug: 'the last byte of a body of known length is sent before the record is on disk',
     tests: [RESPONSES, FAILURES, LIFETIME],
   },
   {
     file: RELAY_FILE,
     find: `if (!this.#isRecorded || (this.#isBlocked && this.#exchange.mustCloseConnection)) return;`,
     put: `if (!this.#exchange.upstreamCall.responseComplete || (this.#isBlocked && this.#exchange.mustCloseConnection)) return;`,
-    bug: 'a stream that the gateway cuts off never ends',
+    bug: 'a stream that the gateway aborts never ends',
     tests: ['dataplane/src/reservation/reserved-stream.test.ts'],
   },
   {
@@ -96,7 +96,7 @@ export const RELAY: readonly Mutant[] = [
     if (this.#framing === CHUNKED) this.#onRecorded(null);
     this.#deps.settle(exchange, this.#onRecorded);
 `,
-    bug: 'the last byte of a chunked body leaves before the record is on disk',
+    bug: 'the last byte of a chunked body is sent before the record is on disk',
     tests: [RESPONSES],
   },
   {
@@ -116,7 +116,7 @@ export const RELAY: readonly Mutant[] = [
 `,
     put: `      this.#isUpstreamPaused = false;
 `,
-    bug: 'a response that was paused never goes on',
+    bug: 'a paused response never resumes',
     tests: [RESPONSES, LIFETIME],
   },
   {
@@ -127,7 +127,7 @@ export const RELAY: readonly Mutant[] = [
     put: `    this.#deps.onFailureAfterHead(exchange, error);
     exchange.finish();
 `,
-    bug: 'an answer that was cut off leaves its agent waiting',
+    bug: 'an aborted response leaves its client waiting',
     tests: [ENDING, FAILURES],
   },
   {
@@ -135,7 +135,7 @@ export const RELAY: readonly Mutant[] = [
     find: `    if (mask !== null) this.#enqueue(mask.flush());
 `,
     put: '',
-    bug: 'the end of an answer that looks like the beginning of a credential is lost',
+    bug: 'the end of a response that looks like the beginning of a credential is lost',
     tests: [RESPONSES, ENDING],
   },
 ];

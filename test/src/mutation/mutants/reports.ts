@@ -55,7 +55,7 @@ export const REPORTS: Area = {
       file: SOURCE,
       find: 'hour >= greatest(${from}, ${rolledUntil}) and hour < ${to}`;',
       put: 'hour >= ${from} and hour < ${to}`;',
-      bug: 'an hour that was added up counts twice',
+      bug: 'a rolled-up hour counts twice',
     },
     {
       file: SOURCE,
@@ -91,19 +91,19 @@ export const REPORTS: Area = {
       file: STORE,
       find: 'then cost_nanos * (1 - extract(epoch from ${since}::timestamptz - hour) / 3600)',
       put: 'then cost_nanos',
-      bug: 'the spend of a day has 25 hours in it',
+      bug: 'the spend of a day contains 25 hours',
     },
     {
       file: STORE,
       find: `select date_trunc(\${interval}, hour) as bucket, \${sql.unsafe(SUM_EXPRESSIONS)}`,
       put: `select date_trunc('day', hour) as bucket, \${sql.unsafe(SUM_EXPRESSIONS)}`,
-      bug: 'a series by the hour stands at midnight',
+      bug: 'an hourly series starts at midnight',
     },
     {
       file: PERIOD,
       find: `const toMs = floorTo(nowMs, HOUR_MS) + HOUR_MS;`,
       put: `const toMs = floorTo(nowMs, HOUR_MS);`,
-      bug: 'the hour that runs is missing',
+      bug: 'the current hour is missing',
     },
     {
       file: PERIOD,
@@ -115,7 +115,7 @@ export const REPORTS: Area = {
       file: PERIOD,
       find: 'if (period !== undefined) throw new InvalidInput',
       put: 'if (period === null) throw new InvalidInput',
-      bug: 'of a period and days beside it the days win without a word',
+      bug: 'days override a period without an error',
     },
   ],
 };

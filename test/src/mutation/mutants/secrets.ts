@@ -27,13 +27,13 @@ export const SECRETS: Area = {
       file: 'controlplane/src/vault/vault.ts',
       find: 'if (sealed.ciphertext.length < TAG_BYTES || sealed.nonce.length !== NONCE_BYTES) {',
       put: 'if (sealed.nonce.length !== NONCE_BYTES) {',
-      bug: 'a cut ciphertext is an ordinary error',
+      bug: 'a truncated ciphertext throws an unspecific error',
     },
     {
       file: 'controlplane/src/vault/reencrypt.ts',
       find: '  for (const table of ENCRYPTED_TABLES) {',
       put: '  for (const table of ENCRYPTED_TABLES.slice(0, 1)) {',
-      bug: 'rotation forgets the signing secrets',
+      bug: 'rotation skips the signing secrets',
       tests: ['test/src/provisioning/master-key-rotation.test.ts'],
     },
     {
@@ -69,8 +69,8 @@ export const SECRETS: Area = {
       file: 'controlplane/src/contexts/store.ts',
       find: 'left join custom_providers c on c.id = p.custom_provider_id and c.deleted_at is null',
       put: 'left join custom_providers c on c.id = p.custom_provider_id',
-      bug: 'a deleted custom provider is called on',
-      equivalent: 'its accounts go with it in one transaction, and none can be made meanwhile',
+      bug: 'a deleted custom provider is still called',
+      equivalent: 'its accounts are deleted in the same transaction, and none can be created meanwhile',
     },
     {
       file: 'controlplane/src/providers/custom/custom-provider-service.ts',
@@ -95,7 +95,7 @@ export const SECRETS: Area = {
       file: 'controlplane/src/contexts/service.ts',
       find: 'if (second !== undefined && first.id !== agentRefId) return Outcome.AGENT_AMBIGUOUS;',
       put: '',
-      bug: 'one of two agents of the name is taken',
+      bug: 'one of two agents with the same name is used',
       tests: [
         'test/src/plane-link/resolve-tokens.test.ts',
         'test/src/api-contract/credentials-contract.test.ts',
@@ -106,7 +106,7 @@ export const SECRETS: Area = {
       file: 'controlplane/src/contexts/service.ts',
       find: `const isOwnAgent = agentRef === '' || agentRefId === first.id || agentRef === first.slug;`,
       put: `const isOwnAgent = agentRef !== '!';`,
-      bug: 'an agent’s token names another agent',
+      bug: 'an agent’s token can select another agent',
       tests: [
         'test/src/plane-link/resolve-tokens.test.ts',
         'test/src/api-contract/credentials-contract.test.ts',
@@ -117,7 +117,7 @@ export const SECRETS: Area = {
       file: 'controlplane/src/contexts/assemble-context.ts',
       find: `account.status === 'active' ? decrypt(account) : null`,
       put: `decrypt(account)`,
-      bug: 'a refused credential is used on',
+      bug: 'a rejected credential is still used',
       tests: ['test/src/plane-link/change-propagation.test.ts'],
     },
   ],

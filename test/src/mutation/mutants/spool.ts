@@ -15,31 +15,31 @@ export const SPOOL_AREA: Area = {
       file: SPOOL,
       find: '  async close(): Promise<void> {\n    this.flush();',
       put: '  async close(): Promise<void> {',
-      bug: 'close() without a last flush',
+      bug: 'close() does not flush',
     },
     {
       file: SPOOL,
       find: `for (const done of callbacks) this.#runCallback(done, error);`,
       put: `for (const done of callbacks) this.#runCallback(done, null);`,
-      bug: 'a record that could not be written is confirmed',
+      bug: 'an unwritten record is acknowledged',
     },
     {
       file: SPOOL,
       find: `return this.#isAtCap || this.#unwrittenBytes > 0;`,
       put: `return this.#isAtCap;`,
-      bug: 'calls go on while the disk refuses records',
+      bug: 'calls continue while the disk rejects records',
     },
     {
       file: SPOOL,
       find: `return this.#isAtCap || this.#unwrittenBytes > 0;`,
       put: `return this.#unwrittenBytes > 0;`,
-      bug: 'calls go on when the spool is full',
+      bug: 'calls continue when the spool is full',
     },
     {
       file: SPOOL,
       find: `this.#unwritten.push(Buffer.from(bytes));`,
       put: `this.#unwritten.push(bytes);`,
-      bug: 'records that wait in memory are overwritten by the next turn',
+      bug: 'records waiting in memory are overwritten in the next tick',
     },
     {
       file: SPOOL,
@@ -48,31 +48,31 @@ export const SPOOL_AREA: Area = {
       put: `      this.#unwritten.shift();
       this.#segments.append(bytes, this.#now());
 `,
-      bug: 'a record that waited is written twice',
+      bug: 'a waiting record is written twice',
     },
     {
       file: SPOOL,
       find: `if (this.#unwritten.length > 0) this.#retryUnwritten();`,
       put: '',
-      bug: 'what waits in memory is not written at the end',
+      bug: 'records waiting in memory are not written at shutdown',
     },
     {
       file: SPOOL,
       find: 'bytes >= this.#bytesMax * RESUME_RATIO : bytes >= this.#bytesMax;',
       put: 'false : bytes >= this.#bytesMax;',
-      bug: 'a full spool opens at once again',
+      bug: 'a full spool accepts records again at once',
     },
     {
       file: SPOOL,
       find: 'if (this.#closed) return; // another process',
       put: 'if (false) return; // its directory',
-      bug: "an answer after the end deletes another process's segment",
+      bug: "a response after the end deletes another process's segment",
     },
     {
       file: SPOOL,
       find: `for (const range of scan.damaged) this.#quarantine.store(segment.path, at, chunk, range);`,
       put: '',
-      bug: 'damaged bytes vanish without a trace',
+      bug: 'damaged bytes are dropped without a log line',
     },
     {
       file: SPOOL,
@@ -92,13 +92,13 @@ export const SPOOL_AREA: Area = {
       find: `    this.#quarantine.store(batch.segment.path, batch.to, bytes, { from: 0, to: bytes.length });
 `,
       put: '',
-      bug: 'records that the control plane refuses for good are thrown away',
+      bug: 'permanently rejected records are dropped',
     },
     {
       file: SET_ASIDE,
       find: 'mode: 0o600 });\n    } catch',
       put: 'mode: 0o644 });\n    } catch',
-      bug: 'set-aside records can be read by every user of the machine',
+      bug: 'poisoned records are readable by every user of the machine',
     },
     {
       file: SPOOL,
@@ -113,7 +113,8 @@ export const SPOOL_AREA: Area = {
     else fdatasync`,
       put: 'if (true) closeSync(fd);\n    else fdatasync',
       bug: 'sealed segments are never pushed to the disk',
-      equivalent: 'shows only after a power cut: no test of this machine can tell the page cache from the disk',
+      equivalent:
+        'visible only after a power loss: no test on this machine can distinguish the page cache from the disk',
     },
     {
       file: SEGMENTS,
@@ -125,7 +126,7 @@ export const SPOOL_AREA: Area = {
       file: SEGMENTS,
       find: 'ftruncateSync(segment.fd, segment.bytes);',
       put: 'void ftruncateSync;',
-      bug: 'half a frame stays behind a shorter one',
+      bug: 'half a frame stays after a shorter one',
       built: true,
     },
     {
@@ -144,7 +145,7 @@ export const SPOOL_AREA: Area = {
       file: SEGMENTS,
       find: `return this.#bytesOnDisk - this.#bytesRetained;`,
       put: 'return this.#bytesOnDisk;',
-      bug: 'calls are refused for usage that the ledger has',
+      bug: 'calls are rejected for usage that the ledger has',
     },
     {
       file: SEGMENTS,
@@ -156,19 +157,19 @@ export const SPOOL_AREA: Area = {
       file: SEGMENTS,
       find: 'if (newest !== null) this.#adoptedMarks.push(newest);',
       put: '',
-      bug: 'a loss while the data plane was down is not noticed',
+      bug: 'a loss while the data plane was down is not detected',
     },
     {
       file: SEGMENTS,
       find: `if (segment.retainedSinceMs !== null) renameToUnsent(segment);`,
       put: '',
-      bug: 'a crash while everything is sent again loses what was not yet',
+      bug: 'a crash while everything is sent again loses the rest',
     },
     {
       file: SHIPPER,
       find: '      this.#rewind();\n      return;\n',
       put: '      this.#rewind();\n',
-      bug: 'what comes before the batch that showed the loss is not sent again',
+      bug: 'batches before the one that showed the loss are not sent again',
     },
     {
       file: FORMAT,
@@ -205,13 +206,13 @@ export const SPOOL_AREA: Area = {
       find: `if (outcome.kind === 'rejected') this.#onRejected(batch, outcome.reason);
         else this.#onCommitted`,
       put: `this.#onCommitted`,
-      bug: 'a refused batch counts as booked',
+      bug: 'a rejected batch counts as recorded',
     },
     {
       file: SHIPPER,
       find: 'this.#singleFramesLeft = batch.payloads.length; // nothing',
       put: 'this.#spool.quarantine(batch); // nothing',
-      bug: 'one bad frame takes its whole batch along',
+      bug: 'one damaged frame drops its whole batch',
     },
     {
       file: SHIPPER,
@@ -226,13 +227,13 @@ export const SPOOL_AREA: Area = {
       file: SHIPPER,
       find: `return this.#spool.stats().bytesUnacknowledged === 0;`,
       put: 'return true;',
-      bug: 'flush says that all was taken when it was not',
+      bug: 'flush reports success although records are missing',
     },
     {
       file: SHIPPER,
       find: `await Promise.race([this.#runLoop, grace]);`,
       put: `await this.#runLoop;`,
-      bug: 'a silent control plane holds up the end of the process',
+      bug: 'a silent control plane delays shutdown',
     },
     {
       file: SEGMENTS,
@@ -244,13 +245,13 @@ export const SPOOL_AREA: Area = {
       file: SEGMENTS,
       find: `if (segment.fd === -1 && segment.acknowledgedBytes >= segment.bytes) this.#retain(segment, nowMs);`,
       put: '',
-      bug: 'what is acknowledged stays on the disk',
+      bug: 'acknowledged records stay on the disk',
     },
     {
       file: SEGMENTS,
       find: `segment.acknowledgedBytes = Math.max(segment.acknowledgedBytes, offset);`,
       put: `segment.acknowledgedBytes = offset;`,
-      bug: 'an answer that comes late takes an acknowledgement back',
+      bug: 'a late response reverts an acknowledgement',
       equivalent: 'batches are sent one after the other: offsets only rise',
     },
     {
@@ -264,7 +265,7 @@ export const SPOOL_AREA: Area = {
       find: `    this.#segments.unshift(...retainedSegments, ...unsentSegments);
 `,
       put: '',
-      bug: 'what a dead worker left is never sent',
+      bug: 'the usage of a dead worker is never sent',
     },
   ],
 };

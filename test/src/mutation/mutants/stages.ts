@@ -14,28 +14,28 @@ export const STAGES: Area = {
       find: `  if (context.keyExpiresAtMs !== null && nowMs >= context.keyExpiresAtMs) return REJECTIONS.unauthorized;
 `,
       put: '',
-      bug: 'a key whose time is over works on from the cache',
+      bug: 'an expired key still works from the cache',
       tests: ['dataplane/src/call/proxy-requests.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/authenticate.ts',
       find: `if (anyStatus || context.agentStatus === 'active') return null;`,
       put: `if (anyStatus || context.agentStatus !== 'revoked') return null;`,
-      bug: 'a paused agent calls on',
+      bug: 'a paused agent can still call',
       tests: ['dataplane/src/call/stage-order.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/authenticate.ts',
       find: `if (anyStatus || context.agentStatus === 'active') return null;`,
       put: `if (anyStatus || context.agentStatus !== 'paused') return null;`,
-      bug: 'a revoked agent calls on',
+      bug: 'a revoked agent can still call',
       tests: ['dataplane/src/call/proxy-requests.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/authenticate.ts',
       find: `    if (typeof bucket === 'number') {`,
       put: `    if (typeof bucket === 'string') {`,
-      bug: 'made-up tokens are asked about without end',
+      bug: 'made-up tokens cause lookups without end',
       tests: ['dataplane/src/call/proxy-requests.test.ts'],
     },
     {
@@ -43,14 +43,14 @@ export const STAGES: Area = {
       find: `      deps.unauthenticatedLimiter.finishLookup(bucket, found.rejection === 'unknown_token');
 `,
       put: '',
-      bug: 'questions about tokens never end, and their address is shut out',
+      bug: 'token lookups never end, and their client IP is blocked',
       tests: ['dataplane/src/call/proxy-requests.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/authenticate.ts',
       find: `found.rejection === 'unknown_token');`,
       put: `found.rejection !== null);`,
-      bug: 'a control plane that is away counts as made-up tokens',
+      bug: 'an outage of the control plane counts as made-up tokens',
       tests: ['dataplane/src/call/proxy-requests.test.ts'],
     },
     {
@@ -58,14 +58,14 @@ export const STAGES: Area = {
       find: `    exchange.access.agentRef = readAgentHeader(headers);
 `,
       put: '',
-      bug: 'the agent that a request names is not asked for',
+      bug: 'the agent in a request is not looked up',
       tests: ['dataplane/src/call/proxy-requests.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/authenticate.ts',
       find: '    if (position === null || position === CONFLICTING_TOKENS) {',
       put: '    if (position === null) {',
-      bug: 'of two different tokens some one is taken',
+      bug: 'one of two different tokens is accepted',
       tests: ['dataplane/src/call/proxy-requests.test.ts'],
     },
     {
@@ -73,14 +73,14 @@ export const STAGES: Area = {
       find: `  if (upstream.accountStatus !== 'active') return REJECTIONS.needsCredentials;
 `,
       put: '',
-      bug: 'an account whose credentials were refused is called with',
+      bug: 'an account with rejected credentials is used',
       tests: ['dataplane/src/call/stage-order.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/route.ts',
       find: 'context.unassignedProviders.has(slug) ? REJECTIONS.notAssigned : REJECTIONS.unknownProvider',
       put: 'REJECTIONS.unknownProvider',
-      bug: 'a provider that is not assigned is said not to exist',
+      bug: 'an unassigned provider is reported as missing',
       tests: ['dataplane/src/call/proxy-requests.test.ts'],
     },
     {
@@ -95,14 +95,14 @@ export const STAGES: Area = {
       file: 'dataplane/src/call/stages/route.ts',
       find: 'endMs !== null && exchange.request.startedAtMs < endMs',
       put: 'endMs === null || exchange.request.startedAtMs < endMs',
-      bug: 'a presigned URL without an end never ends',
+      bug: 'a presigned URL without an expiry never expires',
       tests: ['test/src/sdk/s3.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/route.ts',
       find: 'endMs !== null && exchange.request.startedAtMs < endMs',
       put: 'endMs !== null',
-      bug: 'a presigned URL works after its end',
+      bug: 'a presigned URL works after its expiry',
       tests: ['test/src/sdk/s3.test.ts'],
     },
     {
@@ -119,22 +119,22 @@ export const STAGES: Area = {
     return createCallForbiddenRejection(exchange);
 `,
       put: '',
-      bug: 'calls that the policy does not name pass',
+      bug: 'calls outside of the policy pass',
       tests: ['dataplane/src/call/check-call-policy.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/check-call-policy.ts',
       find: `  if (place === 'unknown' || exchange.handshake !== null) return createCallForbiddenRejection(exchange);`,
       put: `  if (place === 'unknown') return createCallForbiddenRejection(exchange);`,
-      bug: 'a WebSocket names models that nobody reads',
+      bug: 'a WebSocket uses models that are not checked',
       tests: ['dataplane/src/websocket/websocket.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/check-call-policy.ts',
       find: `  if (place === 'unknown' || exchange.handshake !== null) return createCallForbiddenRejection(exchange);`,
       put: `  if (exchange.handshake !== null) return createCallForbiddenRejection(exchange);`,
-      bug: 'a call that nobody knows passes a rule for models',
-      equivalent: 'what is left behind the known places is refused: no path holds its model',
+      bug: 'an unknown call passes a rule for models',
+      equivalent: 'unknown paths are rejected: no path contains its model',
     },
     {
       file: 'dataplane/src/call/stages/check-call-policy.ts',
@@ -199,7 +199,7 @@ export const STAGES: Area = {
       file: 'dataplane/src/reservation/compute-reservation.ts',
       find: 'perAnswer * answers * turns +',
       put: 'perAnswer * turns +',
-      bug: 'several answers hold as much as one',
+      bug: 'several completions reserve as much as one',
       tests: [
         'dataplane/src/reservation/compute-reservation.test.ts',
         'dataplane/src/reservation/reserved-stream.test.ts',
@@ -209,7 +209,7 @@ export const STAGES: Area = {
       file: 'dataplane/src/reservation/compute-reservation.ts',
       find: 'tokensIn: facts.textTokens,',
       put: 'tokensIn: 0,',
-      bug: 'what a call says is not held',
+      bug: 'the maximum of a call is not reserved',
       tests: [
         'dataplane/src/reservation/compute-reservation.test.ts',
         'dataplane/src/reservation/reserved-stream.test.ts',
@@ -219,7 +219,7 @@ export const STAGES: Area = {
       file: 'dataplane/src/reservation/compute-reservation.ts',
       find: `  if (facts === 'invalid') return REJECTIONS.invalidOutputMaximum;`,
       put: `  if (facts === 'invalid') return 0;`,
-      bug: 'a maximum that is given twice holds nothing',
+      bug: 'a maximum that is set twice reserves nothing',
       tests: [
         'dataplane/src/reservation/compute-reservation.test.ts',
         'dataplane/src/reservation/reserved-stream.test.ts',
@@ -229,21 +229,21 @@ export const STAGES: Area = {
       file: 'dataplane/src/reservation/compute-reservation.ts',
       find: `...CALL_WITHOUT_MODEL, units: 100`,
       put: `...CALL_WITHOUT_MODEL, units: 1`,
-      bug: 'a batch of e-mails holds as much as one',
+      bug: 'a batch of e-mails reserves as much as one',
       tests: ['dataplane/src/reservation/compute-reservation.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/acquire-slot.ts',
       find: '    if (rejection === null) return NEXT;',
       put: '    if (rejection === null || exchange.admission.slot === null) return NEXT;',
-      bug: 'one organization takes all places',
+      bug: 'one organization takes all slots',
       tests: ['dataplane/src/call/stage-order.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/check-breaker.ts',
       find: `    if (circuit?.state !== 'OPEN') return NEXT;`,
       put: `    if (circuit?.state !== 'CLOSED') return NEXT;`,
-      bug: 'an open circuit is said after the body was sent',
+      bug: 'an open breaker rejects only after the body was sent',
       tests: ['dataplane/src/call/delayed-body.test.ts'],
     },
     {
@@ -252,7 +252,7 @@ export const STAGES: Area = {
 `,
       put: `    if (circuit.state === 'OPEN' && circuit.openUntilMs < 0) {
 `,
-      bug: 'a circuit that opened while the body came is called through',
+      bug: 'a breaker that opened during the body is ignored',
       tests: ['dataplane/src/call/delayed-body.test.ts'],
     },
     {
@@ -260,7 +260,7 @@ export const STAGES: Area = {
       find: `        breakers.releaseProbe(circuitKey, lease); // The agent disconnected meanwhile.
 `,
       put: '',
-      bug: 'a probe is not given back when the agent left while it waited',
+      bug: 'a probe slot is not released when the client disconnects while waiting',
       tests: ['dataplane/src/call/proxy-requests.test.ts'],
     },
     {
@@ -268,7 +268,7 @@ export const STAGES: Area = {
       find: `    exchange.access.needsRecheck = true;
 `,
       put: '',
-      bug: 'a revocation while a probe place is awaited is missed',
+      bug: 'a revocation while waiting for a probe slot is missed',
       tests: ['dataplane/src/call/delayed-body.test.ts'],
     },
     {
@@ -285,7 +285,7 @@ export const STAGES: Area = {
       } else if`,
       put: `        advance(exchange);
       } else if`,
-      bug: 'who gets no probe place is let through',
+      bug: 'a call without a probe slot passes',
       tests: ['dataplane/src/call/delayed-body.test.ts', 'dataplane/src/call/proxy-requests.test.ts'],
     },
     {
@@ -293,21 +293,21 @@ export const STAGES: Area = {
       find: `    exchange.access.needsRecheck = true;
 `,
       put: '',
-      bug: 'a revocation while the body is awaited is missed',
+      bug: 'a revocation while waiting for the body is missed',
       tests: ['dataplane/src/call/delayed-body.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/buffer-body.ts',
       find: `    if (exchange.admission.bodyReader !== null && contentLength > deps.readBodyBytesMax) {`,
       put: `    if (exchange.admission.bodyReader !== null && contentLength < 0) {`,
-      bug: 'a body that is too long to be read is taken in first',
+      bug: 'a body too long to read is buffered first',
       tests: ['dataplane/src/call/check-call-policy.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/buffer-body.ts',
       find: '  const tooLarge = body.bytes > readBodyBytesMax;',
       put: '  const tooLarge = false;',
-      bug: 'a chunked body that is too long to be read says that there is no room',
+      bug: 'a chunked body too long to read is rejected for lack of memory',
       tests: ['dataplane/src/call/check-call-policy.test.ts'],
     },
     {
@@ -322,14 +322,14 @@ export const STAGES: Area = {
       find: `    setImmediate(precheck, exchange);
 `,
       put: '',
-      bug: 'what is over its limit uploads its body first',
+      bug: 'a call over its limit uploads its body first',
       tests: ['dataplane/src/call/delayed-body.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/buffer-body.ts',
       find: `  if (!body.isComplete || exchange.admission.bodyReader !== null) startBuffering`,
       put: `  if (!body.isComplete) startBuffering`,
-      bug: 'a body that is here at once is not read',
+      bug: 'a body that arrives at once is not read',
       tests: ['dataplane/src/call/check-call-policy.test.ts'],
     },
     {
@@ -338,21 +338,21 @@ export const STAGES: Area = {
 `,
       put: `    if (!exchange.access.needsRecheck || exchange.access.tokenHash !== '') return NEXT;
 `,
-      bug: 'a revocation is outlived by holding back the body',
+      bug: 'a delayed body outlives a revocation',
       tests: ['dataplane/src/call/delayed-body.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/recheck-access.ts',
       find: `checkLookup(exchange, lookup, Date.now());`,
       put: `checkLookup(exchange, lookup, exchange.request.startedAtMs);`,
-      bug: `a key's end is outlived by holding back the body`,
+      bug: 'a delayed body outlives the expiry of a key',
       tests: ['dataplane/src/call/delayed-body.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/recheck-access.ts',
       find: `  const denied = rules === null ? null : checkCallRules(exchange, rules);`,
       put: '  const denied = null;',
-      bug: `a policy's change is outlived by holding back the body`,
+      bug: 'a delayed body outlives a change of the policy',
       tests: ['dataplane/src/call/delayed-body.test.ts'],
     },
     {
@@ -360,14 +360,14 @@ export const STAGES: Area = {
       find: `    exchange.access.revoked = false;
 `,
       put: '',
-      bug: 'a change that takes nothing away refuses the call',
+      bug: 'a change that revokes nothing rejects the call',
       tests: ['dataplane/src/call/delayed-body.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/recheck-access.ts',
       find: "if (now.origin !== upstream.origin || exchange.admission.probeLease !== '')",
       put: "if (exchange.admission.probeLease !== '')",
-      bug: 'a call goes to an origin whose circuit was not asked',
+      bug: 'a call goes to an origin whose breaker was not checked',
       tests: ['dataplane/src/call/delayed-body.test.ts'],
     },
     {
@@ -376,21 +376,21 @@ export const STAGES: Area = {
     ? REJECTIONS.contextsUnavailable
     : null;`,
       put: 'exchange.admission.bodyModels === null ? null : null;',
-      bug: 'a new rule for models is outlived by holding back the body',
+      bug: 'a delayed body outlives a new rule for models',
       tests: ['dataplane/src/call/delayed-body.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/admit.ts',
       find: `admission.outcome === 'unchecked' && limits.rejectsUnchecked`,
       put: `admission.outcome === 'unchecked' && !limits.rejectsUnchecked`,
-      bug: 'without the store calls are refused that may pass, and others pass',
+      bug: 'during an outage allowed calls are rejected and others pass',
       tests: ['dataplane/src/call/proxy-lifetime.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/admit.ts',
       find: `    if (admission.outcome === 'admitted') exchange.admission.reservedNanos = admission.reservationNanos;`,
       put: `    exchange.admission.reservedNanos = admission.reservationNanos;`,
-      bug: 'a refused call gives back what it never held',
+      bug: 'a rejected call releases a reservation it never had',
       tests: ['dataplane/src/reservation/release-reservation.test.ts'],
     },
     {
@@ -398,14 +398,14 @@ export const STAGES: Area = {
       find: `        releaseReservation(counters, exchange);
 `,
       put: '',
-      bug: 'the hold of an agent that left while the store was asked is kept',
+      bug: 'the reservation of a client that disconnects during admission is kept',
       tests: ['dataplane/src/reservation/release-reservation.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/admit.ts',
       find: `context.agentLimits.hardBudget ? computeReservation(exchange, metering) : 0;`,
       put: '0;',
-      bug: 'a hard budget holds nothing',
+      bug: 'a hard budget reserves nothing',
       tests: ['dataplane/src/reservation/release-reservation.test.ts'],
     },
     {
@@ -414,7 +414,7 @@ export const STAGES: Area = {
 `,
       put: `    if (rejection !== null && admission.rejectedByRow !== 1) {
 `,
-      bug: 'the limit of the day refuses nobody',
+      bug: 'the limit of the day rejects no call',
       tests: ['dataplane/src/call/stage-order.test.ts'],
     },
     {
@@ -431,7 +431,7 @@ export const STAGES: Area = {
       find: `      connection.release();
 `,
       put: '',
-      bug: 'the connection of a call that could not begin is never free again',
+      bug: 'the connection of a call that could not begin is never released',
       tests: ['dataplane/src/call/proxy-failures.test.ts'],
     },
     {
@@ -441,14 +441,14 @@ export const STAGES: Area = {
       put: `    exchange.advanceTo(Phase.FORWARDED);
     try {
       const held`,
-      bug: 'a call that could not begin is booked',
+      bug: 'a call that could not begin is recorded',
       tests: ['dataplane/src/call/proxy-failures.test.ts'],
     },
     {
       file: 'dataplane/src/call/stages/forward.ts',
       find: `upstream.isTenantAddress ? context.orgId : null;`,
       put: 'null;',
-      bug: 'an address that a tenant gave is dialled unguarded',
+      bug: 'a tenant-supplied URL is connected without the egress guard',
       tests: ['dataplane/src/call/proxy-failures.test.ts'],
     },
     {
@@ -456,7 +456,7 @@ export const STAGES: Area = {
       find: `    if (!exchange.isFinished) exchange.advanceTo(Phase.FORWARDED);
 `,
       put: '',
-      bug: 'a call that went upstream is not booked',
+      bug: 'a forwarded call is not recorded',
       tests: ['dataplane/src/call/proxy-failures.test.ts'],
     },
     {
@@ -471,42 +471,42 @@ export const STAGES: Area = {
       find: `  if (row.window === 'minute')
     headers`,
       put: `  if (row.unit !== 'cents') headers`,
-      bug: 'the limit of a day tells SDKs to wait',
+      bug: 'a rejection by the day limit has Retry-After',
       tests: ['dataplane/src/rejection/limit-rejection.test.ts'],
     },
     {
       file: 'dataplane/src/rejection/limit-rejection.ts',
       find: `spentNanos + holdNanos > budgetNanos ? 'spent'`,
       put: `spentNanos + holdNanos >= budgetNanos ? 'spent'`,
-      bug: 'a hold that others stand in the way of is said to be hopeless',
+      bug: 'a reservation blocked by others is reported as one that never fits',
       tests: ['dataplane/src/rejection/limit-rejection.test.ts'],
     },
     {
       file: 'base/src/limits.ts',
       find: `  scope === 'project' || scope === 'org' ?`,
       put: `  scope === 'project' ?`,
-      bug: `a refusal by the organization's budget is tallied as the agent's`,
+      bug: "a rejection by the organization's budget counts as the agent's",
       tests: ['dataplane/src/rejection/limit-rejection.test.ts'],
     },
     {
       file: 'dataplane/src/rejection/precheck-limits.ts',
       find: 'spend.spentNanos >= limit',
       put: 'spend.spentNanos > limit',
-      bug: 'what has spent its budget uploads its body first',
+      bug: 'a call without budget uploads its body first',
       tests: ['dataplane/src/call/delayed-body.test.ts'],
     },
     {
       file: 'dataplane/src/rejection/precheck-limits.ts',
       find: `const full = windows[0]?.rejection ?? null;`,
       put: `const full = windows[1]?.rejection ?? null;`,
-      bug: 'what is over its rate uploads its body first',
+      bug: 'a call over its rate uploads its body first',
       tests: ['dataplane/src/call/delayed-body.test.ts'],
     },
     {
       file: 'dataplane/src/rejection/precheck-limits.ts',
       find: `createPrecheckRejection(full.row, full.retryAtSec,`,
       put: `createPrecheckRejection(full.row, windows[0]!.resetAtSec[full.row] ?? 0,`,
-      bug: 'the first look says another moment than admission',
+      bug: 'the precheck reports another retry time than admission',
       tests: ['test/src/limits/memory-counters.test.ts'],
     },
     {
@@ -521,7 +521,7 @@ export const STAGES: Area = {
         planReservationStage,
         createBreakerPrecheckStage(breakers),
 `,
-      bug: 'a call that the policy refuses takes a place first',
+      bug: 'a call rejected by the policy takes a slot first',
       tests: ['dataplane/src/call/stage-order.test.ts'],
     },
     {
@@ -536,7 +536,7 @@ export const STAGES: Area = {
         createAdmitStage(counters, metering, advance),
         checkBodyModels,
 `,
-      bug: 'a call that the policy refuses counts against the limits',
+      bug: 'a call that the policy rejects counts against the limits',
       tests: ['dataplane/src/call/stage-order.test.ts'],
     },
     {
@@ -549,7 +549,7 @@ export const STAGES: Area = {
         createAdmitStage(counters, metering, advance),
         createBreakerStage(breakers, advance),
 `,
-      bug: 'a call to an open circuit counts against the limits',
+      bug: 'a call to an open breaker counts against the limits',
       tests: ['dataplane/src/call/delayed-body.test.ts'],
     },
     {
@@ -569,7 +569,7 @@ export const STAGES: Area = {
           allowsInactiveAgents: true,
         })`,
       put: `onAuthenticated, allowsInactiveAgents: false })`,
-      bug: 'a paused agent cannot ask how it stands',
+      bug: 'a paused agent cannot read its limits',
       tests: ['dataplane/src/call/proxy-requests.test.ts'],
     },
     {
@@ -577,7 +577,7 @@ export const STAGES: Area = {
       find: `        createAcquireSlotStage(acquireOrgSlot),
 `,
       put: '',
-      bug: 'WebSockets take no share',
+      bug: 'WebSockets take no slot of the organization',
       tests: ['dataplane/src/websocket'],
     },
     {
@@ -585,7 +585,7 @@ export const STAGES: Area = {
       find: `        createAcquireSlotStage(acquireWebSocketSlot),
 `,
       put: '',
-      bug: 'WebSockets take no place of theirs',
+      bug: 'WebSockets take no slot of the agent',
       tests: ['dataplane/src/websocket'],
     },
     {
@@ -593,7 +593,7 @@ export const STAGES: Area = {
       find: `        createRecheckAccessStage(contexts, advance),
 `,
       put: '',
-      bug: 'a revocation while a probe place for a WebSocket is awaited is missed',
+      bug: 'a revocation while a WebSocket waits for a probe slot is missed',
       tests: ['dataplane/src/websocket'],
     },
     ...CALL_COMPLETION,

@@ -64,19 +64,19 @@ export const WEBHOOKS: Area = {
       file: 'controlplane/src/webhooks/delivery-attempt.ts',
       find: '      if (bytes > BODY_BYTES_MAX) break;',
       put: '      if (bytes < 0) break;',
-      bug: 'an endless answer is read on',
+      bug: 'an endless response is read on',
     },
     {
       file: 'controlplane/src/webhooks/delivery-attempt.ts',
       find: `'x-webhook-signature': signatures.at(-1)!,`,
       put: `'x-webhook-signature': signatures[0]!,`,
-      bug: 'receivers that know the old secret only refuse what comes during its overlap',
+      bug: 'receivers with the old secret only reject deliveries during its overlap',
     },
     {
       file: 'controlplane/src/webhooks/delivery-attempt.ts',
       find: `'x-webhook-delivery': deliveryId,`,
       put: `'x-webhook-delivery': event,`,
-      bug: 'receivers cannot tell a repeated delivery',
+      bug: 'receivers cannot recognize a repeated delivery',
     },
     {
       file: 'controlplane/src/webhooks/delivery-attempt.ts',
@@ -106,7 +106,7 @@ export const WEBHOOKS: Area = {
       file: 'controlplane/src/webhooks/delivery-queue.ts',
       find: 'limit ready.room for update skip locked',
       put: 'limit 1000 for update skip locked',
-      bug: 'one endpoint takes all the workers',
+      bug: 'one endpoint takes all worker slots',
     },
     {
       file: 'controlplane/src/webhooks/delivery-queue.ts',
@@ -130,14 +130,14 @@ export const WEBHOOKS: Area = {
       file: 'controlplane/src/webhooks/delivery-queue.ts',
       find: `     where lease = any(\${[...leases]}::uuid[]) and status = 'pending'\`;`,
       put: '     where lease = any(${[...leases]}::uuid[])`;',
-      bug: 'what was just delivered is given back',
+      bug: 'a completed delivery is released',
       equivalent: 'a lease is null as soon as a result is written, so a finished delivery has none',
     },
     {
       file: 'controlplane/src/webhooks/org-concurrency.ts',
       find: 'const even = Math.ceil((this.free - running) / 2);',
       put: 'const even = this.free;',
-      bug: 'one organization takes all the workers',
+      bug: 'one organization takes all worker slots',
       tests: ['controlplane/src/webhooks/org-concurrency.test.ts'],
     },
     {
@@ -168,8 +168,8 @@ export const WEBHOOKS: Area = {
 `,
       put: `    this.#running.delete(delivery.lease);
 `,
-      bug: 'an attempt that was given back writes its result',
-      equivalent: 'its lease was given back with it: the statement that writes results finds no row of it',
+      bug: 'a released attempt writes its result',
+      equivalent: 'its lease was released with it: the statement that writes results finds no row',
     },
     {
       file: 'controlplane/src/webhooks/delivery-dispatcher.ts',
@@ -178,15 +178,15 @@ export const WEBHOOKS: Area = {
       left.map((a) => a.lease),
     ).catch(() => {});`,
       put: '    void left;',
-      bug: 'after a stop deliveries wait for their lease to end',
+      bug: 'after a shutdown deliveries wait for their lease to expire',
     },
     {
       file: 'controlplane/src/webhooks/delivery-dispatcher.ts',
       find: `    for (const { stop } of left) stop.abort();
 `,
       put: '',
-      bug: 'a stop waits for hanging receivers',
-      equivalent: 'nobody waits for them, and the sender destroys its connections right after, which ends them',
+      bug: 'shutdown waits for hanging receivers',
+      equivalent: 'no code waits for them, and the sender destroys its connections right after, which closes them',
     },
     {
       file: 'controlplane/src/webhooks/delivery-dispatcher.ts',
@@ -194,7 +194,7 @@ export const WEBHOOKS: Area = {
 `,
       put: '',
       bug: 'endpoints behind the first ten thousand starve',
-      equivalent: 'the walk of one claim is longer than any test can fill; the queue’s own test gives it a short one',
+      equivalent: 'the scan of one claim is longer than any test can fill; the queue’s own test sets a short one',
     },
     {
       file: 'controlplane/src/webhooks/delivery-sender.ts',
@@ -207,7 +207,7 @@ export const WEBHOOKS: Area = {
       find: `if (--tenant.running === 0 && this.#orgConnections.delete(orgId)) void tenant.agent.close();`,
       put: 'tenant.running--;',
       bug: 'connections of organizations stay for ever',
-      equivalent: 'idle ones end after a second by themselves; what stays is an entry in memory for each organization',
+      equivalent: 'idle ones close by themselves after a second; only an entry in memory stays for each organization',
     },
     {
       file: 'controlplane/src/webhooks/webhook-service.ts',
@@ -232,7 +232,7 @@ export const WEBHOOKS: Area = {
       find: `      await store.lockEndpointsOfOrg(tx, orgId);
 `,
       put: '',
-      bug: 'endpoints that are made at once pass the bound',
+      bug: 'endpoints created concurrently exceed the bound',
     },
     {
       file: 'controlplane/src/webhooks/webhook-service.ts',
@@ -252,19 +252,19 @@ export const WEBHOOKS: Area = {
       file: 'controlplane/src/webhooks/webhook-service.ts',
       find: 'pausedReason: patch.status === undefined ? before.pausedReason : null,',
       put: 'pausedReason: before.pausedReason,',
-      bug: 'an endpoint that was set active still says that it was paused for failing',
+      bug: 'an activated endpoint still shows that it was paused for failing',
     },
     {
       file: 'controlplane/src/webhooks/webhook-service.ts',
       find: "if (!(start < end)) throw new InvalidInput('end must be after start');",
       put: '',
-      bug: 'a range that ends before it begins replays nothing without a word',
+      bug: 'a range that ends before it begins replays nothing without an error',
     },
     {
       file: 'controlplane/src/webhooks/webhook-signature.ts',
       find: "createHmac('sha256', secret.reveal()).update(body, 'utf8')",
       put: "createHmac('sha256', secret.reveal().slice(6)).update(body, 'utf8')",
-      bug: 'receivers that sign with the whole secret refuse everything',
+      bug: 'receivers that sign with the whole secret reject everything',
       tests: ['controlplane/src/webhooks/webhook-signature.test.ts'],
     },
     {
@@ -278,7 +278,7 @@ export const WEBHOOKS: Area = {
       find: 'if (graceS > 0) {',
       put: 'if (graceS >= 0) {',
       bug: 'a rotation without an overlap leaves the old secret as a row',
-      equivalent: 'its end is now: nothing signs with it, nothing shows it, and the next rotation deletes it',
+      equivalent: 'it expires now: nothing signs with it, nothing shows it, and the next rotation deletes it',
     },
     {
       file: 'controlplane/src/webhooks/webhook-store.ts',

@@ -76,13 +76,13 @@ export const WEBSOCKET: Area = {
       put: `    outbox.send(message, isBinary);
     if (!outbox.isEmpty) this.#upstream.pause();
     if (`,
-      bug: 'a message that was dropped is lost without a word',
+      bug: 'a dropped message is lost without an error',
     },
     {
       file: SESSION,
       find: "if (code === 1006) this.exchange.errorClass = 'upstream_cut';\n    else",
       put: '',
-      bug: 'a session that broke off is booked as complete',
+      bug: 'an aborted session is recorded as complete',
     },
     {
       file: SESSION,
@@ -95,20 +95,20 @@ export const WEBSOCKET: Area = {
       file: SESSION,
       find: 'upstream.pause(); // until',
       put: '// until',
-      bug: 'what the upstream says before the agent’s side is open is lost',
+      bug: "upstream messages before the client's side is open are lost",
     },
     {
       file: SESSIONS,
       find: "    if (exchange.errorClass === '') exchange.errorClass = 'revoked';\n",
       put: '',
-      bug: 'a revoked session is booked like any other',
+      bug: 'a revoked session is recorded like any other',
       tests: ['dataplane/src/websocket', 'test/src/websocket/open-connection-revocation.test.ts'],
     },
     {
       file: SESSIONS,
       find: `session.close(POLICY_VIOLATION, why);`,
       put: 'void why;',
-      bug: 'a revocation ends no WebSocket',
+      bug: 'a revocation closes no WebSocket',
     },
     {
       file: SESSIONS,
@@ -126,7 +126,7 @@ export const WEBSOCKET: Area = {
       file: SESSION,
       find: `if (this.#isReleased || !this.#hasEnded || !this.#isUpstreamDisconnected || !this.#isAgentDisconnected) return;`,
       put: `if (this.#isReleased || !this.#hasEnded) return;`,
-      bug: 'a place is free again while the connections that fill the memory are still there',
+      bug: 'a slot becomes free while the connections that fill the memory still exist',
     },
     {
       file: OUTBOX,
@@ -140,13 +140,13 @@ export const WEBSOCKET: Area = {
       findLargest(most.allocations).reclaim();
 `,
       put: '      if (most !== null) return false;\n',
-      bug: 'tenants that hold bytes for ever keep out those who come later',
+      bug: 'tenants that occupy the buffer for ever block later ones',
     },
     {
       file: SESSIONS,
       find: '        onClosed();\n',
       put: '',
-      bug: 'a WebSocket that has ended is a connection for ever, and in the end no more are taken',
+      bug: 'a closed WebSocket counts as a connection for ever, and finally no more are accepted',
     },
     {
       file: UPGRADE,
@@ -162,7 +162,7 @@ export const WEBSOCKET: Area = {
     }
 `,
       put: '',
-      bug: 'what was revoked while the limits were asked still opens',
+      bug: 'a session revoked during admission still opens',
     },
     {
       file: UPGRADE,
@@ -174,46 +174,46 @@ export const WEBSOCKET: Area = {
       file: UPGRADE,
       find: `const masked = maskHeaderValue(body, forms);`,
       put: 'const masked = body;',
-      bug: 'the body of a refused handshake shows the credential',
+      bug: 'the body of a rejected handshake shows the credential',
     },
     {
       file: UPGRADE,
       find: `whole ? masked : cutPartialCredential(masked, forms)`,
       put: 'masked',
-      bug: 'a body that breaks off inside the credential shows a piece of it',
+      bug: 'a body aborted inside the credential shows a part of it',
     },
     {
       file: UPGRADE,
       find: `if (body.length > REJECTION_BODY_BYTES_MAX) break;`,
       put: '',
-      bug: 'the body of a refused handshake is read without end',
+      bug: 'the body of a rejected handshake is read without end',
     },
     {
       file: UPGRADE,
       find: `else if (deps.isDraining()) rejectShuttingDown(exchange, session);
           else`,
       put: 'else',
-      bug: 'a session opens while the process is about to stop',
+      bug: 'a session opens during shutdown',
     },
     {
       file: UPGRADE,
       find: `if (exchange.isFinished) session.abort();
           else if`,
       put: 'if',
-      bug: 'the agent left during the handshake, and the upstream stays connected',
-      equivalent: 'whoever finishes a call ends its handshake in the same step, and an ended handshake never opens',
+      bug: 'the client disconnects during the handshake, and the upstream stays connected',
+      equivalent: 'finishing a call ends its handshake in the same step, and an ended handshake never opens',
     },
     {
       file: UPGRADE,
       find: `if (!exchange.settled) deps.onUpstreamAccepted(exchange);`,
       put: '',
-      bug: "a probe's consent counts only when the session ends",
+      bug: 'the success of a probe counts only when the session ends',
     },
     {
       file: UPGRADE,
       find: `if (!HANDSHAKE_HEADERS.has(headers[i]!)) kept.push`,
       put: 'kept.push',
-      bug: "the agent's handshake headers go up beside our own",
+      bug: "the client's handshake headers are forwarded beside the gateway's",
     },
     {
       file: UPGRADE,
@@ -225,13 +225,13 @@ export const WEBSOCKET: Area = {
       file: UPGRADE,
       find: `exchange.upstreamCall.operation = { abort: () => socket.terminate() };`,
       put: `exchange.upstreamCall.operation = { abort: () => undefined };`,
-      bug: 'a handshake that nobody waits for goes on',
+      bug: 'the handshake of a disconnected client continues',
     },
     {
       file: ACCESS_TOKEN,
       find: `return ACCESS_TOKEN_EVENTS.has(event) && isObject(payload)`,
       put: 'return isObject(payload)',
-      bug: 'a broadcast carries the real key to everybody on the channel',
+      bug: 'a broadcast sends the real key to all clients of the channel',
     },
     {
       file: ACCESS_TOKEN,
@@ -243,7 +243,7 @@ export const WEBSOCKET: Area = {
       file: ACCESS_TOKEN,
       find: '  if (message.indexOf(gatewayToken, at + 1) !== -1) return message;\n',
       put: '',
-      bug: 'a frame in which the token stands twice gets the key',
+      bug: 'a frame with the token twice gets the key',
     },
     {
       file: ACCESS_TOKEN,
