@@ -43,7 +43,7 @@ test('SIGHUP: a process without a terminal reloads and continues', async () => {
   child.kill('SIGKILL');
 });
 
-/** `script` of util-linux runs a program in a terminal of its own. */
+/** `script` of util-linux runs a program in a separate terminal. */
 test.runIf(existsSync('/usr/bin/script'))(
   'SIGHUP: a process in a terminal reloads, and stops when the terminal closes',
   async () => {

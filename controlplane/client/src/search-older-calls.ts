@@ -1,4 +1,4 @@
-/** Goes on with a search in calls where an answer of the API stopped: one looks at a bounded number of calls. */
+/** Continues a search in calls where a response stopped: one response searches a bounded number of calls. */
 
 interface CallsQuery {
   readonly limit: number;

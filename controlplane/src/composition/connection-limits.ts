@@ -1,4 +1,6 @@
-/** Builds the connection limits of the two ports that strangers may reach. Part of the composition root. */
+/**
+ * Builds the connection limits of the two ports that unauthenticated clients can reach. Part of the composition root.
+ */
 
 import { toClientNetworkKey } from '@acg/base/client-network';
 import { CidrList } from '@acg/base/egress/cidr-list';

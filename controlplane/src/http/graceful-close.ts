@@ -11,7 +11,7 @@ interface ClosableApp {
   close(): PromiseLike<unknown>;
 }
 
-/** For a request that is already under way on a new connection. */
+/** For a request that is already in flight on a new connection. */
 const FIRST_REQUEST_GRACE_MS = 1_000;
 
 /**

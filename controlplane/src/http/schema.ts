@@ -12,8 +12,8 @@ export const Name = Type.String({
   pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f]+$',
 });
 /**
- * The name of a person or an organization. Strangers may receive it in mails, so it contains nothing that mail programs
- * turn into a link, and no characters that hide or reorder text.
+ * The name of a user or an organization. E-mails to other people contain it, so it must contain nothing that mail
+ * programs turn into a link, and no characters that hide or reorder text.
  */
 export const PublicName = Type.String({
   minLength: 1,

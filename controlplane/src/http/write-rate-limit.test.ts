@@ -67,7 +67,7 @@ test('a rejected request consumes nothing and gets the time after which it passe
   expect(() => limiter.consume('a', 'one', MIB, 33_000)).not.toThrow();
 });
 
-test('retryAfterSeconds of a member with little usage of its own depends on what others left', () => {
+test('retryAfterSeconds of a member with little usage depends on the allowance that others left', () => {
   const limiter = new WriteRateLimiter();
   countPassedRequests(limiter, 'a', 0, 0, 'viewer');
   countPassedRequests(limiter, 'a', 0, 0, 'member');

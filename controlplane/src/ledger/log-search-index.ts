@@ -45,7 +45,7 @@ export class LogSearchIndexes {
     });
   }
 
-  /** Cancels the index build under way; the next start repeats it. */
+  /** Cancels the running index build; the next start repeats it. */
   stop(): void {
     this.#stopped = true;
     this.#running?.cancel();

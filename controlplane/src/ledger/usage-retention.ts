@@ -96,7 +96,7 @@ export class UsageRetention {
     });
   }
 
-  /** Cancels the statement under way; the next sweep repeats it. */
+  /** Cancels the running statement; the next sweep repeats it. */
   stop(): void {
     this.#stopped = true;
     this.#running?.cancel();

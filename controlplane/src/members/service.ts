@@ -129,7 +129,7 @@ export class MemberService {
     );
   }
 
-  /** Where mails are delivered, only users with a verified address may send invitations to strangers. */
+  /** With e-mail delivery configured, only users with a verified address may invite users outside the organization. */
   async #assertMaySendMail(actor: Actor): Promise<void> {
     if (this.usesOutbox || (await store.isEmailVerified(this.sql, actor.userId))) return;
     throw new Forbidden('confirm your own e-mail address before you invite others: open the link in your sign-up mail');

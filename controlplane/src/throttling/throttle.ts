@@ -21,8 +21,8 @@ const ADDRESS_FAILURE_LIMIT: FailureLimit = {
   subject: 'failed logins for this account from this address',
 };
 /**
- * Limits guessing from many addresses together. It does not apply to addresses where the account has logged in or its
- * mailbox was proven. Requests that prove a session or a mailed token are counted separately, so that strangers cannot
+ * Limits guessing from many IPs together. It does not apply to IPs where the account has logged in or verified its
+ * e-mail address. Requests that prove a session or an e-mailed token are counted separately, so that attackers cannot
  * lock the owner out of those.
  */
 const ACCOUNT_FAILURE_LIMIT: FailureLimit = { max: 100, windowS: 60 * 60, subject: 'failed logins for this account' };
@@ -116,9 +116,9 @@ export class Throttle {
   }
 
   /**
-   * Called when the user has proven to read the mailbox. Deletes earlier failures from all addresses and remembers this
-   * address as known, so that further guesses by strangers do not lock it. `forgetKnownAddresses`: other people may
-   * have logged in before, so forgets all other known addresses.
+   * Called when the user has verified the e-mail address. Deletes earlier failures from all IPs and remembers this IP
+   * as known, so that further guesses do not lock it. `forgetKnownAddresses`: other users may have logged in before, so
+   * all other known IPs are deleted.
    */
   async recordMailboxProof(sql: Sql | Tx, email: string, ip: string, forgetKnownAddresses: boolean): Promise<void> {
     const keys = (['none', 'session', 'mailbox'] as const).map((proof) => accountLoginKey(email, proof));

@@ -9,7 +9,7 @@ export function redactPath(path: string): string {
   return truncatePath(redactGatewayTokens(path));
 }
 
-/** Redacts a text that an agent can put into a field of a record. */
+/** Redacts a text that an agent controls before it is stored in a field of a record. */
 export function redactGatewayTokens(text: string): string {
   const plain = text.includes('acg_') ? text.replace(GATEWAY_TOKEN_PATTERN, REDACTED_TOKEN) : text;
   if (!plain.includes('%')) return plain;

@@ -10,7 +10,7 @@
 
 import { invariant } from '@acg/base/invariant';
 
-/** What one organization has under way. */
+/** The slots in use by one organization. */
 export interface OrgInflight {
   readonly orgId: string;
   inflight: number;
@@ -35,7 +35,10 @@ export class OrgConcurrencyLimiter {
     this.#inflightMax = inflightMax;
   }
 
-  /** `total`: calls under way, this one included. False: the organization has what it may have. */
+  /**
+   * Acquires a slot for the holder. `total`: calls in flight, this one included. Returns false when the organization is
+   * at its limit.
+   */
   tryAcquire(holder: SlotHolder, orgId: string, total: number): boolean {
     if (!invariant(holder.slot === null, 'slot_acquired_once')) return true;
     let share = this.#inflightByOrg.get(orgId);

@@ -44,7 +44,7 @@ export class HttpListener {
     this.#app.ws(pattern, behavior);
   }
 
-  /** Resolves with the port; rejects when it is taken. `shared`: several processes listen on the port. */
+  /** Resolves with the port; rejects when it is in use. `shared`: several processes listen on the port. */
   async listen(host: string, port: number, shared: boolean): Promise<number> {
     if (port !== 0 || !shared) return this.#listen(host, port, shared);
     // The server shares only an explicit port, so a free one is found first. Another process may take it in between.

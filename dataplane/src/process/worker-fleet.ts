@@ -178,7 +178,7 @@ export class WorkerFleet {
     );
   }
 
-  /** Requests metrics of every listening worker; one that does not answer in time is left out. */
+  /** Requests metrics of every listening worker; a worker that does not respond in time is left out. */
   async #collectMetrics(): Promise<(readonly object[])[]> {
     const listening = this.#workers.filter((worker) => worker?.isListening === true);
     const answers = await Promise.all(listening.map((worker) => this.#requestMetrics(worker!)));

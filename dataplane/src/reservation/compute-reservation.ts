@@ -70,7 +70,7 @@ export function computeReservation(
   if (locateCallModel(upstream, exchange.request.method, target.providerPath) === 'free') {
     return metering.maxCostNanos(exchange, CALL_WITHOUT_MODEL);
   }
-  // The budget became a hard one while the call was under way: the next try will be read.
+  // The budget became a hard budget while the call was in flight: the body of a retry will be read.
   if (exchange.admission.bodyModels === null || exchange.body === null) return REJECTIONS.contextsUnavailable;
   const body = exchange.body.peekWhole();
   const path = normalizePath(target.providerPath);

@@ -109,7 +109,7 @@ export class ReservedStream implements UpstreamResponseHandler {
     const nanos = watch.computeGrowthNanos(exchange.admission.reservedNanos);
     this.#isGrowing = true;
     this.#counters.growReservation(exchange.routed.context.agentLimits, nanos, (granted) => {
-      // In a turn of its own: the reader that has brought these bytes may still be in the middle of them.
+      // In a later turn of the event loop: the parser that delivered these bytes may still be processing them.
       setImmediate(() => this.#onGrowthDecided(watch, nanos, granted));
     });
   }

@@ -26,7 +26,7 @@ export function rateLimitHeaderBit(name: string): number {
   }
 }
 
-/** Those that the provider does not send itself. `theirs`: the bits of those that it does. */
+/** Formats the rate-limit headers that the provider does not send itself. `theirs`: the bits of those that it sends. */
 export function formatRateLimitHeaders({ admission: { result }, routed }: RoutedExchange, theirs: number): string {
   if (result === null) return '';
   let own = '';

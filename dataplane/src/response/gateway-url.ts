@@ -17,7 +17,7 @@ export class GatewayUrlResolver {
     this.#trusted = new CidrList(trustedProxyCidrs);
   }
 
-  /** Without a slash at its end. Only while the agent is still there. */
+  /** Returns the URL without a trailing slash. Call it only while the agent is connected. */
   resolve(exchange: Pick<Exchange, 'request' | 'res'>): string {
     if (this.#publicUrl !== null) return this.#publicUrl;
     const { headers } = exchange.request;

@@ -45,7 +45,7 @@ test('s3: keys, address and region; what names another identity goes', () => {
   expect(remarks.join()).toContain('forcePathStyle');
 });
 
-test('a provider of one’s own: its address, and its key is gone; its slug names no other variable', () => {
+test('a custom provider: its URL is set, its key is removed, and its slug names no other variable', () => {
   const parent = { MY_LLM_API_KEY: 'k', LD_PRELOAD: 'mine' };
   const { env, removed } = buildChildEnvironment(parent, {
     ...plan,
@@ -57,7 +57,7 @@ test('a provider of one’s own: its address, and its key is gone; its slug name
   expect(removed).toEqual(['MY_LLM_API_KEY']);
 });
 
-test('a kept variable stays although a provider sets it; an own one wins', () => {
+test('a kept variable stays although a provider sets it; a variable of the caller overrides it', () => {
   const options = {
     ...plan,
     providers: ['openai'],

@@ -24,7 +24,7 @@ test('aligned on a terminal, whatever the width of the characters; numbers flush
   ]);
 });
 
-test('what would control the terminal, or begin another row, is shown as what it is', () => {
+test('control characters and line breaks are shown escaped', () => {
   const rows = [{ name: '\u001b[2Ja\nb\tc\u202e', calls: '1' }];
   for (const width of [80, null]) {
     const lines = formatTable(COLUMNS, rows, { width, faint: plain });

@@ -33,10 +33,7 @@ export async function testCredential({ providerSlug, credentials }: CredentialIn
   return body;
 }
 
-/**
- * Tests the stored credential. A rejected credential is taken out of use, and returns to use when the provider accepts
- * it again.
- */
+/** Tests the stored credential. A rejected credential is disabled, and enabled again when the provider accepts it. */
 export const useTestAccount = () =>
   useMutation({
     mutationFn: (id: string) => api.post('/v1/providers/accounts/{id}/test', { params: { path: { id } } }),

@@ -121,8 +121,8 @@ export class AccountRecovery {
   }
 
   /**
-   * `password`, if given, must be the account's. The page behind the mail's link asks for it: one click must not
-   * confirm an account that another person created with that address.
+   * `password`, if given, must be the account's. The page behind the e-mailed link requires it: one click must not
+   * verify an account that an attacker created with that address.
    */
   async verifyEmail(token: string, password: string | undefined, ip: string): Promise<void> {
     const hash = hashEmailToken(token);

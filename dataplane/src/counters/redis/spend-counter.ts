@@ -12,7 +12,7 @@ import type { SwapRemoveItem } from '@acg/base/swap-remove-set';
 export interface WriterTotal {
   /** Month number; see calendar-month.ts. */
   readonly month: number;
-  /** Field name in the month's Redis hash; unique for ever. */
+  /** Field name in the month's Redis hash; never reused. */
   readonly field: string;
   nanos: number;
   /** The highest total that the store has acknowledged, nano-dollars. */

@@ -197,7 +197,7 @@ function fillWithAsterisks(bytes: Buffer, start: number, end: number): void {
   } else if (length > NATIVE_FILL_BYTES) {
     bytes.fill(ASTERISK, start, end);
   } else {
-    // The last eight bytes may overlap the ones before, so that no length needs a loop of its own.
+    // The last eight bytes may overlap the previous ones, so that no length needs a separate loop.
     fillEightAsterisks(bytes, start);
     for (let at = start + 8; at < end - 8; at += 8) fillEightAsterisks(bytes, at);
     fillEightAsterisks(bytes, end - 8);

@@ -60,7 +60,7 @@ export class RedisClient implements ScriptRunner {
    */
   #reconnectCount = 0;
 
-  /** Several URLs are nodes of one Redis Cluster. Connects in the background and retries for ever. */
+  /** Several URLs are nodes of one Redis Cluster. Connects in the background and retries indefinitely. */
   constructor(clientOptions: RedisClientOptions, events: RedisClientEvents) {
     this.#options = clientOptions;
     this.#events = events;
