@@ -7,6 +7,7 @@
  * `freeRatio` times the free slots. With a ratio of 1, one key alone gets half of the slots, and two keys get a third
  * each.
  */
+import { invariant } from '@acg/base/invariant';
 import { TooManyAttempts } from '../domain/errors.js';
 
 interface FairSemaphoreOptions {
@@ -74,8 +75,9 @@ export class FairSemaphore {
   }
 
   #removeHolder(key: string): void {
+    const held = (this.#heldByKey.get(key) ?? 0) - 1;
+    if (!invariant(held >= 0, 'semaphore_released_once')) return;
     this.#running--;
-    const held = this.#heldByKey.get(key)! - 1;
     if (held === 0) this.#heldByKey.delete(key);
     else this.#heldByKey.set(key, held);
   }

@@ -3,7 +3,9 @@
  * connection above a limit is closed at once and counted. The limits keep file descriptors free for Postgres, however
  * many connections clients open (docs/configuration.md#control-plane-connections).
  */
+
 import type { Server, Socket } from 'node:net';
+import { invariant } from '@acg/base/invariant';
 import type { Logger } from '@acg/base/log';
 
 export type ConnectionRejection = 'total' | 'network' | 'idle';
@@ -78,9 +80,10 @@ export class ConnectionLimits {
 
   #add(network: string | null, count: 1 | -1): void {
     this.#open += count;
+    invariant(this.#open >= 0, 'open_connections_not_negative');
     if (network === null) return;
     const open = (this.#byNetwork.get(network) ?? 0) + count;
-    if (open === 0) this.#byNetwork.delete(network);
+    if (open <= 0) this.#byNetwork.delete(network);
     else this.#byNetwork.set(network, open);
   }
 

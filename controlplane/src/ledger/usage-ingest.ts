@@ -6,6 +6,7 @@
  * Rollups, spend and observers see only new records. Each invalid record is quarantined and listed in `rejected`. If
  * the database rejects a batch, halving it finds the faulty item, so that no other organization's usage is lost.
  */
+import { invariant } from '@acg/base/invariant';
 import type { Logger } from '@acg/base/log';
 import type { IReportUsageResponse } from '@acg/proto/messages';
 import postgres from 'postgres';
@@ -190,6 +191,7 @@ export class UsageIngest {
       for (const { reject } of reports) reject(error);
     } finally {
       this.#running--;
+      invariant(this.#running >= 0, 'ingest_transactions_not_negative');
       this.#startTransactions();
     }
   }

@@ -2,6 +2,7 @@
  * Limits the memory of bodies that are buffered whole because the gateway must edit or read them. One limit applies to
  * all organizations together. Each organization may use a quarter of it, or one body where that is more.
  */
+import { invariant } from '@acg/base/invariant';
 import type { BodyMemory } from '../listener/request-body.js';
 
 const ORG_BYTES_MAX_RATIO = 1 / 4;
@@ -43,6 +44,7 @@ export class BufferedBodyMemory {
 
   #release(orgId: string, bytes: number): void {
     const held = (this.#bytesByOrg.get(orgId) ?? 0) - bytes;
+    if (!invariant(held >= 0, 'body_memory_not_negative')) return;
     this.#bytesLeft += bytes;
     if (held > 0) this.#bytesByOrg.set(orgId, held);
     else this.#bytesByOrg.delete(orgId);

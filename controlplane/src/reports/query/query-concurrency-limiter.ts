@@ -6,6 +6,7 @@
  * organization runs. Clients decide how long exports stay open, so a member may hold at most as many as remain free.
  * Counts per process, like the connection pool.
  */
+import { invariant } from '@acg/base/invariant';
 import postgres from 'postgres';
 import type { Sql, Tx } from '../../db/sql.js';
 import { InvalidInput, TooManyAttempts } from '../../domain/errors.js';
@@ -74,6 +75,7 @@ export class QueryConcurrencyLimiter {
       return await query();
     } finally {
       queue.running--;
+      invariant(queue.running >= 0, 'report_queries_not_negative');
       startNext(queue);
       this.#removeIfIdle(orgId, queue);
     }

@@ -11,6 +11,7 @@
 import type { Socket } from 'node:net';
 import type { Dialer, DialTarget } from '@acg/base/dialer/dialer';
 import { effectivePort, normalizeHostname } from '@acg/base/egress/check-url';
+import { invariant } from '@acg/base/invariant';
 import {
   type ConnectionOwner,
   Http1Connection,
@@ -173,7 +174,8 @@ export class ConnectionPools {
     this.#connections.delete(connection);
     if (this.#idle.delete(connection)) pool.idle.splice(pool.idle.indexOf(connection), 1);
     pool.connectionCount--;
-    if (pool.connectionCount === 0) this.#pools.delete(pool.key);
+    invariant(pool.connectionCount >= 0, 'pool_connections_not_negative');
+    if (pool.connectionCount <= 0) this.#pools.delete(pool.key);
   }
 
   #tickConnections(): void {

@@ -6,6 +6,7 @@
  *
  * Bytes left by an earlier process run count for no organization. A file's bytes are released when the file is.
  */
+import { invariant } from '@acg/base/invariant';
 
 export const ORG_TO_FREE_RATIO = 7;
 
@@ -50,7 +51,8 @@ export class OrgSpoolUsage {
   releaseFile(fileBytes: FileOrgBytes): void {
     for (const [org, bytes] of fileBytes) {
       org.bytes -= bytes;
-      if (org.bytes === 0) this.#orgs.delete(org.orgId);
+      invariant(org.bytes >= 0, 'spool_bytes_not_negative');
+      if (org.bytes <= 0) this.#orgs.delete(org.orgId);
     }
   }
 
