@@ -116,31 +116,31 @@ const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
     keptMs: 0,
     row: () => ({ key: text(), count: 1 }),
   },
-  'circuit/fleet.ts origin_contacts': {
+  'breaker/fleet-breakers.ts origin_contacts': {
     sweep: pruneOriginContacts,
     column: 'contact_at',
     keptMs: HOUR_MS,
     row: () => ({ data_plane_id: text(), origin: text(), unreachable: false }),
   },
-  'circuit/store.ts circuit_outcomes': {
+  'breaker/circuit-store.ts circuit_outcomes': {
     sweep: (sql) => pruneCircuits(sql, WINDOW_MS),
     column: 'second',
     keptMs: 2 * WINDOW_MS,
     row: () => ({ circuit_key: text(), epoch: 1, org_id: uuid(), writer: uuid(), requests: 1, failures: 1 }),
   },
-  'circuit/store.ts circuit_probes': {
+  'breaker/circuit-store.ts circuit_probes': {
     sweep: (sql) => pruneCircuits(sql, WINDOW_MS),
     column: 'expires_at',
     keptMs: HOUR_MS,
     row: () => ({ lease: uuid(), circuit_key: text(), epoch: 1, data_plane_id: 'd' }),
   },
-  'conclusions/abuse.ts abuse_addresses': {
+  'detectors/abuse-detector.ts abuse_addresses': {
     sweep: deleteOldAbuseCounts,
     column: 'seen_at',
     keptMs: 10 * MINUTE_MS,
     row: () => ({ key_id: uuid(), address_hash: bytes() }),
   },
-  'conclusions/abuse.ts abuse_counts': {
+  'detectors/abuse-detector.ts abuse_counts': {
     sweep: deleteOldAbuseCounts,
     column: 'minute',
     keptMs: 15 * MINUTE_MS,
@@ -152,31 +152,31 @@ const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
     keptMs: DAY_MS,
     row: () => ({ org_id: uuid(), user_id: uuid(), event_id: uuid(), event: 'e', data: json(database().sql) }),
   },
-  'events/retention.ts event_facts': {
+  'events/event-retention.ts event_facts': {
     sweep: deleteOldEvents,
     column: 'at',
     keptMs: 62 * DAY_MS,
     row: () => ({ fact: text() }),
   },
-  'events/retention.ts events': {
+  'events/event-retention.ts events': {
     sweep: deleteOldEvents,
     column: 'fanned_out_at',
     keptMs: 30 * DAY_MS,
     row: () => ({ id: uuid(), org_id: uuid(), event: 'e', data: json(database().sql) }),
   },
-  'events/retention.ts webhook_deliveries': {
+  'events/event-retention.ts webhook_deliveries': {
     sweep: deleteOldEvents,
     column: 'created_at',
     keptMs: 30 * DAY_MS,
     row: () => ({ id: uuid(), endpoint_id: uuid(), org_id: uuid(), event_id: uuid(), event: 'e', payload: '{}' }),
   },
-  'events/retention.ts webhook_previous_secrets': {
+  'events/event-retention.ts webhook_previous_secrets': {
     sweep: deleteOldEvents,
     column: 'until',
     keptMs: 0,
     row: () => ({ id: uuid(), org_id: uuid(), ...sealed() }),
   },
-  'ledger/marks.ts ledger_marks': {
+  'ledger/commit-marks.ts ledger_marks': {
     sweep: async (sql) => {
       await sql`insert into ledger_marks default values`; // the newest stays regardless of its age
       await usage(sql);
@@ -185,13 +185,13 @@ const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
     keptMs: 2 * HOUR_MS,
     row: () => ({ mark: uuid() }),
   },
-  'ledger/retention.ts booked_counts': {
+  'ledger/usage-retention.ts booked_counts': {
     sweep: usage,
     column: 'booked_at',
     keptMs: 2 * DAY_MS,
     row: () => ({ id: uuid() }),
   },
-  'ledger/retention.ts line_sums': {
+  'ledger/usage-retention.ts line_sums': {
     sweep: usage,
     column: 'at',
     keptMs: 7 * DAY_MS,
@@ -225,7 +225,7 @@ const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
     keptMs: HOUR_MS,
     row: () => ({ kind: 'key', id: text() }),
   },
-  'watch/registrations.ts data_planes': {
+  'watch/data-plane-registrations.ts data_planes': {
     sweep: (sql) =>
       registerDataPlane(sql, { id: 'd', counters: 'redis', version: 'v', controlPlaneId: 'c', connectionId: uuid() }),
     column: 'seen_at',
