@@ -101,7 +101,7 @@ export async function sweepBudgetAlerts(sql: Sql): Promise<number> {
   return sql.begin(async (tx) => {
     const [lock] = await tx<
       { acquired: boolean }[]
-    >`select pg_try_advisory_xact_lock(hashtext('budget sweep')) as mine`;
+    >`select pg_try_advisory_xact_lock(hashtext('budget sweep')) as acquired`;
     if (!lock!.acquired) return 0;
     const rows = await tx<{ agentId: string; month: string; spentNanos: number }[]>`
       select distinct s.agent_id as "agentId", s.month, s.spent_nanos as "spentNanos"

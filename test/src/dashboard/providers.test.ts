@@ -48,7 +48,7 @@ test('tests, rotates and removes a stored credential without leaking it into the
   await page.getByRole('button', { name: 'Rotate Support bot at OpenAI' }).click();
   await page.getByLabel('API key').fill(BAD);
   await page.getByRole('button', { name: 'Test and store' }).click();
-  await page.getByText(/rejects this credential/).waitFor();
+  await page.getByText(/rejects this credential/).waitFor({ timeout: 15000 });
   await visitor.checkPage('providers-rotate');
   await page.getByLabel('API key').fill(BETTER);
   await page.getByRole('button', { name: 'Test and store' }).click();
@@ -126,7 +126,7 @@ test('stores a shared credential once, assigns it to several agents and rotates 
   await page.getByLabel('Name').fill('Team key');
   await page.getByLabel('API key').fill(BAD);
   await page.getByRole('button', { name: 'Test and store' }).click();
-  await page.getByText(/rejects this credential/).waitFor();
+  await page.getByText(/rejects this credential/).waitFor({ timeout: 15000 });
   await visitor.checkPage('providers-shared-new');
   await page.getByLabel('API key').fill(GOOD);
   await page.getByRole('button', { name: 'Test and store' }).click();

@@ -156,14 +156,14 @@ test('retries all failed deliveries and replays a time range of one event', asyn
   visitor.expectHttpError(400, /\/replay$/);
   const until = await dialog.getByLabel('To').inputValue();
   await dialog.getByLabel('To').fill(await dialog.getByLabel('From').inputValue());
-  await dialog.getByRole('button', { name: 'Retry' }).click();
+  await dialog.getByRole('button', { name: 'Replay' }).click();
   await dialog.getByText('To must be after start').waitFor();
   await visitor.checkPage('webhook-replay');
   await dialog.getByLabel('To').fill(until);
   await dialog.getByLabel('Deliveries').selectOption({ label: 'Failed and delivered' });
   await dialog.getByLabel('Event').selectOption({ label: 'Agent created' });
   const before = received.length;
-  await dialog.getByRole('button', { name: 'Retry' }).click();
+  await dialog.getByRole('button', { name: 'Replay' }).click();
   await page.getByText('Replayed: 2').waitFor();
   await expect.poll(() => received.length).toBe(before + 2);
 

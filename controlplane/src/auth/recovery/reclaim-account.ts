@@ -22,7 +22,7 @@ interface AccountUser {
  * - Sessions are revoked, including those of approved devices. They are revoked first: a request in one of them has
  *   then
  *   either finished or has no effect.
- * - Organizations that the account founded and still owns: everything in them is suspended (suspension/kinds.ts).
+ * - Organizations that the account founded and still owns: everything in them is suspended (suspension/suspendable-tables.ts).
  * - Organizations that it founded and no longer owns: the account leaves them, because it cannot review them.
  * - Management tokens and invitations that it created in other organizations are deleted.
  *
