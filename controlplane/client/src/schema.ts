@@ -391,7 +391,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Mail the confirmation link again
+         * Resend the verification e-mail
          * @description No session needed.
          */
         post: operations["resendVerification"];
@@ -489,12 +489,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Circuits of the providers that the organization uses
+         * List the circuit breakers of the organization’s providers
          * @description Role: viewer or higher.
          */
         get: operations["listCircuits"];
         /**
-         * Close the organization’s circuit, or hold it open for at most a day
+         * Close a circuit breaker of the organization, or hold it open for at most a day
          * @description Role: admin or owner.
          */
         put: operations["overrideCircuit"];
@@ -650,13 +650,13 @@ export interface paths {
         };
         get?: never;
         /**
-         * Change some of its fields
+         * Update a custom provider
          * @description Role: admin or owner.
          */
         put: operations["updateCustomProvider"];
         post?: never;
         /**
-         * Delete it with its accounts
+         * Delete a custom provider with its accounts
          * @description Role: admin or owner.
          */
         delete: operations["deleteCustomProvider"];
@@ -693,7 +693,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List which members get which events by mail
+         * List which members get which events by e-mail
          * @description Role: viewer or higher.
          */
         get: operations["listEventMail"];
@@ -714,7 +714,7 @@ export interface paths {
         };
         get?: never;
         /**
-         * Set the events that a member gets by mail
+         * Set the events that a member gets by e-mail
          * @description Role: viewer or higher.
          */
         put: operations["setEventMail"];
@@ -733,7 +733,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What happened, newest first
+         * List events, newest first
          * @description Role: viewer or higher.
          */
         get: operations["listEvents"];
@@ -911,7 +911,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Mail the invitation again
+         * Resend an invitation
          * @description Role: admin or owner.
          */
         post: operations["resendInvitation"];
@@ -997,7 +997,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What calls cost, and where each price comes from
+         * List prices and their sources
          * @description Role: viewer or higher.
          */
         get: operations["listPrices"];
@@ -1269,7 +1269,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Health of the built-in providers, as the gateway sees them
+         * Get the health of the built-in providers
          * @description No session needed.
          */
         get: operations["getStatus"];
@@ -1349,7 +1349,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Agents of all projects with their figures
+         * List agents of all projects with their usage
          * @description Role: viewer or higher.
          */
         get: operations["listAgentFigures"];
@@ -1369,7 +1369,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Sums of several agents side by side
+         * Compare the usage of several agents
          * @description Role: viewer or higher.
          */
         get: operations["compareAgents"];
@@ -1389,7 +1389,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Sums of an agent by provider
+         * Get usage totals of an agent by provider
          * @description Role: viewer or higher.
          */
         get: operations["getAgentUsage"];
@@ -1409,7 +1409,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All calls of an agent as a file
+         * Export all calls of an agent as a file
          * @description Role: viewer or higher.
          */
         get: operations["exportAgentCalls"];
@@ -1429,7 +1429,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Single calls of an agent
+         * List calls of an agent
          * @description Role: viewer or higher.
          */
         get: operations["listAgentCalls"];
@@ -1449,7 +1449,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Latency and errors of an agent by provider
+         * Get latency and errors of an agent by provider
          * @description Role: viewer or higher.
          */
         get: operations["getAgentProviders"];
@@ -1469,7 +1469,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Sums and forecast of an agent
+         * Get usage totals and forecast of an agent
          * @description Role: viewer or higher.
          */
         get: operations["getAgentSummary"];
@@ -1489,7 +1489,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Sums of an agent over time
+         * Get usage of an agent over time
          * @description Role: viewer or higher.
          */
         get: operations["getAgentTimeseries"];
@@ -1509,7 +1509,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The same by agent, provider, model and more
+         * Get usage by agent, provider, model and other dimensions
          * @description Role: viewer or higher.
          */
         get: operations["getUsageBreakdown"];
@@ -1529,7 +1529,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * All calls of a scope as a file
+         * Export all calls of a scope as a file
          * @description Role: viewer or higher.
          */
         get: operations["exportCalls"];
@@ -1549,7 +1549,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Single calls of the organization, a project or an agent
+         * List calls of the organization, a project or an agent
          * @description Role: viewer or higher.
          */
         get: operations["listCalls"];
@@ -1569,7 +1569,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A single call
+         * Get a call
          * @description Role: viewer or higher.
          */
         get: operations["getCall"];
@@ -1589,7 +1589,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the gateway refused, by reason
+         * Count rejected requests by reason
          * @description Role: viewer or higher.
          */
         get: operations["getRefusals"];
@@ -1609,7 +1609,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Sums of the organization, a project or an agent
+         * Get usage totals of the organization, a project or an agent
          * @description Role: viewer or higher.
          */
         get: operations["getUsageSummary"];
@@ -1629,7 +1629,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The same over time
+         * Get usage over time
          * @description Role: viewer or higher.
          */
         get: operations["getUsageTimeseries"];
@@ -1649,13 +1649,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Endpoints
+         * List webhook endpoints
          * @description Role: viewer or higher.
          */
         get: operations["listWebhooks"];
         put?: never;
         /**
-         * Add an endpoint; its secret is shown once
+         * Create a webhook endpoint; the secret is returned once
          * @description Role: admin or owner.
          */
         post: operations["createWebhook"];
@@ -1673,7 +1673,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A delivery with what it carries
+         * Get a delivery with its payload
          * @description Role: viewer or higher.
          */
         get: operations["getDelivery"];
@@ -1695,7 +1695,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a failed delivery again
+         * Retry a failed delivery
          * @description Role: member or higher.
          */
         post: operations["retryDelivery"];
@@ -1713,7 +1713,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Deliveries to an endpoint
+         * List the deliveries of a webhook endpoint
          * @description Role: viewer or higher.
          */
         get: operations["listDeliveries"];
@@ -1733,21 +1733,21 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * An endpoint
+         * Get a webhook endpoint
          * @description Role: viewer or higher.
          */
         get: operations["getWebhook"];
         put?: never;
         post?: never;
         /**
-         * Delete an endpoint with its deliveries
+         * Delete a webhook endpoint with its deliveries
          * @description Role: admin or owner.
          */
         delete: operations["deleteWebhook"];
         options?: never;
         head?: never;
         /**
-         * Change its address or events; pause it
+         * Update a webhook endpoint, or pause it
          * @description Role: admin or owner.
          */
         patch: operations["updateWebhook"];
@@ -1763,7 +1763,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send the deliveries of a time range again
+         * Replay the deliveries of a time range
          * @description Role: admin or owner.
          */
         post: operations["replayDeliveries"];
@@ -1783,7 +1783,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Replace its secret; the old one signs on for a while
+         * Rotate the signing secret; both secrets sign during the overlap
          * @description Role: admin or owner.
          */
         post: operations["rotateWebhookSecret"];
@@ -1803,8 +1803,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a sample
-         * @description Queues a sample of an event that the endpoint subscribes to; its ids are nil UUIDs. Role: admin or owner.
+         * Send a sample event to a webhook endpoint
+         * @description Queues a sample of an event that the endpoint subscribes to. Every id in it is the nil UUID. Role: admin or owner.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -1824,7 +1824,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An agent was made */
+        /** An agent was created */
         post: operations["onAgentCreated"];
         delete?: never;
         options?: never;
@@ -1858,7 +1858,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The budget of an agent is spent */
+        /** The monthly budget of an agent is used up */
         post: operations["onAgentBudgetExceeded"];
         delete?: never;
         options?: never;
@@ -1875,7 +1875,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A provider fails: its calls are refused */
+        /** A breaker opened: calls to the provider are rejected */
         post: operations["onProviderCircuitOpened"];
         delete?: never;
         options?: never;
@@ -1892,7 +1892,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A provider has recovered */
+        /** A breaker closed: the provider has recovered */
         post: operations["onProviderCircuitClosed"];
         delete?: never;
         options?: never;
@@ -1909,7 +1909,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The token of an agent is used in a way that looks wrong */
+        /** The use of an agent’s gateway token looks like abuse */
         post: operations["onAbuseDetected"];
         delete?: never;
         options?: never;
@@ -1926,7 +1926,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A provider refuses the credentials of an account */
+        /** A provider rejects the credentials of an account */
         post: operations["onCredentialRefused"];
         delete?: never;
         options?: never;
@@ -1943,7 +1943,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A provider takes the credentials of an account again */
+        /** A provider accepts the credentials of an account again */
         post: operations["onCredentialAccepted"];
         delete?: never;
         options?: never;
@@ -1960,7 +1960,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An endpoint does nothing but fail, and was paused */
+        /** An endpoint was paused because every attempt failed */
         post: operations["onWebhookPaused"];
         delete?: never;
         options?: never;
@@ -1977,7 +1977,7 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** Spending has reached a share of the budget */
+        /** Spend has reached a threshold of the budget */
         post: operations["onUsageThreshold"];
         delete?: never;
         options?: never;
@@ -2115,7 +2115,7 @@ export interface components {
             /** @description By provider slug; a provider that is not listed is not allowed. Null: all calls are allowed. */
             policy: {
                 [key: string]: {
-                    /** @description Each a method or *, a space, and a path of the provider’s own: * is any run of characters inside one segment, ** any number of segments, none too. Example: GET /v1/models/** */
+                    /** @description A method or *, a space, and a path of the provider. * matches any characters within one segment, ** any number of segments including none. Example: GET /v1/models/** */
                     calls?: string[];
                     models?: {
                         /** @description Model names, case-insensitive; * matches any number of characters. */
@@ -2280,7 +2280,7 @@ export interface components {
             /** @description By provider slug; a provider that is not listed is not allowed. Null: all calls are allowed. */
             policy?: {
                 [key: string]: {
-                    /** @description Each a method or *, a space, and a path of the provider’s own: * is any run of characters inside one segment, ** any number of segments, none too. Example: GET /v1/models/** */
+                    /** @description A method or *, a space, and a path of the provider. * matches any characters within one segment, ** any number of segments including none. Example: GET /v1/models/** */
                     calls?: string[];
                     models?: {
                         /** @description Model names, case-insensitive; * matches any number of characters. */
@@ -2337,7 +2337,7 @@ export interface components {
             /** @description By provider slug; a provider that is not listed is not allowed. Null: all calls are allowed. */
             policy?: {
                 [key: string]: {
-                    /** @description Each a method or *, a space, and a path of the provider’s own: * is any run of characters inside one segment, ** any number of segments, none too. Example: GET /v1/models/** */
+                    /** @description A method or *, a space, and a path of the provider. * matches any characters within one segment, ** any number of segments including none. Example: GET /v1/models/** */
                     calls?: string[];
                     models?: {
                         /** @description Model names, case-insensitive; * matches any number of characters. */
@@ -2634,9 +2634,9 @@ export interface components {
         };
         CredentialAcceptedData: {
             providerSlug: string;
-            /** @description Null: of a shared credential. */
+            /** @description Null for a shared credential. */
             accountId: string | null;
-            /** @description Of the shared credential; null: the account’s own. */
+            /** @description Id of the shared credential; null for the credential of an account. */
             credentialId: string | null;
             agentId: string | null;
             orgId: string;
@@ -2650,9 +2650,9 @@ export interface components {
         };
         CredentialRefusedData: {
             providerSlug: string;
-            /** @description Null: of a shared credential. */
+            /** @description Null for a shared credential. */
             accountId: string | null;
-            /** @description Of the shared credential; null: the account’s own. */
+            /** @description Id of the shared credential; null for the credential of an account. */
             credentialId: string | null;
             agentId: string | null;
             orgId: string;
@@ -2669,7 +2669,7 @@ export interface components {
             [key: string]: unknown;
         };
         CustomProviderInput: {
-            /** @description 2 to 40 of a-z, 0-9 and -. */
+            /** @description 2 to 40 characters of a-z, 0-9 and -. */
             slug: string;
             displayName: string;
             baseUrl: string;
@@ -2681,7 +2681,7 @@ export interface components {
             authPrefix?: string | null;
             /** @enum {string|null} */
             usageFormat?: "openai" | "anthropic" | null;
-            /** @description Each a method or *, a space, and a path of the provider’s own: * is any run of characters inside one segment, ** any number of segments, none too. Example: GET /v1/models/** */
+            /** @description A method or *, a space, and a path of the provider. * matches any characters within one segment, ** any number of segments including none. Example: GET /v1/models/** */
             sensitivePaths?: string[];
         };
         CustomProviderPut: {
@@ -2695,7 +2695,7 @@ export interface components {
             authPrefix?: string | null;
             /** @enum {string|null} */
             usageFormat?: "openai" | "anthropic" | null;
-            /** @description Each a method or *, a space, and a path of the provider’s own: * is any run of characters inside one segment, ** any number of segments, none too. Example: GET /v1/models/** */
+            /** @description A method or *, a space, and a path of the provider. * matches any characters within one segment, ** any number of segments including none. Example: GET /v1/models/** */
             sensitivePaths?: string[];
         };
         CustomProviderReply: {
@@ -2706,26 +2706,26 @@ export interface components {
             id: string;
             slug: string;
             displayName: string;
-            /** @description Null: each account has its own. */
+            /** @description Null when each account has its own URL. */
             baseUrl: string | null;
             authType: string;
             authName: string | null;
             authPrefix: string | null;
             usageFormat: string | null;
-            /** @description Refused unless the account allows them. */
+            /** @description Calls that are rejected unless the account allows them. */
             sensitivePaths: string[];
-            /** @description The fields of `credentials` of its accounts; empty: it takes none. */
+            /** @description The fields of `credentials` of its accounts; empty: no credentials. */
             credentialFields: {
                 name: string;
                 label: string;
                 required: boolean;
-                /** @description Hide what is typed. */
+                /** @description Whether the form hides the input. */
                 secret: boolean;
                 /** @enum {string} */
                 kind: "text" | "url" | "region";
                 /** @description What a value looks like. */
                 placeholder: string | null;
-                /** @description What to fill in, or where to find it. */
+                /** @description What to enter, or where to find the value. */
                 hint: string | null;
             }[];
             builtIn: boolean;
@@ -2800,11 +2800,11 @@ export interface components {
             events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
             /** @enum {string} */
             status: "active" | "paused";
-            /** @description failing: it did nothing but fail for 3 days and at least 50 attempts. Set status to active to go on. */
+            /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
             pausedReason: "failing" | null;
             /**
              * Format: date-time
-             * @description Until then the secret before the present one signs as well.
+             * @description Until this time deliveries are also signed with the previous secret.
              */
             previousSecretUntil: string | null;
             /** Format: date-time */
@@ -2818,16 +2818,16 @@ export interface components {
                 events: ("agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold")[];
                 /** @enum {string} */
                 status: "active" | "paused";
-                /** @description failing: it did nothing but fail for 3 days and at least 50 attempts. Set status to active to go on. */
+                /** @description failing: every attempt failed for 3 days and at least 50 times. Set `status` to `active` to resume. */
                 pausedReason: "failing" | null;
                 /**
                  * Format: date-time
-                 * @description Until then the secret before the present one signs as well.
+                 * @description Until this time deliveries are also signed with the previous secret.
                  */
                 previousSecretUntil: string | null;
                 /** Format: date-time */
                 createdAt: string;
-                /** @description Signs every delivery. Shown only in this answer. */
+                /** @description Signs every delivery. Only this response contains it. */
                 secret: string;
             };
         };
@@ -2865,7 +2865,7 @@ export interface components {
                 event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
                 /** Format: date-time */
                 occurredAt: string;
-                /** @description As webhooks get it. */
+                /** @description The same `data` that webhook deliveries contain. */
                 data: {
                     [key: string]: unknown;
                 };
@@ -2932,7 +2932,7 @@ export interface components {
                 origin: string;
                 /** @enum {string} */
                 state: "CLOSED" | "HALF_OPEN" | "OPEN";
-                /** @description Why it is open: calls of the organization failed (error_rate), a probe after the cooldown did (probe_failed), the gateway cannot connect to the provider (connect), or somebody holds it open (held). Null unless OPEN. */
+                /** @description Why it is open: calls of the organization failed (error_rate), a probe after the cooldown failed (probe_failed), the gateway cannot connect to the provider (connect), or a member holds it open (held). Null unless OPEN. */
                 reason: ("error_rate" | "probe_failed" | "connect" | "held") | null;
                 /**
                  * Format: date-time
@@ -2944,7 +2944,7 @@ export interface components {
                  * @description When the cooldown or the hold ends; null unless OPEN, and where the gateway cannot connect.
                  */
                 nextProbeAt: string | null;
-                /** @description Accounts of the organization whose calls go there. */
+                /** @description Number of the organization’s accounts at this origin. */
                 accounts: number;
             }[];
             total: number;
@@ -2955,18 +2955,18 @@ export interface components {
             providers: {
                 slug: string;
                 displayName: string;
-                /** @description The fields of `credentials` of its accounts; empty: it takes none. */
+                /** @description The fields of `credentials` of its accounts; empty: no credentials. */
                 credentialFields: {
                     name: string;
                     label: string;
                     required: boolean;
-                    /** @description Hide what is typed. */
+                    /** @description Whether the form hides the input. */
                     secret: boolean;
                     /** @enum {string} */
                     kind: "text" | "url" | "region";
                     /** @description What a value looks like. */
                     placeholder: string | null;
-                    /** @description What to fill in, or where to find it. */
+                    /** @description What to enter, or where to find the value. */
                     hint: string | null;
                 }[];
             }[];
@@ -2977,37 +2977,37 @@ export interface components {
         ListedProvider: {
             /**
              * Format: uuid
-             * @description Null: built in.
+             * @description Null for a built-in provider.
              */
             id: string | null;
             slug: string;
             displayName: string;
-            /** @description Null: each account has its own. */
+            /** @description Null when each account has its own URL. */
             baseUrl: string | null;
             authType: string;
             authName: string | null;
             authPrefix: string | null;
             usageFormat: string | null;
-            /** @description Refused unless the account allows them. */
+            /** @description Calls that are rejected unless the account allows them. */
             sensitivePaths: string[];
-            /** @description The fields of `credentials` of its accounts; empty: it takes none. */
+            /** @description The fields of `credentials` of its accounts; empty: no credentials. */
             credentialFields: {
                 name: string;
                 label: string;
                 required: boolean;
-                /** @description Hide what is typed. */
+                /** @description Whether the form hides the input. */
                 secret: boolean;
                 /** @enum {string} */
                 kind: "text" | "url" | "region";
                 /** @description What a value looks like. */
                 placeholder: string | null;
-                /** @description What to fill in, or where to find it. */
+                /** @description What to enter, or where to find the value. */
                 hint: string | null;
             }[];
             builtIn: boolean;
             /**
              * Format: date-time
-             * @description Null: built in.
+             * @description Null for a built-in provider.
              */
             createdAt: string | null;
         };
@@ -3270,14 +3270,14 @@ export interface components {
         };
         OverrideCircuitInput: {
             providerSlug: string;
-            /** @description Needed where the organization has accounts at several origins. */
+            /** @description Required when the organization has accounts at several origins. */
             origin?: string;
             /**
-             * @description CLOSED: calls pass again from now on. OPEN: calls are refused until the hold ends.
+             * @description CLOSED: calls pass again immediately. OPEN: calls are rejected until the override expires.
              * @enum {string}
              */
             state: "CLOSED" | "OPEN";
-            /** @description With OPEN only; 60 by default. */
+            /** @description Duration of an OPEN override in minutes; default 60. */
             holdMinutes?: number;
         };
         OverrideCircuitReply: {
@@ -3289,7 +3289,7 @@ export interface components {
                 origin: string;
                 /** @enum {string} */
                 state: "CLOSED" | "HALF_OPEN" | "OPEN";
-                /** @description Why it is open: calls of the organization failed (error_rate), a probe after the cooldown did (probe_failed), the gateway cannot connect to the provider (connect), or somebody holds it open (held). Null unless OPEN. */
+                /** @description Why it is open: calls of the organization failed (error_rate), a probe after the cooldown failed (probe_failed), the gateway cannot connect to the provider (connect), or a member holds it open (held). Null unless OPEN. */
                 reason: ("error_rate" | "probe_failed" | "connect" | "held") | null;
                 /**
                  * Format: date-time
@@ -3301,7 +3301,7 @@ export interface components {
                  * @description When the cooldown or the hold ends; null unless OPEN, and where the gateway cannot connect.
                  */
                 nextProbeAt: string | null;
-                /** @description Accounts of the organization whose calls go there. */
+                /** @description Number of the organization’s accounts at this origin. */
                 accounts: number;
             };
         };
@@ -3331,37 +3331,37 @@ export interface components {
         };
         PriceListing: {
             prices: {
-                /** @description Slug. */
+                /** @description Slug of the provider. */
                 provider: string;
-                /** @description Null: the price of each request of the provider. `*`: every model without another price. */
+                /** @description Null: the price per request of the provider. `*`: every model without its own price. */
                 model: string | null;
                 /**
-                 * @description Where it comes from: the operator’s PRICES_FILE, the prices built into the gateway, its price library; `fallback`: no list knows the model, so it costs what the vendor’s dearest does.
+                 * @description Source: the operator’s PRICES_FILE, the prices built into the gateway or its price library. `fallback`: no list has the model, so it is billed at the price of the vendor’s most expensive model.
                  * @enum {string}
                  */
                 source: "file" | "built_in" | "library" | "fallback";
                 /**
                  * Format: date
-                 * @description UTC day from which this price holds; null: it is not dated.
+                 * @description UTC day from which this price applies; null: no start day.
                  */
                 from: string | null;
-                /** @description With source `file`: where it stands and what it names. All other prices are those of the lists. */
+                /** @description With source `file`: the line of the entry and the fields it sets. All other prices come from the lists. */
                 file: {
-                    /** @description Of PRICES_FILE; 1 is its first line. */
+                    /** @description Line in PRICES_FILE; 1 is its first line. */
                     line: number;
                     fields: string[];
                 } | null;
-                /** @description Prices of PRICES_FILE that begin later. */
+                /** @description Prices of PRICES_FILE that start later. */
                 upcoming: {
                     /**
                      * Format: date
                      * @description UTC.
                      */
                     from: string;
-                    /** @description Of PRICES_FILE; 1 is its first line. */
+                    /** @description Line in PRICES_FILE; 1 is its first line. */
                     line: number;
                 }[];
-                /** @description In force. What is 0, and a percentage of 100, is left out. */
+                /** @description Prices in force. Prices of 0 and percentages of 100 are omitted. */
                 prices: {
                     /** @description USD per million tokens: uncached input */
                     inputPerMTok?: number;
@@ -3409,14 +3409,14 @@ export interface components {
                     ultrafastPercent?: number;
                     /** @description Percent of the token prices: inference in the US alone */
                     usPercent?: number;
-                    /** @description USD of each request, beside its tokens. */
+                    /** @description USD per request in addition to its tokens. */
                     perRequestUsd?: number;
                 };
-                /** @description USD of an image, by its size; null: images cost their tokens. */
+                /** @description USD per image by size; null: images are billed by tokens. */
                 perImageUsd: {
                     [key: string]: number;
                 } | null;
-                /** @description Prices of the whole request where its prompt, cached tokens counted in, is longer. */
+                /** @description Prices of the whole request when its prompt, including cached tokens, is longer. */
                 bands: {
                     aboveTokensIn: number;
                     /** @description USD per million tokens: uncached input */
@@ -3441,7 +3441,7 @@ export interface components {
             }[];
             /**
              * Format: date-time
-             * @description When PRICES_FILE was last read; null without PRICES_FILE.
+             * @description Time at which PRICES_FILE was last read; null without PRICES_FILE.
              */
             fileReadAt: string | null;
             total: number;
@@ -3489,17 +3489,17 @@ export interface components {
             rejectedRequests: number;
         };
         ProviderCircuitClosedData: {
-            /** @description The provider as in its proxy path. */
+            /** @description Slug of the provider, as in its proxy path. */
             providerSlug: string;
             /** @enum {string} */
             state: "OPEN" | "CLOSED";
             /** @description Percent of `requests` that failed. */
             errorRate: number;
-            /** @description Counted in the window; for a recovery, the probes; for the fleet, data planes. */
+            /** @description Number of requests in the window; of probes for a recovery; of data planes for the scope fleet. */
             requests: number;
             windowSeconds: number;
             /**
-             * @description organization: its own calls failed or pass again. fleet: the gateway cannot connect, or can again.
+             * @description organization: calls of this organization fail or succeed again. fleet: the gateway cannot connect, or can again.
              * @enum {string}
              */
             scope?: "organization" | "fleet";
@@ -3512,17 +3512,17 @@ export interface components {
             data: components["schemas"]["ProviderCircuitClosedData"];
         };
         ProviderCircuitOpenedData: {
-            /** @description The provider as in its proxy path. */
+            /** @description Slug of the provider, as in its proxy path. */
             providerSlug: string;
             /** @enum {string} */
             state: "OPEN" | "CLOSED";
             /** @description Percent of `requests` that failed. */
             errorRate: number;
-            /** @description Counted in the window; for a recovery, the probes; for the fleet, data planes. */
+            /** @description Number of requests in the window; of probes for a recovery; of data planes for the scope fleet. */
             requests: number;
             windowSeconds: number;
             /**
-             * @description organization: its own calls failed or pass again. fleet: the gateway cannot connect, or can again.
+             * @description organization: calls of this organization fail or succeed again. fleet: the gateway cannot connect, or can again.
              * @enum {string}
              */
             scope?: "organization" | "fleet";
@@ -3581,25 +3581,25 @@ export interface components {
         ReplayInput: {
             /**
              * Format: date-time
-             * @description Deliveries that were made from then on,
+             * @description Replays deliveries created at or after this time.
              */
             start: string;
             /**
              * Format: date-time
-             * @description and before then.
+             * @description Replays deliveries created before this time.
              */
             end: string;
-            /** @description Only these; failed unless given. */
+            /** @description Statuses to replay. Default: failed. */
             status?: ("failed" | "success")[];
             /** @enum {string} */
             event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
         };
         ReplayReply: {
-            /** @description Queued again, the oldest first; at most 1000 in a call. */
+            /** @description Number of deliveries queued again, the oldest first; at most 1000 per call. */
             replayed: number;
-            /** @description Of the range, not queued. */
+            /** @description Number of deliveries in the range that were not queued. */
             remaining: number;
-            /** @description When the last one of them was made: the start of the next call. Null: there was none. */
+            /** @description Creation time of the last queued delivery: the `start` of the next call. Null when none was queued. */
             until: string | null;
         };
         ResetInput: {
@@ -3717,7 +3717,7 @@ export interface components {
         };
         SecretRotation: {
             /**
-             * @description How long the old secret signs beside the new one; 0: not at all.
+             * @description How long deliveries are signed with both secrets; 0: not at all.
              * @default 86400
              */
             graceSeconds?: number;
@@ -3952,7 +3952,7 @@ export interface components {
         };
         WebhookTestInput: {
             /**
-             * @description One that the endpoint subscribes to; its first unless given.
+             * @description An event that the endpoint subscribes to. Default: the first one.
              * @enum {string}
              */
             event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
@@ -3974,7 +3974,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorReply"];
             };
         };
-        /** @description Nobody is logged in, or no longer. */
+        /** @description The credentials are missing, invalid or expired. */
         Unauthenticated: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -4004,7 +4004,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorReply"];
             };
         };
-        /** @description There is no such thing, or it belongs to another organization. */
+        /** @description The resource does not exist or belongs to another organization. */
         NotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -4019,7 +4019,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorReply"];
             };
         };
-        /** @description It does not fit the state of things; the text says why. */
+        /** @description The request conflicts with the current state; the text says why. */
         Conflict: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -4049,7 +4049,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorReply"];
             };
         };
-        /** @description Too many at once or in a time; see Retry-After. */
+        /** @description Too many requests, concurrent or in a time window; see Retry-After. */
         TooManyRequests: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -4080,7 +4080,7 @@ export interface components {
                 "application/json": components["schemas"]["ErrorReply"];
             };
         };
-        /** @description The database is away; see Retry-After. */
+        /** @description The database is unavailable; see Retry-After. */
         Unavailable: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -4699,7 +4699,7 @@ export interface operations {
                 end?: string;
                 targetType?: string;
                 targetId?: string;
-                /** @description A part of the e-mail address or name of the actor, the action, the id of its target or the IP address of the client, in any case. */
+                /** @description Part of the e-mail address or name of the actor, the action, the id of its target or the IP address of the client. Case-insensitive. */
                 search?: string;
                 sort?: "at";
                 order?: "asc" | "desc";
@@ -5043,7 +5043,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Mail the confirmation link again */
+            /** @description Resend the verification e-mail */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5195,7 +5195,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Circuits of the providers that the organization uses */
+            /** @description List the circuit breakers of the organization’s providers */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5224,7 +5224,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Close the organization’s circuit, or hold it open for at most a day */
+            /** @description Close a circuit breaker of the organization, or hold it open for at most a day */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5575,7 +5575,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Change some of its fields */
+            /** @description Update a custom provider */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5606,7 +5606,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Delete it with its accounts */
+            /** @description Delete a custom provider with its accounts */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5664,7 +5664,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description List which members get which events by mail */
+            /** @description List which members get which events by e-mail */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5695,7 +5695,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Set the events that a member gets by mail */
+            /** @description Set the events that a member gets by e-mail */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5719,7 +5719,7 @@ export interface operations {
         parameters: {
             query?: {
                 event?: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
-                /** @description Events of that agent, which may be gone. */
+                /** @description Events of this agent; the agent may have been deleted. */
                 agentId?: string;
                 start?: string;
                 end?: string;
@@ -5732,7 +5732,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What happened, newest first */
+            /** @description List events, newest first */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5772,7 +5772,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["BadRequest"];
-            /** @description Nobody is logged in, or no longer. */
+            /** @description The credentials are missing, invalid or expired. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5944,7 +5944,7 @@ export interface operations {
             query?: {
                 limit?: number;
                 offset?: number;
-                /** @description A part of the name or the e-mail address, in any case. */
+                /** @description Part of the name or the e-mail address. Case-insensitive. */
                 search?: string;
                 role?: "viewer" | "member" | "admin" | "owner";
                 status?: "active" | "invited";
@@ -6106,7 +6106,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Mail the invitation again */
+            /** @description Resend an invitation */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6296,11 +6296,11 @@ export interface operations {
             query?: {
                 limit?: number;
                 offset?: number;
-                /** @description Slug. */
+                /** @description Slug of the provider. */
                 provider?: string;
-                /** @description What calls of exactly this model cost, known or not. */
+                /** @description Prices of exactly this model, listed or not. */
                 model?: string;
-                /** @description A part of the model’s name, in any case. */
+                /** @description Part of the model’s name, case-insensitive. */
                 search?: string;
                 source?: "file" | "built_in" | "library" | "fallback";
             };
@@ -6310,7 +6310,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What calls cost, and where each price comes from */
+            /** @description List prices and their sources */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6931,7 +6931,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Health of the built-in providers, as the gateway sees them */
+            /** @description Get the health of the built-in providers */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7059,7 +7059,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Agents of all projects with their figures */
+            /** @description List agents of all projects with their usage */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7093,7 +7093,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Sums of several agents side by side */
+            /** @description Compare the usage of several agents */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7125,7 +7125,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Sums of an agent by provider */
+            /** @description Get usage totals of an agent by provider */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7159,7 +7159,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All calls of an agent as a file */
+            /** @description Export all calls of an agent as a file */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7199,7 +7199,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Single calls of an agent */
+            /** @description List calls of an agent */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7232,7 +7232,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Latency and errors of an agent by provider */
+            /** @description Get latency and errors of an agent by provider */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7265,7 +7265,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Sums and forecast of an agent */
+            /** @description Get usage totals and forecast of an agent */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7299,7 +7299,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Sums of an agent over time */
+            /** @description Get usage of an agent over time */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7335,7 +7335,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The same by agent, provider, model and more */
+            /** @description Get usage by agent, provider, model and other dimensions */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7369,7 +7369,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All calls of a scope as a file */
+            /** @description Export all calls of a scope as a file */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7415,7 +7415,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Single calls of the organization, a project or an agent */
+            /** @description List calls of the organization, a project or an agent */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7444,7 +7444,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A single call */
+            /** @description Get a call */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7477,7 +7477,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What the gateway refused, by reason */
+            /** @description Count rejected requests by reason */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7510,7 +7510,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Sums of the organization, a project or an agent */
+            /** @description Get usage totals of the organization, a project or an agent */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7545,7 +7545,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The same over time */
+            /** @description Get usage over time */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7580,7 +7580,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Endpoints */
+            /** @description List webhook endpoints */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7612,7 +7612,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Add an endpoint; its secret is shown once */
+            /** @description Create a webhook endpoint; the secret is returned once */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -7642,7 +7642,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A delivery with what it carries */
+            /** @description Get a delivery with its payload */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7673,7 +7673,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Send a failed delivery again */
+            /** @description Retry a failed delivery */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7714,7 +7714,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Deliveries to an endpoint */
+            /** @description List the deliveries of a webhook endpoint */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7742,7 +7742,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description An endpoint */
+            /** @description Get a webhook endpoint */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7770,7 +7770,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Delete an endpoint with its deliveries */
+            /** @description Delete a webhook endpoint with its deliveries */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7803,7 +7803,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Change its address or events; pause it */
+            /** @description Update a webhook endpoint, or pause it */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7841,7 +7841,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Send the deliveries of a time range again */
+            /** @description Replay the deliveries of a time range */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7879,7 +7879,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Replace its secret; the old one signs on for a while */
+            /** @description Rotate the signing secret; both secrets sign during the overlap */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7917,7 +7917,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Send a sample */
+            /** @description Send a sample event to a webhook endpoint */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -7941,9 +7941,9 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old one while it is replaced. */
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
                 "X-Webhook-Signature": string;
-                /** @description `v1=` and that signature, for each secret that is good: two while one is replaced. */
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
                 "X-Webhook-Signatures": string;
                 /** @description The name of the event. */
                 "X-Webhook-Event": string;
@@ -7984,9 +7984,9 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old one while it is replaced. */
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
                 "X-Webhook-Signature": string;
-                /** @description `v1=` and that signature, for each secret that is good: two while one is replaced. */
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
                 "X-Webhook-Signatures": string;
                 /** @description The name of the event. */
                 "X-Webhook-Event": string;
@@ -8027,9 +8027,9 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old one while it is replaced. */
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
                 "X-Webhook-Signature": string;
-                /** @description `v1=` and that signature, for each secret that is good: two while one is replaced. */
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
                 "X-Webhook-Signatures": string;
                 /** @description The name of the event. */
                 "X-Webhook-Event": string;
@@ -8071,9 +8071,9 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old one while it is replaced. */
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
                 "X-Webhook-Signature": string;
-                /** @description `v1=` and that signature, for each secret that is good: two while one is replaced. */
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
                 "X-Webhook-Signatures": string;
                 /** @description The name of the event. */
                 "X-Webhook-Event": string;
@@ -8116,9 +8116,9 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old one while it is replaced. */
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
                 "X-Webhook-Signature": string;
-                /** @description `v1=` and that signature, for each secret that is good: two while one is replaced. */
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
                 "X-Webhook-Signatures": string;
                 /** @description The name of the event. */
                 "X-Webhook-Event": string;
@@ -8161,9 +8161,9 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old one while it is replaced. */
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
                 "X-Webhook-Signature": string;
-                /** @description `v1=` and that signature, for each secret that is good: two while one is replaced. */
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
                 "X-Webhook-Signatures": string;
                 /** @description The name of the event. */
                 "X-Webhook-Event": string;
@@ -8206,9 +8206,9 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old one while it is replaced. */
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
                 "X-Webhook-Signature": string;
-                /** @description `v1=` and that signature, for each secret that is good: two while one is replaced. */
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
                 "X-Webhook-Signatures": string;
                 /** @description The name of the event. */
                 "X-Webhook-Event": string;
@@ -8250,9 +8250,9 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old one while it is replaced. */
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
                 "X-Webhook-Signature": string;
-                /** @description `v1=` and that signature, for each secret that is good: two while one is replaced. */
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
                 "X-Webhook-Signatures": string;
                 /** @description The name of the event. */
                 "X-Webhook-Event": string;
@@ -8294,9 +8294,9 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old one while it is replaced. */
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
                 "X-Webhook-Signature": string;
-                /** @description `v1=` and that signature, for each secret that is good: two while one is replaced. */
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
                 "X-Webhook-Signatures": string;
                 /** @description The name of the event. */
                 "X-Webhook-Event": string;
@@ -8337,9 +8337,9 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old one while it is replaced. */
+                /** @description HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation. */
                 "X-Webhook-Signature": string;
-                /** @description `v1=` and that signature, for each secret that is good: two while one is replaced. */
+                /** @description `v1=` and the signature for each valid secret: two during a rotation. */
                 "X-Webhook-Signatures": string;
                 /** @description The name of the event. */
                 "X-Webhook-Event": string;

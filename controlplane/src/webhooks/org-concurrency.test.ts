@@ -29,7 +29,7 @@ test.each([1, 2, 3, 4, 10, 50])(
   },
 );
 
-test('shares: alone an organization gets half of the slots, and at most a quarter while others have the rest', () => {
+test('org concurrency: alone an organization gets half of the slots, and at most a quarter while others have the rest', () => {
   const shares = new OrgConcurrency(256);
   expect(fill(shares, 1)).toEqual([128]);
   for (let i = 0; i < 10; i++) shares.onStarted('other');
@@ -40,8 +40,8 @@ test('shares: alone an organization gets half of the slots, and at most a quarte
   for (let i = 0; i < 40; i++) busy.onStarted('b');
   for (let i = 0; i < 30; i++) busy.onStarted('c');
   expect(busy.slotsOfRunningOrgs()).toEqual([
-    { orgId: 'a', room: 4 },
-    { orgId: 'b', room: 24 },
-    { orgId: 'c', room: 34 },
+    { orgId: 'a', freeSlots: 4 },
+    { orgId: 'b', freeSlots: 24 },
+    { orgId: 'c', freeSlots: 34 },
   ]);
 });

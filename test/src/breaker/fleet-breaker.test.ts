@@ -141,7 +141,7 @@ describe('fleet breaker with real processes', () => {
     await startProvider();
     expect([await busy.call(), await quiet.call()]).toEqual([200, 200]);
     stopProvider();
-    await waitUntil('calls are refused', async () => (await busy.call()) === 503);
+    await waitUntil('calls are rejected', async () => (await busy.call()) === 503);
     await waitUntil('the fleet’s breaker is open', async () => {
       const [circuit] = (await quiet.tenant.call('GET', '/v1/circuits')).body.circuits;
       return circuit.state === 'OPEN' && circuit.reason === 'connect';
@@ -164,8 +164,8 @@ describe('fleet breaker with real processes', () => {
     expect(command('openai', 'open', '25h').code).toBe(64);
     expect(command('supabase', 'open').code).toBe(64);
     const held = command('openai', 'open', '2h');
-    expect(held).toMatchObject({ code: 0, out: expect.stringContaining('calls to openai are refused until ') });
-    await waitUntil('calls are refused', async () => (await quiet.call()) === 503);
+    expect(held).toMatchObject({ code: 0, out: expect.stringContaining('calls to openai are rejected until ') });
+    await waitUntil('calls are rejected', async () => (await quiet.call()) === 503);
     expect(command('openai', 'release').code).toBe(0);
     await waitUntil('calls pass', async () => (await quiet.call()) === 200);
   });

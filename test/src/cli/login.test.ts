@@ -58,7 +58,7 @@ test('by a denied code: exit 4', async () => {
       await tenant.call('POST', '/v1/auth/device/deny', { userCode });
     },
   });
-  expect([outcome.code, outcome.stderr]).toEqual([4, expect.stringContaining('refused')]);
+  expect([outcome.code, outcome.stderr]).toEqual([4, expect.stringContaining('denied')]);
 });
 
 test('by e-mail and password; the file is readable by this user only, and wrong modes are corrected', async () => {

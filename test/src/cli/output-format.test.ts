@@ -65,8 +65,8 @@ test('a hard budget is shown with its reservation', async () => {
   ]);
   const { stdout } = await acg.runOk(['agents', 'get', 'strict']);
   expect(stdout).toContain('budget\t$1.00 a month, hard\n');
-  expect(stdout).toContain('held without a maximum\t4096 output tokens\n');
-  expect(stdout).toContain('when limits are not checked\tits calls are refused\n');
+  expect(stdout).toContain('reserved without a maximum\t4096 output tokens\n');
+  expect(stdout).toContain('when limits are not checked\tits calls are rejected\n');
   const { code, stderr } = await acg.run(['agents', 'get']);
   expect([code, stderr]).toEqual([2, 'acg: which agent?\n     → acg agents get <agent>, ACG_AGENT, or acg init\n']);
 });
@@ -92,7 +92,7 @@ test('when every call failed every view shows 100 %, and each rejection appears 
   expect(await cell(['usage', 'compare', 'failing'], 'Failing', 'ERRORS')).toBe('100 %');
   expect(await cell(['agents', 'ls'], 'failing', 'ERRORS')).toBe('100 %');
   expect(await cell(['top', '--once'], 'failing', 'ERRORS')).toBe('100 %');
-  expect(await cell(['usage', '--by', 'reason'], 'unknown_provider', 'REFUSED')).toBe('1');
+  expect(await cell(['usage', '--by', 'reason'], 'unknown_provider', 'REJECTED')).toBe('1');
 });
 
 test('the next step of attention is a command as it is', async () => {

@@ -46,9 +46,15 @@ async function runAudit(status: number, advisories: object): Promise<{ code: num
 test.concurrent.each([
   ['a serious weakness of a package in use fails', 200, { undici: [advisory('high')] }, 1, 'high: undici'],
   ['a lesser one is named', 200, { undici: [advisory('low')] }, 0, 'low: undici'],
-  ['of a package that only tests use it is none', 200, { openai: [advisory('critical')] }, 0, 'audit: 0 weak packages'],
-  ['nor of one that only builds', 200, { 'protobufjs-cli': [advisory('critical')] }, 0, 'audit: 0 weak packages'],
-  ['a registry without audits passes and says so', 405, {}, 0, 'audit: no registry answered (405'],
+  [
+    'of a package that only tests use it is none',
+    200,
+    { openai: [advisory('critical')] },
+    0,
+    'audit: 0 vulnerable packages',
+  ],
+  ['nor of one that only builds', 200, { 'protobufjs-cli': [advisory('critical')] }, 0, 'audit: 0 vulnerable packages'],
+  ['a registry without audits passes and says so', 405, {}, 0, 'audit: no registry responded (405'],
 ])('audit: %s', async (_what, status, advisories, code, text) => {
   const result = await runAudit(status, advisories);
   expect(result.output).toContain(text);

@@ -11,7 +11,7 @@ export const ERRORS: Readonly<
   },
   401: {
     name: 'Unauthenticated',
-    description: 'Nobody is logged in, or no longer.',
+    description: 'The credentials are missing, invalid or expired.',
     example: 'the session token is invalid or expired: log in, or refresh it',
   },
   403: {
@@ -21,12 +21,12 @@ export const ERRORS: Readonly<
   },
   404: {
     name: 'NotFound',
-    description: 'There is no such thing, or it belongs to another organization.',
+    description: 'The resource does not exist or belongs to another organization.',
     example: 'no such agent',
   },
   409: {
     name: 'Conflict',
-    description: 'It does not fit the state of things; the text says why.',
+    description: 'The request conflicts with the current state; the text says why.',
     example: 'the organization already has 1000 shared credentials: delete one first',
   },
   413: {
@@ -36,7 +36,7 @@ export const ERRORS: Readonly<
   },
   429: {
     name: 'TooManyRequests',
-    description: 'Too many at once or in a time; see Retry-After.',
+    description: 'Too many requests, concurrent or in a time window; see Retry-After.',
     example: 'too many logins: try again in 30 seconds',
   },
   500: {
@@ -46,7 +46,7 @@ export const ERRORS: Readonly<
   },
   503: {
     name: 'Unavailable',
-    description: 'The database is away; see Retry-After.',
+    description: 'The database is unavailable; see Retry-After.',
     example: 'the database is unavailable. Retry in a few seconds.',
   },
 };

@@ -4,16 +4,16 @@ import { Type } from 'typebox';
 import type { JsonNode, SchemaRegistry } from './schema-registry.js';
 
 const SUMMARIES: Readonly<Record<keyof typeof EVENT_DATA_SCHEMAS, string>> = {
-  'agent.created': 'An agent was made',
+  'agent.created': 'An agent was created',
   'agent.deleted': 'An agent was deleted',
-  'agent.budget_exceeded': 'The budget of an agent is spent',
-  'provider.circuit_opened': 'A provider fails: its calls are refused',
-  'provider.circuit_closed': 'A provider has recovered',
-  'abuse.detected': 'The token of an agent is used in a way that looks wrong',
-  'credential.refused': 'A provider refuses the credentials of an account',
-  'credential.accepted': 'A provider takes the credentials of an account again',
-  'webhook.paused': 'An endpoint does nothing but fail, and was paused',
-  'usage.threshold': 'Spending has reached a share of the budget',
+  'agent.budget_exceeded': 'The monthly budget of an agent is used up',
+  'provider.circuit_opened': 'A breaker opened: calls to the provider are rejected',
+  'provider.circuit_closed': 'A breaker closed: the provider has recovered',
+  'abuse.detected': 'The use of an agent’s gateway token looks like abuse',
+  'credential.refused': 'A provider rejects the credentials of an account',
+  'credential.accepted': 'A provider accepts the credentials of an account again',
+  'webhook.paused': 'An endpoint was paused because every attempt failed',
+  'usage.threshold': 'Spend has reached a threshold of the budget',
 };
 
 const createHeader = (name: string, description: string): JsonNode => ({
@@ -26,12 +26,9 @@ const createHeader = (name: string, description: string): JsonNode => ({
 const HEADERS = [
   createHeader(
     'X-Webhook-Signature',
-    'HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old one while it is replaced.',
+    'HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation.',
   ),
-  createHeader(
-    'X-Webhook-Signatures',
-    '`v1=` and that signature, for each secret that is good: two while one is replaced.',
-  ),
+  createHeader('X-Webhook-Signatures', '`v1=` and the signature for each valid secret: two during a rotation.'),
   createHeader('X-Webhook-Event', 'The name of the event.'),
   createHeader('X-Webhook-Delivery', 'The id of the delivery, the same on every retry.'),
 ];

@@ -42,6 +42,6 @@ for (const [name, method] of LINK_METHODS) {
 
 test('plane link: rejections are logged without the token', () => {
   const lines = plane().logLines.join('');
-  expect(lines).toContain('gRPC call refused');
+  expect(lines).toContain('gRPC call rejected');
   expect(lines).not.toContain('x'.repeat(41));
 });

@@ -171,6 +171,6 @@ test('rolling upgrade: both releases serve side by side, no call fails and none 
   await waitForCondition(async () => (await callOnce()) === 401, 'the data plane follows the next release');
   // Rolling back needs an explicit step. The schema stays; the previous release logs that and exits.
   await expect(stack.controlPlane.start()).rejects.toThrow(
-    'the database has schema 9000, which this version does not know',
+    'the database has schema version 9000, which this release does not support',
   );
 });

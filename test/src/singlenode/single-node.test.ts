@@ -224,7 +224,7 @@ test('single node: SIGHUP reloads PRICES_FILE and stops nothing', async () => {
   const node = launch(await initializedDirectory(), { PRICES_FILE: prices, LOG_LEVEL: 'info' });
   const { controlPlane } = await node.ready();
   process.kill(node.pid, 'SIGHUP');
-  await waitForCondition(() => node.output.includes('PRICES_FILE read again'), 'the file is read');
+  await waitForCondition(() => node.output.includes('PRICES_FILE reloaded'), 'the file is read');
   expect((await fetch(`${controlPlane}/healthz`)).status).toBe(200);
   expect(await node.stop('SIGTERM')).toBe(0);
 });

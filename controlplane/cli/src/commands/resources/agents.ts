@@ -121,7 +121,8 @@ function registerReadAndSetCommands(group: Command, { begin }: CommandContext): 
             agent.budgetCentsMonthly === null
               ? 'none'
               : `${formatCents(agent.budgetCentsMonthly)} a month, ${agent.budgetMode}`,
-          'held without a maximum': agent.budgetMode === 'hard' ? `${agent.holdMaxOutputTokens} output tokens` : null,
+          'reserved without a maximum':
+            agent.budgetMode === 'hard' ? `${agent.holdMaxOutputTokens} output tokens` : null,
           'when limits are not checked': agent.onStoreLoss === 'refuse' ? 'its calls are rejected' : 'its calls pass',
           ...formatRateLimits(agent),
           thresholds: agent.usageThresholds.map((percent) => `${percent} %`).join(', ') || 'none',
