@@ -45,6 +45,9 @@ test('search: finds the same with and without the indexes of past days, includin
       texts.map((changes, i) => usageRecord({ agentId: id, orgId, startedAtMs: now - days * DAY - i, ...changes })),
     ),
   );
+  // The control plane's first background run must not index these days before the test does.
+  const backgroundLock = await sql().reserve();
+  await backgroundLock`select pg_advisory_lock(hashtext('usage_search'))`;
   const ingest = createIngest(sql());
   await ingest.report({ dataPlaneId: 'd', records });
   const own = records.filter(({ agentId }) => agentId === agent.id);
@@ -79,6 +82,8 @@ test('search: finds the same with and without the indexes of past days, includin
   expect(before[2]).toHaveLength(3);
   expect(before[15]).toEqual([own[3]!.id]);
   expect(await listMissingIndexes()).toEqual([dayName(today - DAY), dayName(today - 2 * DAY)]);
+  await backgroundLock`select pg_advisory_unlock(hashtext('usage_search'))`;
+  backgroundLock.release();
   await Promise.all([
     indexes().createMissingIndexes(today + 2 * 3_600_000),
     indexes().createMissingIndexes(today + 2 * 3_600_000),
