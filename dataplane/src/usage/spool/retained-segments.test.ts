@@ -211,9 +211,9 @@ describe('database rollback', () => {
   });
 
   /** A ledger that remembers its commits until the test loses some. */
-  function start(directory = newRoot()) {
+  function start(directory = newRoot(), segmentAgeMs = 0) {
     const ledger = { commits: [] as string[], committed: [] as string[][], calls: [] as IReportUsageRequest[] };
-    const spool = new Spool({ directory, bytesMax: 1 << 20, segmentAgeMs: 0, retentionMs: RETENTION_MS }, log);
+    const spool = new Spool({ directory, bytesMax: 1 << 20, segmentAgeMs, retentionMs: RETENTION_MS }, log);
     const onLedgerRolledBack = vi.fn();
     const report = async (body: Buffer): Promise<ReportOutcome> => {
       const request = ReportUsageRequest.decode(body);
@@ -272,6 +272,15 @@ describe('database rollback', () => {
     await vi.waitFor(() => expect(inLedger()).toEqual(['a', 'b']), 90_000);
     expect(await reporter.flush(10_000)).toBe(true);
     expect(onLedgerRolledBack).toHaveBeenCalledTimes(1);
+  });
+
+  test('usage reporter: a batch that revealed a loss does not acknowledge the lost records before it in its segment', async () => {
+    const { spool, reporter, lose: loseCommits, inLedger } = start(newRoot(), 3_600_000);
+    await append(spool, 'a');
+    await reporter.flush(10_000);
+    loseCommits(1);
+    await append(spool, 'b');
+    await vi.waitFor(() => expect(inLedger()).toEqual(['a', 'b']), 90_000);
   });
 
   test('usage reporter: detects at the next start a loss that happened while the data plane was down', async () => {
