@@ -27,11 +27,6 @@ export class EnforcementState {
     return this.#isEnforcing;
   }
 
-  /** Whether limits have been enforced without interruption for at least `ms`. */
-  hasEnforcedForMs(ms: number): boolean {
-    return this.#isEnforcing && performance.now() - this.#sinceMs >= ms;
-  }
-
   resume(): void {
     const outageMs = Math.round(performance.now() - this.#sinceMs);
     this.#setEnforcing(true);
