@@ -12,7 +12,15 @@ declare module 'vitest' {
   }
 }
 
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+/** Names a server with the template database, which several runs share (mutation tests). Unset: starts one. */
+export const POSTGRES_URL_VARIABLE = 'TEST_POSTGRES_URL';
+
+export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const shared = process.env[POSTGRES_URL_VARIABLE];
+  if (shared !== undefined) {
+    project.provide('databaseServerUrl', shared);
+    return undefined;
+  }
   const cluster = await startTemplateCluster();
   project.provide('databaseServerUrl', cluster.serverUrl);
   return () => cluster.stop();

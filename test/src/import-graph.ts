@@ -75,10 +75,10 @@ const importedName = (part: string): string =>
     .split(/\s+as\s+/)[0]!;
 
 /** For workspaces that are not at the root. */
-const WORKSPACE_FOLDERS: Readonly<Record<string, string>> = { client: 'controlplane/client' };
+const WORKSPACE_FOLDERS: Readonly<Record<string, string>> = { cli: 'controlplane/cli', client: 'controlplane/client' };
 
 /** The source that an import names: relative, or `@acg/<workspace>/<path>`. */
-function resolveImport(from: string, target: string, files: ReadonlyMap<string, string>): string {
+export function resolveImport(from: string, target: string, files: ReadonlyMap<string, string>): string {
   if (target.startsWith('.')) return withEnding(join(dirname(from), target.replace(/\.js$/, '')), files);
   const [, workspace, path] = /^@acg\/(\w+)\/(.*)$/.exec(target) ?? [];
   return workspace === undefined ? target : `${WORKSPACE_FOLDERS[workspace] ?? workspace}/src/${path}.ts`;
