@@ -8,7 +8,7 @@ import { resolveImport } from '../import-graph.js';
 const RUNTIME_IMPORT = /^(?:import|export)\s+(?!type\b)[^;]*?from\s+'([^']+)'|\b(?:import|new URL)\('([^']+)'/gm;
 
 /** By test file: the distance in imports of each file that it loads. */
-export type TestReach = ReadonlyMap<string, ReadonlyMap<string, number>>;
+type TestReach = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
 /** `files`: sources and tests, path → text. */
 export function readTestReach(files: ReadonlyMap<string, string>): TestReach {

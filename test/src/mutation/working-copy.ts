@@ -9,7 +9,7 @@ import { POSTGRES_URL_VARIABLE } from '../global-setup.js';
 const BUILD_OUTPUTS = ['dist', 'src/generated'];
 const COMPILE_TIMEOUT_MS = 600_000;
 
-export type Outcome = 'passed' | 'failed' | 'timeout';
+type Outcome = 'passed' | 'failed' | 'timeout';
 
 export class WorkingCopy {
   readonly #path = mkdtempSync(join(tmpdir(), 'acg-mutation-'));
