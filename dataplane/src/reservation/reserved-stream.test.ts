@@ -299,6 +299,28 @@ describe('budget cut: each format has its own last event', () => {
     expect(gateway.growths).toEqual([]);
   });
 
+  test('goes on with a stream when a slow agent takes bytes again', async () => {
+    await restart({}, 'anthropic');
+    const stream = messagesStream(Array.from({ length: 50 }, () => 'x'.repeat(1_000_000)));
+    let written = (): number => 0;
+    answer = (response) => {
+      sse(response).end(stream);
+      written = () => stream.length - response.socket!.writableLength;
+    };
+    const { request, got } = begin('/v1/messages', { model: 'claude-haiku-4-5', max_tokens: 60 });
+    const response = await new Promise<IncomingMessage>((resolve) => request.on('response', resolve));
+    response.pause();
+    let before = -1;
+    await waitUntil(() => {
+      const isBlocked = before === written(); // every buffer on the way is full
+      before = written();
+      return isBlocked;
+    });
+    response.resume();
+    expect((await got).body.length).toBe(stream.length);
+    expect(gateway.records[0]).toMatchObject({ error: '' });
+  });
+
   test('speech: the connection breaks', async () => {
     answer = (response) => response.setHeader('content-type', 'audio/mpeg').end(Buffer.alloc(8_000_000));
     const { broken } = await call('/v1/audio/speech', { model: 'gpt-4o-mini-tts', input: 'x' });

@@ -7,6 +7,10 @@ import { resolveImport } from '../import-graph.js';
 
 const RUNTIME_IMPORT = /^(?:import|export)\s+(?!type\b)[^;]*?from\s+'([^']+)'|\b(?:import|new URL)\('([^']+)'/gm;
 
+/** Tests further away load a source only because they load everything; some of them run where none is closer. */
+const COST_MAX = 3;
+const FAR_TESTS_MAX = 3;
+
 /** By test file: the distance in imports of each file that it loads. */
 type TestReach = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
@@ -47,7 +51,7 @@ export function rankTests(reach: TestReach, file: string, max: number): readonly
       return distance === undefined ? [] : [{ test, cost: cost(test, distance), size: distances.size }];
     })
     .sort((a, b) => a.cost - b.cost || a.size - b.size || (a.test < b.test ? -1 : 1))
-    .slice(0, max)
+    .filter((found, i) => i < max && (i < FAR_TESTS_MAX || found.cost <= COST_MAX))
     .map(({ test }) => test);
 }
 

@@ -75,59 +75,51 @@ const results = mutants.flatMap(({ id }) => earlier.get(id) ?? []);
 const queue = mutants.filter(({ id }) => !earlier.has(id));
 
 const reach = readTestReach(texts);
-const findTests = (file: string): readonly string[] => [
-  ...new Set([...values.tests, ...rankTests(reach, file, TESTS_MAX)]),
-];
-const testsOf = new Map(queue.map(({ file }) => [file, findTests(file)]));
+const timeouts = new Map<string, Promise<number>>();
 
-async function judge(copy: WorkingCopy, mutant: Mutant, timeouts: ReadonlyMap<string, number>): Promise<Result> {
-  const { file } = mutant;
-  const tests: string[] = [];
-  copy.write(file, applyMutant(texts.get(file)!, mutant));
-  try {
-    for (const test of testsOf.get(file)!) {
-      tests.push(test);
-      const outcome = await copy.runTest(test, timeouts.get(test)!);
-      if (outcome !== 'passed') return { ...mutant, verdict: outcome === 'failed' ? 'killed' : 'timeout', tests };
-    }
-    if (tests.length === 0) return { ...mutant, verdict: 'untested', tests };
-    const compiles = file.endsWith('.lua') || (await copy.compiles(file));
-    return { ...mutant, verdict: compiles ? 'survived' : 'not compiled', tests };
-  } finally {
-    copy.write(file, texts.get(file)!);
-  }
+/** Runs a test without a mutant: it must pass. Returns the timeout of its other runs, ms. */
+async function measureTimeout(copy: WorkingCopy, test: string): Promise<number> {
+  const startedAt = performance.now();
+  const outcome = await copy.runTest(test, BASELINE_TIMEOUT_MS);
+  const ms = Math.round(performance.now() - startedAt);
+  console.error(`without a mutant: ${outcome} in ${ms} ms: ${test}`);
+  if (outcome !== 'passed') throw new Error(`${test} fails without a mutant. Run it first.`);
+  return Math.max(TIMEOUT_MIN_MS, ms * SLOWDOWN_MAX);
 }
 
-/** Every working copy takes the next item until none is left. */
-async function distribute<Item>(
-  copies: readonly WorkingCopy[],
-  items: readonly Item[],
-  work: (copy: WorkingCopy, item: Item) => Promise<void>,
-): Promise<void> {
-  const next = items.values();
+async function judge(copy: WorkingCopy, mutant: Mutant): Promise<Result> {
+  const { file } = mutant;
+  const source = texts.get(file)!;
+  const tests: string[] = [];
+  for (const test of new Set([...values.tests, ...rankTests(reach, file, TESTS_MAX)])) {
+    tests.push(test);
+    if (!timeouts.has(test)) timeouts.set(test, measureTimeout(copy, test));
+    const timeoutMs = await timeouts.get(test)!;
+    copy.write(file, applyMutant(source, mutant));
+    const outcome = await copy.runTest(test, timeoutMs);
+    copy.write(file, source);
+    if (outcome !== 'passed') return { ...mutant, verdict: outcome === 'failed' ? 'killed' : 'timeout', tests };
+  }
+  if (tests.length === 0) return { ...mutant, verdict: 'untested', tests };
+  copy.write(file, applyMutant(source, mutant));
+  const compiles = file.endsWith('.lua') || (await copy.compiles(file));
+  copy.write(file, source);
+  return { ...mutant, verdict: compiles ? 'survived' : 'not compiled', tests };
+}
+
+/** Each working copy takes the next mutant until none is left. */
+async function run(copies: readonly WorkingCopy[]): Promise<void> {
+  const next = queue.values();
   await Promise.all(
     copies.map(async (copy) => {
-      for (const item of next) await work(copy, item);
+      for (const mutant of next) {
+        const result = await judge(copy, mutant);
+        results.push(result);
+        if (values.resume !== '') appendFileSync(values.resume, `${JSON.stringify(result)}\n`);
+        console.error(`${results.length}/${mutants.length} ${result.verdict} ${formatMutant(result)}`);
+      }
     }),
   );
-}
-
-async function run(copies: readonly WorkingCopy[]): Promise<void> {
-  const timeouts = new Map<string, number>();
-  await distribute(copies, [...new Set([...testsOf.values()].flat())], async (copy, test) => {
-    const startedAt = performance.now();
-    const outcome = await copy.runTest(test, BASELINE_TIMEOUT_MS);
-    const ms = Math.round(performance.now() - startedAt);
-    timeouts.set(test, Math.max(TIMEOUT_MIN_MS, ms * SLOWDOWN_MAX));
-    console.error(`without a mutant: ${outcome} in ${ms} ms: ${test}`);
-    if (outcome !== 'passed') throw new Error(`${test} fails without a mutant. Run it first.`);
-  });
-  await distribute(copies, queue, async (copy, mutant) => {
-    const result = await judge(copy, mutant, timeouts);
-    results.push(result);
-    if (values.resume !== '') appendFileSync(values.resume, `${JSON.stringify(result)}\n`);
-    console.error(`${results.length}/${mutants.length} ${result.verdict} ${formatMutant(result)}`);
-  });
 }
 
 if (queue.length > 0) {
