@@ -110,7 +110,13 @@ describe('tidy', () => {
     expect(crossing).toEqual([]);
   });
 
-  const running = production.filter((path) => !/-fixture\.ts$|\/testing\//.test(path));
+  const running = production.filter((path) => !path.includes('/testing/'));
+
+  test('fixtures are in testing/ folders, which are in no image, and production imports none', () => {
+    expect(running.filter((path) => path.endsWith('-fixture.ts'))).toEqual([]);
+    expect(offenders(running, (source) => /'[^']*\/testing\//.test(source))).toEqual([]);
+  });
+
   const imports = listRelativeImports(new Map(running.map((path) => [path, readSource(path)])));
 
   test('no import cycles, including types', () => {
@@ -286,14 +292,12 @@ describe('tidy', () => {
       .map(readSource)
       .join('\n');
     const dead = production.filter((path) => {
-      if (entry.test(path) || path.endsWith('-fixture.ts')) return false; // fixtures serve tests
+      if (entry.test(path) || path.includes('/testing/')) return false; // fixtures serve tests
       if (path.startsWith('controlplane/client/') || EXEMPT_FROM_UNUSED.test(path)) return false; // a library of the two clients
       const name = basename(path, extname(path));
       const imported = new RegExp(`['"/]${name}(\\.js)?['"]`);
       const used = everything.some(
-        ([other, source]) =>
-          // A fixture is used by tests; everything else needs a user in production.
-          other !== path && (name.endsWith('-fixture') || !other.endsWith('.test.ts')) && imported.test(source),
+        ([other, source]) => other !== path && !other.endsWith('.test.ts') && imported.test(source),
       );
       return !used && !packages.includes(`${name}.js`);
     });

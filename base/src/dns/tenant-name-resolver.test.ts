@@ -2,8 +2,8 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { NameServer, type Zone } from './name-server-fixture.js';
 import { LOOKUPS_PER_TENANT, TenantNameResolver, type TenantNameResolverOptions } from './tenant-name-resolver.js';
+import { NameServer, type Zone } from './testing/name-server-fixture.js';
 
 let directory: string;
 const closing: (() => void)[] = [];

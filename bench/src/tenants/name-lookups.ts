@@ -1,9 +1,9 @@
 /** Names whose server never responds: time to connect to a neighbour's name, alone and beside forty of them. */
 import { createServer } from 'node:net';
 import { Dialer } from '@acg/base/dialer/dialer';
-import { NameServer } from '@acg/base/dns/name-server-fixture';
 import { OperatorNameResolver } from '@acg/base/dns/operator-name-resolver';
 import { TenantNameResolver } from '@acg/base/dns/tenant-name-resolver';
+import { NameServer } from '@acg/base/dns/testing/name-server-fixture';
 import { percentile } from '../statistics.js';
 
 const DIALS = 300;

@@ -3,7 +3,7 @@
  * names, and an attacker with forty providers whose names never resolve.
  */
 import { createServer } from 'node:http';
-import { NameServer } from '@acg/base/dns/name-server-fixture';
+import { NameServer } from '@acg/base/dns/testing/name-server-fixture';
 import type { Stack, Tenant } from '@acg/test/fixtures/stack';
 import { type Attack, startAttacker } from './attacker.js';
 

@@ -9,9 +9,9 @@ import {
   type Lookup,
   type Resolution,
 } from './context-cache.js';
-import { createContextMessage } from './context-fixture.js';
 import { decodeContext } from './decode-context.js';
 import type { Invalidation } from './invalidation.js';
+import { createContextMessage } from './testing/context-fixture.js';
 
 const HASH = 'a'.repeat(64);
 const TTL_MS = 1_000;

@@ -8,8 +8,8 @@ import { Server, type ServerWritableStream, type ServiceDefinition, status } fro
 import { pino } from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS, type Lookup } from './context-cache.js';
-import { createContextMessage } from './context-fixture.js';
 import { ControlPlaneLink } from './control-plane-link.js';
+import { createContextMessage } from './testing/context-fixture.js';
 
 const security: LinkSecurity = { tls: null, internalTokens: [new Secret('x'.repeat(40))] };
 const HASH = 'ab'.repeat(32);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createContextMessage } from './context-fixture.js';
 import { decodeContext } from './decode-context.js';
 import { endsSession, type Invalidation, RecentInvalidations } from './invalidation.js';
+import { createContextMessage } from './testing/context-fixture.js';
 
 const context = decodeContext(createContextMessage());
 

@@ -1,6 +1,15 @@
 /** Contents of the images, according to their Dockerfiles and scripts. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -24,9 +33,10 @@ const { parseDockerfile, imageConfig } = await importScript<{
   parseDockerfile(text: string): Stage[];
   imageConfig(stage: Stage): { user: string; entrypoint: string[]; command: string[]; env: Record<string, string> };
 }>('deploy/rootfs/dockerfile.mjs');
-const { ignored } = await importScript<{ ignored(patterns: readonly string[]): (path: string) => boolean }>(
-  'deploy/rootfs/build-context.mjs',
-);
+const { copy, ignored } = await importScript<{
+  copy(step: { from: string; sources: string[]; target: string; isIgnored: (path: string) => boolean }): void;
+  ignored(patterns: readonly string[]): (path: string) => boolean;
+}>('deploy/rootfs/build-context.mjs');
 
 const dockerfiles = readdirSync(join(root, 'deploy')).filter((name) => name.startsWith('Dockerfile.'));
 
@@ -54,6 +64,50 @@ test.each(dockerfiles)('images: %s copies what exists, prunes, and keeps binarie
   expect(run).toMatch(/&& node scripts\/drop-foreign-binaries\.mjs$/);
   expect(image.base).toBe(build.base); // the binaries that stay are those of the Node that builds
   expect(imageConfig(image)).toMatchObject({ user: 'node', env: { NODE_ENV: 'production' } });
+});
+
+/** Copies what the last stage takes from the build, from this built tree; its packages are links. */
+function assembleImage(image: Stage, home: string): readonly string[] {
+  mkdirSync(join(home, 'node_modules/@acg'), { recursive: true });
+  for (const { op, words } of image.steps) {
+    const sources = words.slice(0, -1).map((path) => path.replace(/^\/app\//, ''));
+    if (op !== 'COPY' || sources.includes('node_modules')) continue;
+    copy({ from: root, sources, target: join(home, words.at(-1)!), isIgnored: () => false });
+  }
+  const files = (readdirSync(home, { recursive: true }) as string[]).sort();
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    if (name !== '@acg') symlinkSync(join(root, 'node_modules', name), join(home, 'node_modules', name));
+  }
+  for (const name of ['base', 'proto', 'dataplane', 'controlplane']) {
+    symlinkSync(join(home, name), join(home, 'node_modules/@acg', name));
+  }
+  return files;
+}
+
+/** Exit code of an invalid configuration: the program and all its modules were loaded. */
+const EX_CONFIG = 78;
+
+test.each(dockerfiles)('images: %s holds what its program needs, and no source, test or fixture', (name) => {
+  const image = parseDockerfile(readFileSync(join(root, 'deploy', name), 'utf8')).at(-1)!;
+  const home = mkdtempSync(join(tmpdir(), 'acg-image-'));
+  try {
+    const files = assembleImage(image, home);
+    expect(files.length).toBeGreaterThan(100);
+    expect(
+      files.filter((path) => /(^|\/)src(\/|$)|\.test\.|testing|fixture|\.ts$/.test(path.replace(/\.d\.ts$/, ''))),
+    ).toEqual([]);
+    const hasControlPlane = name !== 'Dockerfile.dataplane';
+    for (const served of ['controlplane/openapi.json', 'controlplane/dashboard/dist/site/index.html']) {
+      expect([served, files.includes(served)]).toEqual([served, hasControlPlane]);
+    }
+    const [, ...args] = imageConfig(image).command;
+    const env = { PATH: process.env.PATH, LOG_LEVEL: 'nonsense', GATEWAY_DATA_DIR: join(home, 'data') };
+    const { status, stderr } = spawnSync(process.execPath, args, { cwd: home, env, encoding: 'utf8' });
+    expect(stderr).toContain('LOG_LEVEL must be one of');
+    expect(status).toBe(EX_CONFIG);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
 });
 
 test('images: a binary of another platform, processor or Node version is deleted, the one in use stays', () => {

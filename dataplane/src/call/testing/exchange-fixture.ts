@@ -1,8 +1,8 @@
 /** Exchanges without a connection, for tests of single stages and of settling. */
 
-import type { Admission } from '../../limits/counters.js';
-import type { AgentResponse } from '../agent-response.js';
-import { Exchange, Phase, type RoutedExchange, type RouteResult } from '../exchange.js';
+import type { AgentResponse } from '@acg/dataplane/call/agent-response';
+import { Exchange, Phase, type RoutedExchange, type RouteResult } from '@acg/dataplane/call/exchange';
+import type { Admission } from '@acg/dataplane/limits/counters';
 
 const REQUEST = {
   id: 'id-1',

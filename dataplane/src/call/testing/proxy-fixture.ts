@@ -4,20 +4,26 @@ import { connect, type Socket } from 'node:net';
 import type { Dialer } from '@acg/base/dialer/dialer';
 import { EgressBlocked } from '@acg/base/egress/egress-guard';
 import { createLogger } from '@acg/base/log';
+import type { BreakerStatus } from '@acg/dataplane/breaker/breakers';
+import type { CallMetering } from '@acg/dataplane/call/call-metering';
+import type { AgentContext, Upstream } from '@acg/dataplane/context/agent-context';
+import type { Lookup } from '@acg/dataplane/context/context-cache';
+import { monthOfMs } from '@acg/dataplane/limits/calendar-month';
+import type {
+  Admission,
+  AdmissionRequest,
+  LimitSnapshot,
+  PeekRequest,
+  Settlement,
+} from '@acg/dataplane/limits/counters';
+import { LIMIT_TABLE, type LimitType } from '@acg/dataplane/limits/limit-table';
+import type { UsageMeter, UsageReading } from '@acg/dataplane/metering/reading/usage-meter';
+import type { MaxCostInput } from '@acg/dataplane/pricing/max-cost';
+import { type ProxyDeps, type ProxyOptions, ProxyServer } from '@acg/dataplane/proxy-server';
+import { ConnectionPools, type ConnectionPoolsOptions } from '@acg/dataplane/upstream/connections/connection-pools';
 import type { IUsageRecord } from '@acg/proto/messages';
-import type { BreakerStatus } from '../../breaker/breakers.js';
-import type { AgentContext, Upstream } from '../../context/agent-context.js';
-import type { Lookup } from '../../context/context-cache.js';
-import { monthOfMs } from '../../limits/calendar-month.js';
-import type { Admission, AdmissionRequest, LimitSnapshot, PeekRequest, Settlement } from '../../limits/counters.js';
-import { LIMIT_TABLE, type LimitType } from '../../limits/limit-table.js';
 import { createTestLimits } from '../../limits/testing/agent-limits-fixture.js';
-import type { UsageMeter, UsageReading } from '../../metering/reading/usage-meter.js';
-import type { MaxCostInput } from '../../pricing/max-cost.js';
-import { type ProxyDeps, type ProxyOptions, ProxyServer } from '../../proxy-server.js';
-import { ConnectionPools, type ConnectionPoolsOptions } from '../../upstream/connections/connection-pools.js';
 import { createLocalDialer } from '../../upstream/testing/upstream-request-fixture.js';
-import type { CallMetering } from '../call-metering.js';
 
 export const GATEWAY_TOKEN = `acg_${'0123456789abcdef'.repeat(4)}`;
 const MIB = 1024 * 1024;

@@ -1,9 +1,9 @@
 /** For tests: computes what a hard budget reserves for one call, with the real prices and without a connection. */
 
+import { createBodyModelReader } from '@acg/dataplane/policy/body/body-model-reader';
+import { PriceTable } from '@acg/dataplane/pricing/price-table';
+import { computeReservation } from '@acg/dataplane/reservation/compute-reservation';
 import { createTestLimits } from '../../limits/testing/agent-limits-fixture.js';
-import { createBodyModelReader } from '../../policy/body/body-model-reader.js';
-import { PriceTable } from '../../pricing/price-table.js';
-import { computeReservation } from '../../reservation/compute-reservation.js';
 import { createTestExchange } from './exchange-fixture.js';
 import { createContext, createUpstream } from './proxy-fixture.js';
 

@@ -1,8 +1,8 @@
 /** Test helpers: generated responses, and how ResponseParser and node's own parser (llhttp) read them. */
 import { createRequire } from 'node:module';
+import { MalformedResponseError } from '@acg/dataplane/http1/response-head';
+import { ResponseParser, type ResponseSink } from '@acg/dataplane/http1/response-parser';
 import fc from 'fast-check';
-import { MalformedResponseError } from '../response-head.js';
-import { ResponseParser, type ResponseSink } from '../response-parser.js';
 
 export interface Reading {
   /** Informational heads first. */

@@ -1,9 +1,15 @@
 /** Agent limits for tests: limits by name, defaults for everything else. */
 import { RATE_LIMITS, type RateLimit } from '@acg/base/limits';
 import { NANOS_PER_CENT } from '@acg/base/units';
-import { type AgentLimits, createAgentLimits, DEFAULT_MAX_OUTPUT_TOKENS } from '../agent-limits.js';
-import { parseMonth } from '../calendar-month.js';
-import { findLimitRow, LIMIT_TABLE, type LimitScope, type LimitType, UNLIMITED } from '../limit-table.js';
+import { type AgentLimits, createAgentLimits, DEFAULT_MAX_OUTPUT_TOKENS } from '@acg/dataplane/limits/agent-limits';
+import { parseMonth } from '@acg/dataplane/limits/calendar-month';
+import {
+  findLimitRow,
+  LIMIT_TABLE,
+  type LimitScope,
+  type LimitType,
+  UNLIMITED,
+} from '@acg/dataplane/limits/limit-table';
 
 type Rates = { readonly [field in RateLimit['field']]?: number };
 

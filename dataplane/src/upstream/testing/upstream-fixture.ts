@@ -1,5 +1,5 @@
 /** Upstreams and injections for tests. Every field has an ordinary default that a test may override. */
-import type { HeaderInjection, Upstream } from '../../context/agent-context.js';
+import type { HeaderInjection, Upstream } from '@acg/dataplane/context/agent-context';
 
 export function createTestHeaderInjection(over: Partial<HeaderInjection>): HeaderInjection {
   return {

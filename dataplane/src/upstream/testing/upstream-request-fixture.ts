@@ -11,7 +11,11 @@ import type { SecureContext, SecureContextOptions } from 'node:tls';
 import { Dialer, type DialerOptions } from '@acg/base/dialer/dialer';
 import { OperatorNameResolver } from '@acg/base/dns/operator-name-resolver';
 import { TenantNameResolver } from '@acg/base/dns/tenant-name-resolver';
-import type { UpstreamConnection, UpstreamRequest, UpstreamResponseHandler } from '../../http1/upstream-request.js';
+import type {
+  UpstreamConnection,
+  UpstreamRequest,
+  UpstreamResponseHandler,
+} from '@acg/dataplane/http1/upstream-request';
 
 /** An organization, for tests that need any. */
 export const TENANT = 'org-1';
