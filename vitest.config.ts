@@ -9,12 +9,15 @@ export default defineConfig({
     alias: [
       { find: /^@acg\/cli\/(.*)$/, replacement: `${root}controlplane/cli/src/$1.ts` },
       { find: /^@acg\/client\/(.*)$/, replacement: `${root}controlplane/client/src/$1.ts` },
-      { find: /^@acg\/(base|proto|dataplane|controlplane|singlenode)\/(.*)$/, replacement: `${root}$1/src/$2.ts` },
+      {
+        find: /^@acg\/(base|proto|dataplane|controlplane|singlenode|stand-in-provider)\/(.*)$/,
+        replacement: `${root}$1/src/$2.ts`,
+      },
     ],
   },
   test: {
     include: [
-      '{base,proto,dataplane,controlplane,controlplane/cli,controlplane/dashboard,singlenode,test,bench}/src/**/*.test.ts',
+      '{base,proto,dataplane,controlplane,controlplane/cli,controlplane/dashboard,singlenode,stand-in-provider,test,bench}/src/**/*.test.ts',
     ],
     globalSetup: ['test/src/global-setup.ts'],
     pool: 'forks',

@@ -19,7 +19,7 @@ function printedCommands() {
 }
 
 export async function tryAllInOne(image, home) {
-  await startNode(join(repository, 'test/dist/stand-in-providers/main.js'), ['9001'], 9001);
+  await startNode(join(repository, 'stand-in-provider/dist/main.js'), ['9001'], 9001);
   const since = performance.now();
   const gateway = new Container({
     image,

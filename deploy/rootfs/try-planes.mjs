@@ -56,7 +56,7 @@ export async function tryPlanes(built, home) {
     const control = await start('controlplane', built.controlplane, 'http://127.0.0.1:8080/readyz', settings);
     const data = await start('dataplane-1', built.dataplane, 'http://127.0.0.1:9464/readyz');
     await startNginx(join(deploy, 'nginx/gateway.conf'), join(home, 'tls/front'), home, 8443);
-    await startNode(join(repository, 'test/dist/stand-in-providers/main.js'), ['9001'], 9001);
+    await startNode(join(repository, 'stand-in-provider/dist/main.js'), ['9001'], 9001);
     await startNode(join(repository, 'bench/dist/mock-provider.js'), ['9002'], 9002);
     const figures = { 'control plane: start with empty database, ms': control.ms, 'data plane: start, ms': data.ms };
     const tenant = await signUp();

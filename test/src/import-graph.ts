@@ -80,6 +80,6 @@ const WORKSPACE_FOLDERS: Readonly<Record<string, string>> = { cli: 'controlplane
 /** The source that an import names: relative, or `@acg/<workspace>/<path>`. */
 export function resolveImport(from: string, target: string, files: ReadonlyMap<string, string>): string {
   if (target.startsWith('.')) return withEnding(join(dirname(from), target.replace(/\.js$/, '')), files);
-  const [, workspace, path] = /^@acg\/(\w+)\/(.*)$/.exec(target) ?? [];
+  const [, workspace, path] = /^@acg\/([\w-]+)\/(.*)$/.exec(target) ?? [];
   return workspace === undefined ? target : `${WORKSPACE_FOLDERS[workspace] ?? workspace}/src/${path}.ts`;
 }

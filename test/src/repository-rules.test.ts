@@ -18,7 +18,7 @@ const generated = ['proto/src/generated/usage-record.ts', 'controlplane/client/s
 );
 const sources = tracked.filter(
   (path) =>
-    /^(base|proto|dataplane|controlplane|controlplane\/client|controlplane\/cli|controlplane\/dashboard|singlenode)\/src\/.*\.tsx?$/.test(
+    /^(base|proto|dataplane|controlplane|controlplane\/client|controlplane\/cli|controlplane\/dashboard|singlenode|stand-in-provider)\/src\/.*\.tsx?$/.test(
       path,
     ) && !generated.includes(path),
 );

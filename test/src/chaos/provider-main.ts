@@ -1,10 +1,10 @@
 /** The providers of a chaos run as one process: OpenAI, S3 and a tenant's own. `{ports, journal}` as JSON argument. */
 
-import { type Body, OpenAiStandIn } from '../stand-in-providers/openai.js';
+import { type Body, OpenAiStandIn } from '@acg/stand-in-provider/openai';
+import type { ReceivedRequest } from '@acg/stand-in-provider/stand-in-provider';
+import type { StandInResponse } from '@acg/stand-in-provider/stand-in-response';
 import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
 import { S3StandIn } from '../stand-in-providers/s3.js';
-import type { ReceivedRequest } from '../stand-in-providers/stand-in-provider.js';
-import type { StandInResponse } from '../stand-in-providers/stand-in-response.js';
 import { startCustomProvider } from './custom-provider.js';
 import { ProviderJournal } from './evidence/provider-journal.js';
 import { CUSTOM_PROVIDER_KEY, type ProviderSettings } from './provider-settings.js';
@@ -19,7 +19,6 @@ const journal = new ProviderJournal(settings.journal);
 
 class RecordingOpenAi extends OpenAiStandIn {
   protected override respond(request: ReceivedRequest): StandInResponse {
-    this.requests.length = 0; // the requests are not read, and the run is long
     const id = callIdOfChat(request);
     journal.recordArrival(id);
     const isHurried = parseCallPurpose(id) === 'steady';
@@ -40,7 +39,6 @@ class RecordingOpenAi extends OpenAiStandIn {
 
 class RecordingS3 extends S3StandIn {
   protected override respond(request: ReceivedRequest): StandInResponse {
-    this.requests.length = 0;
     journal.recordArrival(callIdOfObject(request));
     return super.respond(request);
   }
@@ -59,8 +57,9 @@ const callIdOfObject = (request: ReceivedRequest): string => {
 };
 
 const openai = await new RecordingOpenAi().start(settings.openaiPort);
+const s3 = await new RecordingS3(PROVIDER_CREDENTIALS.s3).start(settings.s3Port);
+for (const provider of [openai, s3]) provider.recordsRequests = false; // they are not read, and the run is long
 openai.answerWords = Array.from({ length: 10 }, (_, i) => ` word-${i}`);
-await new RecordingS3(PROVIDER_CREDENTIALS.s3).start(settings.s3Port);
 await startCustomProvider(settings.customPort, CUSTOM_PROVIDER_KEY, journal);
 process.on('disconnect', () => process.exit(0));
 process.send?.({ ready: true, port: settings.openaiPort });

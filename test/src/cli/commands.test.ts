@@ -7,11 +7,11 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openPool } from '@acg/controlplane/db/sql';
+import { OpenAiStandIn } from '@acg/stand-in-provider/openai';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Stack, TENANT_PASSWORD, type Tenant } from '../fixtures/stack.js';
 import { waitUntil } from '../fixtures/wait-until.js';
-import { OpenAiStandIn } from '../stand-in-providers/openai.js';
 import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
 import { AcgCommand, type ProcessResult } from './acg-command.js';
 

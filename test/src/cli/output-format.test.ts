@@ -1,8 +1,9 @@
 /** Output for users, and for scripts without `--json`: values as the API defines them, and next steps that work. */
+
+import { OpenAiStandIn } from '@acg/stand-in-provider/openai';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Stack, type Tenant } from '../fixtures/stack.js';
 import { waitUntil } from '../fixtures/wait-until.js';
-import { OpenAiStandIn } from '../stand-in-providers/openai.js';
 import { AcgCommand } from './acg-command.js';
 
 const openai = new OpenAiStandIn();

@@ -2,11 +2,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { OpenAiStandIn } from '@acg/stand-in-provider/openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Stack, type Tenant } from '../fixtures/stack.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { AnthropicStandIn } from '../stand-in-providers/anthropic.js';
-import { OpenAiStandIn } from '../stand-in-providers/openai.js';
 import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
 import { AcgCommand } from './acg-command.js';
 

@@ -3,10 +3,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { noop } from '@acg/base/noop';
+import { chatCompletion } from '@acg/stand-in-provider/openai-chat-bodies';
 import postgres from 'postgres';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { waitUntil } from '../fixtures/wait-until.js';
-import { chatCompletion } from '../stand-in-providers/openai-chat-bodies.js';
 import { useDashboard } from './dashboard-fixture.js';
 
 let provider: Server;

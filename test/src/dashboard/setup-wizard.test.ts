@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { OpenAiStandIn } from '@acg/stand-in-provider/openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../fixtures/free-port.js';
-import { OpenAiStandIn } from '../stand-in-providers/openai.js';
 import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
 import { blockRequests, useDashboard } from './dashboard-fixture.js';
 

@@ -1,7 +1,7 @@
 /** Usage, rejections and budgets with calls that agents really make. */
 import { readFileSync } from 'node:fs';
+import { OpenAiStandIn } from '@acg/stand-in-provider/openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { OpenAiStandIn } from '../stand-in-providers/openai.js';
 import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
 import { useDashboard } from './dashboard-fixture.js';
 

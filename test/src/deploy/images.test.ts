@@ -51,8 +51,10 @@ test.each(dockerfiles)('images: %s copies what exists, prunes, and keeps binarie
   }
   const run = build.steps.find((step) => step.op === 'RUN')!.text;
   // Installed without scripts: the Dockerfile repeats the steps of `npm run build`.
-  const { build: steps } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts as { build: string };
-  for (const script of steps.matchAll(/npm run -s (\S+)/g)) {
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  };
+  for (const script of scripts['build:unlocked']!.matchAll(/npm run -s (\S+)/g)) {
     // The command line is installed on users' machines, not in an image.
     if (script[1] === 'bundle') continue;
     // Patches Postgres' client and builds the files that the control plane serves.

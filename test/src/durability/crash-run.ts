@@ -10,9 +10,9 @@ import { Secret } from '@acg/base/secret';
 import { openPool } from '@acg/controlplane/db/sql';
 import { findPostgresBinaries } from '@acg/singlenode/postgres/postgres-binaries';
 import { type ClusterOptions, PostgresCluster } from '@acg/singlenode/postgres/postgres-cluster';
+import { OpenAiStandIn } from '@acg/stand-in-provider/openai';
 import type { PlaneProcess } from '../fixtures/plane-process.js';
 import { Stack, type Tenant, waitForCondition } from '../fixtures/stack.js';
-import { OpenAiStandIn } from '../stand-in-providers/openai.js';
 import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
 import { type CallLoad, startCallLoad } from './call-load.js';
 

@@ -3,13 +3,14 @@
  * asynchronous standby, lost usage is recorded again and revocations are still pushed; with a synchronous standby
  * nothing is lost and nothing is reset. docs/operations.md has the results of these drills.
  */
+
+import { OpenAiStandIn } from '@acg/stand-in-provider/openai';
 import { request } from 'undici';
 import { expect, test } from 'vitest';
 import { PostgresPair } from '../fixtures/postgres-pair.js';
 import { RedisServer } from '../fixtures/redis-server.js';
 import { Stack } from '../fixtures/stack.js';
 import { waitUntil } from '../fixtures/wait-until.js';
-import { OpenAiStandIn } from '../stand-in-providers/openai.js';
 import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
 
 const CALLS_BEFORE = 20;

@@ -1,12 +1,13 @@
 /**
  * PRICES_FILE from the operator's disk to the budget: the whole stack as processes, with the spend that the agent sees.
  */
+
+import { OpenAiStandIn } from '@acg/stand-in-provider/openai';
+import { jsonResponse } from '@acg/stand-in-provider/stand-in-response';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Stack, type Tenant, waitForCondition } from '../fixtures/stack.js';
-import { OpenAiStandIn } from '../stand-in-providers/openai.js';
 import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
 import { ResendStandIn } from '../stand-in-providers/resend.js';
-import { jsonResponse } from '../stand-in-providers/stand-in-response.js';
 
 let openai: OpenAiStandIn;
 let resend: ResendStandIn;

@@ -8,6 +8,9 @@ import type { AddressInfo } from 'node:net';
 import { ProviderMetering } from '@acg/dataplane/call/provider-metering';
 import { PriceTable } from '@acg/dataplane/pricing/price-table';
 import { type ILineUsage, type IUsageRecord, LineUsage } from '@acg/proto/messages';
+import { OpenAiStandIn } from '@acg/stand-in-provider/openai';
+import { CHAT_USAGE, chatCompletionEvents } from '@acg/stand-in-provider/openai-chat-bodies';
+import { jsonResponse } from '@acg/stand-in-provider/stand-in-response';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI, { toFile } from 'openai';
 import OpenAIv4 from 'openai-v4';
@@ -16,11 +19,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { waitUntil } from '../fixtures/wait-until.js';
 import { InProcessGateway } from '../sdk/in-process-gateway.js';
 import { AnthropicStandIn } from '../stand-in-providers/anthropic.js';
-import { OpenAiStandIn } from '../stand-in-providers/openai.js';
-import { CHAT_USAGE, chatCompletionEvents } from '../stand-in-providers/openai-chat-bodies.js';
 import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
 import { ResendStandIn } from '../stand-in-providers/resend.js';
-import { jsonResponse } from '../stand-in-providers/stand-in-response.js';
 
 let openaiProvider: OpenAiStandIn;
 let anthropicProvider: AnthropicStandIn;

@@ -1,10 +1,10 @@
+import { OpenAiStandIn } from '@acg/stand-in-provider/openai';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { embed, generateText, type LanguageModel, streamText } from 'ai';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { AnthropicStandIn } from '../stand-in-providers/anthropic.js';
-import { OpenAiStandIn } from '../stand-in-providers/openai.js';
 import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
 import { InProcessGateway, type ProviderRoute } from './in-process-gateway.js';
 

@@ -2,6 +2,9 @@
  * Every official SDK through the whole gateway: accounts are created over the API, contexts resolved over gRPC, usage
  * sent to the ledger.
  */
+
+import { OpenAiStandIn } from '@acg/stand-in-provider/openai';
+import type { StandInProvider } from '@acg/stand-in-provider/stand-in-provider';
 import Anthropic from '@anthropic-ai/sdk';
 import { GetObjectCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
@@ -17,11 +20,9 @@ import type { PlaneProcess } from '../fixtures/plane-process.js';
 import { Stack, type Tenant } from '../fixtures/stack.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { AnthropicStandIn } from '../stand-in-providers/anthropic.js';
-import { OpenAiStandIn } from '../stand-in-providers/openai.js';
 import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
 import { ResendStandIn } from '../stand-in-providers/resend.js';
 import { S3StandIn } from '../stand-in-providers/s3.js';
-import type { StandInProvider } from '../stand-in-providers/stand-in-provider.js';
 import { SupabaseStandIn } from '../stand-in-providers/supabase.js';
 import { VercelStandIn } from '../stand-in-providers/vercel.js';
 

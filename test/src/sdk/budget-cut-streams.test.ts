@@ -2,6 +2,7 @@
 
 import { ProviderMetering } from '@acg/dataplane/call/provider-metering';
 import { PriceTable } from '@acg/dataplane/pricing/price-table';
+import { OpenAiStandIn } from '@acg/stand-in-provider/openai';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import Anthropic from '@anthropic-ai/sdk';
@@ -11,7 +12,6 @@ import OpenAI from 'openai';
 import OpenAIv4 from 'openai-v4';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AnthropicStandIn } from '../stand-in-providers/anthropic.js';
-import { OpenAiStandIn } from '../stand-in-providers/openai.js';
 import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
 import { InProcessGateway } from './in-process-gateway.js';
 

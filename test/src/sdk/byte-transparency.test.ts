@@ -1,11 +1,11 @@
 /** Sends the same request directly to the provider and through the proxy: both responses must have the same bytes. */
 import { connect } from 'node:net';
+import { OpenAiStandIn } from '@acg/stand-in-provider/openai';
+import type { StandInProvider } from '@acg/stand-in-provider/stand-in-provider';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AnthropicStandIn } from '../stand-in-providers/anthropic.js';
-import { OpenAiStandIn } from '../stand-in-providers/openai.js';
 import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
 import { ResendStandIn } from '../stand-in-providers/resend.js';
-import type { StandInProvider } from '../stand-in-providers/stand-in-provider.js';
 import { VercelStandIn } from '../stand-in-providers/vercel.js';
 import { InProcessGateway, type ProviderRoute } from './in-process-gateway.js';
 

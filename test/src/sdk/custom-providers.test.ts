@@ -1,9 +1,9 @@
 /** Custom providers: every way of sending the credential, checked at the provider and at the agent. */
 import { request } from 'node:http';
 import type { IInjection, IUpstream } from '@acg/proto/messages';
+import { type ReceivedRequest, StandInProvider } from '@acg/stand-in-provider/stand-in-provider';
+import { jsonResponse, type StandInResponse } from '@acg/stand-in-provider/stand-in-response';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type ReceivedRequest, StandInProvider } from '../stand-in-providers/stand-in-provider.js';
-import { jsonResponse, type StandInResponse } from '../stand-in-providers/stand-in-response.js';
 import { InProcessGateway } from './in-process-gateway.js';
 
 /** Responds with the request that it received. */

@@ -1,8 +1,8 @@
+import { OPENAI_RATE_LIMITED_RESPONSE, OpenAiStandIn, SPEECH_BYTES } from '@acg/stand-in-provider/openai';
+import { CHAT_USAGE } from '@acg/stand-in-provider/openai-chat-bodies';
 import OpenAI, { APIError, toFile } from 'openai';
 import OpenAIv4 from 'openai-v4';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { OPENAI_RATE_LIMITED_RESPONSE, OpenAiStandIn, SPEECH_BYTES } from '../stand-in-providers/openai.js';
-import { CHAT_USAGE } from '../stand-in-providers/openai-chat-bodies.js';
 import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
 import { InProcessGateway, type ProviderRoute } from './in-process-gateway.js';
 

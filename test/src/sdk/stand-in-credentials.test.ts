@@ -1,11 +1,12 @@
 /** The stand-ins accept only the real credential. Otherwise no test would show that the gateway inserted it. */
+
+import { OpenAiStandIn } from '@acg/stand-in-provider/openai';
+import type { StandInProvider } from '@acg/stand-in-provider/stand-in-provider';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AnthropicStandIn } from '../stand-in-providers/anthropic.js';
-import { OpenAiStandIn } from '../stand-in-providers/openai.js';
 import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
 import { ResendStandIn } from '../stand-in-providers/resend.js';
 import { S3StandIn } from '../stand-in-providers/s3.js';
-import type { StandInProvider } from '../stand-in-providers/stand-in-provider.js';
 import { SupabaseStandIn } from '../stand-in-providers/supabase.js';
 import { VercelStandIn } from '../stand-in-providers/vercel.js';
 

@@ -2,10 +2,10 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { OpenAiStandIn } from '@acg/stand-in-provider/openai';
 import OpenAI from 'openai';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { waitForCondition } from '../fixtures/stack.js';
-import { OpenAiStandIn } from '../stand-in-providers/openai.js';
 import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
 import { listProcessesUsing, SingleNodeProcess } from './single-node-process.js';
 

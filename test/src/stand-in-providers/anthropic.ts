@@ -1,9 +1,14 @@
 /** Anthropic: messages whole and streamed, token counts, models, batches. Formats as the provider documents them. */
 
+import { type ReceivedRequest, StandInProvider } from '@acg/stand-in-provider/stand-in-provider';
+import {
+  eventStreamResponse,
+  jsonResponse,
+  type StandInResponse,
+  utf8,
+} from '@acg/stand-in-provider/stand-in-response';
 import { completedMessage, messageEvents } from './anthropic-message-bodies.js';
 import { PROVIDER_CREDENTIALS } from './provider-credentials.js';
-import { type ReceivedRequest, StandInProvider } from './stand-in-provider.js';
-import { eventStreamResponse, jsonResponse, type StandInResponse, utf8 } from './stand-in-response.js';
 
 const RATE_HEADERS = [
   ['request-id', 'req_stand_in_2'],

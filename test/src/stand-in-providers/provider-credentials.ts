@@ -1,6 +1,8 @@
+import { OPENAI_CREDENTIAL } from '@acg/stand-in-provider/openai';
+
 /** The real credentials of the stand-ins: they accept no others, and an agent must never see them. */
 export const PROVIDER_CREDENTIALS = {
-  openai: 'sk-proj-real-openai-credential-0001',
+  openai: OPENAI_CREDENTIAL,
   anthropic: 'sk-ant-real-anthropic-credential-0002',
   supabase: 'sb_secret_real-supabase-credential-0003',
   vercel: 'vercel-real-credential-0004',

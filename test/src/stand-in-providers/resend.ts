@@ -1,8 +1,8 @@
 /** Resend: e-mails one by one and in batches, domains. Formats as the provider documents them. */
 
+import { type ReceivedRequest, StandInProvider } from '@acg/stand-in-provider/stand-in-provider';
+import { jsonResponse, type StandInResponse } from '@acg/stand-in-provider/stand-in-response';
 import { PROVIDER_CREDENTIALS } from './provider-credentials.js';
-import { type ReceivedRequest, StandInProvider } from './stand-in-provider.js';
-import { jsonResponse, type StandInResponse } from './stand-in-response.js';
 
 const RATE_HEADERS = [
   ['ratelimit-limit', '5'],

@@ -1,8 +1,8 @@
 /** Reads the object from an S3 upload and verifies length, hash and checksum that the client declared. */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import type { ReceivedRequest } from '@acg/stand-in-provider/stand-in-provider';
 import { hmac, type S3Problem, sha256, type VerifiedSignature } from './s3-signature.js';
-import type { ReceivedRequest } from './stand-in-provider.js';
 
 const EMPTY_SHA256 = sha256('');
 

@@ -3,7 +3,7 @@
  * by header and presigned, with every `x-amz-*` header signed, a fresh date, the right scope and secret.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import type { ReceivedRequest } from './stand-in-provider.js';
+import type { ReceivedRequest } from '@acg/stand-in-provider/stand-in-provider';
 
 export interface S3Credentials {
   readonly accessKeyId: string;

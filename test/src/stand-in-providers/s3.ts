@@ -1,10 +1,10 @@
 /** S3-compatible storage in memory, path style: objects, ranges, lists, multipart uploads. Formats as the provider documents them. */
 import { createHash } from 'node:crypto';
+import { type ReceivedRequest, StandInProvider } from '@acg/stand-in-provider/stand-in-provider';
+import { emptyResponse, type StandInResponse, utf8 } from '@acg/stand-in-provider/stand-in-response';
 import { PROVIDER_CREDENTIALS } from './provider-credentials.js';
 import { base64Crc32, readPayload } from './s3-payload.js';
 import { type S3Credentials, type S3Problem, verifySignature } from './s3-signature.js';
-import { type ReceivedRequest, StandInProvider } from './stand-in-provider.js';
-import { emptyResponse, type StandInResponse, utf8 } from './stand-in-response.js';
 
 interface StoredObject {
   readonly bytes: Buffer;

@@ -1,9 +1,14 @@
 /** Supabase: PostgREST on one table, storage, auth, functions, realtime. Formats as the provider documents them. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { type ReceivedRequest, StandInProvider } from '@acg/stand-in-provider/stand-in-provider';
+import {
+  emptyResponse,
+  eventStreamResponse,
+  jsonResponse,
+  type StandInResponse,
+} from '@acg/stand-in-provider/stand-in-response';
 import { PROVIDER_CREDENTIALS } from './provider-credentials.js';
-import { type ReceivedRequest, StandInProvider } from './stand-in-provider.js';
-import { emptyResponse, eventStreamResponse, jsonResponse, type StandInResponse } from './stand-in-response.js';
 import { SupabaseRealtime } from './supabase-realtime.js';
 
 const JWT_HEAD = 'eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9';

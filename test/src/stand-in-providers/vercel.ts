@@ -1,8 +1,8 @@
 /** Vercel: user, projects, deployments and their event stream, file upload. Formats as the provider documents them. */
 import { createHash } from 'node:crypto';
+import { type ReceivedRequest, StandInProvider } from '@acg/stand-in-provider/stand-in-provider';
+import { jsonResponse, type StandInResponse, utf8 } from '@acg/stand-in-provider/stand-in-response';
 import { PROVIDER_CREDENTIALS } from './provider-credentials.js';
-import { type ReceivedRequest, StandInProvider } from './stand-in-provider.js';
-import { jsonResponse, type StandInResponse, utf8 } from './stand-in-response.js';
 
 /** Same names as the gateway's own headers, per endpoint: the agent must see the provider's values. */
 const RATE_HEADERS = [

@@ -1,11 +1,12 @@
 /** One span per recorded call, sent to a collector that may be slow, reject, hang or be down. */
+
+import { OpenAiStandIn } from '@acg/stand-in-provider/openai';
 import { request as httpRequest } from 'undici';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startControlPlane, type TestControlPlane } from '../fixtures/control-plane.js';
 import { Stack } from '../fixtures/stack.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { encodeReport, newId, usageRecord } from '../ledger/usage-fixture.js';
-import { OpenAiStandIn } from '../stand-in-providers/openai.js';
 import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
 import { findAttribute, OtlpCollector } from './otlp-collector.js';
 

@@ -1,6 +1,6 @@
 /**
- * The provider of a test: a real HTTP server with the provider's wire format. It accepts only the real credential,
- * records every request and fails on demand. One subclass per provider.
+ * A provider for trials and tests: a real HTTP server with the provider's wire format. It accepts only the real
+ * credential, records every request and fails on demand. One subclass per provider.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -30,6 +30,8 @@ const MAX_RECORDED_BODY_BYTES = 64 * 1024 * 1024;
 export abstract class StandInProvider {
   /** Every request whose body arrived completely, including the rejected ones. */
   readonly requests: ReceivedRequest[] = [];
+  /** False for long runs, whose memory the requests would fill. */
+  recordsRequests = true;
   /** Number of requests whose client disconnected before the response was complete. */
   aborted = 0;
   readonly #server: Server;
@@ -111,7 +113,7 @@ export abstract class StandInProvider {
     });
     const seen = await readRequest(request);
     if (seen === null) return;
-    this.requests.push(seen);
+    if (this.recordsRequests) this.requests.push(seen);
     this.#notify();
     response.once('finish', () => this.onResponseSent(seen));
     const fault = this.#faults.shift() ?? {};

@@ -2,9 +2,11 @@
 
 import { CHAT_USAGE, chatCompletion, chatCompletionEvents } from './openai-chat-bodies.js';
 import { completedResponse, responseEvents } from './openai-response-bodies.js';
-import { PROVIDER_CREDENTIALS } from './provider-credentials.js';
 import { type ReceivedRequest, StandInProvider } from './stand-in-provider.js';
 import { eventStreamResponse, prettyJsonResponse, type StandInResponse } from './stand-in-response.js';
+
+/** The key of the quickstart: public, and in `deploy/stand-in-providers.json`, too. */
+export const OPENAI_CREDENTIAL = 'sk-proj-real-openai-credential-0001';
 
 const RATE_HEADERS = [
   ['x-request-id', 'req_stand_in_1'],
@@ -24,11 +26,7 @@ export class OpenAiStandIn extends StandInProvider {
 
   protected override respond(request: ReceivedRequest): StandInResponse {
     const given = request.headers.authorization;
-    if (
-      given !== `Bearer ${PROVIDER_CREDENTIALS.openai}` ||
-      request.headers['api-key'] ||
-      request.headers['x-api-key']
-    ) {
+    if (given !== `Bearer ${OPENAI_CREDENTIAL}` || request.headers['api-key'] || request.headers['x-api-key']) {
       return errorResponse(401, 'invalid_request_error', 'invalid_api_key', 'Incorrect API key provided.');
     }
     switch (`${request.method} ${request.path}`) {
