@@ -5,7 +5,6 @@ import { luaAvailable, nginxAvailable } from './references/nginx.js';
 interface Requirements {
   /** Without Redis the bench cannot run: the data plane would use other counters. */
   readonly redis: boolean;
-  readonly wrk: boolean;
   /** One line for each missing program, with the command that installs it. */
   readonly advice: readonly string[];
 }
@@ -14,14 +13,12 @@ const runs = (program: string): boolean => spawnSync(program, ['--version']).err
 
 export function checkRequirements(): Requirements {
   const redis = runs('redis-server') && runs('redis-cli');
-  const wrk = runs('wrk');
   const advice: string[] = [];
   if (!redis) advice.push('redis-server is missing, the bench cannot run: apt-get install redis-server redis-tools');
-  if (!wrk) advice.push('wrk is missing, a slower load generator replaces it: apt-get install wrk');
   if (!nginxAvailable()) advice.push('nginx is missing, its references are skipped: apt-get install nginx-light');
   if (!luaAvailable())
     advice.push(
       'nginx + Lua + Redis is skipped: apt-get install nginx libnginx-mod-http-lua lua-nginx-redis redis-server',
     );
-  return { redis, wrk, advice };
+  return { redis, advice };
 }

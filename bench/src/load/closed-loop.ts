@@ -1,15 +1,8 @@
 /**
- * Closed-loop load over keep-alive connections: with wrk (Debian package `wrk`), which is light enough not to be the
- * bottleneck on two cores; without it by connections of this process.
+ * Closed-loop load: each keep-alive connection sends its next request when its response is complete. A broken
+ * connection counts as an error and is replaced. docs/decisions.md says why this is not autocannon.
  */
-import { execFile, spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { stopAtTeardown, temporaryDirectory } from '../teardown.js';
 import { KeepAliveConnection, postRequest } from './keep-alive-connection.js';
-
-const execute = promisify(execFile);
 
 interface LoadOptions {
   readonly url: string;
@@ -26,46 +19,24 @@ interface LoadResult {
   readonly errors: number;
 }
 
-const wrkAvailable = spawnSync('wrk', ['--version']).error === undefined;
-
-export const runClosedLoop = (options: LoadOptions): Promise<LoadResult> =>
-  wrkAvailable ? runWrk(options) : runHere(options);
-
-async function runWrk(options: LoadOptions): Promise<LoadResult> {
-  const script = join(temporaryDirectory(), 'post.lua');
-  const headers = Object.entries({ 'Content-Type': 'application/json', ...options.headers })
-    .map(([name, value]) => `wrk.headers[${JSON.stringify(name)}] = ${JSON.stringify(value)}`)
-    .join('\n');
-  writeFileSync(script, `wrk.method = 'POST'\nwrk.body = ${JSON.stringify(options.body)}\n${headers}\n`);
-  const connections = `-c${options.connections}`;
-  const running = execute('wrk', ['-t1', connections, `-d${options.seconds}s`, '-s', script, options.url]);
-  const ended = stopAtTeardown(running.child);
-  const { stdout } = await running;
-  await ended();
-  const number = (pattern: RegExp): number => Number(pattern.exec(stdout)?.[1] ?? 0);
-  return {
-    requests: number(/(\d+) requests in/),
-    perSecond: number(/Requests\/sec:\s+([\d.]+)/),
-    errors:
-      number(/Non-2xx or 3xx responses: (\d+)/) +
-      number(/connect (\d+)/) +
-      number(/read (\d+)/) +
-      number(/timeout (\d+)/),
-  };
+/** Sends the same POST for the given time. */
+export function runClosedLoop({ url, connections, seconds, headers, body }: LoadOptions): Promise<LoadResult> {
+  const request = postRequest(url, headers, body);
+  const endMs = performance.now() + seconds * 1_000;
+  return sendEach(new URL(url).origin, connections, () => (performance.now() < endMs ? request : null));
 }
 
-async function runHere({ url, connections, seconds, headers, body }: LoadOptions): Promise<LoadResult> {
-  const { origin } = new URL(url);
-  const request = postRequest(url, headers, body);
+/** `next` returns the request of whichever connection is free; null ends the load. */
+export async function sendEach(origin: string, connections: number, next: () => Buffer | null): Promise<LoadResult> {
   const startMs = performance.now();
-  const endMs = startMs + seconds * 1_000;
   let requests = 0;
   let errors = 0;
   const lane = (): Promise<void> =>
     new Promise((resolve) => {
       let connection = new KeepAliveConnection(origin);
-      const next = (): void => {
-        if (performance.now() >= endMs) {
+      const send = (): void => {
+        const request = next();
+        if (request === null) {
           connection.close();
           resolve();
           return;
@@ -75,11 +46,11 @@ async function runHere({ url, connections, seconds, headers, body }: LoadOptions
           if (status < 200 || status > 399) errors++;
           if (connection.broken) connection = new KeepAliveConnection(origin);
           // In a later tick: a target that rejects at once must not overflow the stack.
-          if (status === 0) setImmediate(next);
-          else next();
+          if (status === 0) setImmediate(send);
+          else send();
         });
       };
-      next();
+      send();
     });
   await Promise.all(Array.from({ length: connections }, lane));
   return { requests, perSecond: (1_000 * requests) / (performance.now() - startMs), errors };

@@ -7,7 +7,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { openPool } from '@acg/controlplane/db/sql';
 import type { GatewayStack } from '../gateway-stack.js';
-import { KeepAliveConnection } from '../load/keep-alive-connection.js';
+import { sendEach } from '../load/closed-loop.js';
 import { readMetrics } from '../metrics-page.js';
 import { residentBytes, treeCpuUs } from '../process-usage.js';
 import { type Bench, rounded, type Scenario, type ScenarioResult } from './scenario.js';
@@ -89,36 +89,20 @@ async function pass(
 ): Promise<PassFigure> {
   const { origin, port } = new URL(gateway.url);
   const before = await state(gateway);
-  const startMs = performance.now();
-  const endMs = startMs + 1_000 * secondsMax;
+  const endMs = performance.now() + 1_000 * secondsMax;
   let next = 0;
-  let errors = 0;
-  const lane = (): Promise<void> =>
-    new Promise((resolve) => {
-      const connection = new KeepAliveConnection(origin);
-      const ask = (): void => {
-        if (next >= tokens.length || performance.now() >= endMs || connection.broken) {
-          connection.close();
-          resolve();
-          return;
-        }
-        connection.send(selfRequest(port, tokens[next++]!), (status) => {
-          if (status !== 200) errors++;
-          ask();
-        });
-      };
-      ask();
-    });
-  await Promise.all(Array.from({ length: CONNECTIONS }, lane));
-  const seconds = (performance.now() - startMs) / 1_000;
+  const { requests, perSecond, errors } = await sendEach(origin, CONNECTIONS, () =>
+    next < tokens.length && performance.now() < endMs ? selfRequest(port, tokens[next++]!) : null,
+  );
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   const after = await state(gateway);
   const added = after.contexts - before.contexts;
-  const perToken = (of: 'proxyUs' | 'controlPlaneUs' | 'postgresUs') => (after[of] - before[of]) / Math.max(1, next);
+  const perToken = (of: 'proxyUs' | 'controlPlaneUs' | 'postgresUs') =>
+    (after[of] - before[of]) / Math.max(1, requests);
   return {
     name,
-    tokens: next,
-    perSecond: next / seconds,
+    tokens: requests,
+    perSecond,
     errors,
     cpuUs: { proxy: perToken('proxyUs'), controlPlane: perToken('controlPlaneUs'), postgres: perToken('postgresUs') },
     contextsCached: after.contexts,
