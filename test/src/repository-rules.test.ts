@@ -112,9 +112,11 @@ describe('tidy', () => {
 
   const running = production.filter((path) => !path.includes('/testing/'));
 
-  test('fixtures are in testing/ folders, which are in no image, and production imports none', () => {
+  test('fixtures are in testing/ folders, which are in no image; production imports none, and nothing of test/ and bench/', () => {
     expect(running.filter((path) => path.endsWith('-fixture.ts'))).toEqual([]);
-    expect(offenders(running, (source) => /'[^']*\/testing\//.test(source))).toEqual([]);
+    expect(
+      offenders(running, (source) => /'(?:@acg\/(?:test|bench|stand-in-provider)\/|[^']*\/testing\/)/.test(source)),
+    ).toEqual([]);
   });
 
   const imports = listRelativeImports(new Map(running.map((path) => [path, readSource(path)])));
