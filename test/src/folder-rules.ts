@@ -239,8 +239,9 @@ const controlplane: FolderRules = {
 /** What all build on. */
 const base: FolderRules = {
   egress: [],
+  fairness: [],
   pricing: [],
-  dns: ['egress'],
+  dns: ['egress', 'fairness'],
   dialer: ['dns', 'egress'],
 };
 
