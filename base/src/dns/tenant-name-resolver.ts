@@ -7,9 +7,9 @@ import { Resolver } from 'node:dns';
 import { hostname } from 'node:os';
 import { LRUCache } from 'lru-cache';
 import type { ResolvedAddress } from '../egress/check-url.js';
+import { FairSemaphore, QueueFull } from '../fairness/fair-semaphore.js';
 import { queryAddresses } from './address-query.js';
 import { parseHostsFile } from './hosts-file.js';
-import { LookupSemaphore } from './lookup-semaphore.js';
 import { NameResolutionError, type NameResolver } from './name-resolver.js';
 import { expandSearchDomains, parseResolvConf } from './resolv-conf.js';
 import { WatchedFile } from './watched-file.js';
@@ -44,7 +44,11 @@ export class TenantNameResolver implements NameResolver {
   readonly #options: TenantNameResolverOptions;
   readonly #hosts: WatchedFile<ReturnType<typeof parseHostsFile>>;
   readonly #conf: WatchedFile<ReturnType<typeof parseResolvConf>>;
-  readonly #slots = new LookupSemaphore(LOOKUPS_PER_TENANT, WAITING_MAX, LOOKUP_TIMEOUT_MS);
+  readonly #slots = new FairSemaphore({
+    laneRunningMax: LOOKUPS_PER_TENANT,
+    laneWaitingMax: WAITING_MAX,
+    waitMsMax: LOOKUP_TIMEOUT_MS,
+  });
   readonly #cache: LRUCache<string, { readonly outcome: LookupOutcome }>;
   /** Lookups in progress by name, shared by all callers that resolve the same name. */
   readonly #pending = new Map<string, Promise<LookupOutcome>>();
@@ -78,12 +82,15 @@ export class TenantNameResolver implements NameResolver {
     const owner = tenant ?? '';
     const shared = this.#pending.get(name);
     if (shared !== undefined) return shared;
-    if (!(await this.#slots.acquire(owner))) return new NameResolutionError(name, 'LOOKUPS_BUSY');
     try {
-      // Another caller may have resolved the name while this one was queued.
-      return await (this.#cache.get(name)?.outcome ?? this.#pending.get(name) ?? this.#startLookup(name));
-    } finally {
-      this.#slots.release(owner);
+      return await this.#slots.run(
+        owner,
+        // Another caller may have resolved the name while this one was queued.
+        async () => this.#cache.get(name)?.outcome ?? this.#pending.get(name) ?? this.#startLookup(name),
+      );
+    } catch (error) {
+      if (error instanceof QueueFull) return new NameResolutionError(name, 'LOOKUPS_BUSY');
+      throw error;
     }
   }
 

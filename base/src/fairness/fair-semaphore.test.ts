@@ -1,14 +1,12 @@
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
-import { FairSemaphore, type FairSemaphoreOptions } from './fair-semaphore.js';
+import { FairSemaphore, type FairSemaphoreOptions, QueueFull } from './fair-semaphore.js';
 
 afterEach(() => void vi.restoreAllMocks());
 
-class Busy extends Error {}
-
 /** Starts work that ends on request and records the order in which it started. */
-function startWork(options: Omit<FairSemaphoreOptions, 'createError'>) {
-  const semaphore = new FairSemaphore({ ...options, createError: () => new Busy() });
+function startWork(options: FairSemaphoreOptions) {
+  const semaphore = new FairSemaphore(options);
   const started: string[] = [];
   const running: { readonly lane: string; readonly end: () => void }[] = [];
   const rejected: string[] = [];
@@ -18,7 +16,7 @@ function startWork(options: Omit<FairSemaphoreOptions, 'createError'>) {
       return new Promise<void>((end) => running.push({ lane, end }));
     };
     semaphore.run(lane, work).catch((error: unknown) => {
-      expect(error).toBeInstanceOf(Busy);
+      expect(error).toBeInstanceOf(QueueFull);
       rejected.push(name);
     });
   };
@@ -81,7 +79,7 @@ test('semaphore: rejects work that has waited too long instead of starting it, a
 });
 
 test('semaphore: never runs more than the maximum at once and releases the slot of failed work', async () => {
-  const semaphore = new FairSemaphore({ runningMax: 2, waitingMax: 10, createError: () => new Busy() });
+  const semaphore = new FairSemaphore({ runningMax: 2, waitingMax: 10, createError: () => new Error('full') });
   let running = 0;
   let maxRunning = 0;
   const work = async () => {

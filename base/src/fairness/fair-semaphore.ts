@@ -16,9 +16,11 @@ export interface FairSemaphoreOptions {
   readonly laneWaitingMax?: number;
   /** Work that has waited longer, ms, is rejected instead of started, because its caller has given up. */
   readonly waitMsMax?: number;
-  /** Creates the error for rejected work. */
-  readonly createError: () => Error;
+  /** Creates the error for rejected work; absent: {@link QueueFull}. */
+  readonly createError?: () => Error;
 }
+
+export class QueueFull extends Error {}
 
 interface Waiter {
   readonly lane: string;
@@ -29,12 +31,14 @@ interface Waiter {
 
 export class FairSemaphore {
   readonly #options: FairSemaphoreOptions;
+  readonly #createError: () => Error;
   readonly #slots: DynamicShare;
   readonly #queue = new FairQueue<string, Waiter>();
 
   constructor(options: FairSemaphoreOptions) {
     const { runningMax = Number.POSITIVE_INFINITY, laneRunningMax = Number.POSITIVE_INFINITY, fraction = 1 } = options;
     this.#options = options;
+    this.#createError = options.createError ?? (() => new QueueFull('too much work is queued'));
     this.#slots = new DynamicShare({ capacity: runningMax, fraction, laneMax: laneRunningMax });
   }
 
@@ -56,23 +60,23 @@ export class FairSemaphore {
   acquire(lane: string): Promise<void> | null {
     if (this.#slots.tryTake(lane)) return null;
     const { waitingMax = Number.POSITIVE_INFINITY, laneWaitingMax = Number.POSITIVE_INFINITY } = this.#options;
-    if (this.#queue.laneSize(lane) >= laneWaitingMax) return Promise.reject(this.#options.createError());
+    if (this.#queue.laneSize(lane) >= laneWaitingMax) return Promise.reject(this.#createError());
     return new Promise((start, reject) => {
       this.#queue.push(lane, { lane, queuedAtPerfMs: performance.now(), start, reject });
-      if (this.#queue.size > waitingMax) this.#queue.dropNewestOfLongest()!.reject(this.#options.createError());
+      if (this.#queue.size > waitingMax) this.#queue.dropNewestOfLongest()!.reject(this.#createError());
     });
   }
 
   release(lane: string): void {
     this.#slots.release(lane);
-    const { waitMsMax = Number.POSITIVE_INFINITY, createError } = this.#options;
+    const { waitMsMax = Number.POSITIVE_INFINITY } = this.#options;
     // Rejected waiters return their slots, which the next ones then get.
     for (let rejected = 1; rejected > 0; ) {
       rejected = 0;
       for (const waiter of this.#queue.take(this.#slots.free, (waiting) => this.#slots.tryTake(waiting))) {
         if (performance.now() - waiter.queuedAtPerfMs <= waitMsMax) waiter.start();
         else {
-          waiter.reject(createError());
+          waiter.reject(this.#createError());
           this.#slots.release(waiter.lane);
           rejected++;
         }
