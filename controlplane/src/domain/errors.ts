@@ -63,3 +63,9 @@ export class TooManyAttempts extends AppError {
     super(message);
   }
 }
+
+const QUEUE_RETRY_AFTER_S = 5;
+
+/** The error for work that a full queue rejects. `subject`: what waits there, in the plural. */
+export const createQueueFullError = (subject: string): TooManyAttempts =>
+  new TooManyAttempts(`too many ${subject} at once: try again`, QUEUE_RETRY_AFTER_S);

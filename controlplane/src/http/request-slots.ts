@@ -4,9 +4,10 @@
  * (reports/query/query-concurrency-limiter.ts): there are few, and the wait may be long.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { FairSemaphore } from '@acg/base/fairness/fair-semaphore';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { FairSemaphore } from '../concurrency/fair-semaphore.js';
 import { runOutsideTransaction } from '../db/ambient-transaction.js';
+import { createQueueFullError } from '../domain/errors.js';
 
 /** Slightly more than the connections of the pool; one organization alone gets half. */
 const SLOTS = 12;
@@ -62,8 +63,8 @@ export function addRequestSlots(app: FastifyInstance): void {
   const slots = new FairSemaphore({
     runningMax: SLOTS,
     waitingMax: WAITING_REQUESTS_MAX,
-    subject: 'requests of this organization',
-    freeRatio: 1,
+    createError: () => createQueueFullError('requests of this organization'),
+    fraction: 1 / 2,
   });
   const slotByRequest = new WeakMap<FastifyRequest, RequestSlot>();
   const endSlot = (request: FastifyRequest): void => {

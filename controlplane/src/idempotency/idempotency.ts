@@ -6,13 +6,13 @@
  * stored: a failed request has had no effect and may be retried.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { FairSemaphore } from '@acg/base/fairness/fair-semaphore';
 import { noop } from '@acg/base/noop';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { FairSemaphore } from '../concurrency/fair-semaphore.js';
 import { type AmbientTransaction, runInAmbientTransaction } from '../db/ambient-transaction.js';
 import { waitForConnectionClose } from '../db/reserved-connection.js';
 import type { Sql, Tx } from '../db/sql.js';
-import { Conflict, InvalidInput, RequestInProgress } from '../domain/errors.js';
+import { Conflict, createQueueFullError, InvalidInput, RequestInProgress } from '../domain/errors.js';
 import type { RouteEntry } from '../http/route-table.js';
 import { withSecretByteSource } from '../http/secret-bytes.js';
 import * as store from './stored-responses.js';
@@ -59,8 +59,8 @@ export class Idempotency {
   readonly #semaphore = new FairSemaphore({
     runningMax: RUNNING_MAX,
     waitingMax: WAITING_MAX,
-    subject: 'calls with an Idempotency-Key',
-    freeRatio: 1,
+    createError: () => createQueueFullError('calls with an Idempotency-Key'),
+    fraction: 1 / 2,
   });
   readonly #requests = new WeakMap<FastifyRequest, IdempotentRequest>();
   /** The first key creates fingerprints, all keys verify them. */

@@ -6,12 +6,12 @@
 
 import type { Dialer } from '@acg/base/dialer/dialer';
 import { createUndiciConnector } from '@acg/base/dialer/undici-connector';
+import { FairSemaphore } from '@acg/base/fairness/fair-semaphore';
 import type { Logger } from '@acg/base/log';
 import { Agent } from 'undici';
 import { recordAudit } from '../audit/audit-trail.js';
-import { FairSemaphore } from '../concurrency/fair-semaphore.js';
 import type { Sql, Tx } from '../db/sql.js';
-import { NotFound, TooManyAttempts } from '../domain/errors.js';
+import { createQueueFullError, NotFound, TooManyAttempts } from '../domain/errors.js';
 import { appendEvent } from '../events/event-outbox.js';
 import { runWithoutRequestSlot } from '../http/request-slots.js';
 import type { Actor } from '../http/route-access.js';
@@ -41,8 +41,8 @@ export class CredentialTester implements UsageObserver {
   readonly #semaphore = new FairSemaphore({
     runningMax: RUNNING_TESTS_MAX,
     waitingMax: WAITING_TESTS_MAX,
-    subject: 'tests of credentials',
-    freeRatio: 1,
+    createError: () => createQueueFullError('tests of credentials'),
+    fraction: 1 / 2,
   });
   readonly #retestQueue = new RetestQueue();
 

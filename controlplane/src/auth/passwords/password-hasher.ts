@@ -5,9 +5,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import { toClientNetworkKey } from '@acg/base/client-network';
+import { FairSemaphore } from '@acg/base/fairness/fair-semaphore';
 import { hash, type Options, verify } from '@node-rs/argon2';
-import { FairSemaphore } from '../../concurrency/fair-semaphore.js';
-import { InvalidInput } from '../../domain/errors.js';
+import { createQueueFullError, InvalidInput } from '../../domain/errors.js';
 import { isWeakPassword } from './weak-passwords.js';
 
 /** OWASP's first choice for argon2id at 19 MiB (the library's default algorithm is argon2id). */
@@ -19,7 +19,7 @@ export class PasswordHasher {
   readonly #semaphore = new FairSemaphore({
     runningMax: CONCURRENT_HASHES_MAX,
     waitingMax: WAITING_MAX,
-    subject: 'sign-ins',
+    createError: () => createQueueFullError('sign-ins'),
   });
   /** A hash that no password matches. Verifying against it takes as long as against a user's hash. */
   readonly #decoyHash = hash(randomBytes(32).toString('base64'), ARGON2_OPTIONS);
