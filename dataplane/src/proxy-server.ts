@@ -173,7 +173,7 @@ export class ProxyServer {
       }
       const key = req.getHeader('sec-websocket-key');
       const protocols = req.getHeader('sec-websocket-protocol');
-      this.#onRequest(res, req, webSocketPipeline, { key, protocols, context, slot: null });
+      this.#onRequest(res, req, webSocketPipeline, { key, protocols, context, slotOrgId: null });
     };
     const behavior = sessions.createBehavior(options.webSocketMessageBytesMax, onUpgrade, () =>
       this.#listener.onWebSocketClosed(),

@@ -1,6 +1,6 @@
 /** The agent's side of an exchange: the parts of the HTTP server's response object that the data plane uses. */
 import type { us_socket_context_t } from 'uWebSockets.js';
-import type { SlotHolder } from '../concurrency/org-concurrency-limiter.js';
+import type { SlotHolder } from '../concurrency/org-slots.js';
 
 /** Members of the server's response object that an exchange uses. */
 export interface AgentResponse {

@@ -6,7 +6,7 @@
  */
 
 import { invariant } from '@acg/base/invariant';
-import type { OrgInflight } from '../concurrency/org-concurrency-limiter.js';
+import type { SlotHolder } from '../concurrency/org-slots.js';
 import type { AgentContext, Upstream } from '../context/agent-context.js';
 import type { UpstreamConnection } from '../http1/upstream-request.js';
 import type { Admission } from '../limits/counters.js';
@@ -115,9 +115,9 @@ class AccessState {
 }
 
 /** What the call took before it is forwarded. Filled in phase ROUTED; valid until the call is settled or rejected. */
-class AdmissionState {
-  /** The organization's inflight calls, this call included; null: the call has no slot. */
-  slot: OrgInflight | null = null;
+class AdmissionState implements SlotHolder {
+  /** The organization whose slot the call holds; null: it holds none. */
+  slotOrgId: string | null = null;
   /** The slot is released when the WebSocket ends, not when the handshake's response does. */
   keepsSlot = false;
   /** Reads a body that must be complete before the policy is decided. */

@@ -3,8 +3,7 @@
 import { invariant } from '@acg/base/invariant';
 import { noop } from '@acg/base/noop';
 import { SwapRemoveSet } from '@acg/base/swap-remove-set';
-import { OrgConcurrencyLimiter } from '../concurrency/org-concurrency-limiter.js';
-import { WebSocketLimiter } from '../concurrency/websocket-limiter.js';
+import { OrgSlots } from '../concurrency/org-slots.js';
 import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
 import type { CallMetrics } from './call-metrics.js';
 import { type Exchange, type ExchangeObserver, isRouted, type RoutedExchange } from './exchange.js';
@@ -36,8 +35,12 @@ interface InflightCallsDeps {
 export class InflightCalls implements ExchangeObserver, RevocableSessions {
   readonly #deps: InflightCallsDeps;
   readonly #calls = new SwapRemoveSet<Exchange>();
-  readonly #orgLimiter: OrgConcurrencyLimiter;
-  readonly #webSocketLimiter: WebSocketLimiter;
+  readonly #callSlots: OrgSlots;
+  /**
+   * Slots of WebSockets, handshakes included. The server buffers an agent's unfinished message internally, so only the
+   * number of WebSockets bounds that memory.
+   */
+  readonly #webSocketSlots: OrgSlots;
   /** Calls whose rejection is delayed; they use no slot. */
   #tarpittedCount = 0;
   /** Open WebSockets. Their calls have ended; their slots are still used. */
@@ -50,8 +53,8 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
 
   constructor(deps: InflightCallsDeps) {
     this.#deps = deps;
-    this.#orgLimiter = new OrgConcurrencyLimiter(deps.inflightPerOrgMax, deps.inflightMax);
-    this.#webSocketLimiter = new WebSocketLimiter(deps.webSocketsMax);
+    this.#callSlots = new OrgSlots(deps.inflightMax, deps.inflightPerOrgMax);
+    this.#webSocketSlots = new OrgSlots(deps.webSocketsMax);
   }
 
   get size(): number {
@@ -73,18 +76,19 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
   acquireOrgSlot(exchange: RoutedExchange): Rejection | null {
     const { orgId } = exchange.routed.context;
     if (this.#deps.spool.isFullFor(orgId)) return REJECTIONS.spoolFull;
-    const has = this.#orgLimiter.tryAcquire(exchange.admission, orgId, this.size + this.#openWebSockets);
-    return has ? null : REJECTIONS.orgConcurrencyExceeded;
+    // Calls in flight include this one, and those whose organization is not known yet.
+    const free = this.#deps.inflightMax - (this.size + this.#openWebSockets - 1);
+    return this.#callSlots.acquire(exchange.admission, orgId, free);
   }
 
   /** Acquires a WebSocket slot; null: acquired. */
   acquireWebSocketSlot(exchange: RoutedExchange): Rejection | null {
-    return this.#webSocketLimiter.acquire(exchange.handshake!, exchange.routed.context.orgId);
+    return this.#webSocketSlots.acquire(exchange.handshake!, exchange.routed.context.orgId);
   }
 
   /** WebSocket slots in use. */
   get webSocketSlotsUsed(): number {
-    return this.#webSocketLimiter.slotsUsed;
+    return this.#webSocketSlots.used;
   }
 
   /**
@@ -100,11 +104,11 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
     if (!exchange.admission.keepsSlot) return;
     if (invariant(this.#openWebSockets > 0, 'open_websockets_not_negative')) this.#openWebSockets--;
     exchange.admission.keepsSlot = false;
-    this.#orgLimiter.release(exchange.admission);
+    this.#callSlots.release(exchange.admission);
   }
 
   onWebSocketDisconnected(exchange: Exchange): void {
-    this.#webSocketLimiter.release(exchange.handshake!);
+    this.#webSocketSlots.release(exchange.handshake!);
   }
 
   onRejected(exchange: Exchange, rejection: Rejection): void {
@@ -130,9 +134,8 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
     this.#calls.delete(exchange);
     if (exchange.response.isTarpitted && invariant(this.#tarpittedCount > 0, 'tarpitted_calls_not_negative'))
       this.#tarpittedCount--;
-    if (!exchange.admission.keepsSlot) this.#orgLimiter.release(exchange.admission);
-    if (!exchange.admission.keepsSlot && exchange.handshake !== null)
-      this.#webSocketLimiter.release(exchange.handshake);
+    if (!exchange.admission.keepsSlot) this.#callSlots.release(exchange.admission);
+    if (!exchange.admission.keepsSlot && exchange.handshake !== null) this.#webSocketSlots.release(exchange.handshake);
     if (this.#calls.size === 0) this.#onIdle?.();
   }
 

@@ -5,6 +5,7 @@
  * takes one token of each lane in turn, so a client with thousands of tokens delays only itself. A full queue drops the
  * newest token of the longest lane. The size of an answer is bounded; tokens that it omits are sent again first.
  */
+import { FairQueue } from '@acg/base/fairness/fair-queue';
 import type { Resolution } from './context-cache.js';
 
 export interface TokenQuery {
@@ -23,9 +24,6 @@ interface PendingQuery {
   readonly reject: (error: Error) => void;
 }
 
-/** Queued queries of one client, oldest first. */
-type PendingLane = PendingQuery[];
-
 /** More tokens than this go in several calls. */
 export const BATCH_MAX = 256;
 /** The control plane has few database connections for these calls; more calls would only queue there. */
@@ -35,9 +33,7 @@ export const PENDING_QUERIES_MAX = 4_096;
 
 export class ResolveBatcher {
   readonly #sendBatch: SendBatch;
-  /** Lanes with queued queries, the next to be served first. */
-  readonly #lanes = new Map<object | null, PendingLane>();
-  #waiting = 0;
+  readonly #queue = new FairQueue<object | null, PendingQuery>();
   #scheduled = false;
   #calls = 0;
 
@@ -48,65 +44,20 @@ export class ResolveBatcher {
   /** `lane` identifies the client; null is this process itself. */
   resolve(query: TokenQuery, lane: object | null): Promise<Resolution> {
     return new Promise((resolve, reject) => {
-      const waiting = { query, lane, resolve, reject };
-      const others = this.#lanes.get(lane);
-      if (others === undefined) this.#lanes.set(lane, [waiting]);
-      else others.push(waiting);
-      if (++this.#waiting > PENDING_QUERIES_MAX) this.#dropNewestOfLongest();
+      this.#queue.push(lane, { query, lane, resolve, reject });
+      if (this.#queue.size > PENDING_QUERIES_MAX)
+        this.#queue.dropNewestOfLongest()!.reject(new Error('too many tokens wait to be resolved'));
       this.#schedule();
     });
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#waiting === 0 || this.#calls >= CALLS_MAX) return;
+    if (this.#scheduled || this.#queue.size === 0 || this.#calls >= CALLS_MAX) return;
     this.#scheduled = true;
     setImmediate(() => {
       this.#scheduled = false;
-      while (this.#waiting > 0 && this.#calls < CALLS_MAX) void this.#send(this.#nextBatch());
+      while (this.#queue.size > 0 && this.#calls < CALLS_MAX) void this.#send(this.#queue.take(BATCH_MAX));
     });
-  }
-
-  #nextBatch(): PendingQuery[] {
-    const batch: PendingQuery[] = [];
-    // A lane that is set again moves to the end, where this loop reaches it once more.
-    for (const [lane, waiting] of this.#lanes) {
-      batch.push(waiting.shift()!);
-      this.#lanes.delete(lane);
-      if (waiting.length > 0) this.#lanes.set(lane, waiting);
-      if (batch.length === BATCH_MAX) break;
-    }
-    this.#waiting -= batch.length;
-    return batch;
-  }
-
-  /** Puts unanswered queries first: before the newer ones of their lanes, and their lanes before all others. */
-  #requeue(left: readonly PendingQuery[]): void {
-    if (left.length === 0) return;
-    const again = new Map<object | null, PendingLane>();
-    for (const waiting of left) {
-      const lane = again.get(waiting.lane);
-      if (lane === undefined) again.set(waiting.lane, [waiting]);
-      else lane.push(waiting);
-    }
-    const others = [...this.#lanes];
-    this.#lanes.clear();
-    for (const [lane, waiting] of again) this.#lanes.set(lane, waiting);
-    for (const [lane, waiting] of others) {
-      const before = again.get(lane);
-      if (before === undefined) this.#lanes.set(lane, waiting);
-      else before.push(...waiting);
-    }
-    this.#waiting += left.length;
-  }
-
-  #dropNewestOfLongest(): void {
-    let longest: [object | null, PendingLane] = [null, []];
-    for (const entry of this.#lanes) if (entry[1].length > longest[1].length) longest = entry;
-    const [lane, waiting] = longest;
-    const { reject } = waiting.pop()!;
-    if (waiting.length === 0) this.#lanes.delete(lane);
-    this.#waiting--;
-    reject(new Error('too many tokens wait to be resolved'));
   }
 
   /** Never rejects. */
@@ -119,7 +70,8 @@ export class ResolveBatcher {
         if (answer instanceof Error) batch[i]?.reject(answer);
         else batch[i]?.resolve(answer);
       }
-      this.#requeue(batch.slice(answers.length));
+      const unanswered = batch.slice(answers.length);
+      if (unanswered.length > 0) this.#queue.putBack(unanswered.map((waiting) => [waiting.lane, waiting]));
     } catch (error) {
       for (const { reject } of batch) reject(error as Error);
     } finally {

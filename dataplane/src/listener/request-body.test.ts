@@ -1,6 +1,7 @@
+import type { DynamicShare } from '@acg/base/fairness/dynamic-share';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { BufferedBodyMemory } from '../concurrency/buffered-body-memory.js';
+import { bodyMemoryOf, createBufferedBodyShare } from '../concurrency/buffered-body-memory.js';
 import { RequestBody } from './request-body.js';
 
 const BUFFERED = 10;
@@ -37,7 +38,7 @@ class Upload {
   stream: ReturnType<RequestBody['toStream']> | null = null;
   readonly body: RequestBody;
 
-  constructor(budget: BufferedBodyMemory) {
+  constructor(budget: DynamicShare) {
     const source = {
       pause: () => {
         this.paused = true;
@@ -47,14 +48,14 @@ class Upload {
       },
     };
     this.body = new RequestBody(source, BUFFERED);
-    this.body.bufferWhole(WHOLE, budget.forOrg('org-1'));
+    this.body.bufferWhole(WHOLE, bodyMemoryOf(budget, 'org-1'));
   }
 }
 
 test('request body: reserved memory matches the buffered bytes and is fully released after any order of events', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
-      const budget = new BufferedBodyMemory(BUDGET, BUDGET);
+      const budget = createBufferedBodyShare(BUDGET, BUDGET);
       const uploads = Array.from({ length: 6 }, () => new Upload(budget));
       for (const { nth, ...event } of steps) {
         const upload = uploads[nth]!;
@@ -62,11 +63,11 @@ test('request body: reserved memory matches the buffered bytes and is fully rele
         // A body buffered beyond the limit of every body has memory reserved for each of its bytes.
         const held = uploads.filter(({ body, stream, ended }) => !ended && stream === null && !body.isReady);
         const bytes = held.reduce((sum, { body }) => sum + (body.bytes > BUFFERED ? body.bytes : 0), 0);
-        expect(budget.bytesLeft).toBeGreaterThanOrEqual(0);
-        expect(BUDGET - budget.bytesLeft).toBeGreaterThanOrEqual(bytes);
+        expect(budget.free).toBeGreaterThanOrEqual(0);
+        expect(BUDGET - budget.free).toBeGreaterThanOrEqual(bytes);
       }
       for (const { body } of uploads) body.discard();
-      expect(budget.bytesLeft).toBe(BUDGET);
+      expect(budget.free).toBe(BUDGET);
     }),
     { numRuns: 300 },
   );
@@ -86,22 +87,22 @@ async function apply(upload: Upload, event: Omit<Step, 'nth'> & { bytes?: number
 }
 
 test('request body: releases the memory of sent bytes while the rest still arrives', () => {
-  const budget = new BufferedBodyMemory(BUDGET, BUDGET);
+  const budget = createBufferedBodyShare(BUDGET, BUDGET);
   const { body } = new Upload(budget);
   body.push(new ArrayBuffer(90), false);
-  expect(budget.bytesLeft).toBe(BUDGET - 90);
+  expect(budget.free).toBe(BUDGET - 90);
   body.push(new ArrayBuffer(20), false); // more than can be edited
   expect(body.hasOverflowed).toBe(true);
   const stream = body.toStream();
-  expect(budget.bytesLeft).toBe(BUDGET - 90);
+  expect(budget.free).toBe(BUDGET - 90);
   while (stream.read() !== null);
-  expect(budget.bytesLeft).toBe(BUDGET);
+  expect(budget.free).toBe(BUDGET);
   body.push(new ArrayBuffer(50), false);
-  expect(budget.bytesLeft).toBe(BUDGET);
+  expect(budget.free).toBe(BUDGET);
 });
 
 test('request body: a paused body resumes when it must be buffered whole and memory allows', () => {
-  const budget = new BufferedBodyMemory(50, 50);
+  const budget = createBufferedBodyShare(50, 50);
   let paused = false;
   const source = {
     pause: () => {
@@ -114,8 +115,8 @@ test('request body: a paused body resumes when it must be buffered whole and mem
   const body = new RequestBody(source, BUFFERED);
   body.push(new ArrayBuffer(40), false);
   expect([body.hasOverflowed, paused]).toEqual([true, true]);
-  body.bufferWhole(WHOLE, budget.forOrg('org-1'));
-  expect([body.hasOverflowed, paused, budget.bytesLeft]).toEqual([false, false, 10]);
+  body.bufferWhole(WHOLE, bodyMemoryOf(budget, 'org-1'));
+  expect([body.hasOverflowed, paused, budget.free]).toEqual([false, false, 10]);
   let changes = 0;
   body.onReady = () => void changes++;
   body.push(new ArrayBuffer(11), false);
@@ -126,7 +127,7 @@ test.each([
   ['collected', false],
   ['streamed', true],
 ])('request body: %s, its end resumes the source, even after a pause', (_how, streamed) => {
-  const upload = new Upload(new BufferedBodyMemory(0, 0));
+  const upload = new Upload(createBufferedBodyShare(0, 0));
   if (streamed) upload.body.toStream();
   // More than the stream's own buffer.
   upload.body.push(new ArrayBuffer(300 * 1024), false);
@@ -137,15 +138,15 @@ test.each([
 });
 
 test('body memory: one organization gets a quarter, or one body, and the others the rest', () => {
-  const budget = new BufferedBodyMemory(100, 10);
-  const [a, b] = [budget.forOrg('a'), budget.forOrg('b')];
-  expect([a.reserve(20), budget.forOrg('a').reserve(6), a.reserve(5), b.reserve(25)]).toEqual([
+  const budget = createBufferedBodyShare(100, 10);
+  const [a, b] = [bodyMemoryOf(budget, 'a'), bodyMemoryOf(budget, 'b')];
+  expect([a.reserve(20), bodyMemoryOf(budget, 'a').reserve(6), a.reserve(5), b.reserve(25)]).toEqual([
     true,
     false,
     true,
     true,
   ]);
   a.release(25);
-  expect([budget.forOrg('a').reserve(25), budget.bytesLeft]).toEqual([true, 50]);
-  expect(new BufferedBodyMemory(20, 10).forOrg('a').reserve(10)).toBe(true);
+  expect([bodyMemoryOf(budget, 'a').reserve(25), budget.free]).toEqual([true, 50]);
+  expect(bodyMemoryOf(createBufferedBodyShare(20, 10), 'a').reserve(10)).toBe(true);
 });

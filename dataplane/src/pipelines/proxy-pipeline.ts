@@ -24,7 +24,7 @@ import { createForwardStage } from '../call/stages/forward.js';
 import { planReservationStage } from '../call/stages/plan-reservation.js';
 import { createRecheckAccessStage } from '../call/stages/recheck-access.js';
 import { parseRequestTarget, route } from '../call/stages/route.js';
-import { BufferedBodyMemory } from '../concurrency/buffered-body-memory.js';
+import { createBufferedBodyShare } from '../concurrency/buffered-body-memory.js';
 import type { Counters } from '../limits/counters.js';
 import { GatewayUrlResolver } from '../response/gateway-url.js';
 import { IdleFlushTimer } from '../response/idle-flush-timer.js';
@@ -75,7 +75,7 @@ export function createProxyPipeline(deps: ProxyPipelineDeps): Pipeline {
     onAuthenticated,
     failures,
   } = deps;
-  const bodyMemory = new BufferedBodyMemory(options.editedBodiesBytesMax, options.editedBodyBytesMax);
+  const bodyMemory = createBufferedBodyShare(options.editedBodiesBytesMax, options.editedBodyBytesMax);
   return new Pipeline(
     (advance) => ({
       unrouted: [

@@ -1,13 +1,14 @@
 /**
  * Counts rejected calls per (agent, provider, reason, minute), so that a flood of rejections becomes a few records
  * (docs/contract.md#usage). Counts go through the spool every few seconds. They are statistics: counts since the last
- * flush are lost with the process. Beyond the bound, new combinations only raise `overflowCount`. One organization may
- * use at most {@link ORG_TO_FREE_RATIO} times the free buckets.
+ * flush are lost with the process. Beyond the bound, new combinations only raise `overflowCount`. Organizations share
+ * the buckets like the spool.
  */
+import { DynamicShare } from '@acg/base/fairness/dynamic-share';
 import { MINUTE_MS } from '@acg/base/units';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { IRejectionCount } from '@acg/proto/messages';
-import { ORG_TO_FREE_RATIO } from './spool/org-spool-usage.js';
+import { ORG_SPOOL_FRACTION } from './spool/org-spool-usage.js';
 
 const BUCKETS_MAX = 10_000;
 
@@ -27,14 +28,14 @@ export class RejectionAggregator {
   readonly #sink: RejectionSink;
   readonly #bucketsMax: number;
   #buckets = new Map<string, RejectionBucket>();
-  /** Organization id → number of its buckets. */
-  #bucketsByOrg = new Map<string, number>();
+  #share: DynamicShare;
   /** Rejections without a bucket since process start. */
   overflowCount = 0;
 
   constructor(sink: RejectionSink, bucketsMax = BUCKETS_MAX) {
     this.#sink = sink;
     this.#bucketsMax = bucketsMax;
+    this.#share = this.#createShare();
   }
 
   /**
@@ -49,12 +50,10 @@ export class RejectionAggregator {
       bucket.count++;
       return;
     }
-    const bucketsOfOrg = this.#bucketsByOrg.get(orgId) ?? 0;
-    if (bucketsOfOrg >= ORG_TO_FREE_RATIO * (this.#bucketsMax - this.#buckets.size)) {
+    if (!this.#share.tryTake(orgId)) {
       this.overflowCount++;
       return;
     }
-    this.#bucketsByOrg.set(orgId, bucketsOfOrg + 1);
     this.#buckets.set(key, { orgId, agentId, providerSlug, reason, minuteMs, count: 1 });
   }
 
@@ -63,9 +62,13 @@ export class RejectionAggregator {
     const buckets = this.#buckets;
     if (buckets.size === 0) return;
     this.#buckets = new Map();
-    this.#bucketsByOrg = new Map();
+    this.#share = this.#createShare();
     for (const bucket of buckets.values()) {
       if (!this.#sink({ id: uuidv7(nowMs), ...bucket })) this.overflowCount += bucket.count;
     }
+  }
+
+  #createShare(): DynamicShare {
+    return new DynamicShare({ capacity: this.#bucketsMax, fraction: ORG_SPOOL_FRACTION });
   }
 }

@@ -1,32 +1,25 @@
 /**
  * Memory pool of all WebSockets of this process: unfinished messages of providers, and bytes that wait for a slow
- * provider or agent. An organization may grow while its bytes are at most {@link FREE_RATIO} times the free ones, as in
- * concurrency/org-concurrency-limiter.ts.
+ * provider or agent. Organizations share it like calls ({@link ORG_FRACTION}).
  *
  * Unlike a call, such bytes may stay forever, because a message need never end. So an organization that would hold less
  * than the largest one is not rejected. Instead, the pool reclaims the largest allocation of the largest organization.
  * Memory that tenants hold on purpose is theirs only until another organization needs it.
  */
-import { invariant } from '@acg/base/invariant';
-import { FREE_RATIO } from '../concurrency/org-concurrency-limiter.js';
-
-/** Bytes of one organization. */
-interface OrgAllocations {
-  readonly orgId: string;
-  bytes: number;
-  readonly allocations: Set<MemoryAllocation>;
-}
+import { DynamicShare } from '@acg/base/fairness/dynamic-share';
+import { ORG_FRACTION } from '../concurrency/org-slots.js';
 
 /** Memory that one WebSocket holds of the pool. */
 export class MemoryAllocation {
   readonly #pool: MemoryPool;
+  readonly #orgId: string;
   readonly #onReclaimed: () => void;
-  #org: OrgAllocations | null;
+  #isReleased = false;
   #bytes = 0;
 
-  constructor(pool: MemoryPool, org: OrgAllocations, onLost: () => void) {
+  constructor(pool: MemoryPool, orgId: string, onLost: () => void) {
     this.#pool = pool;
-    this.#org = org;
+    this.#orgId = orgId;
     this.#onReclaimed = onLost;
   }
 
@@ -36,23 +29,17 @@ export class MemoryAllocation {
 
   /** Sets the held bytes. False: the organization may not hold more, and the allocation stays unchanged. */
   resize(bytes: number): boolean {
-    const org = this.#org;
-    if (org === null) return false;
-    const more = bytes - this.#bytes;
-    if (more > 0 && !this.#pool.tryMakeRoom(org, more)) return false;
+    if (this.#isReleased || !this.#pool.tryResize(this.#orgId, bytes - this.#bytes)) return false;
     this.#bytes = bytes;
-    this.#pool.add(org, more);
     return true;
   }
 
   /** Releases all of it, once. */
   release(): void {
-    const org = this.#org;
-    if (org === null) return;
-    this.#org = null;
-    this.#pool.add(org, -this.#bytes);
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#pool.removeAllocation(this.#orgId, this);
     this.#bytes = 0;
-    this.#pool.removeAllocation(org, this);
   }
 
   /** Releases the allocation for another organization and notifies its owner. */
@@ -63,61 +50,62 @@ export class MemoryAllocation {
 }
 
 export class MemoryPool {
-  readonly #bytesMax: number;
-  readonly #orgs = new Map<string, OrgAllocations>();
-  #bytes = 0;
+  readonly #share: DynamicShare;
+  readonly #allocationsByOrg = new Map<string, Set<MemoryAllocation>>();
 
   constructor(bytesMax: number) {
-    this.#bytesMax = bytesMax;
+    this.#share = new DynamicShare({ capacity: bytesMax, fraction: ORG_FRACTION });
   }
 
   /** Bytes held. */
   get bytes(): number {
-    return this.#bytes;
+    return this.#share.used;
   }
 
   /** Organizations with a WebSocket; for tests of the bound. */
   get organizationCount(): number {
-    return this.#orgs.size;
+    return this.#allocationsByOrg.size;
   }
 
   /** `onLost`: the allocation was reclaimed, and its owner must free the memory at once. */
   allocate(orgId: string, onLost: () => void): MemoryAllocation {
-    let org = this.#orgs.get(orgId);
-    if (org === undefined) {
-      org = { orgId, bytes: 0, allocations: new Set() };
-      this.#orgs.set(orgId, org);
-    }
-    const allocation = new MemoryAllocation(this, org, onLost);
-    org.allocations.add(allocation);
+    const allocation = new MemoryAllocation(this, orgId, onLost);
+    const others = this.#allocationsByOrg.get(orgId);
+    if (others === undefined) this.#allocationsByOrg.set(orgId, new Set([allocation]));
+    else others.add(allocation);
     return allocation;
   }
 
-  /** Returns whether `more` bytes fit for the organization, reclaiming memory of others where necessary. */
-  tryMakeRoom(org: OrgAllocations, more: number): boolean {
-    while (org.bytes + more > FREE_RATIO * (this.#bytesMax - this.#bytes - more)) {
-      const most = findLargest(this.#orgs.values());
-      if (most.bytes <= org.bytes + more) return false;
-      findLargest(most.allocations).reclaim();
+  /** Takes `more` bytes for the organization, reclaiming memory of others where necessary; negative: releases them. */
+  tryResize(orgId: string, more: number): boolean {
+    if (more <= 0) this.#share.release(orgId, -more);
+    else {
+      while (!this.#share.tryTake(orgId, more)) {
+        const [largestOrg, largestBytes] = this.#findLargestOrg();
+        if (largestBytes <= this.#share.heldBy(orgId) + more) return false;
+        findLargest(this.#allocationsByOrg.get(largestOrg)!).reclaim();
+      }
     }
     return true;
   }
 
-  add(org: OrgAllocations, bytes: number): void {
-    if (!invariant(org.bytes + bytes >= 0, 'websocket_memory_not_negative')) return;
-    org.bytes += bytes;
-    this.#bytes += bytes;
+  removeAllocation(orgId: string, allocation: MemoryAllocation): void {
+    this.#share.release(orgId, allocation.bytes);
+    const allocations = this.#allocationsByOrg.get(orgId)!;
+    allocations.delete(allocation);
+    if (allocations.size === 0) this.#allocationsByOrg.delete(orgId);
   }
 
-  removeAllocation(org: OrgAllocations, holding: MemoryAllocation): void {
-    org.allocations.delete(holding);
-    if (org.allocations.size === 0) this.#orgs.delete(org.orgId);
+  #findLargestOrg(): readonly [orgId: string, bytes: number] {
+    let largest: readonly [string, number] = ['', 0];
+    for (const lane of this.#share.lanes) if (lane[1] > largest[1]) largest = lane;
+    return largest;
   }
 }
 
-/** Returns the largest; `all` has at least one element. */
-function findLargest<Sized extends { readonly bytes: number }>(all: Iterable<Sized>): Sized {
-  let found: Sized | null = null;
-  for (const one of all) if (found === null || one.bytes > found.bytes) found = one;
+/** `allocations` has at least one element. */
+function findLargest(allocations: Iterable<MemoryAllocation>): MemoryAllocation {
+  let found: MemoryAllocation | null = null;
+  for (const one of allocations) if (found === null || one.bytes > found.bytes) found = one;
   return found!;
 }

@@ -3,7 +3,8 @@
  * on. A body that must be read before the call is allowed has arrived whole afterwards, or the call is rejected.
  */
 
-import type { BufferedBodyMemory } from '../../concurrency/buffered-body-memory.js';
+import type { DynamicShare } from '@acg/base/fairness/dynamic-share';
+import { bodyMemoryOf } from '../../concurrency/buffered-body-memory.js';
 import type { Counters } from '../../limits/counters.js';
 import type { RequestBody } from '../../listener/request-body.js';
 import { precheckLimits } from '../../rejection/precheck-limits.js';
@@ -15,7 +16,7 @@ import { type Advance, DONE, NEXT, type RoutedStage, WAIT } from '../pipeline.js
 interface BufferBodyDeps {
   readonly metering: Pick<CallMetering, 'bufferBytesWanted'>;
   readonly counters: Pick<Counters, 'peek'>;
-  readonly bodyMemory: BufferedBodyMemory;
+  readonly bodyMemory: DynamicShare;
   readonly bufferedBodyBytesMax: number;
   /** Maximum length of a body that must be read before the call is allowed, bytes. */
   readonly readBodyBytesMax: number;
@@ -62,8 +63,8 @@ function startBuffering(
   else if (contentLength > deps.bufferedBodyBytesMax) body.streamFromFirstByte();
 }
 
-const bodyMemoryFor = (exchange: RoutedExchange, { bodyMemory: budget }: BufferBodyDeps) =>
-  budget.forOrg(exchange.routed.context.orgId);
+const bodyMemoryFor = (exchange: RoutedExchange, { bodyMemory }: BufferBodyDeps) =>
+  bodyMemoryOf(bodyMemory, exchange.routed.context.orgId);
 
 /** False: the exchange was rejected. */
 function checkBufferedBody(exchange: RoutedExchange, body: RequestBody, { readBodyBytesMax }: BufferBodyDeps): boolean {

@@ -8,6 +8,7 @@ import type { BreakerStatus } from '@acg/dataplane/breaker/breakers';
 import type { CallMetering } from '@acg/dataplane/call/call-metering';
 import type { AgentContext, Upstream } from '@acg/dataplane/context/agent-context';
 import type { Lookup } from '@acg/dataplane/context/context-cache';
+import { UnauthenticatedRateLimiter } from '@acg/dataplane/context/unauthenticated-rate-limiter';
 import { monthOfMs } from '@acg/dataplane/limits/calendar-month';
 import type {
   Admission,
@@ -271,13 +272,7 @@ export class ProxyFixture {
         ...options,
       },
       unauthenticatedLimiter: {
-        startLookup: () =>
-          this.unknownTokensWaitSec ?? {
-            lookupAllowance: 1,
-            rejectionAllowance: 1,
-            refilledAtMs: 0,
-            pendingLookups: 0,
-          },
+        startLookup: () => this.unknownTokensWaitSec ?? new UnauthenticatedRateLimiter(1_000).startLookup('192.0.2.1'),
         finishLookup: (_asker, unknown) => void this.finishedLookups.push(unknown),
         isOverRejectionLimit: () => {
           this.rejectionChecks++;

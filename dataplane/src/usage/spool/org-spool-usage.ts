@@ -1,70 +1,49 @@
 /**
- * Spool bytes per organization. New calls of an organization are rejected once its records take {@link
- * ORG_TO_FREE_RATIO} times the free bytes; running calls are shared by the same rule. So one organization can fill at
- * most 7/8 of the spool when the ledger is unavailable or too slow. The organization with the most bytes is rejected
- * first.
+ * Spool bytes per organization, by {@link DynamicShare}: new calls of an organization are rejected once it holds its
+ * part, running calls are counted in any case. So one organization can fill at most 7/8 of the spool when the ledger is
+ * unavailable or too slow. The organization with the most bytes is rejected first.
  *
  * Bytes left by an earlier process run count for no organization. A file's bytes are released when the file is.
  */
-import { invariant } from '@acg/base/invariant';
+import { DynamicShare } from '@acg/base/fairness/dynamic-share';
 
-export const ORG_TO_FREE_RATIO = 7;
-
-interface OrgBytes {
-  readonly orgId: string;
-  bytes: number;
-  /** The part in the file that is open for writing. */
-  inOpenFile: number;
-}
+/** Part of the spool, or of the rejection counts, that one organization alone may fill. */
+export const ORG_SPOOL_FRACTION = 7 / 8;
 
 /** Bytes of each organization in a sealed file. */
-export type FileOrgBytes = readonly (readonly [org: OrgBytes, bytes: number])[];
+export type FileOrgBytes = ReadonlyMap<string, number>;
 
 export class OrgSpoolUsage {
-  readonly #orgs = new Map<string, OrgBytes>();
-  #inOpenFile: OrgBytes[] = [];
+  /** Files of earlier runs use capacity, too, so the callers say how much is free. */
+  readonly #share = new DynamicShare({ capacity: Number.POSITIVE_INFINITY, fraction: ORG_SPOOL_FRACTION });
+  #inOpenFile = new Map<string, number>();
 
   /** Adds bytes of `orgId` in the open file. */
   add(orgId: string, bytes: number): void {
-    let org = this.#orgs.get(orgId);
-    if (org === undefined) {
-      org = { orgId, bytes: 0, inOpenFile: 0 };
-      this.#orgs.set(orgId, org);
-    }
-    if (org.inOpenFile === 0) this.#inOpenFile.push(org);
-    org.bytes += bytes;
-    org.inOpenFile += bytes;
+    this.#share.take(orgId, bytes);
+    this.#inOpenFile.set(orgId, (this.#inOpenFile.get(orgId) ?? 0) + bytes);
   }
 
   /** Closes the accounting of the open file and returns its bytes per organization. */
   sealFile(): FileOrgBytes {
-    const orgs = this.#inOpenFile;
-    this.#inOpenFile = [];
-    return orgs.map((org) => {
-      const bytes = org.inOpenFile;
-      org.inOpenFile = 0;
-      return [org, bytes] as const;
-    });
+    const bytes = this.#inOpenFile;
+    this.#inOpenFile = new Map();
+    return bytes;
   }
 
   /** Releases the bytes of a file that was deleted or retained. */
   releaseFile(fileBytes: FileOrgBytes): void {
-    for (const [org, bytes] of fileBytes) {
-      org.bytes -= bytes;
-      invariant(org.bytes >= 0, 'spool_bytes_not_negative');
-      if (org.bytes <= 0) this.#orgs.delete(org.orgId);
-    }
+    for (const [orgId, bytes] of fileBytes) this.#share.release(orgId, bytes);
   }
 
-  /** Whether the organization has used its quota while `bytesFree` bytes are free. */
+  /** Whether the organization has used its part while `bytesFree` bytes are free. */
   isOverQuota(orgId: string, bytesFree: number): boolean {
-    const org = this.#orgs.get(orgId);
-    return org !== undefined && org.bytes >= ORG_TO_FREE_RATIO * bytesFree;
+    return this.#share.available(orgId, bytesFree) <= 0;
   }
 
-  /** Whether any organization has used its quota. */
+  /** Whether any organization has used its part. */
   isAnyOverQuota(bytesFree: number): boolean {
-    for (const orgId of this.#orgs.keys()) if (this.isOverQuota(orgId, bytesFree)) return true;
+    for (const orgId of this.#share.lanes.keys()) if (this.isOverQuota(orgId, bytesFree)) return true;
     return false;
   }
 }

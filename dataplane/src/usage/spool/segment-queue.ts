@@ -139,7 +139,7 @@ export class SegmentQueue {
         bytes,
         acknowledgedBytes: bytes,
         fd: -1,
-        orgBytes: [],
+        orgBytes: new Map(),
         retainedSinceMs,
       });
       this.#bytesRetained += bytes;
@@ -158,7 +158,7 @@ export class SegmentQueue {
           bytes,
           acknowledgedBytes: 0,
           fd: -1,
-          orgBytes: [],
+          orgBytes: new Map(),
           retainedSinceMs: null,
         });
     }
@@ -262,7 +262,7 @@ export class SegmentQueue {
       bytes: 0,
       acknowledgedBytes: 0,
       fd,
-      orgBytes: [],
+      orgBytes: new Map(),
       retainedSinceMs: null,
     };
     this.#segments.push(segment);
@@ -329,7 +329,7 @@ export class SegmentQueue {
     if (segment.retainedSinceMs === null) this.#bytesRetained += segment.bytes;
     segment.retainedSinceMs = nowMs;
     this.orgUsage.releaseFile(segment.orgBytes);
-    segment.orgBytes = [];
+    segment.orgBytes = new Map();
   }
 
   #remove(segment: Segment): void {
