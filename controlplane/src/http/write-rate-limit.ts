@@ -7,43 +7,50 @@
  * Deletions consume nothing: there cannot be more of them than of creations, and a key must be revocable while a
  * program of the same organization misbehaves. Neither do account requests, which have their own limits.
  */
+import { laneLimit } from '@acg/base/fairness/dynamic-share';
+import { TokenBucket, type TokenRate } from '@acg/base/fairness/token-bucket';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { LRUCache } from 'lru-cache';
 import { TooManyAttempts } from '../domain/errors.js';
 
-const BUCKET_BYTES = 40 * 1024 * 1024;
-/**
- * An actor may have taken at most this many times what is left in the bucket: alone 32 MiB or 16,384 small requests.
- */
-const ACTOR_SHARE_RATIO = 4;
-const REFILL_BYTES_PER_S = 32 * 1024;
+const RATE: TokenRate = { capacity: 40 * 1024 * 1024, perSecond: 32 * 1024 };
+/** Part that an actor may have of what it has taken and what is left: alone 32 MiB or 16,384 small requests. */
+const ACTOR_FRACTION = 4 / 5;
 const CALL_BYTES = 2 * 1024;
 const ORGS_MAX = 10_000;
 const ACTORS_MAX = 50_000;
 const FREE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'DELETE']);
 
 export class WriteRateLimiter {
-  /** Organization → time at which its bucket is full again, ms of the monotonic clock. */
-  readonly #fullAtMs = new LRUCache<string, number>({ max: ORGS_MAX });
-  /** Organization and actor → the same time, as if only this actor had consumed. */
-  readonly #actorFullAtMs = new LRUCache<string, number>({ max: ACTORS_MAX });
+  readonly #orgBuckets = new LRUCache<string, TokenBucket>({ max: ORGS_MAX });
+  /** Organization and actor → the bucket as if only this actor had consumed. */
+  readonly #actorBuckets = new LRUCache<string, TokenBucket>({ max: ACTORS_MAX });
 
   /** Throws {@link TooManyAttempts}, and consumes nothing, if the bucket holds too little. */
   consume(orgId: string, actorId: string, bodyBytes: number, nowMs: number): void {
-    const actor = `${orgId} ${actorId}`;
-    const costMs = refillMs(CALL_BYTES + bodyBytes);
-    const takenMs = costMs + Math.max(0, (this.#fullAtMs.get(orgId) ?? 0) - nowMs);
-    const ownMs = costMs + Math.max(0, (this.#actorFullAtMs.get(actor) ?? 0) - nowMs);
-    const excessMs = ownMs - ACTOR_SHARE_RATIO * (refillMs(BUCKET_BYTES) - takenMs);
-    // While the bucket refills, the actor's own consumption shrinks, until it is 0.
-    const waitMs = Math.max(excessMs / (ACTOR_SHARE_RATIO + 1), (excessMs - (ownMs - costMs)) / ACTOR_SHARE_RATIO);
-    if (waitMs > 0) {
-      const waitS = Math.ceil(waitMs / 1_000);
+    const orgBucket = bucketOf(this.#orgBuckets, orgId, nowMs);
+    const actorBucket = bucketOf(this.#actorBuckets, `${orgId} ${actorId}`, nowMs);
+    const bytes = CALL_BYTES + bodyBytes;
+    const taken = actorBucket.used(nowMs);
+    const left = orgBucket.available(nowMs);
+    const excess = taken + bytes - laneLimit(ACTOR_FRACTION, taken + left);
+    if (excess > 0) {
+      // The refill first shrinks what the actor has taken; after that it grows what is left.
+      const waitS = Math.ceil(Math.max(excess, bytes / ACTOR_FRACTION - left) / RATE.perSecond);
       throw new TooManyAttempts(`the organization sends too many changes. Retry in ${waitS} seconds.`, waitS);
     }
-    this.#fullAtMs.set(orgId, nowMs + takenMs);
-    this.#actorFullAtMs.set(actor, nowMs + ownMs);
+    orgBucket.take(bytes, nowMs);
+    actorBucket.take(bytes, nowMs);
   }
+}
+
+function bucketOf(buckets: LRUCache<string, TokenBucket>, key: string, nowMs: number): TokenBucket {
+  let bucket = buckets.get(key);
+  if (bucket === undefined) {
+    bucket = new TokenBucket(RATE, nowMs);
+    buckets.set(key, bucket);
+  }
+  return bucket;
 }
 
 export function addWriteRateLimit(app: FastifyInstance): void {
@@ -55,9 +62,6 @@ export function addWriteRateLimit(app: FastifyInstance): void {
     limiter.consume(orgId, token?.id ?? userId, bodyBytesOf(request), performance.now());
   });
 }
-
-/** Time in which this many bytes are refilled, ms. */
-const refillMs = (bytes: number): number => (bytes * 1_000) / REFILL_BYTES_PER_S;
 
 const bodyBytesOf = ({ headers, body }: FastifyRequest): number =>
   Number(headers['content-length'] ?? Buffer.byteLength(JSON.stringify(body ?? null)));
