@@ -6,6 +6,7 @@
  * organization runs. Clients decide how long exports stay open, so a member may hold at most as many as remain free.
  * Counts per process, like the connection pool.
  */
+import { DynamicShare } from '@acg/base/fairness/dynamic-share';
 import { invariant } from '@acg/base/invariant';
 import postgres from 'postgres';
 import type { Sql, Tx } from '../../db/sql.js';
@@ -28,9 +29,8 @@ interface WaitingQuery {
 
 interface OrgQueue {
   running: number;
-  openExports: number;
-  /** Open exports by user id. */
-  readonly exportsByUser: Map<string, number>;
+  /** Open exports; a lane for each user. */
+  readonly exports: DynamicShare;
   /** Number of report queries in `waiting`; export queries are not counted. */
   waitingQueries: number;
   readonly waiting: WaitingQuery[];
@@ -84,20 +84,14 @@ export class QueryConcurrencyLimiter {
   /** Counts an export as open until the returned function is called. Throws {@link TooManyAttempts}. */
   openExport(orgId: string, userId: string): () => void {
     const queue = this.#queueOf(orgId);
-    const openOfUser = queue.exportsByUser.get(userId) ?? 0;
-    if (openOfUser >= OPEN_EXPORTS_MAX - queue.openExports) {
+    if (!queue.exports.tryTake(userId)) {
       throw new TooManyAttempts('too many exports are open. Retry when one of them has finished.', RETRY_AFTER_S);
     }
-    queue.openExports++;
-    queue.exportsByUser.set(userId, openOfUser + 1);
     let open = true;
     return () => {
       if (!open) return;
       open = false;
-      queue.openExports--;
-      const left = queue.exportsByUser.get(userId)! - 1;
-      if (left === 0) queue.exportsByUser.delete(userId);
-      else queue.exportsByUser.set(userId, left);
+      queue.exports.release(userId);
       this.#removeIfIdle(orgId, queue);
     };
   }
@@ -105,14 +99,15 @@ export class QueryConcurrencyLimiter {
   #queueOf(orgId: string): OrgQueue {
     let queue = this.#queues.get(orgId);
     if (queue === undefined) {
-      queue = { running: 0, openExports: 0, exportsByUser: new Map(), waitingQueries: 0, waiting: [] };
+      const exports = new DynamicShare({ capacity: OPEN_EXPORTS_MAX, fraction: 1 / 2 });
+      queue = { running: 0, exports, waitingQueries: 0, waiting: [] };
       this.#queues.set(orgId, queue);
     }
     return queue;
   }
 
   #removeIfIdle(orgId: string, queue: OrgQueue): void {
-    if (queue.running === 0 && queue.openExports === 0) this.#queues.delete(orgId);
+    if (queue.running === 0 && queue.exports.used === 0) this.#queues.delete(orgId);
   }
 }
 
