@@ -2,6 +2,7 @@
  * Limits concurrent attempts per endpoint in this process, so that a slow or hanging receiver holds one worker slot and
  * leaves the rest to other endpoints. Remembers slow endpoints only, and a bounded number of them.
  */
+import { DynamicShare } from '@acg/base/fairness/dynamic-share';
 import { LRUCache } from 'lru-cache';
 
 /** Concurrent attempts to an endpoint that responds in time. */
@@ -19,7 +20,7 @@ export interface EndpointSlots {
 export class EndpointConcurrency {
   /** Slots of an endpoint that {@link restrictedEndpoints} does not name. */
   readonly slotsPerEndpoint = CONCURRENCY;
-  readonly #running = new Map<string, number>();
+  readonly #running = new DynamicShare({ capacity: Number.POSITIVE_INFINITY });
   readonly #slow: LRUCache<string, true>;
   readonly #slowAfterMs: number;
 
@@ -30,13 +31,11 @@ export class EndpointConcurrency {
   }
 
   onStarted(endpointId: string): void {
-    this.#running.set(endpointId, (this.#running.get(endpointId) ?? 0) + 1);
+    this.#running.take(endpointId);
   }
 
   onFinished(endpointId: string, durationMs: number): void {
-    const running = (this.#running.get(endpointId) ?? 1) - 1;
-    if (running > 0) this.#running.set(endpointId, running);
-    else this.#running.delete(endpointId);
+    this.#running.release(endpointId);
     if (durationMs >= this.#slowAfterMs) this.#slow.set(endpointId, true);
     else this.#slow.delete(endpointId);
   }
@@ -44,12 +43,12 @@ export class EndpointConcurrency {
   /** Endpoints with fewer slots than the default: at most the slow ones and those with attempts in flight. */
   restrictedEndpoints(): readonly EndpointSlots[] {
     const rooms: EndpointSlots[] = [];
-    for (const [endpointId, running] of this.#running) {
+    for (const [endpointId, running] of this.#running.lanes) {
       const ceiling = this.#slow.has(endpointId) ? CONCURRENCY_WHEN_SLOW : CONCURRENCY;
       rooms.push({ endpointId, freeSlots: Math.max(0, ceiling - running) });
     }
     for (const endpointId of this.#slow.keys()) {
-      if (!this.#running.has(endpointId)) rooms.push({ endpointId, freeSlots: CONCURRENCY_WHEN_SLOW });
+      if (this.#running.heldBy(endpointId) === 0) rooms.push({ endpointId, freeSlots: CONCURRENCY_WHEN_SLOW });
     }
     return rooms;
   }

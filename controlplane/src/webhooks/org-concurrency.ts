@@ -3,6 +3,7 @@
  * as it holds, so that a newcomer always finds one. While more than half of all slots are in use, an organization gets
  * at most a quarter of them.
  */
+import { DynamicShare } from '@acg/base/fairness/dynamic-share';
 
 export interface OrgSlots {
   readonly orgId: string;
@@ -12,43 +13,38 @@ export interface OrgSlots {
 
 export class OrgConcurrency {
   readonly #slotCount: number;
-  readonly #running = new Map<string, number>();
-  #inUse = 0;
+  readonly #share: DynamicShare;
 
   constructor(slots: number) {
     this.#slotCount = slots;
+    this.#share = new DynamicShare({ capacity: slots, fraction: 1 / 2 });
   }
 
   onStarted(orgId: string): void {
-    this.#inUse++;
-    this.#running.set(orgId, (this.#running.get(orgId) ?? 0) + 1);
+    this.#share.take(orgId);
   }
 
   onFinished(orgId: string): void {
-    this.#inUse--;
-    const running = (this.#running.get(orgId) ?? 1) - 1;
-    if (running > 0) this.#running.set(orgId, running);
-    else this.#running.delete(orgId);
+    this.#share.release(orgId);
   }
 
   /** Number of free slots. */
   get free(): number {
-    return this.#slotCount - this.#inUse;
+    return this.#share.free;
   }
 
   /** Slots available to an organization with no attempt in flight. */
   get slotsOfIdleOrg(): number {
-    return this.#freeSlotsFor(0);
+    return this.#freeSlotsFor('');
   }
 
   /** Slots available to the organizations with attempts in flight. */
   slotsOfRunningOrgs(): readonly OrgSlots[] {
-    return [...this.#running].map(([orgId, running]) => ({ orgId, freeSlots: this.#freeSlotsFor(running) }));
+    return [...this.#share.lanes.keys()].map((orgId) => ({ orgId, freeSlots: this.#freeSlotsFor(orgId) }));
   }
 
-  #freeSlotsFor(running: number): number {
-    const even = Math.ceil((this.free - running) / 2); // leaves as many slots free as the organization holds
-    const quarter = this.#inUse > this.#slotCount / 2 ? this.#slotCount / 4 - running : even;
-    return Math.max(0, Math.floor(Math.min(even, quarter)));
+  #freeSlotsFor(orgId: string): number {
+    const orgMax = this.#share.used > this.#slotCount / 2 ? this.#slotCount / 4 : this.#slotCount;
+    return Math.max(0, Math.floor(this.#share.available(orgId, this.#share.free, orgMax)));
   }
 }
