@@ -236,8 +236,10 @@ const controlplane: FolderRules = {
 
 /** What all build on. */
 const base: FolderRules = {
+  // The files at the root.
+  '': [],
   egress: [],
-  fairness: [],
+  fairness: [''],
   pricing: [],
   dns: ['egress', 'fairness'],
   dialer: ['dns', 'egress'],

@@ -99,7 +99,7 @@ test('share: equals the model, which takes unit by unit while a lane holds less 
   );
 });
 
-test('share: a lane that holds nothing gets a free unit, and no lane is refused before one that holds more', () => {
+test('share: a lane that holds nothing gets a free unit, and no lane is rejected before one that holds more', () => {
   fc.assert(
     fc.property(options, steps, ({ capacity, ratio, laneMax }, all) => {
       const share = new DynamicShare({ capacity, fraction: ratio === Infinity ? 1 : ratio / (1 + ratio), laneMax });

@@ -5,7 +5,7 @@
  */
 
 import type { Server, Socket } from 'node:net';
-import { invariant } from '@acg/base/invariant';
+import { DynamicShare } from '@acg/base/fairness/dynamic-share';
 import type { Logger } from '@acg/base/log';
 
 export type ConnectionRejection = 'total' | 'network' | 'idle';
@@ -27,21 +27,23 @@ interface ConnectionLimitsOptions {
 
 export const FIRST_BYTE_TIMEOUT_MS = 10_000;
 const LOG_INTERVAL_MS = 60_000;
+/** The lane of connections without a limit per network. */
+const EXEMPT = 'exempt';
 
 export class ConnectionLimits {
   readonly #options: ConnectionLimitsOptions;
-  /** Open connections by client network; networks without connections have no entry. */
-  readonly #byNetwork = new Map<string, number>();
-  #open = 0;
+  /** Open connections, with a lane for each client network. */
+  readonly #open: DynamicShare;
   #lastLoggedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: ConnectionLimitsOptions) {
     this.#options = options;
+    this.#open = new DynamicShare({ capacity: options.connectionsMax, laneMax: options.perNetworkMax });
   }
 
   /** Number of connections that are open now. */
   get openConnections(): number {
-    return this.#open;
+    return this.#open.used;
   }
 
   /** Call once for each server of the port, before it listens. */
@@ -50,22 +52,22 @@ export class ConnectionLimits {
   }
 
   #onConnection(socket: Socket): void {
-    const { connectionsMax, perNetworkMax, firstByteTimeoutMs, networkOf, isExempt, onReject } = this.#options;
+    const { firstByteTimeoutMs, networkOf, isExempt, onReject } = this.#options;
     const address = socket.remoteAddress;
     if (address === undefined) {
       socket.destroy(); // the client has already disconnected
       return;
     }
-    const network = isExempt(address) ? null : networkOf(address);
-    if (this.#open >= connectionsMax) {
+    const lane = isExempt(address) ? EXEMPT : networkOf(address);
+    if (this.#open.free <= 0) {
       this.#reject(socket, 'total', address);
       return;
     }
-    if (network !== null && (this.#byNetwork.get(network) ?? 0) >= perNetworkMax) {
+    if (lane !== EXEMPT && this.#open.available(lane) <= 0) {
       this.#reject(socket, 'network', address);
       return;
     }
-    this.#add(network, 1);
+    this.#open.take(lane);
     const timer = setTimeout(() => {
       if (socket.bytesRead > 0) return;
       onReject('idle');
@@ -74,17 +76,8 @@ export class ConnectionLimits {
     timer.unref();
     socket.once('close', () => {
       clearTimeout(timer);
-      this.#add(network, -1);
+      this.#open.release(lane);
     });
-  }
-
-  #add(network: string | null, count: 1 | -1): void {
-    this.#open += count;
-    invariant(this.#open >= 0, 'open_connections_not_negative');
-    if (network === null) return;
-    const open = (this.#byNetwork.get(network) ?? 0) + count;
-    if (open <= 0) this.#byNetwork.delete(network);
-    else this.#byNetwork.set(network, open);
   }
 
   #reject(socket: Socket, reason: ConnectionRejection, address: string): void {
@@ -96,6 +89,6 @@ export class ConnectionLimits {
     this.#lastLoggedAtMs = nowMs;
     const limit =
       reason === 'total' ? 'the port has reached its connection limit' : 'its network has too many connections';
-    log.warn({ address, reason, open: this.#open }, `connection to ${port} closed: ${limit}`);
+    log.warn({ address, reason, open: this.#open.used }, `connection to ${port} closed: ${limit}`);
   }
 }
