@@ -16,6 +16,10 @@ interface DynamicShareOptions {
   readonly laneMax?: number;
 }
 
+interface Lane {
+  held: number;
+}
+
 /** What a lane may hold; `reachable`: what it holds and what is free together. Whole units, rounded up. */
 export const laneLimit = (fraction: number, reachable: number): number => Math.ceil(fraction * reachable);
 
@@ -23,7 +27,8 @@ export class DynamicShare {
   readonly #capacity: number;
   readonly #fraction: number;
   readonly #laneMax: number;
-  readonly #heldByLane = new Map<string, number>();
+  /** An object for each lane, so that a change needs one look-up. */
+  readonly #lanes = new Map<string, Lane>();
   #used = 0;
 
   constructor({ capacity, fraction = 1, laneMax = Number.POSITIVE_INFINITY }: DynamicShareOptions) {
@@ -43,44 +48,52 @@ export class DynamicShare {
   }
 
   /** What each lane holds; lanes that hold nothing have no entry. */
-  get lanes(): ReadonlyMap<string, number> {
-    return this.#heldByLane;
+  get lanes(): ReadonlyMap<string, Readonly<Lane>> {
+    return this.#lanes;
   }
 
-  heldBy(lane: string): number {
-    return this.#heldByLane.get(lane) ?? 0;
+  heldBy(key: string): number {
+    return this.#lanes.get(key)?.held ?? 0;
   }
 
   /**
    * What the lane may take now; 0 or less: nothing. `free`: the free capacity, where more than these lanes uses it.
    * `laneMax` replaces the option.
    */
-  available(lane: string, free = this.free, laneMax = this.#laneMax): number {
-    const held = this.heldBy(lane);
-    return Math.min(laneMax, laneLimit(this.#fraction, held + free)) - held;
+  available(key: string, free = this.free, laneMax = this.#laneMax): number {
+    return this.#availableTo(this.heldBy(key), free, laneMax);
   }
 
   /** Takes `amount` for the lane. Returns false, and takes nothing, when that is more than {@link available}. */
-  tryTake(lane: string, amount = 1, free = this.free): boolean {
-    if (amount > this.available(lane, free)) return false;
-    this.take(lane, amount);
+  tryTake(key: string, amount = 1, free = this.free): boolean {
+    const lane = this.#lanes.get(key);
+    if (amount > this.#availableTo(lane?.held ?? 0, free, this.#laneMax)) return false;
+    this.#add(key, lane, amount);
     return true;
   }
 
   /** Takes `amount` in any case: for what exists already and must be counted. */
-  take(lane: string, amount = 1): void {
-    this.#add(lane, amount);
+  take(key: string, amount = 1): void {
+    this.#add(key, this.#lanes.get(key), amount);
   }
 
-  release(lane: string, amount = 1): void {
-    this.#add(lane, -amount);
+  release(key: string, amount = 1): void {
+    const lane = this.#lanes.get(key);
+    if (!invariant(amount <= (lane?.held ?? 0), 'share_not_negative')) return;
+    this.#add(key, lane, -amount);
   }
 
-  #add(lane: string, amount: number): void {
-    const held = this.heldBy(lane) + amount;
-    if (!invariant(held >= 0, 'share_not_negative')) return;
+  #availableTo(held: number, free: number, laneMax: number): number {
+    return Math.min(laneMax, laneLimit(this.#fraction, held + free)) - held;
+  }
+
+  #add(key: string, lane: Lane | undefined, amount: number): void {
     this.#used += amount;
-    if (held === 0) this.#heldByLane.delete(lane);
-    else this.#heldByLane.set(lane, held);
+    if (lane === undefined) {
+      if (amount > 0) this.#lanes.set(key, { held: amount });
+    } else {
+      lane.held += amount;
+      if (lane.held === 0) this.#lanes.delete(key);
+    }
   }
 }

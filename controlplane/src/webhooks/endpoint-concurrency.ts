@@ -43,7 +43,7 @@ export class EndpointConcurrency {
   /** Endpoints with fewer slots than the default: at most the slow ones and those with attempts in flight. */
   restrictedEndpoints(): readonly EndpointSlots[] {
     const rooms: EndpointSlots[] = [];
-    for (const [endpointId, running] of this.#running.lanes) {
+    for (const [endpointId, { held: running }] of this.#running.lanes) {
       const ceiling = this.#slow.has(endpointId) ? CONCURRENCY_WHEN_SLOW : CONCURRENCY;
       rooms.push({ endpointId, freeSlots: Math.max(0, ceiling - running) });
     }

@@ -98,7 +98,7 @@ export class MemoryPool {
 
   #findLargestOrg(): readonly [orgId: string, bytes: number] {
     let largest: readonly [string, number] = ['', 0];
-    for (const lane of this.#share.lanes) if (lane[1] > largest[1]) largest = lane;
+    for (const [orgId, { held }] of this.#share.lanes) if (held > largest[1]) largest = [orgId, held];
     return largest;
   }
 }

@@ -11,29 +11,32 @@ import { DynamicShare } from '@acg/base/fairness/dynamic-share';
 export const ORG_SPOOL_FRACTION = 7 / 8;
 
 /** Bytes of each organization in a sealed file. */
-export type FileOrgBytes = ReadonlyMap<string, number>;
+export type FileOrgBytes = DynamicShare['lanes'];
+
+/** Files of earlier runs use capacity, too, so the callers say how much is free. */
+const createUnlimited = (): DynamicShare =>
+  new DynamicShare({ capacity: Number.POSITIVE_INFINITY, fraction: ORG_SPOOL_FRACTION });
 
 export class OrgSpoolUsage {
-  /** Files of earlier runs use capacity, too, so the callers say how much is free. */
-  readonly #share = new DynamicShare({ capacity: Number.POSITIVE_INFINITY, fraction: ORG_SPOOL_FRACTION });
-  #inOpenFile = new Map<string, number>();
+  readonly #share = createUnlimited();
+  #inOpenFile = createUnlimited();
 
   /** Adds bytes of `orgId` in the open file. */
   add(orgId: string, bytes: number): void {
     this.#share.take(orgId, bytes);
-    this.#inOpenFile.set(orgId, (this.#inOpenFile.get(orgId) ?? 0) + bytes);
+    this.#inOpenFile.take(orgId, bytes);
   }
 
   /** Closes the accounting of the open file and returns its bytes per organization. */
   sealFile(): FileOrgBytes {
-    const bytes = this.#inOpenFile;
-    this.#inOpenFile = new Map();
-    return bytes;
+    const { lanes } = this.#inOpenFile;
+    this.#inOpenFile = createUnlimited();
+    return lanes;
   }
 
   /** Releases the bytes of a file that was deleted or retained. */
   releaseFile(fileBytes: FileOrgBytes): void {
-    for (const [orgId, bytes] of fileBytes) this.#share.release(orgId, bytes);
+    for (const [orgId, { held }] of fileBytes) this.#share.release(orgId, held);
   }
 
   /** Whether the organization has used its part while `bytesFree` bytes are free. */
