@@ -142,6 +142,16 @@ test('bounds the names of open objects and releases them when their object ends'
   expect(strict.heldBytes).toBe(64 + 3);
 });
 
+test('limits the length of a name and of a number at any chunk boundaries', () => {
+  const named = (bytes: number): string => `{"${'n'.repeat(bytes)}":1}`;
+  for (const sizes of [[], [1_000], [4_097, 1], [4_098, 2]]) {
+    expect(check(named(4_096), sizes)).toBeNull();
+    expect(check(named(4_097), sizes)).toBe('not_json');
+    expect(check(`{"a":${'1'.repeat(512)}}`, sizes)).toBeNull();
+    expect(check(`{"a":${'1'.repeat(513)}}`, sizes)).toBe('not_json');
+  }
+});
+
 test('limits the nesting depth', () => {
   expect(check(`${'['.repeat(512)}${']'.repeat(512)}`)).toBeNull();
   expect(check(`${'['.repeat(513)}${']'.repeat(513)}`)).toBe('not_json');
