@@ -4,15 +4,10 @@
  * search. A violation ends the document with the token FAILED; it never throws.
  */
 import { BoundedBuffer } from './bounded-buffer.js';
+import { INVALID, isPlainInString, JsonStringReader } from './json-string-reader.js';
 
-export type JsonToken =
-  | typeof MORE
-  | typeof FAILED
-  | typeof OPEN_OBJECT
-  | typeof OPEN_ARRAY
-  | typeof CLOSE
-  | typeof NAME
-  | typeof VALUE;
+/** One of the constants below. */
+export type JsonToken = 0 | 1 | 2 | 3 | 4 | 5 | 6;
 /** No token is complete: the chunk has been read. */
 export const MORE = 0;
 /** The document is invalid. No token follows. */
@@ -30,13 +25,6 @@ export const VALUE = 6;
 export const NAME_BYTES_MAX = 4_096;
 /** A longer number is not valid in strict documents. */
 const SCALAR_BYTES_MAX = 512;
-/** After this many bytes of a string, the native search for its end is faster than a loop. */
-const NEAR_BYTES = 48;
-
-/** A shorter stretch of a string always counts as text. */
-const BLOB_BYTES_MIN = 2_048;
-const BLOB_SAMPLE_BYTES = 256;
-
 const IN_VALUE = 0;
 const IN_FIRST_VALUE = 1; // or the end of an empty array
 const IN_FIRST_NAME = 2; // or the end of an empty object
@@ -53,21 +41,6 @@ const SKIPPING = 11;
 const SKIPPING_STRING = 12;
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-/** State of an escape sequence in a strict string; above 0: hexadecimal digits still expected. */
-const NO_ESCAPE = 0;
-const ESCAPE_STARTED = -1;
-
-const STOP = 1;
-const MULTI_BYTE = 2;
-/**
- * Class of a byte inside a string. 0: ASCII character. STOP: quote, backslash or control character. MULTI_BYTE: byte of
- * a multi-byte character.
- */
-const IN_STRINGS = Uint8Array.from({ length: 256 }, (_, byte) =>
-  byte < 0x20 || byte === QUOTE || byte === BACKSLASH ? STOP : byte < 0x80 ? 0 : MULTI_BYTE,
-);
-const ESCAPED = new Set([...'"\\/bfnrt'].map((char) => char.charCodeAt(0)));
 const STRICT_SCALAR = /^(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)$/;
 
 export class JsonTokenizer {
@@ -76,8 +49,6 @@ export class JsonTokenizer {
   valueEnd = 0;
   /** Offset of the document's first value; -1 before it. */
   rootStart = -1;
-  /** Bytes in strings that look like packed data (base64): long, without blanks or escapes. Lenient only. */
-  blobBytes = 0;
 
   /** The last name, raw and without quotes: `nameBytes[nameStart, nameEnd)`. Valid until the next call. */
   nameBytes: Buffer = EMPTY;
@@ -87,6 +58,7 @@ export class JsonTokenizer {
   isNamePlain = false;
 
   readonly #isStrict: boolean;
+  readonly #strings: JsonStringReader;
   #state = IN_VALUE;
   /** For each open container: whether it is an array. */
   readonly #arrays: boolean[] = [];
@@ -96,10 +68,6 @@ export class JsonTokenizer {
   /** Bytes of the document before index 0 of the chunk. */
   #base = 0;
   #skipDepth = 0;
-  /** Lenient: the chunk ended after a backslash. */
-  #isEscaped = false;
-  /** Strict: state of an escape sequence. */
-  #escape = NO_ESCAPE;
   /** A name that began in an earlier chunk, or is not plain. */
   readonly #name = new BoundedBuffer(NAME_BYTES_MAX);
   #isNameTooLong = false;
@@ -108,6 +76,12 @@ export class JsonTokenizer {
 
   constructor(isStrict: boolean) {
     this.#isStrict = isStrict;
+    this.#strings = new JsonStringReader(isStrict);
+  }
+
+  /** Bytes in strings that look like packed data (lenient only). Sum over all documents. */
+  get blobBytes(): number {
+    return this.#strings.blobBytes;
   }
 
   /** The document is complete. */
@@ -139,8 +113,7 @@ export class JsonTokenizer {
     this.#at = 0;
     this.#to = 0;
     this.#base = 0;
-    this.#isEscaped = false;
-    this.#escape = NO_ESCAPE;
+    this.#strings.reset();
     this.#name.clear();
     this.#isNameTooLong = false;
     this.#scalar = '';
@@ -149,7 +122,7 @@ export class JsonTokenizer {
   /** Continues the document with the chunk `bytes[from, to)`. Read it with {@link next} until MORE or FAILED. */
   push(bytes: Buffer, from: number, to: number): void {
     this.#base += this.#to - from;
-    this.#bytes = bytes;
+    this.#bytes = to < bytes.length ? bytes.subarray(0, to) : bytes; // ends a search at `to`
     this.#at = from;
     this.#to = to;
   }
@@ -275,7 +248,7 @@ export class JsonTokenizer {
     const bytes = this.#bytes;
     const start = this.#at;
     let end = start;
-    while (end < this.#to && IN_STRINGS[bytes[end]!] === 0) end++;
+    while (end < this.#to && isPlainInString(bytes[end]!)) end++;
     if (end < this.#to && bytes[end] === QUOTE && end - start <= NAME_BYTES_MAX) {
       this.#at = end + 1;
       return this.#endName(bytes, start, end, true);
@@ -370,66 +343,10 @@ export class JsonTokenizer {
 
   /** Index of the quote that ends the string, or the chunk's end when the chunk does not contain it. */
   #findStringEnd(from: number): number {
-    return this.#isStrict ? this.#checkString(from) : this.#searchStringEnd(from);
-  }
-
-  #checkString(from: number): number {
-    const bytes = this.#bytes;
-    const to = this.#to;
-    let at = from;
-    while (at < to) {
-      if (this.#escape === NO_ESCAPE) {
-        while (at < to && IN_STRINGS[bytes[at]!] !== STOP) at++;
-        if (at === to || bytes[at] === QUOTE) return at;
-        if (bytes[at] === BACKSLASH) this.#escape = ESCAPE_STARTED;
-        else this.#state = HAS_FAILED;
-      } else if (!this.#acceptsEscape(bytes[at]!)) this.#state = HAS_FAILED;
-      if (this.#state === HAS_FAILED) return to;
-      at++;
-    }
-    return to;
-  }
-
-  /** Reads the next byte of an escape sequence. */
-  #acceptsEscape(byte: number): boolean {
-    if (this.#escape !== ESCAPE_STARTED) {
-      this.#escape--;
-      return isHex(byte);
-    }
-    this.#escape = byte === 0x75 ? 4 : NO_ESCAPE;
-    return byte === 0x75 || ESCAPED.has(byte);
-  }
-
-  #searchStringEnd(from: number): number {
-    const bytes = this.#bytes;
-    const to = this.#to;
-    let at = from;
-    if (this.#isEscaped && at < to) {
-      this.#isEscaped = false;
-      at++;
-    }
-    for (let near = at + NEAR_BYTES; at < to; ) {
-      const byte = bytes[at]!;
-      if (byte === QUOTE) return at;
-      if (byte === BACKSLASH) {
-        at += 2;
-        near = at + NEAR_BYTES;
-        if (at > to) this.#isEscaped = true;
-      } else if (++at === near) {
-        const found = bytes.subarray(at, to).indexOf(QUOTE);
-        const stop = found < 0 ? to : at + found;
-        if (stop - at >= BLOB_BYTES_MIN && looksLikeBase64(bytes, at)) this.blobBytes += stop - at;
-        const isEscaped = (countBackslashesBefore(bytes, at, stop) & 1) === 1;
-        if (found < 0) {
-          this.#isEscaped = isEscaped;
-          return to;
-        }
-        if (!isEscaped) return stop;
-        at = stop + 1;
-        near = at + NEAR_BYTES;
-      }
-    }
-    return to;
+    const end = this.#strings.findEnd(this.#bytes, from, this.#to);
+    if (end !== INVALID) return end;
+    this.#state = HAS_FAILED;
+    return this.#to;
   }
 }
 
@@ -442,23 +359,3 @@ const isScalarStart = (byte: number): boolean =>
   (byte >= 0x30 && byte <= 0x39) || byte === 0x2d || byte === 0x74 || byte === 0x66 || byte === 0x6e;
 
 const endsScalar = (byte: number): boolean => byte === 0x2c || byte === 0x7d || byte === 0x5d || byte <= 0x20;
-
-const isHex = (byte: number): boolean =>
-  (byte >= 0x30 && byte <= 0x39) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66);
-
-function countBackslashesBefore(bytes: Buffer, start: number, end: number): number {
-  let at = end;
-  while (at > start && bytes[at - 1] === BACKSLASH) at--;
-  return end - at;
-}
-
-/** Whether the sample at `from` contains only letters, digits and `+/=_-` (base64, base64url, hex). */
-function looksLikeBase64(bytes: Buffer, from: number): boolean {
-  for (let at = from; at < from + BLOB_SAMPLE_BYTES; at++) {
-    const byte = bytes[at]!;
-    const isLetter = (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7a;
-    const isOther = (byte >= 0x2f && byte <= 0x39) || byte === 0x2b || byte === 0x3d || byte === 0x5f || byte === 0x2d;
-    if (!isLetter && !isOther) return false;
-  }
-  return true;
-}

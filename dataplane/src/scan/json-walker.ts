@@ -1,10 +1,11 @@
 /**
  * Walks a JSON document at any depth and reports each object at its end, inner objects first. Keeps only the chain of
- * open objects, so memory is bounded by the depth. Does not check the grammar: the document must have passed the strict
- * validator (policy/body/strict-json-validator.ts).
+ * open objects, so memory is bounded by the depth. The document must have passed the strict validator
+ * (policy/body/strict-json-validator.ts): the walk checks only the structure, and ends at an error.
  *
  * Names are compared decoded and in lower case, because some parsers ignore case and all of them decode escapes.
  */
+import { CLOSE, FAILED, JsonTokenizer, MORE, NAME, OPEN_ARRAY, OPEN_OBJECT, VALUE } from './json-tokenizer.js';
 
 /** Position of a value: `body[start, end)`. */
 export interface JsonSpan {
@@ -39,7 +40,6 @@ export class JsonObjectNode {
   /** The member whose value is being read. */
   member = '';
   isAltSpelling = false;
-  valueStart = -1;
 
   constructor(parent: JsonObjectNode | null, ignored: boolean) {
     this.parent = parent;
@@ -59,7 +59,8 @@ interface WalkOptions {
 }
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
+/** First bytes of the items that are counted: strings, arrays and objects. */
+const COUNTED_ITEMS: ReadonlySet<number> = new Set([QUOTE, 0x5b, 0x7b]);
 /**
  * Maximum of strings and objects in one document. The walk blocks the event loop: 250 000 take about 50 ms, and the
  * most that 10 MB can contain would take a second.
@@ -76,82 +77,86 @@ export function walkJson(
   body: Buffer,
   { watchedMembers, shouldIgnore, onObjectEnd }: WalkOptions,
 ): JsonObjectNode | null {
-  /** Open containers; null: an array. */
+  const tokens = new JsonTokenizer(false);
+  tokens.push(body, 0, body.length);
+  /** Open containers, and where they start; null: an array. */
   const open: (JsonObjectNode | null)[] = [];
+  const starts: number[] = [];
   let top: JsonObjectNode | null = null;
   let current: JsonObjectNode | null = null;
-  let expectsName = false;
   let valueCount = 0;
-  for (let at = 0; at < body.length; at++) {
-    const byte = body[at]!;
-    if ((byte === QUOTE || byte === 0x7b) && ++valueCount > VALUES_MAX) return null;
-    if (byte === QUOTE) {
-      const close = findStringEnd(body, at + 1);
-      if (expectsName) {
-        const name = decodeStringAt(body, { start: at, end: close + 1 }) ?? '';
+  for (let token = tokens.next(); token !== MORE && token !== FAILED; token = tokens.next()) {
+    const isString = token === NAME || (token === VALUE && body[tokens.valueStart] === QUOTE);
+    if ((isString || token === OPEN_OBJECT) && ++valueCount > VALUES_MAX) return null;
+    switch (token) {
+      case NAME: {
+        const name = tokens.decodeName() ?? '';
         current!.member = name.toLowerCase().trim();
         current!.isAltSpelling = name !== current!.member;
-        expectsName = false;
+        break;
       }
-      at = close;
-    } else if (byte === 0x3a) {
-      current!.valueStart = at + 1;
-    } else if (byte === 0x7b) {
-      const ignored: boolean = current !== null && (current.isIgnored || shouldIgnore(current, current.member));
-      current = new JsonObjectNode(current, ignored);
-      top ??= current;
-      open.push(current);
-      expectsName = true;
-    } else if (byte === 0x5b) {
-      open.push(null);
-    } else if (byte === 0x2c) {
-      const container = open[open.length - 1]!;
-      if (container === null) continue;
-      endValue(body, container, at, watchedMembers);
-      expectsName = true;
-    } else if (byte === 0x7d) {
-      const object: JsonObjectNode = open.pop()!;
-      endValue(body, object, at, watchedMembers);
-      expectsName = false;
-      current = object.parent;
-      // An array can contain many objects. Keeps only an object that is itself a member's value.
-      if (current !== null && open[open.length - 1] === current && watchedMembers.has(object.name)) {
-        if (current.objects === NO_OBJECTS) current.objects = new Map();
-        current.objects.set(object.name, object);
+      case OPEN_OBJECT: {
+        const ignored: boolean = current !== null && (current.isIgnored || shouldIgnore(current, current.member));
+        current = new JsonObjectNode(current, ignored);
+        top ??= current;
+        open.push(current);
+        starts.push(tokens.valueStart);
+        break;
       }
-      onObjectEnd(object);
-    } else if (byte === 0x5d) open.pop();
+      case OPEN_ARRAY:
+        open.push(null);
+        starts.push(tokens.valueStart);
+        break;
+      case CLOSE: {
+        const object = open.pop()!;
+        const container = open[open.length - 1] ?? null;
+        if (object !== null) {
+          current = object.parent;
+          // An array can contain many objects. Keeps only an object that is itself a member's value.
+          if (container !== null && watchedMembers.has(object.name)) {
+            if (container.objects === NO_OBJECTS) container.objects = new Map();
+            container.objects.set(object.name, object);
+          }
+          onObjectEnd(object);
+        }
+        const start = starts.pop()!;
+        if (container !== null) setValue(body, container, start, tokens.valueEnd, watchedMembers);
+        break;
+      }
+      case VALUE: {
+        const container = open[open.length - 1] ?? null;
+        if (container !== null) setValue(body, container, tokens.valueStart, tokens.valueEnd, watchedMembers);
+      }
+    }
   }
   return top;
 }
 
-function endValue(body: Buffer, object: JsonObjectNode, at: number, watched: ReadonlySet<string>): void {
+/** Records the value `body[start, end)` of the object's current member. */
+function setValue(
+  body: Buffer,
+  object: JsonObjectNode,
+  start: number,
+  end: number,
+  watched: ReadonlySet<string>,
+): void {
   const { member, isAltSpelling } = object;
-  let start = object.valueStart;
-  object.valueStart = -1;
-  if (start === -1 || !watched.has(member)) return;
-  let end = at;
-  while (start < end && isBlank(body[start]!)) start++;
-  while (end > start && isBlank(body[end - 1]!)) end--;
-  if (body[start] === 0x6e) return; // null
+  if (!watched.has(member) || body[start] === 0x6e) return; // null
   if (object.values === NO_VALUES) object.values = new Map();
   if (object.values.has(member)) object.hasDuplicateMember = true;
-  else object.values.set(member, { start, end, isAltSpelling: isAltSpelling });
+  else object.values.set(member, { start, end, isAltSpelling });
 }
 
 /** Number of strings, arrays and objects in the array at `span`; 0 when there is no array. */
 export function countItems(body: Buffer, span: JsonSpan): number {
   if (body[span.start] !== 0x5b) return 0;
+  const tokens = new JsonTokenizer(false);
+  tokens.push(body, span.start, span.end);
+  tokens.next(); // the array itself
   let items = 0;
-  let depth = 0;
-  for (let at = span.start + 1; at < span.end - 1; at++) {
-    const byte = body[at]!;
-    if (byte === QUOTE) {
-      if (depth === 0) items++;
-      at = findStringEnd(body, at + 1);
-    } else if (byte === 0x5b || byte === 0x7b) {
-      if (depth++ === 0) items++;
-    } else if (byte === 0x5d || byte === 0x7d) depth--;
+  for (let token = tokens.next(); token !== MORE && token !== FAILED; token = tokens.next()) {
+    if (token === OPEN_OBJECT || token === OPEN_ARRAY) tokens.skipContainer();
+    else if (token === VALUE && COUNTED_ITEMS.has(body[span.start + tokens.valueStart]!)) items++;
   }
   return items;
 }
@@ -162,18 +167,3 @@ export function decodeStringAt(body: Buffer, span: JsonSpan | undefined, bytesMa
   const text = body.toString('utf8', span.start, span.end);
   return text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1);
 }
-
-/** Index of the quote that ends the string whose content starts at `from`. */
-function findStringEnd(body: Buffer, from: number): number {
-  let at = from;
-  for (;;) {
-    const quote = body.indexOf(QUOTE, at);
-    if (quote === -1) return body.length;
-    let backslashes = 0;
-    while (quote - backslashes > at && body[quote - backslashes - 1] === BACKSLASH) backslashes++;
-    if ((backslashes & 1) === 0) return quote;
-    at = quote + 1;
-  }
-}
-
-const isBlank = (byte: number): boolean => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
