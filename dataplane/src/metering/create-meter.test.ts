@@ -112,6 +112,11 @@ describe('meter: usage figures', () => {
     expect(written.extras.cacheWrite1h).toBe(4);
   });
 
+  it('counts no output for an event without data', () => {
+    const body = Buffer.from('data:{"model":"m"}\n\ndata:');
+    expect(read({ contentType: SSE_TYPE }, body, [5, 25])).toMatchObject({ tokensOut: 0, source: 'estimated' });
+  });
+
   it('reads the last event of a stream without a blank line after it', () => {
     const body = chatStream({ texts: ['Hello'], includeUsage: true }).toString();
     const cut = body.slice(0, body.indexOf('data: [DONE]')).trimEnd();

@@ -102,6 +102,9 @@ describe('SseParser', () => {
     ['a long second line', `data: 1\ndata: ${long}b\n\ndata: 2\n\n`],
     ['many lines that are long together', `${`data: ${'c'.repeat(999)}\n`.repeat(100)}\ndata: 2\n\n`],
     ['a long comment', `: ${long}\ndata: 2\n\n`],
+    ['a BOM before a long line', `\ufeffdata: ${long}b\n\ndata: 2\n\n`],
+    ['a long comment before a name and data', `: ${long}\r\nevent: x.delta\r\ndata: 1\r\ndata: 2\r\n\r\ndata: 3\n\n`],
+    ['more lines than are kept', `${'data:\n'.repeat(1_025)}data: 1\n\ndata: 2\n\n`],
     ['a long line after a long one', `data: ${long}\ndata: ${long}\ndata:x\n\ndata: 2\r\n\r\n`],
   ])('%s', (_name, text) => {
     const expected = parseReference(text).map(digest);

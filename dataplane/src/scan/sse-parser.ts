@@ -1,9 +1,10 @@
 /**
- * Parses a server-sent event stream into events (WHATWG HTML §9.2.6) at any chunk boundaries. Handles LF, CR and CRLF,
- * data over several lines, and a leading BOM. Copies only events that span chunks. Memory is bounded: data longer than
- * `EVENT_BYTES_MAX` is reported in pieces, any other line of that length is dropped.
+ * Parses a server-sent event stream into the names and the data of its events, at any chunk boundaries. Handles data
+ * over several lines, and a leading BOM. Memory is bounded: the data of an event over `EVENT_BYTES_MAX` is reported in
+ * pieces.
  */
 import { BoundedBuffer } from './bounded-buffer.js';
+import { LineEnds, type RawEventSink, SseSplitter, skipLineEnd } from './sse-splitter.js';
 
 export type SseEventKind = typeof EVENT_PLAIN | typeof EVENT_DELTA | typeof EVENT_ERROR;
 /** No `event:` line, or a name without a meaning for the gateway. */
@@ -27,169 +28,133 @@ export const EVENT_BYTES_MAX = 65_536;
 const LF = 0x0a;
 const CR = 0x0d;
 const NEWLINE = Buffer.from('\n');
-/** Bytes of a line that are enough to recognize its field: `data: `. */
-const FIELD_BYTES = 8;
+const BOM = Buffer.from('\ufeff');
 const DATA = Buffer.from('data');
 const EVENT = Buffer.from('event');
+/** A longer event name has no meaning for the gateway. */
+const NAME_BYTES_MAX = 64;
+/** Bytes of a line that are enough to recognize data, and to read an event name. */
+const LINE_START_BYTES = BOM.length + EVENT.length + NAME_BYTES_MAX + 1;
 
-export class SseParser {
+const UNKNOWN_LINE = 0;
+const DATA_LINE = 1;
+const OTHER_LINE = 2;
+
+export class SseParser implements RawEventSink {
   readonly #sink: SseSink;
-  /** A line that is not complete yet. */
-  readonly #line = new BoundedBuffer(EVENT_BYTES_MAX);
-  /** Data of the current event, when it has several lines or began in an earlier chunk. */
-  readonly #data = new BoundedBuffer(EVENT_BYTES_MAX);
+  readonly #splitter = new SseSplitter(EVENT_BYTES_MAX, this);
+  #isFirstLine = true;
+  /** The data of an event with several data lines. */
+  readonly #joined = new BoundedBuffer(EVENT_BYTES_MAX);
+  // State of an event in pieces:
   #kind: SseEventKind = EVENT_PLAIN;
   #dataLines = 0;
-  /** The only data line of the event so far, inside the current chunk; null after it was copied to #data. */
-  #inPlace: Buffer | null = null;
-  #from = 0;
-  #to = 0;
-  /** The current event is reported by onLongData. */
-  #isLong = false;
-  /** The rest of the current line: 0 = buffered, 1 = passed to onLongData, 2 = dropped. */
-  #overflowMode: 0 | 1 | 2 = 0;
-  #skipLf = false;
-  #isFirstLine = true;
+  #line: typeof UNKNOWN_LINE | typeof DATA_LINE | typeof OTHER_LINE = UNKNOWN_LINE;
+  /** The beginning of an unknown line. */
+  readonly #lineStart = new BoundedBuffer(LINE_START_BYTES);
+  /** The piece ended in CR. */
+  #expectsLf = false;
 
   constructor(sink: SseSink) {
     this.#sink = sink;
   }
 
   push(chunk: Buffer): void {
-    let at = 0;
-    if (this.#skipLf && chunk.length > 0) {
-      this.#skipLf = false;
-      if (chunk[0] === LF) at = 1;
-    }
-    const hasCr = chunk.indexOf(CR) >= 0;
-    while (at < chunk.length) {
-      const end = hasCr ? findLineEnd(chunk, at) : chunk.indexOf(LF, at);
-      if (end < 0) {
-        this.#copyInPlaceData();
-        this.#bufferPartialLine(chunk, at, chunk.length);
-        return;
-      }
-      if (this.#overflowMode !== 0) this.#endOverflowedLine(chunk, at, end);
-      else if (this.#line.length === 0) this.#parseLine(chunk, at, end);
-      else this.#endHeldLine(chunk, at, end);
-      at = end + 1;
-      if (hasCr && chunk[end] === CR) {
-        if (at === chunk.length) this.#skipLf = true;
-        else if (chunk[at] === LF) at++;
-      }
-    }
-    this.#copyInPlaceData();
+    this.#splitter.push(chunk);
   }
 
   /** Ends the stream. Also reports an event without its closing blank line, because it may contain the usage. */
   end(): void {
-    if (this.#overflowMode === 0 && this.#line.length > 0) this.#parseLine(this.#line.bytes, 0, this.#line.length);
-    this.#dispatch();
+    this.#splitter.end();
   }
 
-  #bufferPartialLine(chunk: Buffer, from: number, to: number): void {
-    if (this.#overflowMode === 1) this.#sink.onLongData(chunk, from, to);
-    if (this.#overflowMode !== 0 || this.#line.append(chunk, from, to)) return;
-    // Too long to buffer. Only data lines are passed on. A few more bytes may be needed to recognize the field.
-    const rest = this.#line.length >= FIELD_BYTES ? from : Math.min(to, from + FIELD_BYTES);
-    this.#line.append(chunk, from, rest);
-    const value = findDataValue(this.#line.bytes, 0, this.#line.length);
-    this.#overflowMode = value < 0 ? 2 : 1;
-    if (value >= 0) {
-      const isFurtherLine = this.#dataLines++ > 0;
-      this.#switchToLongData();
-      if (isFurtherLine) this.#sink.onLongData(NEWLINE, 0, 1);
-      this.#sink.onLongData(this.#line.bytes, value, this.#line.length);
-      this.#sink.onLongData(chunk, rest, to);
+  onRawEvent(bytes: Buffer, from: number, to: number, lineEnds: readonly number[], lines: number): void {
+    let data = bytes;
+    let dataFrom = 0;
+    let dataTo = 0;
+    let dataLines = 0;
+    let kind: SseEventKind = EVENT_PLAIN;
+    let at = from;
+    for (let line = 0; line < lines; line++) {
+      const end = from + lineEnds[line]!;
+      const start = line === 0 ? this.#skipBom(bytes, at) : at;
+      const value = findDataValue(bytes, start, end);
+      if (value < 0) {
+        if (fieldIs(EVENT, bytes, start, end)) kind = classifyEvent(bytes, start + EVENT.length, end);
+      } else if (dataLines++ === 0) {
+        dataFrom = value;
+        dataTo = end;
+      } else if (to - from > EVENT_BYTES_MAX) {
+        this.onRawPiece(bytes, from, to); // one chunk can contain an event of any length
+        this.onRawPiecesEnd();
+        return;
+      } else {
+        if (dataLines === 2) {
+          this.#joined.clear();
+          this.#joined.append(bytes, dataFrom, dataTo);
+        }
+        this.#joined.append(NEWLINE, 0, 1);
+        this.#joined.append(bytes, value, end);
+        data = this.#joined.bytes;
+        dataFrom = 0;
+        dataTo = this.#joined.length;
+      }
+      at = skipLineEnd(bytes, end);
     }
-    this.#line.clear();
+    this.#isFirstLine = false;
+    if (dataLines > 0) this.#sink.onEvent(kind, data, dataFrom, dataTo);
   }
 
-  #endOverflowedLine(chunk: Buffer, from: number, end: number): void {
-    if (this.#overflowMode === 1) this.#sink.onLongData(chunk, from, end);
-    this.#overflowMode = 0;
-  }
-
-  #endHeldLine(chunk: Buffer, from: number, end: number): void {
-    if (this.#line.append(chunk, from, end)) {
-      const length = this.#line.length;
-      this.#line.clear(); // its bytes stay valid until the next append
-      this.#parseLine(this.#line.bytes, 0, length);
-      this.#copyInPlaceData();
-      return;
+  onRawPiece(bytes: Buffer, from: number, to: number): void {
+    let at = this.#expectsLf && bytes[from] === LF ? from + 1 : from;
+    const lineEnds = new LineEnds(bytes);
+    while (at < to) {
+      const end = Math.min(to, lineEnds.find(at));
+      this.#readLinePiece(bytes, at, end, end < to);
+      at = end < to ? skipLineEnd(bytes, end) : to;
     }
-    this.#bufferPartialLine(chunk, from, end);
-    this.#overflowMode = 0;
+    if (from < to) this.#expectsLf = bytes[to - 1] === CR;
   }
 
-  #parseLine(bytes: Buffer, from: number, end: number): void {
-    let start = from;
-    if (this.#isFirstLine) {
-      this.#isFirstLine = false;
-      if (bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf) start += 3;
-    }
-    if (start >= end) {
-      this.#dispatch();
-      return;
-    }
-    const value = findDataValue(bytes, start, end);
-    if (value >= 0) this.#addDataLine(bytes, value, end);
-    else if (fieldIs(EVENT, bytes, start, end)) this.#kind = classifyEvent(bytes, start + EVENT.length, end);
-  }
-
-  #addDataLine(bytes: Buffer, from: number, end: number): void {
-    if (this.#dataLines++ === 0) {
-      this.#inPlace = bytes;
-      this.#from = from;
-      this.#to = end;
-      return;
-    }
-    this.#copyInPlaceData();
-    if (!this.#isLong && this.#data.length + 1 + (end - from) <= EVENT_BYTES_MAX) {
-      this.#data.append(NEWLINE, 0, 1);
-      this.#data.append(bytes, from, end);
-      return;
-    }
-    this.#switchToLongData();
-    this.#sink.onLongData(NEWLINE, 0, 1);
-    this.#sink.onLongData(bytes, from, end);
-  }
-
-  #copyInPlaceData(): void {
-    if (this.#inPlace === null) return;
-    const bytes = this.#inPlace;
-    this.#inPlace = null;
-    this.#data.clear();
-    if (this.#data.append(bytes, this.#from, this.#to)) return;
-    this.#switchToLongData(); // one chunk can contain a line of any length
-    this.#sink.onLongData(bytes, this.#from, this.#to);
-  }
-
-  #switchToLongData(): void {
-    if (this.#isLong) return;
-    this.#isLong = true;
-    if (this.#data.length > 0) this.#sink.onLongData(this.#data.bytes, 0, this.#data.length);
-    this.#data.clear();
-  }
-
-  #dispatch(): void {
-    if (this.#dataLines > 0) {
-      if (this.#isLong) this.#sink.onLongDataEnd(this.#kind);
-      else if (this.#inPlace !== null) this.#sink.onEvent(this.#kind, this.#inPlace, this.#from, this.#to);
-      else this.#sink.onEvent(this.#kind, this.#data.bytes, 0, this.#data.length);
-    }
-    this.#inPlace = null;
-    this.#data.clear();
+  onRawPiecesEnd(): void {
+    if (this.#line !== UNKNOWN_LINE || this.#lineStart.length > 0) this.#readLinePiece(NEWLINE, 0, 0, true);
+    if (this.#dataLines > 0) this.#sink.onLongDataEnd(this.#kind);
     this.#dataLines = 0;
-    this.#isLong = false;
     this.#kind = EVENT_PLAIN;
+    this.#expectsLf = false;
   }
-}
 
-/** Index of the first CR or LF at or after `from`; -1 when there is none. */
-function findLineEnd(bytes: Buffer, from: number): number {
-  for (let at = from; at < bytes.length; at++) if (bytes[at] === LF || bytes[at] === CR) return at;
-  return -1;
+  onLateLf(): void {}
+
+  /** Reads the next bytes of a line of an event in pieces. Only data is passed on. */
+  #readLinePiece(bytes: Buffer, from: number, end: number, isLineEnd: boolean): void {
+    let rest = from;
+    if (this.#line === UNKNOWN_LINE) {
+      rest = Math.min(end, from + LINE_START_BYTES - this.#lineStart.length);
+      this.#lineStart.append(bytes, from, rest);
+      if (isLineEnd || this.#lineStart.length === LINE_START_BYTES) this.#readLineStart();
+    }
+    if (this.#line === DATA_LINE) this.#sink.onLongData(bytes, rest, end);
+    if (isLineEnd) this.#line = UNKNOWN_LINE;
+  }
+
+  #readLineStart(): void {
+    const { bytes, length } = this.#lineStart;
+    const start = this.#skipBom(bytes, 0);
+    const value = findDataValue(bytes, start, length);
+    this.#isFirstLine = false;
+    this.#line = value < 0 ? OTHER_LINE : DATA_LINE;
+    if (value >= 0) {
+      if (this.#dataLines++ > 0) this.#sink.onLongData(NEWLINE, 0, 1);
+      this.#sink.onLongData(bytes, value, length);
+    } else if (fieldIs(EVENT, bytes, start, length)) this.#kind = classifyEvent(bytes, start + EVENT.length, length);
+    this.#lineStart.clear();
+  }
+
+  /** Only the first line of a stream can begin with a BOM. */
+  #skipBom(bytes: Buffer, at: number): number {
+    return this.#isFirstLine && BOM.every((byte, i) => bytes[at + i] === byte) ? at + BOM.length : at;
+  }
 }
 
 function fieldIs(name: Buffer, bytes: Buffer, from: number, end: number): boolean {
@@ -207,7 +172,7 @@ function findDataValue(bytes: Buffer, from: number, end: number): number {
 }
 
 function classifyEvent(bytes: Buffer, from: number, end: number): SseEventKind {
-  if (end - from > 64) return EVENT_PLAIN;
+  if (end - from > NAME_BYTES_MAX) return EVENT_PLAIN;
   const last = bytes[end - 1];
   if (last === 0x61 && endsWith(DELTA, bytes, from, end)) {
     return endsWith(MESSAGE_DELTA, bytes, from, end) ? EVENT_PLAIN : EVENT_DELTA;

@@ -138,7 +138,7 @@ export class OpenAiUsageReader implements UsageReader {
 
   shouldScan(kind: SseEventKind, mentionsUsage: boolean, bytes: Buffer, from: number, to: number): boolean {
     if (mentionsUsage || kind === EVENT_ERROR || this.#documents === 0) return true;
-    if (bytes[from] !== 0x7b) return false; // [DONE]
+    if (from === to || bytes[from] !== 0x7b) return false; // [DONE]
     if (kind === EVENT_PLAIN && looksLikeErrorEvent(bytes, from, to)) return true;
     // Every chat chunk is content. Of the typed events only `….delta` is.
     if (kind === EVENT_DELTA || !startsWithType(bytes, from, to) || looksLikeDeltaEvent(bytes, from, to))

@@ -67,6 +67,7 @@ describe('usage filter: restores the stream without usage', () => {
     ['usage twice stays', 'data: {"usage":1,"usage":null,"b":1}\n\n', 'data: {"usage":1,"usage":null,"b":1}\n\n'],
     ['not JSON stays', 'data: {"a" "usage":1,}\n\n', 'data: {"a" "usage":1,}\n\n'],
     ['comments and other fields stay', ': ping\n\nevent: x\nid: 1\n\n', ': ping\n\nevent: x\nid: 1\n\n'],
+    ['CR inside an event that ends in LF', 'data: {"a":1,"usage":null}\rid: 1\n\n', 'data: {"a":1}\rid: 1\n\n'],
     ['last event without a blank line', 'data: {"a":1,"usage":null}', 'data: {"a":1}'],
   ];
   it.each(members)('%s', (_name, stream, expected) => {

@@ -3,9 +3,9 @@
  * without it. Drops the last chunk (empty `choices`, usage) and cuts `"usage":null` from every other chunk. An event is
  * forwarded when its blank line arrives; an incomplete event is buffered. All else passes byte for byte.
  */
-import { BoundedBuffer } from '../../scan/bounded-buffer.js';
 import { compileJsonPaths } from '../../scan/json-paths.js';
 import { JsonScanner, type JsonScanSink } from '../../scan/json-scanner.js';
+import { type RawEventSink, SseSplitter } from '../../scan/sse-splitter.js';
 
 /** A longer event passes unedited. */
 const EVENT_BYTES_MAX = 1_048_576;
@@ -18,8 +18,6 @@ const PADDED_TAIL = Buffer.from(',"usage":null,"obfuscation":');
 const NULL_MEMBER_BYTES = NULL_TAIL.length - 1;
 const PADDING_BYTES_MAX = 64;
 const DATA = Buffer.from('data:');
-const LF = 0x0a;
-const CR = 0x0d;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
@@ -27,17 +25,11 @@ const USAGE = 0;
 const CHOICES = 1;
 const PATHS = compileJsonPaths({ usage: USAGE, choices: CHOICES });
 
-export class StreamUsageFilter implements JsonScanSink {
-  /** The incomplete event from earlier chunks. */
-  readonly #openEvent = new BoundedBuffer(EVENT_BYTES_MAX);
+export class StreamUsageFilter implements RawEventSink, JsonScanSink {
+  readonly #splitter = new SseSplitter(EVENT_BYTES_MAX, this);
   readonly #scanner = new JsonScanner(PATHS, this);
-  /** The current line has bytes already. */
-  #isInLine = false;
-  #skipLf = false;
-  /** The previous event ended in CR and was dropped: an LF right after it is dropped, too. */
-  #dropLf = false;
-  /** The current event was too long to buffer and passes through. */
-  #isPassingThrough = false;
+  /** The previous event was dropped: a late LF of it is dropped, too. */
+  #isDropped = false;
   // Range to cut from the current event.
   #cutFrom = 0;
   #cutTo = 0;
@@ -47,54 +39,43 @@ export class StreamUsageFilter implements JsonScanSink {
   #usageStart = 0;
   #usageEnd = 0;
   #choicesEmpty = false;
-  // Output of the current push.
+  // Output of the current push: `#out`, then the range of the chunk that is forwarded without a copy.
   #out: Buffer = EMPTY;
   #outLength = 0;
+  #chunk: Buffer = EMPTY;
+  #keptFrom = 0;
+  #keptTo = 0;
 
   /** Returns the bytes to forward now (possibly none); may be `chunk` itself or a part of it. */
   push(chunk: Buffer): Buffer {
-    let keepFrom = 0;
-    let eventFrom = 0;
-    this.#out = EMPTY;
-    this.#outLength = 0;
-    const hadOpenEvent = this.#openEvent.length > 0;
-    let at = this.#skipFirstLf(chunk);
-    if (at === 1) {
-      if (this.#dropLf) keepFrom = 1;
-      if (!hadOpenEvent && !this.#isPassingThrough) eventFrom = 1; // the LF ends the previous event
-    }
-    if (chunk.length > 0) this.#dropLf = false;
-    const hasCr = chunk.indexOf(CR) >= 0;
-    while (at < chunk.length) {
-      const lineEnd = hasCr ? findLineEnd(chunk, at) : chunk.indexOf(LF, at);
-      if (lineEnd < 0) {
-        this.#isInLine = true;
-        break;
-      }
-      const isBlank = lineEnd === at && !this.#isInLine;
-      this.#isInLine = false;
-      at = this.#skipNewline(chunk, lineEnd);
-      if (!isBlank) continue;
-      if (this.#isPassingThrough) this.#isPassingThrough = false;
-      else if (this.#openEvent.length > 0) keepFrom = this.#completeOpenEvent(chunk, keepFrom, at);
-      else if (this.#findCut(chunk, eventFrom, at)) {
-        this.#emit(chunk, keepFrom, this.#cutFrom);
-        keepFrom = this.#cutTo;
-        this.#dropLf = this.#skipLf && keepFrom === at;
-      }
-      eventFrom = at;
-    }
-    return this.#bufferOpenEvent(chunk, keepFrom, eventFrom, hadOpenEvent);
+    this.#chunk = chunk;
+    this.#splitter.push(chunk);
+    return this.#takeOutput();
   }
 
   /** Returns the buffered bytes at the end of the stream. */
   flush(): Buffer {
-    const length = this.#openEvent.length;
-    if (length === 0) return EMPTY;
-    const bytes = this.#openEvent.bytes.subarray(0, length);
-    this.#openEvent.clear();
-    if (!this.#findCut(bytes, 0, length)) return bytes;
-    return Buffer.concat([bytes.subarray(0, this.#cutFrom), bytes.subarray(this.#cutTo)]);
+    this.#splitter.end();
+    return this.#takeOutput();
+  }
+
+  onRawEvent(bytes: Buffer, from: number, to: number, lineEnds: readonly number[], lines: number): void {
+    const isCut = lines > 0 && this.#findCut(bytes, from, to, from + lineEnds[0]!, lines > 1);
+    this.#emit(bytes, from, isCut ? this.#cutFrom : to);
+    if (isCut) this.#emit(bytes, this.#cutTo, to);
+    this.#isDropped = isCut && this.#cutFrom === from && this.#cutTo === to;
+  }
+
+  onRawPiece(bytes: Buffer, from: number, to: number): void {
+    this.#emit(bytes, from, to);
+  }
+
+  onRawPiecesEnd(): void {
+    this.#isDropped = false;
+  }
+
+  onLateLf(chunk: Buffer): void {
+    if (!this.#isDropped) this.#emit(chunk, 0, 1);
   }
 
   onValue(slot: number, text: string | null): void {
@@ -107,62 +88,26 @@ export class StreamUsageFilter implements JsonScanSink {
     }
   }
 
-  #skipFirstLf(chunk: Buffer): number {
-    if (!this.#skipLf || chunk.length === 0) return 0;
-    this.#skipLf = false;
-    return chunk[0] === LF ? 1 : 0;
-  }
-
-  #skipNewline(chunk: Buffer, lineEnd: number): number {
-    if (chunk[lineEnd] === CR) {
-      if (lineEnd + 1 === chunk.length) this.#skipLf = true;
-      else if (chunk[lineEnd + 1] === LF) return lineEnd + 2;
-    }
-    return lineEnd + 1;
-  }
-
-  /**
-   * Completes the buffered event, which ends at `to` of this chunk. Returns where the chunk's remaining bytes start.
-   */
-  #completeOpenEvent(chunk: Buffer, from: number, to: number): number {
-    if (!this.#openEvent.append(chunk, from, to)) {
-      this.#emitOpenEvent(0, this.#openEvent.length);
-      this.#openEvent.clear();
-      return from;
-    }
-    const length = this.#openEvent.length;
-    if (this.#findCut(this.#openEvent.bytes, 0, length)) {
-      this.#dropLf = this.#skipLf && this.#cutTo === length;
-      this.#emitOpenEvent(0, this.#cutFrom);
-      this.#emitOpenEvent(this.#cutTo, length);
-    } else this.#emitOpenEvent(0, length);
-    this.#openEvent.clear();
-    return to;
-  }
-
-  /** Buffers the incomplete event and returns the output before it. */
-  #bufferOpenEvent(chunk: Buffer, keepFrom: number, eventFrom: number, hadOpenEvent: boolean): Buffer {
-    let keepTo = chunk.length;
-    if (!this.#isPassingThrough && eventFrom < chunk.length) {
-      const from = this.#openEvent.length > 0 ? keepFrom : eventFrom;
-      if (this.#openEvent.append(chunk, from, chunk.length)) keepTo = from;
-      else {
-        this.#isPassingThrough = true;
-        this.#emitOpenEvent(0, this.#openEvent.length);
-        this.#openEvent.clear();
-      }
-    }
-    if (this.#outLength === 0 && !hadOpenEvent) return chunk.subarray(keepFrom, Math.max(keepFrom, keepTo));
-    this.#emit(chunk, keepFrom, keepTo);
-    return this.#out.subarray(0, this.#outLength);
-  }
-
-  #emitOpenEvent(from: number, to: number): void {
-    this.#emit(this.#openEvent.bytes, from, to);
-  }
-
   #emit(bytes: Buffer, from: number, to: number): void {
-    if (to <= from) return;
+    if (from === to) return;
+    if (bytes !== this.#chunk) {
+      this.#copyKept();
+      this.#copy(bytes, from, to);
+      return;
+    }
+    if (from !== this.#keptTo) {
+      this.#copyKept();
+      this.#keptFrom = from;
+    }
+    this.#keptTo = to;
+  }
+
+  #copyKept(): void {
+    this.#copy(this.#chunk, this.#keptFrom, this.#keptTo);
+    this.#keptFrom = this.#keptTo;
+  }
+
+  #copy(bytes: Buffer, from: number, to: number): void {
     const length = this.#outLength + (to - from);
     if (length > this.#out.length) {
       const grown = Buffer.allocUnsafe(Math.max(length, this.#out.length * 2, 4096));
@@ -173,11 +118,22 @@ export class StreamUsageFilter implements JsonScanSink {
     this.#outLength = length;
   }
 
-  /** Whether to cut anything from the event `bytes[from, to)`. Sets #cutFrom and #cutTo. */
-  #findCut(bytes: Buffer, from: number, to: number): boolean {
+  #takeOutput(): Buffer {
+    if (this.#outLength > 0) this.#copyKept();
+    const output =
+      this.#outLength > 0 ? this.#out.subarray(0, this.#outLength) : this.#chunk.subarray(this.#keptFrom, this.#keptTo);
+    this.#out = EMPTY;
+    this.#outLength = 0;
+    this.#chunk = EMPTY;
+    this.#keptFrom = 0;
+    this.#keptTo = 0;
+    return output;
+  }
+
+  /** Whether to cut anything from the event `bytes[from, to)`, whose first line ends at `end`. Sets #cutFrom and #cutTo. */
+  #findCut(bytes: Buffer, from: number, to: number, end: number, hasMoreLines: boolean): boolean {
     const start = findDataStart(bytes, from, to);
     if (start < 0) return false;
-    const end = findEventLineEnd(bytes, start, to);
     const nullAt = findNullUsage(bytes, start, end);
     if (nullAt >= 0) {
       this.#cutFrom = nullAt;
@@ -185,7 +141,7 @@ export class StreamUsageFilter implements JsonScanSink {
       return true;
     }
     const data = bytes.subarray(start, end);
-    if (data.indexOf(USAGE_KEY) < 0 || hasMoreLines(bytes, end, to)) return false;
+    if (data.indexOf(USAGE_KEY) < 0 || hasMoreLines) return false;
     this.#usages = 0;
     this.#choicesEmpty = false;
     this.#scanner.reset();
@@ -216,27 +172,6 @@ export class StreamUsageFilter implements JsonScanSink {
     this.#cutTo = bytes[after] === 0x2c ? skipBlanksForward(bytes, after + 1) : valueEnd;
     return true;
   }
-}
-
-function findLineEnd(bytes: Buffer, from: number): number {
-  for (let at = from; at < bytes.length; at++) if (bytes[at] === LF || bytes[at] === CR) return at;
-  return -1;
-}
-
-/** End of the line that starts at `from`, in an event that ends (with its blank line) at `to`. */
-function findEventLineEnd(bytes: Buffer, from: number, to: number): number {
-  if (bytes[to - 1] !== LF) {
-    let at = from;
-    while (at < to && bytes[at] !== CR && bytes[at] !== LF) at++;
-    return at;
-  }
-  const end = bytes.indexOf(LF, from);
-  return bytes[end - 1] === CR ? end - 1 : end;
-}
-
-function hasMoreLines(bytes: Buffer, end: number, to: number): boolean {
-  for (let at = end; at < to; at++) if (bytes[at] !== LF && bytes[at] !== CR) return true;
-  return false;
 }
 
 /** Start of the value when the event starts with its data line (chat streams have no other fields), else -1. */
