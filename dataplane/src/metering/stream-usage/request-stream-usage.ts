@@ -5,7 +5,7 @@
  * the call's usage is estimated.
  */
 
-import { compileJsonPaths } from '../../scan/json-paths.js';
+import { compileJsonPaths, type JsonPathNode } from '../../scan/json-paths.js';
 import { JsonScanner, type JsonScanSink } from '../../scan/json-scanner.js';
 import { parseJsonString } from '../../scan/parse-json-text.js';
 import type { RequestFacts } from '../../scan/request-scanner.js';
@@ -53,40 +53,38 @@ const CLOSE_BRACE = 0x7d;
 
 /** Scans the whole body once. Returns its facts, and the edited body when an edit is needed. */
 export function addIncludeUsage(body: Buffer): EditedChatRequest {
-  const members = new MemberScan(PATHS, 3);
-  members.read(body, 0, body.length);
-  const streamed = members.text(STREAM) === 'true';
+  const members = new MemberScan(PATHS, body, 0, body.length);
+  const streamed = members.last(STREAM)?.text === 'true';
   const facts = {
-    model: parseJsonString(members.text(MODEL)),
+    model: parseJsonString(members.last(MODEL)?.text ?? null),
     streamed,
     itemCount: 0,
     requestedOutput: null,
-    blobBytes: members.blobBytes,
+    blobBytes: members.scanner.blobBytes,
   };
-  const isSure = members.isWhole && body[members.rootStart] === OPEN_BRACE && members.count(STREAM) === 1;
+  const { isDone, rootStart } = members.scanner;
+  const isSure = isDone && body[rootStart] === OPEN_BRACE && members.count(STREAM) === 1;
   if (!streamed || !isSure) return { facts, edited: null };
-  return { facts, edited: editStreamOptions(body, members) };
+  return { facts, edited: editStreamOptions(body, rootStart, members) };
 }
 
-function editStreamOptions(body: Buffer, members: MemberScan): Buffer | null {
-  const count = members.count(OPTIONS);
+function editStreamOptions(body: Buffer, rootStart: number, members: MemberScan): Buffer | null {
+  const given = members.last(OPTIONS);
   // `stream` exists, so the object is not empty and the comma is right.
-  if (count === 0)
-    return splice(body, members.rootStart + 1, members.rootStart + 1, `"stream_options":${INCLUDE_USAGE_OPTIONS},`);
-  if (count > 1) return null;
-  const start = members.start(OPTIONS);
-  const end = members.end(OPTIONS);
-  if (members.text(OPTIONS) === 'null') return splice(body, start, end, INCLUDE_USAGE_OPTIONS);
+  if (given === undefined)
+    return splice(body, rootStart + 1, rootStart + 1, `"stream_options":${INCLUDE_USAGE_OPTIONS},`);
+  if (members.count(OPTIONS) > 1) return null;
+  const { start, end } = given;
+  if (given.text === 'null') return splice(body, start, end, INCLUDE_USAGE_OPTIONS);
   if (body[start] !== OPEN_BRACE) return null;
-  const options = new MemberScan(OPTIONS_PATHS, 1);
-  options.read(body, start, end);
-  if (!options.isWhole || options.count(0) > 1) return null;
-  if (options.count(0) === 0) {
+  const options = new MemberScan(OPTIONS_PATHS, body, start, end);
+  if (!options.scanner.isDone || options.count(0) > 1) return null;
+  const includeUsage = options.last(0);
+  if (includeUsage === undefined) {
     return splice(body, start + 1, start + 1, isEmptyObject(body, start) ? INCLUDE_USAGE : `${INCLUDE_USAGE},`);
   }
-  const includeUsage = options.text(0);
-  if (includeUsage !== 'false' && includeUsage !== 'null') return null; // true: the client itself requested usage
-  return splice(body, start + options.start(0), start + options.end(0), 'true');
+  if (includeUsage.text !== 'false' && includeUsage.text !== 'null') return null; // true: the client itself requested usage
+  return splice(body, start + includeUsage.start, start + includeUsage.end, 'true');
 }
 
 function isEmptyObject(body: Buffer, start: number): boolean {
@@ -99,59 +97,35 @@ function splice(body: Buffer, from: number, to: number, text: string): Buffer {
   return Buffer.concat([body.subarray(0, from), Buffer.from(text), body.subarray(to)]);
 }
 
-/** Positions of the wanted members in one document; offsets count from the document's first byte. */
+interface Member {
+  /** Null when it is too long. */
+  readonly text: string | null;
+  /** Offsets from the first byte of the document. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The members of one document, by slot. */
 class MemberScan implements JsonScanSink {
-  readonly #scanner: JsonScanner;
-  readonly #counts: number[];
-  readonly #starts: number[];
-  readonly #ends: number[];
-  readonly #texts: (string | null)[];
+  readonly scanner: JsonScanner;
+  readonly #counts: number[] = [];
+  readonly #members: Member[] = [];
 
-  constructor(paths: ConstructorParameters<typeof JsonScanner>[0], slots: number) {
-    this.#scanner = new JsonScanner(paths, this);
-    this.#counts = new Array(slots).fill(0);
-    this.#starts = new Array(slots).fill(0);
-    this.#ends = new Array(slots).fill(0);
-    this.#texts = new Array(slots).fill(null);
-  }
-
-  read(body: Buffer, from: number, to: number): void {
-    this.#scanner.push(body, from, to);
+  constructor(paths: JsonPathNode, body: Buffer, from: number, to: number) {
+    this.scanner = new JsonScanner(paths, this);
+    this.scanner.push(body, from, to);
   }
 
   onValue(slot: number, text: string | null): void {
-    this.#counts[slot]!++;
-    this.#starts[slot] = this.#scanner.valueStart;
-    this.#ends[slot] = this.#scanner.valueEnd;
-    this.#texts[slot] = text;
-  }
-
-  /** The document is well-formed and nothing follows it. */
-  get isWhole(): boolean {
-    return this.#scanner.isDone;
-  }
-
-  get rootStart(): number {
-    return this.#scanner.rootStart;
-  }
-
-  get blobBytes(): number {
-    return this.#scanner.blobBytes;
+    this.#counts[slot] = this.count(slot) + 1;
+    this.#members[slot] = { text, start: this.scanner.valueStart, end: this.scanner.valueEnd };
   }
 
   count(slot: number): number {
-    return this.#counts[slot]!;
+    return this.#counts[slot] ?? 0;
   }
 
-  start(slot: number): number {
-    return this.#starts[slot]!;
-  }
-
-  end(slot: number): number {
-    return this.#ends[slot]!;
-  }
-
-  text(slot: number): string | null {
-    return this.#texts[slot]!;
+  last(slot: number): Member | undefined {
+    return this.#members[slot];
   }
 }
