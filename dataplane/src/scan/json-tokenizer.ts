@@ -7,7 +7,7 @@ import { BoundedBuffer } from './bounded-buffer.js';
 import { INVALID, isPlainInString, JsonStringReader } from './json-string-reader.js';
 
 /** One of the constants below. */
-export type JsonToken = 0 | 1 | 2 | 3 | 4 | 5 | 6;
+type JsonToken = 0 | 1 | 2 | 3 | 4 | 5 | 6;
 /** No token is complete: the chunk has been read. */
 export const MORE = 0;
 /** The document is invalid. No token follows. */
@@ -22,7 +22,7 @@ export const NAME = 5;
 export const VALUE = 6;
 
 /** A longer name, as raw bytes, has no text; strict tokenizers reject it. */
-export const NAME_BYTES_MAX = 4_096;
+const NAME_BYTES_MAX = 4_096;
 /** A longer number is not valid in strict documents. */
 const SCALAR_BYTES_MAX = 512;
 const IN_VALUE = 0;
