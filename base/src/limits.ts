@@ -176,5 +176,7 @@ export const RATE_LIMITS = LIMITS.filter((row): row is RateLimit => row.scope ==
 export const AGENT_LIMITS: readonly AgentLimit[] = [...LIMITS.filter((row) => row.scope === 'agent'), ...RATE_LIMITS];
 
 /** The reason under which metrics and usage count the rejection; `budget` is the agent's own budget. */
-export const rejectionReason = ({ type, scope }: Pick<Limit, 'type' | 'scope'>): string =>
-  scope === 'project' || scope === 'org' ? `${type}_${scope}` : type;
+export const rejectionReason = ({ type, scope }: Pick<Limit, 'type' | 'scope'>): LimitRejectionReason =>
+  (scope === 'project' || scope === 'org' ? `${type}_${scope}` : type) as LimitRejectionReason;
+type ReasonOfLimit<L extends Limit> = L extends { scope: 'project' | 'org' } ? `${L['type']}_${L['scope']}` : L['type'];
+export type LimitRejectionReason = ReasonOfLimit<Limit>;

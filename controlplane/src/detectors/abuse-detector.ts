@@ -4,6 +4,7 @@
  * control planes count together. Old minutes and addresses are pruned, and no more addresses of a token are stored than
  * needed.
  */
+import type { RejectionReason } from '@acg/base/rejection-reasons';
 import { MINUTE_MS } from '@acg/base/units';
 import type { Sql, Tx } from '../db/sql.js';
 import type { AbuseReason } from '../events/event-catalogue.js';
@@ -52,7 +53,7 @@ export interface AbuseSignals {
 const COUNT_MINUTES = 5;
 const ADDRESS_MINUTES = 10;
 /** Rejections that the gateway or the provider caused, not the agent. */
-const REASONS_NOT_CAUSED_BY_AGENT: ReadonlySet<string> = new Set([
+const REASONS_NOT_CAUSED_BY_AGENT: ReadonlySet<string> = new Set<RejectionReason>([
   'circuit_open',
   'contexts_unavailable',
   'egress_refused',

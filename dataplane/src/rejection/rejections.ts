@@ -3,10 +3,11 @@
  * (docs/contract.md#responses). Bodies are `{ error, message }` with the same text twice, because some SDKs read only
  * `message`.
  */
+import type { RejectionReason } from '@acg/base/rejection-reasons';
 
 export interface Rejection {
   /** Label of metrics and of rejection counts. */
-  readonly reason: string;
+  readonly reason: RejectionReason;
   readonly status: number;
   readonly statusLine: string;
   readonly message: string;
@@ -82,7 +83,12 @@ interface RejectionOptions {
   readonly includesReason?: boolean;
 }
 
-function createRejection(reason: string, status: number, message: string, options: RejectionOptions = {}): Rejection {
+function createRejection(
+  reason: RejectionReason,
+  status: number,
+  message: string,
+  options: RejectionOptions = {},
+): Rejection {
   return Object.freeze({
     reason,
     status,
@@ -107,11 +113,11 @@ export function createForbiddenRejection(
   const isUnnamed = what === 'sensitive_path' || what === 'unmetered';
   const named = isUnnamed ? {} : { value: value === null ? null : value.slice(0, DENIED_CHARS_MAX) };
   const body = JSON.stringify({ error: message, message, denied: what, ...named });
-  const reason = isUnnamed ? what : `denied_${what}`;
+  const reason = isUnnamed ? what : (`denied_${what}` as const);
   return { reason, status: 403, statusLine: statusLine(403), message, body, headers: [], closesConnection: false };
 }
 
-const createMalformedRejection = (message: string, status = 400, reason = 'bad_request'): Rejection =>
+const createMalformedRejection = (message: string, status = 400, reason: RejectionReason = 'bad_request'): Rejection =>
   createRejection(reason, status, message, { close: true });
 
 /** Tells SDKs that support it not to retry a call that waiting does not fix. */

@@ -5,6 +5,7 @@
  * the buckets like the spool.
  */
 import { DynamicShare } from '@acg/base/fairness/dynamic-share';
+import type { RejectionReason } from '@acg/base/rejection-reasons';
 import { MINUTE_MS } from '@acg/base/units';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { IRejectionCount } from '@acg/proto/messages';
@@ -16,7 +17,7 @@ interface RejectionBucket {
   readonly orgId: string;
   readonly agentId: string;
   readonly providerSlug: string;
-  readonly reason: string;
+  readonly reason: RejectionReason;
   readonly minuteMs: number;
   count: number;
 }
@@ -42,7 +43,7 @@ export class RejectionAggregator {
    * Counts one rejection of a known agent. `providerSlug` is "" when the call was rejected before its provider was
    * known.
    */
-  record(orgId: string, agentId: string, providerSlug: string, reason: string, nowMs: number): void {
+  record(orgId: string, agentId: string, providerSlug: string, reason: RejectionReason, nowMs: number): void {
     const minuteMs = nowMs - (nowMs % MINUTE_MS);
     const key = `${agentId} ${providerSlug} ${reason} ${minuteMs}`;
     const bucket = this.#buckets.get(key);

@@ -1,4 +1,5 @@
 /** Schemas of the usage endpoints (docs/contract.md#usage). */
+import { REJECTION_ADVICE } from '@acg/base/rejection-reasons';
 import { type Static, type TSchema, Type } from 'typebox';
 import { PageQuery, PageReply } from '../../http/pagination.js';
 import { Day, Uuid } from '../../http/schema.js';
@@ -229,8 +230,13 @@ export const Breakdown = Type.Object({
   ...PageReply,
 });
 export type Breakdown = Static<typeof Breakdown>;
+/** No enumeration: a data plane of another release may count a reason that this release does not know. */
+const RefusalReason = Type.String({
+  description: `One of ${Object.keys(REJECTION_ADVICE).join(', ')}; data planes of later releases may have further ones.`,
+});
+
 export const Refusals = Type.Object({
   ...span,
-  refusals: Type.Array(Type.Object({ reason: Type.String(), count: Count })),
+  refusals: Type.Array(Type.Object({ reason: RefusalReason, count: Count })),
 });
 export type Refusals = Static<typeof Refusals>;

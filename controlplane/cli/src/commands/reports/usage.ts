@@ -1,4 +1,5 @@
 /** `acg usage`: reports calls and costs. */
+import { rejectionAdvice } from '@acg/base/rejection-reasons';
 import { type Command, Option } from 'commander';
 import type { CommandContext } from '../../invocation/command-context.js';
 import type { Invocation } from '../../invocation/invocation.js';
@@ -44,6 +45,7 @@ export function registerUsageCommands(group: Command, tree: CommandContext): voi
           [
             { title: 'REASON', cell: ({ reason }) => reason },
             { title: 'CALLS', cell: (row) => formatCount(row.count), alignRight: true },
+            { title: 'CAUSE', cell: ({ reason }) => rejectionAdvice(reason).cause },
           ],
           answer.refusals,
         ),

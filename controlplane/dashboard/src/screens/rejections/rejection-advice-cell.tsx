@@ -1,8 +1,8 @@
 /** Explains a rejection reason and links to the page that resolves it. */
 import { LIMITS, rejectionReason } from '@acg/base/limits';
+import { type RejectionReason, rejectionAdvice } from '@acg/base/rejection-reasons';
 import { Anchor, Text } from '@mantine/core';
 import { Link } from 'wouter';
-import { rejectionAdvice } from '../../messages/rejection-advice.js';
 
 interface AdviceLink {
   readonly label: string;
@@ -21,10 +21,10 @@ const LINK_BY_LIMIT_SCOPE = {
   org: { label: 'Settings', to: '/settings?tab=organization' },
 };
 
-const LINK_BY_REASON: Readonly<Record<string, AdviceLink>> = {
+const LINK_BY_REASON: Readonly<Partial<Record<RejectionReason, AdviceLink>>> = {
   not_assigned: PROVIDERS_LINK,
   needs_credentials: PROVIDERS_LINK,
-  denied_sensitive_path: PROVIDERS_LINK,
+  sensitive_path: PROVIDERS_LINK,
   unknown_provider: { label: 'How to connect', to: '?tab=connect' },
   paused: AGENT_LINK,
   revoked: AGENT_LINK,
@@ -43,7 +43,7 @@ interface RejectionAdviceCellProps {
 
 export function RejectionAdviceCell({ reason, agentId }: RejectionAdviceCellProps) {
   const { cause, remedy } = rejectionAdvice(reason);
-  const link = LINK_BY_REASON[reason];
+  const link = LINK_BY_REASON[reason as RejectionReason];
   const isAbsolutePath = link?.to.startsWith('/') === true;
   return (
     <>

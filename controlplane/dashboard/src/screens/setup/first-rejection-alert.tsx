@@ -1,11 +1,11 @@
 /** Shows the rejection of a first call with its reason and a link to the remedy. */
 import { AGENT_LIMITS, rejectionReason } from '@acg/base/limits';
+import { type RejectionReason, rejectionAdvice } from '@acg/base/rejection-reasons';
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api/api-client.js';
-import { rejectionAdvice } from '../../messages/rejection-advice.js';
 
 const REFETCH_MS = 2_000;
 
@@ -20,11 +20,11 @@ interface Fix {
 const PROVIDER: Fix = { label: 'Add provider', step: 2 };
 const LIMITS: Fix = { label: 'Open limits', tab: 'limits' };
 const TOKEN: Fix = { label: 'Create another token', step: 3 };
-const FIX_BY_REASON: Readonly<Record<string, Fix>> = {
+const FIX_BY_REASON: Readonly<Partial<Record<RejectionReason, Fix>>> = {
   not_assigned: PROVIDER,
   unknown_provider: PROVIDER,
   needs_credentials: { label: 'Enter credential', tab: 'providers' },
-  denied_sensitive_path: { label: 'Open providers', tab: 'providers' },
+  sensitive_path: { label: 'Open providers', tab: 'providers' },
   paused: { label: 'Open the agent', tab: 'overview' },
   revoked: TOKEN,
   unauthorized: TOKEN,
@@ -52,7 +52,7 @@ export function FirstRejectionAlert({ agentId, onStep }: FirstRejectionAlertProp
   const rejection = newRejection ?? rejections[0];
   if (rejection === undefined) return null;
   const { cause, remedy } = rejectionAdvice(rejection.reason);
-  const fix = FIX_BY_REASON[rejection.reason];
+  const fix = FIX_BY_REASON[rejection.reason as RejectionReason];
   return (
     <Alert
       color="yellow"
