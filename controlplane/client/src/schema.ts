@@ -745,6 +745,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/events/types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the types of events with their texts and samples
+         * @description Role: viewer or higher.
+         */
+        get: operations["listEventTypes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/invitations/accept": {
         parameters: {
             query?: never;
@@ -1824,7 +1844,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An agent was created */
+        /**
+         * Agent created
+         * @description An agent was created.
+         */
         post: operations["onAgentCreated"];
         delete?: never;
         options?: never;
@@ -1841,7 +1864,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An agent was deleted */
+        /**
+         * Agent deleted
+         * @description An agent was deleted.
+         */
         post: operations["onAgentDeleted"];
         delete?: never;
         options?: never;
@@ -1858,7 +1884,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The monthly budget of an agent is used up */
+        /**
+         * Budget exceeded
+         * @description The monthly budget of an agent is used up. Sent once per agent and month.
+         */
         post: operations["onAgentBudgetExceeded"];
         delete?: never;
         options?: never;
@@ -1875,7 +1904,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A breaker opened: calls to the provider are rejected */
+        /**
+         * Provider failing, calls blocked
+         * @description A breaker opened: calls to the provider are rejected. Sent to the organization whose breaker changed; with `scope: "fleet"` to all organizations with an account of the provider. A breaker that opens again and again sends the first and the last.
+         */
         post: operations["onProviderCircuitOpened"];
         delete?: never;
         options?: never;
@@ -1892,7 +1924,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A breaker closed: the provider has recovered */
+        /**
+         * Provider recovered
+         * @description A breaker closed: the provider has recovered. Sent to the organization whose breaker changed; with `scope: "fleet"` to all organizations with an account of the provider.
+         */
         post: operations["onProviderCircuitClosed"];
         delete?: never;
         options?: never;
@@ -1909,7 +1944,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** The use of an agent’s gateway token looks like abuse */
+        /**
+         * Suspicious traffic
+         * @description The use of an agent’s gateway token looks like abuse: many rejections, many upstream 401 and 403, or one token from many addresses, above thresholds that operators set. Sent at most once per agent and hour.
+         */
         post: operations["onAbuseDetected"];
         delete?: never;
         options?: never;
@@ -1926,7 +1964,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A provider rejects the credentials of an account */
+        /**
+         * Provider rejected a credential
+         * @description A provider rejects the credential of an account, which is out of use.
+         */
         post: operations["onCredentialRefused"];
         delete?: never;
         options?: never;
@@ -1943,7 +1984,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** A provider accepts the credentials of an account again */
+        /**
+         * Provider accepts the credential again
+         * @description A provider accepts the credential of an account again, which is back in use.
+         */
         post: operations["onCredentialAccepted"];
         delete?: never;
         options?: never;
@@ -1960,7 +2004,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** An endpoint was paused because every attempt failed */
+        /**
+         * Webhook paused
+         * @description An endpoint was paused because every attempt failed.
+         */
         post: operations["onWebhookPaused"];
         delete?: never;
         options?: never;
@@ -1977,7 +2024,10 @@ export interface webhooks {
         };
         get?: never;
         put?: never;
-        /** Spend has reached a threshold of the budget */
+        /**
+         * Budget threshold reached
+         * @description The spend of an agent has reached a threshold of its budget, 80 percent by default. Sent once per agent, month and threshold.
+         */
         post: operations["onUsageThreshold"];
         delete?: never;
         options?: never;
@@ -2874,6 +2924,24 @@ export interface components {
             limit: number;
             offset: number;
         };
+        EventTypeList: {
+            types: {
+                /** @enum {string} */
+                event: "agent.created" | "agent.deleted" | "agent.budget_exceeded" | "provider.circuit_opened" | "provider.circuit_closed" | "abuse.detected" | "credential.refused" | "credential.accepted" | "webhook.paused" | "usage.threshold";
+                title: string;
+                /** @description What happened, and how often the event is sent. */
+                description: string;
+                /**
+                 * @description info: a change by the users themselves. notice: a recovery. warning: look soon. critical: calls fail until somebody acts.
+                 * @enum {string}
+                 */
+                severity: "info" | "notice" | "warning" | "critical";
+                /** @description Sample `data`, as POST /v1/webhooks/{id}/test sends it. */
+                sample: {
+                    [key: string]: unknown;
+                };
+            }[];
+        };
         ExportAgentCallsReply: components["schemas"]["LogRecord"][];
         GetConfigReply: {
             version: string;
@@ -3571,6 +3639,7 @@ export interface components {
              */
             to: string;
             refusals: {
+                /** @description One of not_found, bad_request, method_not_allowed, unauthorized, unknown_tokens, agent_required, agent_ambiguous, agent_out_of_scope, paused, revoked, unknown_provider, not_assigned, needs_credentials, sensitive_path, denied_call, denied_model, unmetered, budget_never_fits, budget_in_flight, body_too_large, body_room, presigned_over, websocket, org_inflight, overload, stopping, contexts_unavailable, limits_unavailable, spool_full, circuit_open, egress_refused, loop, upstream_unreachable, upgrade_refused, upstream_timeout, internal, rpm, rpd, tpm, budget, budget_project, budget_org; data planes of later releases may have further ones. */
                 reason: string;
                 count: number;
             }[];
@@ -4180,6 +4249,7 @@ export type EndpointPatch = components['schemas']['EndpointPatch'];
 export type EndpointReply = components['schemas']['EndpointReply'];
 export type ErrorReply = components['schemas']['ErrorReply'];
 export type EventList = components['schemas']['EventList'];
+export type EventTypeList = components['schemas']['EventTypeList'];
 export type ExportAgentCallsReply = components['schemas']['ExportAgentCallsReply'];
 export type GetConfigReply = components['schemas']['GetConfigReply'];
 export type GetStatusReply = components['schemas']['GetStatusReply'];
@@ -5745,6 +5815,31 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listEventTypes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the types of events with their texts and samples */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventTypeList"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             500: components["responses"]["InternalError"];
             503: components["responses"]["Unavailable"];
         };

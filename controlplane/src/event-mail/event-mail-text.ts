@@ -1,4 +1,5 @@
 /** The text of a mail about events. It contains only names that mail programs do not turn into links. */
+import { EVENT_TYPES } from '../events/event-catalogue.js';
 import type { Mail } from '../mail/mailer.js';
 import type { QueuedEvent } from './store.js';
 
@@ -15,7 +16,7 @@ export function createEventMail(
   return {
     to,
     purpose: 'event',
-    subject: total === 1 ? `${orgName}: ${shown[0]!.event}` : `${orgName}: ${total} events`,
+    subject: total === 1 ? `${orgName}: ${formatTitle(shown[0]!)}` : `${orgName}: ${total} events`,
     text: `In the organization ${orgName} of the Agent Credential Gateway:
 
 ${shown.map(formatEvent).join('\n')}
@@ -27,18 +28,19 @@ with {"events": []}.\n`,
   };
 }
 
-function formatEvent({ event, data, occurredAt }: QueuedEvent): string {
-  const at = occurredAt.toISOString().slice(0, 16).replace('T', ' ');
-  return [`${at} UTC`, event, ...formatFacts(data)].join('  ');
+/** `Suspicious traffic: abuse.detected` */
+const formatTitle = ({ event }: QueuedEvent): string => `${EVENT_TYPES[event].title}: ${event}`;
+
+function formatEvent(event: QueuedEvent): string {
+  const at = event.occurredAt.toISOString().slice(0, 16).replace('T', ' ');
+  return [`${at} UTC`, formatTitle(event), ...formatFacts(event)].join('  ');
 }
 
-const FACT_FIELDS = ['providerSlug', 'thresholdPercent', 'reason', 'endpointId'] as const;
-
-function formatFacts(data: Record<string, unknown>): readonly string[] {
+function formatFacts({ event, data }: QueuedEvent): readonly string[] {
   const { agentName, agentId } = data;
   const agent = typeof agentName === 'string' && PLAIN_NAME.test(agentName) ? agentName : agentId;
   return [
     ...(typeof agent === 'string' ? [`agent ${agent}`] : []),
-    ...FACT_FIELDS.filter((name) => data[name] !== undefined).map((name) => `${name} ${String(data[name])}`),
+    ...EVENT_TYPES[event].mailedFields.map((name) => `${name} ${String(data[name])}`),
   ];
 }

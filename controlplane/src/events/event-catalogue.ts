@@ -1,9 +1,11 @@
 /**
- * Lists every event and the exact fields of its `data` (docs/contract.md#events). Each payload is checked against its
- * schema when it is appended. A field that is not listed here, above all a secret, never reaches a receiver.
+ * Lists every event once: its texts, its severity, the exact fields of its `data` and a sample (docs/contract.md#events).
+ * The API (`GET /v1/events/types`), mails, the documents, the dashboard and the command line take them from here. Each
+ * payload is checked against its schema when it is appended, so a field that is not listed, above all a secret, never
+ * reaches a receiver.
  */
 import { NIL_UUID } from '@acg/base/uuid';
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 const Id = Type.String({ minLength: 36, maxLength: 36 });
@@ -40,52 +42,170 @@ const CredentialChange = ClosedObject({
   orgId: Id,
 });
 
-export const EVENT_DATA_SCHEMAS = {
-  'agent.created': AgentLifecycle,
-  'agent.deleted': AgentLifecycle,
-  'agent.budget_exceeded': ClosedObject({
-    agentId: Id,
-    agentName: Type.String(),
-    budgetCentsMonthly: Cents,
-    spentCents: Cents,
-    orgId: Id,
+/**
+ * `info`: a change that users of the organization made themselves. `notice`: a recovery. `warning`: look soon.
+ * `critical`: calls fail until somebody acts.
+ */
+export const EVENT_SEVERITIES = ['info', 'notice', 'warning', 'critical'] as const;
+type EventSeverity = (typeof EVENT_SEVERITIES)[number];
+
+interface EventType<Schema extends TObject> {
+  readonly title: string;
+  /** Sentences: what happened, and how often it is sent. Part of docs/contract.md. */
+  readonly description: string;
+  readonly severity: EventSeverity;
+  readonly schema: Schema;
+  /** Sent by `POST /v1/webhooks/:id/test`. Every id is the nil UUID, so receivers can tell samples from real events. */
+  readonly sample: Static<Schema>;
+  /** Fields of `data` that mails state beside the agent's name. */
+  readonly mailedFields: readonly (keyof Static<Schema> & string)[];
+}
+
+/** Checks sample and fields of an entry against its schema. */
+const defineEvent = <Schema extends TObject>(type: EventType<Schema>): EventType<Schema> => type;
+
+const SAMPLE_AGENT = { agentId: NIL_UUID, agentName: 'Sample agent' };
+const SAMPLE_CIRCUIT = {
+  providerSlug: 'openai',
+  errorRate: 62.5,
+  requests: 40,
+  windowSeconds: 30,
+  scope: 'organization',
+} as const;
+const SAMPLE_CREDENTIAL = {
+  providerSlug: 'openai',
+  accountId: NIL_UUID,
+  credentialId: null,
+  agentId: NIL_UUID,
+  orgId: NIL_UUID,
+};
+/** Whom events about breakers reach. */
+const CIRCUIT_AUDIENCE =
+  'Sent to the organization whose breaker changed; with `scope: "fleet"` to all organizations with an account of the provider.';
+
+export const EVENT_TYPES = {
+  'agent.created': defineEvent({
+    title: 'Agent created',
+    description: 'An agent was created.',
+    severity: 'info',
+    schema: AgentLifecycle,
+    sample: { ...SAMPLE_AGENT, projectId: NIL_UUID, orgId: NIL_UUID },
+    mailedFields: [],
   }),
-  'provider.circuit_opened': CircuitChange,
-  'provider.circuit_closed': CircuitChange,
-  'abuse.detected': ClosedObject({
-    agentId: Id,
-    agentName: Type.String(),
-    reason: Type.Union([Type.Literal('rejections'), Type.Literal('auth_failures'), Type.Literal('addresses')]),
-    count: Type.Integer({ minimum: 1 }),
-    windowSeconds: Type.Integer({ minimum: 1 }),
-    orgId: Id,
+  'agent.deleted': defineEvent({
+    title: 'Agent deleted',
+    description: 'An agent was deleted.',
+    severity: 'info',
+    schema: AgentLifecycle,
+    sample: { ...SAMPLE_AGENT, projectId: NIL_UUID, orgId: NIL_UUID },
+    mailedFields: [],
   }),
-  'credential.refused': CredentialChange,
-  'credential.accepted': CredentialChange,
-  'webhook.paused': ClosedObject({
-    endpointId: Id,
-    failedAttempts: Type.Integer({ minimum: 1 }),
-    failingSince: Type.String(),
-    orgId: Id,
+  'agent.budget_exceeded': defineEvent({
+    title: 'Budget exceeded',
+    description: 'The monthly budget of an agent is used up. Sent once per agent and month.',
+    severity: 'critical',
+    schema: ClosedObject({
+      agentId: Id,
+      agentName: Type.String(),
+      budgetCentsMonthly: Cents,
+      spentCents: Cents,
+      orgId: Id,
+    }),
+    sample: { ...SAMPLE_AGENT, budgetCentsMonthly: 5000, spentCents: 5003, orgId: NIL_UUID },
+    mailedFields: [],
   }),
-  'usage.threshold': ClosedObject({
-    agentId: Id,
-    agentName: Type.String(),
-    thresholdPercent: Type.Integer({ minimum: 1 }),
-    budgetCentsMonthly: Cents,
-    spentCents: Cents,
-    orgId: Id,
+  'provider.circuit_opened': defineEvent({
+    title: 'Provider failing, calls blocked',
+    description: `A breaker opened: calls to the provider are rejected. ${CIRCUIT_AUDIENCE} A breaker that opens again and again sends the first and the last.`,
+    severity: 'critical',
+    schema: CircuitChange,
+    sample: { ...SAMPLE_CIRCUIT, state: 'OPEN' },
+    mailedFields: ['providerSlug'],
+  }),
+  'provider.circuit_closed': defineEvent({
+    title: 'Provider recovered',
+    description: `A breaker closed: the provider has recovered. ${CIRCUIT_AUDIENCE}`,
+    severity: 'notice',
+    schema: CircuitChange,
+    sample: { ...SAMPLE_CIRCUIT, state: 'CLOSED', errorRate: 0, requests: 5 },
+    mailedFields: ['providerSlug'],
+  }),
+  'abuse.detected': defineEvent({
+    title: 'Suspicious traffic',
+    description:
+      'The use of an agent’s gateway token looks like abuse: many rejections, many upstream 401 and 403, or one token from many addresses, above thresholds that operators set. Sent at most once per agent and hour.',
+    severity: 'warning',
+    schema: ClosedObject({
+      agentId: Id,
+      agentName: Type.String(),
+      reason: Type.Union([Type.Literal('rejections'), Type.Literal('auth_failures'), Type.Literal('addresses')]),
+      count: Type.Integer({ minimum: 1 }),
+      windowSeconds: Type.Integer({ minimum: 1 }),
+      orgId: Id,
+    }),
+    sample: { ...SAMPLE_AGENT, reason: 'rejections', count: 300, windowSeconds: 300, orgId: NIL_UUID },
+    mailedFields: ['reason'],
+  }),
+  'credential.refused': defineEvent({
+    title: 'Provider rejected a credential',
+    description: 'A provider rejects the credential of an account, which is out of use.',
+    severity: 'critical',
+    schema: CredentialChange,
+    sample: SAMPLE_CREDENTIAL,
+    mailedFields: ['providerSlug'],
+  }),
+  'credential.accepted': defineEvent({
+    title: 'Provider accepts the credential again',
+    description: 'A provider accepts the credential of an account again, which is back in use.',
+    severity: 'notice',
+    schema: CredentialChange,
+    sample: SAMPLE_CREDENTIAL,
+    mailedFields: ['providerSlug'],
+  }),
+  'webhook.paused': defineEvent({
+    title: 'Webhook paused',
+    description: 'An endpoint was paused because every attempt failed.',
+    severity: 'critical',
+    schema: ClosedObject({
+      endpointId: Id,
+      failedAttempts: Type.Integer({ minimum: 1 }),
+      failingSince: Type.String(),
+      orgId: Id,
+    }),
+    sample: {
+      endpointId: NIL_UUID,
+      failedAttempts: 50,
+      failingSince: '2000-01-01T00:00:00.000Z',
+      orgId: NIL_UUID,
+    },
+    mailedFields: ['endpointId'],
+  }),
+  'usage.threshold': defineEvent({
+    title: 'Budget threshold reached',
+    description:
+      'The spend of an agent has reached a threshold of its budget, 80 percent by default. Sent once per agent, month and threshold.',
+    severity: 'warning',
+    schema: ClosedObject({
+      agentId: Id,
+      agentName: Type.String(),
+      thresholdPercent: Type.Integer({ minimum: 1 }),
+      budgetCentsMonthly: Cents,
+      spentCents: Cents,
+      orgId: Id,
+    }),
+    sample: { ...SAMPLE_AGENT, thresholdPercent: 80, budgetCentsMonthly: 5000, spentCents: 4012, orgId: NIL_UUID },
+    mailedFields: ['thresholdPercent'],
   }),
 } as const;
 
-export type EventName = keyof typeof EVENT_DATA_SCHEMAS;
-export type EventData<E extends EventName> = Static<(typeof EVENT_DATA_SCHEMAS)[E]>;
+export type EventName = keyof typeof EVENT_TYPES;
+export type EventData<E extends EventName> = (typeof EVENT_TYPES)[E]['sample'];
 export type AbuseReason = EventData<'abuse.detected'>['reason'];
 
-export const EVENT_NAMES = Object.keys(EVENT_DATA_SCHEMAS) as readonly EventName[];
+export const EVENT_NAMES = Object.keys(EVENT_TYPES) as readonly EventName[];
 
 const validators = new Map(
-  Object.entries(EVENT_DATA_SCHEMAS).map(([name, schema]) => [name, Compile(schema as TSchema)] as const),
+  Object.entries(EVENT_TYPES).map(([name, { schema }]) => [name, Compile(schema as TSchema)] as const),
 );
 
 /**
@@ -97,48 +217,3 @@ export function assertEventData(event: EventName, data: unknown): void {
   const [first] = validator.Errors(data);
   throw new TypeError(`data of ${event}${first?.instancePath ?? ''} ${first?.message ?? 'is invalid'}`);
 }
-
-const SAMPLE_AGENT = { agentId: NIL_UUID, agentName: 'Sample agent' };
-const SAMPLE_CIRCUIT = {
-  providerSlug: 'openai',
-  errorRate: 62.5,
-  requests: 40,
-  windowSeconds: 30,
-  scope: 'organization',
-} as const;
-
-const SAMPLE_CREDENTIAL = {
-  providerSlug: 'openai',
-  accountId: NIL_UUID,
-  credentialId: null,
-  agentId: NIL_UUID,
-  orgId: NIL_UUID,
-};
-
-/**
- * Sample `data` that `POST /v1/webhooks/:id/test` sends. Every id is the nil UUID, so a receiver can tell samples from
- * real events.
- */
-export const SAMPLE_EVENT_DATA: { readonly [E in EventName]: EventData<E> } = {
-  'agent.created': { ...SAMPLE_AGENT, projectId: NIL_UUID, orgId: NIL_UUID },
-  'agent.deleted': { ...SAMPLE_AGENT, projectId: NIL_UUID, orgId: NIL_UUID },
-  'agent.budget_exceeded': { ...SAMPLE_AGENT, budgetCentsMonthly: 5000, spentCents: 5003, orgId: NIL_UUID },
-  'provider.circuit_opened': { ...SAMPLE_CIRCUIT, state: 'OPEN' },
-  'provider.circuit_closed': { ...SAMPLE_CIRCUIT, state: 'CLOSED', errorRate: 0, requests: 5 },
-  'credential.refused': { ...SAMPLE_CREDENTIAL },
-  'credential.accepted': { ...SAMPLE_CREDENTIAL },
-  'webhook.paused': {
-    endpointId: NIL_UUID,
-    failedAttempts: 50,
-    failingSince: '2000-01-01T00:00:00.000Z',
-    orgId: NIL_UUID,
-  },
-  'abuse.detected': { ...SAMPLE_AGENT, reason: 'rejections', count: 300, windowSeconds: 300, orgId: NIL_UUID },
-  'usage.threshold': {
-    ...SAMPLE_AGENT,
-    thresholdPercent: 80,
-    budgetCentsMonthly: 5000,
-    spentCents: 4012,
-    orgId: NIL_UUID,
-  },
-};

@@ -1,7 +1,8 @@
 import type { Sql } from '../db/sql.js';
 import type { App } from '../http/app.js';
 import { parsePage } from '../http/pagination.js';
-import { EventList, EventQuery } from './schema.js';
+import { EVENT_NAMES, EVENT_TYPES } from './event-catalogue.js';
+import { EventList, EventQuery, EventTypeList } from './schema.js';
 import { listEvents } from './store.js';
 
 export function eventRoutes(app: App, sql: Sql): void {
@@ -14,5 +15,16 @@ export function eventRoutes(app: App, sql: Sql): void {
       const events = rows.map(({ occurredAt, ...row }) => ({ ...row, occurredAt: occurredAt.toISOString() }));
       return { events, total, limit, offset };
     },
+  );
+
+  app.get(
+    '/v1/events/types',
+    { config: { access: 'viewer', project: {} }, schema: { response: { 200: EventTypeList } } },
+    async () => ({
+      types: EVENT_NAMES.map((event) => {
+        const { title, description, severity, sample } = EVENT_TYPES[event];
+        return { event, title, description, severity, sample };
+      }),
+    }),
   );
 }

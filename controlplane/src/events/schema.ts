@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Day, Timestamp, Uuid } from '../http/schema.js';
-import { EVENT_NAMES, type EventName } from './event-catalogue.js';
+import { EVENT_NAMES, EVENT_SEVERITIES, type EventName } from './event-catalogue.js';
 
 export const EventNameField = Type.Unsafe<EventName>({ type: 'string', enum: EVENT_NAMES });
 
@@ -26,3 +26,19 @@ const Event = Type.Object({
 });
 
 export const EventList = Type.Object({ events: Type.Array(Event), ...PageReply });
+
+const EventType = Type.Object({
+  event: EventNameField,
+  title: Type.String(),
+  description: Type.String({ description: 'What happened, and how often the event is sent.' }),
+  severity: Type.Enum([...EVENT_SEVERITIES], {
+    description:
+      'info: a change by the users themselves. notice: a recovery. warning: look soon. critical: calls fail until somebody acts.',
+  }),
+  sample: Type.Object(
+    {},
+    { additionalProperties: true, description: 'Sample `data`, as POST /v1/webhooks/{id}/test sends it.' },
+  ),
+});
+
+export const EventTypeList = Type.Object({ types: Type.Array(EventType) });

@@ -1,23 +1,23 @@
 import { type Static, Type } from 'typebox';
 import { EVENT_NAMES, type EventName } from '../events/event-catalogue.js';
+import { EventNameField } from '../events/schema.js';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Timestamp, Uuid } from '../http/schema.js';
 import { SearchQuery, SortQuery } from '../http/sorting.js';
 import { TimestampParam } from '../http/timestamp-params.js';
 
-const Event = Type.Unsafe<EventName>({ type: 'string', enum: EVENT_NAMES });
 const EndpointStatus = Type.Unsafe<'active' | 'paused'>({ type: 'string', enum: ['active', 'paused'] });
 const DeliveryStatus = Type.Unsafe<'pending' | 'success' | 'failed'>({
   type: 'string',
   enum: ['pending', 'success', 'failed'],
 });
-const Events = Type.Array(Event, { minItems: 1, maxItems: EVENT_NAMES.length, uniqueItems: true });
+const Events = Type.Array(EventNameField, { minItems: 1, maxItems: EVENT_NAMES.length, uniqueItems: true });
 const Url = Type.String({ minLength: 1, maxLength: 2048 });
 
 export const Endpoint = Type.Object({
   id: Uuid,
   url: Type.String(),
-  events: Type.Array(Event),
+  events: Type.Array(EventNameField),
   status: EndpointStatus,
   pausedReason: Type.Unsafe<'failing' | null>({
     anyOf: [{ type: 'string', enum: ['failing'] }, { type: 'null' }],
@@ -51,7 +51,7 @@ export const EndpointCreated = Type.Object({
 export const WebhookTestInput = Body({
   event: Type.Optional(
     Type.Unsafe<EventName>({
-      ...Event,
+      ...EventNameField,
       description: 'An event that the endpoint subscribes to. Default: the first one.',
     }),
   ),
@@ -77,7 +77,7 @@ export const ReplayInput = Body({
   status: Type.Optional(
     Type.Array(Replayable, { minItems: 1, uniqueItems: true, description: 'Statuses to replay. Default: failed.' }),
   ),
-  event: Type.Optional(Event),
+  event: Type.Optional(EventNameField),
 });
 export type ReplayInput = Static<typeof ReplayInput>;
 export const ReplayReply = Type.Object({
@@ -98,7 +98,7 @@ const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(type: T) =
 export const Delivery = Type.Object({
   id: Uuid,
   endpointId: Uuid,
-  event: Event,
+  event: EventNameField,
   status: DeliveryStatus,
   statusCode: nullable(Type.String({ description: 'HTTP status of the last attempt; null without a response.' })),
   error: nullable(Type.String({ description: 'Class of the last failure, e.g. timeout.' })),
@@ -111,7 +111,7 @@ export type Delivery = Static<typeof Delivery>;
 export const DeliveryDetail = Type.Object({
   ...Delivery.properties,
   payload: Type.Object({
-    event: Event,
+    event: EventNameField,
     timestamp: Timestamp,
     data: Type.Object({}, { additionalProperties: true }),
   }),
@@ -128,7 +128,7 @@ export type EndpointQuery = Static<typeof EndpointQuery>;
 export const DeliveryQuery = Type.Object({
   ...PageQuery,
   status: Type.Optional(DeliveryStatus),
-  event: Type.Optional(Event),
+  event: Type.Optional(EventNameField),
   start: Type.Optional(TimestampParam('Only those made from then on,')),
   end: Type.Optional(TimestampParam('and before then.')),
   ...SortQuery(['createdAt', 'lastAttemptAt', 'attempts']),

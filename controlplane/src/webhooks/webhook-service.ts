@@ -6,7 +6,7 @@ import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit } from '../audit/audit-trail.js';
 import type { Sql } from '../db/sql.js';
 import { Conflict, InvalidInput, NotFound } from '../domain/errors.js';
-import { type EventName, SAMPLE_EVENT_DATA } from '../events/event-catalogue.js';
+import { EVENT_TYPES, type EventName } from '../events/event-catalogue.js';
 import type { ListResult, Page } from '../http/pagination.js';
 import { runWithoutRequestSlot } from '../http/request-slots.js';
 import type { Actor } from '../http/route-access.js';
@@ -169,7 +169,7 @@ export class WebhookService {
         orgId: actor.orgId,
         eventId: uuidv7(now.getTime()),
         event,
-        payload: JSON.stringify({ event, timestamp: now.toISOString(), data: SAMPLE_EVENT_DATA[event] }),
+        payload: JSON.stringify({ event, timestamp: now.toISOString(), data: EVENT_TYPES[event].sample }),
       });
       await recordAudit(tx, actor, 'webhook.test', { type: 'webhook', id }, {});
       await store.notifyWorkers(tx);

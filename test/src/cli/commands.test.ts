@@ -191,6 +191,7 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('GET /v1/webhooks/deliveries/{deliveryId}', ['webhooks', 'delivery', deliveryId]);
   await walk('DELETE /v1/webhooks/{id}', ['webhooks', 'rm', target, '--yes']);
   await walk('GET /v1/events', ['events', '--event', 'agent.created', ...A]);
+  await walk('GET /v1/events/types', ['events', 'types']);
   await walk('GET /v1/event-mail', ['event-mail', 'ls']);
   await walk('PUT /v1/event-mail/{userId}', ['event-mail', 'set', 'me', '--events', 'none']);
   await walk('GET /v1/attention', ['attention']);

@@ -3,20 +3,11 @@
  * generates. docs/contract.md describes in sentences how each limit is counted.
  */
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { AGENT_LIMITS, LIMITS, RATE_LIMITS, type RateLimit } from '@acg/base/limits';
 import { expect, test } from 'vitest';
+import { expectGeneratedParts } from '../fixtures/generated-docs.js';
 
-const absolutePath = (name: string): string => fileURLToPath(new URL(`../../../${name}`, import.meta.url));
-const readPage = (name: string): string => readFileSync(absolutePath(name), 'utf8');
-
-/** Replaces the match of each pattern, which must occur exactly once. */
-function replaceWithGeneratedText(text: string, parts: readonly (readonly [RegExp, string])[]): string {
-  return parts.reduce((now, [pattern, part]) => {
-    expect(now.match(new RegExp(pattern, `${pattern.flags}g`)), `${pattern}`).toHaveLength(1);
-    return now.replace(pattern, () => part);
-  }, text);
-}
+const readPage = (name: string): string => readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
 
 const joinDistinct = (values: readonly string[], between: string): string => [...new Set(values)].join(between);
 
@@ -36,7 +27,7 @@ test('limits in docs: README lists the 429 and the /v1/self fields of each limit
     [/limits\{[^}]*\}/, `limits{${AGENT_TYPES.join(',')}}`],
     [/\w+Remaining,\w+ResetAt(,\w+Remaining,\w+ResetAt)*/, formatFieldNames(RATE_LIMITS)],
   ] as const;
-  await expect(replaceWithGeneratedText(readPage('README.md'), parts)).toMatchFileSnapshot(absolutePath('README.md'));
+  await expectGeneratedParts('README.md', parts);
 });
 
 const formatCodes = (codes: string): string => codes.replace('`', '`limitType: ');
@@ -68,8 +59,7 @@ test('limits in docs: gateway.proto lists the values of each field of Limit', as
     ([field, comment]) =>
       [new RegExp(`(?<=^message Limit \\{[^}]*string ${field} = \\d+; +// ).*`, 'm'), comment] as const,
   );
-  const path = 'proto/src/gateway.proto';
-  await expect(replaceWithGeneratedText(readPage(path), parts)).toMatchFileSnapshot(absolutePath(path));
+  await expectGeneratedParts('proto/src/gateway.proto', parts);
 });
 
 test('limits in docs: the contract has a row with name, default and bounds of each limit', () => {

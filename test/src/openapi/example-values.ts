@@ -4,6 +4,8 @@
  * are marked as placeholders.
  */
 import { AGENT_LIMITS } from '@acg/base/limits';
+import type { RejectionReason } from '@acg/base/rejection-reasons';
+import { EVENT_TYPES } from '@acg/controlplane/events/event-catalogue';
 
 const ID = {
   org: '01a1fe80-3c00-7a10-9c41-5d2e8f6a0b01',
@@ -139,7 +141,7 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   error: null,
   'ErrorReply.error': 'no such agent',
   'AcceptRefused.error': 'log in to the account of this address first',
-  reason: 'budget_exceeded',
+  reason: 'budget' satisfies RejectionReason,
   'circuits.reason': null,
   'circuit.reason': 'held',
   ip: '192.0.2.17',
@@ -254,6 +256,10 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   policy: { openai: { calls: ['POST /v1/chat/completions'], models: { allow: ['gpt-5-mini'] } } },
   events: ['usage.threshold', 'agent.budget_exceeded'],
   event: 'usage.threshold',
+  'types.title': EVENT_TYPES['usage.threshold'].title,
+  'types.description': EVENT_TYPES['usage.threshold'].description,
+  'types.severity': EVENT_TYPES['usage.threshold'].severity,
+  'types.sample': EVENT_TYPES['usage.threshold'].sample,
   status: 200,
   'ReplayInput.status': ['failed'],
   'ReplayInput.event': 'usage.threshold',

@@ -247,6 +247,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
 
   'GET /v1/attention': event('listAttention', 'List what needs action: budgets, credentials, keys, webhooks, circuits'),
   'GET /v1/events': event('listEvents', 'List events, newest first'),
+  'GET /v1/events/types': event('listEventTypes', 'List the types of events with their texts and samples'),
   'GET /v1/event-mail': event('listEventMail', 'List which members get which events by e-mail'),
   'PUT /v1/event-mail/:userId': event('setEventMail', 'Set the events that a member gets by e-mail'),
 

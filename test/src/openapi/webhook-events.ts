@@ -1,20 +1,7 @@
 /** What the gateway sends to the endpoints of webhooks, one entry for each event. */
-import { EVENT_DATA_SCHEMAS, SAMPLE_EVENT_DATA } from '@acg/controlplane/events/event-catalogue';
+import { EVENT_NAMES, EVENT_TYPES } from '@acg/controlplane/events/event-catalogue';
 import { Type } from 'typebox';
 import type { JsonNode, SchemaRegistry } from './schema-registry.js';
-
-const SUMMARIES: Readonly<Record<keyof typeof EVENT_DATA_SCHEMAS, string>> = {
-  'agent.created': 'An agent was created',
-  'agent.deleted': 'An agent was deleted',
-  'agent.budget_exceeded': 'The monthly budget of an agent is used up',
-  'provider.circuit_opened': 'A breaker opened: calls to the provider are rejected',
-  'provider.circuit_closed': 'A breaker closed: the provider has recovered',
-  'abuse.detected': 'The use of an agent’s gateway token looks like abuse',
-  'credential.refused': 'A provider rejects the credentials of an account',
-  'credential.accepted': 'A provider accepts the credentials of an account again',
-  'webhook.paused': 'An endpoint was paused because every attempt failed',
-  'usage.threshold': 'Spend has reached a threshold of the budget',
-};
 
 const createHeader = (name: string, description: string): JsonNode => ({
   name,
@@ -40,17 +27,19 @@ const typeName = (event: string): string =>
 
 export function createWebhooksSection(schemas: SchemaRegistry): JsonNode {
   return Object.fromEntries(
-    Object.entries(EVENT_DATA_SCHEMAS).map(([event, data]) => {
+    EVENT_NAMES.map((event) => {
+      const { title, description, schema, sample } = EVENT_TYPES[event];
       const type = typeName(event);
       const payload = Type.Object({
         event: Type.Literal(event),
         timestamp: Type.String({ format: 'date-time' }),
-        data: Type.Unsafe({ ...data, title: `${type}Data` }),
+        data: Type.Unsafe({ ...schema, title: `${type}Data` }),
       });
       const operation = {
         operationId: `on${type}`,
         tags: ['Webhooks'],
-        summary: SUMMARIES[event as keyof typeof EVENT_DATA_SCHEMAS],
+        summary: title,
+        description,
         security: [],
         parameters: HEADERS,
         requestBody: {
@@ -58,11 +47,7 @@ export function createWebhooksSection(schemas: SchemaRegistry): JsonNode {
           content: {
             'application/json': {
               schema: schemas.reference(payload, `${type}Event`),
-              example: {
-                event,
-                timestamp: RECEIVED_AT,
-                data: SAMPLE_EVENT_DATA[event as keyof typeof EVENT_DATA_SCHEMAS],
-              },
+              example: { event, timestamp: RECEIVED_AT, data: sample },
             },
           },
         },

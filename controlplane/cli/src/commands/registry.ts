@@ -94,7 +94,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
     load: async () => (await import('./resources/webhooks.js')).registerWebhookCommands,
   },
   events: {
-    summary: 'list events; -f follows new ones',
+    summary: 'list events or their types; -f follows new ones',
     load: async () => (await import('./reports/events.js')).registerEventCommand,
   },
   'event-mail': {

@@ -6,26 +6,11 @@ import { useQuery } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import { api } from '../api/api-client.js';
 import { useMe } from '../api/session.js';
-import type { EventName } from '../messages/event-labels.js';
+import { useEventTypes } from './event-types.js';
 
 /** Number of newest events that are checked; it covers routine events between alerts. */
 const LATEST_EVENTS_LIMIT = 20;
 const REFETCH_MS = 30_000;
-/** Whether an event is an alert, not a routine change by the users themselves. */
-const NEEDS_ATTENTION: Readonly<Record<EventName, boolean>> = {
-  'agent.created': false,
-  'agent.deleted': false,
-  'agent.budget_exceeded': true,
-  'provider.circuit_opened': true,
-  'provider.circuit_closed': true,
-  'abuse.detected': true,
-  'credential.refused': true,
-  'credential.accepted': true,
-  'webhook.paused': true,
-  'usage.threshold': true,
-};
-
-export const needsAttention = (event: EventName): boolean => NEEDS_ATTENTION[event];
 
 /** The newest events; all users of this hook share one request. */
 export const useLatestEvents = () =>
@@ -38,6 +23,7 @@ export const useLatestEvents = () =>
 /** Time of the newest alert; null: none, or still loading. */
 function useNewestAlertTime(): string | null {
   const events = useLatestEvents().data?.events ?? [];
+  const { needsAttention } = useEventTypes();
   return events.find(({ event }) => needsAttention(event))?.occurredAt ?? null;
 }
 

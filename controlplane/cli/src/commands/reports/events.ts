@@ -1,4 +1,4 @@
-/** `acg events`: lists events, newest last; `-f` follows new ones. */
+/** `acg events`: lists events, newest last; `-f` follows new ones. `acg events types` lists what can happen. */
 import type { Command } from 'commander';
 import { findAgentId } from '../../api/find-agent.js';
 import type { EventName } from '../../api/find-webhook.js';
@@ -43,6 +43,23 @@ export function registerEventCommand(command: Command, { begin }: CommandContext
         for (const event of answer.events.toReversed()) run.printLine(toPrintable(formatEventLine(event)));
       });
       printRemainingRows(run, answer.events.length, answer);
+    });
+  command
+    .command('types')
+    .description('list the types of events')
+    .action(async () => {
+      const run = begin();
+      const answer = await (await run.getClient()).get('/v1/events/types');
+      run.printResult(answer, () =>
+        run.printTable(
+          [
+            { title: 'EVENT', cell: ({ event }) => event },
+            { title: 'SEVERITY', cell: ({ severity }) => severity },
+            { title: 'DESCRIPTION', cell: ({ description }) => description },
+          ],
+          answer.types,
+        ),
+      );
     });
 }
 

@@ -14,8 +14,8 @@ import { DateRangeInputs } from '../../components/forms/date-range-inputs.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
-import { EVENT_NAMES, eventLabel } from '../../messages/event-labels.js';
-import { markAlertsSeen, needsAttention, readSeenUntil } from '../../resources/unseen-alerts.js';
+import { type EventName, useEventTypes } from '../../resources/event-types.js';
+import { markAlertsSeen, readSeenUntil } from '../../resources/unseen-alerts.js';
 import { describeEvent } from './describe-event.js';
 import { EventMailDialog } from './event-mail-dialog.js';
 import { EventSubjectLinks } from './event-subject-links.js';
@@ -27,8 +27,6 @@ const BudgetThresholdsDialog = lazy(async () => ({
 const DEFAULTS = { event: '', agent: '', start: '', end: '', page: 1 };
 const PAGE_SIZE = 50;
 const REFETCH_MS = 15_000;
-
-type EventName = (typeof EVENT_NAMES)[number];
 
 function fetchEvents({ event, agent, start, end, page }: typeof DEFAULTS) {
   const query = {
@@ -44,6 +42,7 @@ function fetchEvents({ event, agent, start, end, page }: typeof DEFAULTS) {
 
 export function AlertsPage() {
   const { values, set, clear, isFiltered } = useUrlState(DEFAULTS);
+  const { types, titleOf, needsAttention } = useEventTypes();
   const [isMailOpen, mail] = useDisclosure(false);
   const [areThresholdsOpen, thresholds] = useDisclosure(false);
   const orgId = useMe().data?.orgId ?? '';
@@ -84,7 +83,7 @@ export function AlertsPage() {
           label="Event"
           data={[
             { value: '', label: 'Any event' },
-            ...EVENT_NAMES.map((name) => ({ value: name, label: eventLabel(name) })),
+            ...types.map(({ event, title }) => ({ value: event, label: title })),
           ]}
           value={values.event}
           onChange={(event) => set({ event: event.currentTarget.value })}
@@ -118,9 +117,9 @@ export function AlertsPage() {
             cell: ({ event, occurredAt }) => (
               <Stack gap={2} align="flex-start">
                 {seenUntil !== null && occurredAt > seenUntil && needsAttention(event) ? (
-                  <StatusBadge tone="error">{`${eventLabel(event)}, new`}</StatusBadge>
+                  <StatusBadge tone="error">{`${titleOf(event)}, new`}</StatusBadge>
                 ) : (
-                  eventLabel(event)
+                  titleOf(event)
                 )}
                 <Code>{event}</Code>
               </Stack>

@@ -11,7 +11,7 @@ import { showToast } from '../../components/feedback/toast.js';
 import { RestoreFocusOnClose } from '../../components/focus/restore-focus-on-close.js';
 import { Form } from '../../components/forms/form.js';
 import { formErrors } from '../../components/forms/form-errors.js';
-import { EVENT_NAMES, eventLabel } from '../../messages/event-labels.js';
+import { useEventTypes } from '../../resources/event-types.js';
 
 const PAGE_SIZE = 100;
 
@@ -55,10 +55,11 @@ interface EventMailFormProps {
 
 function EventMailForm({ preference, onClose }: EventMailFormProps) {
   const { userId, email, emailVerified } = preference;
+  const { types } = useEventTypes();
   const [events, setEvents] = useState<readonly string[]>(preference.events);
   const save = useMutation({
     mutationFn: () => {
-      const body = { events: EVENT_NAMES.filter((name) => events.includes(name)) };
+      const body = { events: types.map(({ event }) => event).filter((event) => events.includes(event)) };
       return api.put('/v1/event-mail/{userId}', { params: { path: { userId } }, body });
     },
     onSuccess: ({ preference: saved }) => {
@@ -82,8 +83,8 @@ function EventMailForm({ preference, onClose }: EventMailFormProps) {
       )}
       <Checkbox.Group label="Events" error={errors.fieldError('events')} value={[...events]} onChange={setEvents}>
         <Stack gap="xs" mt="xs">
-          {EVENT_NAMES.map((name) => (
-            <Checkbox key={name} value={name} label={eventLabel(name)} disabled={!emailVerified} />
+          {types.map(({ event, title }) => (
+            <Checkbox key={event} value={event} label={title} disabled={!emailVerified} />
           ))}
         </Stack>
       </Checkbox.Group>
@@ -91,7 +92,7 @@ function EventMailForm({ preference, onClose }: EventMailFormProps) {
         <Button variant="default" onClick={onClose}>
           Cancel
         </Button>
-        <Button type="submit" loading={save.isPending} disabled={!emailVerified}>
+        <Button type="submit" loading={save.isPending} disabled={!emailVerified || types.length === 0}>
           Save
         </Button>
       </Group>

@@ -4,14 +4,15 @@ import { Link } from 'wouter';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
-import { eventLabel } from '../../messages/event-labels.js';
 import { providerLabel } from '../../messages/provider-labels.js';
+import { useEventTypes } from '../../resources/event-types.js';
 import { useLatestEvents } from '../../resources/unseen-alerts.js';
 
 const EVENTS_SHOWN = 5;
 
 export function LatestEvents() {
   const events = useLatestEvents();
+  const { titleOf } = useEventTypes();
   return (
     <Card component="section" aria-label="Latest events">
       <Group justify="space-between" mb="md" wrap="nowrap">
@@ -27,7 +28,7 @@ export function LatestEvents() {
         {events.data?.events.slice(0, EVENTS_SHOWN).map(({ id, event, occurredAt, data }) => (
           <Group key={id} justify="space-between" gap="sm" wrap="nowrap">
             <Text size="sm" truncate>
-              {eventLabel(event)}
+              {titleOf(event)}
               <EventSubject data={data} />
             </Text>
             <Text size="sm" c="dimmed" flex="none">

@@ -9,7 +9,7 @@ import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
-import { eventLabel } from '../../messages/event-labels.js';
+import { useEventTypes } from '../../resources/event-types.js';
 import { DeliveryDrawer } from './delivery-drawer.js';
 import { ReplayDialog } from './replay-dialog.js';
 import {
@@ -31,6 +31,7 @@ const REFETCH_MS = 3_000;
 export function DeliveriesTable({ endpoint }: { readonly endpoint: Endpoint }) {
   const { id } = endpoint;
   const { values, set, clear } = useUrlState(DEFAULTS);
+  const { titleOf } = useEventTypes();
   const [replaying, setReplaying] = useState(false);
   const status = STATUSES.find((one) => one === values.status) ?? null;
   const event = endpoint.events.find((one) => one === values.event) ?? null;
@@ -77,7 +78,7 @@ export function DeliveriesTable({ endpoint }: { readonly endpoint: Endpoint }) {
             w={220}
             data={[
               { value: '', label: 'Any event' },
-              ...endpoint.events.map((name) => ({ value: name, label: eventLabel(name) })),
+              ...endpoint.events.map((name) => ({ value: name, label: titleOf(name) })),
             ]}
             value={event ?? ''}
             onChange={(change) => set({ event: change.currentTarget.value })}

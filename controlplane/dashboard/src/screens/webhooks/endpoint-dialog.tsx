@@ -5,7 +5,7 @@ import { api } from '../../api/api-client.js';
 import { useFormDraft } from '../../api/form-drafts.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { formErrors } from '../../components/forms/form-errors.js';
-import { EVENT_NAMES, eventLabel } from '../../messages/event-labels.js';
+import { useEventTypes } from '../../resources/event-types.js';
 import type { Endpoint } from './webhook-queries.js';
 
 interface EndpointDialogProps {
@@ -18,13 +18,16 @@ interface EndpointDialogProps {
 
 export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogProps) {
   const [url, setUrl] = useFormDraft(`endpoint ${endpoint?.id ?? 'new'} url`, endpoint?.url ?? '');
-  const [events, setEvents] = useFormDraft<readonly string[]>(
+  const { types } = useEventTypes();
+  /** Null: every event. */
+  const [chosen, setChosen] = useFormDraft<readonly string[] | null>(
     `endpoint ${endpoint?.id ?? 'new'} events`,
-    endpoint?.events ?? EVENT_NAMES,
+    endpoint?.events ?? null,
   );
+  const events = types.map(({ event }) => event).filter((event) => chosen?.includes(event) ?? true);
   const save = useMutation({
     mutationFn: async () => {
-      const body = { url: url.trim(), events: EVENT_NAMES.filter((name) => events.includes(name)) };
+      const body = { url: url.trim(), events };
       if (endpoint === null) return (await api.post('/v1/webhooks', { body })).endpoint.secret;
       await api.patch('/v1/webhooks/{id}', { params: { path: { id: endpoint.id } }, body });
       return null;
@@ -55,10 +58,10 @@ export function EndpointDialog({ endpoint, onClose, onSaved }: EndpointDialogPro
         value={url}
         onChange={(event) => setUrl(event.currentTarget.value)}
       />
-      <Checkbox.Group label="Events" error={errors.fieldError('events')} value={[...events]} onChange={setEvents}>
+      <Checkbox.Group label="Events" error={errors.fieldError('events')} value={events} onChange={setChosen}>
         <Stack gap="xs" mt="xs">
-          {EVENT_NAMES.map((name) => (
-            <Checkbox key={name} value={name} label={eventLabel(name)} description={name} />
+          {types.map(({ event, title }) => (
+            <Checkbox key={event} value={event} label={title} description={event} />
           ))}
         </Stack>
       </Checkbox.Group>

@@ -10,7 +10,7 @@ import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { formatExactTime } from '../../format/format.js';
-import { eventLabel } from '../../messages/event-labels.js';
+import { useEventTypes } from '../../resources/event-types.js';
 import { DeliveriesTable } from './deliveries-table.js';
 import { EndpointActions } from './endpoint-actions.js';
 import { EndpointStatusBadge } from './endpoint-status-badge.js';
@@ -77,6 +77,7 @@ export function EndpointPage() {
 
 function EndpointSummary({ endpoint }: { readonly endpoint: Endpoint }) {
   const { events, previousSecretUntil } = endpoint;
+  const { titleOf } = useEventTypes();
   return (
     <Card padding="md">
       <Stack gap="xs">
@@ -84,7 +85,7 @@ function EndpointSummary({ endpoint }: { readonly endpoint: Endpoint }) {
           <EndpointStatusBadge endpoint={endpoint} />
         </Text>
         <Text size="sm" c="dimmed">
-          Events: {events.map((name) => eventLabel(name)).join('; ')}
+          Events: {events.map((name) => titleOf(name)).join('; ')}
         </Text>
         {previousSecretUntil !== null && (
           <Text size="sm">

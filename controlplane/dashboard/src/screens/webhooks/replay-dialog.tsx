@@ -6,8 +6,8 @@ import { showToast } from '../../components/feedback/toast.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { formErrors } from '../../components/forms/form-errors.js';
 import { formatDateTime, formatLocalTimeInput } from '../../format/format.js';
-import { eventLabel } from '../../messages/event-labels.js';
-import { type Endpoint, type EventName, formatReplayedCount, replayDeliveries } from './webhook-queries.js';
+import { type EventName, useEventTypes } from '../../resources/event-types.js';
+import { type Endpoint, formatReplayedCount, replayDeliveries } from './webhook-queries.js';
 
 const LABELS = { start: 'From', end: 'To', status: 'Deliveries', event: 'Event' };
 const STATUS_OPTIONS = [
@@ -34,6 +34,7 @@ export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps) {
   const [end, setEnd] = useState(() => formatLocalTimeInput(fromNow({ minutes: 1 })));
   const [statusOption, setWhich] = useState<string>(STATUS_OPTIONS[0].value);
   const [event, setEvent] = useState<EventName | ''>('');
+  const { titleOf } = useEventTypes();
   const send = useMutation({
     mutationFn: () =>
       replayDeliveries(endpoint.id, {
@@ -98,7 +99,7 @@ export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps) {
         label="Event"
         data={[
           { value: '', label: 'Any event' },
-          ...endpoint.events.map((name) => ({ value: name, label: eventLabel(name) })),
+          ...endpoint.events.map((name) => ({ value: name, label: titleOf(name) })),
         ]}
         error={errors.fieldError('event')}
         value={event}

@@ -6,8 +6,8 @@ import { api } from '../../api/api-client.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { formErrors } from '../../components/forms/form-errors.js';
-import { eventLabel } from '../../messages/event-labels.js';
-import { type Endpoint, type EventName, refreshWebhooks } from './webhook-queries.js';
+import { type EventName, useEventTypes } from '../../resources/event-types.js';
+import { type Endpoint, refreshWebhooks } from './webhook-queries.js';
 
 interface TestEndpointDialogProps {
   readonly endpoint: Endpoint;
@@ -16,6 +16,7 @@ interface TestEndpointDialogProps {
 
 export function TestEndpointDialog({ endpoint, onClose }: TestEndpointDialogProps) {
   const { id, events } = endpoint;
+  const { titleOf } = useEventTypes();
   const [event, setEvent] = useState<EventName>(events[0]!);
   const send = useMutation({
     mutationFn: () => api.post('/v1/webhooks/{id}/test', { params: { path: { id } }, body: { event } }),
@@ -38,7 +39,7 @@ export function TestEndpointDialog({ endpoint, onClose }: TestEndpointDialogProp
       <NativeSelect
         label="Event"
         description={event}
-        data={events.map((name) => ({ value: name, label: eventLabel(name) }))}
+        data={events.map((name) => ({ value: name, label: titleOf(name) }))}
         data-autofocus
         error={errors.fieldError('event')}
         value={event}

@@ -4,11 +4,11 @@ import { api } from '../../api/api-client.js';
 import { queryClient } from '../../api/query-client.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { formatCount } from '../../format/format.js';
+import type { EventName } from '../../resources/event-types.js';
 
 export const PAGE_SIZE = 50;
 
 export type Endpoint = Awaited<ReturnType<typeof fetchEndpoints>>['endpoints'][number];
-export type EventName = Endpoint['events'][number];
 export type DeliveryStatus = 'pending' | 'success' | 'failed';
 
 export const fetchEndpoints = (page: number) =>
