@@ -2594,37 +2594,75 @@ export interface components {
             password?: string;
         };
         Call: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Id of the call.
+             */
             id: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The same id, as in the response header X-Request-Id.
+             */
             requestId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Start of the call.
+             */
             createdAt: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The agent.
+             */
             agentId: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The gateway token.
+             */
             keyId: string;
+            /** @description The provider. */
             providerSlug: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The provider account.
+             */
             accountId: string;
+            /** @description HTTP method. */
             method: string;
+            /** @description Path at the provider without its query, at most 1024 characters. */
             path: string;
+            /** @description Status that the agent received. */
             status: number;
+            /** @description Class of the error, such as `timeout` or `client_aborted`; null: none. */
             error: string | null;
+            /** @description The model, as the provider names it; null: none. */
             model: string | null;
+            /** @description Sum of uncached input, cache reads and cache writes. */
             tokensIn: number;
+            /** @description Output tokens, reasoning included. */
             tokensOut: number;
+            /** @description Part of tokensIn that the provider read from its cache. */
             tokensCacheRead: number;
+            /** @description Part of tokensIn that the provider wrote to its cache. */
             tokensCacheWrite: number;
+            /** @description Part of tokensOut. */
             tokensReasoning: number;
+            /** @description US cents, not rounded. */
             costCents: number;
+            /** @description Source of the tokens: `reported`, `estimated`, `partial` or `none`. */
             usageSource: string;
+            /** @description Source of the price: `library`, `override`, `fallback`, `per_request` or `none`. */
             priceSource: string;
+            /** @description Milliseconds from the start to the end of the response. */
             durationMs: number;
+            /** @description Milliseconds from the start to the head of the provider’s response; null: it sent none. */
             ttfbMs: number | null;
+            /** @description Bytes of the request body. */
             bytesIn: number;
+            /** @description Bytes of the response body. */
             bytesOut: number;
+            /** @description Whether the response was a stream. */
             streamed: boolean;
+            /** @description The data plane that forwarded the call. */
             dataPlaneId: string;
             /** @description Status of the provider response. 0: the provider sent none. */
             upstreamStatus: number;
@@ -3080,37 +3118,75 @@ export interface components {
             createdAt: string | null;
         };
         LogRecord: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description Id of the call.
+             */
             id: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The same id, as in the response header X-Request-Id.
+             */
             requestId: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Start of the call.
+             */
             createdAt: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The agent.
+             */
             agentId: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The gateway token.
+             */
             keyId: string;
+            /** @description The provider. */
             providerSlug: string;
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The provider account.
+             */
             accountId: string;
+            /** @description HTTP method. */
             method: string;
+            /** @description Path at the provider without its query, at most 1024 characters. */
             path: string;
+            /** @description Status that the agent received. */
             status: number;
+            /** @description Class of the error, such as `timeout` or `client_aborted`; null: none. */
             error: string | null;
+            /** @description The model, as the provider names it; null: none. */
             model: string | null;
+            /** @description Sum of uncached input, cache reads and cache writes. */
             tokensIn: number;
+            /** @description Output tokens, reasoning included. */
             tokensOut: number;
+            /** @description Part of tokensIn that the provider read from its cache. */
             tokensCacheRead: number;
+            /** @description Part of tokensIn that the provider wrote to its cache. */
             tokensCacheWrite: number;
+            /** @description Part of tokensOut. */
             tokensReasoning: number;
+            /** @description US cents, not rounded. */
             costCents: number;
+            /** @description Source of the tokens: `reported`, `estimated`, `partial` or `none`. */
             usageSource: string;
+            /** @description Source of the price: `library`, `override`, `fallback`, `per_request` or `none`. */
             priceSource: string;
+            /** @description Milliseconds from the start to the end of the response. */
             durationMs: number;
+            /** @description Milliseconds from the start to the head of the provider’s response; null: it sent none. */
             ttfbMs: number | null;
+            /** @description Bytes of the request body. */
             bytesIn: number;
+            /** @description Bytes of the response body. */
             bytesOut: number;
+            /** @description Whether the response was a stream. */
             streamed: boolean;
+            /** @description The data plane that forwarded the call. */
             dataPlaneId: string;
         };
         LoginInput: {

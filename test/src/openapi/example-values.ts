@@ -3,6 +3,7 @@
  * alone. No value is real: ids are made up, addresses are from example.com and the documentation ranges, and secrets
  * are marked as placeholders.
  */
+import { LOG_FIELD_ROWS } from '@acg/base/call-log-fields';
 import { AGENT_LIMITS } from '@acg/base/limits';
 import type { RejectionReason } from '@acg/base/rejection-reasons';
 import { EVENT_TYPES } from '@acg/controlplane/events/event-catalogue';
@@ -32,6 +33,12 @@ const USED = '2026-01-30T16:51:54.000Z';
 
 export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   ...Object.fromEntries(AGENT_LIMITS.map((row) => [row.field, row.default])),
+  ...Object.fromEntries(
+    LOG_FIELD_ROWS.flatMap(({ name, example }) => [
+      [`LogRecord.${name}`, example],
+      [`Call.${name}`, example],
+    ]),
+  ),
   // Ids
   id: ID.request,
   'Account.id': ID.account,
@@ -44,8 +51,6 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   'key.id': ID.key,
   'AuditEntry.id': ID.audit,
   'target.id': ID.agent,
-  'Call.id': ID.call,
-  'LogRecord.id': ID.call,
   'CustomProviderView.id': ID.provider,
   'ListedProvider.id': ID.provider,
   'Delivery.id': ID.delivery,
@@ -292,9 +297,6 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   by: 'provider',
   upstreamStatus: 200,
   statusCode: '200',
-  usageSource: 'reported',
-  priceSource: 'library',
-  streamed: true,
   websocket: false,
   totalCapped: false,
   ok: true,
@@ -308,8 +310,6 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   avgLatency: 812,
   budgetUsedPercent: 24.8,
   burnRateCentsPerHour: 1.72,
-  bytesIn: 412,
-  bytesOut: 1_980,
   // Prices
   'prices.provider': 'openai',
   'prices.from': '2026-01-01',
@@ -344,8 +344,6 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   usPercent: 110,
   aboveTokensIn: 272_000,
   costCents: 1_240,
-  'Call.costCents': 0.0421,
-  'LogRecord.costCents': 0.0421,
   costUsd: 12.4,
   count: 42,
   daysUntilBudget: 91.1,
@@ -365,17 +363,13 @@ export const EXAMPLE_VALUES: Readonly<Record<string, unknown>> = {
   replayed: 17,
   requests: 1_204,
   spentCents: 4_000,
-  tokensCacheRead: 0,
-  tokensCacheWrite: 0,
   tokensIn: 1_312,
   tokensOut: 268,
-  tokensReasoning: 0,
   totalCostCents: 1_240,
   totalCostUsd: 12.4,
   totalRequests: 1_204,
   totalTokensIn: 1_579_648,
   totalTokensOut: 322_672,
-  ttfbMs: 210,
 
   // Pages
   limit: 50,

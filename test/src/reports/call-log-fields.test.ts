@@ -1,12 +1,12 @@
 /** Each log field appears in every place that shows a record: no place has a separate list. */
 import { readFileSync } from 'node:fs';
-import { LOG_FIELDS } from '@acg/controlplane/reports/log-record/log-schema';
+import { LOG_FIELD_ROWS } from '@acg/base/call-log-fields';
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../fixtures/control-plane.js';
 import { createIngest, insertAgent, usageRecord } from '../ledger/usage-fixture.js';
 
 const plane = useControlPlane();
-const FIELDS = Object.keys(LOG_FIELDS);
+const FIELDS = LOG_FIELD_ROWS.map(({ name }) => name);
 
 test('logs, calls, exports and the API document have every field of the list, in the export in its order', async () => {
   const owner = await plane().createMember('owner');

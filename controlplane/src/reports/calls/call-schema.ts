@@ -36,8 +36,8 @@ export const CallsQuery = Type.Object({
 });
 export type CallsQuery = Static<typeof CallsQuery>;
 
-export const Call = Type.Object({
-  ...LogRecord.properties,
+/** Fields of calls that exports lack. */
+const CallExtras = Type.Object({
   upstreamStatus: Type.Integer({ description: 'Status of the provider response. 0: the provider sent none.' }),
   websocket: Type.Boolean(),
   projectId: Type.Union([Uuid, Type.Null()]),
@@ -46,6 +46,9 @@ export const Call = Type.Object({
   keyName: TextOrNull,
   keyPrefix: TextOrNull,
 });
+export type CallExtras = Static<typeof CallExtras>;
+
+export const Call = Type.Object({ ...LogRecord.properties, ...CallExtras.properties });
 export type Call = Static<typeof Call>;
 export const CallReply = Type.Object({ log: Call });
 export const CallsReply = Type.Object({

@@ -2,9 +2,10 @@
 import { containsPattern } from '../../db/like-pattern.js';
 import type { Sql, Tx } from '../../db/sql.js';
 import { SEARCH_EXPRESSION } from '../../ledger/log-search-index.js';
+import type { LogRecord } from '../log-record/log-schema.js';
 import { JSON_ROW_SQL } from '../log-record/row-formats.js';
 import type { TimeRange } from '../query/time-range.js';
-import type { Call } from './call-schema.js';
+import type { Call, CallExtras } from './call-schema.js';
 
 export interface CallFilter {
   readonly orgId: string;
@@ -129,11 +130,7 @@ export const projectCondition = (
 ) => sql`(project_id = ${projectId} or project_id is null
   and agent_id in (select a.id from agents a where a.project_id = ${projectId}))`;
 
-type LoadedCallRow = { readonly log: Omit<Call, keyof CallRowExtras> } & CallRowExtras;
-type CallRowExtras = Pick<
-  Call,
-  'upstreamStatus' | 'websocket' | 'projectId' | 'projectName' | 'agentName' | 'keyName' | 'keyPrefix'
->;
+type LoadedCallRow = { readonly log: LogRecord } & CallExtras;
 
 /** Loads calls with the current names of agent, key and project; null for deleted ones. */
 export async function loadCallsAt(tx: Tx, orgId: string, positions: readonly RecordPosition[]): Promise<Call[]> {

@@ -1,59 +1,36 @@
 /**
- * The fields of a log record: each field once, with its SQL and its type. The pages of /logs, exports in JSON and CSV,
- * and the API document are built from this list, so all of them have the same fields.
+ * Schema and SQL of a log record, from the list in base/src/call-log-fields.ts. The pages of /logs, exports in JSON and
+ * CSV, and the API document are built from them, so all of them have the same fields.
  */
-import { type Static, type TSchema, Type } from 'typebox';
-import { Timestamp, Uuid } from '../../http/schema.js';
+import { LOG_FIELD_ROWS, type LOG_FIELDS, type LogFieldName } from '@acg/base/call-log-fields';
+import { type Static, Type } from 'typebox';
 
-/** `text`: may contain anything that a caller or provider chose. */
-type FieldKind = 'plain' | 'text' | 'textOrNull' | 'flag';
-
-export interface LogField<Shown extends TSchema = TSchema> {
-  readonly kind: FieldKind;
-  /** Expression over a row of `usage_records`. */
-  readonly sql: string;
-  readonly type: Shown;
-}
-
-const plain = <Shown extends TSchema>(sql: string, type: Shown): LogField<Shown> => ({ kind: 'plain', sql, type });
-const anyText = (sql: string) => ({ kind: 'text', sql, type: Type.String() }) as const;
-const textOrNull = (sql: string) =>
-  ({ kind: 'textOrNull', sql, type: Type.Union([Type.String(), Type.Null()]) }) as const;
-const count = (sql: string) => plain(sql, Type.Integer());
-
-/** In the order of the exports: append new fields at the end. */
-export const LOG_FIELDS = {
-  id: plain('id', Uuid),
-  requestId: plain('id', Uuid),
-  createdAt: plain(`to_char(started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`, Timestamp),
-  agentId: plain('agent_id', Uuid),
-  keyId: plain('key_id', Uuid),
-  providerSlug: anyText('provider_slug'),
-  accountId: plain('account_id', Uuid),
-  method: anyText('method'),
-  path: anyText('path'),
-  status: count('status'),
-  error: textOrNull('error'),
-  model: textOrNull('model'),
-  tokensIn: count('tokens_in_uncached + tokens_cache_read + tokens_cache_write'),
-  tokensOut: count('tokens_out'),
-  tokensCacheRead: count('tokens_cache_read'),
-  tokensCacheWrite: count('tokens_cache_write'),
-  tokensReasoning: count('tokens_reasoning'),
-  costCents: plain('trim_scale(cost_nanos * 0.0000001)', Type.Number()),
-  usageSource: anyText('usage_source'),
-  priceSource: anyText('price_source'),
-  durationMs: count('duration_ms'),
-  ttfbMs: plain('ttfb_ms', Type.Union([Type.Integer(), Type.Null()])),
-  bytesIn: count('bytes_in'),
-  bytesOut: count('bytes_out'),
-  streamed: { kind: 'flag', sql: 'streamed', type: Type.Boolean() } as const,
-  dataPlaneId: anyText('data_plane_id'),
+const TYPES = {
+  uuid: (description: string) => Type.String({ format: 'uuid', description }),
+  time: (description: string) => Type.String({ format: 'date-time', description }),
+  text: (description: string) => Type.String({ description }),
+  textOrNull: (description: string) => Type.Union([Type.String(), Type.Null()], { description }),
+  count: (description: string) => Type.Integer({ description }),
+  countOrNull: (description: string) => Type.Union([Type.Integer(), Type.Null()], { description }),
+  number: (description: string) => Type.Number({ description }),
+  flag: (description: string) => Type.Boolean({ description }),
 };
 
-type Types = { [Name in keyof typeof LOG_FIELDS]: (typeof LOG_FIELDS)[Name]['type'] };
+type TypeOfField<Name extends LogFieldName> = ReturnType<(typeof TYPES)[(typeof LOG_FIELDS)[Name]['type']]>;
+type Types = { [Name in LogFieldName]: TypeOfField<Name> };
 
 export const LogRecord = Type.Object(
-  Object.fromEntries(Object.entries(LOG_FIELDS).map(([name, { type }]) => [name, type])) as Types,
+  Object.fromEntries(LOG_FIELD_ROWS.map(({ name, type, description }) => [name, TYPES[type](description)])) as Types,
 );
 export type LogRecord = Static<typeof LogRecord>;
+
+/** Expressions over a row of `usage_records`, where a field is not the column of its name in snake case. */
+const SQL_BY_FIELD: { readonly [Name in LogFieldName]?: string } = {
+  requestId: 'id',
+  createdAt: `to_char(started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
+  tokensIn: 'tokens_in_uncached + tokens_cache_read + tokens_cache_write',
+  costCents: 'trim_scale(cost_nanos * 0.0000001)',
+};
+
+export const logFieldSql = (name: LogFieldName): string =>
+  SQL_BY_FIELD[name] ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

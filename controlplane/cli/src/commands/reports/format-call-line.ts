@@ -1,23 +1,9 @@
 /** Formats one call on one line. */
+import type { Call } from '@acg/client/schema';
 import { formatCents } from '../../terminal/format.js';
 
-interface CallRow {
-  readonly createdAt: string;
-  readonly agentName: string | null;
-  readonly providerSlug: string;
-  readonly method: string;
-  readonly path: string;
-  readonly status: number;
-  readonly error: string | null;
-  readonly model: string | null;
-  readonly tokensIn: number;
-  readonly tokensOut: number;
-  readonly costCents: number;
-  readonly durationMs: number;
-}
-
 /** `16:51:54 support-bot openai POST /v1/chat/completions 200 gpt-5-mini 12→9 tok $0.00004 96 ms` */
-export function formatCallLine(call: CallRow): string {
+export function formatCallLine(call: Call): string {
   const { createdAt, agentName, providerSlug, method, path, status, error, model } = call;
   const tokens = call.tokensIn + call.tokensOut === 0 ? null : `${call.tokensIn}→${call.tokensOut} tok`;
   const cost = call.costCents === 0 ? null : formatCents(call.costCents);

@@ -1,4 +1,5 @@
 /** A drawer with all details of a call. */
+import { LOG_FIELD_ROWS } from '@acg/base/call-log-fields';
 import { Anchor, Button, Code, Drawer, Group, Skeleton, Stack, Text, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
@@ -11,14 +12,14 @@ import { DetailRow } from '../../components/feedback/detail-row.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import {
   formatBytes,
+  formatCents,
   formatCount,
   formatExactTime,
   formatMilliseconds,
-  formatUsd,
   NO_VALUE,
 } from '../../format/format.js';
 import { providerLabel } from '../../messages/provider-labels.js';
-import { type CallFilters, type CallRow, costUsdOf } from './call-queries.js';
+import type { CallFilters, CallRow } from './call-queries.js';
 
 interface CallDrawerProps {
   /** Empty: closed. */
@@ -85,30 +86,11 @@ function CallDetails({ call, onFilter }: { readonly call: CallRow; readonly onFi
         </DetailRow>
       </DetailSection>
       <DetailSection title="Tokens and cost">
-        <DetailRow label="Model">{call.model ?? NO_VALUE}</DetailRow>
-        <DetailRow label="Input">{formatCount(call.tokensIn)}</DetailRow>
-        <DetailRow label="from cache" isSubtotal>
-          {formatCount(call.tokensCacheRead)}
-        </DetailRow>
-        <DetailRow label="written to cache" isSubtotal>
-          {formatCount(call.tokensCacheWrite)}
-        </DetailRow>
-        <DetailRow label="Output">{formatCount(call.tokensOut)}</DetailRow>
-        <DetailRow label="reasoning" isSubtotal>
-          {formatCount(call.tokensReasoning)}
-        </DetailRow>
-        <DetailRow label="Cost">{formatUsd(costUsdOf(call))}</DetailRow>
-        <DetailRow label="Token source">{call.usageSource}</DetailRow>
-        <DetailRow label="Price source">{call.priceSource}</DetailRow>
+        <LogFieldRows section="Tokens and cost" call={call} />
       </DetailSection>
       <DetailSection title="Time and size">
-        <DetailRow label="Time to first byte">{formatMilliseconds(call.ttfbMs)}</DetailRow>
-        <DetailRow label="Duration">{formatMilliseconds(call.durationMs)}</DetailRow>
-        <DetailRow label="Sent">{formatBytes(call.bytesIn)}</DetailRow>
-        <DetailRow label="Received">{formatBytes(call.bytesOut)}</DetailRow>
-        <DetailRow label="Streamed">{call.websocket ? 'WebSocket' : call.streamed ? 'yes' : 'no'}</DetailRow>
+        <LogFieldRows section="Time and size" call={call} />
         <DetailRow label="Provider status">{call.upstreamStatus === 0 ? 'no response' : call.upstreamStatus}</DetailRow>
-        <DetailRow label="Data plane">{call.dataPlaneId}</DetailRow>
       </DetailSection>
       <Group gap="sm">
         <Button size="xs" variant="default" onClick={() => onFilter({ agent: call.agentId })}>
@@ -125,6 +107,41 @@ function CallDetails({ call, onFilter }: { readonly call: CallRow; readonly onFi
       </Group>
     </Stack>
   );
+}
+
+type LogFieldRow = (typeof LOG_FIELD_ROWS)[number];
+
+interface LogFieldRowsProps {
+  readonly section: 'Tokens and cost' | 'Time and size';
+  readonly call: CallRow;
+}
+
+/** The fields of a section, each followed by its parts. */
+function LogFieldRows({ section, call }: LogFieldRowsProps) {
+  const fields = LOG_FIELD_ROWS.filter(({ shown }) => shown?.section === section);
+  const partsOf = (parent?: string) => fields.filter(({ shown }) => shown?.partOf === parent);
+  return partsOf()
+    .flatMap((field) => [field, ...partsOf(field.name)])
+    .map((field) => (
+      <DetailRow
+        key={field.name}
+        label={field.shown?.label ?? field.name}
+        isSubtotal={field.shown?.partOf !== undefined}
+      >
+        {formatLogField(field, call)}
+      </DetailRow>
+    ));
+}
+
+function formatLogField({ name, shown }: LogFieldRow, call: CallRow): string {
+  const value = call[name];
+  if (value === null) return NO_VALUE;
+  if (name === 'streamed' && call.websocket) return 'WebSocket';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (typeof value === 'string') return value;
+  if (shown?.unit === 'cents') return formatCents(value);
+  if (shown?.unit === 'milliseconds') return formatMilliseconds(value);
+  return shown?.unit === 'bytes' ? formatBytes(value) : formatCount(value);
 }
 
 const DetailSection = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
