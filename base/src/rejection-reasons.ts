@@ -6,7 +6,7 @@
 import { LIMITS, type LimitRejectionReason, rejectionReason } from './limits.js';
 
 /** For the person who runs the agent: what happened, and what to do. */
-export interface RejectionAdvice {
+interface RejectionAdvice {
   readonly cause: string;
   readonly remedy: string;
 }
@@ -27,7 +27,7 @@ const OWN_REASONS = {
   },
   unknown_tokens: {
     cause: 'Too many calls with unknown tokens came from one network.',
-    remedy: 'Wait as Retry-After says, and give the agents there valid gateway tokens.',
+    remedy: 'Give the agent a valid gateway token.',
   },
   agent_required: {
     cause: 'The token serves several agents, and the call names none.',
@@ -65,8 +65,8 @@ const OWN_REASONS = {
   denied_call: { cause: 'The agent’s policy does not allow this call.', remedy: 'Change the policy or the call.' },
   denied_model: { cause: 'The agent’s policy does not allow this model.', remedy: 'Change the policy or the model.' },
   unmetered: {
-    cause: 'A budget or a limit of tokens applies, and nothing reports or bounds the cost of the call.',
-    remedy: 'Set the maximum that the response to the agent names, or use a call whose cost is metered.',
+    cause: 'A budget or a limit of tokens applies, and nothing reports the cost of the call, or bounds it.',
+    remedy: 'The response to the agent says what is wrong.',
   },
   budget_never_fits: {
     cause: 'A single call could cost more than the whole hard budget.',
@@ -82,7 +82,7 @@ const OWN_REASONS = {
   },
   body_room: {
     cause: 'The gateway has no memory left to check the model of the body.',
-    remedy: 'Retry. Ask the gateway’s operator if it happens often.',
+    remedy: 'Retry.',
   },
   presigned_over: { cause: 'The presigned URL has expired.', remedy: 'Create a new one.' },
   websocket: { cause: 'WebSocket connections are not supported for this provider.', remedy: 'Call it over HTTP.' },
@@ -90,19 +90,19 @@ const OWN_REASONS = {
     cause: 'The organization has too many calls in progress.',
     remedy: 'Wait until calls finish, or make fewer calls at once.',
   },
-  overload: { cause: 'The gateway has too many calls in progress.', remedy: 'Retry as Retry-After says.' },
-  stopping: { cause: 'The gateway was stopping.', remedy: 'Retry; another process takes the call.' },
+  overload: { cause: 'The gateway has too many calls in progress.', remedy: 'Retry.' },
+  stopping: { cause: 'The gateway was stopping.', remedy: 'Retry.' },
   contexts_unavailable: {
-    cause: 'The gateway could not check the token, because the control plane was away.',
-    remedy: 'Retry. Ask the gateway’s operator if it happens often.',
+    cause: 'The gateway could not check the token.',
+    remedy: 'Retry.',
   },
   limits_unavailable: {
-    cause: 'The gateway could not check the limits, because the counters were away.',
-    remedy: 'Retry. Ask the gateway’s operator if it happens often.',
+    cause: 'The gateway could not check the limits.',
+    remedy: 'Retry.',
   },
   spool_full: {
-    cause: 'The gateway could not record usage, because its spool was full.',
-    remedy: 'Retry later. Ask the gateway’s operator if it lasts.',
+    cause: 'The gateway could not record usage.',
+    remedy: 'Retry.',
   },
   circuit_open: {
     cause: 'The provider is failing, so its breaker blocks calls for a short time.',
@@ -127,7 +127,7 @@ const OWN_REASONS = {
   upstream_timeout: { cause: 'The provider did not respond in time.', remedy: 'Check the provider’s status.' },
   internal: {
     cause: 'The gateway failed.',
-    remedy: 'Retry. Send the request id of the response to the gateway’s operator.',
+    remedy: 'Retry.',
   },
 } as const satisfies Readonly<Record<string, RejectionAdvice>>;
 

@@ -346,6 +346,7 @@ export const ROOT_FILES: Readonly<Record<string, readonly string[]>> = {
   base: [
     'audit-actions',
     'backoff',
+    'call-log-fields',
     'client-address',
     'client-network',
     'directory-lock',
@@ -355,6 +356,7 @@ export const ROOT_FILES: Readonly<Record<string, readonly string[]>> = {
     'log',
     'minor-gc-pacer',
     'noop',
+    'rejection-reasons',
     'secret',
     'sighup',
     'swap-remove-set',

@@ -2970,7 +2970,7 @@ export interface components {
                 /** @description What happened, and how often the event is sent. */
                 description: string;
                 /**
-                 * @description info: a change by the users themselves. notice: a recovery. warning: look soon. critical: calls fail until somebody acts.
+                 * @description info: a change by the users themselves. notice: a recovery. warning: look soon. critical: calls or deliveries fail until a person acts.
                  * @enum {string}
                  */
                 severity: "info" | "notice" | "warning" | "critical";

@@ -21,7 +21,13 @@ export function agentRoutes(app: App, agents: AgentService): void {
     '/v1/agents',
     {
       config: { access: 'viewer', project: { query: { projectId: 'project' } } },
-      schema: { querystring: AgentQuery, response: { 200: AgentList } },
+      schema: {
+        operationId: 'listAgents',
+        tags: ['Agents'],
+        summary: 'List the agents of a project',
+        querystring: AgentQuery,
+        response: { 200: AgentList },
+      },
     },
     async ({ actor, query }) => {
       const { limit, offset } = parsePage(query);
@@ -33,7 +39,13 @@ export function agentRoutes(app: App, agents: AgentService): void {
     '/v1/agents',
     {
       config: { access: 'admin', project: { body: { projectId: 'project' } } },
-      schema: { body: AgentInput, response: { 201: AgentCreatedReply } },
+      schema: {
+        operationId: 'createAgent',
+        tags: ['Agents'],
+        summary: 'Create an agent',
+        body: AgentInput,
+        response: { 201: AgentCreatedReply },
+      },
     },
     async ({ actor, body }, reply) => {
       const agent = await agents.create(actor, body);
@@ -42,14 +54,30 @@ export function agentRoutes(app: App, agents: AgentService): void {
   );
   app.get(
     '/v1/agents/:id',
-    { config: { access: 'viewer', project: BY_AGENT }, schema: { params: IdParams, response: { 200: AgentReply } } },
+    {
+      config: { access: 'viewer', project: BY_AGENT },
+      schema: {
+        operationId: 'getAgent',
+        tags: ['Agents'],
+        summary: 'Get an agent with its limits',
+        params: IdParams,
+        response: { 200: AgentReply },
+      },
+    },
     async ({ actor, params }) => ({ agent: await agents.get(actor, params.id) }),
   );
   app.patch(
     '/v1/agents/:id',
     {
       config: { access: 'member', project: BY_AGENT },
-      schema: { params: IdParams, body: AgentPatch, response: { 200: AgentReply } },
+      schema: {
+        operationId: 'updateAgent',
+        tags: ['Agents'],
+        summary: 'Change the name, limits, budget or policy of an agent',
+        params: IdParams,
+        body: AgentPatch,
+        response: { 200: AgentReply },
+      },
     },
     async ({ actor, params, body }) => ({ agent: await agents.update(actor, params.id, body) }),
   );
@@ -57,13 +85,29 @@ export function agentRoutes(app: App, agents: AgentService): void {
     '/v1/agents/:id/status',
     {
       config: { access: 'admin', project: BY_AGENT },
-      schema: { params: IdParams, body: AgentStatusInput, response: { 200: AgentReply } },
+      schema: {
+        operationId: 'setAgentStatus',
+        tags: ['Agents'],
+        summary: 'Pause, resume or revoke an agent',
+        params: IdParams,
+        body: AgentStatusInput,
+        response: { 200: AgentReply },
+      },
     },
     async ({ actor, params, body }) => ({ agent: await agents.setStatus(actor, params.id, body.status) }),
   );
   app.delete(
     '/v1/agents/:id',
-    { config: { access: 'admin', project: BY_AGENT }, schema: { params: IdParams, response: { 200: Deleted } } },
+    {
+      config: { access: 'admin', project: BY_AGENT },
+      schema: {
+        operationId: 'deleteAgent',
+        tags: ['Agents'],
+        summary: 'Delete an agent with its keys and provider accounts',
+        params: IdParams,
+        response: { 200: Deleted },
+      },
+    },
     async ({ actor, params }) => {
       await agents.delete(actor, params.id);
       return { deleted: true as const };

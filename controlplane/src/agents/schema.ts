@@ -1,4 +1,5 @@
 import { type Static, type TInteger, type TUnsafe, Type } from 'typebox';
+import { EXAMPLE_IDS } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
 import { SearchQuery, SortQuery } from '../http/sorting.js';
@@ -95,3 +96,14 @@ export type AgentQuery = Static<typeof AgentQuery>;
 export const AgentReply = Type.Object({ agent: Agent });
 export const AgentCreatedReply = Type.Object({ agent: AgentCreated });
 export const AgentList = Type.Object({ agents: Type.Array(AgentSummary), ...PageReply });
+
+/** For the API document. */
+export const EXAMPLES = {
+  'Agent.id': EXAMPLE_IDS.agent,
+  'agent.id': EXAMPLE_IDS.agent,
+  'agents.id': EXAMPLE_IDS.agent,
+  description: 'Answers tickets of the first level.',
+  holdMaxOutputTokens: 4_096,
+  policy: { openai: { calls: ['POST /v1/chat/completions'], models: { allow: ['gpt-5-mini'] } } },
+  'AgentStatusInput.status': 'paused',
+};

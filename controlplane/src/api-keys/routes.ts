@@ -25,7 +25,13 @@ export function apiKeyRoutes(app: App, keys: ApiKeyService): void {
         access: 'viewer',
         project: { query: { agentId: 'agent', projectId: 'project' }, listBy: 'projectId' },
       },
-      schema: { querystring: ApiKeyQuery, response: { 200: ApiKeyList } },
+      schema: {
+        operationId: 'listApiKeys',
+        tags: ['API keys'],
+        summary: 'List API keys',
+        querystring: ApiKeyQuery,
+        response: { 200: ApiKeyList },
+      },
     },
     async ({ actor, query }) => {
       const { limit, offset } = parsePage(query);
@@ -45,7 +51,13 @@ export function apiKeyRoutes(app: App, keys: ApiKeyService): void {
     '/v1/api-keys',
     {
       config: { access: 'admin', project: { body: { agentId: 'agent', projectId: 'project' } } },
-      schema: { body: ApiKeyInput, response: { 201: ApiKeyCreatedReply } },
+      schema: {
+        operationId: 'createApiKey',
+        tags: ['API keys'],
+        summary: 'Create an API key; its gateway token is returned only once',
+        body: ApiKeyInput,
+        response: { 201: ApiKeyCreatedReply },
+      },
     },
     async ({ actor, body }, reply) => {
       const { key, secretKey } = await keys.create(actor, body);
@@ -57,7 +69,14 @@ export function apiKeyRoutes(app: App, keys: ApiKeyService): void {
     '/v1/api-keys/:id',
     {
       config: { access: 'admin', project: BY_KEY },
-      schema: { params: IdParams, body: ApiKeyPatch, response: { 200: ApiKeyReply } },
+      schema: {
+        operationId: 'updateApiKey',
+        tags: ['API keys'],
+        summary: 'Rename an API key or change its expiry',
+        params: IdParams,
+        body: ApiKeyPatch,
+        response: { 200: ApiKeyReply },
+      },
     },
     async ({ actor, params, body }) => ({ key: await keys.update(actor, params.id, body) }),
   );
@@ -65,7 +84,14 @@ export function apiKeyRoutes(app: App, keys: ApiKeyService): void {
     '/v1/api-keys/:id/rotate',
     {
       config: { access: 'admin', project: BY_KEY, bodyOptional: true },
-      schema: { params: IdParams, body: RotationInput, response: { 201: RotationReply } },
+      schema: {
+        operationId: 'rotateApiKey',
+        tags: ['API keys'],
+        summary: 'Rotate an API key; the old one stays valid for a grace period',
+        params: IdParams,
+        body: RotationInput,
+        response: { 201: RotationReply },
+      },
     },
     async ({ actor, params, body }, reply) => {
       const { secretKey, ...keyAndPrevious } = await keys.rotate(actor, params.id, body);
@@ -76,7 +102,13 @@ export function apiKeyRoutes(app: App, keys: ApiKeyService): void {
     '/v1/api-keys/:id',
     {
       config: { access: 'admin', project: BY_KEY },
-      schema: { params: IdParams, response: { 200: ApiKeyRevoked } },
+      schema: {
+        operationId: 'revokeApiKey',
+        tags: ['API keys'],
+        summary: 'Revoke an API key',
+        params: IdParams,
+        response: { 200: ApiKeyRevoked },
+      },
     },
     async ({ actor, params }) => {
       await keys.revoke(actor, params.id);

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { EXAMPLE_IDS, EXAMPLE_TIMES } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
 import { SortQuery } from '../http/sorting.js';
@@ -95,3 +96,31 @@ export const ApiKeyReply = Type.Object({ key: ApiKey });
 export const RotationReply = Type.Object({ key: ApiKey, secretKey: SecretKey, previous: ApiKey });
 export const ApiKeyList = Type.Object({ keys: Type.Array(ApiKey), ...PageReply });
 export const ApiKeyRevoked = Type.Object({ revoked: Type.Literal(true) });
+
+/** For the API document. */
+export const EXAMPLES = {
+  'ApiKey.id': EXAMPLE_IDS.key,
+  'key.id': EXAMPLE_IDS.key,
+  replacedBy: null,
+  'ApiKey.name': 'production',
+  'ApiKeyInput.name': 'production',
+  'ApiKeyPatch.name': 'production, EU',
+  'key.name': 'production',
+  secretKey: `acg_${'0'.repeat(64)}`,
+  'RotationReply.previous': {
+    id: '01a1d3c2-0b60-7a5b-8d17-2e9c4f6b3a18',
+    name: 'production',
+    keyPrefix: 'acg_11111111',
+    scope: 'agent',
+    createdAt: '2025-10-12T09:30:00.000Z',
+    status: 'active',
+    agentId: EXAMPLE_IDS.agent,
+    agentName: 'Support bot',
+    projectId: EXAMPLE_IDS.project,
+    replacedBy: EXAMPLE_IDS.key,
+    lastUsedAt: EXAMPLE_TIMES.used,
+    expiresAt: '2026-01-13T09:30:00.000Z',
+  },
+  'ApiKeyInput.projectId': undefined,
+  'RotationInput.expiresAt': undefined,
+};

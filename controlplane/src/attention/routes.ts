@@ -7,7 +7,15 @@ import { listAttentionItems } from './service.js';
 export function attentionRoutes(app: App, sql: Sql, catalogue: Catalogue): void {
   app.get(
     '/v1/attention',
-    { config: { access: 'viewer' }, schema: { response: { 200: AttentionReply } } },
+    {
+      config: { access: 'viewer' },
+      schema: {
+        operationId: 'listAttention',
+        tags: ['Events'],
+        summary: 'List what needs action: budgets, credentials, keys, webhooks, circuits',
+        response: { 200: AttentionReply },
+      },
+    },
     async ({ actor }) => ({ attention: await listAttentionItems(sql, catalogue, actor.orgId, Date.now()) }),
   );
 }

@@ -38,3 +38,8 @@ const AttentionItem = Type.Object({
 });
 export const AttentionReply = Type.Object({ attention: Type.Array(AttentionItem) });
 export type AttentionReply = Static<typeof AttentionReply>;
+
+/** For the API document. */
+export const EXAMPLES = {
+  paused: false,
+};

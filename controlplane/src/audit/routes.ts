@@ -7,7 +7,16 @@ import { type AuditRow, listAuditEntries } from './store.js';
 export function auditRoutes(app: App, sql: Sql): void {
   app.get(
     '/v1/audit',
-    { config: { access: 'admin' }, schema: { querystring: AuditQuery, response: { 200: AuditList } } },
+    {
+      config: { access: 'admin' },
+      schema: {
+        operationId: 'listAuditEntries',
+        tags: ['Audit'],
+        summary: 'List the entries of the audit trail, newest first',
+        querystring: AuditQuery,
+        response: { 200: AuditList },
+      },
+    },
     async ({ actor, query }) => {
       const { limit, offset } = parsePage(query);
       const { rows, total } = await listAuditEntries(sql, actor.orgId, query, { limit, offset });

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { EXAMPLE_IDS } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Day, Timestamp, Uuid } from '../http/schema.js';
 import { SearchQuery, SortQuery } from '../http/sorting.js';
@@ -38,3 +39,12 @@ export const AuditEntry = Type.Object({
 });
 export type AuditEntry = Static<typeof AuditEntry>;
 export const AuditList = Type.Object({ entries: Type.Array(AuditEntry), ...PageReply });
+
+/** For the API document. */
+export const EXAMPLES = {
+  'AuditEntry.id': EXAMPLE_IDS.audit,
+  'target.id': EXAMPLE_IDS.agent,
+  'AuditEntry.action': 'agent.update',
+  'target.type': 'agent',
+  changes: { rpmLimit: [60, 120] },
+};

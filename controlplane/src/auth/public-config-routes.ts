@@ -32,9 +32,30 @@ interface PublicConfig {
 }
 
 export function publicConfigRoutes(app: App, config: PublicConfig, signup: SignupPolicy): void {
-  app.get('/v1/config', { config: { access: 'public' }, schema: { response: { 200: ConfigReply } } }, async () => ({
-    ...config,
-    standIns: [...config.standIns],
-    signup: await signup.currentMode(),
-  }));
+  app.get(
+    '/v1/config',
+    {
+      config: { access: 'public' },
+      schema: {
+        operationId: 'getConfig',
+        tags: ['Installation'],
+        summary: 'Get the public configuration',
+        response: { 200: ConfigReply },
+      },
+    },
+    async () => ({
+      ...config,
+      standIns: [...config.standIns],
+      signup: await signup.currentMode(),
+    }),
+  );
 }
+
+/** For the API document. */
+export const EXAMPLES = {
+  version: '0.1.0',
+  proxyUrl: 'https://proxy.example.com',
+  publicUrl: 'https://gateway.example.com',
+  signup: 'open',
+  mail: 'smtp',
+};

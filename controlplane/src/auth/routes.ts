@@ -37,17 +37,47 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
   const publicRoute = { config: { access: 'public' as const }, onRequest: throttleAuthRequests(throttle) };
   app.post(
     '/v1/auth/signup',
-    { ...publicRoute, schema: { body: SignupInput, response: { 201: SignupReply } } },
+    {
+      ...publicRoute,
+      schema: {
+        operationId: 'signUp',
+        tags: ['Authentication'],
+        summary: 'Create an account and its organization',
+        errorStatuses: [403, 409, 429],
+        body: SignupInput,
+        response: { 201: SignupReply },
+      },
+    },
     async (request, reply) => reply.code(201).send(await auth.signup(request.body, getClientInfo(request))),
   );
   app.post(
     '/v1/auth/login',
-    { ...publicRoute, schema: { body: LoginInput, response: { 200: LoginReply } } },
+    {
+      ...publicRoute,
+      schema: {
+        operationId: 'logIn',
+        tags: ['Authentication'],
+        summary: 'Log in with e-mail and password',
+        errorStatuses: [401, 429],
+        body: LoginInput,
+        response: { 200: LoginReply },
+      },
+    },
     async (request) => auth.login(request.body, getClientInfo(request)),
   );
   app.post(
     '/v1/auth/refresh',
-    { ...publicRoute, schema: { security: [{ session: [] }], response: { 200: RefreshReply } } },
+    {
+      ...publicRoute,
+      schema: {
+        operationId: 'refreshSession',
+        tags: ['Authentication'],
+        summary: 'Exchange a session token for a new one',
+        errorStatuses: [401, 403, 429],
+        security: [{ session: [] }],
+        response: { 200: RefreshReply },
+      },
+    },
     async (request) => ({ token: await sessions.refresh(readBearerToken(request), getClientInfo(request)) }),
   );
   app.post(
@@ -55,7 +85,14 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
     {
       ...publicRoute,
       config: { access: 'session', account: true },
-      schema: { body: SwitchInput, response: { 200: SwitchReply } },
+      schema: {
+        operationId: 'switchOrganization',
+        tags: ['Authentication'],
+        summary: 'Get a token for another organization',
+        errorStatuses: [404, 429],
+        body: SwitchInput,
+        response: { 200: SwitchReply },
+      },
     },
     async (request) => {
       const { actor, body } = request;
@@ -66,7 +103,17 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
   );
   app.post(
     '/v1/auth/forgot-password',
-    { ...publicRoute, schema: { body: AddressInput, response: { 200: Ok } } },
+    {
+      ...publicRoute,
+      schema: {
+        operationId: 'forgotPassword',
+        tags: ['Authentication'],
+        summary: 'Mail a link to set a new password',
+        errorStatuses: [429],
+        body: AddressInput,
+        response: { 200: Ok },
+      },
+    },
     async ({ body }) => {
       recovery.requestPasswordReset(body.email);
       return OK;
@@ -74,7 +121,17 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
   );
   app.post(
     '/v1/auth/reset-password',
-    { ...publicRoute, schema: { body: ResetInput, response: { 200: Ok } } },
+    {
+      ...publicRoute,
+      schema: {
+        operationId: 'resetPassword',
+        tags: ['Authentication'],
+        summary: 'Set a new password with the token from a mail',
+        errorStatuses: [429],
+        body: ResetInput,
+        response: { 200: Ok },
+      },
+    },
     async (request) => {
       const { body, ip } = request;
       await recovery.resetPassword(body.token, body.password, await authenticator.findSessionUserId(request), ip);
@@ -83,7 +140,17 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
   );
   app.post(
     '/v1/auth/verify-email',
-    { ...publicRoute, schema: { body: VerifyInput, response: { 200: Ok } } },
+    {
+      ...publicRoute,
+      schema: {
+        operationId: 'verifyEmail',
+        tags: ['Authentication'],
+        summary: 'Confirm an e-mail address with the token from a mail',
+        errorStatuses: [401, 429],
+        body: VerifyInput,
+        response: { 200: Ok },
+      },
+    },
     async ({ body, ip }) => {
       await recovery.verifyEmail(body.token, body.password, ip);
       return OK;
@@ -91,7 +158,17 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
   );
   app.post(
     '/v1/auth/resend-verification',
-    { ...publicRoute, schema: { body: AddressInput, response: { 200: Ok } } },
+    {
+      ...publicRoute,
+      schema: {
+        operationId: 'resendVerification',
+        tags: ['Authentication'],
+        summary: 'Resend the verification e-mail',
+        errorStatuses: [429],
+        body: AddressInput,
+        response: { 200: Ok },
+      },
+    },
     async ({ body }) => {
       recovery.resendVerification(body.email);
       return OK;
@@ -99,12 +176,29 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
   );
   app.patch(
     '/v1/me',
-    { config: { access: 'session', account: true }, schema: { body: RenameInput, response: { 200: SelfReply } } },
+    {
+      config: { access: 'session', account: true },
+      schema: {
+        operationId: 'updateMe',
+        tags: ['Sessions'],
+        summary: 'Change the user’s name',
+        body: RenameInput,
+        response: { 200: SelfReply },
+      },
+    },
     async ({ actor, body }) => auth.renameUser(actor, body.name),
   );
   app.get(
     '/v1/me',
-    { config: { access: 'viewer', whileDeleted: true, project: {} }, schema: { response: { 200: MeReply } } },
+    {
+      config: { access: 'viewer', whileDeleted: true, project: {} },
+      schema: {
+        operationId: 'getMe',
+        tags: ['Sessions'],
+        summary: 'Get the current user or management token, with organization and role',
+        response: { 200: MeReply },
+      },
+    },
     async ({ actor }) => auth.getMe(actor),
   );
 }

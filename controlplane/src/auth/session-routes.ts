@@ -32,7 +32,15 @@ export function sessionRoutes(app: App, services: SessionServices): void {
   const { auth, sessions, throttle } = services;
   app.post(
     '/v1/auth/logout',
-    { config: { access: 'session' }, schema: { response: { 200: Ok } } },
+    {
+      config: { access: 'session' },
+      schema: {
+        operationId: 'logOut',
+        tags: ['Authentication'],
+        summary: 'Log out: revoke the session of this call',
+        response: { 200: Ok },
+      },
+    },
     async ({ actor }) => {
       await sessions.logout(actor);
       return OK;
@@ -43,7 +51,13 @@ export function sessionRoutes(app: App, services: SessionServices): void {
     {
       config: { access: 'session', account: true },
       onRequest: throttleAuthRequests(throttle),
-      schema: { body: ChangePasswordInput, response: { 200: Ok } },
+      schema: {
+        operationId: 'changePassword',
+        tags: ['Authentication'],
+        summary: 'Change the password and revoke all other sessions',
+        body: ChangePasswordInput,
+        response: { 200: Ok },
+      },
     },
     async ({ actor, body }) => {
       await auth.changePassword(actor, body.currentPassword, body.newPassword);
@@ -54,7 +68,13 @@ export function sessionRoutes(app: App, services: SessionServices): void {
     '/v1/sessions',
     {
       config: { access: 'session', account: true },
-      schema: { querystring: Type.Object(PageQuery), response: { 200: SessionList } },
+      schema: {
+        operationId: 'listSessions',
+        tags: ['Sessions'],
+        summary: 'List the user’s sessions',
+        querystring: Type.Object(PageQuery),
+        response: { 200: SessionList },
+      },
     },
     async ({ actor, query }) => {
       const { limit, offset } = parsePage(query);
@@ -67,6 +87,9 @@ export function sessionRoutes(app: App, services: SessionServices): void {
     {
       config: { access: 'session', account: true },
       schema: {
+        operationId: 'endOtherSessions',
+        tags: ['Sessions'],
+        summary: 'Revoke all other sessions',
         description: 'Revokes all sessions of the user except the one of this call.',
         response: { 200: Deleted },
       },
@@ -78,7 +101,16 @@ export function sessionRoutes(app: App, services: SessionServices): void {
   );
   app.delete(
     '/v1/sessions/:id',
-    { config: { access: 'session', account: true }, schema: { params: IdParams, response: { 200: Deleted } } },
+    {
+      config: { access: 'session', account: true },
+      schema: {
+        operationId: 'endSession',
+        tags: ['Sessions'],
+        summary: 'Revoke a session',
+        params: IdParams,
+        response: { 200: Deleted },
+      },
+    },
     async ({ actor, params }) => {
       await sessions.revoke(actor, params.id);
       return DELETED;
@@ -96,6 +128,10 @@ function browserSessionRoutes(app: App, { auth, sessions, throttle, authenticato
       config: { access: 'public', bodyOptional: true },
       onRequest: throttleAuthRequests(throttle),
       schema: {
+        operationId: 'openBrowserSession',
+        tags: ['Sessions'],
+        summary: 'Open a browser session, which uses a cookie',
+        errorStatuses: [401, 403, 429],
         description:
           'Opens a session that the browser stores as a cookie: with e-mail and password, or with neither and a bearer ' +
           'token, which is revoked. Only for pages of this service.',
@@ -124,7 +160,13 @@ function browserSessionRoutes(app: App, { auth, sessions, throttle, authenticato
     '/v1/session',
     {
       config: { access: 'session', account: true },
-      schema: { body: SwitchInput, response: { 200: BrowserSessionReply } },
+      schema: {
+        operationId: 'switchBrowserSession',
+        tags: ['Sessions'],
+        summary: 'Switch the browser session to another organization',
+        body: SwitchInput,
+        response: { 200: BrowserSessionReply },
+      },
     },
     async (request) => {
       const { actor, body } = request;
@@ -136,7 +178,15 @@ function browserSessionRoutes(app: App, { auth, sessions, throttle, authenticato
   );
   app.delete(
     '/v1/session',
-    { config: { access: 'session' }, schema: { response: { 200: Deleted } } },
+    {
+      config: { access: 'session' },
+      schema: {
+        operationId: 'closeBrowserSession',
+        tags: ['Sessions'],
+        summary: 'Close the browser session',
+        response: { 200: Deleted },
+      },
+    },
     async ({ actor }, reply) => {
       await sessions.logout(actor);
       void setSessionCookie(reply, null);

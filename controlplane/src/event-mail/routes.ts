@@ -9,7 +9,16 @@ const config = { access: 'viewer', tokens: false } as const;
 export function eventMailRoutes(app: App, preferences: EventMailPreferenceService): void {
   app.get(
     '/v1/event-mail',
-    { config, schema: { querystring: Type.Object(PageQuery), response: { 200: PreferenceList } } },
+    {
+      config,
+      schema: {
+        operationId: 'listEventMail',
+        tags: ['Events'],
+        summary: 'List which members get which events by e-mail',
+        querystring: Type.Object(PageQuery),
+        response: { 200: PreferenceList },
+      },
+    },
     async ({ actor, query }) => {
       const { limit, offset } = parsePage(query);
       const { rows, total } = await preferences.list(actor, { limit, offset });
@@ -18,7 +27,17 @@ export function eventMailRoutes(app: App, preferences: EventMailPreferenceServic
   );
   app.put(
     '/v1/event-mail/:userId',
-    { config, schema: { params: PreferenceParams, body: PreferenceInput, response: { 200: PreferenceReply } } },
+    {
+      config,
+      schema: {
+        operationId: 'setEventMail',
+        tags: ['Events'],
+        summary: 'Set the events that a member gets by e-mail',
+        params: PreferenceParams,
+        body: PreferenceInput,
+        response: { 200: PreferenceReply },
+      },
+    },
     async ({ actor, params, body }) => ({ preference: await preferences.set(actor, params.userId, body.events) }),
   );
 }

@@ -18,3 +18,8 @@ export const PreferenceInput = Body({ events: Events });
 export const PreferenceParams = Type.Object({ userId: Uuid });
 export const PreferenceReply = Type.Object({ preference: Preference });
 export const PreferenceList = Type.Object({ preferences: Type.Array(Preference), ...PageReply });
+
+/** For the API document. */
+export const EXAMPLES = {
+  'Preference.name': 'Ada Lovelace',
+};

@@ -44,7 +44,7 @@ const CredentialChange = ClosedObject({
 
 /**
  * `info`: a change that users of the organization made themselves. `notice`: a recovery. `warning`: look soon.
- * `critical`: calls fail until somebody acts.
+ * `critical`: calls or deliveries fail until a person acts.
  */
 export const EVENT_SEVERITIES = ['info', 'notice', 'warning', 'critical'] as const;
 type EventSeverity = (typeof EVENT_SEVERITIES)[number];
@@ -79,7 +79,7 @@ const SAMPLE_CREDENTIAL = {
   agentId: NIL_UUID,
   orgId: NIL_UUID,
 };
-/** Whom events about breakers reach. */
+/** The organizations that receive events about breakers. */
 const CIRCUIT_AUDIENCE =
   'Sent to the organization whose breaker changed; with `scope: "fleet"` to all organizations with an account of the provider.';
 

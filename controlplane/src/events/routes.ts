@@ -8,7 +8,16 @@ import { listEvents } from './store.js';
 export function eventRoutes(app: App, sql: Sql): void {
   app.get(
     '/v1/events',
-    { config: { access: 'viewer' }, schema: { querystring: EventQuery, response: { 200: EventList } } },
+    {
+      config: { access: 'viewer' },
+      schema: {
+        operationId: 'listEvents',
+        tags: ['Events'],
+        summary: 'List events, newest first',
+        querystring: EventQuery,
+        response: { 200: EventList },
+      },
+    },
     async ({ actor, query }) => {
       const { limit, offset } = parsePage(query);
       const { rows, total } = await listEvents(sql, actor.orgId, query, { limit, offset });
@@ -19,7 +28,15 @@ export function eventRoutes(app: App, sql: Sql): void {
 
   app.get(
     '/v1/events/types',
-    { config: { access: 'viewer', project: {} }, schema: { response: { 200: EventTypeList } } },
+    {
+      config: { access: 'viewer', project: {} },
+      schema: {
+        operationId: 'listEventTypes',
+        tags: ['Events'],
+        summary: 'List the types of events with their texts and samples',
+        response: { 200: EventTypeList },
+      },
+    },
     async () => ({
       types: EVENT_NAMES.map((event) => {
         const { title, description, severity, sample } = EVENT_TYPES[event];

@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
+import { EXAMPLE_IDS, EXAMPLE_TIMES } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Day, Timestamp, Uuid } from '../http/schema.js';
-import { EVENT_NAMES, EVENT_SEVERITIES, type EventName } from './event-catalogue.js';
+import { EVENT_NAMES, EVENT_SEVERITIES, EVENT_TYPES, type EventName } from './event-catalogue.js';
 
 export const EventNameField = Type.Unsafe<EventName>({ type: 'string', enum: EVENT_NAMES });
 
@@ -33,7 +34,7 @@ const EventType = Type.Object({
   description: Type.String({ description: 'What happened, and how often the event is sent.' }),
   severity: Type.Enum([...EVENT_SEVERITIES], {
     description:
-      'info: a change by the users themselves. notice: a recovery. warning: look soon. critical: calls fail until somebody acts.',
+      'info: a change by the users themselves. notice: a recovery. warning: look soon. critical: calls or deliveries fail until a person acts.',
   }),
   sample: Type.Object(
     {},
@@ -42,3 +43,12 @@ const EventType = Type.Object({
 });
 
 export const EventTypeList = Type.Object({ types: Type.Array(EventType) });
+
+/** For the API document. */
+export const EXAMPLES = {
+  'events.id': EXAMPLE_IDS.event,
+  occurredAt: EXAMPLE_TIMES.used,
+  ...Object.fromEntries(
+    Object.entries(EVENT_TYPES['usage.threshold']).map(([field, value]) => [`types.${field}`, value]),
+  ),
+};

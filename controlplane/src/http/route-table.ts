@@ -3,6 +3,7 @@
  * schemas and audit entries, are generated from this table, so no new route can escape them.
  */
 import type { FastifyInstance, RouteOptions } from 'fastify';
+import { findMissingOperationText } from './api-operation.js';
 import type { Access, ProjectScope } from './route-access.js';
 
 export interface RouteEntry {
@@ -25,7 +26,7 @@ declare module 'fastify' {
   }
 }
 
-/** Throws at start for a /v1 route that declares no access. */
+/** Throws at start for a /v1 route that declares no access, or lacks its texts for the API document. */
 export function recordRoutes(app: FastifyInstance): void {
   const table: RouteEntry[] = [];
   app.decorate('routeTable', table);
@@ -34,6 +35,8 @@ export function recordRoutes(app: FastifyInstance): void {
     const methods = Array.isArray(route.method) ? route.method : [route.method];
     const { access, tokens = true, project, bodyOptional = false } = route.config ?? {};
     if (access === undefined) throw new Error(`${methods.join()} ${route.url} declares no access`);
+    const missing = findMissingOperationText(route.schema);
+    if (missing !== null) throw new Error(`${methods.join()} ${route.url} declares no ${missing} in its schema`);
     for (const method of methods) {
       // Fastify adds HEAD to each GET; it is the same route.
       if (method === 'HEAD') continue;

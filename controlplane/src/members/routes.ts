@@ -31,7 +31,13 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
     '/v1/members',
     {
       config: { access: 'viewer', tokens: false },
-      schema: { querystring: MemberQuery, response: { 200: MemberList } },
+      schema: {
+        operationId: 'listMembers',
+        tags: ['Members'],
+        summary: 'List members and open invitations',
+        querystring: MemberQuery,
+        response: { 200: MemberList },
+      },
     },
     async ({ actor, query }) => {
       const { limit, offset } = parsePage(query);
@@ -41,14 +47,29 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
   );
   app.post(
     '/v1/members',
-    { config: { access: 'admin', tokens: false }, schema: { body: InviteInput, response: { 201: InvitedReply } } },
+    {
+      config: { access: 'admin', tokens: false },
+      schema: {
+        operationId: 'inviteMember',
+        tags: ['Members'],
+        summary: 'Invite a member by e-mail',
+        body: InviteInput,
+        response: { 201: InvitedReply },
+      },
+    },
     async ({ actor, body }, reply) => reply.code(201).send(await members.invite(actor, body.email, body.role)),
   );
   app.post(
     '/v1/members/:userId/resend',
     {
       config: { access: 'admin', tokens: false },
-      schema: { params: MemberParams, response: { 201: InvitedReply } },
+      schema: {
+        operationId: 'resendInvitation',
+        tags: ['Members'],
+        summary: 'Resend an invitation',
+        params: MemberParams,
+        response: { 201: InvitedReply },
+      },
     },
     async ({ actor, params }, reply) => reply.code(201).send(await members.resend(actor, params.userId)),
   );
@@ -56,13 +77,29 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
     '/v1/members/:userId',
     {
       config: { access: 'admin', tokens: false },
-      schema: { params: MemberParams, body: RoleInput, response: { 200: MemberReply } },
+      schema: {
+        operationId: 'setMemberRole',
+        tags: ['Members'],
+        summary: 'Change the role of a member',
+        params: MemberParams,
+        body: RoleInput,
+        response: { 200: MemberReply },
+      },
     },
     async ({ actor, params, body }) => ({ member: await members.changeRole(actor, params.userId, body.role) }),
   );
   app.delete(
     '/v1/members/:userId',
-    { config: { access: 'admin', tokens: false }, schema: { params: MemberParams, response: { 200: Deleted } } },
+    {
+      config: { access: 'admin', tokens: false },
+      schema: {
+        operationId: 'removeMember',
+        tags: ['Members'],
+        summary: 'Remove a member or revoke an invitation',
+        params: MemberParams,
+        response: { 200: Deleted },
+      },
+    },
     async ({ actor, params }) => {
       await members.remove(actor, params.userId);
       return { deleted: true as const };
@@ -70,7 +107,15 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
   );
   app.delete(
     '/v1/members/me',
-    { config: { access: 'session', account: true }, schema: { response: { 200: Deleted } } },
+    {
+      config: { access: 'session', account: true },
+      schema: {
+        operationId: 'leaveOrganization',
+        tags: ['Members'],
+        summary: 'Leave the organization',
+        response: { 200: Deleted },
+      },
+    },
     async ({ actor }) => {
       await members.leave(actor);
       return { deleted: true as const };
@@ -81,7 +126,14 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
     {
       config: { access: 'public' },
       onRequest: throttleAuthRequests(throttle),
-      schema: { body: AcceptInput, response: { 200: LoginReply, 401: AcceptRefused } },
+      schema: {
+        operationId: 'acceptInvitation',
+        tags: ['Members'],
+        summary: 'Accept an invitation with the token from a mail',
+        errorStatuses: [401, 403, 409, 429],
+        body: AcceptInput,
+        response: { 200: LoginReply, 401: AcceptRefused },
+      },
     },
     async (request) =>
       acceptance.accept(request.body, await authenticator.findSessionUserId(request), getClientInfo(request)),

@@ -44,3 +44,12 @@ export const AcceptInput = Body({
   name: Type.Optional(PublicName),
   password: Type.Optional(Type.String(PASSWORD_LENGTH)),
 });
+
+/** For the API document. */
+export const EXAMPLES = {
+  'Member.name': 'Ada Lovelace',
+  'AcceptInput.name': 'Ada Lovelace',
+  'AcceptRefused.error': 'log in to the account of this address first',
+  'AcceptInput.token': 'example-token-of-no-mail',
+  invitationUrl: null,
+};

@@ -19,7 +19,13 @@ export function organizationRoutes(app: App, orgs: OrganizationService, deletion
     '/v1/orgs',
     {
       config: { access: 'session', account: true },
-      schema: { body: OrganizationInput, response: { 201: OrganizationReply } },
+      schema: {
+        operationId: 'createOrganization',
+        tags: ['Organizations'],
+        summary: 'Create an organization',
+        body: OrganizationInput,
+        response: { 201: OrganizationReply },
+      },
     },
     async ({ actor, body }, reply) => reply.code(201).send({ org: await orgs.create(actor, body.name) }),
   );
@@ -27,7 +33,13 @@ export function organizationRoutes(app: App, orgs: OrganizationService, deletion
     '/v1/orgs/:id',
     {
       config: { access: 'viewer', whileDeleted: true },
-      schema: { params: IdParams, response: { 200: OrganizationSettings } },
+      schema: {
+        operationId: 'getOrganization',
+        tags: ['Organizations'],
+        summary: 'Get the organization with its budget',
+        params: IdParams,
+        response: { 200: OrganizationSettings },
+      },
     },
     async ({ actor, params }) => ({ org: await orgs.get(actor, params.id) }),
   );
@@ -35,7 +47,14 @@ export function organizationRoutes(app: App, orgs: OrganizationService, deletion
     '/v1/orgs/:id',
     {
       config: { access: 'admin', tokens: false },
-      schema: { params: IdParams, body: OrganizationPatch, response: { 200: OrganizationSettings } },
+      schema: {
+        operationId: 'updateOrganization',
+        tags: ['Organizations'],
+        summary: 'Rename the organization or set its budget',
+        params: IdParams,
+        body: OrganizationPatch,
+        response: { 200: OrganizationSettings },
+      },
     },
     async ({ actor, params, body }) => ({ org: await orgs.update(actor, params.id, body) }),
   );
@@ -44,6 +63,10 @@ export function organizationRoutes(app: App, orgs: OrganizationService, deletion
     {
       config: { access: 'owner', tokens: false },
       schema: {
+        operationId: 'deleteOrganization',
+        tags: ['Organizations'],
+        summary: 'Delete the organization after seven days, in which it can be restored',
+        errorStatuses: [409, 429],
         description:
           'Revokes the gateway tokens of the organization at once and deletes everything in it after seven days. Until then an owner can ' +
           'restore it. All owners get a mail.',
@@ -62,6 +85,10 @@ export function organizationRoutes(app: App, orgs: OrganizationService, deletion
     {
       config: { access: 'session', account: true },
       schema: {
+        operationId: 'restoreOrganization',
+        tags: ['Organizations'],
+        summary: 'Restore an organization within seven days of its deletion',
+        errorStatuses: [409],
         description:
           'Restores an organization within seven days of its deletion. Gateway tokens and management tokens stay revoked.',
         params: IdParams,
@@ -77,7 +104,13 @@ export function organizationRoutes(app: App, orgs: OrganizationService, deletion
     '/v1/deleted-orgs',
     {
       config: { access: 'session', account: true },
-      schema: { querystring: Type.Object(PageQuery), response: { 200: OrganizationDeletionList } },
+      schema: {
+        operationId: 'listDeletedOrganizations',
+        tags: ['Organizations'],
+        summary: 'List deletions of the user’s organizations',
+        querystring: Type.Object(PageQuery),
+        response: { 200: OrganizationDeletionList },
+      },
     },
     async ({ actor, query }) => {
       const { limit, offset } = parsePage(query);

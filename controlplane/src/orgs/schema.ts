@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { OrganizationWithRole } from '../auth/users/schema.js';
+import { EXAMPLE_TIMES } from '../http/examples.js';
 import { PageReply } from '../http/pagination.js';
 import { Body, PublicName, Timestamp, Uuid } from '../http/schema.js';
 import { scopeBudgetFieldSchema } from '../limits/agent-limit-fields.js';
@@ -44,3 +45,16 @@ export const OrganizationDeletion = Type.Object({
 });
 export type OrganizationDeletion = Static<typeof OrganizationDeletion>;
 export const OrganizationDeletionList = Type.Object({ deletions: Type.Array(OrganizationDeletion), ...PageReply });
+
+/** For the API document. */
+export const EXAMPLES = {
+  'OrganizationInput.name': 'Acme',
+  'OrganizationPatch.name': 'Acme',
+  'org.role': 'owner',
+  restoredByEmail: null,
+  deletedAt: null,
+  requestedAt: EXAMPLE_TIMES.used,
+  restoredAt: null,
+  'org.budgetCentsMonthly': 100_000,
+  'OrganizationPatch.budgetCentsMonthly': 100_000,
+};

@@ -15,7 +15,16 @@ export function priceRoutes(
 ): void {
   app.get(
     '/v1/prices',
-    { config: { access: 'viewer' }, schema: { querystring: PriceQuery, response: { 200: PriceListing } } },
+    {
+      config: { access: 'viewer' },
+      schema: {
+        operationId: 'listPrices',
+        tags: ['Providers'],
+        summary: 'List prices and their sources',
+        querystring: PriceQuery,
+        response: { 200: PriceListing },
+      },
+    },
     async ({ actor, query }) => {
       const { list, prices: file, readAtMs } = operatorPrices;
       const own = await custom.own(actor.orgId);

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { EXAMPLE_TIMES } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { IMAGE_FIELD, RATE_FIELDS, REQUEST_FIELD, TIER_FIELDS, UNIT_FIELDS } from './price-fields.js';
 
@@ -81,3 +82,40 @@ export const PriceListing = Type.Object({
   }),
   ...PageReply,
 });
+
+/** For the API document. */
+export const EXAMPLES = {
+  model: 'gpt-5-mini',
+  'prices.provider': 'openai',
+  'prices.from': '2026-01-01',
+  'upcoming.from': '2026-04-01',
+  'file.line': 4,
+  'file.fields': ['inputPerMTok', 'outputPerMTok'],
+  'upcoming.line': 9,
+  fileReadAt: EXAMPLE_TIMES.used,
+  inputPerMTok: 2,
+  outputPerMTok: 10,
+  cachedInputPerMTok: 0.1,
+  cacheWritePerMTok: 2.5,
+  cacheWrite1hPerMTok: 4,
+  audioInputPerMTok: 32,
+  imageInputPerMTok: 8,
+  audioOutputPerMTok: 64,
+  imageOutputPerMTok: 32,
+  perThousandWebSearchesUsd: 10,
+  perThousandFileSearchesUsd: 2.5,
+  perContainerUsd: 0.03,
+  perCodeSessionUsd: 0.004,
+  perAudioMinuteUsd: 0.006,
+  perVideoSecondUsd: 0.1,
+  perLargeVideoSecondUsd: 0.5,
+  perMillionCharactersUsd: 15,
+  perRequestUsd: 0.0004,
+  batchPercent: 50,
+  flexPercent: 50,
+  priorityPercent: 200,
+  fastPercent: 200,
+  ultrafastPercent: 600,
+  usPercent: 110,
+  aboveTokensIn: 272_000,
+};

@@ -11,7 +11,13 @@ export function projectRoutes(app: App, projects: ProjectService): void {
     '/v1/projects',
     {
       config: { access: 'viewer', project: {} },
-      schema: { querystring: ProjectQuery, response: { 200: ProjectList } },
+      schema: {
+        operationId: 'listProjects',
+        tags: ['Projects'],
+        summary: 'List projects',
+        querystring: ProjectQuery,
+        response: { 200: ProjectList },
+      },
     },
     async ({ actor, query }) => {
       const { limit, offset } = parsePage(query);
@@ -21,25 +27,59 @@ export function projectRoutes(app: App, projects: ProjectService): void {
   );
   app.post(
     '/v1/projects',
-    { config: { access: 'admin' }, schema: { body: ProjectInput, response: { 201: ProjectReply } } },
+    {
+      config: { access: 'admin' },
+      schema: {
+        operationId: 'createProject',
+        tags: ['Projects'],
+        summary: 'Create a project',
+        body: ProjectInput,
+        response: { 201: ProjectReply },
+      },
+    },
     async ({ actor, body }, reply) => reply.code(201).send({ project: await projects.create(actor, body.name) }),
   );
   app.get(
     '/v1/projects/:id',
-    { config: { access: 'viewer', project: BY_ID }, schema: { params: IdParams, response: { 200: ProjectReply } } },
+    {
+      config: { access: 'viewer', project: BY_ID },
+      schema: {
+        operationId: 'getProject',
+        tags: ['Projects'],
+        summary: 'Get a project',
+        params: IdParams,
+        response: { 200: ProjectReply },
+      },
+    },
     async ({ actor, params }) => ({ project: await projects.get(actor, params.id) }),
   );
   app.patch(
     '/v1/projects/:id',
     {
       config: { access: 'admin', project: BY_ID },
-      schema: { params: IdParams, body: ProjectPatch, response: { 200: ProjectReply } },
+      schema: {
+        operationId: 'updateProject',
+        tags: ['Projects'],
+        summary: 'Rename a project or set its budget',
+        params: IdParams,
+        body: ProjectPatch,
+        response: { 200: ProjectReply },
+      },
     },
     async ({ actor, params, body }) => ({ project: await projects.update(actor, params.id, body) }),
   );
   app.delete(
     '/v1/projects/:id',
-    { config: { access: 'admin', project: BY_ID }, schema: { params: IdParams, response: { 200: Deleted } } },
+    {
+      config: { access: 'admin', project: BY_ID },
+      schema: {
+        operationId: 'deleteProject',
+        tags: ['Projects'],
+        summary: 'Delete an empty project',
+        params: IdParams,
+        response: { 200: Deleted },
+      },
+    },
     async ({ actor, params }) => {
       await projects.delete(actor, params.id);
       return { deleted: true as const };

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { EXAMPLE_IDS } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
 import { SearchQuery, SortQuery } from '../http/sorting.js';
@@ -31,3 +32,14 @@ export const ProjectQuery = Type.Object({
 export type ProjectQuery = Static<typeof ProjectQuery>;
 export const ProjectReply = Type.Object({ project: Project });
 export const ProjectList = Type.Object({ projects: Type.Array(Project), ...PageReply });
+
+/** For the API document. */
+export const EXAMPLES = {
+  'Project.id': EXAMPLE_IDS.project,
+  'Project.name': 'Default',
+  'ProjectInput.name': 'Research',
+  'ProjectPatch.name': 'Research',
+  'Project.slug': 'default',
+  'Project.budgetCentsMonthly': 20_000,
+  'ProjectPatch.budgetCentsMonthly': 20_000,
+};

@@ -21,7 +21,13 @@ export function accountRoutes(app: App, accounts: ProviderAccountService, tests:
     '/v1/providers/accounts',
     {
       config: { access: 'viewer', project: { query: { agentId: 'agent', projectId: 'project' }, listBy: 'projectId' } },
-      schema: { querystring: AccountQuery, response: { 200: AccountList } },
+      schema: {
+        operationId: 'listAccounts',
+        tags: ['Accounts'],
+        summary: 'List the provider accounts of an agent, a project or the organization',
+        querystring: AccountQuery,
+        response: { 200: AccountList },
+      },
     },
     async ({ actor, query }) => {
       const { limit, offset } = parsePage(query);
@@ -43,7 +49,13 @@ export function accountRoutes(app: App, accounts: ProviderAccountService, tests:
     '/v1/providers/accounts',
     {
       config: { access: 'admin', project: { body: { agentId: 'agent', credentialId: 'credential' } } },
-      schema: { body: AccountInput, response: { 201: AccountReply } },
+      schema: {
+        operationId: 'createAccount',
+        tags: ['Accounts'],
+        summary: 'Create a provider account for an agent',
+        body: AccountInput,
+        response: { 201: AccountReply },
+      },
     },
     async ({ actor, body }, reply) => reply.code(201).send({ account: await accounts.create(actor, body) }),
   );
@@ -51,31 +63,73 @@ export function accountRoutes(app: App, accounts: ProviderAccountService, tests:
     '/v1/providers/accounts/:id/rotate',
     {
       config: { access: 'admin', project: BY_ACCOUNT },
-      schema: { params: IdParams, body: RotateInput, response: { 200: AccountReply } },
+      schema: {
+        operationId: 'rotateAccount',
+        tags: ['Accounts'],
+        summary: 'Rotate the credentials of a provider account',
+        params: IdParams,
+        body: RotateInput,
+        response: { 200: AccountReply },
+      },
     },
     async ({ actor, params, body }) => ({ account: await accounts.rotate(actor, params.id, body.credentials) }),
   );
   app.post(
     '/v1/providers/accounts/test',
-    { config: { access: 'admin' }, schema: { body: TestInput, response: { 200: TestReply } } },
+    {
+      config: { access: 'admin' },
+      schema: {
+        operationId: 'testCredentials',
+        tags: ['Accounts'],
+        summary: 'Test whether a provider accepts credentials, without storing them',
+        errorStatuses: [404],
+        body: TestInput,
+        response: { 200: TestReply },
+      },
+    },
     async ({ actor, body }) => tests.testUnsavedCredentials(actor, body),
   );
   app.post(
     '/v1/providers/accounts/:id/test',
-    { config: { access: 'admin', project: BY_ACCOUNT }, schema: { params: IdParams, response: { 200: TestReply } } },
+    {
+      config: { access: 'admin', project: BY_ACCOUNT },
+      schema: {
+        operationId: 'testAccount',
+        tags: ['Accounts'],
+        summary: 'Test whether the provider accepts the credentials of an account',
+        params: IdParams,
+        response: { 200: TestReply },
+      },
+    },
     async ({ actor, params }) => tests.testAccount(actor, params.id),
   );
   app.patch(
     '/v1/providers/accounts/:id',
     {
       config: { access: 'admin', project: BY_ACCOUNT },
-      schema: { params: IdParams, body: AccountPatch, response: { 200: AccountReply } },
+      schema: {
+        operationId: 'updateAccount',
+        tags: ['Accounts'],
+        summary: 'Allow or forbid sensitive paths for a provider account',
+        params: IdParams,
+        body: AccountPatch,
+        response: { 200: AccountReply },
+      },
     },
     async ({ actor, params, body }) => ({ account: await accounts.update(actor, params.id, body) }),
   );
   app.delete(
     '/v1/providers/accounts/:id',
-    { config: { access: 'admin', project: BY_ACCOUNT }, schema: { params: IdParams, response: { 200: Deleted } } },
+    {
+      config: { access: 'admin', project: BY_ACCOUNT },
+      schema: {
+        operationId: 'deleteAccount',
+        tags: ['Accounts'],
+        summary: 'Delete a provider account',
+        params: IdParams,
+        response: { 200: Deleted },
+      },
+    },
     async ({ actor, params }) => {
       await accounts.delete(actor, params.id);
       return { deleted: true as const };

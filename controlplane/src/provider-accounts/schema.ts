@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { EXAMPLE_IDS } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Timestamp, Uuid } from '../http/schema.js';
 
@@ -79,3 +80,15 @@ const ListedAccount = Type.Object({ ...Account.properties, agentName: Type.Strin
 export type ListedAccount = Static<typeof ListedAccount>;
 export const AccountReply = Type.Object({ account: Account });
 export const AccountList = Type.Object({ accounts: Type.Array(ListedAccount), ...PageReply });
+
+/** For the API document. */
+export const EXAMPLES = {
+  'Account.id': EXAMPLE_IDS.account,
+  'accounts.id': EXAMPLE_IDS.account,
+  'Account.credentialId': null,
+  'accounts.credentialId': null,
+  allowSensitivePaths: false,
+  status: 200,
+  latencyMs: 143,
+  'AccountInput.credentialId': undefined,
+};

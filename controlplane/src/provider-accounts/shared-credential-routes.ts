@@ -19,7 +19,13 @@ export function sharedCredentialRoutes(app: App, shared: SharedCredentialService
     '/v1/credentials',
     {
       config: { access: 'viewer', project: { query: { projectId: 'project' }, listBy: 'projectId' } },
-      schema: { querystring: SharedCredentialQuery, response: { 200: SharedCredentialList } },
+      schema: {
+        operationId: 'listCredentials',
+        tags: ['Accounts'],
+        summary: 'List shared credentials',
+        querystring: SharedCredentialQuery,
+        response: { 200: SharedCredentialList },
+      },
     },
     async ({ actor, query }) => {
       const { limit, offset } = parsePage(query);
@@ -33,7 +39,13 @@ export function sharedCredentialRoutes(app: App, shared: SharedCredentialService
     '/v1/credentials',
     {
       config: { access: 'admin', project: { body: { projectId: 'project' } } },
-      schema: { body: SharedCredentialInput, response: { 201: SharedCredentialReply } },
+      schema: {
+        operationId: 'createCredential',
+        tags: ['Accounts'],
+        summary: 'Create a credential that the provider accounts of many agents share',
+        body: SharedCredentialInput,
+        response: { 201: SharedCredentialReply },
+      },
     },
     async ({ actor, body }, reply) => reply.code(201).send({ credential: await shared.create(actor, body) }),
   );
@@ -41,7 +53,13 @@ export function sharedCredentialRoutes(app: App, shared: SharedCredentialService
     '/v1/credentials/:id',
     {
       config: { access: 'viewer', project: BY_CREDENTIAL },
-      schema: { params: IdParams, response: { 200: SharedCredentialReply } },
+      schema: {
+        operationId: 'getCredential',
+        tags: ['Accounts'],
+        summary: 'Get a shared credential without its value',
+        params: IdParams,
+        response: { 200: SharedCredentialReply },
+      },
     },
     async ({ actor, params }) => ({ credential: await shared.get(actor, params.id) }),
   );
@@ -49,7 +67,14 @@ export function sharedCredentialRoutes(app: App, shared: SharedCredentialService
     '/v1/credentials/:id',
     {
       config: { access: 'admin', project: BY_CREDENTIAL },
-      schema: { params: IdParams, body: SharedCredentialPatch, response: { 200: SharedCredentialReply } },
+      schema: {
+        operationId: 'renameCredential',
+        tags: ['Accounts'],
+        summary: 'Rename a shared credential',
+        params: IdParams,
+        body: SharedCredentialPatch,
+        response: { 200: SharedCredentialReply },
+      },
     },
     async ({ actor, params, body }) => ({ credential: await shared.rename(actor, params.id, body.name) }),
   );
@@ -57,18 +82,43 @@ export function sharedCredentialRoutes(app: App, shared: SharedCredentialService
     '/v1/credentials/:id/rotate',
     {
       config: { access: 'admin', project: BY_CREDENTIAL },
-      schema: { params: IdParams, body: RotateInput, response: { 200: SharedCredentialReply } },
+      schema: {
+        operationId: 'rotateCredential',
+        tags: ['Accounts'],
+        summary: 'Rotate a shared credential for all accounts that use it',
+        params: IdParams,
+        body: RotateInput,
+        response: { 200: SharedCredentialReply },
+      },
     },
     async ({ actor, params, body }) => ({ credential: await shared.rotate(actor, params.id, body.credentials) }),
   );
   app.post(
     '/v1/credentials/:id/test',
-    { config: { access: 'admin', project: BY_CREDENTIAL }, schema: { params: IdParams, response: { 200: TestReply } } },
+    {
+      config: { access: 'admin', project: BY_CREDENTIAL },
+      schema: {
+        operationId: 'testCredential',
+        tags: ['Accounts'],
+        summary: 'Test whether the provider accepts a shared credential',
+        params: IdParams,
+        response: { 200: TestReply },
+      },
+    },
     async ({ actor, params }) => tests.testSharedCredential(actor, params.id),
   );
   app.delete(
     '/v1/credentials/:id',
-    { config: { access: 'admin', project: BY_CREDENTIAL }, schema: { params: IdParams, response: { 200: Deleted } } },
+    {
+      config: { access: 'admin', project: BY_CREDENTIAL },
+      schema: {
+        operationId: 'deleteCredential',
+        tags: ['Accounts'],
+        summary: 'Delete a shared credential that no account uses',
+        params: IdParams,
+        response: { 200: Deleted },
+      },
+    },
     async ({ actor, params }) => {
       await shared.delete(actor, params.id);
       return { deleted: true as const };

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { EXAMPLE_IDS } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
 import { SearchQuery } from '../http/sorting.js';
@@ -40,3 +41,13 @@ export const SharedCredentialQuery = Type.Object({
 });
 export const SharedCredentialReply = Type.Object({ credential: SharedCredential });
 export const SharedCredentialList = Type.Object({ credentials: Type.Array(SharedCredential), ...PageReply });
+
+/** For the API document. */
+export const EXAMPLES = {
+  'SharedCredential.id': EXAMPLE_IDS.credential,
+  'SharedCredential.name': 'OpenAI, whole company',
+  'SharedCredentialInput.name': 'OpenAI, whole company',
+  'SharedCredentialPatch.name': 'OpenAI, whole company',
+  rotatedAt: null,
+  'SharedCredentialInput.projectId': undefined,
+};

@@ -17,7 +17,16 @@ const ProviderList = Type.Object({
 export function providerRoutes(app: App, catalogue: Catalogue, sql: Sql, overrides: CircuitOverrideService): void {
   app.get(
     '/v1/circuits',
-    { config: { access: 'viewer' }, schema: { querystring: CircuitQuery, response: { 200: CircuitList } } },
+    {
+      config: { access: 'viewer' },
+      schema: {
+        operationId: 'listCircuits',
+        tags: ['Providers'],
+        summary: 'List the circuit breakers of the organization’s providers',
+        querystring: CircuitQuery,
+        response: { 200: CircuitList },
+      },
+    },
     async ({ actor, query }) => {
       const { limit, offset } = parsePage(query);
       const { state = null } = query;
@@ -28,14 +37,30 @@ export function providerRoutes(app: App, catalogue: Catalogue, sql: Sql, overrid
   );
   app.put(
     '/v1/circuits',
-    { config: { access: 'admin' }, schema: { body: CircuitOverride, response: { 200: CircuitReply } } },
+    {
+      config: { access: 'admin' },
+      schema: {
+        operationId: 'overrideCircuit',
+        tags: ['Providers'],
+        summary: 'Close a circuit breaker of the organization, or hold it open for at most a day',
+        errorStatuses: [404],
+        body: CircuitOverride,
+        response: { 200: CircuitReply },
+      },
+    },
     async ({ actor, body }) => ({ circuit: await overrides.apply(actor, body) }),
   );
   app.get(
     '/v1/providers',
     {
       config: { access: 'viewer', project: {} },
-      schema: { querystring: Type.Object(PageQuery), response: { 200: ProviderList } },
+      schema: {
+        operationId: 'listProviders',
+        tags: ['Providers'],
+        summary: 'Built-in providers',
+        querystring: Type.Object(PageQuery),
+        response: { 200: ProviderList },
+      },
     },
     async ({ query }) => {
       const { limit, offset } = parsePage(query);
@@ -48,3 +73,17 @@ export function providerRoutes(app: App, catalogue: Catalogue, sql: Sql, overrid
     },
   );
 }
+
+/** For the API document. */
+export const EXAMPLES = {
+  'circuits.displayName': 'OpenAI',
+  'circuit.displayName': 'OpenAI',
+  'circuits.reason': null,
+  'circuit.reason': 'held',
+  origin: 'https://api.openai.com',
+  nextProbeAt: null,
+  since: null,
+  'circuits.builtIn': true,
+  holdMinutes: 120,
+  'circuit.builtIn': true,
+};

@@ -17,7 +17,10 @@ export function referenceRoutes(app: App, publicUrl: string): void {
   };
   app.get(
     '/v1/openapi.json',
-    { config: { access: 'public' }, schema: { response: { 200: Type.Object({}, { additionalProperties: true }) } } },
+    {
+      config: { access: 'public' },
+      schema: { hide: true, response: { 200: Type.Object({}, { additionalProperties: true }) } },
+    },
     async (_request, reply) =>
       reply
         .header('cache-control', CACHE_CONTROL)

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { App } from '../http/app.js';
+import { EXAMPLE_TIMES } from '../http/examples.js';
 import { Timestamp } from '../http/schema.js';
 import { renderStatusPage, STATUS_PAGE_CSP } from './status-page.js';
 import type { StatusService } from './status-service.js';
@@ -13,12 +14,30 @@ const ProviderHealth = Type.Object({ slug: Type.String(), displayName: Type.Stri
 const StatusReply = Type.Object({ status: Health, providers: Type.Array(ProviderHealth), lastUpdated: Timestamp });
 
 export function statusRoutes(app: App, status: StatusService): void {
-  app.get('/v1/status', { config: { access: 'public' }, schema: { response: { 200: StatusReply } } }, async () => {
-    const { providers, ...rest } = await status.current();
-    return { ...rest, providers: [...providers] };
-  });
+  app.get(
+    '/v1/status',
+    {
+      config: { access: 'public' },
+      schema: {
+        operationId: 'getStatus',
+        tags: ['Installation'],
+        summary: 'Get the health of the built-in providers',
+        response: { 200: StatusReply },
+      },
+    },
+    async () => {
+      const { providers, ...rest } = await status.current();
+      return { ...rest, providers: [...providers] };
+    },
+  );
   app.get('/status', async (_request, reply) => {
     void reply.header('content-security-policy', STATUS_PAGE_CSP).type('text/html; charset=utf-8');
     return renderStatusPage(await status.current());
   });
 }
+
+/** For the API document. */
+export const EXAMPLES = {
+  lastUpdated: EXAMPLE_TIMES.used,
+  'providers.status': 'operational',
+};

@@ -10,7 +10,16 @@ const config = { access: 'owner', tokens: false } as const;
 export function suspensionRoutes(app: App, suspension: SuspensionService): void {
   app.get(
     '/v1/suspended-items',
-    { config, schema: { querystring: SuspendedQuery, response: { 200: SuspendedList } } },
+    {
+      config,
+      schema: {
+        operationId: 'listSuspendedItems',
+        tags: ['Organizations'],
+        summary: 'List items that were suspended because they were created before the founder’s mailbox was proven',
+        querystring: SuspendedQuery,
+        response: { 200: SuspendedList },
+      },
+    },
     async ({ actor, query }) => {
       const { limit, offset } = parsePage(query);
       const { rows, total } = await suspension.list(actor, query, { limit, offset });
@@ -19,12 +28,31 @@ export function suspensionRoutes(app: App, suspension: SuspensionService): void 
   );
   app.post(
     '/v1/suspended-items/:id/keep',
-    { config, schema: { params: IdParams, response: { 201: SuspendedReply } } },
+    {
+      config,
+      schema: {
+        operationId: 'keepSuspendedItem',
+        tags: ['Organizations'],
+        summary: 'Keep a suspended item: restore it',
+        errorStatuses: [409],
+        params: IdParams,
+        response: { 201: SuspendedReply },
+      },
+    },
     async ({ actor, params }, reply) => reply.code(201).send({ item: await suspension.keep(actor, params.id) }),
   );
   app.delete(
     '/v1/suspended-items/:id',
-    { config, schema: { params: IdParams, response: { 200: Deleted } } },
+    {
+      config,
+      schema: {
+        operationId: 'revokeSuspendedItem',
+        tags: ['Organizations'],
+        summary: 'Revoke a suspended item: delete it permanently',
+        params: IdParams,
+        response: { 200: Deleted },
+      },
+    },
     async ({ actor, params }) => {
       await suspension.revoke(actor, params.id);
       return { deleted: true as const };

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { EXAMPLE_TIMES } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Timestamp, Uuid } from '../http/schema.js';
 import { SUSPENDABLE_KINDS } from './suspendable-tables.js';
@@ -20,3 +21,9 @@ export type SuspendedItem = Static<typeof SuspendedItem>;
 export const SuspendedQuery = Type.Object({ ...PageQuery, kind: Type.Optional(Kind) });
 export const SuspendedList = Type.Object({ items: Type.Array(SuspendedItem), ...PageReply });
 export const SuspendedReply = Type.Object({ item: SuspendedItem });
+
+/** For the API document. */
+export const EXAMPLES = {
+  detail: 'acgm_00000000… admin',
+  suspendedAt: EXAMPLE_TIMES.used,
+};

@@ -30,7 +30,16 @@ export function webhookRoutes(app: App, webhooks: WebhookService): void {
 function endpointRoutes(app: App, webhooks: WebhookService): void {
   app.get(
     '/v1/webhooks',
-    { config: { access: 'viewer' }, schema: { querystring: EndpointQuery, response: { 200: EndpointList } } },
+    {
+      config: { access: 'viewer' },
+      schema: {
+        operationId: 'listWebhooks',
+        tags: ['Webhooks'],
+        summary: 'List webhook endpoints',
+        querystring: EndpointQuery,
+        response: { 200: EndpointList },
+      },
+    },
     async ({ actor, query }) => {
       const { limit, offset } = parsePage(query);
       const { rows, total } = await webhooks.list(actor, query, { limit, offset });
@@ -39,25 +48,59 @@ function endpointRoutes(app: App, webhooks: WebhookService): void {
   );
   app.post(
     '/v1/webhooks',
-    { config: { access: 'admin' }, schema: { body: EndpointInput, response: { 201: EndpointCreated } } },
+    {
+      config: { access: 'admin' },
+      schema: {
+        operationId: 'createWebhook',
+        tags: ['Webhooks'],
+        summary: 'Create a webhook endpoint; the secret is returned once',
+        body: EndpointInput,
+        response: { 201: EndpointCreated },
+      },
+    },
     async ({ actor, body }, reply) => reply.code(201).send({ endpoint: await webhooks.create(actor, body) }),
   );
   app.get(
     '/v1/webhooks/:id',
-    { config: { access: 'viewer' }, schema: { params: IdParams, response: { 200: EndpointReply } } },
+    {
+      config: { access: 'viewer' },
+      schema: {
+        operationId: 'getWebhook',
+        tags: ['Webhooks'],
+        summary: 'Get a webhook endpoint',
+        params: IdParams,
+        response: { 200: EndpointReply },
+      },
+    },
     async ({ actor, params }) => ({ endpoint: await webhooks.get(actor, params.id) }),
   );
   app.patch(
     '/v1/webhooks/:id',
     {
       config: { access: 'admin' },
-      schema: { params: IdParams, body: EndpointPatch, response: { 200: EndpointReply } },
+      schema: {
+        operationId: 'updateWebhook',
+        tags: ['Webhooks'],
+        summary: 'Update a webhook endpoint, or pause it',
+        params: IdParams,
+        body: EndpointPatch,
+        response: { 200: EndpointReply },
+      },
     },
     async ({ actor, params, body }) => ({ endpoint: await webhooks.update(actor, params.id, body) }),
   );
   app.delete(
     '/v1/webhooks/:id',
-    { config: { access: 'admin' }, schema: { params: IdParams, response: { 200: EndpointDeleted } } },
+    {
+      config: { access: 'admin' },
+      schema: {
+        operationId: 'deleteWebhook',
+        tags: ['Webhooks'],
+        summary: 'Delete a webhook endpoint with its deliveries',
+        params: IdParams,
+        response: { 200: EndpointDeleted },
+      },
+    },
     async ({ actor, params }) => {
       await webhooks.delete(actor, params.id);
       return { deleted: true as const };
@@ -71,6 +114,9 @@ function actionRoutes(app: App, webhooks: WebhookService): void {
     {
       config: { access: 'admin', bodyOptional: true },
       schema: {
+        operationId: 'testWebhook',
+        tags: ['Webhooks'],
+        summary: 'Send a sample event to a webhook endpoint',
         description: 'Queues a sample of an event that the endpoint subscribes to. Every id in it is the nil UUID.',
         params: IdParams,
         body: WebhookTestInput,
@@ -84,7 +130,14 @@ function actionRoutes(app: App, webhooks: WebhookService): void {
     '/v1/webhooks/:id/rotate',
     {
       config: { access: 'admin', bodyOptional: true },
-      schema: { params: IdParams, body: SecretRotation, response: { 200: EndpointCreated } },
+      schema: {
+        operationId: 'rotateWebhookSecret',
+        tags: ['Webhooks'],
+        summary: 'Rotate the signing secret; both secrets sign during the overlap',
+        params: IdParams,
+        body: SecretRotation,
+        response: { 200: EndpointCreated },
+      },
     },
     async ({ actor, params, body }) => ({ endpoint: await webhooks.rotateSecret(actor, params.id, body.graceSeconds) }),
   );
@@ -92,7 +145,14 @@ function actionRoutes(app: App, webhooks: WebhookService): void {
     '/v1/webhooks/:id/replay',
     {
       config: { access: 'admin' },
-      schema: { params: IdParams, body: ReplayInput, response: { 200: ReplayReply } },
+      schema: {
+        operationId: 'replayDeliveries',
+        tags: ['Webhooks'],
+        summary: 'Replay the deliveries of a time range',
+        params: IdParams,
+        body: ReplayInput,
+        response: { 200: ReplayReply },
+      },
     },
     async ({ actor, params, body }) => webhooks.replayDeliveries(actor, params.id, body),
   );
@@ -104,6 +164,9 @@ function deliveryRoutes(app: App, webhooks: WebhookService): void {
     {
       config: { access: 'viewer' },
       schema: {
+        operationId: 'listDeliveries',
+        tags: ['Webhooks'],
+        summary: 'List the deliveries of a webhook endpoint',
         params: Type.Object({ endpointId: Uuid }),
         querystring: DeliveryQuery,
         response: { 200: DeliveryList },
@@ -119,7 +182,13 @@ function deliveryRoutes(app: App, webhooks: WebhookService): void {
     '/v1/webhooks/deliveries/:deliveryId',
     {
       config: { access: 'viewer' },
-      schema: { params: Type.Object({ deliveryId: Uuid }), response: { 200: DeliveryDetailReply } },
+      schema: {
+        operationId: 'getDelivery',
+        tags: ['Webhooks'],
+        summary: 'Get a delivery with its payload',
+        params: Type.Object({ deliveryId: Uuid }),
+        response: { 200: DeliveryDetailReply },
+      },
     },
     async ({ actor, params }) => ({ delivery: await webhooks.getDelivery(actor, params.deliveryId) }),
   );
@@ -127,7 +196,13 @@ function deliveryRoutes(app: App, webhooks: WebhookService): void {
     '/v1/webhooks/deliveries/:deliveryId/retry',
     {
       config: { access: 'member' },
-      schema: { params: Type.Object({ deliveryId: Uuid }), response: { 200: DeliveryReply } },
+      schema: {
+        operationId: 'retryDelivery',
+        tags: ['Webhooks'],
+        summary: 'Retry a failed delivery',
+        params: Type.Object({ deliveryId: Uuid }),
+        response: { 200: DeliveryReply },
+      },
     },
     async ({ actor, params }) => ({ delivery: await webhooks.retryDelivery(actor, params.deliveryId) }),
   );

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { EVENT_NAMES, type EventName } from '../events/event-catalogue.js';
 import { EventNameField } from '../events/schema.js';
+import { EXAMPLE_IDS, EXAMPLE_TIMES } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Timestamp, Uuid } from '../http/schema.js';
 import { SearchQuery, SortQuery } from '../http/sorting.js';
@@ -138,3 +139,30 @@ export const DeliveryList = Type.Object({ deliveries: Type.Array(Delivery), ...P
 export const DeliveryReply = Type.Object({ delivery: Delivery });
 export const DeliveryDetailReply = Type.Object({ delivery: DeliveryDetail });
 export const EndpointDeleted = Type.Object({ deleted: Type.Literal(true) });
+
+/** For the API document. */
+export const EXAMPLES = {
+  'Delivery.id': EXAMPLE_IDS.delivery,
+  'DeliveryDetail.id': EXAMPLE_IDS.delivery,
+  'Endpoint.id': EXAMPLE_IDS.endpoint,
+  'endpoint.id': EXAMPLE_IDS.endpoint,
+  endpointId: EXAMPLE_IDS.endpoint,
+  error: null,
+  'endpoint.secret': `whsec_${'0'.repeat(64)}`,
+  url: 'https://hooks.example.com/acg',
+  end: '2026-01-31T12:00:00.000Z',
+  lastAttemptAt: EXAMPLE_TIMES.used,
+  pausedReason: null,
+  previousSecretUntil: null,
+  start: '2026-01-31T06:00:00.000Z',
+  timestamp: EXAMPLE_TIMES.used,
+  until: '2026-01-31T11:48:03.000Z',
+  'ReplayInput.status': ['failed'],
+  'ReplayInput.event': 'usage.threshold',
+  'Delivery.status': 'success',
+  'DeliveryDetail.status': 'success',
+  statusCode: '200',
+  attempts: 1,
+  remaining: 0,
+  replayed: 17,
+};

@@ -283,7 +283,7 @@ const commandOf = (args: readonly string[]): string => {
   return second !== undefined && SUBCOMMANDS.get(group!)?.includes(second) ? `${group} ${second}` : group!;
 };
 /** Includes groups that act without a subcommand. */
-const ACT_THEMSELVES: ReadonlySet<string> = new Set(['circuits', 'usage']);
+const ACT_THEMSELVES: ReadonlySet<string> = new Set(['circuits', 'events', 'usage']);
 const SUBCOMMANDS = new Map<string, readonly string[]>();
 
 /** The names after `Commands:` in a help. */

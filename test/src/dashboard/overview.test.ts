@@ -135,6 +135,7 @@ test('lists items that need attention from one request, each with a link that re
     '/v1/attention',
     '/v1/config',
     '/v1/events',
+    '/v1/events/types',
     '/v1/me',
     '/v1/status',
     '/v1/usage/breakdown',

@@ -1,5 +1,4 @@
-/** Builds one example for each named schema of requests and responses: fields by name from a table, others by type. */
-import { EXAMPLE_VALUES, OMITTED_FIELDS } from './example-values.js';
+/** Builds one example for each named schema of requests and responses: fields by name from tables, others by type. */
 import type { JsonNode } from './schema-registry.js';
 
 const PREFIX = '#/components/schemas/';
@@ -8,7 +7,11 @@ export class ExampleBuilder {
   readonly problems: string[] = [];
   readonly #made = new Map<string, unknown>();
 
-  constructor(readonly schemas: Readonly<Record<string, JsonNode>>) {}
+  constructor(
+    readonly schemas: Readonly<Record<string, JsonNode>>,
+    /** Values by key (controlplane/src/http/examples.ts). */
+    readonly values: ReadonlyMap<string, unknown>,
+  ) {}
 
   exampleOf(name: string): unknown {
     if (!this.#made.has(name)) this.#made.set(name, this.#value(this.schemas[name]!, [name]));
@@ -18,7 +21,7 @@ export class ExampleBuilder {
   /** `place`: the schema's name and the fields within it. */
   #value(schema: JsonNode, place: readonly string[]): unknown {
     for (let from = 0; from < place.length; from++) {
-      const known = EXAMPLE_VALUES[place.slice(from).join('.')];
+      const known = this.values.get(place.slice(from).join('.'));
       if (known !== undefined && matchesType(schema, known)) return known;
     }
     if (typeof schema.$ref === 'string') return this.exampleOf(schema.$ref.slice(PREFIX.length));
@@ -27,6 +30,10 @@ export class ExampleBuilder {
     const options = schema.anyOf as readonly JsonNode[] | undefined;
     if (options !== undefined) return this.#value(options.find(({ type }) => type !== 'null')!, place);
     return this.#ofType(schema, place);
+  }
+
+  #isOmitted(key: string): boolean {
+    return this.values.has(key) && this.values.get(key) === undefined;
   }
 
   #ofType(schema: JsonNode, place: readonly string[]): unknown {
@@ -40,13 +47,13 @@ export class ExampleBuilder {
           : this.#value(schema.items as JsonNode, place),
       ];
     }
-    this.problems.push(`no example of ${place.join('.')}: add it to FIELDS in test/src/openapi/example-values.ts`);
+    this.problems.push(`no example of ${place.join('.')}: add it to EXAMPLES of the feature’s schema.ts`);
     return null;
   }
 
   #object({ properties = {} }: JsonNode, place: readonly string[]): JsonNode {
     const fields = Object.entries(properties as Record<string, JsonNode>);
-    const shown = fields.filter(([name]) => !OMITTED_FIELDS.has(`${place[0]}.${name}`));
+    const shown = fields.filter(([name]) => !this.#isOmitted(`${place[0]}.${name}`));
     return Object.fromEntries(shown.map(([name, field]) => [name, this.#value(field, [...place, name])]));
   }
 }

@@ -2,7 +2,7 @@ import { createLogger } from '@acg/base/log';
 import { loadConfig } from '@acg/controlplane/config';
 import { buildControlPlane } from '@acg/controlplane/control-plane';
 import { generateOpenApiDocument, type OpenApiResult } from './openapi-document.js';
-import { collectExportedSchemaNames } from './schema-registry.js';
+import { importSchemaModules } from './schema-registry.js';
 
 /** Uses the routes of a control plane that is never started, so no database is needed. */
 export async function generateDocumentFromRoutes(): Promise<OpenApiResult> {
@@ -14,7 +14,7 @@ export async function generateDocumentFromRoutes(): Promise<OpenApiResult> {
   });
   const { app } = buildControlPlane(config, createLogger('control', 'silent'));
   try {
-    return generateOpenApiDocument(app.routeTable, await collectExportedSchemaNames(), config.version);
+    return await generateOpenApiDocument(app.routeTable, await importSchemaModules(), config.version);
   } finally {
     await app.close();
   }

@@ -12,21 +12,39 @@ export interface JsonNode {
   [key: string]: unknown;
 }
 
-/** Export name of every object that a schema module exports. */
-export async function collectExportedSchemaNames(): Promise<ReadonlyMap<object, string>> {
-  const names = new Map<object, string>();
+export interface SchemaModules {
+  /** Name under which a module exports the schema of an object. */
+  readonly nameBySchema: ReadonlyMap<object, string>;
+  /** All tables `EXAMPLES` (controlplane/src/http/examples.ts). */
+  readonly examples: ReadonlyMap<string, unknown>;
+  readonly problems: readonly string[];
+}
+
+/** Imports the modules of the control plane that declare schemas. */
+export async function importSchemaModules(): Promise<SchemaModules> {
+  const nameBySchema = new Map<object, string>();
+  const examples = new Map<string, unknown>();
+  const problems: string[] = [];
   const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })
-    .filter((path) => /schema\.ts$/.test(path))
+    .filter((path) => /(?:schema|routes|examples)\.ts$/.test(path))
     .sort();
   for (const path of files) {
-    const module = (await import(pathToFileURL(SOURCES + path).href)) as Record<string, unknown>;
+    const { EXAMPLES = {}, ...module } = (await import(pathToFileURL(SOURCES + path).href)) as SchemaModule;
     for (const [name, value] of Object.entries(module)) {
-      if (TYPE_NAME.test(name) && typeof value === 'object' && value !== null && 'type' in value) {
-        if (value.type === 'object' && !names.has(value)) names.set(value, name);
-      }
+      if (TYPE_NAME.test(name) && isNode(value) && value.type === 'object' && !nameBySchema.has(value))
+        nameBySchema.set(value, name);
+    }
+    for (const [key, value] of Object.entries(EXAMPLES)) {
+      if (examples.has(key)) problems.push(`two tables EXAMPLES have ${key}: name its schema as well, in ${path}`);
+      examples.set(key, value);
     }
   }
-  return names;
+  return { nameBySchema, examples, problems };
+}
+
+interface SchemaModule {
+  readonly [name: string]: unknown;
+  readonly EXAMPLES?: JsonNode;
 }
 
 /** Collects named schemas while the routes are written down. */
@@ -40,6 +58,11 @@ export class SchemaRegistry {
   /** Replaces named parts of the schema by references. `fallback` is its name when it has none. */
   reference(schema: object, fallback?: string): JsonNode {
     return this.#buildSchema(schema as JsonNode, fallback);
+  }
+
+  /** The schema without a name, for parameters; named parts of it are references. */
+  inline(schema: unknown): JsonNode {
+    return { ...(schema as JsonNode), properties: this.#writeValue('properties', (schema as JsonNode).properties) };
   }
 
   #buildSchema(schema: JsonNode, fallback?: string): JsonNode {

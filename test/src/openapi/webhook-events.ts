@@ -1,24 +1,16 @@
 /** What the gateway sends to the endpoints of webhooks, one entry for each event. */
 import { EVENT_NAMES, EVENT_TYPES } from '@acg/controlplane/events/event-catalogue';
+import { DELIVERY_HEADERS } from '@acg/controlplane/reference/document-texts';
 import { Type } from 'typebox';
 import type { JsonNode, SchemaRegistry } from './schema-registry.js';
 
-const createHeader = (name: string, description: string): JsonNode => ({
+const HEADERS = Object.entries(DELIVERY_HEADERS).map(([name, description]) => ({
   name,
   in: 'header',
   required: true,
   description,
   schema: { type: 'string' },
-});
-const HEADERS = [
-  createHeader(
-    'X-Webhook-Signature',
-    'HMAC-SHA256 of the raw body in lower-case hex, keyed with the whole secret; with the old secret during a rotation.',
-  ),
-  createHeader('X-Webhook-Signatures', '`v1=` and the signature for each valid secret: two during a rotation.'),
-  createHeader('X-Webhook-Event', 'The name of the event.'),
-  createHeader('X-Webhook-Delivery', 'The id of the delivery, the same on every retry.'),
-];
+}));
 const RECEIVED_AT = '2026-01-31T12:00:00.000Z';
 
 /** `agent.budget_exceeded` → `AgentBudgetExceeded`. */

@@ -44,7 +44,17 @@ export function deviceRoutes(app: App, device: DeviceLogin, throttle: Throttle):
   const personal = { config: { access: 'session', account: true } as const };
   app.post(
     '/v1/auth/device',
-    { ...open, schema: { body: StartInput, response: { 201: StartReply } } },
+    {
+      ...open,
+      schema: {
+        operationId: 'startDeviceLogin',
+        tags: ['Authentication'],
+        summary: 'Start a device login',
+        errorStatuses: [429],
+        body: StartInput,
+        response: { 201: StartReply },
+      },
+    },
     async ({ body, ip }, reply) =>
       reply.code(201).send(await device.startDeviceLogin(body.client, body.hostname ?? '', ip)),
   );
@@ -53,6 +63,10 @@ export function deviceRoutes(app: App, device: DeviceLogin, throttle: Throttle):
     {
       ...open,
       schema: {
+        operationId: 'pollDeviceLogin',
+        tags: ['Authentication'],
+        summary: 'Poll a device login for its session',
+        errorStatuses: [429],
         description:
           'Returns the session after the user has approved it. Until then 400 with the error authorization_pending, slow_down, ' +
           'access_denied or expired_token.',
@@ -64,7 +78,17 @@ export function deviceRoutes(app: App, device: DeviceLogin, throttle: Throttle):
   );
   app.post(
     '/v1/auth/device/lookup',
-    { ...personal, schema: { body: CodeInput, response: { 200: LookupReply } } },
+    {
+      ...personal,
+      schema: {
+        operationId: 'lookUpDevice',
+        tags: ['Authentication'],
+        summary: 'Look up a device login by its user code',
+        errorStatuses: [404],
+        body: CodeInput,
+        response: { 200: LookupReply },
+      },
+    },
     async ({ actor, body }) => {
       const { device: found, orgs } = await device.findPendingDevice(actor, body.userCode);
       const { client, hostname, ip, createdAt, expiresAt } = found;
@@ -74,7 +98,16 @@ export function deviceRoutes(app: App, device: DeviceLogin, throttle: Throttle):
   );
   app.post(
     '/v1/auth/device/approve',
-    { ...personal, schema: { body: ApproveInput, response: { 200: Ok } } },
+    {
+      ...personal,
+      schema: {
+        operationId: 'approveDevice',
+        tags: ['Authentication'],
+        summary: 'Approve a device login',
+        body: ApproveInput,
+        response: { 200: Ok },
+      },
+    },
     async ({ actor, body }) => {
       await device.approve(actor, body.userCode, body.orgId, body.role);
       return OK;
@@ -82,10 +115,31 @@ export function deviceRoutes(app: App, device: DeviceLogin, throttle: Throttle):
   );
   app.post(
     '/v1/auth/device/deny',
-    { ...personal, schema: { body: CodeInput, response: { 200: Ok } } },
+    {
+      ...personal,
+      schema: {
+        operationId: 'denyDevice',
+        tags: ['Authentication'],
+        summary: 'Deny a device login',
+        errorStatuses: [404],
+        body: CodeInput,
+        response: { 200: Ok },
+      },
+    },
     async ({ actor, body }) => {
       await device.deny(actor, body.userCode);
       return OK;
     },
   );
 }
+
+/** For the API document. */
+export const EXAMPLES = {
+  client: 'acg 0.1.0',
+  hostname: 'build-7',
+  deviceCode: 'example-device-code-of-no-login',
+  userCode: 'BCDF-GHJK',
+  verificationUrl: 'https://gateway.example.com/device',
+  expiresIn: 600,
+  interval: 2,
+};

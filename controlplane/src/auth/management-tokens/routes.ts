@@ -11,7 +11,16 @@ const config = { access: 'admin', tokens: false } as const;
 export function managementTokenRoutes(app: App, tokens: ManagementTokenService): void {
   app.get(
     '/v1/management-tokens',
-    { config, schema: { querystring: Type.Object(PageQuery), response: { 200: ManagementTokenList } } },
+    {
+      config,
+      schema: {
+        operationId: 'listManagementTokens',
+        tags: ['Management tokens'],
+        summary: 'List management tokens',
+        querystring: Type.Object(PageQuery),
+        response: { 200: ManagementTokenList },
+      },
+    },
     async ({ actor, query }) => {
       const { limit, offset } = parsePage(query);
       const { rows, total } = await tokens.list(actor, { limit, offset });
@@ -20,7 +29,16 @@ export function managementTokenRoutes(app: App, tokens: ManagementTokenService):
   );
   app.post(
     '/v1/management-tokens',
-    { config, schema: { body: ManagementTokenInput, response: { 201: ManagementTokenCreated } } },
+    {
+      config,
+      schema: {
+        operationId: 'createManagementToken',
+        tags: ['Management tokens'],
+        summary: 'Create a management token, which is returned only once',
+        body: ManagementTokenInput,
+        response: { 201: ManagementTokenCreated },
+      },
+    },
     async ({ actor, body }, reply) => {
       const { token, secretToken } = await tokens.create(actor, body);
       return reply.code(201).send({ token, secretToken: secretToken.reveal() });
@@ -28,7 +46,16 @@ export function managementTokenRoutes(app: App, tokens: ManagementTokenService):
   );
   app.delete(
     '/v1/management-tokens/:id',
-    { config, schema: { params: IdParams, response: { 200: Deleted } } },
+    {
+      config,
+      schema: {
+        operationId: 'deleteManagementToken',
+        tags: ['Management tokens'],
+        summary: 'Delete a management token',
+        params: IdParams,
+        response: { 200: Deleted },
+      },
+    },
     async ({ actor, params }) => {
       await tokens.delete(actor, params.id);
       return { deleted: true as const };

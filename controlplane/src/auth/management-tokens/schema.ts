@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { EXAMPLE_IDS } from '../../http/examples.js';
 import { PageReply } from '../../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../../http/schema.js';
 
@@ -30,3 +31,14 @@ export const ManagementTokenCreated = Type.Object({
   secretToken: Type.String({ description: 'The complete token. It is returned only once.' }),
 });
 export const ManagementTokenList = Type.Object({ tokens: Type.Array(ManagementToken), ...PageReply });
+
+/** For the API document. */
+export const EXAMPLES = {
+  'ManagementToken.id': EXAMPLE_IDS.token,
+  createdBy: EXAMPLE_IDS.user,
+  'ManagementToken.name': 'CI',
+  'ManagementTokenInput.name': 'CI',
+  secretToken: `acgm_${'0'.repeat(64)}`,
+  tokenPrefix: 'acgm_00000000',
+  'ManagementTokenInput.projectId': undefined,
+};

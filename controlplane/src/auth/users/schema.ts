@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { EXAMPLE_IDS } from '../../http/examples.js';
 import { Body, Email, PublicName, Role, Timestamp, Uuid } from '../../http/schema.js';
 
 export const PASSWORD_LENGTH = { minLength: 10, maxLength: 256 };
@@ -78,3 +79,25 @@ export const MeReply = Type.Object({
   ...activeOrganizationFields,
 });
 export type MeReply = Static<typeof MeReply>;
+
+const JWT = 'eyJhbGciOiJIUzI1NiJ9.example.not-a-real-session';
+/** For the API document. */
+export const EXAMPLES = {
+  'OrganizationWithRole.id': EXAMPLE_IDS.org,
+  'user.id': EXAMPLE_IDS.user,
+  'RenameInput.name': 'Ada Lovelace',
+  'SignupInput.name': 'Ada Lovelace',
+  'user.name': 'Ada Lovelace',
+  'OrganizationWithRole.name': 'Acme',
+  orgName: 'Acme',
+  'OrganizationWithRole.slug': 'acme',
+  'OrganizationWithRole.role': 'owner',
+  'MeReply.role': 'owner',
+  'SelfReply.role': 'owner',
+  currentPassword: 'example password, not in use',
+  newPassword: 'another example password',
+  token: JWT,
+  'ResetInput.token': 'example-token-of-no-mail',
+  'VerifyInput.token': 'example-token-of-no-mail',
+  'MeReply.token': null,
+};

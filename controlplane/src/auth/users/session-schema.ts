@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { EXAMPLE_IDS, EXAMPLE_TIMES } from '../../http/examples.js';
 import { PageReply } from '../../http/pagination.js';
 import { Body, Email, Role, Timestamp, Uuid } from '../../http/schema.js';
 import { SelfReply } from './schema.js';
@@ -26,3 +27,13 @@ export const BrowserLoginInput = Body({
   password: Type.Optional(Type.String({ maxLength: 256 })),
 });
 export const BrowserSessionReply = SelfReply;
+
+/** For the API document. */
+export const EXAMPLES = {
+  'SessionInfo.id': EXAMPLE_IDS.session,
+  roleMax: null,
+  userAgent: 'acg/0.1.0 (linux; node v20.19.0)',
+  lastSeenAt: EXAMPLE_TIMES.used,
+  kind: 'cli',
+  current: true,
+};

@@ -10,7 +10,13 @@ export function customProviderRoutes(app: App, providers: CustomProviderService)
     '/v1/custom-providers',
     {
       config: { access: 'viewer' },
-      schema: { querystring: Type.Object(PageQuery), response: { 200: ProviderListing } },
+      schema: {
+        operationId: 'listCustomProviders',
+        tags: ['Providers'],
+        summary: 'All providers, with those of the organization',
+        querystring: Type.Object(PageQuery),
+        response: { 200: ProviderListing },
+      },
     },
     async ({ actor, query }) => {
       const { limit, offset } = parsePage(query);
@@ -20,20 +26,45 @@ export function customProviderRoutes(app: App, providers: CustomProviderService)
   );
   app.post(
     '/v1/custom-providers',
-    { config: { access: 'admin' }, schema: { body: CustomProviderInput, response: { 201: CustomProviderReply } } },
+    {
+      config: { access: 'admin' },
+      schema: {
+        operationId: 'createCustomProvider',
+        tags: ['Providers'],
+        summary: 'Add a provider of the organization',
+        body: CustomProviderInput,
+        response: { 201: CustomProviderReply },
+      },
+    },
     async ({ actor, body }, reply) => reply.code(201).send({ provider: await providers.create(actor, body) }),
   );
   app.put(
     '/v1/custom-providers/:id',
     {
       config: { access: 'admin' },
-      schema: { params: IdParams, body: CustomProviderPut, response: { 200: CustomProviderReply } },
+      schema: {
+        operationId: 'updateCustomProvider',
+        tags: ['Providers'],
+        summary: 'Update a custom provider',
+        params: IdParams,
+        body: CustomProviderPut,
+        response: { 200: CustomProviderReply },
+      },
     },
     async ({ actor, params, body }) => ({ provider: await providers.update(actor, params.id, body) }),
   );
   app.delete(
     '/v1/custom-providers/:id',
-    { config: { access: 'admin' }, schema: { params: IdParams, response: { 200: Deleted } } },
+    {
+      config: { access: 'admin' },
+      schema: {
+        operationId: 'deleteCustomProvider',
+        tags: ['Providers'],
+        summary: 'Delete a custom provider with its accounts',
+        params: IdParams,
+        response: { 200: Deleted },
+      },
+    },
     async ({ actor, params }) => {
       await providers.delete(actor, params.id);
       return { deleted: true as const };

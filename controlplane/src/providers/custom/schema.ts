@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { EXAMPLE_IDS } from '../../http/examples.js';
 import { PageReply } from '../../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../../http/schema.js';
 import type { CredentialField } from '../catalogue/built-in-provider.js';
@@ -92,3 +93,21 @@ export type CustomProviderPut = Static<typeof CustomProviderPut>;
 
 export const CustomProviderReply = Type.Object({ provider: CustomProviderView });
 export const ProviderListing = Type.Object({ providers: Type.Array(ListedProvider), ...PageReply });
+
+/** For the API document. */
+export const EXAMPLES = {
+  'CustomProviderView.id': EXAMPLE_IDS.provider,
+  'ListedProvider.id': EXAMPLE_IDS.provider,
+  'CustomProviderInput.slug': 'my-llm',
+  'CustomProviderView.slug': 'my-llm',
+  'ListedProvider.slug': 'my-llm',
+  displayName: 'My LLM',
+  baseUrl: 'https://llm.example.com/v1',
+  authName: 'x-api-key',
+  authPrefix: null,
+  authType: 'header',
+  usageFormat: 'openai',
+  sensitivePaths: ['POST /v1/keys/**'],
+  builtIn: false,
+  'CustomProviderInput.authPrefix': undefined,
+};

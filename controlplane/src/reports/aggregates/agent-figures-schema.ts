@@ -1,5 +1,7 @@
 /** Schemas of the list of agents with their usage figures (docs/contract.md#usage). */
+
 import { type Static, Type } from 'typebox';
+import { EXAMPLE_IDS, EXAMPLE_TIMES } from '../../http/examples.js';
 import { PageQuery, PageReply } from '../../http/pagination.js';
 import { Timestamp, Uuid } from '../../http/schema.js';
 import { SortQuery } from '../../http/sorting.js';
@@ -83,3 +85,9 @@ export const AgentFiguresReply = Type.Object({
   ...PageReply,
 });
 export type AgentFiguresReply = Static<typeof AgentFiguresReply>;
+
+/** For the API document. */
+export const EXAMPLES = {
+  'AgentFigures.id': EXAMPLE_IDS.agent,
+  lastCallAt: EXAMPLE_TIMES.used,
+};

@@ -1,5 +1,5 @@
 /** Schemas of the usage endpoints (docs/contract.md#usage). */
-import { REJECTION_ADVICE } from '@acg/base/rejection-reasons';
+import { REJECTION_ADVICE, type RejectionReason } from '@acg/base/rejection-reasons';
 import { type Static, type TSchema, Type } from 'typebox';
 import { PageQuery, PageReply } from '../../http/pagination.js';
 import { Day, Uuid } from '../../http/schema.js';
@@ -240,3 +240,31 @@ export const Refusals = Type.Object({
   refusals: Type.Array(Type.Object({ reason: RefusalReason, count: Count })),
 });
 export type Refusals = Static<typeof Refusals>;
+
+/** For the API document. */
+export const EXAMPLES = {
+  'Breakdown.rows.name': null,
+  'groups.name': null,
+  reason: 'budget' satisfies RejectionReason,
+  bucket: '2026-01-30 00:00:00',
+  'ScopeSeries.interval': 'day',
+  'TimeseriesReply.interval': 'day',
+  period: '7d',
+  budgetUsd: 50,
+  value: 'openai',
+  'groups.value': 'openai',
+  by: 'provider',
+  avgDurationMs: 812,
+  burnRateCentsPerHour: 1.72,
+  count: 42,
+  daysUntilBudget: 91.1,
+  errorCount: 5,
+  p50Latency: 640,
+  projectedMonthlyCents: 1_280,
+  projectedMonthlyUsd: 12.8,
+  totalCostCents: 1_240,
+  totalCostUsd: 12.4,
+  totalRequests: 1_204,
+  totalTokensIn: 1_579_648,
+  totalTokensOut: 322_672,
+};

@@ -61,3 +61,11 @@ export const CallsReply = Type.Object({
   }),
 });
 export type CallsReply = Static<typeof CallsReply>;
+
+/** For the API document. */
+export const EXAMPLES = {
+  keyName: 'production',
+  searchedFrom: null,
+  upstreamStatus: 200,
+  websocket: false,
+};

@@ -34,3 +34,11 @@ const SQL_BY_FIELD: { readonly [Name in LogFieldName]?: string } = {
 
 export const logFieldSql = (name: LogFieldName): string =>
   SQL_BY_FIELD[name] ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** For the API document. Calls have the fields of log records, too. */
+export const EXAMPLES = Object.fromEntries(
+  LOG_FIELD_ROWS.flatMap(({ name, example }) => [
+    [`LogRecord.${name}`, example],
+    [`Call.${name}`, example],
+  ]),
+);

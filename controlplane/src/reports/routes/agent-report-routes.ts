@@ -24,7 +24,14 @@ export function agentReportRoutes(
     '/v1/usage/agents/compare',
     {
       config: { access: 'viewer', project: { query: { agentIds: 'agents' } } },
-      schema: { querystring: schema.CompareQuery, response: { 200: schema.CompareReply } },
+      schema: {
+        operationId: 'compareAgents',
+        tags: ['Usage'],
+        summary: 'Compare the usage of several agents',
+        errorStatuses: [404],
+        querystring: schema.CompareQuery,
+        response: { 200: schema.CompareReply },
+      },
     },
     async ({ actor, query }) => ({
       period: requestedPeriod(query),
@@ -33,19 +40,46 @@ export function agentReportRoutes(
   );
   app.get(
     '/v1/usage/agents/:agentId',
-    { config: access, schema: { params, querystring: schema.DaysQuery, response: { 200: schema.UsageReply } } },
+    {
+      config: access,
+      schema: {
+        operationId: 'getAgentUsage',
+        tags: ['Usage'],
+        summary: 'Get usage totals of an agent by provider',
+        params,
+        querystring: schema.DaysQuery,
+        response: { 200: schema.UsageReply },
+      },
+    },
     async ({ actor, params, query }) => ({ usage: await reports.usage(actor, params.agentId, query.start, query.end) }),
   );
   app.get(
     '/v1/usage/agents/:agentId/summary',
-    { config: access, schema: { params, querystring: schema.RangeQuery, response: { 200: schema.UsageSummary } } },
+    {
+      config: access,
+      schema: {
+        operationId: 'getAgentSummary',
+        tags: ['Usage'],
+        summary: 'Get usage totals and forecast of an agent',
+        params,
+        querystring: schema.RangeQuery,
+        response: { 200: schema.UsageSummary },
+      },
+    },
     async ({ actor, params, query }) => reports.summary(actor, params.agentId, query),
   );
   app.get(
     '/v1/usage/agents/:agentId/timeseries',
     {
       config: access,
-      schema: { params, querystring: schema.TimeseriesQuery, response: { 200: schema.TimeseriesReply } },
+      schema: {
+        operationId: 'getAgentTimeseries',
+        tags: ['Usage'],
+        summary: 'Get usage of an agent over time',
+        params,
+        querystring: schema.TimeseriesQuery,
+        response: { 200: schema.TimeseriesReply },
+      },
     },
     async ({ actor, params, query }) => ({
       period: requestedPeriod(query),
@@ -54,7 +88,17 @@ export function agentReportRoutes(
   );
   app.get(
     '/v1/usage/agents/:agentId/providers',
-    { config: access, schema: { params, querystring: schema.RangeQuery, response: { 200: schema.ProvidersReply } } },
+    {
+      config: access,
+      schema: {
+        operationId: 'getAgentProviders',
+        tags: ['Usage'],
+        summary: 'Get latency and errors of an agent by provider',
+        params,
+        querystring: schema.RangeQuery,
+        response: { 200: schema.ProvidersReply },
+      },
+    },
     async ({ actor, params, query }) => ({
       period: requestedPeriod(query),
       providers: await reports.providers(actor, params.agentId, query),
@@ -67,7 +111,17 @@ function agentLogRoutes(app: App, reports: AgentReports, logs: AgentLogs, export
   const params = schema.AgentParams;
   app.get(
     '/v1/usage/agents/:agentId/logs',
-    { config: access, schema: { params, querystring: schema.LogsQuery, response: { 200: schema.LogsReply } } },
+    {
+      config: access,
+      schema: {
+        operationId: 'listAgentCalls',
+        tags: ['Usage'],
+        summary: 'List calls of an agent',
+        params,
+        querystring: schema.LogsQuery,
+        response: { 200: schema.LogsReply },
+      },
+    },
     async ({ actor, params, query }) => {
       await reports.loadAgentOrThrow(actor, params.agentId);
       const { limit, offset } = parsePage(query);
@@ -78,7 +132,15 @@ function agentLogRoutes(app: App, reports: AgentReports, logs: AgentLogs, export
     '/v1/usage/agents/:agentId/export',
     {
       config: access,
-      schema: { params, querystring: schema.ExportQuery, response: { 200: Type.Array(LogRecord) } },
+      schema: {
+        operationId: 'exportAgentCalls',
+        tags: ['Usage'],
+        summary: 'Export all calls of an agent as a file',
+        produces: ['application/json', 'text/csv'],
+        params,
+        querystring: schema.ExportQuery,
+        response: { 200: Type.Array(LogRecord) },
+      },
     },
     async ({ actor, params: { agentId }, query }, reply) => {
       await reports.loadAgentOrThrow(actor, agentId);

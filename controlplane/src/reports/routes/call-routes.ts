@@ -9,13 +9,28 @@ export function callRoutes(app: App, calls: CallLog): void {
     '/v1/usage/logs',
     {
       config: { access: 'viewer', project: { query: { agentId: 'agent', projectId: 'project' }, listBy: 'projectId' } },
-      schema: { querystring: CallsQuery, response: { 200: CallsReply } },
+      schema: {
+        operationId: 'listCalls',
+        tags: ['Usage'],
+        summary: 'List calls of the organization, a project or an agent',
+        querystring: CallsQuery,
+        response: { 200: CallsReply },
+      },
     },
     async ({ actor, query }) => calls.list(actor, query, parsePage(query)),
   );
   app.get(
     '/v1/usage/logs/:id',
-    { config: { access: 'viewer', project: {} }, schema: { params: IdParams, response: { 200: CallReply } } },
+    {
+      config: { access: 'viewer', project: {} },
+      schema: {
+        operationId: 'getCall',
+        tags: ['Usage'],
+        summary: 'Get a call',
+        params: IdParams,
+        response: { 200: CallReply },
+      },
+    },
     async ({ actor, params }) => ({ log: await calls.get(actor, params.id) }),
   );
 }

@@ -23,7 +23,17 @@ export function scopeReportRoutes(
 ): void {
   app.get(
     '/v1/usage/export',
-    { config, schema: { querystring: schema.ScopeExportQuery, response: { 200: Type.Array(LogRecord) } } },
+    {
+      config,
+      schema: {
+        operationId: 'exportCalls',
+        tags: ['Usage'],
+        summary: 'Export all calls of a scope as a file',
+        produces: ['application/json', 'text/csv'],
+        querystring: schema.ScopeExportQuery,
+        response: { 200: Type.Array(LogRecord) },
+      },
+    },
     async ({ actor, query }, reply) => {
       const { scope, range } = await reports.resolveExport(actor, query);
       const scopeName = query.agentId ?? scope.projectId ?? 'organization';
@@ -35,28 +45,70 @@ export function scopeReportRoutes(
     '/v1/usage/agents',
     {
       config: { access: 'viewer', project: { query: { projectId: 'project' }, listBy: 'projectId' } },
-      schema: { querystring: AgentFiguresQuery, response: { 200: AgentFiguresReply } },
+      schema: {
+        operationId: 'listAgentFigures',
+        tags: ['Usage'],
+        summary: 'List agents of all projects with their usage',
+        querystring: AgentFiguresQuery,
+        response: { 200: AgentFiguresReply },
+      },
     },
     async ({ actor, query }) => agents.list(actor, query, parsePage(query)),
   );
   app.get(
     '/v1/usage/summary',
-    { config, schema: { querystring: schema.ScopeQuery, response: { 200: schema.ScopeSummary } } },
+    {
+      config,
+      schema: {
+        operationId: 'getUsageSummary',
+        tags: ['Usage'],
+        summary: 'Get usage totals of the organization, a project or an agent',
+        querystring: schema.ScopeQuery,
+        response: { 200: schema.ScopeSummary },
+      },
+    },
     async ({ actor, query }) => reports.summary(actor, query),
   );
   app.get(
     '/v1/usage/timeseries',
-    { config, schema: { querystring: schema.ScopeSeriesQuery, response: { 200: schema.ScopeSeries } } },
+    {
+      config,
+      schema: {
+        operationId: 'getUsageTimeseries',
+        tags: ['Usage'],
+        summary: 'Get usage over time',
+        querystring: schema.ScopeSeriesQuery,
+        response: { 200: schema.ScopeSeries },
+      },
+    },
     async ({ actor, query }) => reports.timeseries(actor, query),
   );
   app.get(
     '/v1/usage/breakdown',
-    { config, schema: { querystring: schema.BreakdownQuery, response: { 200: schema.Breakdown } } },
+    {
+      config,
+      schema: {
+        operationId: 'getUsageBreakdown',
+        tags: ['Usage'],
+        summary: 'Get usage by agent, provider, model and other dimensions',
+        querystring: schema.BreakdownQuery,
+        response: { 200: schema.Breakdown },
+      },
+    },
     async ({ actor, query }) => reports.breakdown(actor, query.by, query, parsePage(query)),
   );
   app.get(
     '/v1/usage/refusals',
-    { config, schema: { querystring: schema.ScopeQuery, response: { 200: schema.Refusals } } },
+    {
+      config,
+      schema: {
+        operationId: 'getRefusals',
+        tags: ['Usage'],
+        summary: 'Count rejected requests by reason',
+        querystring: schema.ScopeQuery,
+        response: { 200: schema.Refusals },
+      },
+    },
     async ({ actor, query }) => reports.refusals(actor, query),
   );
 }

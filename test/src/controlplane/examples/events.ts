@@ -32,7 +32,7 @@ export const EVENT_EXAMPLES: Examples = {
     },
     foreign: { agentId: 200 }, // a filter over the organization's own events
   },
-  'GET /v1/events/types': { prepare: () => ({}) },
+  'GET /v1/events/types': { otherProject: 200, prepare: () => ({}) },
   'GET /v1/circuits': {
     async prepare(context) {
       await newAccount(context);
