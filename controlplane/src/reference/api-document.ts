@@ -44,6 +44,7 @@ export interface Operation {
   readonly tags: readonly [string];
   readonly summary: string;
   readonly description?: string;
+  readonly security: readonly object[];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: { readonly content: Readonly<Record<string, Content>> };
   readonly responses: Readonly<
@@ -92,6 +93,12 @@ export const operationsOfTag = ({ paths }: ApiDocument, tag: string): readonly A
       Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
     )
     .filter(({ operation }) => operation.tags[0] === tag);
+
+/** The example of a body; undefined where there is none. */
+export function exampleOf({ components }: ApiDocument, content: Content | undefined): unknown {
+  const reference = content?.examples?.example.$ref;
+  return reference === undefined ? content?.example : components.examples[nameOfRef(reference)]?.value;
+}
 
 /** `#/components/schemas/Agent` → `Agent`. */
 export const nameOfRef = (reference: string): string => reference.slice(reference.lastIndexOf('/') + 1);

@@ -7,10 +7,12 @@ import {
   type ApiDocument,
   type ApiOperation,
   type Content,
+  exampleOf,
   nameOfRef,
   type Operation,
   operationsOfTag,
 } from './api-document.js';
+import { buildCommands } from './operation-commands.js';
 import { renderCode, renderFieldRow, renderFieldRows, renderTable, renderType } from './render-types.js';
 
 const STYLE = `
@@ -33,6 +35,7 @@ h4{margin:1rem 0 .2rem;font-size:.9rem}
 :target{background:var(--soft);outline:.4rem solid var(--soft)}
 code,pre{font:.9em/1.5 ui-monospace,monospace}
 pre{background:var(--soft);padding:.8rem;overflow-x:auto;border-radius:4px}
+.command{white-space:pre-wrap;overflow-wrap:anywhere;user-select:all;-webkit-user-select:all}
 .call{overflow-wrap:anywhere}
 .call b{display:inline-block;min-width:4.2em}
 table{border-collapse:collapse;width:100%;font-size:.9rem}
@@ -72,6 +75,7 @@ export function renderReferencePage(document: ApiDocument): string {
 <h1>${escapeHtml(info.title)}: API</h1>
 <p>${escapeHtml(info.summary)} Version ${escapeHtml(info.version)}.</p>
 <p>${escapeHtml(info.description)}</p>
+<p>A click on a command of “Call it” selects all of it, to copy. Names after <code>$</code> are yours to set.</p>
 <p>Base address: ${renderCode(servers[0].url)}. As data: <a href="v1/openapi.json">openapi.json</a> (OpenAPI 3.1),
 <a href="llms.txt">llms.txt</a>.</p>
 <h4>Who calls</h4>
@@ -105,8 +109,13 @@ function navigation(document: ApiDocument): string {
 <strong><a href="#types">Types</a></strong>`;
 }
 
-const callHtml = (document: ApiDocument, { method, path, operation }: ApiOperation): string =>
-  operationHtml(document, `<p class="call"><b>${method}</b> ${renderCode(path)}</p>`, operation);
+function callHtml(document: ApiDocument, call: ApiOperation): string {
+  const { method, path, operation } = call;
+  const { curl, acg } = buildCommands(document, call);
+  return `${operationHtml(document, `<p class="call"><b>${method}</b> ${renderCode(path)}</p>`, operation)}
+<details><summary>Call it</summary><pre class="command">${escapeHtml(curl)}</pre><pre class="command">${escapeHtml(acg)}</pre></details>
+`;
+}
 
 function operationHtml(document: ApiDocument, head: string, operation: Operation): string {
   const { operationId, summary, description, requestBody, responses } = operation;
@@ -140,10 +149,8 @@ function bodyHtml(document: ApiDocument, content: Content): string {
   return `<h4>Body: ${renderType(content.schema)}</h4>${fields}${exampleHtml(document, content)}`;
 }
 
-function exampleHtml({ components }: ApiDocument, content: Content | undefined): string {
-  if (content === undefined) return '';
-  const { example, examples } = content;
-  const value = examples === undefined ? example : components.examples[nameOfRef(examples.example.$ref)]?.value;
+function exampleHtml(document: ApiDocument, content: Content | undefined): string {
+  const value = exampleOf(document, content);
   return value === undefined
     ? ''
     : `<details><summary>Example</summary><pre>${escapeHtml(JSON.stringify(value, null, 2))}</pre></details>`;
