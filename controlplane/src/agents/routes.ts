@@ -1,3 +1,4 @@
+import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { parsePage } from '../http/pagination.js';
 import { Deleted, IdParams } from '../http/schema.js';
@@ -22,9 +23,7 @@ export function agentRoutes(app: App, agents: AgentService): void {
     {
       config: { access: 'viewer', project: { query: { projectId: 'project' } } },
       schema: {
-        operationId: 'listAgents',
-        tags: ['Agents'],
-        summary: 'List the agents of a project',
+        ...operation('Agents', 'listAgents', 'List the agents of a project'),
         querystring: AgentQuery,
         response: { 200: AgentList },
       },
@@ -40,9 +39,7 @@ export function agentRoutes(app: App, agents: AgentService): void {
     {
       config: { access: 'admin', project: { body: { projectId: 'project' } } },
       schema: {
-        operationId: 'createAgent',
-        tags: ['Agents'],
-        summary: 'Create an agent',
+        ...operation('Agents', 'createAgent', 'Create an agent'),
         body: AgentInput,
         response: { 201: AgentCreatedReply },
       },
@@ -57,9 +54,7 @@ export function agentRoutes(app: App, agents: AgentService): void {
     {
       config: { access: 'viewer', project: BY_AGENT },
       schema: {
-        operationId: 'getAgent',
-        tags: ['Agents'],
-        summary: 'Get an agent with its limits',
+        ...operation('Agents', 'getAgent', 'Get an agent with its limits'),
         params: IdParams,
         response: { 200: AgentReply },
       },
@@ -71,9 +66,7 @@ export function agentRoutes(app: App, agents: AgentService): void {
     {
       config: { access: 'member', project: BY_AGENT },
       schema: {
-        operationId: 'updateAgent',
-        tags: ['Agents'],
-        summary: 'Change the name, limits, budget or policy of an agent',
+        ...operation('Agents', 'updateAgent', 'Change the name, limits, budget or policy of an agent'),
         params: IdParams,
         body: AgentPatch,
         response: { 200: AgentReply },
@@ -86,9 +79,7 @@ export function agentRoutes(app: App, agents: AgentService): void {
     {
       config: { access: 'admin', project: BY_AGENT },
       schema: {
-        operationId: 'setAgentStatus',
-        tags: ['Agents'],
-        summary: 'Pause, resume or revoke an agent',
+        ...operation('Agents', 'setAgentStatus', 'Pause, resume or revoke an agent'),
         params: IdParams,
         body: AgentStatusInput,
         response: { 200: AgentReply },
@@ -101,9 +92,7 @@ export function agentRoutes(app: App, agents: AgentService): void {
     {
       config: { access: 'admin', project: BY_AGENT },
       schema: {
-        operationId: 'deleteAgent',
-        tags: ['Agents'],
-        summary: 'Delete an agent with its keys and provider accounts',
+        ...operation('Agents', 'deleteAgent', 'Delete an agent with its keys and provider accounts'),
         params: IdParams,
         response: { 200: Deleted },
       },

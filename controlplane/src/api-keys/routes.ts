@@ -1,3 +1,4 @@
+import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { parsePage } from '../http/pagination.js';
 import { IdParams } from '../http/schema.js';
@@ -26,9 +27,7 @@ export function apiKeyRoutes(app: App, keys: ApiKeyService): void {
         project: { query: { agentId: 'agent', projectId: 'project' }, listBy: 'projectId' },
       },
       schema: {
-        operationId: 'listApiKeys',
-        tags: ['API keys'],
-        summary: 'List API keys',
+        ...operation('API keys', 'listApiKeys', 'List API keys'),
         querystring: ApiKeyQuery,
         response: { 200: ApiKeyList },
       },
@@ -52,9 +51,7 @@ export function apiKeyRoutes(app: App, keys: ApiKeyService): void {
     {
       config: { access: 'admin', project: { body: { agentId: 'agent', projectId: 'project' } } },
       schema: {
-        operationId: 'createApiKey',
-        tags: ['API keys'],
-        summary: 'Create an API key; its gateway token is returned only once',
+        ...operation('API keys', 'createApiKey', 'Create an API key; its gateway token is returned only once'),
         body: ApiKeyInput,
         response: { 201: ApiKeyCreatedReply },
       },
@@ -70,9 +67,7 @@ export function apiKeyRoutes(app: App, keys: ApiKeyService): void {
     {
       config: { access: 'admin', project: BY_KEY },
       schema: {
-        operationId: 'updateApiKey',
-        tags: ['API keys'],
-        summary: 'Rename an API key or change its expiry',
+        ...operation('API keys', 'updateApiKey', 'Rename an API key or change its expiry'),
         params: IdParams,
         body: ApiKeyPatch,
         response: { 200: ApiKeyReply },
@@ -85,9 +80,7 @@ export function apiKeyRoutes(app: App, keys: ApiKeyService): void {
     {
       config: { access: 'admin', project: BY_KEY, bodyOptional: true },
       schema: {
-        operationId: 'rotateApiKey',
-        tags: ['API keys'],
-        summary: 'Rotate an API key; the old one stays valid for a grace period',
+        ...operation('API keys', 'rotateApiKey', 'Rotate an API key; the old one stays valid for a grace period'),
         params: IdParams,
         body: RotationInput,
         response: { 201: RotationReply },
@@ -103,9 +96,7 @@ export function apiKeyRoutes(app: App, keys: ApiKeyService): void {
     {
       config: { access: 'admin', project: BY_KEY },
       schema: {
-        operationId: 'revokeApiKey',
-        tags: ['API keys'],
-        summary: 'Revoke an API key',
+        ...operation('API keys', 'revokeApiKey', 'Revoke an API key'),
         params: IdParams,
         response: { 200: ApiKeyRevoked },
       },

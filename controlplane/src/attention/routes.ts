@@ -1,4 +1,5 @@
 import type { Sql } from '../db/sql.js';
+import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { AttentionReply } from './schema.js';
@@ -10,9 +11,11 @@ export function attentionRoutes(app: App, sql: Sql, catalogue: Catalogue): void 
     {
       config: { access: 'viewer' },
       schema: {
-        operationId: 'listAttention',
-        tags: ['Events'],
-        summary: 'List what needs action: budgets, credentials, keys, webhooks, circuits',
+        ...operation(
+          'Events',
+          'listAttention',
+          'List what needs action: budgets, credentials, keys, webhooks, circuits',
+        ),
         response: { 200: AttentionReply },
       },
     },

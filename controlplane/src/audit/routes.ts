@@ -1,4 +1,5 @@
 import type { Sql } from '../db/sql.js';
+import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { parsePage } from '../http/pagination.js';
 import { type AuditEntry, AuditList, AuditQuery } from './schema.js';
@@ -10,9 +11,7 @@ export function auditRoutes(app: App, sql: Sql): void {
     {
       config: { access: 'admin' },
       schema: {
-        operationId: 'listAuditEntries',
-        tags: ['Audit'],
-        summary: 'List the entries of the audit trail, newest first',
+        ...operation('Audit', 'listAuditEntries', 'List the entries of the audit trail, newest first'),
         querystring: AuditQuery,
         response: { 200: AuditList },
       },

@@ -1,5 +1,7 @@
 /** Configuration that a client reads before login. */
+
 import { Type } from 'typebox';
+import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import type { SignupPolicy } from './signup-policy.js';
 
@@ -37,9 +39,7 @@ export function publicConfigRoutes(app: App, config: PublicConfig, signup: Signu
     {
       config: { access: 'public' },
       schema: {
-        operationId: 'getConfig',
-        tags: ['Installation'],
-        summary: 'Get the public configuration',
+        ...operation('Installation', 'getConfig', 'Get the public configuration'),
         response: { 200: ConfigReply },
       },
     },

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { Conflict } from '../domain/errors.js';
+import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import type { Throttle } from '../throttling/throttle.js';
 import { type Authenticator, getClientInfo, readBearerToken } from './authenticator.js';
@@ -40,9 +41,7 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
     {
       ...publicRoute,
       schema: {
-        operationId: 'signUp',
-        tags: ['Authentication'],
-        summary: 'Create an account and its organization',
+        ...operation('Authentication', 'signUp', 'Create an account and its organization'),
         errorStatuses: [403, 409, 429],
         body: SignupInput,
         response: { 201: SignupReply },
@@ -55,9 +54,7 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
     {
       ...publicRoute,
       schema: {
-        operationId: 'logIn',
-        tags: ['Authentication'],
-        summary: 'Log in with e-mail and password',
+        ...operation('Authentication', 'logIn', 'Log in with e-mail and password'),
         errorStatuses: [401, 429],
         body: LoginInput,
         response: { 200: LoginReply },
@@ -70,9 +67,7 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
     {
       ...publicRoute,
       schema: {
-        operationId: 'refreshSession',
-        tags: ['Authentication'],
-        summary: 'Exchange a session token for a new one',
+        ...operation('Authentication', 'refreshSession', 'Exchange a session token for a new one'),
         errorStatuses: [401, 403, 429],
         security: [{ session: [] }],
         response: { 200: RefreshReply },
@@ -86,9 +81,7 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
       ...publicRoute,
       config: { access: 'session', account: true },
       schema: {
-        operationId: 'switchOrganization',
-        tags: ['Authentication'],
-        summary: 'Get a token for another organization',
+        ...operation('Authentication', 'switchOrganization', 'Get a token for another organization'),
         errorStatuses: [404, 429],
         body: SwitchInput,
         response: { 200: SwitchReply },
@@ -106,9 +99,7 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
     {
       ...publicRoute,
       schema: {
-        operationId: 'forgotPassword',
-        tags: ['Authentication'],
-        summary: 'Mail a link to set a new password',
+        ...operation('Authentication', 'forgotPassword', 'Mail a link to set a new password'),
         errorStatuses: [429],
         body: AddressInput,
         response: { 200: Ok },
@@ -124,9 +115,7 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
     {
       ...publicRoute,
       schema: {
-        operationId: 'resetPassword',
-        tags: ['Authentication'],
-        summary: 'Set a new password with the token from a mail',
+        ...operation('Authentication', 'resetPassword', 'Set a new password with the token from a mail'),
         errorStatuses: [429],
         body: ResetInput,
         response: { 200: Ok },
@@ -143,9 +132,7 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
     {
       ...publicRoute,
       schema: {
-        operationId: 'verifyEmail',
-        tags: ['Authentication'],
-        summary: 'Confirm an e-mail address with the token from a mail',
+        ...operation('Authentication', 'verifyEmail', 'Confirm an e-mail address with the token from a mail'),
         errorStatuses: [401, 429],
         body: VerifyInput,
         response: { 200: Ok },
@@ -161,9 +148,7 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
     {
       ...publicRoute,
       schema: {
-        operationId: 'resendVerification',
-        tags: ['Authentication'],
-        summary: 'Resend the verification e-mail',
+        ...operation('Authentication', 'resendVerification', 'Resend the verification e-mail'),
         errorStatuses: [429],
         body: AddressInput,
         response: { 200: Ok },
@@ -179,9 +164,7 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
     {
       config: { access: 'session', account: true },
       schema: {
-        operationId: 'updateMe',
-        tags: ['Sessions'],
-        summary: 'Change the user’s name',
+        ...operation('Sessions', 'updateMe', 'Change the user’s name'),
         body: RenameInput,
         response: { 200: SelfReply },
       },
@@ -193,9 +176,7 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
     {
       config: { access: 'viewer', whileDeleted: true, project: {} },
       schema: {
-        operationId: 'getMe',
-        tags: ['Sessions'],
-        summary: 'Get the current user or management token, with organization and role',
+        ...operation('Sessions', 'getMe', 'Get the current user or management token, with organization and role'),
         response: { 200: MeReply },
       },
     },

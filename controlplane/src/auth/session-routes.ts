@@ -2,9 +2,11 @@
  * Routes to list and revoke sessions, and to open, switch and close the browser session, which uses a cookie instead of
  * a token.
  */
+
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { Conflict, InvalidInput } from '../domain/errors.js';
+import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { PageQuery, parsePage } from '../http/pagination.js';
 import { Deleted, IdParams } from '../http/schema.js';
@@ -35,9 +37,7 @@ export function sessionRoutes(app: App, services: SessionServices): void {
     {
       config: { access: 'session' },
       schema: {
-        operationId: 'logOut',
-        tags: ['Authentication'],
-        summary: 'Log out: revoke the session of this call',
+        ...operation('Authentication', 'logOut', 'Log out: revoke the session of this call'),
         response: { 200: Ok },
       },
     },
@@ -52,9 +52,7 @@ export function sessionRoutes(app: App, services: SessionServices): void {
       config: { access: 'session', account: true },
       onRequest: throttleAuthRequests(throttle),
       schema: {
-        operationId: 'changePassword',
-        tags: ['Authentication'],
-        summary: 'Change the password and revoke all other sessions',
+        ...operation('Authentication', 'changePassword', 'Change the password and revoke all other sessions'),
         body: ChangePasswordInput,
         response: { 200: Ok },
       },
@@ -69,9 +67,7 @@ export function sessionRoutes(app: App, services: SessionServices): void {
     {
       config: { access: 'session', account: true },
       schema: {
-        operationId: 'listSessions',
-        tags: ['Sessions'],
-        summary: 'List the user’s sessions',
+        ...operation('Sessions', 'listSessions', 'List the user’s sessions'),
         querystring: Type.Object(PageQuery),
         response: { 200: SessionList },
       },
@@ -87,9 +83,7 @@ export function sessionRoutes(app: App, services: SessionServices): void {
     {
       config: { access: 'session', account: true },
       schema: {
-        operationId: 'endOtherSessions',
-        tags: ['Sessions'],
-        summary: 'Revoke all other sessions',
+        ...operation('Sessions', 'endOtherSessions', 'Revoke all other sessions'),
         description: 'Revokes all sessions of the user except the one of this call.',
         response: { 200: Deleted },
       },
@@ -104,9 +98,7 @@ export function sessionRoutes(app: App, services: SessionServices): void {
     {
       config: { access: 'session', account: true },
       schema: {
-        operationId: 'endSession',
-        tags: ['Sessions'],
-        summary: 'Revoke a session',
+        ...operation('Sessions', 'endSession', 'Revoke a session'),
         params: IdParams,
         response: { 200: Deleted },
       },
@@ -128,9 +120,7 @@ function browserSessionRoutes(app: App, { auth, sessions, throttle, authenticato
       config: { access: 'public', bodyOptional: true },
       onRequest: throttleAuthRequests(throttle),
       schema: {
-        operationId: 'openBrowserSession',
-        tags: ['Sessions'],
-        summary: 'Open a browser session, which uses a cookie',
+        ...operation('Sessions', 'openBrowserSession', 'Open a browser session, which uses a cookie'),
         errorStatuses: [401, 403, 429],
         description:
           'Opens a session that the browser stores as a cookie: with e-mail and password, or with neither and a bearer ' +
@@ -161,9 +151,7 @@ function browserSessionRoutes(app: App, { auth, sessions, throttle, authenticato
     {
       config: { access: 'session', account: true },
       schema: {
-        operationId: 'switchBrowserSession',
-        tags: ['Sessions'],
-        summary: 'Switch the browser session to another organization',
+        ...operation('Sessions', 'switchBrowserSession', 'Switch the browser session to another organization'),
         body: SwitchInput,
         response: { 200: BrowserSessionReply },
       },
@@ -181,9 +169,7 @@ function browserSessionRoutes(app: App, { auth, sessions, throttle, authenticato
     {
       config: { access: 'session' },
       schema: {
-        operationId: 'closeBrowserSession',
-        tags: ['Sessions'],
-        summary: 'Close the browser session',
+        ...operation('Sessions', 'closeBrowserSession', 'Close the browser session'),
         response: { 200: Deleted },
       },
     },

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { PageQuery, parsePage } from '../http/pagination.js';
 import type { EventMailPreferenceService } from './preference-service.js';
@@ -12,9 +13,7 @@ export function eventMailRoutes(app: App, preferences: EventMailPreferenceServic
     {
       config,
       schema: {
-        operationId: 'listEventMail',
-        tags: ['Events'],
-        summary: 'List which members get which events by e-mail',
+        ...operation('Events', 'listEventMail', 'List which members get which events by e-mail'),
         querystring: Type.Object(PageQuery),
         response: { 200: PreferenceList },
       },
@@ -30,9 +29,7 @@ export function eventMailRoutes(app: App, preferences: EventMailPreferenceServic
     {
       config,
       schema: {
-        operationId: 'setEventMail',
-        tags: ['Events'],
-        summary: 'Set the events that a member gets by e-mail',
+        ...operation('Events', 'setEventMail', 'Set the events that a member gets by e-mail'),
         params: PreferenceParams,
         body: PreferenceInput,
         response: { 200: PreferenceReply },

@@ -1,4 +1,5 @@
 import type { Sql } from '../db/sql.js';
+import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { parsePage } from '../http/pagination.js';
 import { EVENT_NAMES, EVENT_TYPES } from './event-catalogue.js';
@@ -11,9 +12,7 @@ export function eventRoutes(app: App, sql: Sql): void {
     {
       config: { access: 'viewer' },
       schema: {
-        operationId: 'listEvents',
-        tags: ['Events'],
-        summary: 'List events, newest first',
+        ...operation('Events', 'listEvents', 'List events, newest first'),
         querystring: EventQuery,
         response: { 200: EventList },
       },
@@ -31,9 +30,7 @@ export function eventRoutes(app: App, sql: Sql): void {
     {
       config: { access: 'viewer', project: {} },
       schema: {
-        operationId: 'listEventTypes',
-        tags: ['Events'],
-        summary: 'List the types of events with their texts and samples',
+        ...operation('Events', 'listEventTypes', 'List the types of events with their texts and samples'),
         response: { 200: EventTypeList },
       },
     },

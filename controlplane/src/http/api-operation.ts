@@ -1,9 +1,7 @@
 /**
- * What each /v1 route says in its `schema` for the API document: `operationId`, `tags` with one group, `summary`, and
- * `errorStatuses`, the errors that do not follow from the rest of its declaration.
+ * What each /v1 route says in its `schema` for the API document: `operation(…)`, and `errorStatuses`, the errors that do
+ * not follow from the rest of its declaration. `hide` leaves a route out of the document.
  */
-import type { RouteOptions } from 'fastify';
-
 export const API_TAGS = {
   Installation: 'This installation and the health of its providers.',
   Authentication: 'Accounts, passwords and login, including device login for programs.',
@@ -35,11 +33,9 @@ declare module 'fastify' {
   }
 }
 
-/** Null: complete, or hidden from the document. Else what the schema lacks. */
-export function findMissingOperationText(schema: RouteOptions['schema']): string | null {
-  if (schema?.hide === true) return null;
-  const { operationId, tags = [], summary } = schema ?? {};
-  if (operationId === undefined) return 'operationId';
-  if (summary === undefined) return 'summary';
-  return tags.length === 1 && Object.hasOwn(API_TAGS, tags[0]!) ? null : 'one of API_TAGS as its tag';
-}
+/** The texts of an operation in its route's schema. `operationId` is the name of its method in generated clients. */
+export const operation = (tag: keyof typeof API_TAGS, operationId: string, summary: string) => ({
+  operationId,
+  tags: [tag],
+  summary,
+});

@@ -1,6 +1,7 @@
 import { type Authenticator, getClientInfo } from '../auth/authenticator.js';
 import { throttleAuthRequests } from '../auth/routes.js';
 import { LoginReply } from '../auth/users/schema.js';
+import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { parsePage } from '../http/pagination.js';
 import { Deleted } from '../http/schema.js';
@@ -32,9 +33,7 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
     {
       config: { access: 'viewer', tokens: false },
       schema: {
-        operationId: 'listMembers',
-        tags: ['Members'],
-        summary: 'List members and open invitations',
+        ...operation('Members', 'listMembers', 'List members and open invitations'),
         querystring: MemberQuery,
         response: { 200: MemberList },
       },
@@ -50,9 +49,7 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
     {
       config: { access: 'admin', tokens: false },
       schema: {
-        operationId: 'inviteMember',
-        tags: ['Members'],
-        summary: 'Invite a member by e-mail',
+        ...operation('Members', 'inviteMember', 'Invite a member by e-mail'),
         body: InviteInput,
         response: { 201: InvitedReply },
       },
@@ -64,9 +61,7 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
     {
       config: { access: 'admin', tokens: false },
       schema: {
-        operationId: 'resendInvitation',
-        tags: ['Members'],
-        summary: 'Resend an invitation',
+        ...operation('Members', 'resendInvitation', 'Resend an invitation'),
         params: MemberParams,
         response: { 201: InvitedReply },
       },
@@ -78,9 +73,7 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
     {
       config: { access: 'admin', tokens: false },
       schema: {
-        operationId: 'setMemberRole',
-        tags: ['Members'],
-        summary: 'Change the role of a member',
+        ...operation('Members', 'setMemberRole', 'Change the role of a member'),
         params: MemberParams,
         body: RoleInput,
         response: { 200: MemberReply },
@@ -93,9 +86,7 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
     {
       config: { access: 'admin', tokens: false },
       schema: {
-        operationId: 'removeMember',
-        tags: ['Members'],
-        summary: 'Remove a member or revoke an invitation',
+        ...operation('Members', 'removeMember', 'Remove a member or revoke an invitation'),
         params: MemberParams,
         response: { 200: Deleted },
       },
@@ -109,12 +100,7 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
     '/v1/members/me',
     {
       config: { access: 'session', account: true },
-      schema: {
-        operationId: 'leaveOrganization',
-        tags: ['Members'],
-        summary: 'Leave the organization',
-        response: { 200: Deleted },
-      },
+      schema: { ...operation('Members', 'leaveOrganization', 'Leave the organization'), response: { 200: Deleted } },
     },
     async ({ actor }) => {
       await members.leave(actor);
@@ -127,9 +113,7 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
       config: { access: 'public' },
       onRequest: throttleAuthRequests(throttle),
       schema: {
-        operationId: 'acceptInvitation',
-        tags: ['Members'],
-        summary: 'Accept an invitation with the token from a mail',
+        ...operation('Members', 'acceptInvitation', 'Accept an invitation with the token from a mail'),
         errorStatuses: [401, 403, 409, 429],
         body: AcceptInput,
         response: { 200: LoginReply, 401: AcceptRefused },

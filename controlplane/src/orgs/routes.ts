@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { PageQuery, parsePage } from '../http/pagination.js';
 import { Deleted, IdParams } from '../http/schema.js';
@@ -20,9 +21,7 @@ export function organizationRoutes(app: App, orgs: OrganizationService, deletion
     {
       config: { access: 'session', account: true },
       schema: {
-        operationId: 'createOrganization',
-        tags: ['Organizations'],
-        summary: 'Create an organization',
+        ...operation('Organizations', 'createOrganization', 'Create an organization'),
         body: OrganizationInput,
         response: { 201: OrganizationReply },
       },
@@ -34,9 +33,7 @@ export function organizationRoutes(app: App, orgs: OrganizationService, deletion
     {
       config: { access: 'viewer', whileDeleted: true },
       schema: {
-        operationId: 'getOrganization',
-        tags: ['Organizations'],
-        summary: 'Get the organization with its budget',
+        ...operation('Organizations', 'getOrganization', 'Get the organization with its budget'),
         params: IdParams,
         response: { 200: OrganizationSettings },
       },
@@ -48,9 +45,7 @@ export function organizationRoutes(app: App, orgs: OrganizationService, deletion
     {
       config: { access: 'admin', tokens: false },
       schema: {
-        operationId: 'updateOrganization',
-        tags: ['Organizations'],
-        summary: 'Rename the organization or set its budget',
+        ...operation('Organizations', 'updateOrganization', 'Rename the organization or set its budget'),
         params: IdParams,
         body: OrganizationPatch,
         response: { 200: OrganizationSettings },
@@ -63,9 +58,11 @@ export function organizationRoutes(app: App, orgs: OrganizationService, deletion
     {
       config: { access: 'owner', tokens: false },
       schema: {
-        operationId: 'deleteOrganization',
-        tags: ['Organizations'],
-        summary: 'Delete the organization after seven days, in which it can be restored',
+        ...operation(
+          'Organizations',
+          'deleteOrganization',
+          'Delete the organization after seven days, in which it can be restored',
+        ),
         errorStatuses: [409, 429],
         description:
           'Revokes the gateway tokens of the organization at once and deletes everything in it after seven days. Until then an owner can ' +
@@ -85,9 +82,11 @@ export function organizationRoutes(app: App, orgs: OrganizationService, deletion
     {
       config: { access: 'session', account: true },
       schema: {
-        operationId: 'restoreOrganization',
-        tags: ['Organizations'],
-        summary: 'Restore an organization within seven days of its deletion',
+        ...operation(
+          'Organizations',
+          'restoreOrganization',
+          'Restore an organization within seven days of its deletion',
+        ),
         errorStatuses: [409],
         description:
           'Restores an organization within seven days of its deletion. Gateway tokens and management tokens stay revoked.',
@@ -105,9 +104,7 @@ export function organizationRoutes(app: App, orgs: OrganizationService, deletion
     {
       config: { access: 'session', account: true },
       schema: {
-        operationId: 'listDeletedOrganizations',
-        tags: ['Organizations'],
-        summary: 'List deletions of the user’s organizations',
+        ...operation('Organizations', 'listDeletedOrganizations', 'List deletions of the user’s organizations'),
         querystring: Type.Object(PageQuery),
         response: { 200: OrganizationDeletionList },
       },

@@ -1,3 +1,4 @@
+import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { parsePage } from '../http/pagination.js';
 import { splitBaseUrl } from '../providers/catalogue/built-in-provider.js';
@@ -18,9 +19,7 @@ export function priceRoutes(
     {
       config: { access: 'viewer' },
       schema: {
-        operationId: 'listPrices',
-        tags: ['Providers'],
-        summary: 'List prices and their sources',
+        ...operation('Providers', 'listPrices', 'List prices and their sources'),
         querystring: PriceQuery,
         response: { 200: PriceListing },
       },

@@ -1,3 +1,4 @@
+import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { parsePage } from '../http/pagination.js';
 import { Deleted, IdParams } from '../http/schema.js';
@@ -12,9 +13,7 @@ export function projectRoutes(app: App, projects: ProjectService): void {
     {
       config: { access: 'viewer', project: {} },
       schema: {
-        operationId: 'listProjects',
-        tags: ['Projects'],
-        summary: 'List projects',
+        ...operation('Projects', 'listProjects', 'List projects'),
         querystring: ProjectQuery,
         response: { 200: ProjectList },
       },
@@ -30,9 +29,7 @@ export function projectRoutes(app: App, projects: ProjectService): void {
     {
       config: { access: 'admin' },
       schema: {
-        operationId: 'createProject',
-        tags: ['Projects'],
-        summary: 'Create a project',
+        ...operation('Projects', 'createProject', 'Create a project'),
         body: ProjectInput,
         response: { 201: ProjectReply },
       },
@@ -44,9 +41,7 @@ export function projectRoutes(app: App, projects: ProjectService): void {
     {
       config: { access: 'viewer', project: BY_ID },
       schema: {
-        operationId: 'getProject',
-        tags: ['Projects'],
-        summary: 'Get a project',
+        ...operation('Projects', 'getProject', 'Get a project'),
         params: IdParams,
         response: { 200: ProjectReply },
       },
@@ -58,9 +53,7 @@ export function projectRoutes(app: App, projects: ProjectService): void {
     {
       config: { access: 'admin', project: BY_ID },
       schema: {
-        operationId: 'updateProject',
-        tags: ['Projects'],
-        summary: 'Rename a project or set its budget',
+        ...operation('Projects', 'updateProject', 'Rename a project or set its budget'),
         params: IdParams,
         body: ProjectPatch,
         response: { 200: ProjectReply },
@@ -73,9 +66,7 @@ export function projectRoutes(app: App, projects: ProjectService): void {
     {
       config: { access: 'admin', project: BY_ID },
       schema: {
-        operationId: 'deleteProject',
-        tags: ['Projects'],
-        summary: 'Delete an empty project',
+        ...operation('Projects', 'deleteProject', 'Delete an empty project'),
         params: IdParams,
         response: { 200: Deleted },
       },

@@ -1,3 +1,4 @@
+import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { parsePage } from '../http/pagination.js';
 import { Deleted, IdParams } from '../http/schema.js';
@@ -22,9 +23,11 @@ export function accountRoutes(app: App, accounts: ProviderAccountService, tests:
     {
       config: { access: 'viewer', project: { query: { agentId: 'agent', projectId: 'project' }, listBy: 'projectId' } },
       schema: {
-        operationId: 'listAccounts',
-        tags: ['Accounts'],
-        summary: 'List the provider accounts of an agent, a project or the organization',
+        ...operation(
+          'Accounts',
+          'listAccounts',
+          'List the provider accounts of an agent, a project or the organization',
+        ),
         querystring: AccountQuery,
         response: { 200: AccountList },
       },
@@ -50,9 +53,7 @@ export function accountRoutes(app: App, accounts: ProviderAccountService, tests:
     {
       config: { access: 'admin', project: { body: { agentId: 'agent', credentialId: 'credential' } } },
       schema: {
-        operationId: 'createAccount',
-        tags: ['Accounts'],
-        summary: 'Create a provider account for an agent',
+        ...operation('Accounts', 'createAccount', 'Create a provider account for an agent'),
         body: AccountInput,
         response: { 201: AccountReply },
       },
@@ -64,9 +65,7 @@ export function accountRoutes(app: App, accounts: ProviderAccountService, tests:
     {
       config: { access: 'admin', project: BY_ACCOUNT },
       schema: {
-        operationId: 'rotateAccount',
-        tags: ['Accounts'],
-        summary: 'Rotate the credentials of a provider account',
+        ...operation('Accounts', 'rotateAccount', 'Rotate the credentials of a provider account'),
         params: IdParams,
         body: RotateInput,
         response: { 200: AccountReply },
@@ -79,9 +78,11 @@ export function accountRoutes(app: App, accounts: ProviderAccountService, tests:
     {
       config: { access: 'admin' },
       schema: {
-        operationId: 'testCredentials',
-        tags: ['Accounts'],
-        summary: 'Test whether a provider accepts credentials, without storing them',
+        ...operation(
+          'Accounts',
+          'testCredentials',
+          'Test whether a provider accepts credentials, without storing them',
+        ),
         errorStatuses: [404],
         body: TestInput,
         response: { 200: TestReply },
@@ -94,9 +95,7 @@ export function accountRoutes(app: App, accounts: ProviderAccountService, tests:
     {
       config: { access: 'admin', project: BY_ACCOUNT },
       schema: {
-        operationId: 'testAccount',
-        tags: ['Accounts'],
-        summary: 'Test whether the provider accepts the credentials of an account',
+        ...operation('Accounts', 'testAccount', 'Test whether the provider accepts the credentials of an account'),
         params: IdParams,
         response: { 200: TestReply },
       },
@@ -108,9 +107,7 @@ export function accountRoutes(app: App, accounts: ProviderAccountService, tests:
     {
       config: { access: 'admin', project: BY_ACCOUNT },
       schema: {
-        operationId: 'updateAccount',
-        tags: ['Accounts'],
-        summary: 'Allow or forbid sensitive paths for a provider account',
+        ...operation('Accounts', 'updateAccount', 'Allow or forbid sensitive paths for a provider account'),
         params: IdParams,
         body: AccountPatch,
         response: { 200: AccountReply },
@@ -123,9 +120,7 @@ export function accountRoutes(app: App, accounts: ProviderAccountService, tests:
     {
       config: { access: 'admin', project: BY_ACCOUNT },
       schema: {
-        operationId: 'deleteAccount',
-        tags: ['Accounts'],
-        summary: 'Delete a provider account',
+        ...operation('Accounts', 'deleteAccount', 'Delete a provider account'),
         params: IdParams,
         response: { 200: Deleted },
       },

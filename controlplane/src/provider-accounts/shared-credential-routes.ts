@@ -1,3 +1,4 @@
+import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { parsePage } from '../http/pagination.js';
 import { Deleted, IdParams } from '../http/schema.js';
@@ -20,9 +21,7 @@ export function sharedCredentialRoutes(app: App, shared: SharedCredentialService
     {
       config: { access: 'viewer', project: { query: { projectId: 'project' }, listBy: 'projectId' } },
       schema: {
-        operationId: 'listCredentials',
-        tags: ['Accounts'],
-        summary: 'List shared credentials',
+        ...operation('Accounts', 'listCredentials', 'List shared credentials'),
         querystring: SharedCredentialQuery,
         response: { 200: SharedCredentialList },
       },
@@ -40,9 +39,11 @@ export function sharedCredentialRoutes(app: App, shared: SharedCredentialService
     {
       config: { access: 'admin', project: { body: { projectId: 'project' } } },
       schema: {
-        operationId: 'createCredential',
-        tags: ['Accounts'],
-        summary: 'Create a credential that the provider accounts of many agents share',
+        ...operation(
+          'Accounts',
+          'createCredential',
+          'Create a credential that the provider accounts of many agents share',
+        ),
         body: SharedCredentialInput,
         response: { 201: SharedCredentialReply },
       },
@@ -54,9 +55,7 @@ export function sharedCredentialRoutes(app: App, shared: SharedCredentialService
     {
       config: { access: 'viewer', project: BY_CREDENTIAL },
       schema: {
-        operationId: 'getCredential',
-        tags: ['Accounts'],
-        summary: 'Get a shared credential without its value',
+        ...operation('Accounts', 'getCredential', 'Get a shared credential without its value'),
         params: IdParams,
         response: { 200: SharedCredentialReply },
       },
@@ -68,9 +67,7 @@ export function sharedCredentialRoutes(app: App, shared: SharedCredentialService
     {
       config: { access: 'admin', project: BY_CREDENTIAL },
       schema: {
-        operationId: 'renameCredential',
-        tags: ['Accounts'],
-        summary: 'Rename a shared credential',
+        ...operation('Accounts', 'renameCredential', 'Rename a shared credential'),
         params: IdParams,
         body: SharedCredentialPatch,
         response: { 200: SharedCredentialReply },
@@ -83,9 +80,7 @@ export function sharedCredentialRoutes(app: App, shared: SharedCredentialService
     {
       config: { access: 'admin', project: BY_CREDENTIAL },
       schema: {
-        operationId: 'rotateCredential',
-        tags: ['Accounts'],
-        summary: 'Rotate a shared credential for all accounts that use it',
+        ...operation('Accounts', 'rotateCredential', 'Rotate a shared credential for all accounts that use it'),
         params: IdParams,
         body: RotateInput,
         response: { 200: SharedCredentialReply },
@@ -98,9 +93,7 @@ export function sharedCredentialRoutes(app: App, shared: SharedCredentialService
     {
       config: { access: 'admin', project: BY_CREDENTIAL },
       schema: {
-        operationId: 'testCredential',
-        tags: ['Accounts'],
-        summary: 'Test whether the provider accepts a shared credential',
+        ...operation('Accounts', 'testCredential', 'Test whether the provider accepts a shared credential'),
         params: IdParams,
         response: { 200: TestReply },
       },
@@ -112,9 +105,7 @@ export function sharedCredentialRoutes(app: App, shared: SharedCredentialService
     {
       config: { access: 'admin', project: BY_CREDENTIAL },
       schema: {
-        operationId: 'deleteCredential',
-        tags: ['Accounts'],
-        summary: 'Delete a shared credential that no account uses',
+        ...operation('Accounts', 'deleteCredential', 'Delete a shared credential that no account uses'),
         params: IdParams,
         response: { 200: Deleted },
       },

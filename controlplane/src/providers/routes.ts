@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Sql } from '../db/sql.js';
+import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { PageQuery, PageReply, parsePage } from '../http/pagination.js';
 import type { Catalogue } from './catalogue/catalogue.js';
@@ -20,9 +21,7 @@ export function providerRoutes(app: App, catalogue: Catalogue, sql: Sql, overrid
     {
       config: { access: 'viewer' },
       schema: {
-        operationId: 'listCircuits',
-        tags: ['Providers'],
-        summary: 'List the circuit breakers of the organization’s providers',
+        ...operation('Providers', 'listCircuits', 'List the circuit breakers of the organization’s providers'),
         querystring: CircuitQuery,
         response: { 200: CircuitList },
       },
@@ -40,9 +39,11 @@ export function providerRoutes(app: App, catalogue: Catalogue, sql: Sql, overrid
     {
       config: { access: 'admin' },
       schema: {
-        operationId: 'overrideCircuit',
-        tags: ['Providers'],
-        summary: 'Close a circuit breaker of the organization, or hold it open for at most a day',
+        ...operation(
+          'Providers',
+          'overrideCircuit',
+          'Close a circuit breaker of the organization, or hold it open for at most a day',
+        ),
         errorStatuses: [404],
         body: CircuitOverride,
         response: { 200: CircuitReply },
@@ -55,9 +56,7 @@ export function providerRoutes(app: App, catalogue: Catalogue, sql: Sql, overrid
     {
       config: { access: 'viewer', project: {} },
       schema: {
-        operationId: 'listProviders',
-        tags: ['Providers'],
-        summary: 'Built-in providers',
+        ...operation('Providers', 'listProviders', 'Built-in providers'),
         querystring: Type.Object(PageQuery),
         response: { 200: ProviderList },
       },

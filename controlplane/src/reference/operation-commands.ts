@@ -4,7 +4,7 @@
  */
 import { type ApiDocument, type ApiOperation, exampleOf, type Schema } from './api-document.js';
 
-export interface OperationCommands {
+interface OperationCommands {
   readonly curl: string;
   readonly acg: string;
 }

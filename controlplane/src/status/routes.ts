@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { EXAMPLE_TIMES } from '../http/examples.js';
 import { Timestamp } from '../http/schema.js';
@@ -19,9 +20,7 @@ export function statusRoutes(app: App, status: StatusService): void {
     {
       config: { access: 'public' },
       schema: {
-        operationId: 'getStatus',
-        tags: ['Installation'],
-        summary: 'Get the health of the built-in providers',
+        ...operation('Installation', 'getStatus', 'Get the health of the built-in providers'),
         response: { 200: StatusReply },
       },
     },

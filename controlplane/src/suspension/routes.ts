@@ -1,3 +1,4 @@
+import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { parsePage } from '../http/pagination.js';
 import { Deleted, IdParams } from '../http/schema.js';
@@ -13,9 +14,11 @@ export function suspensionRoutes(app: App, suspension: SuspensionService): void 
     {
       config,
       schema: {
-        operationId: 'listSuspendedItems',
-        tags: ['Organizations'],
-        summary: 'List items that were suspended because they were created before the founder’s mailbox was proven',
+        ...operation(
+          'Organizations',
+          'listSuspendedItems',
+          'List items that were suspended because they were created before the founder’s mailbox was proven',
+        ),
         querystring: SuspendedQuery,
         response: { 200: SuspendedList },
       },
@@ -31,9 +34,7 @@ export function suspensionRoutes(app: App, suspension: SuspensionService): void 
     {
       config,
       schema: {
-        operationId: 'keepSuspendedItem',
-        tags: ['Organizations'],
-        summary: 'Keep a suspended item: restore it',
+        ...operation('Organizations', 'keepSuspendedItem', 'Keep a suspended item: restore it'),
         errorStatuses: [409],
         params: IdParams,
         response: { 201: SuspendedReply },
@@ -46,9 +47,7 @@ export function suspensionRoutes(app: App, suspension: SuspensionService): void 
     {
       config,
       schema: {
-        operationId: 'revokeSuspendedItem',
-        tags: ['Organizations'],
-        summary: 'Revoke a suspended item: delete it permanently',
+        ...operation('Organizations', 'revokeSuspendedItem', 'Revoke a suspended item: delete it permanently'),
         params: IdParams,
         response: { 200: Deleted },
       },

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { parsePage } from '../http/pagination.js';
 import { IdParams, Uuid } from '../http/schema.js';
@@ -33,9 +34,7 @@ function endpointRoutes(app: App, webhooks: WebhookService): void {
     {
       config: { access: 'viewer' },
       schema: {
-        operationId: 'listWebhooks',
-        tags: ['Webhooks'],
-        summary: 'List webhook endpoints',
+        ...operation('Webhooks', 'listWebhooks', 'List webhook endpoints'),
         querystring: EndpointQuery,
         response: { 200: EndpointList },
       },
@@ -51,9 +50,7 @@ function endpointRoutes(app: App, webhooks: WebhookService): void {
     {
       config: { access: 'admin' },
       schema: {
-        operationId: 'createWebhook',
-        tags: ['Webhooks'],
-        summary: 'Create a webhook endpoint; the secret is returned once',
+        ...operation('Webhooks', 'createWebhook', 'Create a webhook endpoint; the secret is returned once'),
         body: EndpointInput,
         response: { 201: EndpointCreated },
       },
@@ -65,9 +62,7 @@ function endpointRoutes(app: App, webhooks: WebhookService): void {
     {
       config: { access: 'viewer' },
       schema: {
-        operationId: 'getWebhook',
-        tags: ['Webhooks'],
-        summary: 'Get a webhook endpoint',
+        ...operation('Webhooks', 'getWebhook', 'Get a webhook endpoint'),
         params: IdParams,
         response: { 200: EndpointReply },
       },
@@ -79,9 +74,7 @@ function endpointRoutes(app: App, webhooks: WebhookService): void {
     {
       config: { access: 'admin' },
       schema: {
-        operationId: 'updateWebhook',
-        tags: ['Webhooks'],
-        summary: 'Update a webhook endpoint, or pause it',
+        ...operation('Webhooks', 'updateWebhook', 'Update a webhook endpoint, or pause it'),
         params: IdParams,
         body: EndpointPatch,
         response: { 200: EndpointReply },
@@ -94,9 +87,7 @@ function endpointRoutes(app: App, webhooks: WebhookService): void {
     {
       config: { access: 'admin' },
       schema: {
-        operationId: 'deleteWebhook',
-        tags: ['Webhooks'],
-        summary: 'Delete a webhook endpoint with its deliveries',
+        ...operation('Webhooks', 'deleteWebhook', 'Delete a webhook endpoint with its deliveries'),
         params: IdParams,
         response: { 200: EndpointDeleted },
       },
@@ -114,9 +105,7 @@ function actionRoutes(app: App, webhooks: WebhookService): void {
     {
       config: { access: 'admin', bodyOptional: true },
       schema: {
-        operationId: 'testWebhook',
-        tags: ['Webhooks'],
-        summary: 'Send a sample event to a webhook endpoint',
+        ...operation('Webhooks', 'testWebhook', 'Send a sample event to a webhook endpoint'),
         description: 'Queues a sample of an event that the endpoint subscribes to. Every id in it is the nil UUID.',
         params: IdParams,
         body: WebhookTestInput,
@@ -131,9 +120,11 @@ function actionRoutes(app: App, webhooks: WebhookService): void {
     {
       config: { access: 'admin', bodyOptional: true },
       schema: {
-        operationId: 'rotateWebhookSecret',
-        tags: ['Webhooks'],
-        summary: 'Rotate the signing secret; both secrets sign during the overlap',
+        ...operation(
+          'Webhooks',
+          'rotateWebhookSecret',
+          'Rotate the signing secret; both secrets sign during the overlap',
+        ),
         params: IdParams,
         body: SecretRotation,
         response: { 200: EndpointCreated },
@@ -146,9 +137,7 @@ function actionRoutes(app: App, webhooks: WebhookService): void {
     {
       config: { access: 'admin' },
       schema: {
-        operationId: 'replayDeliveries',
-        tags: ['Webhooks'],
-        summary: 'Replay the deliveries of a time range',
+        ...operation('Webhooks', 'replayDeliveries', 'Replay the deliveries of a time range'),
         params: IdParams,
         body: ReplayInput,
         response: { 200: ReplayReply },
@@ -164,9 +153,7 @@ function deliveryRoutes(app: App, webhooks: WebhookService): void {
     {
       config: { access: 'viewer' },
       schema: {
-        operationId: 'listDeliveries',
-        tags: ['Webhooks'],
-        summary: 'List the deliveries of a webhook endpoint',
+        ...operation('Webhooks', 'listDeliveries', 'List the deliveries of a webhook endpoint'),
         params: Type.Object({ endpointId: Uuid }),
         querystring: DeliveryQuery,
         response: { 200: DeliveryList },
@@ -183,9 +170,7 @@ function deliveryRoutes(app: App, webhooks: WebhookService): void {
     {
       config: { access: 'viewer' },
       schema: {
-        operationId: 'getDelivery',
-        tags: ['Webhooks'],
-        summary: 'Get a delivery with its payload',
+        ...operation('Webhooks', 'getDelivery', 'Get a delivery with its payload'),
         params: Type.Object({ deliveryId: Uuid }),
         response: { 200: DeliveryDetailReply },
       },
@@ -197,9 +182,7 @@ function deliveryRoutes(app: App, webhooks: WebhookService): void {
     {
       config: { access: 'member' },
       schema: {
-        operationId: 'retryDelivery',
-        tags: ['Webhooks'],
-        summary: 'Retry a failed delivery',
+        ...operation('Webhooks', 'retryDelivery', 'Retry a failed delivery'),
         params: Type.Object({ deliveryId: Uuid }),
         response: { 200: DeliveryReply },
       },

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { operation } from '../../http/api-operation.js';
 import type { App } from '../../http/app.js';
 import { Body, Role, Timestamp, Uuid } from '../../http/schema.js';
 import type { Throttle } from '../../throttling/throttle.js';
@@ -47,9 +48,7 @@ export function deviceRoutes(app: App, device: DeviceLogin, throttle: Throttle):
     {
       ...open,
       schema: {
-        operationId: 'startDeviceLogin',
-        tags: ['Authentication'],
-        summary: 'Start a device login',
+        ...operation('Authentication', 'startDeviceLogin', 'Start a device login'),
         errorStatuses: [429],
         body: StartInput,
         response: { 201: StartReply },
@@ -63,9 +62,7 @@ export function deviceRoutes(app: App, device: DeviceLogin, throttle: Throttle):
     {
       ...open,
       schema: {
-        operationId: 'pollDeviceLogin',
-        tags: ['Authentication'],
-        summary: 'Poll a device login for its session',
+        ...operation('Authentication', 'pollDeviceLogin', 'Poll a device login for its session'),
         errorStatuses: [429],
         description:
           'Returns the session after the user has approved it. Until then 400 with the error authorization_pending, slow_down, ' +
@@ -81,9 +78,7 @@ export function deviceRoutes(app: App, device: DeviceLogin, throttle: Throttle):
     {
       ...personal,
       schema: {
-        operationId: 'lookUpDevice',
-        tags: ['Authentication'],
-        summary: 'Look up a device login by its user code',
+        ...operation('Authentication', 'lookUpDevice', 'Look up a device login by its user code'),
         errorStatuses: [404],
         body: CodeInput,
         response: { 200: LookupReply },
@@ -101,9 +96,7 @@ export function deviceRoutes(app: App, device: DeviceLogin, throttle: Throttle):
     {
       ...personal,
       schema: {
-        operationId: 'approveDevice',
-        tags: ['Authentication'],
-        summary: 'Approve a device login',
+        ...operation('Authentication', 'approveDevice', 'Approve a device login'),
         body: ApproveInput,
         response: { 200: Ok },
       },
@@ -118,9 +111,7 @@ export function deviceRoutes(app: App, device: DeviceLogin, throttle: Throttle):
     {
       ...personal,
       schema: {
-        operationId: 'denyDevice',
-        tags: ['Authentication'],
-        summary: 'Deny a device login',
+        ...operation('Authentication', 'denyDevice', 'Deny a device login'),
         errorStatuses: [404],
         body: CodeInput,
         response: { 200: Ok },

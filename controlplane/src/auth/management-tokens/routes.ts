@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { operation } from '../../http/api-operation.js';
 import type { App } from '../../http/app.js';
 import { PageQuery, parsePage } from '../../http/pagination.js';
 import { Deleted, IdParams } from '../../http/schema.js';
@@ -14,9 +15,7 @@ export function managementTokenRoutes(app: App, tokens: ManagementTokenService):
     {
       config,
       schema: {
-        operationId: 'listManagementTokens',
-        tags: ['Management tokens'],
-        summary: 'List management tokens',
+        ...operation('Management tokens', 'listManagementTokens', 'List management tokens'),
         querystring: Type.Object(PageQuery),
         response: { 200: ManagementTokenList },
       },
@@ -32,9 +31,11 @@ export function managementTokenRoutes(app: App, tokens: ManagementTokenService):
     {
       config,
       schema: {
-        operationId: 'createManagementToken',
-        tags: ['Management tokens'],
-        summary: 'Create a management token, which is returned only once',
+        ...operation(
+          'Management tokens',
+          'createManagementToken',
+          'Create a management token, which is returned only once',
+        ),
         body: ManagementTokenInput,
         response: { 201: ManagementTokenCreated },
       },
@@ -49,9 +50,7 @@ export function managementTokenRoutes(app: App, tokens: ManagementTokenService):
     {
       config,
       schema: {
-        operationId: 'deleteManagementToken',
-        tags: ['Management tokens'],
-        summary: 'Delete a management token',
+        ...operation('Management tokens', 'deleteManagementToken', 'Delete a management token'),
         params: IdParams,
         response: { 200: Deleted },
       },

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { operation } from '../../http/api-operation.js';
 import type { App } from '../../http/app.js';
 import { PageQuery, parsePage } from '../../http/pagination.js';
 import { Deleted, IdParams } from '../../http/schema.js';
@@ -11,9 +12,7 @@ export function customProviderRoutes(app: App, providers: CustomProviderService)
     {
       config: { access: 'viewer' },
       schema: {
-        operationId: 'listCustomProviders',
-        tags: ['Providers'],
-        summary: 'All providers, with those of the organization',
+        ...operation('Providers', 'listCustomProviders', 'All providers, with those of the organization'),
         querystring: Type.Object(PageQuery),
         response: { 200: ProviderListing },
       },
@@ -29,9 +28,7 @@ export function customProviderRoutes(app: App, providers: CustomProviderService)
     {
       config: { access: 'admin' },
       schema: {
-        operationId: 'createCustomProvider',
-        tags: ['Providers'],
-        summary: 'Add a provider of the organization',
+        ...operation('Providers', 'createCustomProvider', 'Add a provider of the organization'),
         body: CustomProviderInput,
         response: { 201: CustomProviderReply },
       },
@@ -43,9 +40,7 @@ export function customProviderRoutes(app: App, providers: CustomProviderService)
     {
       config: { access: 'admin' },
       schema: {
-        operationId: 'updateCustomProvider',
-        tags: ['Providers'],
-        summary: 'Update a custom provider',
+        ...operation('Providers', 'updateCustomProvider', 'Update a custom provider'),
         params: IdParams,
         body: CustomProviderPut,
         response: { 200: CustomProviderReply },
@@ -58,9 +53,7 @@ export function customProviderRoutes(app: App, providers: CustomProviderService)
     {
       config: { access: 'admin' },
       schema: {
-        operationId: 'deleteCustomProvider',
-        tags: ['Providers'],
-        summary: 'Delete a custom provider with its accounts',
+        ...operation('Providers', 'deleteCustomProvider', 'Delete a custom provider with its accounts'),
         params: IdParams,
         response: { 200: Deleted },
       },

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { InvalidInput } from '../../domain/errors.js';
+import { operation } from '../../http/api-operation.js';
 import type { App } from '../../http/app.js';
 import { parsePage } from '../../http/pagination.js';
 import { isUuid } from '../../ledger/usage-field-validation.js';
@@ -25,9 +26,7 @@ export function agentReportRoutes(
     {
       config: { access: 'viewer', project: { query: { agentIds: 'agents' } } },
       schema: {
-        operationId: 'compareAgents',
-        tags: ['Usage'],
-        summary: 'Compare the usage of several agents',
+        ...operation('Usage', 'compareAgents', 'Compare the usage of several agents'),
         errorStatuses: [404],
         querystring: schema.CompareQuery,
         response: { 200: schema.CompareReply },
@@ -43,9 +42,7 @@ export function agentReportRoutes(
     {
       config: access,
       schema: {
-        operationId: 'getAgentUsage',
-        tags: ['Usage'],
-        summary: 'Get usage totals of an agent by provider',
+        ...operation('Usage', 'getAgentUsage', 'Get usage totals of an agent by provider'),
         params,
         querystring: schema.DaysQuery,
         response: { 200: schema.UsageReply },
@@ -58,9 +55,7 @@ export function agentReportRoutes(
     {
       config: access,
       schema: {
-        operationId: 'getAgentSummary',
-        tags: ['Usage'],
-        summary: 'Get usage totals and forecast of an agent',
+        ...operation('Usage', 'getAgentSummary', 'Get usage totals and forecast of an agent'),
         params,
         querystring: schema.RangeQuery,
         response: { 200: schema.UsageSummary },
@@ -73,9 +68,7 @@ export function agentReportRoutes(
     {
       config: access,
       schema: {
-        operationId: 'getAgentTimeseries',
-        tags: ['Usage'],
-        summary: 'Get usage of an agent over time',
+        ...operation('Usage', 'getAgentTimeseries', 'Get usage of an agent over time'),
         params,
         querystring: schema.TimeseriesQuery,
         response: { 200: schema.TimeseriesReply },
@@ -91,9 +84,7 @@ export function agentReportRoutes(
     {
       config: access,
       schema: {
-        operationId: 'getAgentProviders',
-        tags: ['Usage'],
-        summary: 'Get latency and errors of an agent by provider',
+        ...operation('Usage', 'getAgentProviders', 'Get latency and errors of an agent by provider'),
         params,
         querystring: schema.RangeQuery,
         response: { 200: schema.ProvidersReply },
@@ -114,9 +105,7 @@ function agentLogRoutes(app: App, reports: AgentReports, logs: AgentLogs, export
     {
       config: access,
       schema: {
-        operationId: 'listAgentCalls',
-        tags: ['Usage'],
-        summary: 'List calls of an agent',
+        ...operation('Usage', 'listAgentCalls', 'List calls of an agent'),
         params,
         querystring: schema.LogsQuery,
         response: { 200: schema.LogsReply },
@@ -133,9 +122,7 @@ function agentLogRoutes(app: App, reports: AgentReports, logs: AgentLogs, export
     {
       config: access,
       schema: {
-        operationId: 'exportAgentCalls',
-        tags: ['Usage'],
-        summary: 'Export all calls of an agent as a file',
+        ...operation('Usage', 'exportAgentCalls', 'Export all calls of an agent as a file'),
         produces: ['application/json', 'text/csv'],
         params,
         querystring: schema.ExportQuery,

@@ -1,3 +1,4 @@
+import { operation } from '../../http/api-operation.js';
 import type { App } from '../../http/app.js';
 import { parsePage } from '../../http/pagination.js';
 import { IdParams } from '../../http/schema.js';
@@ -10,9 +11,7 @@ export function callRoutes(app: App, calls: CallLog): void {
     {
       config: { access: 'viewer', project: { query: { agentId: 'agent', projectId: 'project' }, listBy: 'projectId' } },
       schema: {
-        operationId: 'listCalls',
-        tags: ['Usage'],
-        summary: 'List calls of the organization, a project or an agent',
+        ...operation('Usage', 'listCalls', 'List calls of the organization, a project or an agent'),
         querystring: CallsQuery,
         response: { 200: CallsReply },
       },
@@ -23,13 +22,7 @@ export function callRoutes(app: App, calls: CallLog): void {
     '/v1/usage/logs/:id',
     {
       config: { access: 'viewer', project: {} },
-      schema: {
-        operationId: 'getCall',
-        tags: ['Usage'],
-        summary: 'Get a call',
-        params: IdParams,
-        response: { 200: CallReply },
-      },
+      schema: { ...operation('Usage', 'getCall', 'Get a call'), params: IdParams, response: { 200: CallReply } },
     },
     async ({ actor, params }) => ({ log: await calls.get(actor, params.id) }),
   );

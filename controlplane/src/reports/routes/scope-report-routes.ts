@@ -1,5 +1,7 @@
 /** Routes of the usage reports of an organization, its projects and agents. */
+
 import { Type } from 'typebox';
+import { operation } from '../../http/api-operation.js';
 import type { App } from '../../http/app.js';
 import { parsePage } from '../../http/pagination.js';
 import type { AgentFiguresReport } from '../aggregates/agent-figures.js';
@@ -26,9 +28,7 @@ export function scopeReportRoutes(
     {
       config,
       schema: {
-        operationId: 'exportCalls',
-        tags: ['Usage'],
-        summary: 'Export all calls of a scope as a file',
+        ...operation('Usage', 'exportCalls', 'Export all calls of a scope as a file'),
         produces: ['application/json', 'text/csv'],
         querystring: schema.ScopeExportQuery,
         response: { 200: Type.Array(LogRecord) },
@@ -46,9 +46,7 @@ export function scopeReportRoutes(
     {
       config: { access: 'viewer', project: { query: { projectId: 'project' }, listBy: 'projectId' } },
       schema: {
-        operationId: 'listAgentFigures',
-        tags: ['Usage'],
-        summary: 'List agents of all projects with their usage',
+        ...operation('Usage', 'listAgentFigures', 'List agents of all projects with their usage'),
         querystring: AgentFiguresQuery,
         response: { 200: AgentFiguresReply },
       },
@@ -60,9 +58,7 @@ export function scopeReportRoutes(
     {
       config,
       schema: {
-        operationId: 'getUsageSummary',
-        tags: ['Usage'],
-        summary: 'Get usage totals of the organization, a project or an agent',
+        ...operation('Usage', 'getUsageSummary', 'Get usage totals of the organization, a project or an agent'),
         querystring: schema.ScopeQuery,
         response: { 200: schema.ScopeSummary },
       },
@@ -74,9 +70,7 @@ export function scopeReportRoutes(
     {
       config,
       schema: {
-        operationId: 'getUsageTimeseries',
-        tags: ['Usage'],
-        summary: 'Get usage over time',
+        ...operation('Usage', 'getUsageTimeseries', 'Get usage over time'),
         querystring: schema.ScopeSeriesQuery,
         response: { 200: schema.ScopeSeries },
       },
@@ -88,9 +82,7 @@ export function scopeReportRoutes(
     {
       config,
       schema: {
-        operationId: 'getUsageBreakdown',
-        tags: ['Usage'],
-        summary: 'Get usage by agent, provider, model and other dimensions',
+        ...operation('Usage', 'getUsageBreakdown', 'Get usage by agent, provider, model and other dimensions'),
         querystring: schema.BreakdownQuery,
         response: { 200: schema.Breakdown },
       },
@@ -102,9 +94,7 @@ export function scopeReportRoutes(
     {
       config,
       schema: {
-        operationId: 'getRefusals',
-        tags: ['Usage'],
-        summary: 'Count rejected requests by reason',
+        ...operation('Usage', 'getRefusals', 'Count rejected requests by reason'),
         querystring: schema.ScopeQuery,
         response: { 200: schema.Refusals },
       },
