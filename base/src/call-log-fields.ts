@@ -32,7 +32,7 @@ export const LOG_FIELDS = {
   },
   requestId: {
     type: 'uuid',
-    description: 'The same id, as in the response header X-Request-Id.',
+    description: 'The same id, as in the response header x-gateway-request-id.',
     example: '7d1f6c0e-52b8-4a63-9f0d-3b8e5a2c4d13',
     shown: null,
   },

@@ -2601,7 +2601,7 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * @description The same id, as in the response header X-Request-Id.
+             * @description The same id, as in the response header x-gateway-request-id.
              */
             requestId: string;
             /**
@@ -3125,7 +3125,7 @@ export interface components {
             id: string;
             /**
              * Format: uuid
-             * @description The same id, as in the response header X-Request-Id.
+             * @description The same id, as in the response header x-gateway-request-id.
              */
             requestId: string;
             /**
