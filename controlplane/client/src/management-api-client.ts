@@ -25,7 +25,8 @@ type RequestOptions<Path extends keyof paths, Method extends HttpMethod> = Omit<
   'parseAs' | 'baseUrl' | 'fetch' | 'middleware'
 >;
 type Arguments<T> = RequiredKeysOf<T> extends never ? [options?: T] : [options: T];
-type ResponseBody<Path extends keyof paths, Method extends HttpMethod> = NonNullable<
+/** The JSON body of a success. */
+export type ResponseBody<Path extends keyof paths, Method extends HttpMethod> = NonNullable<
   FetchResponse<FilterKeys<paths[Path], Method> & object, object, 'application/json'>['data']
 >;
 type ApiMethod<Method extends HttpMethod> = <Path extends PathsWithMethod<paths, Method>>(

@@ -38,8 +38,12 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   'GET /v1/usage/agents/{agentId}/export': SAME_FIGURES,
 };
 
-/** `client.get('/v1/projects', …)` and `client.send('GET', '/v1/usage/export?…')`; the types hold the former to the document. */
+/**
+ * `operation: 'GET /v1/projects'`, `client.get('/v1/projects', …)` and `client.send('GET', '/v1/usage/export?…')`; the
+ * types hold the first two to the document.
+ */
 const CALLS = [
+  /'([A-Z]+) (\/v1\/[^']+)'/g,
   /\.(get|post|put|patch|delete)\(\s*'(\/v1\/[^']+)'/g,
   /\.send\(\s*'([A-Z]+)',\s*[`'](\/v1\/[^`'?$]+)/g,
 ] as const;

@@ -1,9 +1,9 @@
 /** Finds API rows by id, slug or name. */
 
 import { UUID_PATTERN_ANY_CASE } from '@acg/base/uuid';
-import { iterateAllRows } from '@acg/client/auto-paging';
 import type { Client } from '@acg/client/management-api-client';
 import { CliError, EXIT_CODES, usage } from '../terminal/cli-error.js';
+import { fetchAllRows } from './operation.js';
 
 export const isUuid = (text: string): boolean => UUID_PATTERN_ANY_CASE.test(text);
 
@@ -12,6 +12,10 @@ interface NamedRow {
   readonly name: string;
   readonly slug?: string;
 }
+
+/** `list` is the command that shows what there is. */
+export const notFoundError = (kind: string, text: string, list: string): CliError =>
+  new CliError(EXIT_CODES.notFound, `${kind} not found: ${text}`, { status: 404, hint: list });
 
 /** Selects the one row that `text` identifies: by id, else by slug, else by case-insensitive name. */
 export function selectByName<Row extends NamedRow>(
@@ -36,11 +40,19 @@ export function selectByName<Row extends NamedRow>(
     }
     if (found[0] !== undefined) return found[0];
   }
-  throw new CliError(EXIT_CODES.notFound, `${kind} not found: ${text}`, { status: 404, hint: list });
+  throw notFoundError(kind, text, list);
 }
 
-interface ProjectRow extends NamedRow {
-  readonly slug: string;
+/** Returns the id of the named project. Without a name, returns the only project. */
+export async function findProjectId(client: Client, text: string | null): Promise<string> {
+  if (text !== null && isUuid(text)) return text;
+  const projects = await fetchAllRows(client, 'GET /v1/projects', 'projects');
+  if (text !== null) return selectByName(projects, text, 'project', 'acg projects ls').id;
+  if (projects.length === 1) return projects[0]!.id;
+  throw usage(
+    `slug).join(', ') || 'there is none'}? => name a project with --project: ${projects.map(({ slug }) => slug).join(', ') || 'there is none'} => slug).join(', ') || 'there is none'}?`,
+    '--project, or ACG_PROJECT',
+  );
 }
 
 /** The query of one page, in the form of `iterateAllRows`. */
@@ -53,24 +65,4 @@ export async function collectRows<Row>(rows: AsyncIterable<Row>): Promise<Row[]>
   const all: Row[] = [];
   for await (const row of rows) all.push(row);
   return all;
-}
-
-const listProjects = (client: Client): Promise<ProjectRow[]> =>
-  collectRows(
-    iterateAllRows(
-      (query) => client.get('/v1/projects', { params: { query } }),
-      ({ projects }) => projects,
-    ),
-  );
-
-/** Returns the id of the named project. Without a name, returns the only project. */
-export async function findProjectId(client: Client, text: string | null): Promise<string> {
-  if (text !== null && isUuid(text)) return text;
-  const projects = await listProjects(client);
-  if (text !== null) return selectByName(projects, text, 'project', 'acg projects ls').id;
-  if (projects.length === 1) return projects[0]!.id;
-  throw usage(
-    `slug).join(', ') || 'there is none'}? => name a project with --project: ${projects.map(({ slug }) => slug).join(', ') || 'there is none'} => slug).join(', ') || 'there is none'}?`,
-    '--project, or ACG_PROJECT',
-  );
 }
