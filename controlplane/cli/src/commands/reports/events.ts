@@ -1,12 +1,14 @@
 /** `acg events`: lists events, newest last; `-f` follows new ones. `acg events types` lists what can happen. */
 import type { Command } from 'commander';
 import { findAgentId } from '../../api/find-agent.js';
-import type { EventName } from '../../api/find-webhook.js';
 import { followRows, PAGE_ROWS_MAX } from '../../api/follow-rows.js';
 import { omitUndefined } from '../../api/omit-undefined.js';
+import type { QueryOf } from '../../api/operation.js';
 import type { CommandContext } from '../../invocation/command-context.js';
 import { addPageOptions, type PageOptions, printRemainingRows, toPageQuery } from '../../options/parse-options.js';
 import { toPrintable } from '../../terminal/printable.js';
+
+type EventName = QueryOf<'GET /v1/events'>['event'];
 
 interface EventOptions extends PageOptions {
   readonly follow?: true;
@@ -29,7 +31,7 @@ export function registerEventCommand(command: Command, { begin }: CommandContext
       const { agent, start, end } = options;
       const agentId = agent === undefined ? undefined : await findAgentId(run, agent);
       // The API validates the name and lists the valid ones.
-      const filters = omitUndefined({ event: options.event as EventName | undefined, agentId, start, end });
+      const filters = omitUndefined({ event: options.event as EventName, agentId, start, end });
       if (options.follow === true) {
         const params = { query: { ...filters, limit: PAGE_ROWS_MAX } };
         await followRows(run, {
