@@ -1,12 +1,12 @@
 /** Builds a provider's credentials from one secret or a JSON object, plus flags and prompts for the other fields. */
 
-import { iterateAllRows } from '@acg/client/auto-paging';
 import type { Client } from '@acg/client/management-api-client';
 import type { Invocation } from '../invocation/invocation.js';
-import { CliError, EXIT_CODES, usage } from '../terminal/cli-error.js';
+import { usage } from '../terminal/cli-error.js';
 import { promptSecret, promptText } from '../terminal/prompt.js';
 import { readSecret, type SecretSource } from '../terminal/secret-input.js';
-import { collectRows, type PageQuery } from './find-by-name.js';
+import { notFoundError } from './find-by-name.js';
+import { fetchAllRows } from './operation.js';
 
 interface CredentialField {
   readonly name: string;
@@ -16,22 +16,17 @@ interface CredentialField {
   readonly placeholder: string | null;
 }
 
-export interface CredentialInput extends SecretSource {
+interface CredentialInput extends SecretSource {
   /** Fields that are not secret, such as a region. */
   readonly fields: readonly (readonly [string, string])[];
 }
 
 /** Returns the credential fields of a built-in or custom provider. */
 export async function fetchCredentialFields(client: Client, providerSlug: string): Promise<readonly CredentialField[]> {
-  const load = (page: PageQuery) => client.get('/v1/custom-providers', { params: { query: page } });
-  const found = (await collectRows(iterateAllRows(load, (page) => page.providers))).find(
-    ({ slug }) => slug === providerSlug,
-  );
+  const providers = await fetchAllRows(client, 'GET /v1/custom-providers', 'providers');
+  const found = providers.find(({ slug }) => slug === providerSlug);
   if (found !== undefined) return found.credentialFields;
-  throw new CliError(EXIT_CODES.notFound, `provider not found: ${providerSlug}`, {
-    status: 404,
-    hint: 'acg providers ls',
-  });
+  throw notFoundError('provider', providerSlug, 'acg providers ls');
 }
 
 export async function readCredentials(

@@ -1,27 +1,33 @@
 /** Options for the source of a provider credential. Arguments are never accepted, because `ps` shows them. */
-import type { Command } from 'commander';
-import type { CredentialInput } from '../api/read-credentials.js';
+import { Option } from 'commander';
+import { fetchCredentialFields, readCredentials } from '../api/read-credentials.js';
+import type { Invocation } from '../invocation/invocation.js';
 import { parsePair } from './parse-options.js';
+
+type Pair = readonly [string, string];
 
 export interface CredentialOptions {
   readonly keyStdin?: true;
   readonly keyFile?: string;
   readonly keyEnv?: string;
-  readonly field?: readonly (readonly [string, string])[];
+  readonly field?: readonly Pair[];
 }
 
-const appendPair = (text: string, before: readonly (readonly [string, string])[] = []) => [...before, parsePair(text)];
+export const CREDENTIAL_OPTIONS: readonly Option[] = [
+  new Option('--key-stdin', 'read the key from stdin, or a JSON object of all fields'),
+  new Option('--key-file <file>', 'read it from a file; - for stdin'),
+  new Option('--key-env <name>', 'read it from a variable'),
+  new Option('--field <name=value>', 'what is no secret, e.g. region=us-east-1; repeatable').argParser(
+    (text, before: readonly Pair[] = []) => [...before, parsePair(text)],
+  ),
+];
 
-export const addCredentialOptions = (command: Command): Command =>
-  command
-    .option('--key-stdin', 'read the key from stdin, or a JSON object of all fields')
-    .option('--key-file <file>', 'read it from a file; - for stdin')
-    .option('--key-env <name>', 'read it from a variable')
-    .option('--field <name=value>', 'what is no secret, e.g. region=us-east-1; repeatable', appendPair);
-
-export const toCredentialInput = ({ keyStdin, keyFile, keyEnv, field = [] }: CredentialOptions): CredentialInput => ({
-  stdin: keyStdin,
-  file: keyFile,
-  env: keyEnv,
-  fields: field,
-});
+/** Reads the credentials of a provider from the source that the options name; prompts for what is missing. */
+export async function readOptionCredentials(
+  run: Invocation,
+  providerSlug: string,
+  { keyStdin: stdin, keyFile: file, keyEnv: env, field: fields = [] }: CredentialOptions,
+): Promise<Record<string, unknown>> {
+  const known = await fetchCredentialFields(await run.getClient(), providerSlug);
+  return readCredentials(run, known, { stdin, file, env, fields });
+}

@@ -1,96 +1,104 @@
 /** `acg keys`: manages gateway tokens. */
 import { type Command, Option } from 'commander';
 import { findAgentId, requireAgentName } from '../../api/find-agent.js';
-import { findProjectId } from '../../api/find-by-name.js';
-import { findKeyId } from '../../api/find-key.js';
+import { findProjectId, isUuid, selectByName } from '../../api/find-by-name.js';
 import { omitUndefined } from '../../api/omit-undefined.js';
+import { fetchAllRows } from '../../api/operation.js';
 import type { CommandContext } from '../../invocation/command-context.js';
 import type { Invocation } from '../../invocation/invocation.js';
+import { choiceField, flagField, mapField, textField } from '../../options/field.js';
+import { agentIdField } from '../../options/lookup-fields.js';
 import { parseDuration } from '../../options/parse-duration.js';
-import { addPageOptions, type PageOptions, printRemainingRows, toPageQuery } from '../../options/parse-options.js';
+import { expiryField, graceSecondsField, toExpiresAt } from '../../options/time-fields.js';
 import { usage } from '../../terminal/cli-error.js';
 import { formatAgo, formatDay, formatMinute } from '../../terminal/format.js';
-import { requireConfirmation } from '../../terminal/prompt.js';
+import { listCommand } from '../descriptors/list-command.js';
+import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
+import type { Target } from '../descriptors/target.js';
 
-interface KeyScopeOptions {
+const KEY: Target = {
+  argument: ['<key>', 'id, prefix or name'],
+  options: [new Option('--agent <agent>', 'only among its keys')],
+  async find(run, text, { agent }) {
+    const agentId = agent === undefined ? undefined : await findAgentId(run, agent);
+    if (isUuid(text)) return { id: text };
+    const keys = await fetchAllRows(await run.getClient(), 'GET /v1/api-keys', 'keys', omitUndefined({ agentId }));
+    const prefix = text.startsWith('acg_') ? text : `acg_${text}`;
+    return keys.find(({ keyPrefix }) => keyPrefix === prefix) ?? selectByName(keys, text, 'key', 'acg keys ls');
+  },
+};
+
+export const registerKeyCommands = commandGroup(
+  listCommand({
+    description: 'list gateway tokens; the secrets are never shown again',
+    operation: 'GET /v1/api-keys',
+    rows: 'keys',
+    inProject: true,
+    filters: {
+      agentId: agentIdField('only those of one agent'),
+      search: textField('--search <text>', 'part of the name, of the agent’s or of the prefix'),
+      status: choiceField('--status <status>', 'only those', ['active', 'expired']),
+      neverUsed: flagField('--never-used', 'only those that no call has used yet'),
+      unusedSince: mapField(
+        textField('--unused <span>', 'only those that no call has used for so long, e.g. 30d'),
+        (span) => new Date(Date.now() - parseDuration(span, '--unused')).toISOString(),
+      ),
+    },
+    columns: [
+      { title: 'KEY', cell: ({ keyPrefix }) => keyPrefix },
+      { title: 'NAME', cell: ({ name }) => name },
+      { title: 'AGENT', cell: ({ agentName, scope }) => agentName ?? `– (${scope})` },
+      { title: 'STATUS', cell: ({ status, replacedBy }) => (replacedBy === null ? status : 'replaced') },
+      { title: 'LAST USED', cell: ({ lastUsedAt }) => formatAgo(lastUsedAt, Date.now()) },
+      { title: 'EXPIRES', cell: ({ expiresAt }) => formatDay(expiresAt) },
+      { title: 'ID', cell: ({ id }) => id },
+    ],
+  }),
+  registerCreateCommand,
+  operationCommand({
+    name: 'set',
+    description: 'rename a gateway token or change its expiry',
+    operation: 'PATCH /v1/api-keys/{id}',
+    target: KEY,
+    fields: {
+      name: textField('--name <name>', 'what it is for'),
+      expiresAt: mapField(textField('--expires <span>', 'when it ends, e.g. 90d from now, or none'), (span) =>
+        span === 'none' ? null : toExpiresAt(span),
+      ),
+    },
+    print: (run, { key }) => run.printSuccess(`${key.name} (${key.keyPrefix}) ends ${formatDay(key.expiresAt)}`),
+  }),
+  operationCommand({
+    name: 'rotate',
+    description: 'replace a gateway token; prints only the new token, once, on stdout',
+    operation: 'POST /v1/api-keys/{id}/rotate',
+    target: KEY,
+    fields: {
+      graceSeconds: graceSecondsField('how long the old one works on, or 0; 24h, if left out'),
+      expiresAt: expiryField('when the new one ends; if left out, it lives as long as the old one was made for'),
+    },
+    print: (run, { secretKey }) => run.printLine(secretKey),
+    after: (run, { key, previous }) =>
+      run.printNote(
+        `shown once; ${previous.keyPrefix} expires ${formatMinute(previous.expiresAt)} UTC, ${key.keyPrefix} ${key.expiresAt === null ? 'never' : formatDay(key.expiresAt)}`,
+      ),
+  }),
+  operationCommand({
+    name: 'revoke',
+    description: 'revoke a gateway token and abort its calls in flight',
+    operation: 'DELETE /v1/api-keys/{id}',
+    target: KEY,
+    confirm: ({ text, at }) => `Revoke the key ${text} ${at}?`,
+    print: (run, _response, { text }) => run.printSuccess(`${text} is revoked`),
+  }),
+);
+
+interface CreateOptions {
   readonly agent?: string;
   readonly scope?: 'agent' | 'project' | 'org';
-}
-interface CreateOptions extends KeyScopeOptions {
   readonly name: string;
   readonly expires?: string;
   readonly save?: true;
-}
-
-export function registerKeyCommands(group: Command, tree: CommandContext): void {
-  registerListCommand(group, tree);
-  registerCreateCommand(group, tree);
-  registerSetCommand(group, tree);
-  registerRotateCommand(group, tree);
-  group
-    .command('revoke')
-    .description('revoke a gateway token and abort its calls in flight')
-    .argument('<key>', 'id, prefix or name')
-    .option('--agent <agent>', 'only among its keys')
-    .action(async (text: string, { agent }: KeyScopeOptions) => {
-      const run = tree.begin();
-      const client = await run.getClient();
-      const key = await findKeyId(client, text, agent === undefined ? null : await findAgentId(run, agent));
-      await requireConfirmation(run, `Revoke the key ${text} at ${run.settings.url}?`);
-      const answer = await client.delete('/v1/api-keys/{id}', { params: { path: { id: key } } });
-      run.printResult(answer, () => run.printSuccess(`${text} is revoked`));
-    });
-}
-
-interface ListOptions extends PageOptions, KeyScopeOptions {
-  readonly search?: string;
-  readonly status?: 'active' | 'expired';
-  readonly neverUsed?: true;
-  readonly unused?: string;
-}
-
-function registerListCommand(group: Command, { begin }: CommandContext): void {
-  addPageOptions(group.command('ls').description('list gateway tokens; the secrets are never shown again'))
-    .option('--agent <agent>', 'only those of one agent')
-    .option('--search <text>', 'part of the name, of the agent’s or of the prefix')
-    .addOption(new Option('--status <status>', 'only those').choices(['active', 'expired']))
-    .option('--never-used', 'only those that no call has used yet')
-    .option('--unused <span>', 'only those that no call has used for so long, e.g. 30d')
-    .action(async (options: ListOptions) => {
-      const run = begin();
-      const client = await run.getClient();
-      const { agent, search, status, neverUsed, unused } = options;
-      const { project } = run.settings;
-      const within =
-        agent !== undefined
-          ? { agentId: await findAgentId(run, agent) }
-          : project !== null
-            ? { projectId: await findProjectId(client, project) }
-            : {};
-      const unusedSince =
-        unused === undefined ? undefined : new Date(Date.now() - parseDuration(unused, '--unused')).toISOString();
-      const query = {
-        ...within,
-        ...omitUndefined({ search, status, neverUsed, unusedSince }),
-        ...toPageQuery(options),
-      };
-      const answer = await client.get('/v1/api-keys', { params: { query } });
-      run.printResult(answer, () =>
-        run.printTable(
-          [
-            { title: 'KEY', cell: ({ keyPrefix }) => keyPrefix },
-            { title: 'NAME', cell: ({ name }) => name },
-            { title: 'AGENT', cell: ({ agentName, scope }) => agentName ?? `– (${scope})` },
-            { title: 'STATUS', cell: ({ status, replacedBy }) => (replacedBy === null ? status : 'replaced') },
-            { title: 'LAST USED', cell: ({ lastUsedAt }) => formatAgo(lastUsedAt, Date.now()) },
-            { title: 'EXPIRES', cell: ({ expiresAt }) => formatDay(expiresAt) },
-            { title: 'ID', cell: ({ id }) => id },
-          ],
-          answer.keys,
-        ),
-      );
-      printRemainingRows(run, answer.keys.length, answer);
-    });
 }
 
 function registerCreateCommand(group: Command, { begin }: CommandContext): void {
@@ -106,7 +114,7 @@ function registerCreateCommand(group: Command, { begin }: CommandContext): void 
       const run = begin();
       const scope = await resolveKeyScope(run, options);
       if (options.save === true && scope.scope !== 'agent') throw usage('--save keeps tokens of one agent only');
-      const expiresAt = toExpiresAt(options.expires);
+      const expiresAt = options.expires === undefined ? undefined : toExpiresAt(options.expires);
       const body = { name: options.name, ...scope, ...omitUndefined({ expiresAt }) };
       const answer = await (await run.getClient()).post('/v1/api-keys', { body });
       const { key, secretKey } = answer;
@@ -121,72 +129,13 @@ function registerCreateCommand(group: Command, { begin }: CommandContext): void 
     });
 }
 
-interface SetOptions extends KeyScopeOptions {
-  readonly name?: string;
-  readonly expires?: string;
-}
-
-function registerSetCommand(group: Command, { begin }: CommandContext): void {
-  group
-    .command('set')
-    .description('rename a gateway token or change its expiry')
-    .argument('<key>', 'id, prefix or name')
-    .option('--agent <agent>', 'only among its keys')
-    .option('--name <name>', 'what it is for')
-    .option('--expires <span>', 'when it ends, e.g. 90d from now, or none')
-    .action(async (text: string, { agent, name, expires }: SetOptions) => {
-      const run = begin();
-      const client = await run.getClient();
-      const id = await findKeyId(client, text, agent === undefined ? null : await findAgentId(run, agent));
-      const body = omitUndefined({ name, expiresAt: expires === 'none' ? null : toExpiresAt(expires) });
-      const answer = await client.patch('/v1/api-keys/{id}', { params: { path: { id } }, body });
-      const { key } = answer;
-      run.printResult(answer, () =>
-        run.printSuccess(`${key.name} (${key.keyPrefix}) ends ${formatDay(key.expiresAt)}`),
-      );
-    });
-}
-
-interface RotateOptions extends KeyScopeOptions {
-  readonly grace?: string;
-  readonly expires?: string;
-}
-
-function registerRotateCommand(group: Command, { begin }: CommandContext): void {
-  group
-    .command('rotate')
-    .description('replace a gateway token; prints only the new token, once, on stdout')
-    .argument('<key>', 'id, prefix or name')
-    .option('--agent <agent>', 'only among its keys')
-    .option('--grace <span>', 'how long the old one works on, or 0; 24h, if left out')
-    .option('--expires <span>', 'when the new one ends; if left out, it lives as long as the old one was made for')
-    .action(async (text: string, { agent, grace, expires }: RotateOptions) => {
-      const run = begin();
-      const client = await run.getClient();
-      const id = await findKeyId(client, text, agent === undefined ? null : await findAgentId(run, agent));
-      const graceSeconds =
-        grace === undefined ? undefined : grace === '0' ? 0 : parseDuration(grace, '--grace') / 1_000;
-      const body = omitUndefined({ graceSeconds, expiresAt: toExpiresAt(expires) });
-      const answer = await client.post('/v1/api-keys/{id}/rotate', { params: { path: { id } }, body });
-      const { key, secretKey, previous } = answer;
-      run.printResult(answer, () => run.printLine(secretKey));
-      run.printNote(
-        `shown once; ${previous.keyPrefix} expires ${formatMinute(previous.expiresAt)} UTC, ${key.keyPrefix} ${key.expiresAt === null ? 'never' : formatDay(key.expiresAt)}`,
-      );
-    });
-}
-
-/** Returns the instant that lies `span` from now. */
-const toExpiresAt = (span: string | undefined): string | undefined =>
-  span === undefined ? undefined : new Date(Date.now() + parseDuration(span, '--expires')).toISOString();
-
 interface KeyScope {
   readonly scope: 'agent' | 'project' | 'org';
   readonly agentId?: string;
   readonly projectId?: string;
 }
 
-async function resolveKeyScope(run: Invocation, { scope = 'agent', agent }: KeyScopeOptions): Promise<KeyScope> {
+async function resolveKeyScope(run: Invocation, { scope = 'agent', agent }: CreateOptions): Promise<KeyScope> {
   if (scope === 'org') return { scope };
   if (scope === 'project')
     return { scope, projectId: await findProjectId(await run.getClient(), run.settings.project) };

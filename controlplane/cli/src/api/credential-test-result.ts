@@ -1,0 +1,19 @@
+/** The result of one call with a key at its provider; a key that is not taken is a failure. */
+import { CliError, EXIT_CODES } from '../terminal/cli-error.js';
+import { toPrintable } from '../terminal/printable.js';
+
+interface CredentialTestResult {
+  readonly ok: boolean;
+  readonly status: number | null;
+  readonly latencyMs: number;
+  readonly hint: string | null;
+}
+
+export function formatCredentialTest(subject: string, { ok, status, latencyMs, hint }: CredentialTestResult): string {
+  const more = hint === null ? '' : `, ${hint}`;
+  return toPrintable(`${ok ? '✓' : '✗'} ${subject}: ${status ?? 'no answer'} in ${latencyMs} ms${more}`);
+}
+
+export function assertCredentialAccepted(subject: string, ok: boolean): void {
+  if (!ok) throw new CliError(EXIT_CODES.failed, `the provider does not take the key of ${subject}`);
+}
