@@ -44,18 +44,6 @@ export function parseDollarsAsCents(text: string): number {
   return Math.round(Number(text) * 100);
 }
 
-const NONE = 'none';
-export type OrNone<T> = T | typeof NONE;
-
-/** Parses a limit or `none`. Does not return null, because commander replaces a null value by ''. */
-export const parseOrNone =
-  <T>(read: (text: string) => T) =>
-  (text: string): OrNone<T> =>
-    text === NONE ? NONE : read(text);
-
-/** Converts to the form of the API. */
-export const noneToNull = <T>(value: OrNone<T> | undefined): T | null | undefined => (value === NONE ? null : value);
-
 export const parseList = (text: string): string[] =>
   text
     .split(',')
