@@ -1,10 +1,10 @@
 /** Finds agents by name, slug or id, across all projects. */
 
-import { iterateAllRows } from '@acg/client/auto-paging';
 import type { Client } from '@acg/client/management-api-client';
 import type { Invocation } from '../invocation/invocation.js';
 import { usage } from '../terminal/cli-error.js';
-import { collectRows, findProjectId, isUuid, type PageQuery, selectByName } from './find-by-name.js';
+import { findProjectId, isUuid, selectByName } from './find-by-name.js';
+import { fetchAllRows } from './operation.js';
 
 interface AgentRow {
   readonly id: string;
@@ -32,7 +32,5 @@ export async function findAgent(run: Invocation, text: string): Promise<AgentRow
 /** Lists agents of one project, or of all when `project` is null. */
 async function listAgents(client: Client, project: string | null, search: string): Promise<AgentRow[]> {
   const within = project === null ? {} : { projectId: await findProjectId(client, project) };
-  const load = (page: PageQuery) =>
-    client.get('/v1/usage/agents', { params: { query: { ...within, search, ...page } } });
-  return collectRows(iterateAllRows(load, (page) => page.agents));
+  return fetchAllRows(client, 'GET /v1/usage/agents', 'agents', { ...within, search });
 }

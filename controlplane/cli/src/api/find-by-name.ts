@@ -54,15 +54,3 @@ export async function findProjectId(client: Client, text: string | null): Promis
     '--project, or ACG_PROJECT',
   );
 }
-
-/** The query of one page, in the form of `iterateAllRows`. */
-export interface PageQuery {
-  readonly limit: number;
-  readonly offset: number;
-}
-
-export async function collectRows<Row>(rows: AsyncIterable<Row>): Promise<Row[]> {
-  const all: Row[] = [];
-  for await (const row of rows) all.push(row);
-  return all;
-}

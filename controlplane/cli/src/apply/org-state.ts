@@ -1,8 +1,7 @@
 /** Reads an organization's resources from the API, as far as a document can describe them. */
 
-import { iterateAllRows } from '@acg/client/auto-paging';
 import type { Client } from '@acg/client/management-api-client';
-import { collectRows } from '../api/find-by-name.js';
+import { fetchAllRows } from '../api/operation.js';
 import type { Fields } from './config-document.js';
 
 interface AccountState {
@@ -39,24 +38,9 @@ export interface OrgState {
 const CONCURRENT_READS_MAX = 8;
 
 export async function fetchOrgState(client: Client): Promise<OrgState> {
-  const providers = await collectRows(
-    iterateAllRows(
-      (query) => client.get('/v1/custom-providers', { params: { query } }),
-      (page) => page.providers,
-    ),
-  );
-  const projects = await collectRows(
-    iterateAllRows(
-      (query) => client.get('/v1/projects', { params: { query } }),
-      (page) => page.projects,
-    ),
-  );
-  const webhooks = await collectRows(
-    iterateAllRows(
-      (query) => client.get('/v1/webhooks', { params: { query } }),
-      (page) => page.endpoints,
-    ),
-  );
+  const providers = await fetchAllRows(client, 'GET /v1/custom-providers', 'providers');
+  const projects = await fetchAllRows(client, 'GET /v1/projects', 'projects');
+  const webhooks = await fetchAllRows(client, 'GET /v1/webhooks', 'endpoints');
   const accounts = await fetchAccountsByAgent(client);
   const read: ProjectState[] = [];
   for (const { id, name, budgetCentsMonthly } of projects) {
@@ -74,11 +58,8 @@ export async function fetchOrgState(client: Client): Promise<OrgState> {
 /** Returns accounts by agent id. */
 async function fetchAccountsByAgent(client: Client): Promise<ReadonlyMap<string, readonly AccountState[]>> {
   const byAgent = new Map<string, AccountState[]>();
-  const accounts = iterateAllRows(
-    (query) => client.get('/v1/providers/accounts', { params: { query } }),
-    (page) => page.accounts,
-  );
-  for await (const { id, agentId, providerSlug: provider, allowSensitivePaths } of accounts) {
+  const accounts = await fetchAllRows(client, 'GET /v1/providers/accounts', 'accounts');
+  for (const { id, agentId, providerSlug: provider, allowSensitivePaths } of accounts) {
     byAgent.set(agentId, [...(byAgent.get(agentId) ?? []), { id, provider, allowSensitivePaths }]);
   }
   return byAgent;
@@ -89,12 +70,7 @@ async function fetchAgents(
   projectId: string,
   accounts: ReadonlyMap<string, readonly AccountState[]>,
 ): Promise<AgentState[]> {
-  const listed = await collectRows(
-    iterateAllRows(
-      (query) => client.get('/v1/agents', { params: { query: { projectId, ...query } } }),
-      (page) => page.agents,
-    ),
-  );
+  const listed = await fetchAllRows(client, 'GET /v1/agents', 'agents', { projectId });
   const agents: AgentState[] = [];
   for (let at = 0; at < listed.length; at += CONCURRENT_READS_MAX) {
     const some = listed.slice(at, at + CONCURRENT_READS_MAX).map(async ({ id }) => {

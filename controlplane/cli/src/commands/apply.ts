@@ -1,8 +1,7 @@
 /** `acg apply` and `acg export`: applies and writes an organization's configuration as a file. */
 import { readFileSync } from 'node:fs';
-import { iterateAllRows } from '@acg/client/auto-paging';
 import { type Command, Option } from 'commander';
-import { collectRows } from '../api/find-by-name.js';
+import { fetchAllRows } from '../api/operation.js';
 import { ChangeApplier } from '../apply/change-applier.js';
 import { type CredentialSource, validateDocument } from '../apply/config-document.js';
 import { exportDocument } from '../apply/export-document.js';
@@ -144,12 +143,7 @@ export function registerExportCommand(command: Command, { begin }: CommandContex
       const run = begin();
       const client = await run.getClient();
       const state = await fetchOrgState(client);
-      const providers = await collectRows(
-        iterateAllRows(
-          (query) => client.get('/v1/custom-providers', { params: { query } }),
-          (page) => page.providers,
-        ),
-      );
+      const providers = await fetchAllRows(client, 'GET /v1/custom-providers', 'providers');
       const required = Object.fromEntries(
         providers.map(({ slug, credentialFields }) => [
           slug,

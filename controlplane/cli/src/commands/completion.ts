@@ -1,9 +1,8 @@
 /** `acg completion`: prints a shell script that calls this program for completions. */
 
-import { iterateAllRows } from '@acg/client/auto-paging';
 import tab from '@bomb.sh/tab';
 import { Argument, type Command } from 'commander';
-import { collectRows } from '../api/find-by-name.js';
+import { fetchAllRows } from '../api/operation.js';
 import { createApiClient } from '../invocation/api-client.js';
 import type { CommandContext } from '../invocation/command-context.js';
 import type { Invocation } from '../invocation/invocation.js';
@@ -69,8 +68,7 @@ async function listAgentSlugs(run: Invocation): Promise<readonly string[]> {
     const { url, token } = run.settings;
     if (token === null) return [];
     const client = createApiClient({ url, token, timeoutMs: TIMEOUT_MS });
-    const load = (query: { limit: number; offset: number }) => client.get('/v1/usage/agents', { params: { query } });
-    const agents = await collectRows(iterateAllRows(load, (page) => page.agents));
+    const agents = await fetchAllRows(client, 'GET /v1/usage/agents', 'agents');
     return agents.map(({ slug }) => slug).filter((slug) => /^[a-z0-9-]+$/.test(slug));
   } catch {
     return [];

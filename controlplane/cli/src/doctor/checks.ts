@@ -1,8 +1,8 @@
 /** The checks of `acg doctor`, in the order in which a call depends on them. */
 import { lookup } from 'node:dns/promises';
-import { iterateAllRows } from '@acg/client/auto-paging';
 import { findAgentId } from '../api/find-agent.js';
 import { fetchIdentity, formatIdentity } from '../api/identity.js';
+import { fetchAllRows } from '../api/operation.js';
 import { fetchSelf, probeGateway, resolveGatewayUrl } from '../invocation/data-plane-client.js';
 import type { Invocation } from '../invocation/invocation.js';
 import { listSecretVariables } from '../run/provider-variables.js';
@@ -76,11 +76,8 @@ export async function* checkDataPlane(run: Invocation, agent: string | undefined
 async function* checkAccounts(run: Invocation, agent: string): AsyncGenerator<CheckResult> {
   const client = await run.getClient();
   const agentId = await findAgentId(run, agent);
-  const accounts = iterateAllRows(
-    (query) => client.get('/v1/providers/accounts', { params: { query: { agentId, ...query } } }),
-    (page) => page.accounts,
-  );
-  for await (const { id, providerSlug } of accounts) {
+  const accounts = await fetchAllRows(client, 'GET /v1/providers/accounts', 'accounts', { agentId });
+  for (const { id, providerSlug } of accounts) {
     yield await runCheck(`key of ${providerSlug}`, `acg accounts rotate ${id}`, async () => {
       const answer = await client.post('/v1/providers/accounts/{id}/test', { params: { path: { id } } });
       const status = answer.status ?? 'no answer';
