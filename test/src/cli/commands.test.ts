@@ -60,18 +60,18 @@ const KEY = { input: PROVIDER_CREDENTIALS.openai };
 
 test('every command, in an order in which each finds what it needs', async () => {
   const walked = new Set<string>();
-  const walk = async (route: string, args: readonly string[], options: object = {}): Promise<ProcessResult> => {
+  const runJson = (args: readonly string[], options: object = {}): Promise<ProcessResult> => {
     walked.add(commandOf(args));
-    const outcome = await acg.runOk([...args, '--json'], options);
+    return acg.runOk([...args, '--json'], options);
+  };
+  const walk = async (route: string, args: readonly string[], options: object = {}): Promise<ProcessResult> => {
+    const outcome = await runJson(args, options);
     demandBody(outcome, route);
     expect(outcome.stdout).not.toContain(tenant.session);
     return outcome;
   };
-  const own = async (args: readonly string[], shape: object, options: object = {}): Promise<ProcessResult> => {
-    walked.add(commandOf(args));
-    const outcome = await acg.runOk([...args, '--json'], options);
-    expect(outcome.json).toMatchObject(shape);
-    return outcome;
+  const own = async (args: readonly string[], shape: object): Promise<void> => {
+    expect((await runJson(args)).json).toMatchObject(shape);
   };
 
   await walk('GET /v1/me', ['whoami']);
@@ -84,16 +84,8 @@ test('every command, in an order in which each finds what it needs', async () =>
   await walk('GET /v1/projects', ['projects', 'ls']);
   await walk('GET /v1/projects/{id}', ['projects', 'get', 'second']);
   await walk('PATCH /v1/projects/{id}', ['projects', 'set', 'second', '--budget', '10']);
-  const made = await walk('POST /v1/agents', [
-    'agents',
-    'create',
-    'Support bot',
-    '--project',
-    'default',
-    '--threshold',
-    '50',
-  ]);
-  const agentId: string = made.json.agent.id;
+  const bot = ['agents', 'create', 'Support bot', '--project', 'default', '--threshold', '50'];
+  const agentId: string = (await walk('POST /v1/agents', bot)).json.agent.id;
   const A = ['--agent', 'support-bot'];
   await walk('GET /v1/usage/agents', ['agents', 'ls']);
   await walk('GET /v1/agents/{id}', ['agents', 'get', 'Support Bot']);
@@ -119,29 +111,16 @@ test('every command, in an order in which each finds what it needs', async () =>
   const account = ['accounts', 'rm', 'openai', '--agent', second.json.agent.id, '--yes'];
   await walk('DELETE /v1/providers/accounts/{id}', account);
   await walk('DELETE /v1/credentials/{id}', ['credentials', 'rm', 'One for all', '--yes']);
-  const llm = [
-    'custom-providers',
-    'add',
-    'my-llm',
-    '--base-url',
-    'https://llm.example.com',
-    '--usage-format',
-    'openai',
-  ];
-  await walk('POST /v1/custom-providers', llm);
+  const llm = 'custom-providers add my-llm --base-url https://llm.example.com --usage-format openai';
+  await walk('POST /v1/custom-providers', llm.split(' '));
   await walk('GET /v1/custom-providers', ['custom-providers', 'ls']);
   await walk('PUT /v1/custom-providers/{id}', ['custom-providers', 'set', 'my-llm', '--name', 'Mine']);
   await walk('DELETE /v1/custom-providers/{id}', ['custom-providers', 'rm', 'my-llm', '--yes']);
 
   const key = await walk('POST /v1/api-keys', ['keys', 'create', ...A, '--name', 'ci', '--expires', '90d', '--save']);
   await walk('GET /v1/api-keys', ['keys', 'ls', ...A, '--never-used', '--unused', '1s']);
-  const rotated = await walk('POST /v1/api-keys/{id}/rotate', [
-    'keys',
-    'rotate',
-    key.json.key.keyPrefix,
-    '--grace',
-    '1h',
-  ]);
+  const rotate = ['keys', 'rotate', key.json.key.keyPrefix, '--grace', '1h'];
+  const rotated = await walk('POST /v1/api-keys/{id}/rotate', rotate);
   await walk('PATCH /v1/api-keys/{id}', ['keys', 'set', rotated.json.key.id, '--name', 'cd', '--expires', '30d']);
   await walk('POST /v1/management-tokens', ['tokens', 'create', '--name', 'ci', '--role', 'viewer', '--expires', '1d']);
   await walk('GET /v1/management-tokens', ['tokens', 'ls']);

@@ -1,4 +1,5 @@
 /** Logging in, saved sessions, failing commands, and that no prompt appears without a terminal. */
+import type { ChildProcess } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -27,15 +28,24 @@ afterEach(() => acg.removeHome());
 
 const email = async (): Promise<string> => (await tenant.call('GET', '/v1/me')).body.user.email;
 const saved = () => readFileSync(acg.credentialsPath, 'utf8');
+const logIn = async () =>
+  acg.runOk(['login', '--email', await email(), '--password-stdin'], { input: `${PASSWORD}\n` });
+const asTenant = () => ({ env: { ACG_TOKEN: tenant.session } });
+
+/** Waits until a login shows its code; returns the code and what was shown. */
+async function readShownCode(child: ChildProcess): Promise<{ readonly userCode: string; readonly shown: string }> {
+  let shown = '';
+  child.stderr!.on('data', (chunk: Buffer) => {
+    shown += chunk.toString();
+  });
+  const userCode = await waitUntil('a code is shown', () => /Code ([A-Z]{4}-[A-Z]{4})/.exec(shown)?.[1]);
+  return { userCode, shown };
+}
 
 test('by a code: it is shown without a terminal, approved elsewhere, and the session has the role that was given', async () => {
   const outcome = await acg.runOk(['login', '--json'], {
     onStart: async (child) => {
-      let shown = '';
-      child.stderr!.on('data', (chunk: Buffer) => {
-        shown += chunk.toString();
-      });
-      const userCode = await waitUntil('a code is shown', () => /Code ([A-Z]{4}-[A-Z]{4})/.exec(shown)?.[1]);
+      const { userCode, shown } = await readShownCode(child);
       expect(shown).toMatch(/ http:\S+\/device$/m);
       const body = { userCode, orgId: tenant.orgId, role: 'viewer' };
       expect((await tenant.call('POST', '/v1/auth/device/approve', body)).status).toBe(200);
@@ -50,11 +60,7 @@ test('by a code: it is shown without a terminal, approved elsewhere, and the ses
 test('by a denied code: exit 4', async () => {
   const outcome = await acg.run(['login'], {
     onStart: async (child) => {
-      let shown = '';
-      child.stderr!.on('data', (chunk: Buffer) => {
-        shown += chunk.toString();
-      });
-      const userCode = await waitUntil('a code is shown', () => /Code ([A-Z]{4}-[A-Z]{4})/.exec(shown)?.[1]);
+      const { userCode } = await readShownCode(child);
       await tenant.call('POST', '/v1/auth/device/deny', { userCode });
     },
   });
@@ -62,7 +68,7 @@ test('by a denied code: exit 4', async () => {
 });
 
 test('by e-mail and password; the file is readable by this user only, and wrong modes are corrected', async () => {
-  await acg.runOk(['login', '--email', await email(), '--password-stdin'], { input: `${PASSWORD}\n` });
+  await logIn();
   expect(statSync(acg.credentialsPath).mode & 0o777).toBe(0o600);
   expect(statSync(dirname(acg.credentialsPath)).mode & 0o777).toBe(0o700);
   expect(readdirSync(dirname(acg.credentialsPath)).sort()).toEqual(['config.json', 'credentials.json']);
@@ -90,14 +96,14 @@ test('a new user signs up and is logged in', async () => {
 });
 
 test('logout revokes the session on the server', async () => {
-  await acg.runOk(['login', '--email', await email(), '--password-stdin'], { input: PASSWORD });
+  await logIn();
   const { token } = JSON.parse(saved()).sessions.default;
   await acg.runOk(['logout']);
   expect((await acg.run(['whoami'], { env: { ACG_TOKEN: token } })).code).toBe(4);
 });
 
 test('a saved session is sent to no other URL, not even through a redirect', async () => {
-  await acg.runOk(['login', '--email', await email(), '--password-stdin'], { input: PASSWORD });
+  await logIn();
   const seen: (string | undefined)[] = [];
   const server = createServer((request, response) => {
     seen.push(request.headers.authorization);
@@ -113,7 +119,7 @@ test('a saved session is sent to no other URL, not even through a redirect', asy
 });
 
 test('.acg.json names an agent; it can neither contain a token nor decide where one is sent', async () => {
-  await acg.runOk(['login', '--email', await email(), '--password-stdin'], { input: PASSWORD });
+  await logIn();
   const { slug } = await tenant.createAgent({ name: 'Of the directory' });
   writeFileSync(join(acg.homeDirectory, '.acg.json'), JSON.stringify({ agent: slug }));
   expect((await acg.runOk(['agents', 'get', '--json'])).json.agent.slug).toBe(slug);
@@ -137,27 +143,25 @@ test.each([
 ])('nothing is asked without a terminal, and the exit code tells: %s', async (_what, args, expected) => {
   await tenant.createAgent({ name: 'Asked' });
   await tenant.createAgent({ name: 'Asked too' });
-  const outcome = await acg.run([...args, '--json'], { env: { ACG_TOKEN: tenant.session } });
+  const outcome = await acg.run([...args, '--json'], asTenant());
   expect([outcome.code, outcome.stdout]).toEqual([expected, '']);
   if (args.length > 1) expect(JSON.parse(outcome.stderr)).toMatchObject({ error: expect.any(String) });
 });
 
 test('irreversible commands require --yes without a terminal', async () => {
   const { slug } = await tenant.createAgent({ name: 'Doomed' });
-  const env = { ACG_TOKEN: tenant.session };
-  const outcome = await acg.run(['agents', 'delete', slug, '--json'], { env });
+  const outcome = await acg.run(['agents', 'delete', slug, '--json'], asTenant());
   expect([outcome.code, JSON.parse(outcome.stderr)]).toEqual([3, expect.objectContaining({ hint: 'add --yes' })]);
-  await acg.runOk(['agents', 'delete', slug, '--yes'], { env });
+  await acg.runOk(['agents', 'delete', slug, '--yes'], asTenant());
 });
 
 test('no login, a revoked session, no gateway: 4, 4, 1; another organization than the wanted one: 2', async () => {
   expect((await acg.run(['agents', 'ls'])).code).toBe(4);
   expect((await acg.run(['agents', 'ls'], { env: { ACG_TOKEN: 'ended' } })).code).toBe(4);
-  const env = { ACG_TOKEN: tenant.session };
-  expect((await acg.run(['agents', 'ls', '--url', 'http://127.0.0.1:9'], { env })).code).toBe(1);
-  expect((await acg.run(['status', '--url', 'http://127.0.0.1:9'], { env })).code).toBe(1);
-  expect((await acg.run(['agents', 'ls', '--org', 'other'], { env })).code).toBe(2);
-  expect((await acg.run(['agents', 'ls', '--org', tenant.orgId], { env })).code).toBe(0);
+  expect((await acg.run(['agents', 'ls', '--url', 'http://127.0.0.1:9'], asTenant())).code).toBe(1);
+  expect((await acg.run(['status', '--url', 'http://127.0.0.1:9'], asTenant())).code).toBe(1);
+  expect((await acg.run(['agents', 'ls', '--org', 'other'], asTenant())).code).toBe(2);
+  expect((await acg.run(['agents', 'ls', '--org', tenant.orgId], asTenant())).code).toBe(0);
 });
 
 test('a secret is accepted from no argument and appears in no output', async () => {

@@ -53,17 +53,7 @@ test('none removes every kind of limit, also for a new agent', async () => {
 });
 
 test('a hard budget is shown with its reservation', async () => {
-  await acg.runOk([
-    'agents',
-    'create',
-    'strict',
-    '--budget',
-    '1',
-    '--budget-mode',
-    'hard',
-    '--on-store-loss',
-    'refuse',
-  ]);
+  await acg.runOk('agents create strict --budget 1 --budget-mode hard --on-store-loss refuse'.split(' '));
   const { stdout } = await acg.runOk(['agents', 'get', 'strict']);
   expect(stdout).toContain('budget\t$1.00 a month, hard\n');
   expect(stdout).toContain('reserved without a maximum\t4096 output tokens\n');

@@ -1,4 +1,5 @@
 /** `acg run`: unmodified programs through the gateway, their environment, their exit, and the fate of their token. */
+import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,7 +36,8 @@ afterAll(async () => {
   await Promise.all([openai.close(), anthropic.close()]);
 });
 
-const keys = async () => (await tenant.call('GET', `/v1/api-keys?agentId=${agent.id}`)).body.keys as { id: string }[];
+const keys = async (): Promise<{ id: string; expiresAt: string }[]> =>
+  (await tenant.call('GET', `/v1/api-keys?agentId=${agent.id}`)).body.keys;
 const node = (source: string) => [process.execPath, '--input-type=module', '-e', source];
 const run = (command: readonly string[], env: Readonly<Record<string, string>> = {}, options: readonly string[] = []) =>
   acg.run(['run', '--agent', 'support-bot', ...options, '--', ...command], { cwd, env });
@@ -141,6 +143,16 @@ const PATIENT = (file: string) => `
   setInterval(() => {}, 1000);
   writeFileSync(${JSON.stringify(file)}, String(process.pid), { flag: 'wx' });`;
 
+/** Runs the program that reports its start; calls `onRunning` once it has. */
+const runPatient = (file: string, options: readonly string[], onRunning: (acg: ChildProcess) => Promise<void>) =>
+  acg.run(['run', '--agent', 'support-bot', ...options, '--', ...node(PATIENT(file))], {
+    cwd,
+    onStart: async (child) => {
+      await waitUntil('the command runs', () => existsSync(file) && readFileSync(file, 'utf8') !== '');
+      await onRunning(child);
+    },
+  });
+
 test.each([
   ['SIGTERM', 4],
   ['SIGINT', 3],
@@ -148,13 +160,9 @@ test.each([
 ] as const)('%s reaches the command, whose exit code stands, and the token ends', async (signal, code) => {
   mkdirSync(acg.homeDirectory, { recursive: true });
   const file = join(acg.homeDirectory, `started-${signal}`);
-  const outcome = await acg.run(['run', '--agent', 'support-bot', '--', ...node(PATIENT(file))], {
-    cwd,
-    onStart: async (child) => {
-      await waitUntil('the command runs', () => existsSync(file) && readFileSync(file, 'utf8') !== '');
-      expect(await keys()).toHaveLength(1);
-      child.kill(signal);
-    },
+  const outcome = await runPatient(file, [], async (child) => {
+    expect(await keys()).toHaveLength(1);
+    child.kill(signal);
   });
   expect(outcome.code).toBe(code);
   expect(readFileSync(`${file}.signal`, 'utf8')).toBe(signal);
@@ -169,17 +177,13 @@ test('a command that is killed leaves no token', async () => {
 test('acg itself killed: its token expires by --ttl', async () => {
   const file = join(acg.homeDirectory, 'started-kill');
   const before = Date.now();
-  await acg.run(['run', '--agent', 'support-bot', '--ttl', '30m', '--', ...node(PATIENT(file))], {
-    cwd,
-    onStart: async (child) => {
-      await waitUntil('the command runs', () => existsSync(file) && readFileSync(file, 'utf8') !== '');
-      child.kill('SIGKILL');
-      const [key] = (await tenant.call('GET', `/v1/api-keys?agentId=${agent.id}`)).body.keys;
-      expect(Date.parse(key.expiresAt) - before).toBeGreaterThan(29 * 60_000);
-      expect(Date.parse(key.expiresAt) - before).toBeLessThan(31 * 60_000);
-      await tenant.call('DELETE', `/v1/api-keys/${key.id}`);
-      process.kill(Number(readFileSync(file, 'utf8')), 'SIGTERM');
-    },
+  await runPatient(file, ['--ttl', '30m'], async (child) => {
+    child.kill('SIGKILL');
+    const [key] = await keys();
+    expect(Date.parse(key!.expiresAt) - before).toBeGreaterThan(29 * 60_000);
+    expect(Date.parse(key!.expiresAt) - before).toBeLessThan(31 * 60_000);
+    await tenant.call('DELETE', `/v1/api-keys/${key!.id}`);
+    process.kill(Number(readFileSync(file, 'utf8')), 'SIGTERM');
   });
 });
 

@@ -24,19 +24,19 @@ const savedToken = (): string => JSON.parse(readFileSync(acg.credentialsPath, 'u
 /** Of an owner. */
 const newSession = async (): Promise<string> => (await plane().createMember('owner')).token;
 
+const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
+
 /** The same session, as if its token had been issued `ageDays` ago. */
 function aged(token: string, ageDays: number): string {
-  const claims = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
+  const claims = claimsOf(token);
   const iat = claims.iat - ageDays * DAY_S;
   const sign = createSigner({ key: plane().config.jwtSecrets[0]!.reveal(), algorithm: 'HS256' });
   return sign({ ...claims, iat, exp: iat + 7 * DAY_S });
 }
 
-const login = (token: string) => acg.runOk(['login', '--with-token'], { input: token });
-const ageOf = (token: string): number => {
-  const { iat } = JSON.parse(Buffer.from(token.split('.')[1]!, 'base64url').toString());
-  return Date.now() / 1_000 - iat;
-};
+const login = (token: string, ...args: readonly string[]) =>
+  acg.runOk(['login', '--with-token', ...args], { input: token });
+const ageOf = (token: string): number => Date.now() / 1_000 - claimsOf(token).iat;
 
 test('every command keeps a session of 3 days and renews one of 4 days', async () => {
   const token = await newSession();
@@ -46,7 +46,7 @@ test('every command keeps a session of 3 days and renews one of 4 days', async (
   await login(token);
   const old = aged(token, 4);
   // Simulates the passing of days: a fresh login would not renew.
-  await acg.runOk(['login', '--with-token'], { input: old });
+  await login(old);
   await acg.runOk(['projects', 'ls']);
   expect(savedToken()).not.toBe(old);
   expect(ageOf(savedToken())).toBeLessThan(DAY_S);
@@ -74,12 +74,12 @@ test('a running command continues after another one has renewed its session', as
   }).listen(0, '127.0.0.1');
   await waitUntil('it listens', () => server.listening);
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  await acg.runOk(['login', '--with-token', '--url', url], { input: token });
+  await login(token, '--url', url);
   const { code } = await acg.run(['events', '-f', '--url', url], {
     onStart: async (child) => {
       await waitUntil('it runs', () => answered.includes(`200 ${token}`));
       const { token: next } = (await plane().call('POST', '/v1/auth/refresh', { token })).body;
-      await acg.runOk(['login', '--with-token', '--url', url], { input: next });
+      await login(next, '--url', url);
       await plane().database.sql`update sessions set previous_until = null`; // the minute of the old token is over
       await waitUntil('the new token is taken', () => answered.includes(`200 ${next}`));
       // A retired token would have ended the session.
