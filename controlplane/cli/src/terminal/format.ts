@@ -1,22 +1,30 @@
 /** Formats values for users. Money is in cents, which may have a fraction; times are in ISO 8601 or milliseconds. */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@acg/base/units';
 
-const dollarFormat = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
-const smallDollarFormat = new Intl.NumberFormat('en-US', {
+/** Created when first used: loading the data of ICU takes longer than the rest of a command's start. */
+function createLazily(options: Intl.NumberFormatOptions): () => Intl.NumberFormat {
+  let format: Intl.NumberFormat | null = null;
+  return () => {
+    format ??= new Intl.NumberFormat('en-US', options);
+    return format;
+  };
+}
+const dollarFormat = createLazily({ style: 'currency', currency: 'USD' });
+const smallDollarFormat = createLazily({
   style: 'currency',
   currency: 'USD',
   minimumSignificantDigits: 1,
   maximumSignificantDigits: 2,
 });
-const wholeNumberFormat = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const wholeNumberFormat = createLazily({ maximumFractionDigits: 0 });
 
 /** Never prints `$0.00` for an amount above 0. */
 export function formatCents(cents: number): string {
   const usd = cents / 100;
-  return usd !== 0 && Math.abs(usd) < 0.01 ? smallDollarFormat.format(usd) : dollarFormat.format(usd);
+  return usd !== 0 && Math.abs(usd) < 0.01 ? smallDollarFormat().format(usd) : dollarFormat().format(usd);
 }
 
-export const formatCount = (value: number): string => wholeNumberFormat.format(value);
+export const formatCount = (value: number): string => wholeNumberFormat().format(value);
 /** Formats a value that is a percentage already, as in the API: 25 is a quarter. */
 export const formatPercent = (value: number): string => `${value.toFixed(value > 0 && value < 10 ? 1 : 0)} %`;
 
