@@ -1,31 +1,68 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { listProjectFiles, PROJECTS, type ProjectName } from './test/src/test-projects.js';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
+/** Runs slow projects first, and in each project the files that took longest, or without a previous run the largest. */
+class SlowFilesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ project }: TestSpecification): number => PROJECTS.indexOf(project.name as ProjectName);
+    return (await super.sort(files)).sort((one, other) => rank(one) - rank(other));
+  }
+}
+
+/** Settings of every project. Not inherited with `extends`, which would override `--maxWorkers`. */
+const shared = {
+  pool: 'forks',
+  // For what never ends. Nothing else depends on time: a busy machine may take as long as it likes.
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
+  expect: { poll: { timeout: 300_000, interval: 10 } },
+} as const;
+const postgres = { ...shared, globalSetup: ['test/src/global-setup.ts'] };
+/** The files of a project share the processes of its workers, and with them the imported modules. */
+const sharedProcess = { isolate: false };
+
+const resolve = {
+  // Tests run on the sources, so a stale build can never pass for the code.
+  alias: [
+    { find: /^@acg\/cli\/(.*)$/, replacement: `${root}controlplane/cli/src/$1.ts` },
+    { find: /^@acg\/client\/(.*)$/, replacement: `${root}controlplane/client/src/$1.ts` },
+    { find: /^@acg\/(base|proto|dataplane|controlplane|singlenode|stand-in-provider)\/(.*)$/, replacement: `${root}$1/src/$2.ts` },
+  ],
+};
+
+const { stack, browser, api, toolchain } = listProjectFiles();
+
 export default defineConfig({
-  resolve: {
-    // Tests run on the sources, so a stale build can never pass for the code.
-    alias: [
-      { find: /^@acg\/cli\/(.*)$/, replacement: `${root}controlplane/cli/src/$1.ts` },
-      { find: /^@acg\/client\/(.*)$/, replacement: `${root}controlplane/client/src/$1.ts` },
+  test: {
+    maxWorkers: 4,
+    sequence: { sequencer: SlowFilesFirst },
+    reporters: ['default'],
+    projects: [
+      // Real processes of the planes.
+      { resolve, test: { ...postgres, name: 'stack', include: stack } },
+      // The dashboard in Chromium.
+      { resolve, test: { ...postgres, ...sharedProcess, name: 'browser', include: browser } },
+      // The control plane in the process of the test.
+      { resolve, test: { ...postgres, ...sharedProcess, name: 'api', include: api } },
+      // promtool, kubectl, nginx, images.
+      { resolve, test: { ...shared, name: 'toolchain', include: toolchain } },
+      // All others: without Postgres.
       {
-        find: /^@acg\/(base|proto|dataplane|controlplane|singlenode|stand-in-provider)\/(.*)$/,
-        replacement: `${root}$1/src/$2.ts`,
+        resolve,
+        test: {
+          ...shared,
+          ...sharedProcess,
+          name: 'unit',
+          include: [
+            '{base,proto,dataplane,controlplane,controlplane/cli,controlplane/dashboard,singlenode,stand-in-provider,test,bench}/src/**/*.test.ts',
+          ],
+          exclude: [...stack, ...browser, ...api, ...toolchain],
+        },
       },
     ],
-  },
-  test: {
-    include: [
-      '{base,proto,dataplane,controlplane,controlplane/cli,controlplane/dashboard,singlenode,stand-in-provider,test,bench}/src/**/*.test.ts',
-    ],
-    globalSetup: ['test/src/global-setup.ts'],
-    pool: 'forks',
-    maxWorkers: 4,
-    // For what never ends. Nothing else depends on time: a busy machine may take as long as it likes.
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
-    expect: { poll: { timeout: 300_000, interval: 10 } },
-    reporters: ['default'],
   },
 });

@@ -6,6 +6,7 @@
 import { TenantNameResolver } from '@acg/base/dns/tenant-name-resolver';
 import type { Logger } from '@acg/base/log';
 import { Authenticator } from './auth/authenticator.js';
+import { PasswordHasher } from './auth/passwords/password-hasher.js';
 import { enforceProjectScope } from './auth/project-token-scope.js';
 import { SessionCookie } from './auth/sessions/session-cookie.js';
 import { SessionTokens } from './auth/sessions/session-token.js';
@@ -57,7 +58,8 @@ export interface ControlPlane {
   stop(): Promise<void>;
 }
 
-export function buildControlPlane(config: Config, log: Logger): ControlPlane {
+/** `hasher`: tests pass one of a lower cost. */
+export function buildControlPlane(config: Config, log: Logger, hasher = new PasswordHasher()): ControlPlane {
   const pools = openConnectionPools(config.databaseUrl);
   const sql = bindToAmbientTransaction(pools.api);
   const tokens = new SessionTokens(config.jwtSecrets);
@@ -93,7 +95,7 @@ export function buildControlPlane(config: Config, log: Logger): ControlPlane {
   const catalogue = loadCatalogue(config.providersFile);
   const { standIns } = catalogue;
   const prices = new OperatorPrices(config.pricesFile, catalogue, log, metrics);
-  const identity = buildIdentity(app, { config, log, sql, tokens, cookie, authenticator, metrics, standIns });
+  const identity = buildIdentity(app, { config, log, sql, tokens, cookie, authenticator, metrics, standIns, hasher });
   referenceRoutes(app, config.publicUrl);
   projectRoutes(app, new ProjectService(sql));
   const vault = new Vault(config.masterKeys);

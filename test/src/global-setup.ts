@@ -1,6 +1,6 @@
 /**
- * Runs once before all tests: starts a real Postgres with one migrated template database. Each test file creates its
- * database from it (see test-database.ts), so files run in parallel.
+ * Runs once before the tests that need Postgres: starts a real one with one migrated template database. Each test file
+ * creates its database from it (see test-database.ts), so files run in parallel. The Vitest projects share the server.
  */
 import type { TestProject } from 'vitest/node';
 import { startTemplateCluster } from './fixtures/template-cluster.js';
@@ -15,13 +15,28 @@ declare module 'vitest' {
 /** Names a server with the template database, which several runs share (mutation tests). Unset: starts one. */
 export const POSTGRES_URL_VARIABLE = 'TEST_POSTGRES_URL';
 
+interface SharedCluster {
+  readonly cluster: ReturnType<typeof startTemplateCluster>;
+  projects: number;
+}
+
+/** In the global object, because every project loads this module anew. */
+const state = globalThis as { acgTestCluster?: SharedCluster };
+
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
-  const shared = process.env[POSTGRES_URL_VARIABLE];
-  if (shared !== undefined) {
-    project.provide('databaseServerUrl', shared);
+  const running = process.env[POSTGRES_URL_VARIABLE];
+  if (running !== undefined) {
+    project.provide('databaseServerUrl', running);
     return undefined;
   }
-  const cluster = await startTemplateCluster();
-  project.provide('databaseServerUrl', cluster.serverUrl);
-  return () => cluster.stop();
+  state.acgTestCluster ??= { cluster: startTemplateCluster(), projects: 0 };
+  const shared = state.acgTestCluster;
+  shared.projects += 1;
+  project.provide('databaseServerUrl', (await shared.cluster).serverUrl);
+  return async () => {
+    shared.projects -= 1;
+    if (shared.projects > 0) return;
+    delete state.acgTestCluster;
+    await (await shared.cluster).stop();
+  };
 }

@@ -13,7 +13,7 @@ import { pruneDeviceLogins } from '../auth/device-login/device-store.js';
 import { managementTokenRoutes } from '../auth/management-tokens/routes.js';
 import { ManagementTokenService } from '../auth/management-tokens/service.js';
 import { FailedLoginAudit } from '../auth/passwords/failed-login-audit.js';
-import { PasswordHasher } from '../auth/passwords/password-hasher.js';
+import type { PasswordHasher } from '../auth/passwords/password-hasher.js';
 import { PasswordVerifier } from '../auth/passwords/password-verifier.js';
 import { publicConfigRoutes } from '../auth/public-config-routes.js';
 import { AccountRecovery } from '../auth/recovery/account-recovery.js';
@@ -65,6 +65,7 @@ interface IdentityDependencies {
   readonly authenticator: Authenticator;
   readonly metrics: Metrics;
   readonly standIns: Catalogue['standIns'];
+  readonly hasher: PasswordHasher;
 }
 
 interface IdentityModule {
@@ -75,7 +76,7 @@ interface IdentityModule {
 
 export function buildIdentity(
   app: App,
-  { config, log, sql, tokens, cookie, authenticator, metrics, standIns }: IdentityDependencies,
+  { config, log, sql, tokens, cookie, authenticator, metrics, standIns, hasher }: IdentityDependencies,
 ): IdentityModule {
   const background = new BackgroundTasks(log);
   const mailer = new Mailer(
@@ -85,7 +86,6 @@ export function buildIdentity(
     log,
   );
   metrics.addGauge('gateway_control_mails_pending', 'Mails not sent yet.', () => mailer.pending);
-  const hasher = new PasswordHasher();
   const throttle = new Throttle(sql);
   const passwords = new PasswordVerifier(hasher, throttle, new FailedLoginAudit(sql, throttle, background));
   const deliversMail = config.smtpUrl !== null;

@@ -10,7 +10,7 @@ import { BackgroundTasks } from '@acg/controlplane/ops/background-tasks';
 import { Throttle } from '@acg/controlplane/throttling/throttle';
 import { createSigner } from 'fast-jwt';
 import { expect, test } from 'vitest';
-import { useControlPlane } from '../fixtures/control-plane.js';
+import { startControlPlane, useControlPlane } from '../fixtures/control-plane.js';
 import { countLockWaiters, holdPostgresLock } from '../fixtures/postgres-lock.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 
@@ -20,10 +20,10 @@ const DAY_S = 86_400;
 const newEmail = () => `${randomBytes(5).toString('hex')}@example.com`;
 const PASSWORD = 'correct horse battery';
 
-async function signup(overrides: Record<string, unknown> = {}) {
+async function signup(overrides: Record<string, unknown> = {}, { call } = plane()) {
   const email = newEmail();
   const body = { email, password: PASSWORD, name: 'Ada', orgName: 'Analytical Engines', ...overrides };
-  const answer = await plane().call('POST', '/v1/auth/signup', { body });
+  const answer = await call('POST', '/v1/auth/signup', { body });
   return { email, answer };
 }
 
@@ -113,9 +113,11 @@ test('login: returns token, user, active organization and all organizations; wro
 });
 
 test('login: the password is stored as argon2id, and hashing an unknown user costs as much', async () => {
-  const { email } = await signup();
+  const production = await startControlPlane({}, plane().database, undefined, null);
+  const { email } = await signup({}, production);
   const [row] = await plane().database.sql`select password_hash from users where email = ${email}`;
   expect(row!.password_hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
+  await production.stop();
 });
 
 test.each(['known', 'unknown'])('login: after 10 failures a %s account gets 429 with Retry-After', async (kind) => {

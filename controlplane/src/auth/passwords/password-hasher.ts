@@ -10,8 +10,11 @@ import { hash, type Options, verify } from '@node-rs/argon2';
 import { createQueueFullError, InvalidInput } from '../../domain/errors.js';
 import { isWeakPassword } from './weak-passwords.js';
 
-/** OWASP's first choice for argon2id at 19 MiB (the library's default algorithm is argon2id). */
-const ARGON2_OPTIONS: Options = { memoryCost: 19_456, timeCost: 2, parallelism: 1, outputLen: 32 };
+/** The library's default algorithm is argon2id. */
+export type Argon2Cost = Pick<Options, 'memoryCost' | 'timeCost'>;
+
+/** OWASP's first choice for argon2id at 19 MiB. */
+const OWASP_COST: Argon2Cost = { memoryCost: 19_456, timeCost: 2 };
 const CONCURRENT_HASHES_MAX = 2;
 const WAITING_MAX = 1_000;
 
@@ -22,12 +25,17 @@ export class PasswordHasher {
     createError: () => createQueueFullError('sign-ins'),
   });
   /** A hash that no password matches. Verifying against it takes as long as against a user's hash. */
-  readonly #decoyHash = hash(randomBytes(32).toString('base64'), ARGON2_OPTIONS);
+  readonly #decoyHash: Promise<string>;
+
+  /** `cost`: lower in tests that are not about passwords. No setting of the process changes it. */
+  constructor(private readonly cost: Argon2Cost = OWASP_COST) {
+    this.#decoyHash = this.#hash(randomBytes(32).toString('base64'));
+  }
 
   /** `ip`: the client's address, for fair queueing. Throws {@link InvalidInput} for a commonly used password. */
   async hash(password: string, ip: string): Promise<string> {
     if (isWeakPassword(password)) throw new InvalidInput('the password is too common: choose another');
-    return this.#semaphore.run(toClientNetworkKey(ip), () => hash(normalisePassword(password), ARGON2_OPTIONS));
+    return this.#semaphore.run(toClientNetworkKey(ip), () => this.#hash(password));
   }
 
   /** `storedHash` null (no such user) takes the same time and always returns false. */
@@ -35,6 +43,10 @@ export class PasswordHasher {
     const comparedHash = storedHash ?? (await this.#decoyHash);
     const verifyPassword = () => verify(comparedHash, normalisePassword(password)).catch(() => false);
     return (await this.#semaphore.run(toClientNetworkKey(ip), verifyPassword)) && storedHash !== null;
+  }
+
+  #hash(password: string): Promise<string> {
+    return hash(normalisePassword(password), { ...this.cost, parallelism: 1, outputLen: 32 });
   }
 }
 
