@@ -22,6 +22,7 @@ const shared = {
   expect: { poll: { timeout: 300_000, interval: 10 } },
 } as const;
 const postgres = { ...shared, globalSetup: ['test/src/global-setup.ts'] };
+const propertyRuns = ['test/src/property-runs.ts'];
 /** The files of a project share the processes of its workers, and with them the imported modules. */
 const sharedProcess = { isolate: false };
 
@@ -47,7 +48,7 @@ export default defineConfig({
       // The dashboard in Chromium.
       { resolve, test: { ...postgres, ...sharedProcess, name: 'browser', include: browser } },
       // The control plane in the process of the test.
-      { resolve, test: { ...postgres, ...sharedProcess, name: 'api', include: api } },
+      { resolve, test: { ...postgres, ...sharedProcess, name: 'api', include: api, setupFiles: propertyRuns } },
       // promtool, kubectl, nginx, images.
       { resolve, test: { ...shared, name: 'toolchain', include: toolchain } },
       // All others: without Postgres.
@@ -57,6 +58,7 @@ export default defineConfig({
           ...shared,
           ...sharedProcess,
           name: 'unit',
+          setupFiles: propertyRuns,
           include: [
             '{base,proto,dataplane,controlplane,controlplane/cli,controlplane/dashboard,singlenode,stand-in-provider,test,bench}/src/**/*.test.ts',
           ],

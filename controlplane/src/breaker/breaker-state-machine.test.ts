@@ -181,7 +181,6 @@ test('breaker: any history uses only allowed transitions, one epoch each, full c
         circuit = next;
       }
     }),
-    { numRuns: 500 },
   );
 });
 

@@ -100,7 +100,6 @@ test('random bytes are rejected or quarantined, and never booked', () => {
         expect(error).toBeInstanceOf(InvalidUsageBatch);
       }
     }),
-    { numRuns: 2_000 },
   );
 });
 

@@ -69,7 +69,6 @@ test('request body: reserved memory matches the buffered bytes and is fully rele
       for (const { body } of uploads) body.discard();
       expect(budget.free).toBe(BUDGET);
     }),
-    { numRuns: 300 },
   );
 });
 

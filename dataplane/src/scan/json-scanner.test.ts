@@ -96,7 +96,6 @@ describe('JsonScanner', () => {
         const texts = found.spans.map(([from, to]) => document.toString('utf8', from, to));
         expect(texts.sort()).toEqual(found.texts.flat().sort());
       }),
-      { numRuns: 500 },
     );
   });
 

@@ -80,7 +80,6 @@ describe('SseParser', () => {
         expect(parseStream(stream, cuts).map(([, data]) => data)).toEqual(expected);
         expect(parseStream(stream, [...stream.keys()]).map(([, data]) => data)).toEqual(expected);
       }),
-      { numRuns: 500 },
     );
   });
 

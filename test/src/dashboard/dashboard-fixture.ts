@@ -1,12 +1,13 @@
 /**
- * The dashboard in a real browser, on the whole gateway as real processes. Each test file has one browser and one
- * stack, each opened page its own context. After each test, the console, page errors and CSP violations must be empty.
+ * The dashboard in a real browser, on the whole gateway as real processes. All files of a worker share one browser, and
+ * one stack unless they need settings of their own; each test has its own organization, each page its own context. After
+ * each test, the console, page errors and CSP violations must be empty.
  */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import { afterAll, afterEach, test as baseTest, expect } from 'vitest';
 import { Stack, type StackOptions } from '../fixtures/stack.js';
 
 const CHROMIUM = '/usr/bin/chromium-headless-shell';
@@ -217,24 +218,43 @@ interface SignedUpOwner {
   readonly password: string;
 }
 
-/** Starts the browser and the stack for all tests of the calling file. */
-export function useDashboard(options: StackOptions = {}): () => DashboardFixture {
+const test = baseTest
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the used fixtures from the pattern
+  .extend('sharedBrowser', { scope: 'worker' }, async ({}, { onCleanup }) => {
+    const browser = await chromium.launch({ executablePath: CHROMIUM });
+    onCleanup(() => browser.close());
+    return browser;
+  })
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the used fixtures from the pattern
+  .extend('sharedStack', { scope: 'worker' }, async ({}, { onCleanup }) => {
+    const stack = await Stack.start();
+    onCleanup(() => stack.stop());
+    return stack;
+  });
+
+/** `options`: the calling file gets its own stack with these settings instead of the one of the worker. */
+export function useDashboard(options: StackOptions | null = null): () => DashboardFixture {
   let browser: Browser | null = null;
   let stack: Stack | null = null;
   const visitors: BrowserUser[] = [];
 
-  beforeAll(async () => {
-    [browser, stack] = await Promise.all([chromium.launch({ executablePath: CHROMIUM }), Stack.start(options)]);
-  });
+  if (options === null) {
+    test.beforeAll(async ({ sharedBrowser, sharedStack }) => {
+      browser = sharedBrowser;
+      stack = sharedStack;
+    });
+  } else {
+    test.beforeAll(async ({ sharedBrowser }) => {
+      browser = sharedBrowser;
+      stack = await Stack.start(options);
+    });
+    afterAll(() => stack?.stop());
+  }
   afterEach(async ({ task }) => {
     if (task.result?.state === 'fail') await Promise.all(visitors.map((visitor) => visitor.saveScreenshot('failed')));
     const problems = await Promise.all(visitors.map((visitor) => visitor.problems()));
     await Promise.all(visitors.splice(0).map(({ context }) => context.close()));
     expect(problems.flat()).toEqual([]);
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await stack?.stop();
   });
 
   const open: DashboardFixture['openBrowserUser'] = async (url = stack!.apiUrl) => {

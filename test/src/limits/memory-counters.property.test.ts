@@ -49,7 +49,6 @@ test('memory counters: agree with the model on every reply, over windows, days a
         model.addSpend(nowUs, costNanos);
       }
     }),
-    { numRuns: 400 },
   );
 });
 

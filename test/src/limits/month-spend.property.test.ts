@@ -219,7 +219,6 @@ test('month spend: three writers on one store, any interleaving', async () => {
         }
       }
     }),
-    { numRuns: 300 },
   );
 });
 
@@ -274,6 +273,5 @@ test('month spend: in process, any interleaving of spend, ledger records, restar
         expect(spentNanos).toBeGreaterThanOrEqual(Math.max(own.get(month) ?? 0, ledgerNanos));
       }
     }),
-    { numRuns: 300 },
   );
 });

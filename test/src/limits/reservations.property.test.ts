@@ -186,6 +186,5 @@ test('reservations: three writers on one store, any interleaving over the end of
         }
       }
     }),
-    { numRuns: 300 },
   );
 });

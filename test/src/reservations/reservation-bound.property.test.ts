@@ -3,7 +3,7 @@
  * every priced call go through the whole pipeline; {@link ./worst-case-cost.ts} computes the highest bill. It was
  * written from the vendors' pages without knowledge of the reservation code.
  *
- *   RESERVATION_RUNS=5000 RESERVATION_SEED=7 npx vitest run test/src/reservations
+ *   PROPERTY_RUNS=5000 PROPERTY_SEED=7 npx vitest run test/src/reservations
  */
 import { Agent } from 'node:http';
 import { ANTHROPIC_CALLS, customModelCalls, OPENAI_CALLS } from '@acg/controlplane/providers/catalogue/model-calls';
@@ -29,8 +29,7 @@ import {
 import { createPdf, createPng } from './sample-files.js';
 import { worstCaseCostNanos } from './worst-case-cost.js';
 
-const RUNS = Number(process.env.RESERVATION_RUNS ?? 200);
-const SEED = Number(process.env.RESERVATION_SEED ?? 20_261_123);
+const { numRuns: RUNS = 100, seed: SEED = 20_261_123 } = fc.readConfigureGlobal();
 /** For calls without a maximum. Small, so that the tests notice a stated maximum that is not read. */
 const DEFAULT_RESERVED_OUTPUT_TOKENS = 500;
 const MAX_EDITED_BODY_BYTES = 10 * 1024 * 1024;
