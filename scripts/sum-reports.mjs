@@ -1,5 +1,5 @@
-// Sums up Vitest's JSON reports: the failed tests of each run with the start of their errors, then one line of counts for
-// each run. The last line is `N passed, N failed`; the exit code is 0 only without failures. A run without a report counts
+// Sums up Vitest's JSON reports: the slowest files of all runs, the failed tests of each run with the start of their errors,
+// then one line of counts for each run. The last line is `N passed, N failed`; the exit code is 0 only without failures. A run without a report counts
 // as one failure. Without a failed test, each failed step (lint, an error outside of tests) counts as one:
 //
 //   node scripts/sum-reports.mjs FOLDER FAILED_STEPS NAME …     (reads FOLDER/NAME.json)
@@ -8,11 +8,13 @@ import { join, relative } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
 const ERROR_LINES = 8;
+const SLOWEST_FILES = 10;
 
 const [folder, failedSteps, ...names] = process.argv.slice(2);
 let passed = 0;
 let failed = 0;
 const figures = [];
+const durations = [];
 
 /** A run without a report counts as a failure with no passed test. */
 function read(name) {
@@ -36,6 +38,11 @@ for (const name of names) {
   const report = read(name);
   let failures = report === null ? 1 : 0;
   for (const file of report?.testResults ?? []) {
+    durations.push({
+      name,
+      path: relative(process.cwd(), file.name),
+      seconds: (file.endTime - file.startTime) / 1_000,
+    });
     const tests = file.assertionResults.filter((test) => test.status === 'failed');
     for (const test of tests) tell(name, file.name, test.fullName, test.failureMessages.join('\n'));
     failures += tests.length;
@@ -48,6 +55,11 @@ for (const name of names) {
   figures.push(`--- ${name}: ${sum} passed, ${failures} failed`);
   passed += sum;
   failed += failures;
+}
+durations.sort((one, other) => other.seconds - one.seconds);
+console.log(`--- the ${SLOWEST_FILES} slowest files:`);
+for (const { name, path, seconds } of durations.slice(0, SLOWEST_FILES)) {
+  console.log(`    ${seconds.toFixed(1).padStart(6)} s  ${name}  ${path}`);
 }
 for (const line of figures) console.log(line);
 if (failed === 0) failed = Number(failedSteps);
