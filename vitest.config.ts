@@ -1,3 +1,4 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -35,7 +36,9 @@ const resolve = {
   ],
 };
 
-const { stack, browser, api, toolchain } = listProjectFiles();
+const { workspaces }: { workspaces: string[] } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+const folders = workspaces.map((workspace) => `${workspace}/src`).filter((folder) => existsSync(root + folder));
+const { stack, browser, api, toolchain, isolated, unit } = listProjectFiles(folders);
 
 export default defineConfig({
   test: {
@@ -51,20 +54,9 @@ export default defineConfig({
       { resolve, test: { ...postgres, ...sharedProcess, name: 'api', include: api, setupFiles: propertyRuns } },
       // promtool, kubectl, nginx, images.
       { resolve, test: { ...shared, name: 'toolchain', include: toolchain } },
-      // All others: without Postgres.
-      {
-        resolve,
-        test: {
-          ...shared,
-          ...sharedProcess,
-          name: 'unit',
-          setupFiles: propertyRuns,
-          include: [
-            '{base,proto,dataplane,controlplane,controlplane/cli,controlplane/dashboard,singlenode,stand-in-provider,test,bench}/src/**/*.test.ts',
-          ],
-          exclude: [...stack, ...browser, ...api, ...toolchain],
-        },
-      },
+      // All others, without Postgres.
+      { resolve, test: { ...shared, name: 'isolated', include: isolated, setupFiles: propertyRuns } },
+      { resolve, test: { ...shared, ...sharedProcess, name: 'unit', include: unit, setupFiles: propertyRuns } },
     ],
   },
 });

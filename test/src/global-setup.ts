@@ -20,7 +20,7 @@ interface SharedCluster {
   projects: number;
 }
 
-/** In the global object, because every project loads this module anew. */
+/** In the global object, because every project loads its own copy of this module. */
 const state = globalThis as { acgTestCluster?: SharedCluster };
 
 export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {

@@ -1,3 +1,4 @@
+// @isolated: restored properties stay fast for the rest of the process.
 import { setFlagsFromString } from 'node:v8';
 import { expect, test } from 'vitest';
 import { restoreFastProperties } from './restore-fast-properties.js';

@@ -11,7 +11,7 @@ import { createQueueFullError, InvalidInput } from '../../domain/errors.js';
 import { isWeakPassword } from './weak-passwords.js';
 
 /** The library's default algorithm is argon2id. */
-export type Argon2Cost = Pick<Options, 'memoryCost' | 'timeCost'>;
+type Argon2Cost = Pick<Options, 'memoryCost' | 'timeCost'>;
 
 /** OWASP's first choice for argon2id at 19 MiB. */
 const OWASP_COST: Argon2Cost = { memoryCost: 19_456, timeCost: 2 };
