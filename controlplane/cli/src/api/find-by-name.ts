@@ -50,7 +50,7 @@ export async function findProjectId(client: Client, text: string | null): Promis
   if (text !== null) return selectByName(projects, text, 'project', 'acg projects ls').id;
   if (projects.length === 1) return projects[0]!.id;
   throw usage(
-    `slug).join(', ') || 'there is none'}? => name a project with --project: ${projects.map(({ slug }) => slug).join(', ') || 'there is none'} => slug).join(', ') || 'there is none'}?`,
+    `name the project (there are: ${projects.map(({ slug }) => slug).join(', ') || 'none'})`,
     '--project, or ACG_PROJECT',
   );
 }
