@@ -21,7 +21,7 @@ const sources = [
   ...['index.html', 'package.json', 'vite.config.mjs'].map((name) => join(home, name)),
   ...files(join(home, 'src')),
   ...files('controlplane/client/src'),
-  ...['limits', 'units'].map((name) => `base/src/${name}.ts`),
+  ...['limit-definitions', 'time-and-money-units'].map((name) => `base/src/${name}.ts`),
 ];
 const hash = createHash('sha256');
 for (const path of sources) hash.update(path).update('\0').update(readFileSync(path)).update('\0');

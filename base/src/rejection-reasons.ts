@@ -3,7 +3,7 @@
  * counts in the API. Both planes, the command line and the dashboard take the reasons from here, and a reason without
  * its texts does not compile. Runs in browsers, too, so it imports only the limits.
  */
-import { LIMITS, type LimitRejectionReason, rejectionReason } from './limits.js';
+import { LIMITS, type LimitRejectionReason, rejectionReason } from './limit-definitions.js';
 
 /** For the person who runs the agent: what happened, and what to do. */
 interface RejectionAdvice {

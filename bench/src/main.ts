@@ -5,18 +5,18 @@
  */
 import { loadavg } from 'node:os';
 import { startGateway } from './gateway-stack.js';
-import { startProvider } from './provider.js';
+import { startProvider } from './mock-provider-process.js';
 import { machine, type Section, writeReport } from './report.js';
-import { checkRequirements } from './requirements.js';
+import { checkRequiredPrograms } from './required-programs.js';
 import { addedLatency } from './scenarios/added-latency.js';
 import { bigBodies } from './scenarios/big-bodies.js';
 import { cliStart } from './scenarios/cli-start.js';
-import { coldStart } from './scenarios/cold-start.js';
+import { coldContextCache } from './scenarios/cold-context-cache.js';
 import { cpuPerRequest } from './scenarios/cpu-per-request.js';
 import { openStreams } from './scenarios/open-streams.js';
 import type { Bench, Scenario } from './scenarios/scenario.js';
 import { soak } from './scenarios/soak.js';
-import { tenants } from './scenarios/tenants.js';
+import { hostileTenant } from './scenarios/hostile-tenant.js';
 import { tearDown, tearDownOnSignals, wasInterrupted } from './teardown.js';
 
 const EXIT = { usage: 64, requirement: 69 } as const;
@@ -28,8 +28,8 @@ const SCENARIOS: readonly Scenario[] = [
   bigBodies,
   openStreams,
   soak,
-  tenants,
-  coldStart,
+  hostileTenant,
+  coldContextCache,
   cliStart,
 ];
 
@@ -39,7 +39,7 @@ if (unknown.length > 0) {
   console.error(`unknown scenario ${unknown.join(', ')}: choose from ${SCENARIOS.map((s) => s.name).join(' ')}`);
   process.exit(EXIT.usage);
 }
-const requirements = checkRequirements();
+const requirements = checkRequiredPrograms();
 for (const line of requirements.advice) console.error(line);
 if (!requirements.redis) process.exit(EXIT.requirement);
 tearDownOnSignals();

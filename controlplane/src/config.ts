@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { EnvReader } from '@acg/base/env-reader';
 import { LOG_LEVELS, type LogLevel } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
-import { DAY_MS } from '@acg/base/units';
+import { DAY_MS } from '@acg/base/time-and-money-units';
 import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-security';
-import type { CircuitConfig } from './breaker/breaker-transitions.js';
+import type { CircuitConfig } from './breaker/breaker-transition-writer.js';
 import type { AbuseThresholds } from './detectors/abuse-detector.js';
-import { defaultConnectionLimits, descriptorsMax } from './http/file-descriptor-limits.js';
+import { defaultConnectionLimits, descriptorsMax } from './http/default-connection-limits.js';
 import { type OtlpSettings, readOtlpSettings } from './traces/otlp-settings.js';
 import type { MasterKey } from './vault/vault.js';
 

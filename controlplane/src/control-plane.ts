@@ -10,14 +10,14 @@ import { PasswordHasher } from './auth/passwords/password-hasher.js';
 import { enforceProjectScope } from './auth/project-token-scope.js';
 import { SessionCookie } from './auth/sessions/session-cookie.js';
 import { SessionTokens } from './auth/sessions/session-token.js';
-import { buildAgents } from './composition/agents.js';
+import { buildAgentsAndProviders } from './composition/agents-and-providers.js';
 import { buildConnectionLimits } from './composition/connection-limits.js';
 import { buildDataPlaneLink } from './composition/data-plane-link.js';
-import { buildEvents } from './composition/events.js';
+import { buildCircuitsAndEvents } from './composition/circuits-and-events.js';
 import { buildIdentity } from './composition/identity.js';
 import { buildUsage, type UsageModule } from './composition/usage.js';
 import type { Config } from './config.js';
-import { loadDashboardBuild } from './dashboard/dashboard-build.js';
+import { loadDashboardBuild } from './dashboard/load-dashboard-build.js';
 import { dashboardRoutes, isPageRequest, sendDashboardPage } from './dashboard/routes.js';
 import { bindToAmbientTransaction } from './db/ambient-transaction.js';
 import { migrate } from './db/migrate.js';
@@ -35,7 +35,7 @@ import { OperatorPrices } from './prices/operator-prices.js';
 import { projectRoutes } from './projects/routes.js';
 import { ProjectService } from './projects/service.js';
 import { loadCatalogue } from './providers/catalogue/catalogue.js';
-import { referenceRoutes } from './reference/routes.js';
+import { referenceRoutes } from './reference/api-reference-routes.js';
 import { checkMasterKeys } from './vault/master-key-check.js';
 import { Vault } from './vault/vault.js';
 
@@ -101,8 +101,8 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
   const vault = new Vault(config.masterKeys);
   const tenantNames = new TenantNameResolver();
   const { reads, feeds, ingest: ingestSql } = pools;
-  const events = buildEvents(app, { config, log, sql, feeds, metrics, catalogue, vault, tenantNames });
-  const agents = buildAgents(app, { config, log, sql, vault, catalogue, prices, tenantNames });
+  const events = buildCircuitsAndEvents(app, { config, log, sql, feeds, metrics, catalogue, vault, tenantNames });
+  const agents = buildAgentsAndProviders(app, { config, log, sql, vault, catalogue, prices, tenantNames });
   const observers = [events.usageObserver, agents.usageObserver];
   const usage = buildUsage(app, { config, log, sql, reads, ingestSql, metrics, observers });
   const link = buildDataPlaneLink({

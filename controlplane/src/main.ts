@@ -3,7 +3,7 @@
  * when the launcher ends; reloads files on SIGHUP.
  */
 import { ConfigError } from '@acg/base/env-reader';
-import { logInvariantFailures } from '@acg/base/invariant';
+import { logInvariantFailures } from '@acg/base/invariant-failures';
 import { createLogger } from '@acg/base/log';
 import { onSighup } from '@acg/base/sighup';
 import { loadConfig } from './config.js';

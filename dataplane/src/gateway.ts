@@ -7,11 +7,11 @@ import { TenantNameResolver } from '@acg/base/dns/tenant-name-resolver';
 import { CidrList } from '@acg/base/egress/cidr-list';
 import type { Logger } from '@acg/base/log';
 import { ControlPlaneClient } from '@acg/proto/control-plane-client';
-import { BreakerRegistry } from './breaker/breaker-registry.js';
+import { PushedBreakerRegistry } from './breaker/pushed-breaker-registry.js';
 import { ConnectBreakerRegistry } from './breaker/connect-breaker-registry.js';
-import { EventLoopStallDetector } from './breaker/event-loop-stalls.js';
+import { EventLoopStallDetector } from './breaker/event-loop-stall-detector.js';
 import { GrpcProbeClient } from './breaker/grpc-probe-client.js';
-import { ClientIpResolver } from './call/client-ip.js';
+import { ClientIpResolver } from './call/client-ip-resolver.js';
 import { ProviderMetering } from './call/provider-metering.js';
 import { TokenIpTracker } from './call/token-ip-tracker.js';
 import type { Config } from './config.js';
@@ -21,13 +21,13 @@ import { endsSession } from './context/invalidation.js';
 import { UnauthenticatedRateLimiter } from './context/unauthenticated-rate-limiter.js';
 import { createCounters } from './counters/create-counters.js';
 import { applyLedgerSpend } from './limits/apply-ledger-spend.js';
-import type { Counters } from './limits/counters.js';
+import type { Counters } from './limits/counters-interface.js';
 import { Metrics } from './ops/metrics.js';
 import type { OpsSource } from './ops/ops-server.js';
-import { PriceTable } from './pricing/price-table.js';
+import { CallCostCalculator } from './pricing/call-cost-calculator.js';
 import { ProxyServer } from './proxy-server.js';
 import { ConnectionPools } from './upstream/connections/connection-pools.js';
-import { AddressObservations } from './usage/address-observations.js';
+import { TokenIpObservations } from './usage/token-ip-observations.js';
 import { GrpcUsageSink } from './usage/grpc-usage-sink.js';
 import { RejectionAggregator } from './usage/rejection-aggregator.js';
 import { Spool } from './usage/spool/spool.js';
@@ -62,7 +62,7 @@ export class Gateway implements OpsSource {
   readonly #controlPlaneLink: ControlPlaneLink;
   readonly #cache: ContextCache;
   readonly #counters: Counters;
-  readonly #breakers: BreakerRegistry;
+  readonly #breakers: PushedBreakerRegistry;
   readonly #connectBreakers: ConnectBreakerRegistry;
   readonly #stallDetector = new EventLoopStallDetector();
   readonly #spool: Spool;
@@ -101,7 +101,7 @@ export class Gateway implements OpsSource {
     this.#metrics = metrics;
     this.#counters = counters;
     this.#client = new ControlPlaneClient(config.controlplaneGrpc, config.link);
-    const prices = new PriceTable(Date.now);
+    const prices = new CallCostCalculator(Date.now);
     const { dataPlaneId } = identity;
     const spoolOptions = {
       directory: config.spoolDir,
@@ -116,13 +116,13 @@ export class Gateway implements OpsSource {
       log,
     );
     this.#connectBreakers = new ConnectBreakerRegistry({
-      dial: (origin, done) => this.#pools.dial(origin, null, done),
+      dial: (origin, done) => this.#pools.dialUnpooled(origin, null, done),
       reportContacts: (contacts) => this.#client.reportContacts({ dataPlaneId, contacts }, REPORT_TIMEOUT_MS),
       hasStalledSince: (ms) => this.#stallDetector.hasStalledSince(ms),
       log,
     });
     const clock = { nowMs: Date.now, isLinkUp: () => this.#controlPlaneLink.isUp };
-    this.#breakers = new BreakerRegistry(
+    this.#breakers = new PushedBreakerRegistry(
       new GrpcProbeClient(this.#client, dataPlaneId, log),
       clock,
       this.#connectBreakers,
@@ -157,7 +157,7 @@ export class Gateway implements OpsSource {
       this.#server.abortCallsWhenSpoolFull();
     }, EXPIRY_CHECK_INTERVAL_MS).unref();
     this.#registerMetrics();
-    counters.onDataLost(() => this.#cache.refreshAll());
+    counters.setDataLostListener(() => this.#cache.refreshAll());
     this.#controlPlaneLink.start(this.#cache);
   }
 
@@ -199,12 +199,12 @@ export class Gateway implements OpsSource {
     await this.#shipper.stop();
     await this.#spool.close();
     this.#controlPlaneLink.stop();
-    this.#pools.close();
+    this.#pools.closeGracefully();
     this.#client.close();
     this.#server.close();
   }
 
-  #createLinkListener(prices: PriceTable, onFatal: (message: string) => void): LinkListener {
+  #createLinkListener(prices: CallCostCalculator, onFatal: (message: string) => void): LinkListener {
     return {
       onCircuits: (circuits) => this.#breakers.replaceAll(circuits),
       onCircuit: (circuit) => this.#breakers.update(circuit),
@@ -219,7 +219,7 @@ export class Gateway implements OpsSource {
 
   #createServer(metering: ProviderMetering): ProxyServer {
     const config = this.#config;
-    const sightings = new AddressObservations((sighting) => this.#spool.appendAddressObservation(sighting));
+    const sightings = new TokenIpObservations((sighting) => this.#spool.appendAddressObservation(sighting));
     const clientAddress = new ClientIpResolver(config.trustedProxyCidrs);
     const addressWatch = new TokenIpTracker(sightings, clientAddress);
     const exempt = new CidrList([...LOOPBACK, ...config.trustedProxyCidrs]);
@@ -257,7 +257,7 @@ export class Gateway implements OpsSource {
       metering,
       pools: this.#pools,
       rejectionCounter: this.#rejectionCounts,
-      onAuthenticated: (x, context) => addressWatch.observe(x, context),
+      onAuthenticated: (x, context) => addressWatch.sampleClientIp(x, context),
       metrics: this.#metrics,
       log: this.#log,
     });

@@ -4,7 +4,7 @@
  */
 import { DirectoryInUse, lockDirectory } from '@acg/base/directory-lock';
 import { ConfigError } from '@acg/base/env-reader';
-import { logInvariantFailures } from '@acg/base/invariant';
+import { logInvariantFailures } from '@acg/base/invariant-failures';
 import { createLogger, type Logger } from '@acg/base/log';
 import { onSighup } from '@acg/base/sighup';
 import { type Config, loadConfig } from './config.js';

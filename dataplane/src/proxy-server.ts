@@ -2,24 +2,24 @@
 import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
 import type { Logger } from '@acg/base/log';
 import { createMinorGcTrigger, MinorGcPacer } from '@acg/base/minor-gc-pacer';
-import type { Breakers } from './breaker/breakers.js';
-import type { WebSocketHandshake } from './call/agent-response.js';
-import type { CallMetering } from './call/call-metering.js';
-import type { CallMetrics } from './call/call-metrics.js';
+import type { Breakers } from './breaker/breakers-interface.js';
+import type { WebSocketHandshake } from './call/agent-response-interface.js';
+import type { CallMetering } from './call/call-metering-interface.js';
+import type { CallMetrics } from './call/call-metrics-interface.js';
 import { FailureHandler } from './call/failure-handler.js';
 import { InflightCalls, type RejectionCounter } from './call/inflight-calls.js';
 import { PendingDecodes } from './call/pending-decodes.js';
 import type { Pipeline } from './call/pipeline.js';
-import { ProbeLeases } from './call/probe-leases.js';
+import { ProbeLeaseReleaser } from './call/probe-lease-releaser.js';
 import { SessionRevoker } from './call/session-revoker.js';
 import { createSettle, releaseReservation, type UsageRecordSink } from './call/settle.js';
 import { type AcceptOptions, RequestAcceptor } from './call/stages/accept-request.js';
 import type { AcquireSlot } from './call/stages/acquire-slot.js';
 import type { AuthenticateDeps, ContextLookup, UnauthenticatedLimiter } from './call/stages/authenticate.js';
 import { SELF_PATH } from './call/stages/self-status.js';
-import type { Counters } from './limits/counters.js';
+import type { Counters } from './limits/counters-interface.js';
 import { AddressConnectionLimiter } from './listener/address-connection-limiter.js';
-import { CorkContext } from './listener/cork-context.js';
+import { UpgradeCorkContext } from './listener/upgrade-cork-context.js';
 import { HttpListener } from './listener/http-listener.js';
 import { countConnectionsToPort } from './listener/proc-net-tcp.js';
 import { createProxyPipeline } from './pipelines/proxy-pipeline.js';
@@ -73,7 +73,7 @@ export interface ProxyDeps {
   readonly breakers: Breakers;
   readonly spool: UsageRecordSink & { readonly isFull: boolean; isFullFor(orgId: string): boolean };
   readonly metering: CallMetering;
-  readonly pools: Pick<ConnectionPools, 'acquire' | 'dial'>;
+  readonly pools: Pick<ConnectionPools, 'acquire' | 'dialUnpooled'>;
   readonly rejectionCounter: RejectionCounter;
   readonly onAuthenticated: AuthenticateDeps['onAuthenticated'];
   readonly metrics: CallMetrics;
@@ -85,7 +85,7 @@ export class ProxyServer {
   readonly sessions = new WebSocketSessionRegistry();
   /** Revokes open calls and WebSockets. */
   readonly sessionRevoker: SessionRevoker;
-  readonly #corkContext = new CorkContext();
+  readonly #corkContext = new UpgradeCorkContext();
   readonly #listener: HttpListener;
   #portNumber = 0;
   readonly #calls: InflightCalls;
@@ -107,7 +107,7 @@ export class ProxyServer {
       onSettled,
       onReservationExceeded: (nanos) => metrics.onReservationExceeded(nanos),
     });
-    const probeLeases = new ProbeLeases(breakers);
+    const probeLeases = new ProbeLeaseReleaser(breakers);
     const { inflightMax, inflightPerOrgMax, webSocketsMax } = options;
     const calls = new InflightCalls({
       inflightMax,
@@ -145,13 +145,13 @@ export class ProxyServer {
       onUpstreamAccepted: (exchange) => probeLeases.reportSuccess(exchange),
       onSession: (session) => {
         sessions.add(session);
-        calls.onWebSocketOpened(session.exchange);
+        calls.keepCallSlotForWebSocket(session.exchange);
       },
       onSessionEnd: (session) => {
         sessions.remove(session);
-        calls.onWebSocketEnded(session.exchange);
+        calls.releaseCallSlotOfWebSocket(session.exchange);
       },
-      onSessionDisconnected: (session) => calls.onWebSocketDisconnected(session.exchange),
+      onSessionDisconnected: (session) => calls.releaseWebSocketSlot(session.exchange),
     });
     this.#calls = calls;
     this.#webSocketMemory = memoryPool;
@@ -203,7 +203,7 @@ export class ProxyServer {
 
   /** Aborts calls that bring more usage than the spool can take; call it about once a second. */
   abortCallsWhenSpoolFull(): void {
-    this.#calls.abortWhenSpoolFull();
+    this.#calls.abortDeferredFetchesIfSpoolFull();
   }
 
   get draining(): boolean {

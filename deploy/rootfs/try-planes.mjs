@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
 import { say } from './base-image.mjs';
-import { composeService } from './compose-service.mjs';
+import { composeService } from './read-compose-service.mjs';
 import { Container } from './container.mjs';
-import { endParts, startNginx, startNode, startPostgres, startRedis } from './services.mjs';
+import { endParts, startNginx, startNode, startPostgres, startRedis } from './start-services.mjs';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const deploy = join(repository, 'deploy');

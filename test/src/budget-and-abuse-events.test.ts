@@ -1,7 +1,7 @@
 /** Budget and abuse events on a real Postgres: each is sent once, regardless of the writer and the number of writes. */
 
 import { randomUUID } from 'node:crypto';
-import { NANOS_PER_CENT } from '@acg/base/units';
+import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { type AbuseSignals, deleteOldAbuseCounts, detectAbuse } from '@acg/controlplane/detectors/abuse-detector';
 import {

@@ -331,7 +331,7 @@ const dashboard: FolderRules = {
 
 /** Composition folders of a plane; they may import any folder. */
 export const COMPOSITION_FOLDERS: Readonly<Record<string, readonly string[]>> = {
-  controlplane: ['composition', 'fleet-circuit', 'rotate-master-key'],
+  controlplane: ['composition', 'override-fleet-circuit', 'rotate-master-key'],
 };
 
 export const FOLDER_RULES: Readonly<Record<string, FolderRules>> = {
@@ -348,12 +348,12 @@ export const ROOT_FILES: Readonly<Record<string, readonly string[]>> = {
     'audit-actions',
     'backoff',
     'call-log-fields',
-    'client-address',
-    'client-network',
+    'forwarded-for-resolver',
+    'client-network-key',
     'directory-lock',
     'env-reader',
-    'invariant',
-    'limits',
+    'invariant-failures',
+    'limit-definitions',
     'log',
     'minor-gc-pacer',
     'noop',
@@ -361,8 +361,8 @@ export const ROOT_FILES: Readonly<Record<string, readonly string[]>> = {
     'secret',
     'sighup',
     'swap-remove-set',
-    'units',
-    'uuid',
+    'time-and-money-units',
+    'uuid-patterns',
     'uuidv7',
   ],
   dataplane: ['config', 'gateway', 'main', 'proxy-server'],

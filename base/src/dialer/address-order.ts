@@ -3,7 +3,7 @@
  * one attempt only.
  */
 import { networkInterfaces } from 'node:os';
-import type { ResolvedAddress } from '../egress/check-url.js';
+import type { ResolvedAddress } from '../egress/check-tenant-url.js';
 import { isPublicAddress } from '../egress/public-address.js';
 
 /** `v6First`: this machine has a public IPv6 address. Within a family the resolver's order is kept. */

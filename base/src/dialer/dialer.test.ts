@@ -1,8 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { NameResolutionError } from '../dns/name-resolver.js';
-import type { ResolvedAddress } from '../egress/check-url.js';
+import { NameResolutionError } from '../dns/name-resolver-interface.js';
+import type { ResolvedAddress } from '../egress/check-tenant-url.js';
 import { CidrList } from '../egress/cidr-list.js';
 import { checkEgress } from '../egress/egress-guard.js';
 import { Dialer } from './dialer.js';

@@ -13,8 +13,8 @@ import {
   type TLSSocket,
 } from 'node:tls';
 import { LRUCache } from 'lru-cache';
-import type { NameResolver } from '../dns/name-resolver.js';
-import type { ResolvedAddress } from '../egress/check-url.js';
+import type { NameResolver } from '../dns/name-resolver-interface.js';
+import type { ResolvedAddress } from '../egress/check-tenant-url.js';
 import { CidrList, unmapIpv4 } from '../egress/cidr-list.js';
 import { checkEgress, EgressBlocked } from '../egress/egress-guard.js';
 import { isPublicAddress } from '../egress/public-address.js';

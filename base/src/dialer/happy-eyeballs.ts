@@ -4,7 +4,7 @@
  * connected address aborts the others.
  */
 import type { Socket } from 'node:net';
-import type { ResolvedAddress } from '../egress/check-url.js';
+import type { ResolvedAddress } from '../egress/check-tenant-url.js';
 
 interface HappyEyeballsOptions {
   /** In dialling order; at least one. */

@@ -1,6 +1,6 @@
 /** Adapts the dialer to undici's `connect` interface. */
 import { Agent, type buildConnector } from 'undici';
-import { effectivePort, normalizeHostname } from '../egress/check-url.js';
+import { effectivePort, normalizeHostname } from '../egress/check-tenant-url.js';
 import type { Dialer } from './dialer.js';
 
 type Connector = buildConnector.connector;

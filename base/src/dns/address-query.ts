@@ -4,7 +4,7 @@
  * queries, so a server that answers only one of them costs 250 ms and does not fail the name.
  */
 import type { Resolver } from 'node:dns';
-import type { ResolvedAddress } from '../egress/check-url.js';
+import type { ResolvedAddress } from '../egress/check-tenant-url.js';
 
 interface AddressAnswer {
   readonly addresses: readonly ResolvedAddress[];

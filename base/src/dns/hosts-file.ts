@@ -1,6 +1,6 @@
 /** Parses the hosts file: names that need no DNS query. */
 import { isIP } from 'node:net';
-import type { ResolvedAddress } from '../egress/check-url.js';
+import type { ResolvedAddress } from '../egress/check-tenant-url.js';
 
 type Hosts = ReadonlyMap<string, readonly ResolvedAddress[]>;
 

@@ -5,8 +5,8 @@
  * {@link TenantNameResolver}.
  */
 import { lookup } from 'node:dns';
-import type { ResolvedAddress } from '../egress/check-url.js';
-import { NameResolutionError, type NameResolver } from './name-resolver.js';
+import type { ResolvedAddress } from '../egress/check-tenant-url.js';
+import { NameResolutionError, type NameResolver } from './name-resolver-interface.js';
 
 type Lookup = (name: string) => Promise<readonly ResolvedAddress[]>;
 

@@ -6,11 +6,11 @@
 import { Resolver } from 'node:dns';
 import { hostname } from 'node:os';
 import { LRUCache } from 'lru-cache';
-import type { ResolvedAddress } from '../egress/check-url.js';
+import type { ResolvedAddress } from '../egress/check-tenant-url.js';
 import { FairSemaphore, QueueFull } from '../fairness/fair-semaphore.js';
 import { queryAddresses } from './address-query.js';
 import { parseHostsFile } from './hosts-file.js';
-import { NameResolutionError, type NameResolver } from './name-resolver.js';
+import { NameResolutionError, type NameResolver } from './name-resolver-interface.js';
 import { expandSearchDomains, parseResolvConf } from './resolv-conf.js';
 import { WatchedFile } from './watched-file.js';
 

@@ -2,7 +2,7 @@
  * Decides which addresses from tenants may be dialled. Runs at every connect, because the addresses of a name may
  * change.
  */
-import { findHostProblem, type ResolvedAddress } from './check-url.js';
+import { findHostProblem, type ResolvedAddress } from './check-tenant-url.js';
 import type { CidrList } from './cidr-list.js';
 import { isPublicAddress } from './public-address.js';
 

@@ -6,7 +6,7 @@
  * many lanes take all they can, some capacity stays free, so a new lane always finds some. While others take what
  * becomes free, the largest lane gets nothing more until it has released some.
  */
-import { invariant } from '../invariant.js';
+import { invariant } from '../invariant-failures.js';
 
 interface DynamicShareOptions {
   readonly capacity: number;

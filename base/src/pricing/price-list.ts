@@ -13,7 +13,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import { findBuiltinPlan } from './builtin-prices.js';
-import { findLibraryPlan, findMostExpensiveLibraryPlan } from './price-library.js';
+import { findLibraryPlan, findMostExpensiveLibraryPlan } from './genai-prices-adapter.js';
 import { applyOverride, type PriceOverride } from './price-override.js';
 import { findVendor, type PricePlan, tierPercentsOf, type Vendor } from './price-plan.js';
 

@@ -1,5 +1,5 @@
 /** Times of usage requests over HTTP as a dashboard sends them: one at a time, caches warm. */
-import { DAY_MS } from '@acg/base/units';
+import { DAY_MS } from '@acg/base/time-and-money-units';
 import { percentile } from '../statistics.js';
 import type { Seeded } from './seed.js';
 

@@ -1,6 +1,6 @@
 /** Fills the ledger by SQL: log rows over 90 days, and the rollups that ingest would have created. */
 
-import { DAY_MS } from '@acg/base/units';
+import { DAY_MS } from '@acg/base/time-and-money-units';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { Sql } from '@acg/controlplane/db/sql';
 import { startOfUtcDay, UsagePartitions } from '@acg/controlplane/ledger/usage-day-partitions';

@@ -17,7 +17,7 @@ import { EMBEDDED_SETTINGS } from '@acg/singlenode/embedded-database';
 import { findPostgresBinaries } from '@acg/singlenode/postgres/postgres-binaries';
 import { PostgresCluster } from '@acg/singlenode/postgres/postgres-cluster';
 import { Stack } from '@acg/test/fixtures/stack';
-import type { IngestTarget } from './ingest-load.js';
+import type { IngestTarget } from './ingest-rate.js';
 import type { ApiTarget } from './query-times.js';
 import { type Seeded, seedLedger } from './seed.js';
 
@@ -126,8 +126,8 @@ async function closeDays(url: Secret): Promise<void> {
   const sql = openPool(url, { connectionsMax: 4, applicationName: 'bench' });
   const log = createLogger('bench', 'silent');
   const startMs = performance.now();
-  await new HourlyDimensionRollups(sql).rollUpFinishedHours(Date.now());
-  await new DailyRollups(sql, log).rollUpFinishedDays(Date.now());
+  await new HourlyDimensionRollups(sql).rollUpFinishedAndLateHours(Date.now());
+  await new DailyRollups(sql, log).rollUpFinishedAndLateDays(Date.now());
   const rolledMs = performance.now();
   let left = await partitionsWithoutSearchIndex(sql, Date.now());
   const days = left.length;

@@ -4,7 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { KeepAliveConnection, postRequest } from './keep-alive-connection.js';
-import type { Pace } from './pacer.js';
+import type { Pace } from './pacer-thread.js';
 
 interface OpenLoopOptions {
   readonly url: string;
@@ -51,7 +51,7 @@ export async function runOpenLoop(options: OpenLoopOptions): Promise<OpenLoopRes
   const intervalUs = 1_000_000 / options.perSecond;
   const total = options.perSecond * options.seconds;
   const pace: Pace = { startUs: nowUs() + LEAD_US, intervalUs, total };
-  const pacer = new Worker(new URL('./pacer.js', import.meta.url), { workerData: pace });
+  const pacer = new Worker(new URL('./pacer-thread.js', import.meta.url), { workerData: pace });
   return new Promise((resolve, reject) => {
     const finish = (): void => {
       if (++finished < total) return;

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '@acg/test/fixtures/free-port';
 import { startChild } from '../child-process.js';
 import { type GatewayStack, startRedis, waitForRecordedUsage } from '../gateway-stack.js';
-import type { Provider } from '../provider.js';
-import { PROVIDER_PATH, PROXY_PATH, REQUEST_BODY } from '../request.js';
+import type { Provider } from '../mock-provider-process.js';
+import { PROVIDER_PATH, PROXY_PATH, REQUEST_BODY } from '../scenario-request.js';
 import { ADMIT_SCRIPT, luaAvailable, nginxAvailable, startLuaNginx, startPlainNginx } from './nginx.js';
 import { installPortkey, portkeyHeaders, startPortkey } from './portkey.js';
 

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { freePort } from '@acg/test/fixtures/free-port';
 import { type Child, startChild } from '../child-process.js';
-import type { Provider } from '../provider.js';
-import { installReferencePackage, packageDirectory } from './npm-package.js';
+import type { Provider } from '../mock-provider-process.js';
+import { installReferencePackage, packageDirectory } from './install-reference-package.js';
 
 const NAME = '@portkey-ai/gateway';
 

@@ -8,7 +8,7 @@
 import { runClosedLoop } from '../load/closed-loop.js';
 import { treeCpuUs } from '../process-usage.js';
 import { type Candidate, startCandidates } from '../references/candidates.js';
-import { REQUEST_BODY } from '../request.js';
+import { REQUEST_BODY } from '../scenario-request.js';
 import { median, sum } from '../statistics.js';
 import { type Bench, rounded, type Scenario, type ScenarioResult } from './scenario.js';
 

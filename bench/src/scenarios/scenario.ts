@@ -1,6 +1,6 @@
 /** Input and result of a scenario. */
 import type { GatewayStack } from '../gateway-stack.js';
-import type { Provider } from '../provider.js';
+import type { Provider } from '../mock-provider-process.js';
 import type { Chart } from '../report.js';
 
 export interface Bench {

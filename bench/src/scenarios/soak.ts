@@ -5,10 +5,10 @@
 import { execFileSync } from 'node:child_process';
 import type { GatewayStack } from '../gateway-stack.js';
 import { runClosedLoop } from '../load/closed-loop.js';
-import { readMetrics } from '../metrics-page.js';
+import { readMetrics } from '../read-metrics.js';
 import { residentBytes } from '../process-usage.js';
 import { type Candidate, fastifyReplyFrom } from '../references/candidates.js';
-import { PROXY_PATH, REQUEST_BODY } from '../request.js';
+import { PROXY_PATH, REQUEST_BODY } from '../scenario-request.js';
 import { fitLine, type Line } from '../statistics.js';
 import { type Bench, rounded, type Scenario, type ScenarioResult } from './scenario.js';
 

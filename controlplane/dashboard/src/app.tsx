@@ -9,7 +9,7 @@ import { ROUTES } from './screens/screen-registry.js';
 import { AppLayout } from './shell/app-layout.js';
 import { ErrorBoundary } from './shell/error-boundary.js';
 import { NotFoundPage } from './shell/not-found-page.js';
-import { OrganizationDeletionPage } from './shell/organization-deletion-page.js';
+import { OrganizationPendingDeletionPage } from './shell/organization-pending-deletion-page.js';
 import { parseReturnPath, signInPath } from './sign-in/return-path.js';
 
 const SignInPage = lazy(() => import('./sign-in/sign-in-page.js').then((module) => ({ default: module.SignInPage })));
@@ -64,7 +64,7 @@ export function App() {
   if (currentOrg?.purgeAt !== undefined) {
     return (
       <AppLayout>
-        <OrganizationDeletionPage org={currentOrg} purgeAt={currentOrg.purgeAt} />
+        <OrganizationPendingDeletionPage org={currentOrg} purgeAt={currentOrg.purgeAt} />
       </AppLayout>
     );
   }

@@ -2,15 +2,15 @@ import { type Static, type TInteger, type TUnsafe, Type } from 'typebox';
 import { EXAMPLE_IDS } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
-import { SearchQuery, SortQuery } from '../http/sorting.js';
+import { SearchQuery, SortQuery } from '../http/search-and-sort-params.js';
 import {
   type DefaultedLimitName,
   type LimitName,
   mapLimits,
   pickLimitsShownInLists,
 } from '../limits/agent-limit-fields.js';
-import { EnforcementFields, OnStoreLossInput } from './enforcement.js';
-import { AgentPolicyField } from './policy.js';
+import { EnforcementFields, OnStoreLossInput } from './enforcement-fields.js';
+import { AgentPolicyField } from './call-policy.js';
 
 const AGENT_STATUSES = ['active', 'paused', 'revoked'] as const;
 export type AgentStatus = (typeof AGENT_STATUSES)[number];

@@ -12,8 +12,8 @@ import { type Actor, isRoleAtLeast } from '../http/route-access.js';
 import { effectiveLimits, mapLimits } from '../limits/agent-limit-fields.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
-import { ADMIN_FIELDS, effectiveOnStoreLoss, withDefaultEnforcement } from './enforcement.js';
-import { validatePolicy } from './policy.js';
+import { ADMIN_FIELDS, effectiveOnStoreLoss, withDefaultEnforcement } from './enforcement-fields.js';
+import { validatePolicy } from './call-policy.js';
 import type { Agent, AgentInput, AgentPatch, AgentQuery, AgentStatus } from './schema.js';
 import * as store from './store.js';
 

@@ -3,8 +3,8 @@ import { orderBy, type Sorting } from '../db/order-by.js';
 import type { JSONValue, Sql, Tx } from '../db/sql.js';
 import type { ListResult, Page } from '../http/pagination.js';
 import { type ConfiguredLimits, type LimitName, limitColumns, limitValues } from '../limits/agent-limit-fields.js';
-import type { Enforcement } from './enforcement.js';
-import type { AgentPolicy } from './policy.js';
+import type { Enforcement } from './enforcement-fields.js';
+import type { AgentPolicy } from './call-policy.js';
 import type { AgentStatus } from './schema.js';
 
 export interface AgentRow extends ConfiguredLimits, Enforcement {

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { Secret } from '@acg/base/secret';
-import { createSecretBytes } from '../http/secret-bytes.js';
+import { createSecretBytes } from '../http/replayable-secret-bytes.js';
 
 const PREFIX = 'acg_';
 const PREFIX_DIGITS = 8;

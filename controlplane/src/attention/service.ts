@@ -1,5 +1,5 @@
 /** Lists what needs a user's action in one organization, from the database alone. */
-import { NANOS_PER_CENT } from '@acg/base/units';
+import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import type { Sql } from '../db/sql.js';
 import { utcMonthOf } from '../ledger/usage-aggregation.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';

@@ -2,7 +2,7 @@
  * SQL for the attention items other than circuits. One statement, so that it costs one connection. Each part uses an
  * index that begins with the organization, and returns {@link SHOWN_PER_KIND_MAX} rows with the total.
  */
-import { NANOS_PER_CENT } from '@acg/base/units';
+import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import type { Sql } from '../db/sql.js';
 import type { AttentionKind } from './schema.js';
 

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { EXAMPLE_IDS } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Day, Timestamp, Uuid } from '../http/schema.js';
-import { SearchQuery, SortQuery } from '../http/sorting.js';
+import { SearchQuery, SortQuery } from '../http/search-and-sort-params.js';
 
 export const AuditQuery = Type.Object({
   actorId: Type.Optional(Type.String({ format: 'uuid', description: 'Id of a user or of a management token.' })),

@@ -10,7 +10,7 @@ import { type Access, type Actor, isRoleAtLeast, lowerRole } from '../http/route
 import { hashManagementToken, isManagementToken } from './management-tokens/management-token.js';
 import * as tokenStore from './management-tokens/store.js';
 import { hashCookieSecret, type SessionCookie } from './sessions/session-cookie.js';
-import { type ClientInfo, revokeReusedSession, SESSION_ENDED_MESSAGE } from './sessions/session-service.js';
+import { type ClientInfo, revokeSessionIfTokenReused, SESSION_ENDED_MESSAGE } from './sessions/session-service.js';
 import * as store from './sessions/session-store.js';
 import type { SessionTokens } from './sessions/session-token.js';
 
@@ -47,7 +47,7 @@ export class Authenticator {
     readonly cookie: SessionCookie,
   ) {}
 
-  async authenticate(request: FastifyRequest, access: Exclude<Access, 'public'>): Promise<Actor> {
+  async authenticateAndAuthorize(request: FastifyRequest, access: Exclude<Access, 'public'>): Promise<Actor> {
     const actor = await this.resolveActor(request);
     const { config } = request.routeOptions;
     if (actor.token !== null && (access === 'session' || config.tokens === false)) {
@@ -82,12 +82,12 @@ export class Authenticator {
     const token = readBearerToken(request);
     return isManagementToken(token)
       ? this.#authenticateManagementToken(request, token)
-      : this.#authenticateBearerToken(request, token);
+      : this.#authenticateBearerSession(request, token);
   }
 
   /** Like {@link resolveActor}, but accepts only a session's bearer token. */
-  resolveBearerActor(request: FastifyRequest): Promise<Actor> {
-    return this.#authenticateBearerToken(request, readBearerToken(request));
+  resolveBearerSessionActor(request: FastifyRequest): Promise<Actor> {
+    return this.#authenticateBearerSession(request, readBearerToken(request));
   }
 
   /**
@@ -124,16 +124,16 @@ export class Authenticator {
     };
   }
 
-  async #authenticateBearerToken(request: FastifyRequest, token: string): Promise<ActorWithPurgeDate> {
+  async #authenticateBearerSession(request: FastifyRequest, token: string): Promise<ActorWithPurgeDate> {
     const { userId, orgId, version, id, generation } = this.tokens.verify(token);
     if (id !== null) {
       const session = await store.loadBearerSession(this.sql, id, userId, orgId, generation);
       if (session === null) {
         await ignoreReadOnlyDatabase(
-          this.sql.begin((tx) => revokeReusedSession(tx, { id, userId, generation }, request.ip)),
+          this.sql.begin((tx) => revokeSessionIfTokenReused(tx, { id, userId, generation }, request.ip)),
         );
       }
-      return this.#toActor(request, session);
+      return this.#toActorAndMarkSessionSeen(request, session);
     }
     const row = await store.loadLegacySession(this.sql, userId, orgId, version);
     if (row === null) throw new Unauthenticated(SESSION_ENDED_MESSAGE);
@@ -142,10 +142,10 @@ export class Authenticator {
 
   async #authenticateCookie(request: FastifyRequest, secret: string): Promise<ActorWithPurgeDate> {
     if (!SAFE_METHODS.has(request.method)) this.cookie.assertSameOrigin(request);
-    return this.#toActor(request, await store.loadBrowserSession(this.sql, hashCookieSecret(secret)));
+    return this.#toActorAndMarkSessionSeen(request, await store.loadBrowserSession(this.sql, hashCookieSecret(secret)));
   }
 
-  async #toActor({ ip }: FastifyRequest, row: store.LiveSession | null): Promise<ActorWithPurgeDate> {
+  async #toActorAndMarkSessionSeen({ ip }: FastifyRequest, row: store.LiveSession | null): Promise<ActorWithPurgeDate> {
     if (row === null) throw new Unauthenticated(SESSION_ENDED_MESSAGE);
     const { userId, orgId, email, id, kind, roleMax, recent, purgeAt } = row;
     if (row.shouldMarkUsed) await ignoreReadOnlyDatabase(store.markSessionSeen(this.sql, id));

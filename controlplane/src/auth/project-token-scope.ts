@@ -3,7 +3,7 @@
  * fields hold ids and of which kind. A route without that declaration rejects such tokens, so that a new route cannot
  * leak data. Agents, keys and accounts never move to another project, so the result still holds in the handler.
  */
-import { UUID_PATTERN } from '@acg/base/uuid';
+import { UUID_PATTERN } from '@acg/base/uuid-patterns';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Sql } from '../db/sql.js';
 import { Forbidden, NotFound } from '../domain/errors.js';
@@ -18,11 +18,11 @@ export function enforceProjectScope(app: FastifyInstance, sql: Sql): void {
     const scope = request.routeOptions.config.project;
     if (scope === undefined)
       throw new Forbidden('a token of one project cannot do this: it affects more than that project');
-    await assertIdsInProject(sql, request, scope, projectId);
+    await assertIdsOrFilterByProject(sql, request, scope, projectId);
   });
 }
 
-async function assertIdsInProject(sql: Sql, request: FastifyRequest, scope: ProjectScope, projectId: string) {
+async function assertIdsOrFilterByProject(sql: Sql, request: FastifyRequest, scope: ProjectScope, projectId: string) {
   let checkedFields = 0;
   for (const part of ['params', 'query', 'body'] as const) {
     const fields = request[part] as RequestFields | undefined;
@@ -39,9 +39,9 @@ async function assertIdsInProject(sql: Sql, request: FastifyRequest, scope: Proj
     throw new Forbidden('a token of one project must send the id of that project or of one of its agents');
 }
 
-async function areIdsInProject(sql: Sql, kind: ProjectIdKind, value: string, projectId: string): Promise<boolean> {
-  if (kind === 'project') return value.toLowerCase() === projectId;
-  const ids = value.split(',').map((id) => id.trim().toLowerCase());
+async function areIdsInProject(sql: Sql, kind: ProjectIdKind, commaSeparatedIds: string, projectId: string): Promise<boolean> {
+  if (kind === 'project') return commaSeparatedIds.toLowerCase() === projectId;
+  const ids = commaSeparatedIds.split(',').map((id) => id.trim().toLowerCase());
   // The route itself rejects a malformed id with a better error.
   if (kind === 'agents' && !ids.every((id) => UUID_PATTERN.test(id))) return true;
   const rows = await sql<{ n: number }[]>`

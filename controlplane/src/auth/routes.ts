@@ -22,7 +22,7 @@ import {
   SwitchInput,
   SwitchReply,
   VerifyInput,
-} from './users/schema.js';
+} from './users/auth-schema.js';
 
 interface AuthServices {
   readonly auth: AuthService;
@@ -35,7 +35,7 @@ interface AuthServices {
 const OK = { ok: true as const };
 
 export function authRoutes(app: App, { auth, sessions, recovery, throttle, authenticator }: AuthServices): void {
-  const publicRoute = { config: { access: 'public' as const }, onRequest: throttleAuthRequests(throttle) };
+  const publicRoute = { config: { access: 'public' as const }, onRequest: createAuthThrottleHook(throttle) };
   app.post(
     '/v1/auth/signup',
     {
@@ -185,5 +185,5 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
 }
 
 /** For routes that accept a password, a mailed token or a session to refresh. */
-export const throttleAuthRequests = (throttle: Throttle) => (request: FastifyRequest) =>
+export const createAuthThrottleHook = (throttle: Throttle) => (request: FastifyRequest) =>
   throttle.throttleAuthRequest(request.ip);

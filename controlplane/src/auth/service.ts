@@ -5,7 +5,7 @@ import { isUniqueViolation, type Sql, type Tx } from '../db/sql.js';
 import { Conflict, Forbidden, NotFound, Unauthenticated } from '../domain/errors.js';
 import type { Actor, Role } from '../http/route-access.js';
 import { normaliseEmail } from '../http/schema.js';
-import { NOTHING_SUSPENDED, type SuspensionResult } from '../suspension/service.js';
+import { NOTHING_SUSPENDED, type SuspensionResult } from '../suspension/suspended-item-service.js';
 import type { IdentityProof, Throttle } from '../throttling/throttle.js';
 import { loadManagementToken } from './management-tokens/store.js';
 import type { PasswordHasher } from './passwords/password-hasher.js';
@@ -16,8 +16,8 @@ import { type ClientInfo, SESSION_ENDED_MESSAGE, type SessionService } from './s
 import { markSessionAuthenticated, revokeUserSessions } from './sessions/session-store.js';
 import type { SignupPolicy } from './signup-policy.js';
 import { createOrganization } from './users/create-organization.js';
-import type { LoginReply, MeReply, OrganizationWithRole, SelfReply, SignupReply } from './users/schema.js';
-import * as store from './users/user-store.js';
+import type { LoginReply, MeReply, OrganizationWithRole, SelfReply, SignupReply } from './users/auth-schema.js';
+import * as store from './users/user-and-membership-store.js';
 
 interface SignupRequest {
   readonly email: string;
@@ -66,7 +66,7 @@ export class AuthService {
   async signup(request: SignupRequest, client: ClientInfo): Promise<SignupReply> {
     const email = normaliseEmail(request.email);
     await this.signupPolicy.assertOpen();
-    const passwordHash = await this.hasher.hash(request.password, client.ip);
+    const passwordHash = await this.hasher.assertStrongAndHash(request.password, client.ip);
     const user = { id: uuidv7(Date.now()), email, name: request.name, passwordHash, emailVerified: false };
     const { org, token } = await this.sql.begin(async (tx) => {
       await this.signupPolicy.lockAndAssertOpen(tx);
@@ -162,7 +162,7 @@ export class AuthService {
       const { name, passwordHash, verified } = invitee;
       await insertUserOrConflict(tx, { id: userId, email, name, passwordHash, emailVerified: verified });
     } else if (invitee.kind === 'mailbox') {
-      await store.setPasswordHash(tx, userId, invitee.passwordHash);
+      await store.setPasswordAndDeleteEmailTokens(tx, userId, invitee.passwordHash);
       if (isReclaimed) suspended = await reclaimAccount(tx, { id: userId, email }, ip);
       else await revokeUserSessions(tx, userId, null);
       await store.markEmailVerified(tx, userId);
@@ -212,12 +212,12 @@ export class AuthService {
   async changePassword(actor: Actor, current: string, password: string): Promise<void> {
     const wrongPasswordError = new Forbidden('currentPassword is not the password of this account');
     const user = await this.#loadUserByPassword(actor, current, wrongPasswordError);
-    const passwordHash = await this.hasher.hash(password, actor.ip);
+    const passwordHash = await this.hasher.assertStrongAndHash(password, actor.ip);
     await this.sql.begin(async (tx) => {
       // Hashing takes time: a password that was reset meanwhile through the mailbox must not be overwritten.
       const lockedUser = await store.lockUserByEmail(tx, user.email);
       if (lockedUser?.passwordHash !== user.passwordHash) throw wrongPasswordError;
-      await store.setPasswordHash(tx, user.id, passwordHash);
+      await store.setPasswordAndDeleteEmailTokens(tx, user.id, passwordHash);
       await revokeUserSessions(tx, user.id, actor.session?.id ?? null);
       if (actor.session !== null) await markSessionAuthenticated(tx, actor.session.id);
       await recordUserAudit(tx, user, actor.ip, 'user.password_change', { password: ['[secret]', '[secret]'] });

@@ -12,11 +12,11 @@ import { PageQuery, parsePage } from '../http/pagination.js';
 import { Deleted, IdParams } from '../http/schema.js';
 import type { Throttle } from '../throttling/throttle.js';
 import { type Authenticator, getClientInfo } from './authenticator.js';
-import { throttleAuthRequests } from './routes.js';
+import { createAuthThrottleHook } from './routes.js';
 import type { AuthService } from './service.js';
 import type { SessionCookie } from './sessions/session-cookie.js';
 import type { SessionService } from './sessions/session-service.js';
-import { ChangePasswordInput, Ok, SwitchInput } from './users/schema.js';
+import { ChangePasswordInput, Ok, SwitchInput } from './users/auth-schema.js';
 import { BrowserLoginInput, BrowserSessionReply, SessionList } from './users/session-schema.js';
 
 interface SessionServices {
@@ -50,7 +50,7 @@ export function sessionRoutes(app: App, services: SessionServices): void {
     '/v1/auth/change-password',
     {
       config: { access: 'session', account: true },
-      onRequest: throttleAuthRequests(throttle),
+      onRequest: createAuthThrottleHook(throttle),
       schema: {
         ...operation('Authentication', 'changePassword', 'Change the password and revoke all other sessions'),
         body: ChangePasswordInput,
@@ -118,7 +118,7 @@ function browserSessionRoutes(app: App, { auth, sessions, throttle, authenticato
     '/v1/session',
     {
       config: { access: 'public', bodyOptional: true },
-      onRequest: throttleAuthRequests(throttle),
+      onRequest: createAuthThrottleHook(throttle),
       schema: {
         ...operation('Sessions', 'openBrowserSession', 'Open a browser session, which uses a cookie'),
         errorStatuses: [401, 403, 429],
@@ -140,7 +140,7 @@ function browserSessionRoutes(app: App, { auth, sessions, throttle, authenticato
       if (email !== undefined || password !== undefined) {
         throw new InvalidInput('send email and password together, or neither of them and a bearer token');
       }
-      const actor = await authenticator.resolveBearerActor(request);
+      const actor = await authenticator.resolveBearerSessionActor(request);
       const me = await auth.getSelf(actor);
       void setSessionCookie(reply, await sessions.exchangeForCookie(actor));
       return me;

@@ -5,7 +5,7 @@
 
 import type { Logger } from '@acg/base/log';
 import { noop } from '@acg/base/noop';
-import { DAY_MS } from '@acg/base/units';
+import { DAY_MS } from '@acg/base/time-and-money-units';
 import { LRUCache } from 'lru-cache';
 import type { Sql } from '../db/sql.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';

@@ -5,7 +5,7 @@
  *
  * Neither slugs nor origins can contain `|`: `new URL` encodes or rejects it in an origin.
  */
-import { UUID_PATTERN } from '@acg/base/uuid';
+import { UUID_PATTERN } from '@acg/base/uuid-patterns';
 
 const SEPARATOR = '|';
 

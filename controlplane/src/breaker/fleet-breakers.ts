@@ -9,7 +9,7 @@
 
 import type { JSONValue, Sql, Tx } from '../db/sql.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';
-import type { BreakerTransitions } from './breaker-transitions.js';
+import type { BreakerTransitionWriter } from './breaker-transition-writer.js';
 import { formatCircuitKey } from './circuit-key.js';
 import * as store from './circuit-store.js';
 
@@ -48,12 +48,12 @@ export const isOriginUnreachable = ({ connected, inContact, unreachable }: Origi
 
 export class FleetBreakers {
   readonly #sql: Sql;
-  readonly #transitions: BreakerTransitions;
+  readonly #transitions: BreakerTransitionWriter;
   readonly #origins: readonly FleetOrigin[];
   readonly #knownOrigins: ReadonlySet<string>;
   readonly #background: BackgroundTasks;
 
-  constructor(sql: Sql, transitions: BreakerTransitions, origins: readonly FleetOrigin[]) {
+  constructor(sql: Sql, transitions: BreakerTransitionWriter, origins: readonly FleetOrigin[]) {
     this.#sql = sql;
     this.#transitions = transitions;
     this.#origins = origins;

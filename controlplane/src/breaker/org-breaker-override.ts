@@ -4,7 +4,7 @@
  */
 import type { Tx } from '../db/sql.js';
 import type { CircuitInput } from './breaker-state-machine.js';
-import type { BreakerTransitions } from './breaker-transitions.js';
+import type { BreakerTransitionWriter } from './breaker-transition-writer.js';
 import * as store from './circuit-store.js';
 
 interface OrgBreaker {
@@ -16,7 +16,7 @@ interface OrgBreaker {
 /** Closes the breaker (null) or holds it open for `holdMs`, in the caller's transaction. */
 export async function overrideOrgBreaker(
   tx: Tx,
-  transitions: BreakerTransitions,
+  transitions: BreakerTransitionWriter,
   breaker: OrgBreaker,
   holdMs: number | null,
 ): Promise<void> {

@@ -24,7 +24,7 @@ import {
   sumOutcomes,
   type WindowEvidence,
 } from './breaker-state-machine.js';
-import type { BreakerTransitions } from './breaker-transitions.js';
+import type { BreakerTransitionWriter } from './breaker-transition-writer.js';
 import { formatOriginKey, parseCircuitKey } from './circuit-key.js';
 import * as store from './circuit-store.js';
 import { type ObservedOutcome, type PendingCount, PendingOutcomes, type ProbeOutcome } from './pending-outcomes.js';
@@ -51,7 +51,7 @@ const TRANSITIONS_PER_TRANSACTION = 500;
 export class OrgBreakers {
   readonly #sql: Sql;
   readonly #background: BackgroundTasks;
-  readonly #transitions: BreakerTransitions;
+  readonly #transitions: BreakerTransitionWriter;
   /** Identifies this process's rows of counts. */
   readonly #writerId = randomUUID();
   readonly #pending = new PendingOutcomes();
@@ -64,7 +64,7 @@ export class OrgBreakers {
   #flushedAllAtMs = 0;
   #flushing: Promise<void> = Promise.resolve();
 
-  constructor(sql: Sql, transitions: BreakerTransitions) {
+  constructor(sql: Sql, transitions: BreakerTransitionWriter) {
     this.#sql = sql;
     this.#transitions = transitions;
     this.#background = new BackgroundTasks(transitions.log);

@@ -2,7 +2,7 @@
  * Builds the connection limits of the two ports that unauthenticated clients can reach. Part of the composition root.
  */
 
-import { toClientNetworkKey } from '@acg/base/client-network';
+import { toClientNetworkKey } from '@acg/base/client-network-key';
 import { CidrList } from '@acg/base/egress/cidr-list';
 import type { Logger } from '@acg/base/log';
 import type { Config } from '../config.js';

@@ -3,7 +3,7 @@ import type { Logger } from '@acg/base/log';
 import type { GatewayHandlers } from '@acg/proto/gateway-service';
 import type { Config } from '../config.js';
 import { createResolveHandlers } from '../contexts/resolve-token-handlers.js';
-import { ContextService } from '../contexts/service.js';
+import { TokenResolutionService } from '../contexts/token-resolution-service.js';
 import type { Pools } from '../db/pools.js';
 import { GrpcServer } from '../grpc/grpc-server.js';
 import type { ConnectionLimits } from '../http/connection-limits.js';
@@ -55,7 +55,7 @@ export function buildDataPlaneLink({
   const hub = new WatchHub(pools.feeds, log, greeting, (reason) => {
     if (reason === 'went_back') metrics.countDatabaseRewind('revisions');
   });
-  const contexts = new ContextService(pools.resolve, catalogue, vault, log);
+  const contexts = new TokenResolutionService(pools.resolve, catalogue, vault, log);
   metrics.addGauge('gateway_control_data_planes', 'Data planes connected to this instance.', () => hub.size);
   const server = new GrpcServer(
     config.link,

@@ -2,7 +2,7 @@
 
 import type { Logger } from '@acg/base/log';
 import { createMinorGcTrigger, MinorGcPacer } from '@acg/base/minor-gc-pacer';
-import { HOUR_MS } from '@acg/base/units';
+import { HOUR_MS } from '@acg/base/time-and-money-units';
 import type { Config } from '../config.js';
 import type { Sql } from '../db/sql.js';
 import type { App } from '../http/app.js';
@@ -72,8 +72,8 @@ export function buildUsage(
   const hours = new HourlyDimensionRollups(sql);
   const searches = new LogSearchIndexes(sql, log);
   const updateRollups = async (): Promise<void> => {
-    await hours.rollUpFinishedHours(Date.now());
-    await days.rollUpFinishedDays(Date.now()); // the first run after an upgrade of a large ledger takes a while
+    await hours.rollUpFinishedAndLateHours(Date.now());
+    await days.rollUpFinishedAndLateDays(Date.now()); // the first run after an upgrade of a large ledger takes a while
     await searches.createMissingIndexes(Date.now());
   };
   return {
@@ -92,8 +92,8 @@ export function buildUsage(
     },
     async stop() {
       const stopped = background.stop();
-      searches.stop();
-      retention.stop();
+      searches.stopAndCancelIndexBuild();
+      retention.stopAndCancelQuery();
       await stopped;
       await spans?.stop();
     },

@@ -4,15 +4,15 @@ import type { GatewayHandlers } from '@acg/proto/gateway-service';
 import type { IResolveTokenRequest } from '@acg/proto/messages';
 import { status } from '@grpc/grpc-js';
 import { GrpcError, unaryHandler } from '../grpc/grpc-handler.js';
-import type { ContextService } from './service.js';
-import type { TokenQuery } from './store.js';
+import type { TokenResolutionService } from './token-resolution-service.js';
+import type { TokenQuery } from './agent-context-store.js';
 
 const TOKEN_HASH_BYTES = 32;
 const AGENT_REF_CHARS_MAX = 128;
 const TOKENS_MAX = 256;
 
 export function createResolveHandlers(
-  contexts: ContextService,
+  contexts: TokenResolutionService,
   log: Logger,
 ): Pick<GatewayHandlers, 'resolveToken' | 'resolveTokens'> {
   return {

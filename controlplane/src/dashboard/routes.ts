@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import serveFiles from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../http/app.js';
-import type { DashboardBuild } from './dashboard-build.js';
+import type { DashboardBuild } from './load-dashboard-build.js';
 
 const NONCE_BYTES = 16;
 const buildContentSecurityPolicy = (nonce: string): string =>

@@ -5,7 +5,7 @@
  * needed.
  */
 import type { RejectionReason } from '@acg/base/rejection-reasons';
-import { MINUTE_MS } from '@acg/base/units';
+import { MINUTE_MS } from '@acg/base/time-and-money-units';
 import type { Sql, Tx } from '../db/sql.js';
 import type { AbuseReason } from '../events/event-catalogue.js';
 import { appendEvent } from '../events/event-outbox.js';

@@ -9,7 +9,7 @@
  * sweep every 30 s detects. A budget that is raised and reached again, or lowered again, causes no second event in that
  * month.
  */
-import { NANOS_PER_CENT } from '@acg/base/units';
+import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import type { Sql, Tx } from '../db/sql.js';
 import { appendEvent } from '../events/event-outbox.js';
 import type { SpendChange } from '../ledger/usage-ingest.js';

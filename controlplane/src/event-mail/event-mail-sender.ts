@@ -47,7 +47,7 @@ export class EventMailSender {
       ]);
       const created = [];
       for (const recipient of recipients) {
-        if (exhaustedOrgIds.has(recipient.orgId) || !(await this.#isWithinMailLimit(recipient.orgId))) {
+        if (exhaustedOrgIds.has(recipient.orgId) || !(await this.#tryUseMailLimit(recipient.orgId))) {
           exhaustedOrgIds.add(recipient.orgId);
           continue; // Its events stay queued for the next mail.
         }
@@ -61,7 +61,7 @@ export class EventMailSender {
     return due;
   }
 
-  #isWithinMailLimit(orgId: string): Promise<boolean> {
+  #tryUseMailLimit(orgId: string): Promise<boolean> {
     return this.throttle.tryConsume(`event-mail:${orgId}`, MAILS_PER_ORG_MAX, ORG_WINDOW_S, 'event mails');
   }
 }

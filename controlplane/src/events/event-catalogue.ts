@@ -4,7 +4,7 @@
  * payload is checked against its schema when it is appended, so a field that is not listed, above all a secret, never
  * reaches a receiver.
  */
-import { NIL_UUID } from '@acg/base/uuid';
+import { NIL_UUID } from '@acg/base/uuid-patterns';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 

@@ -1,5 +1,5 @@
 /** Deletes old events, deliveries and event facts, so that no table grows without bound. */
-import { NIL_UUID } from '@acg/base/uuid';
+import { NIL_UUID } from '@acg/base/uuid-patterns';
 import { deleteInBatches, ROWS_PER_BATCH } from '../db/delete-in-batches.js';
 import type { Sql } from '../db/sql.js';
 

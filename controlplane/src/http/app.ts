@@ -16,7 +16,7 @@ import { AppError, Conflict, RequestInProgress, TooManyAttempts } from '../domai
 import { HTTP_STATUS_BY_ERROR_CODE } from './error-statuses.js';
 import { addJsonBodyParsing } from './json-body.js';
 import { rejectMalformedRequest } from './malformed-request.js';
-import { addRequestSlots } from './request-slots.js';
+import { addRequestSlots } from './org-request-slots.js';
 import type { Access, Actor } from './route-access.js';
 import { recordRoutes } from './route-table.js';
 import { addSecurityHeaders } from './security-headers.js';
@@ -39,7 +39,7 @@ const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /** Authenticates a request and checks its access to the route. Throws an `AppError` if it has none. */
 interface Authenticator {
-  authenticate(request: FastifyRequest, access: Exclude<Access, 'public'>): Promise<Actor>;
+  authenticateAndAuthorize(request: FastifyRequest, access: Exclude<Access, 'public'>): Promise<Actor>;
 }
 
 interface RequestMetrics {
@@ -87,7 +87,7 @@ export function createApp(options: AppOptions) {
   app.addHook('onRequest', async (request) => {
     const access = request.routeOptions.config.access ?? 'public';
     if (access === 'public') return;
-    request.actor = await options.authenticator.authenticate(request, access);
+    request.actor = await options.authenticator.authenticateAndAuthorize(request, access);
     // A complete request needs no second check: its sender cannot have delayed the body after the rights were read.
     request.actorStale = !request.raw.complete;
   });
@@ -97,7 +97,7 @@ export function createApp(options: AppOptions) {
     const { access = 'public' } = request.routeOptions.config;
     if (access === 'public' || !request.actorStale || READ_METHODS.has(request.method)) return;
     const { orgId } = request.actor;
-    request.actor = await options.authenticator.authenticate(request, access);
+    request.actor = await options.authenticator.authenticateAndAuthorize(request, access);
     if (request.actor.orgId !== orgId)
       throw new Conflict('the session switched to another organization during the request. Retry the request.');
   });

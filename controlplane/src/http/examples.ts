@@ -4,7 +4,7 @@
  * (`user.id`), or a field alone; undefined leaves the field out. No value is real: addresses are from example.com and the
  * documentation ranges, and secrets are marked as placeholders.
  */
-import { AGENT_LIMITS } from '@acg/base/limits';
+import { AGENT_LIMITS } from '@acg/base/limit-definitions';
 
 export const EXAMPLE_IDS = {
   org: '01a1fe80-3c00-7a10-9c41-5d2e8f6a0b01',

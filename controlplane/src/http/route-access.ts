@@ -82,7 +82,7 @@ declare module 'fastify' {
     bodyOptional?: true;
   }
   interface FastifyRequest {
-    /** Set by auth/authenticate.ts on every route that is not public. */
+    /** Set by auth/authenticator.ts on every route that is not public. */
     actor: Actor;
     /** The request waited for its body or for a slot since `actor` was read, so a write reads it again. */
     actorStale: boolean;

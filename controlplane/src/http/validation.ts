@@ -2,7 +2,7 @@
  * Request validation (docs/contract.md#management-api). Bodies are never coerced, and unknown fields are rejected.
  * Query strings and path parameters are parsed to their types. Messages name the field and the valid values.
  */
-import { UUID_PATTERN_ANY_CASE } from '@acg/base/uuid';
+import { UUID_PATTERN_ANY_CASE } from '@acg/base/uuid-patterns';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import ajvFormats from 'ajv-formats';
 import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';

@@ -2,7 +2,7 @@
  * `Idempotency-Key` on a POST: a repeated request gets the first response again, and the effect happens once. The
  * response is stored in the transaction of the effect (db/ambient-transaction.ts), so one never exists without the
  * other. During the request, an advisory lock of that transaction marks the key as in use. A request that waits for
- * another host (http/request-slots.ts) holds neither meanwhile, and checks again afterwards. Only 2xx responses are
+ * another host (http/org-request-slots.ts) holds neither meanwhile, and checks again afterwards. Only 2xx responses are
  * stored: a failed request has had no effect and may be retried.
  */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -14,7 +14,7 @@ import { waitForConnectionClose } from '../db/reserved-connection.js';
 import type { Sql, Tx } from '../db/sql.js';
 import { Conflict, createQueueFullError, InvalidInput, RequestInProgress } from '../domain/errors.js';
 import type { RouteEntry } from '../http/route-table.js';
-import { withSecretByteSource } from '../http/secret-bytes.js';
+import { withSecretByteSource } from '../http/replayable-secret-bytes.js';
 import * as store from './stored-responses.js';
 
 const IDEMPOTENCY_KEY_CHARS_MAX = 255;

@@ -10,9 +10,9 @@
  */
 
 import type { Logger } from '@acg/base/log';
-import { DAY_MS, HOUR_MS } from '@acg/base/units';
+import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
 import type { Sql, Tx } from '../db/sql.js';
-import { insertWithCompactedSketches, runRollupStepExclusively, SUM_COLUMNS, SUM_EXPRESSIONS } from './rollup-jobs.js';
+import { insertWithCompactedSketches, runRollupStepExclusively, SUM_COLUMNS, SUM_EXPRESSIONS } from './exclusive-rollup-steps.js';
 import { startOfUtcDay } from './usage-day-partitions.js';
 
 /** Per call; the next call continues. */
@@ -28,7 +28,7 @@ export class DailyRollups {
    * Rolls up finished days that are missing, then rebuilds days that changed afterwards. Any control plane may call it
    * at any time.
    */
-  async rollUpFinishedDays(nowMs: number): Promise<void> {
+  async rollUpFinishedAndLateDays(nowMs: number): Promise<void> {
     const end = startOfUtcDay(nowMs - HOUR_MS);
     let days = 0;
     while (days < DAYS_MAX && (await runRollupStepExclusively(this.sql, 'usage_daily', (tx) => rollUpNextDay(tx, end))))

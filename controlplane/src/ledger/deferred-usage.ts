@@ -2,7 +2,7 @@
  * Deferred usage: usage that an agent fetches after the call that caused it, and can fetch repeatedly (entries of batch
  * results, background answers). Each entry is booked once by (organization, provider, source, entry), for any number of
  * fetches through any data plane: the claim and the booking are one transaction. Only this file adds its cost to
- * budgets. A closed result file keeps one row (batch-result-files.ts).
+ * budgets. A closed result file keeps one row (batch-result-file-lifecycle.ts).
  *
  * A truncated answer is booked as far as it was seen, and the seen amounts are stored. When the complete answer
  * arrives, the remainder is booked. Several truncated reads count as their maximum.
@@ -12,13 +12,13 @@ import { type ILine, type ILineUsage, LineUsage } from '@acg/proto/messages';
 import { arrayLiteral } from '../db/array-literal.js';
 import type { Tx } from '../db/sql.js';
 import {
-  lockAndFindClosedResultFiles,
+  lockResultFilesAndFindClosed,
   type ResultFile,
   recordResultFileActivity,
   resultFileKey,
-} from './batch-result-files.js';
+} from './batch-result-file-lifecycle.js';
 import type { BookableRange, UsageEntry } from './usage-entry.js';
-import { COUNT_MAX, isUuid, NANOS_SUM_MAX, slugOrEmpty, truncateText } from './usage-field-validation.js';
+import { COUNT_MAX, isUuid, NANOS_SUM_MAX, slugOrEmpty, truncateAndReplaceNul } from './usage-field-validation.js';
 
 /** The call that fetched deferred usage. */
 interface DeferredUsageFetch {
@@ -106,7 +106,7 @@ function parseDeferredEntry(
     digest: shortDigest(fetch.providerSlug, sourceId, lineId),
     fileDigest: lineId === '' ? null : shortDigest(fetch.providerSlug, sourceId),
     isComplete,
-    model: truncateText(line.model, 200),
+    model: truncateAndReplaceNul(line.model, 200),
     ...amounts,
   };
 }
@@ -123,7 +123,7 @@ export async function claimDeferredUsage(
   entries: readonly DeferredUsageEntry[],
 ): Promise<readonly DeferredUsageEntry[]> {
   if (entries.length === 0) return [];
-  const closedFileKeys = await lockAndFindClosedResultFiles(tx, resultFilesOf(entries));
+  const closedFileKeys = await lockResultFilesAndFindClosed(tx, resultFilesOf(entries));
   const openEntries = entries.filter(
     (line) => !resultFilesOf([line]).some((file) => closedFileKeys.has(resultFileKey(file))),
   );
@@ -170,15 +170,15 @@ async function claimDeferredEntries(
     entriesByKey.delete(deferredEntryKey(orgId, digest));
     return line;
   });
-  return entriesByKey.size === 0 ? newEntries : [...newEntries, ...(await claimRemainders(tx, entriesByKey))];
+  return entriesByKey.size === 0 ? newEntries : [...newEntries, ...(await claimRemainingAmounts(tx, entriesByKey))];
 }
 
 /** For entries that were claimed before: returns what exceeds the amounts seen so far, and stores the new maximum. */
-async function claimRemainders(
+async function claimRemainingAmounts(
   tx: Tx,
-  entriesByKey: ReadonlyMap<string, DeferredUsageEntry>,
+  claimedEntriesByKey: ReadonlyMap<string, DeferredUsageEntry>,
 ): Promise<readonly DeferredUsageEntry[]> {
-  const claimedEntries = [...entriesByKey.values()];
+  const claimedEntries = [...claimedEntriesByKey.values()];
   const rows = await tx<{ orgId: string; digest: string; seen: number[] }[]>`
     select org_id as "orgId", encode(digest, 'hex') as digest, to_json(seen) as seen from booked_lines join unnest(
       ${arrayLiteral(claimedEntries, ({ fetch }) => fetch.orgId)}::text::uuid[],
@@ -188,7 +188,7 @@ async function claimRemainders(
   const remainders: DeferredUsageEntry[] = [];
   const maxima: DeferredUsageEntry[] = [];
   for (const { orgId, digest, seen } of rows) {
-    const line = entriesByKey.get(deferredEntryKey(orgId, digest))!;
+    const line = claimedEntriesByKey.get(deferredEntryKey(orgId, digest))!;
     remainders.push(mapAmounts(line, (name, i) => Math.max(0, line[name] - seen[i]!)));
     maxima.push(mapAmounts(line, (name, i) => Math.max(line[name], seen[i]!)));
   }
@@ -227,7 +227,7 @@ function mapAmounts(
 }
 
 /** Stores the sum of the new entries per fetching call, until that call's usage record is booked. */
-export async function storeDeferredSums(tx: Tx, newEntries: readonly DeferredUsageEntry[]): Promise<void> {
+export async function storeDeferredSumsByRecordId(tx: Tx, newEntries: readonly DeferredUsageEntry[]): Promise<void> {
   if (newEntries.length === 0) return;
   const sums = new Map<string, Record<(typeof AMOUNT_FIELDS)[number], number>>();
   for (const line of newEntries) {

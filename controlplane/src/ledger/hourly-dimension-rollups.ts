@@ -6,9 +6,9 @@
  * An hour closes some minutes after its end, because a call is booked when it ends but counts to the hour in which it
  * began. It is rolled up after a further wait, when every booking that saw it open has ended.
  */
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '@acg/base/units';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '@acg/base/time-and-money-units';
 import type { Sql, Tx } from '../db/sql.js';
-import { insertWithCompactedSketches, runRollupStepExclusively, SUM_COLUMNS, SUM_EXPRESSIONS } from './rollup-jobs.js';
+import { insertWithCompactedSketches, runRollupStepExclusively, SUM_COLUMNS, SUM_EXPRESSIONS } from './exclusive-rollup-steps.js';
 import { HOURLY_ROLLUP_RETENTION_DAYS } from './usage-retention.js';
 
 /** After the end of the hour. */
@@ -29,7 +29,7 @@ export class HourlyDimensionRollups {
    * Rolls up finished hours that are missing, then rebuilds hours that changed afterwards. Any control plane may call
    * it at any time.
    */
-  async rollUpFinishedHours(nowMs: number): Promise<void> {
+  async rollUpFinishedAndLateHours(nowMs: number): Promise<void> {
     const settledMs = nowMs - CLOSED_AFTER_MS - GRACE_MS;
     const end = settledMs - (settledMs % HOUR_MS);
     let hours = 0;

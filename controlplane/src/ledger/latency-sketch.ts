@@ -83,7 +83,7 @@ export class LatencySketch {
   }
 
   merge(bytes: Uint8Array): void {
-    if (bytes.length >= ARRAY_MERGE_BYTES_MIN) this.#mergeByArray(bytes);
+    if (bytes.length >= ARRAY_MERGE_BYTES_MIN) this.#mergeViaCountsArray(bytes);
     else this.#mergePairs(bytes);
   }
 
@@ -92,7 +92,7 @@ export class LatencySketch {
     this.merge(base64Scratch.subarray(0, base64Scratch.write(text, 'base64')));
   }
 
-  #mergeByArray(bytes: Uint8Array): void {
+  #mergeViaCountsArray(bytes: Uint8Array): void {
     const end = bytes.length - (bytes.length % PAIR_BYTES);
     for (let at = 0; at < end; at += PAIR_BYTES) {
       const bucket = (bytes[at]! << 8) | bytes[at + 1]!;

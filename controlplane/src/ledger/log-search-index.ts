@@ -9,7 +9,7 @@
  */
 
 import type { Logger } from '@acg/base/log';
-import { HOUR_MS } from '@acg/base/units';
+import { HOUR_MS } from '@acg/base/time-and-money-units';
 import { type ReservedConnection, withReservedConnection } from '../db/reserved-connection.js';
 import type { Sql } from '../db/sql.js';
 import { partitionName, startOfUtcDay } from './usage-day-partitions.js';
@@ -46,7 +46,7 @@ export class LogSearchIndexes {
   }
 
   /** Cancels the running index build; the next start repeats it. */
-  stop(): void {
+  stopAndCancelIndexBuild(): void {
     this.#stopped = true;
     this.#running?.cancel();
   }

@@ -10,7 +10,7 @@ export interface AgentMonthSpend extends AgentMonth {
   readonly ledgerNanos: number;
 }
 
-const monthSumRows = (tx: Tx, sums: readonly MonthSpendSum[]) => tx`
+const monthSumsSqlFragment = (tx: Tx, sums: readonly MonthSpendSum[]) => tx`
   select * from unnest(
     ${arrayLiteral(sums, (s) => s.agentId)}::text::uuid[],
     ${arrayLiteral(sums, (s) => s.month)}::text::text[],
@@ -24,7 +24,7 @@ export async function addAgentMonthSpend(tx: Tx, sums: readonly MonthSpendSum[])
   if (sums.length === 0) return [];
   return tx<AgentMonthSpend[]>`
     insert into month_spend as m (agent_id, month, org_id, spent_nanos, ledger_nanos)
-    ${monthSumRows(tx, sums)}
+    ${monthSumsSqlFragment(tx, sums)}
     order by agent_id, month
     on conflict (agent_id, month) do update set spent_nanos = least(m.spent_nanos, ${NANOS_SUM_MAX}) + excluded.spent_nanos,
       ledger_nanos = least(m.ledger_nanos, ${NANOS_SUM_MAX}) + excluded.ledger_nanos
@@ -48,7 +48,7 @@ export async function addProjectAndOrgMonthSpend(tx: Tx, sums: readonly MonthSpe
     with free as (
       select slot from generate_series(0, ${SPEND_ROWS_PER_SCOPE - 1}) as slot
        where pg_try_advisory_xact_lock(hashtext('scope_spend_slots'), slot) limit 1),
-    spent as (${monthSumRows(tx, sums)}),
+    spent as (${monthSumsSqlFragment(tx, sums)}),
     scoped as (
       select 'org' as scope, org_id as scope_id, month, spent_nanos, ledger_nanos from spent
       union all
@@ -81,7 +81,7 @@ export interface ScopeMonthSpend extends Omit<AgentMonthSpend, 'agentId'> {
 }
 
 /** The spend of those of the agents' projects and organizations that have a budget. */
-export async function selectProjectAndOrgMonthSpend(
+export async function selectBudgetedProjectAndOrgSpend(
   sql: Sql,
   months: readonly AgentMonth[],
 ): Promise<readonly ScopeMonthSpend[]> {

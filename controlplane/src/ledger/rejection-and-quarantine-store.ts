@@ -2,7 +2,7 @@
  * SQL for everything in a usage batch that is not a forwarded call: rejection counts, ids of counts booked before,
  * quarantined records.
  */
-import { HOUR_MS } from '@acg/base/units';
+import { HOUR_MS } from '@acg/base/time-and-money-units';
 import { arrayLiteral } from '../db/array-literal.js';
 import type { Sql, Tx } from '../db/sql.js';
 

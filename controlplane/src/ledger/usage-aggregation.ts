@@ -1,5 +1,5 @@
 /** Sums up a batch of new records by hour and by month. Pure: the ledger stores the result. */
-import { DAY_MS, HOUR_MS } from '@acg/base/units';
+import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
 import type { DeferredUsageEntry } from './deferred-usage.js';
 import { LatencySketch } from './latency-sketch.js';
 import { isFailedCall, type UsageDimensions, type UsageEntry } from './usage-entry.js';

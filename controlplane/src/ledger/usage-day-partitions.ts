@@ -1,5 +1,5 @@
 /** Day partitions of `usage_records`: created some days ahead, and on demand for records that waited in a spool. */
-import { DAY_MS } from '@acg/base/units';
+import { DAY_MS } from '@acg/base/time-and-money-units';
 import type { Sql, Tx } from '../db/sql.js';
 import type { BookableRange } from './usage-entry.js';
 
@@ -60,16 +60,16 @@ export class UsagePartitions {
 export const startOfUtcDay = (ms: number): number => ms - (ms % DAY_MS);
 
 /** Name of the partition of the day that begins at this UTC midnight (Unix ms). */
-export const partitionName = (day: number): string =>
-  `usage_records_${new Date(day).toISOString().slice(0, 10).replaceAll('-', '')}`;
+export const partitionName = (dayMs: number): string =>
+  `usage_records_${new Date(dayMs).toISOString().slice(0, 10).replaceAll('-', '')}`;
 
-async function createPartition(tx: Tx, day: number): Promise<void> {
-  const name = partitionName(day);
+async function createPartition(tx: Tx, dayMs: number): Promise<void> {
+  const name = partitionName(dayMs);
   await tx`select pg_advisory_xact_lock(hashtext('usage_partitions'))`;
   const [found] = await tx<{ made: boolean }[]>`select to_regclass(${name}) is not null as made`;
   if (found!.made) return;
-  const from = new Date(day).toISOString();
-  const to = new Date(day + DAY_MS).toISOString();
+  const from = new Date(dayMs).toISOString();
+  const to = new Date(dayMs + DAY_MS).toISOString();
   await tx.unsafe(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
   // `attach partition` takes a lock on the parent that allows reads and writes; `partition of` would block both.
   await tx.unsafe(`

@@ -23,12 +23,12 @@ export class UsageDimensions extends UsageRecordDimensions {
   }
 }
 
-/** One usage record. It can be booked after {@link validate} has passed. */
+/** One usage record. It can be booked after {@link setDimensionsAndValidate} has passed. */
 export class UsageEntry extends UsageRecordMeasures {
   dimensions!: UsageDimensions;
 
   /** Throws {@link InvalidUsageRecord}. */
-  validate(dimensions: UsageDimensions, bookableRange: BookableRange): void {
+  setDimensionsAndValidate(dimensions: UsageDimensions, bookableRange: BookableRange): void {
     this.dimensions = dimensions;
     assertBookableTime(this.startedAtMs, bookableRange);
     for (let i = 0; i < MEASURE_VALIDATORS.length; i++) MEASURE_VALIDATORS[i]!(this);

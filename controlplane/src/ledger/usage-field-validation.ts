@@ -3,7 +3,7 @@
  * the record. Invalid numbers or ids throw {@link InvalidUsageRecord}.
  */
 
-import { UUID_PATTERN } from '@acg/base/uuid';
+import { UUID_PATTERN } from '@acg/base/uuid-patterns';
 /** Why a record cannot be booked. */
 export class InvalidUsageRecord extends Error {}
 
@@ -29,7 +29,7 @@ export function slugOrEmpty(value: string | null | undefined): string {
 }
 
 /** Truncates to `charsMax` characters and replaces NUL, which Postgres cannot store. */
-export function truncateText(value: string | null | undefined, charsMax: number): string {
+export function truncateAndReplaceNul(value: string | null | undefined, charsMax: number): string {
   const raw = value ?? '';
   const cut = raw.length > charsMax ? raw.slice(0, charsMax) : raw;
   return cut.includes('\0') ? cut.replaceAll('\0', '\ufffd') : cut; // the check is cheaper than a replacement without a match

@@ -6,29 +6,29 @@
  * Rollups, spend and observers see only new records. Each invalid record is quarantined and listed in `rejected`. If
  * the database rejects a batch, halving it finds the faulty item, so that no other organization's usage is lost.
  */
-import { invariant } from '@acg/base/invariant';
+import { invariant } from '@acg/base/invariant-failures';
 import type { Logger } from '@acg/base/log';
 import type { IReportUsageResponse } from '@acg/proto/messages';
 import postgres from 'postgres';
 import type { Sql, Tx } from '../db/sql.js';
-import { insertCommitMark, type LedgerMark, selectLostCommitMarks } from './commit-marks.js';
+import { insertCommitMark, type LedgerMark, selectLostCommitMarks } from './lost-commit-detection.js';
 import {
   addDeferredSumsToEntries,
   claimDeferredUsage,
   type DeferredUsageSum,
   moveDeferredSumsToRecords,
-  storeDeferredSums,
+  storeDeferredSumsByRecordId,
 } from './deferred-usage.js';
 import { LatencySketch, SKETCH_COMPACTION_BYTES } from './latency-sketch.js';
-import type { InsertMode } from './ledger-store.js';
-import * as ledger from './ledger-store.js';
+import type { InsertMode } from './usage-record-and-rollup-store.js';
+import * as ledger from './usage-record-and-rollup-store.js';
 import {
   type AgentMonthSpend,
   addAgentMonthSpend,
   addProjectAndOrgMonthSpend,
   type ScopeMonthSpend,
   selectAgentMonthSpend,
-  selectProjectAndOrgMonthSpend,
+  selectBudgetedProjectAndOrgSpend,
 } from './month-spend-store.js';
 import {
   addHourlyRejections,
@@ -44,7 +44,7 @@ import {
   quarantineEntry,
   type UsageBatch,
   type UsageBatchItems,
-} from './usage-batch.js';
+} from './decode-usage-batch.js';
 import type { UsagePartitions } from './usage-day-partitions.js';
 import type { UsageEntry } from './usage-entry.js';
 
@@ -220,7 +220,7 @@ export class UsageIngest {
     // this booking.
     const [totals, scopeTotals, lostMarks] = await Promise.all([
       selectAgentMonthSpend(this.#sql, months),
-      selectProjectAndOrgMonthSpend(this.#sql, months),
+      selectBudgetedProjectAndOrgSpend(this.#sql, months),
       selectLostCommitMarks(
         this.#sql,
         reports.flatMap(({ lastMark }) => lastMark ?? []),
@@ -268,7 +268,7 @@ export class UsageIngest {
 
   async #bookInTransaction(tx: Tx, batch: UsageBatchItems, insertMode: InsertMode): Promise<CommittedBatch> {
     const newDeferredUsage = await claimDeferredUsage(tx, batch.deferredUsage);
-    await storeDeferredSums(tx, newDeferredUsage);
+    await storeDeferredSumsByRecordId(tx, newDeferredUsage);
     const entries = await ledger.insertUsageRecords(tx, batch.entries, insertMode);
     const deferredSums = await moveDeferredSumsToRecords(tx, entries);
     const { hourlyRollups, monthSums, lastUsedMsByKey } = aggregateUsage(entries, newDeferredUsage);
@@ -282,7 +282,7 @@ export class UsageIngest {
     // Pipelined on one connection in this order: the rows are locked, so no round trip may lie in between.
     const [oversized, , totals, , mark] = await Promise.all([
       ledger.addHourlyRollups(tx, hourlyRollups, SKETCH_COMPACTION_BYTES),
-      ledger.insertLatePeriods(tx, hourlyRollups, Date.now()),
+      ledger.insertLateDaysAndHours(tx, hourlyRollups, Date.now()),
       addAgentMonthSpend(tx, monthSums),
       addProjectAndOrgMonthSpend(tx, monthSums),
       insertCommitMark(tx),

@@ -10,7 +10,7 @@ import {
   parseIntegerUpTo,
   parseProviderSlug,
   parseUuid,
-  truncateText,
+  truncateAndReplaceNul,
 } from './usage-field-validation.js';
 
 const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/;
@@ -47,7 +47,7 @@ export const MEASURE_COLUMNS: readonly UsageRecordColumn<UsageRecordMeasures>[] 
     column: 'path',
     sqlType: 'text',
     value: (r) => r.path,
-    validate: (r) => (r.path = truncateText(r.path, 1024)),
+    validate: (r) => (r.path = truncateAndReplaceNul(r.path, 1024)),
   },
   {
     field: 'tokensInUncached',
@@ -124,14 +124,14 @@ export const MEASURE_COLUMNS: readonly UsageRecordColumn<UsageRecordMeasures>[] 
     column: null,
     sqlType: 'text',
     value: (r) => r.probeLease,
-    validate: (r) => (r.probeLease = truncateText(r.probeLease, 80)),
+    validate: (r) => (r.probeLease = truncateAndReplaceNul(r.probeLease, 80)),
   },
   {
     field: 'traceparent', // for the span of the call, which is exported after the booking
     column: null,
     sqlType: 'text',
     value: (r) => r.traceparent,
-    validate: (r) => (r.traceparent = truncateText(r.traceparent, 80)),
+    validate: (r) => (r.traceparent = truncateAndReplaceNul(r.traceparent, 80)),
   },
 ];
 
@@ -292,6 +292,6 @@ function textColumn(
     column,
     sqlType: 'text',
     value,
-    validate: (dimensions) => set(dimensions, truncateText(value(dimensions), charsMax)),
+    validate: (dimensions) => set(dimensions, truncateAndReplaceNul(value(dimensions), charsMax)),
   };
 }

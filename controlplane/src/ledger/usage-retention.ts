@@ -7,12 +7,12 @@
  */
 
 import type { Logger } from '@acg/base/log';
-import { DAY_MS, HOUR_MS } from '@acg/base/units';
+import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
 import { deleteInBatches, ROWS_PER_BATCH } from '../db/delete-in-batches.js';
 import { type ReservedConnection, withReservedConnection } from '../db/reserved-connection.js';
 import type { Sql } from '../db/sql.js';
-import { closeOldResultFiles, createDeferredUsageIndex } from './batch-result-files.js';
-import { deleteOldCommitMarks } from './commit-marks.js';
+import { closeOldResultFilesAndDeleteEntries, createDeferredUsageIndexIfMissing } from './batch-result-file-lifecycle.js';
+import { deleteOldCommitMarks } from './lost-commit-detection.js';
 import { partitionName, startOfUtcDay } from './usage-day-partitions.js';
 
 /** Hourly reports reach back 90 days. A late record rebuilds its day from all hours of that day. */
@@ -53,7 +53,7 @@ export class UsageRetention {
         startOfUtcDay(nowMs) - (this.retentionDays.logs + GRACE_DAYS) * DAY_MS,
       );
       if (dropped > 0) this.log.info({ dropped }, 'daily log partitions dropped by retention');
-      await createDeferredUsageIndex(connection, (query) => this.#runCancellable(query));
+      await createDeferredUsageIndexIfMissing(connection, (query) => this.#runCancellable(query));
       return true;
     });
     if (!isOurs) return;
@@ -61,7 +61,7 @@ export class UsageRetention {
     await deleteOldCommitMarks(this.sql, COMMIT_MARK_RETENTION_MS);
     await this.#deleteOldHourlyRollups(new Date(startOfUtcDay(nowMs) - hoursKeptDays * DAY_MS));
     await this.#deleteOldRejections(new Date(startOfUtcDay(nowMs) - this.retentionDays.rejections * DAY_MS));
-    await closeOldResultFiles(this.sql, () => this.#stopped);
+    await closeOldResultFilesAndDeleteEntries(this.sql, () => this.#stopped);
     await this.#deleteUntilDone(async () => {
       const deleted = await this.sql`
         delete from booked_counts where id in (
@@ -97,7 +97,7 @@ export class UsageRetention {
   }
 
   /** Cancels the running statement; the next sweep repeats it. */
-  stop(): void {
+  stopAndCancelQuery(): void {
     this.#stopped = true;
     this.#running?.cancel();
   }

@@ -2,7 +2,7 @@
  * The limits of an agent, as fields of the API, columns of the database and limits of a context. The list itself is in
  * base.
  */
-import { AGENT_LIMITS, type AgentLimit, LIMITS, type Limit } from '@acg/base/limits';
+import { AGENT_LIMITS, type AgentLimit, LIMITS, type Limit } from '@acg/base/limit-definitions';
 import type { ILimit } from '@acg/proto/messages';
 import type { Sql, Tx } from '../db/sql.js';
 

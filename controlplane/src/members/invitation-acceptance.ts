@@ -8,11 +8,11 @@ import type { PasswordHasher } from '../auth/passwords/password-hasher.js';
 import type { AuthService, VerifiedInvitee } from '../auth/service.js';
 import type { ClientInfo } from '../auth/sessions/session-service.js';
 import { hashEmailToken } from '../auth/users/email-token.js';
-import type { LoginReply } from '../auth/users/schema.js';
-import type { UserRow } from '../auth/users/user-store.js';
+import type { LoginReply } from '../auth/users/auth-schema.js';
+import type { UserRow } from '../auth/users/user-and-membership-store.js';
 import type { Sql, Tx } from '../db/sql.js';
 import { AccountAlreadyExists, Forbidden, InvalidInput } from '../domain/errors.js';
-import { invalidateSuspendedOrganizations } from '../suspension/service.js';
+import { invalidateSuspendedOrganizations } from '../suspension/suspended-item-service.js';
 import { mayAssignRole } from './service.js';
 import * as store from './store.js';
 
@@ -82,7 +82,7 @@ export class InvitationAcceptance {
       const reason = user === null ? 'has no account yet' : 'was never confirmed, so its account needs a new password';
       throw new InvalidInput(`password is required: this e-mail ${reason}`);
     }
-    const passwordHash = await this.hasher.hash(password, ip);
+    const passwordHash = await this.hasher.assertStrongAndHash(password, ip);
     if (user === null) return { kind: 'new', name: name!, passwordHash, verified: !linkShown };
     const isFounder = await this.#isAccountFounder(user, password, sessionUserId, ip);
     return { kind: 'mailbox', userId: user.id, passwordHash, name, isFounder: isFounder };

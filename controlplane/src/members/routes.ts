@@ -1,6 +1,6 @@
 import { type Authenticator, getClientInfo } from '../auth/authenticator.js';
-import { throttleAuthRequests } from '../auth/routes.js';
-import { LoginReply } from '../auth/users/schema.js';
+import { createAuthThrottleHook } from '../auth/routes.js';
+import { LoginReply } from '../auth/users/auth-schema.js';
 import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { parsePage } from '../http/pagination.js';
@@ -111,7 +111,7 @@ export function memberRoutes(app: App, { members, acceptance, throttle, authenti
     '/v1/invitations/accept',
     {
       config: { access: 'public' },
-      onRequest: throttleAuthRequests(throttle),
+      onRequest: createAuthThrottleHook(throttle),
       schema: {
         ...operation('Members', 'acceptInvitation', 'Accept an invitation with the token from a mail'),
         errorStatuses: [401, 403, 409, 429],

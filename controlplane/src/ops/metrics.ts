@@ -2,7 +2,7 @@
  * Prometheus metrics of the control plane (docs/contract.md#metrics). One registry per service; other modules add
  * gauges to `metrics.registry`. No label grows with tenants: routes are labelled by pattern, statuses by class.
  */
-import { invariantFailures } from '@acg/base/invariant';
+import { invariantFailures } from '@acg/base/invariant-failures';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { App } from '../http/app.js';

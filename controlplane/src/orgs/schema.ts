@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { OrganizationWithRole } from '../auth/users/schema.js';
+import { OrganizationWithRole } from '../auth/users/auth-schema.js';
 import { EXAMPLE_TIMES } from '../http/examples.js';
 import { PageReply } from '../http/pagination.js';
 import { Body, PublicName, Timestamp, Uuid } from '../http/schema.js';

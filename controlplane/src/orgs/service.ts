@@ -2,7 +2,7 @@
 import { recordAudit } from '../audit/audit-trail.js';
 import { lockActiveSession } from '../auth/sessions/session-service.js';
 import { createOrganization } from '../auth/users/create-organization.js';
-import type { OrganizationWithRole } from '../auth/users/schema.js';
+import type { OrganizationWithRole } from '../auth/users/auth-schema.js';
 import type { Sql } from '../db/sql.js';
 import { Conflict, Forbidden, NotFound } from '../domain/errors.js';
 import type { Actor, Role } from '../http/route-access.js';

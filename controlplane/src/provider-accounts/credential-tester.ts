@@ -13,7 +13,7 @@ import { recordAudit } from '../audit/audit-trail.js';
 import type { Sql, Tx } from '../db/sql.js';
 import { createQueueFullError, NotFound, TooManyAttempts } from '../domain/errors.js';
 import { appendEvent } from '../events/event-outbox.js';
-import { runWithoutRequestSlot } from '../http/request-slots.js';
+import { runWithoutRequestSlot } from '../http/org-request-slots.js';
 import type { Actor } from '../http/route-access.js';
 import type { BookedUsage, UsageObserver } from '../ledger/usage-ingest.js';
 import { type AssignableProvider, buildUpstream } from '../providers/build-upstream.js';

@@ -3,15 +3,15 @@
  * (docs/contract.md#providers).
  */
 
-import type { NameResolver } from '@acg/base/dns/name-resolver';
-import { checkTenantUrl } from '@acg/base/egress/check-url';
+import type { NameResolver } from '@acg/base/dns/name-resolver-interface';
+import { checkTenantUrl } from '@acg/base/egress/check-tenant-url';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { AgentService } from '../agents/service.js';
 import { recordAudit } from '../audit/audit-trail.js';
 import { isUniqueViolation, type Sql, type Tx } from '../db/sql.js';
 import { Conflict, InvalidInput, NotFound } from '../domain/errors.js';
 import type { ListResult, Page } from '../http/pagination.js';
-import { runWithoutRequestSlot } from '../http/request-slots.js';
+import { runWithoutRequestSlot } from '../http/org-request-slots.js';
 import type { Actor } from '../http/route-access.js';
 import { type AssignableProvider, credentialFieldsOf, fixedOriginKey } from '../providers/build-upstream.js';
 import type { Credentials } from '../providers/catalogue/built-in-provider.js';

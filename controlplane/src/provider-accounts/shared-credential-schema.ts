@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { EXAMPLE_IDS } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
-import { SearchQuery } from '../http/sorting.js';
+import { SearchQuery } from '../http/search-and-sort-params.js';
 import { AccountStatus, CredentialsInput, ProviderSlug } from './schema.js';
 
 const Project = Type.Unsafe<string | null>({

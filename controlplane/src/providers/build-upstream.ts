@@ -10,7 +10,7 @@ import {
   type Credentials,
   splitBaseUrl,
 } from './catalogue/built-in-provider.js';
-import { customModelCalls } from './catalogue/model-calls.js';
+import { customModelCalls } from './catalogue/model-name-locations.js';
 import type { CustomProvider } from './custom/custom-provider.js';
 import { customCredentialFields, customInjection } from './custom/custom-provider.js';
 

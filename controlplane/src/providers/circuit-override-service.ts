@@ -2,10 +2,10 @@
  * Owners and admins close a breaker of their organization or hold it open, for example during maintenance of a
  * provider.
  */
-import { MINUTE_MS } from '@acg/base/units';
+import { MINUTE_MS } from '@acg/base/time-and-money-units';
 import { type Static, Type } from 'typebox';
 import { type AuditChanges, recordAudit } from '../audit/audit-trail.js';
-import type { BreakerTransitions } from '../breaker/breaker-transitions.js';
+import type { BreakerTransitionWriter } from '../breaker/breaker-transition-writer.js';
 import { formatCircuitKey } from '../breaker/circuit-key.js';
 import { overrideOrgBreaker } from '../breaker/org-breaker-override.js';
 import type { Sql } from '../db/sql.js';
@@ -45,7 +45,7 @@ export class CircuitOverrideService {
   constructor(
     readonly sql: Sql,
     readonly catalogue: Catalogue,
-    readonly transitions: BreakerTransitions,
+    readonly transitions: BreakerTransitionWriter,
   ) {}
 
   async apply(actor: Actor, order: Static<typeof CircuitOverride>): Promise<CircuitView> {

@@ -3,7 +3,7 @@
  * network over its limit is also cached in memory until its window ends: a flood of requests then causes no queries.
  */
 import { createHash } from 'node:crypto';
-import { toClientNetworkKey } from '@acg/base/client-network';
+import { toClientNetworkKey } from '@acg/base/client-network-key';
 import { LRUCache } from 'lru-cache';
 import type { Sql, Tx } from '../db/sql.js';
 import { TooManyAttempts } from '../domain/errors.js';

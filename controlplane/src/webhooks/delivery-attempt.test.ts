@@ -1,6 +1,6 @@
 import { Dialer } from '@acg/base/dialer/dialer';
 import { createUndiciAgent } from '@acg/base/dialer/undici-connector';
-import { NameResolutionError } from '@acg/base/dns/name-resolver';
+import { NameResolutionError } from '@acg/base/dns/name-resolver-interface';
 import { Secret } from '@acg/base/secret';
 import { afterAll, expect, test } from 'vitest';
 import { attemptDelivery } from './delivery-attempt.js';

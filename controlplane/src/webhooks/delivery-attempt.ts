@@ -3,7 +3,7 @@
  * that the connection can be reused, and keeps none of it (docs/configuration.md#tenant-supplied-addresses).
  * Redirects are not followed. One timer covers the whole attempt, so a receiver that trickles bytes cannot extend it.
  */
-import { NameResolutionError } from '@acg/base/dns/name-resolver';
+import { NameResolutionError } from '@acg/base/dns/name-resolver-interface';
 import type { Secret } from '@acg/base/secret';
 import { type Agent, request } from 'undici';
 import { signBody } from './webhook-signature.js';

@@ -3,7 +3,7 @@
  * outcome is recorded under the same lease; a lost lease turns that write into a no-op. Deliveries of a crashed worker
  * are due again when its leases expire. So none is lost, and a delivery can arrive twice with the same id.
  */
-import { NIL_UUID } from '@acg/base/uuid';
+import { NIL_UUID } from '@acg/base/uuid-patterns';
 import type { Sql } from '../db/sql.js';
 import type { EncryptedSecret } from '../vault/vault.js';
 import type { EndpointSlots } from './endpoint-concurrency.js';

@@ -4,7 +4,7 @@
  * so several control planes share the work. Organizations take turns; events of an organization whose endpoints have
  * enough pending deliveries wait. Events of an organization that is being deleted are not delivered.
  */
-import { NIL_UUID } from '@acg/base/uuid';
+import { NIL_UUID } from '@acg/base/uuid-patterns';
 import type { Sql } from '../db/sql.js';
 import { WEBHOOK_CHANNEL } from '../events/event-outbox.js';
 

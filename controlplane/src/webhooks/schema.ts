@@ -4,7 +4,7 @@ import { EventNameField } from '../events/schema.js';
 import { EXAMPLE_IDS, EXAMPLE_TIMES } from '../http/examples.js';
 import { PageQuery, PageReply } from '../http/pagination.js';
 import { Body, Timestamp, Uuid } from '../http/schema.js';
-import { SearchQuery, SortQuery } from '../http/sorting.js';
+import { SearchQuery, SortQuery } from '../http/search-and-sort-params.js';
 import { TimestampParam } from '../http/timestamp-params.js';
 
 const EndpointStatus = Type.Unsafe<'active' | 'paused'>({ type: 'string', enum: ['active', 'paused'] });

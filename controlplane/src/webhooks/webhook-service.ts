@@ -1,14 +1,14 @@
 /** Webhook endpoints and their deliveries: rules and transactions. */
 
-import type { NameResolver } from '@acg/base/dns/name-resolver';
-import { checkTenantUrl } from '@acg/base/egress/check-url';
+import type { NameResolver } from '@acg/base/dns/name-resolver-interface';
+import { checkTenantUrl } from '@acg/base/egress/check-tenant-url';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit } from '../audit/audit-trail.js';
 import type { Sql } from '../db/sql.js';
 import { Conflict, InvalidInput, NotFound } from '../domain/errors.js';
 import { EVENT_TYPES, type EventName } from '../events/event-catalogue.js';
 import type { ListResult, Page } from '../http/pagination.js';
-import { runWithoutRequestSlot } from '../http/request-slots.js';
+import { runWithoutRequestSlot } from '../http/org-request-slots.js';
 import type { Actor } from '../http/route-access.js';
 import { parseOptionalTimestamp } from '../http/timestamp-params.js';
 import type { Throttle } from '../throttling/throttle.js';

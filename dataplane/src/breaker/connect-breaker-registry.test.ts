@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
 import { ConnectBreaker } from './connect-breaker.js';
 import { ConnectBreakerRegistry } from './connect-breaker-registry.js';
-import { EventLoopStallDetector } from './event-loop-stalls.js';
+import { EventLoopStallDetector } from './event-loop-stall-detector.js';
 
 const failing = (breaker: ConnectBreaker, atMs: readonly number[]): boolean[] =>
   atMs.map((ms) => breaker.recordFailure(ms));

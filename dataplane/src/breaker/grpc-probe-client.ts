@@ -2,7 +2,7 @@
 import type { Logger } from '@acg/base/log';
 import type { ControlPlaneClient } from '@acg/proto/control-plane-client';
 import { CircuitOutcome, type ICircuitState, type IReleaseProbeRequest } from '@acg/proto/messages';
-import type { ProbeClient } from './breaker-registry.js';
+import type { ProbeClient } from './pushed-breaker-registry.js';
 
 /** Short, because a call waits for it; on failure the registry decides. */
 const ACQUIRE_TIMEOUT_MS = 2_000;

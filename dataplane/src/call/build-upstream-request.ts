@@ -2,18 +2,18 @@
 import type { Readable } from 'node:stream';
 import { Transform, type TransformCallback } from 'node:stream';
 import type { SigV4Injection } from '../context/agent-context.js';
-import type { UpstreamRequest } from '../http1/upstream-request.js';
+import type { UpstreamRequest } from '../http1/upstream-request-interface.js';
 import { AwsChunkedDecoder } from '../s3/aws-chunked-decoder.js';
-import type { ObjectRequest } from '../s3/object-request.js';
+import type { ObjectRequest } from '../s3/plan-object-request.js';
 import { signObjectRequest } from '../s3/sigv4.js';
 import { injectCredential } from '../upstream/credentials/inject-credential.js';
 import { createLoopEntry, LOOP_HEADER } from '../upstream/loop-detection.js';
 import { joinUpstreamPath } from '../upstream/proxy-target.js';
-import { filterRequestHeaders } from '../upstream/request-headers.js';
-import type { CallMetering } from './call-metering.js';
+import { filterRequestHeaders } from '../upstream/filter-request-headers.js';
+import type { CallMetering } from './call-metering-interface.js';
 import type { Exchange, RoutedExchange } from './exchange.js';
 
-type BodyMetering = Pick<CallMetering, 'prepareRequestBody' | 'createRequestScanner' | 'mustFetchWhole'>;
+type BodyMetering = Pick<CallMetering, 'scanAndEditRequestBody' | 'createRequestScanner' | 'mustDropRangeHeaders'>;
 
 /** The agent's body broke its own framing or checksum. Never counted as the provider's failure. */
 export class MalformedBodyError extends Error {}
@@ -34,10 +34,10 @@ export function buildUpstreamRequest(exchange: RoutedExchange, metering: BodyMet
     exchange.request.headers,
     position,
     injection,
-    metering.mustFetchWhole(exchange),
+    metering.mustDropRangeHeaders(exchange),
   );
   const query = injectCredential(headers, target.query, injection, position);
-  return assembleRequest(exchange, headers, query, takeRequestBody(exchange, metering), exchange.request.contentLength);
+  return assembleRequest(exchange, headers, query, toMeteredUpstreamBody(exchange, metering), exchange.request.contentLength);
 }
 
 function assembleRequest(
@@ -61,10 +61,10 @@ function assembleRequest(
   };
 }
 
-function takeRequestBody(exchange: RoutedExchange, metering: BodyMetering): Buffer | Readable | null {
+function toMeteredUpstreamBody(exchange: RoutedExchange, metering: BodyMetering): Buffer | Readable | null {
   const { body } = exchange;
   if (body === null) return null;
-  if (body.isComplete) return metering.prepareRequestBody(exchange, body.takeWhole());
+  if (body.isComplete) return metering.scanAndEditRequestBody(exchange, body.takeWhole());
   exchange.metering.requestScanner = metering.createRequestScanner(exchange);
   body.observer = exchange.metering.requestScanner;
   return body.toStream();
@@ -73,7 +73,7 @@ function takeRequestBody(exchange: RoutedExchange, metering: BodyMetering): Buff
 function buildObjectRequest(exchange: RoutedExchange, injection: SigV4Injection, plan: ObjectRequest): UpstreamRequest {
   const { upstream } = exchange.routed;
   for (const [name, value] of injection.extraHeaders) plan.headers.push(name, value);
-  const body = takeObjectBody(exchange, plan);
+  const body = decodeAwsChunkedBodyIfNeeded(exchange, plan);
   const contentLength = plan.bodyMode === 'as_is' ? exchange.request.contentLength : plan.decodedBytes;
   const call = assembleRequest(exchange, plan.headers, plan.query, body, contentLength);
   const host = upstream.origin.slice(upstream.origin.indexOf('//') + 2);
@@ -82,7 +82,7 @@ function buildObjectRequest(exchange: RoutedExchange, injection: SigV4Injection,
   return call;
 }
 
-function takeObjectBody(exchange: Exchange, plan: ObjectRequest): Buffer | Readable | null {
+function decodeAwsChunkedBodyIfNeeded(exchange: Exchange, plan: ObjectRequest): Buffer | Readable | null {
   const { body } = exchange;
   if (body === null) return null;
   if (plan.bodyMode === 'as_is') return body.isComplete ? body.takeWhole() : body.toStream();

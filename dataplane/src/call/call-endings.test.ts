@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { createLocalDialer } from '../upstream/testing/upstream-request-fixture.js';
-import type { CallMetering } from './call-metering.js';
+import type { CallMetering } from './call-metering-interface.js';
 import { createContext, createUpstream, GATEWAY_TOKEN, PROVIDER_KEY, ProxyFixture } from './testing/proxy-fixture.js';
 import { connectRaw, type RawPeer, RawUpstream, waitUntil } from './testing/raw-peer-fixture.js';
 
@@ -193,15 +193,15 @@ test.each(BOOKED)('$what books the call once when the process stops while the re
 test('a gateway token that is sent as a model name is not in the record', async () => {
   const upstream = await RawUpstream.start();
   const metering: CallMetering = {
-    bufferBytesWanted: () => 0,
-    prepareRequestBody: (x, body) => {
+    requestBytesToBufferForEdit: () => 0,
+    scanAndEditRequestBody: (x, body) => {
       x.metering.requestModel = `ft:${GATEWAY_TOKEN}`;
       return body;
     },
     createRequestScanner: () => null,
-    openResponseMeter: () => null,
+    createMeterAndBodyEdit: () => null,
     estimateUnanswered: () => null,
-    mustFetchWhole: () => false,
+    mustDropRangeHeaders: () => false,
     priceUsage: () => ({ costNanos: 0, source: 'none' }),
     maxCostNanos: () => 0,
   };

@@ -4,7 +4,7 @@
  */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createTestLimits } from '../limits/testing/agent-limits-fixture.js';
-import { PriceTable } from '../pricing/price-table.js';
+import { CallCostCalculator } from '../pricing/call-cost-calculator.js';
 import { ProviderMetering } from './provider-metering.js';
 import { createContext, createUpstream, GATEWAY_TOKEN, ProxyFixture } from './testing/proxy-fixture.js';
 import { connectRaw, type RawPeer, RawUpstream, waitUntil } from './testing/raw-peer-fixture.js';
@@ -27,7 +27,7 @@ afterEach(async () => {
 
 function started(usageFormat: 'openai' | 'anthropic', hardBudget = false): Promise<ProxyFixture> {
   const metering = new ProviderMetering(
-    new PriceTable(() => Date.parse('2026-11-20')),
+    new CallCostCalculator(() => Date.parse('2026-11-20')),
     { appendDeferredUsage: () => {} },
     1e6,
   );

@@ -1,5 +1,5 @@
 /** Agents that delay their bodies cannot outlive a limit or a revocation. */
-import { NANOS_PER_CENT } from '@acg/base/units';
+import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { BUDGET_ROW, RPM_ROW } from '../limits/limit-table.js';
 import { createTestLimits } from '../limits/testing/agent-limits-fixture.js';

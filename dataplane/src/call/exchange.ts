@@ -5,23 +5,23 @@
  * {@link Exchange.upgradeToWebSocket} writes a WebSocket's handshake after the same check.
  */
 
-import { invariant } from '@acg/base/invariant';
+import { invariant } from '@acg/base/invariant-failures';
 import type { SlotHolder } from '../concurrency/org-slots.js';
 import type { AgentContext, Upstream } from '../context/agent-context.js';
-import type { UpstreamConnection } from '../http1/upstream-request.js';
-import type { Admission } from '../limits/counters.js';
-import type { CorkContext } from '../listener/cork-context.js';
+import type { UpstreamConnection } from '../http1/upstream-request-interface.js';
+import type { Admission } from '../limits/counters-interface.js';
+import type { UpgradeCorkContext } from '../listener/upgrade-cork-context.js';
 import type { RequestBody } from '../listener/request-body.js';
-import type { UsageMeter } from '../metering/reading/usage-meter.js';
+import type { UsageMeter } from '../metering/reading/usage-meter-interface.js';
 import type { BodyModelReader } from '../policy/body/body-model-reader.js';
 import type { MaxCostInput } from '../pricing/max-cost.js';
 import type { Rejection } from '../rejection/rejections.js';
-import type { ObjectRequest } from '../s3/object-request.js';
+import type { ObjectRequest } from '../s3/plan-object-request.js';
 import type { RequestedOutput, RequestScanner } from '../scan/request-scanner.js';
-import type { TokenPosition } from '../upstream/credentials/gateway-token-position.js';
+import type { TokenPosition } from '../upstream/credentials/find-gateway-token.js';
 import type { ProxyTarget } from '../upstream/proxy-target.js';
-import type { AgentResponse, UpgradableResponse, WebSocketHandshake } from './agent-response.js';
-import type { DeferredUsageBatcher } from './deferred-usage.js';
+import type { AgentResponse, UpgradableResponse, WebSocketHandshake } from './agent-response-interface.js';
+import type { DeferredUsageBatcher } from './deferred-usage-batcher.js';
 
 /** Delay of a rejection that is tarpitted, ms. */
 const TARPIT_DELAY_MS = 1_000;
@@ -46,7 +46,7 @@ export type Phase = (typeof Phase)[keyof typeof Phase];
 /** Receives the events of an exchange. */
 export interface ExchangeObserver {
   /** The gateway itself rejected the request; called before the response is written. May set `response.isTarpitted`. */
-  onRejected(exchange: Exchange, rejection: Rejection): void;
+  recordRejectionAndRelease(exchange: Exchange, rejection: Rejection): void;
   /** Nothing more will be written to the agent; called once for each exchange. */
   onEnded(exchange: Exchange): void;
 }
@@ -281,7 +281,7 @@ export class Exchange {
   reject(rejection: Rejection): void {
     if (this.hasEnded) return;
     this.response.rejection = rejection;
-    this.#observer.onRejected(this, rejection);
+    this.#observer.recordRejectionAndRelease(this, rejection);
     if (this.response.isTarpitted) {
       this.body?.discard();
       setTimeout(sendRejection, TARPIT_DELAY_MS, this);
@@ -292,7 +292,7 @@ export class Exchange {
   }
 
   /** Responds to a call whose upstream failed before its response head, after its usage record was written. */
-  respondWithFailure(rejection: Rejection): void {
+  sendRejectionNow(rejection: Rejection): void {
     if (this.isFinished) return;
     this.response.rejection = rejection;
     sendRejection(this);
@@ -307,26 +307,26 @@ export class Exchange {
         this.res.writeStatus('200 OK');
         this.res.writeHeader('content-type', `application/json\r\nx-gateway-request-id: ${this.request.id}`);
         const close = this.mustCloseConnection;
-        this.finish();
+        this.markFinished();
         this.res.end(body, close);
       });
     });
   }
 
   /** Turns the connection into a WebSocket, which the session owns from then on. */
-  upgradeToWebSocket(corkContext: Pick<CorkContext, 'cork'>, handOver: (res: UpgradableResponse) => void): void {
+  upgradeToWebSocket(corkContext: Pick<UpgradeCorkContext, 'cork'>, handOver: (res: UpgradableResponse) => void): void {
     if (this.isFinished) return;
     this.res.cork(() => {
       this.res.writeStatus('101 Switching Protocols');
       this.res.writeHeader('x-gateway-request-id', this.request.id);
     });
-    this.finish();
+    this.markFinished();
     // The response's own `cork` would treat the connection as the HTTP one that it was, and might close it (UWS.md).
     corkContext.cork(() => handOver(this.res as UpgradableResponse));
   }
 
   /** The response was handed to the server completely. */
-  finish(): void {
+  markFinished(): void {
     if (this.isFinished) return;
     this.advanceTo(Phase.FINISHED);
     this.body?.discard();
@@ -336,7 +336,7 @@ export class Exchange {
   /** Closes the agent's connection, so that a truncated response never looks complete. */
   destroyConnection(): void {
     if (this.isFinished) return;
-    this.finish();
+    this.markFinished();
     this.res.close();
   }
 
@@ -363,7 +363,7 @@ function writeRejection(exchange: Exchange): void {
   res.writeStatus(rejection.statusLine);
   // One native call for all headers: the server joins name and value unchanged. Every part is the gateway's own.
   res.writeHeader('content-type', block);
-  exchange.finish();
+  exchange.markFinished();
   if (exchange.request.method === 'HEAD') res.endWithoutBody(0, close);
   else res.end(rejection.body, close);
 }

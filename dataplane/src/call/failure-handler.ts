@@ -49,14 +49,14 @@ export class FailureHandler {
   }
 
   /** The call could not begin. Rethrows an error that is not the agent's fault, as it is a fault of this program. */
-  onDispatchFailed(exchange: Exchange, error: unknown): void {
+  rejectOrRethrowDispatchError(exchange: Exchange, error: unknown): void {
     if (error instanceof UnsignableTargetError) exchange.reject(REJECTIONS.malformedTarget);
     else if (isClientError(error)) exchange.reject(REJECTIONS.requestNotForwardable);
     else throw error;
   }
 
   /** The upstream failed before its response head. */
-  onFailureBeforeHead(exchange: RoutedExchange, error: Error): void {
+  settleAndRespondToFailure(exchange: RoutedExchange, error: Error): void {
     this.#deps.log.debug({ err: error, requestId: exchange.request.id }, 'the upstream call failed');
     const rejection = isClientError(error)
       ? REJECTIONS.requestNotForwardable
@@ -69,13 +69,13 @@ export class FailureHandler {
   }
 
   /** Books the call, then sends the rejection. */
-  settleAndRespond(exchange: RoutedExchange, answer: Rejection): void {
-    exchange.response.status = answer.status;
-    this.#deps.settle(exchange, () => exchange.respondWithFailure(answer));
+  settleAndRespond(exchange: RoutedExchange, rejection: Rejection): void {
+    exchange.response.status = rejection.status;
+    this.#deps.settle(exchange, () => exchange.sendRejectionNow(rejection));
   }
 
   /** The upstream failed after its response head. */
-  onFailureAfterHead(exchange: RoutedExchange, error: Error): void {
+  setErrorClassAfterHead(exchange: RoutedExchange, error: Error): void {
     exchange.errorClass = classifyFailure(error, true) === 'timeout' ? 'timeout' : 'upstream_cut';
   }
 

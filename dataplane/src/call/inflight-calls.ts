@@ -1,13 +1,13 @@
 /** Inflight calls of one process: admission by capacity, abort when the agent disconnects, and drain. */
 
-import { invariant } from '@acg/base/invariant';
+import { invariant } from '@acg/base/invariant-failures';
 import { noop } from '@acg/base/noop';
 import { SwapRemoveSet } from '@acg/base/swap-remove-set';
 import { OrgSlots } from '../concurrency/org-slots.js';
 import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
-import type { CallMetrics } from './call-metrics.js';
+import type { CallMetrics } from './call-metrics-interface.js';
 import { type Exchange, type ExchangeObserver, isRouted, type RoutedExchange } from './exchange.js';
-import type { ProbeLeases } from './probe-leases.js';
+import type { ProbeLeaseReleaser } from './probe-lease-releaser.js';
 import type { RevocableSessions } from './session-revoker.js';
 import type { Settle } from './settle.js';
 
@@ -24,7 +24,7 @@ interface InflightCallsDeps {
   readonly webSocketsMax: number;
   readonly spool: { readonly isFull: boolean; isFullFor(orgId: string): boolean };
   readonly settle: Settle;
-  readonly probeLeases: ProbeLeases;
+  readonly probeLeases: ProbeLeaseReleaser;
   readonly releaseReservation: (exchange: RoutedExchange) => void;
   /** True when the client of an unauthenticated request exceeds its rejection rate. */
   readonly isOverRejectionLimit: (exchange: Exchange) => boolean;
@@ -95,29 +95,29 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
    * The call becomes a WebSocket. It keeps the call's slot until the session ends, and the WebSocket slot until both
    * connections are closed.
    */
-  onWebSocketOpened(exchange: Exchange): void {
+  keepCallSlotForWebSocket(exchange: Exchange): void {
     this.#openWebSockets++;
     exchange.admission.keepsSlot = true;
   }
 
-  onWebSocketEnded(exchange: Exchange): void {
+  releaseCallSlotOfWebSocket(exchange: Exchange): void {
     if (!exchange.admission.keepsSlot) return;
     if (invariant(this.#openWebSockets > 0, 'open_websockets_not_negative')) this.#openWebSockets--;
     exchange.admission.keepsSlot = false;
     this.#callSlots.release(exchange.admission);
   }
 
-  onWebSocketDisconnected(exchange: Exchange): void {
+  releaseWebSocketSlot(exchange: Exchange): void {
     this.#webSocketSlots.release(exchange.handshake!);
   }
 
-  onRejected(exchange: Exchange, rejection: Rejection): void {
+  recordRejectionAndRelease(exchange: Exchange, rejection: Rejection): void {
     this.#deps.metrics.onRejected(exchange, rejection);
-    this.#deps.probeLeases.release(exchange);
+    this.#deps.probeLeases.releaseUnlessForwarded(exchange);
     if (exchange.admission.reservedNanos > 0 && isRouted(exchange)) this.#deps.releaseReservation(exchange);
     const { context } = exchange.access;
     if (context === null) {
-      if (rejection.status < 500 && this.#deps.isOverRejectionLimit(exchange)) this.#startTarpit(exchange);
+      if (rejection.status < 500 && this.#deps.isOverRejectionLimit(exchange)) this.#markTarpitted(exchange);
       return;
     }
     const slug = exchange.routed?.upstream.providerSlug ?? '';
@@ -144,8 +144,8 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
     exchange.aborted = true;
     if (exchange.isFinished) return;
     if (exchange.errorClass === '') exchange.errorClass = 'client_aborted';
-    exchange.finish();
-    this.#abortUpstream(exchange);
+    exchange.markFinished();
+    this.#abortUpstreamAndSettle(exchange);
   }
 
   forEachOpen(visit: (exchange: RoutedExchange) => void): void {
@@ -158,7 +158,7 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
    * Aborts fetches of results whose deferred usage the spool cannot take, because one call can bring any number of
    * lines. The lines forwarded so far are booked; the others are booked when the result is fetched again.
    */
-  abortWhenSpoolFull(): void {
+  abortDeferredFetchesIfSpoolFull(): void {
     const { spool } = this.#deps;
     this.forEachOpen((exchange) => {
       if (exchange.metering.deferredUsage === null || !(spool.isFull || spool.isFullFor(exchange.routed.context.orgId)))
@@ -179,7 +179,7 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
   /** Ends a call without sending another byte. */
   abortCall(exchange: Exchange): void {
     exchange.destroyConnection();
-    this.#abortUpstream(exchange);
+    this.#abortUpstreamAndSettle(exchange);
   }
 
   /** Resolves when every call has ended; aborts the remaining calls after `deadlineMs`. */
@@ -192,16 +192,16 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
     });
   }
 
-  #startTarpit(exchange: Exchange): void {
+  #markTarpitted(exchange: Exchange): void {
     exchange.response.isTarpitted = true;
     this.#tarpittedCount++;
   }
 
   /** The agent gets nothing more: aborts the upstream call and books it. */
-  #abortUpstream(exchange: Exchange): void {
+  #abortUpstreamAndSettle(exchange: Exchange): void {
     exchange.upstreamCall.operation?.abort();
     if (!exchange.wasForwarded) {
-      this.#deps.probeLeases.release(exchange);
+      this.#deps.probeLeases.releaseUnlessForwarded(exchange);
       if (exchange.admission.reservedNanos > 0 && isRouted(exchange)) this.#deps.releaseReservation(exchange);
     } else if (!exchange.settled && isRouted(exchange)) this.#deps.settle(exchange, noop);
   }

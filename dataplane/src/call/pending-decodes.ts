@@ -1,4 +1,4 @@
-import { invariant } from '@acg/base/invariant';
+import { invariant } from '@acg/base/invariant-failures';
 
 /** Counts calls that have ended while their meters still decode the response; these calls are booked a few ms later. */
 export class PendingDecodes {

@@ -28,11 +28,11 @@ export class Pipeline {
   readonly #stages: readonly Stage[];
   readonly #onError: (exchange: Exchange, error: unknown) => void;
 
-  /** `onBug` receives exceptions of stages, which fail one request and never the process. */
-  constructor(build: (advance: Advance) => Stages, onBug: (exchange: Exchange, error: unknown) => void) {
+  /** `onError` receives exceptions of stages, which fail one request and never the process. */
+  constructor(build: (advance: Advance) => Stages, onError: (exchange: Exchange, error: unknown) => void) {
     const { unrouted, routed } = build((exchange) => this.advance(exchange));
     this.#stages = [...unrouted, ...(routed as readonly Stage[])];
-    this.#onError = onBug;
+    this.#onError = onError;
   }
 
   advance(exchange: Exchange): void {

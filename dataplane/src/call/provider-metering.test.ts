@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { RequestBody } from '../listener/request-body.js';
 import { chatStream } from '../metering/testing/provider-responses-fixture.js';
-import { PriceTable } from '../pricing/price-table.js';
+import { CallCostCalculator } from '../pricing/call-cost-calculator.js';
 import type { RoutedExchange } from './exchange.js';
 import { ProviderMetering } from './provider-metering.js';
 import { createTestExchange } from './testing/exchange-fixture.js';
 
 const metering = new ProviderMetering(
-  new PriceTable(() => Date.parse('2026-11-20')),
+  new CallCostCalculator(() => Date.parse('2026-11-20')),
   { appendDeferredUsage: () => undefined },
   1000,
 );
@@ -38,9 +38,9 @@ describe('provider metering', () => {
   it('books a streamed chat call by its usage, which a caller that did not request it does not see', () => {
     const exchange = createExchange();
     const body = Buffer.from('{"model":"gpt-5-mini","stream":true}');
-    expect(metering.bufferBytesWanted(exchange)).toBe(1000);
-    expect(metering.prepareRequestBody(exchange, body).toString()).toContain('"include_usage":true');
-    const edit = metering.openResponseMeter(exchange, head)!;
+    expect(metering.requestBytesToBufferForEdit(exchange)).toBe(1000);
+    expect(metering.scanAndEditRequestBody(exchange, body).toString()).toContain('"include_usage":true');
+    const edit = metering.createMeterAndBodyEdit(exchange, head)!;
     const answer = chatStream({ texts: ['Hi'], includeUsage: true });
     exchange.metering.meter!.observe(answer);
     const seen = Buffer.concat([edit.push(answer), edit.flush()]);
@@ -55,8 +55,8 @@ describe('provider metering', () => {
   it('shows the usage to a caller that requested it', () => {
     const exchange = createExchange();
     const body = Buffer.from('{"model":"m","stream":true,"stream_options":{"include_usage":true}}');
-    expect(metering.prepareRequestBody(exchange, body)).toBe(body);
-    expect(metering.openResponseMeter(exchange, head)).toBeNull();
+    expect(metering.scanAndEditRequestBody(exchange, body)).toBe(body);
+    expect(metering.createMeterAndBodyEdit(exchange, head)).toBeNull();
   });
 
   it.each([
@@ -65,8 +65,8 @@ describe('provider metering', () => {
   ])('meters %s without editing it, which only OpenAI requires', (_what, upstream) => {
     const exchange = createExchange({ upstream });
     const body = Buffer.from('{"model":"m","stream":true}');
-    expect(metering.bufferBytesWanted(exchange)).toBe(0);
-    expect(metering.prepareRequestBody(exchange, body)).toBe(body);
+    expect(metering.requestBytesToBufferForEdit(exchange)).toBe(0);
+    expect(metering.scanAndEditRequestBody(exchange, body)).toBe(body);
     expect(exchange.metering.requestModel).toBe('m');
   });
 
@@ -83,7 +83,7 @@ describe('provider metering', () => {
     const sent: Buffer[] = [];
     for await (const part of stream) sent.push(part as Buffer);
     expect(Buffer.concat(sent).toString()).toBe('{"model":"gpt-5-nano"}');
-    metering.openResponseMeter(exchange, { ...head, mediaType: 'application/json' });
+    metering.createMeterAndBodyEdit(exchange, { ...head, mediaType: 'application/json' });
     expect(exchange.metering.requestModel).toBe('gpt-5-nano');
   });
 });

@@ -4,7 +4,7 @@ import { formatMonth } from '../limits/calendar-month.js';
 import { estimateAbortedCall } from '../metering/aborted-call-usage.js';
 import { createMeter, needsWholeResponse } from '../metering/create-meter.js';
 import { isImagePath, isSpeechPath, normalizePath } from '../metering/reading/token-estimates.js';
-import type { DeferredUsageReading, UsageReading } from '../metering/reading/usage-meter.js';
+import type { DeferredUsageReading, UsageReading } from '../metering/reading/usage-meter-interface.js';
 import {
   addIncludeUsage,
   canRequestStreamUsage,
@@ -12,16 +12,16 @@ import {
 } from '../metering/stream-usage/request-stream-usage.js';
 import { StreamUsageFilter } from '../metering/stream-usage/stream-usage-filter.js';
 import type { MaxCostInput } from '../pricing/max-cost.js';
-import type { CallCost, PriceTable } from '../pricing/price-table.js';
+import type { CallCost, CallCostCalculator } from '../pricing/call-cost-calculator.js';
 import { type RequestFacts, RequestScanner, scanRequest } from '../scan/request-scanner.js';
-import type { ResponseHead } from '../upstream/response-headers.js';
-import type { CallMetering } from './call-metering.js';
-import { DeferredUsageBatcher, type DeferredUsageSink } from './deferred-usage.js';
+import type { ResponseHead } from '../upstream/filter-response-head.js';
+import type { CallMetering } from './call-metering-interface.js';
+import { DeferredUsageBatcher, type DeferredUsageSink } from './deferred-usage-batcher.js';
 import type { Exchange, RoutedExchange } from './exchange.js';
 import type { BodyEdit } from './response-plan.js';
 
 export class ProviderMetering implements CallMetering {
-  readonly #prices: PriceTable;
+  readonly #prices: CallCostCalculator;
   readonly #deferredUsageSink: DeferredUsageSink;
   readonly #editedBodyBytesMax: number;
 
@@ -29,17 +29,17 @@ export class ProviderMetering implements CallMetering {
    * `editedBodyBytesMax`: a longer chat body streams unedited; its usage is estimated when the response does not report
    * it.
    */
-  constructor(prices: PriceTable, lines: DeferredUsageSink, editedBodyBytesMax: number) {
+  constructor(prices: CallCostCalculator, deferredUsageSink: DeferredUsageSink, editedBodyBytesMax: number) {
     this.#prices = prices;
-    this.#deferredUsageSink = lines;
+    this.#deferredUsageSink = deferredUsageSink;
     this.#editedBodyBytesMax = editedBodyBytesMax;
   }
 
-  bufferBytesWanted(exchange: RoutedExchange): number {
+  requestBytesToBufferForEdit(exchange: RoutedExchange): number {
     return canAddUsageOption(exchange) ? this.#editedBodyBytesMax : 0;
   }
 
-  prepareRequestBody(exchange: RoutedExchange, body: Buffer): Buffer {
+  scanAndEditRequestBody(exchange: RoutedExchange, body: Buffer): Buffer {
     if (canAddUsageOption(exchange)) {
       const { facts, edited } = addIncludeUsage(body);
       exchange.metering.requestModel = facts.model;
@@ -48,24 +48,24 @@ export class ProviderMetering implements CallMetering {
       return edited ?? body;
     }
     if (needsRequestScan(exchange)) {
-      storeRequestFacts(exchange, scanRequest(body, findHeader(exchange, 'content-type'), isBilledByRequest(exchange)));
+      storeRequestFacts(exchange, scanRequest(body, findHeader(exchange, 'content-type'), isSpeechOrImageCall(exchange)));
     }
     return body;
   }
 
   createRequestScanner(exchange: RoutedExchange): RequestScanner | null {
     return needsRequestScan(exchange)
-      ? new RequestScanner(findHeader(exchange, 'content-type'), isBilledByRequest(exchange))
+      ? new RequestScanner(findHeader(exchange, 'content-type'), isSpeechOrImageCall(exchange))
       : null;
   }
 
-  mustFetchWhole({ request, routed: { target, upstream } }: RoutedExchange): boolean {
+  mustDropRangeHeaders({ request, routed: { target, upstream } }: RoutedExchange): boolean {
     const { usageFormat } = upstream;
     const isMetered = usageFormat === 'openai' || usageFormat === 'anthropic';
     return isMetered && needsWholeResponse(request.method, target.providerPath);
   }
 
-  openResponseMeter(exchange: RoutedExchange, head: ResponseHead): BodyEdit | null {
+  createMeterAndBodyEdit(exchange: RoutedExchange, head: ResponseHead): BodyEdit | null {
     if (exchange.metering.requestScanner !== null)
       storeRequestFacts(exchange, exchange.metering.requestScanner.facts());
     const { target, upstream } = exchange.routed;
@@ -84,7 +84,7 @@ export class ProviderMetering implements CallMetering {
       tokensOutMax: exchange.admission.reservedOutput?.isStatedByRequest
         ? exchange.admission.reservedOutput.tokens
         : null,
-      onDeferredUsage: mayReportUsageAgain(exchange) ? (line) => this.#addDeferredUsage(exchange, line) : null,
+      onDeferredUsage: mayHoldDeferredUsage(exchange) ? (line) => this.#addDeferredUsage(exchange, line) : null,
     });
     // A compressed response cannot be edited, so the caller sees the usage event that it did not ask for.
     const isCut =
@@ -108,7 +108,7 @@ export class ProviderMetering implements CallMetering {
 
   #addDeferredUsage(exchange: RoutedExchange, line: DeferredUsageReading): void {
     exchange.metering.deferredUsage ??= new DeferredUsageBatcher(
-      toDeferredUsageFetch(exchange),
+      toDeferredUsageCallFields(exchange),
       this.#deferredUsageSink,
     );
     // The price per request is charged for the call that fetches, not for each line.
@@ -136,18 +136,18 @@ function storeRequestFacts(exchange: Exchange, { model, itemCount, requestedOutp
 }
 
 /** Calls that some models bill by the request. */
-function isBilledByRequest({ routed: { target, upstream } }: RoutedExchange): boolean {
+function isSpeechOrImageCall({ routed: { target, upstream } }: RoutedExchange): boolean {
   if (upstream.usageFormat !== 'openai') return false;
   const path = normalizePath(target.providerPath);
   return isSpeechPath(path) || isImagePath(path);
 }
 
 /** True when the response may hold deferred usage: results of a batch, a background response, a run. */
-function mayReportUsageAgain({ request, routed: { target } }: RoutedExchange): boolean {
+function mayHoldDeferredUsage({ request, routed: { target } }: RoutedExchange): boolean {
   return request.method === 'GET' || /\/(?:responses|runs)/.test(target.providerPath);
 }
 
-function toDeferredUsageFetch({ request, admission, routed: { context, upstream } }: RoutedExchange) {
+function toDeferredUsageCallFields({ request, admission, routed: { context, upstream } }: RoutedExchange) {
   return {
     recordId: request.id,
     orgId: context.orgId,

@@ -1,5 +1,5 @@
 import type { Dialer } from '@acg/base/dialer/dialer';
-import { NameResolutionError } from '@acg/base/dns/name-resolver';
+import { NameResolutionError } from '@acg/base/dns/name-resolver-interface';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Upstream } from '../context/agent-context.js';
 import {

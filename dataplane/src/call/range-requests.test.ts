@@ -1,6 +1,6 @@
 /** Responses whose usage is booked when they are fetched are fetched whole, without ranges. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { PriceTable } from '../pricing/price-table.js';
+import { CallCostCalculator } from '../pricing/call-cost-calculator.js';
 import { ProviderMetering } from './provider-metering.js';
 import { createContext, createUpstream, GATEWAY_TOKEN, ProxyFixture } from './testing/proxy-fixture.js';
 import { connectRaw, RawUpstream } from './testing/raw-peer-fixture.js';
@@ -26,7 +26,7 @@ test.each([
   ['none', 'GET', '/v1/files/file-1/content', true],
   ['s3', 'GET', '/bucket/files/1/content', true],
 ] as const)('ranges: %s %s %s: forwards the range header: %s', async (usageFormat, method, path, passes) => {
-  const metering = new ProviderMetering(new PriceTable(Date.now), { appendDeferredUsage: () => {} }, 1e6);
+  const metering = new ProviderMetering(new CallCostCalculator(Date.now), { appendDeferredUsage: () => {} }, 1e6);
   gateway = await ProxyFixture.start(createContext([createUpstream(provider.origin, { usageFormat })]), {}, metering);
   const agent = await connectRaw(gateway.port);
   agent.send(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { redactPath } from './redact-path.js';
+import { redactAndTruncatePath } from './redact-path.js';
 
 const TOKEN = `acg_${'0123456789abcdef'.repeat(4)}`;
 
@@ -12,11 +12,11 @@ test.each([
   [`/${TOKEN.replace('_', '%255f')}`, '/acg_[masked]'],
   [`/${TOKEN.toUpperCase().replace('ACG_', 'acg_')}`, '/acg_[masked]'],
 ])('redacted path: %s becomes %s', (path, logged) => {
-  expect(redactPath(path)).toBe(logged);
+  expect(redactAndTruncatePath(path)).toBe(logged);
 });
 
 test('redacted path: keeps no part of a token that crosses the length limit', () => {
-  const logged = redactPath(`/${'x'.repeat(1_000)}${TOKEN}`);
+  const logged = redactAndTruncatePath(`/${'x'.repeat(1_000)}${TOKEN}`);
   expect(logged.length).toBeLessThanOrEqual(1_024);
   expect(logged).not.toContain('0123');
 });

@@ -5,7 +5,7 @@ const PATH_CHARS_MAX = 1024;
 const GATEWAY_TOKEN_PATTERN = /acg_[0-9a-f]{64}/gi;
 const REDACTED_TOKEN = 'acg_[masked]';
 
-export function redactPath(path: string): string {
+export function redactAndTruncatePath(path: string): string {
   return truncatePath(redactGatewayTokens(path));
 }
 

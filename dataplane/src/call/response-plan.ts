@@ -1,6 +1,6 @@
 /** Decisions about a response, made when its head is read. */
 import type { BodyMasker } from '../upstream/masking/credential-mask.js';
-import type { ResponseHead } from '../upstream/response-headers.js';
+import type { ResponseHead } from '../upstream/filter-response-head.js';
 
 /** Edits body bytes on their way to the agent, for example rewrites URLs or removes an added usage event. */
 export interface BodyEdit {

@@ -38,12 +38,12 @@ export class SessionRevoker {
   #pendingLookups = 0;
   #retryTimer: NodeJS.Timeout | null = null;
 
-  constructor(contexts: ContextLookup, kinds: readonly RevocableSessions[]) {
+  constructor(contexts: ContextLookup, sessionSets: readonly RevocableSessions[]) {
     this.#contexts = contexts;
-    this.#sessionSets = kinds;
+    this.#sessionSets = sessionSets;
   }
 
-  /** `lost`: true when the access of that context to that provider was revoked. */
+  /** `isRevoked`: true when the access of that context to that provider was revoked. */
   revokeMatching(isRevoked: (context: AgentContext, providerSlug: string) => boolean): void {
     this.#forEach((exchange, open) => {
       if (isRevoked(exchange.routed.context, exchange.routed.upstream.providerSlug))
@@ -64,11 +64,11 @@ export class SessionRevoker {
     this.#waiting = new Map();
     this.#forEach((exchange, open) => {
       const key = `${exchange.access.tokenHash} ${exchange.access.agentRef}`;
-      const asked = this.#waiting.get(key);
-      if (asked === undefined) this.#waiting.set(key, [{ sessions: open, exchange }]);
-      else asked.push({ sessions: open, exchange });
+      const rechecked = this.#waiting.get(key);
+      if (rechecked === undefined) this.#waiting.set(key, [{ sessions: open, exchange }]);
+      else rechecked.push({ sessions: open, exchange });
     });
-    this.#resolveWaiting();
+    this.#startWaitingLookups();
   }
 
   close(): void {
@@ -80,32 +80,32 @@ export class SessionRevoker {
     for (const open of this.#sessionSets) open.forEachOpen((exchange) => visit(exchange, open));
   }
 
-  #resolveWaiting(): void {
-    for (const [key, asked] of this.#waiting) {
+  #startWaitingLookups(): void {
+    for (const [key, rechecked] of this.#waiting) {
       if (this.#pendingLookups >= CONCURRENT_LOOKUPS_MAX) return;
       this.#waiting.delete(key);
       this.#pendingLookups++;
-      const { tokenHash, agentRef } = asked[0]!.exchange.access;
+      const { tokenHash, agentRef } = rechecked[0]!.exchange.access;
       const lookup = this.#contexts.get(tokenHash, agentRef);
       if (lookup === null)
-        this.#contexts.resolve(tokenHash, agentRef, null, (found) => this.#onResolved(key, asked, found));
-      else queueMicrotask(() => this.#onResolved(key, asked, lookup));
+        this.#contexts.resolve(tokenHash, agentRef, null, (found) => this.#revokeUnauthorizedOrRetry(key, rechecked, found));
+      else queueMicrotask(() => this.#revokeUnauthorizedOrRetry(key, rechecked, lookup));
     }
   }
 
-  #onResolved(key: string, asked: readonly RecheckedSession[], lookup: Lookup): void {
+  #revokeUnauthorizedOrRetry(key: string, rechecked: readonly RecheckedSession[], lookup: Lookup): void {
     this.#pendingLookups--;
     if (lookup.rejection === 'unavailable') {
-      this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), ...asked]);
+      this.#waiting.set(key, [...(this.#waiting.get(key) ?? []), ...rechecked]);
       this.#retryTimer ??= setTimeout(() => {
         this.#retryTimer = null;
-        this.#resolveWaiting();
+        this.#startWaitingLookups();
       }, RETRY_DELAY_MS).unref();
       return;
     }
-    for (const { sessions: open, exchange } of asked)
+    for (const { sessions: open, exchange } of rechecked)
       if (!isStillAuthorized(exchange, lookup.context, Date.now())) open.revoke(exchange, REVOKED_MESSAGE);
-    this.#resolveWaiting();
+    this.#startWaitingLookups();
   }
 }
 

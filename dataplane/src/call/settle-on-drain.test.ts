@@ -4,7 +4,7 @@
  */
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { PriceTable } from '../pricing/price-table.js';
+import { CallCostCalculator } from '../pricing/call-cost-calculator.js';
 import { ProviderMetering } from './provider-metering.js';
 import { createContext, createUpstream, GATEWAY_TOKEN, ProxyFixture } from './testing/proxy-fixture.js';
 import { connectRaw, RawUpstream, waitUntil } from './testing/raw-peer-fixture.js';
@@ -21,7 +21,7 @@ let gateway: ProxyFixture;
 
 beforeEach(async () => {
   upstream = await RawUpstream.start();
-  const metering = new ProviderMetering(new PriceTable(Date.now), { appendDeferredUsage: () => {} }, 1e6);
+  const metering = new ProviderMetering(new CallCostCalculator(Date.now), { appendDeferredUsage: () => {} }, 1e6);
   gateway = await ProxyFixture.start(createContext([createUpstream(upstream.origin, OPENAI)]), {}, metering);
 });
 

@@ -1,4 +1,4 @@
-import { invariantFailures } from '@acg/base/invariant';
+import { invariantFailures } from '@acg/base/invariant-failures';
 import type { IUsageRecord } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
 import { monthOfMs } from '../limits/calendar-month.js';

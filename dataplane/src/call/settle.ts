@@ -2,16 +2,16 @@
  * Books every forwarded exchange exactly once: usage, cost, spend, circuit outcome, and one usage record. The spool
  * takes the record before the last byte of the response leaves.
  */
-import { invariant } from '@acg/base/invariant';
+import { invariant } from '@acg/base/invariant-failures';
 import { CircuitOutcome, type IUsageRecord } from '@acg/proto/messages';
 import { MonthNameCache } from '../limits/calendar-month.js';
-import type { Counters } from '../limits/counters.js';
-import type { UsageReading } from '../metering/reading/usage-meter.js';
-import type { CallCost } from '../pricing/price-table.js';
-import type { CallMetering } from './call-metering.js';
+import type { Counters } from '../limits/counters-interface.js';
+import type { UsageReading } from '../metering/reading/usage-meter-interface.js';
+import type { CallCost } from '../pricing/call-cost-calculator.js';
+import type { CallMetering } from './call-metering-interface.js';
 import type { RoutedExchange } from './exchange.js';
 import type { PendingDecodes } from './pending-decodes.js';
-import { redactGatewayTokens, redactPath } from './redact-path.js';
+import { redactGatewayTokens, redactAndTruncatePath } from './redact-path.js';
 
 /** Stores usage records. */
 export interface UsageRecordSink {
@@ -69,7 +69,7 @@ export function createSettle(deps: SettleDeps): Settle {
       return;
     }
     exchange.metering.isRecorded = true;
-    const isUnanswered = wasAbortedBeforeResponse(exchange);
+    const isUnanswered = wasAbortedAwaitingResponse(exchange);
     const reading = isUnanswered
       ? deps.metering.estimateUnanswered(exchange)
       : (exchange.metering.meter?.finish(exchange.upstreamCall.responseComplete) ?? null);
@@ -94,7 +94,7 @@ export function createSettle(deps: SettleDeps): Settle {
  * The only case without a 2xx that costs something: the agent disconnected after its whole request had been sent.
  * Providers bill the input that they have begun to process. Timeouts and failures of the provider are free.
  */
-const wasAbortedBeforeResponse = (exchange: RoutedExchange): boolean =>
+const wasAbortedAwaitingResponse = (exchange: RoutedExchange): boolean =>
   exchange.aborted &&
   exchange.errorClass === 'client_aborted' &&
   exchange.upstreamCall.status === 0 &&
@@ -128,7 +128,7 @@ export function releaseReservation(counters: Pick<Counters, 'settle'>, exchange:
 }
 
 /** Releases a growth that was granted after the call had been settled. */
-export function releaseGrantedNanos(counters: Pick<Counters, 'settle'>, exchange: RoutedExchange, nanos: number): void {
+export function releaseLateReservationGrowth(counters: Pick<Counters, 'settle'>, exchange: RoutedExchange, nanos: number): void {
   settleCounters(counters, exchange, 0, null, nanos);
 }
 
@@ -175,7 +175,7 @@ function buildUsageRecord(
     accountId: upstream.accountId,
     startedAtMs: exchange.request.startedAtMs,
     method: exchange.request.method,
-    path: redactPath(providerPath),
+    path: redactAndTruncatePath(providerPath),
     status: exchange.upstreamCall.status,
     error: exchange.errorClass,
     model: redactGatewayTokens(

@@ -1,7 +1,7 @@
 /** Fetches of results with more deferred usage than the spool takes. */
 import type { ILineUsage } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
-import { PriceTable } from '../pricing/price-table.js';
+import { CallCostCalculator } from '../pricing/call-cost-calculator.js';
 import { ProviderMetering } from './provider-metering.js';
 import { createContext, createUpstream, GATEWAY_TOKEN, ProxyFixture } from './testing/proxy-fixture.js';
 import { connectRaw, RawUpstream, waitUntil } from './testing/raw-peer-fixture.js';
@@ -18,7 +18,7 @@ test('spool: a full spool aborts fetches of results, books the lines so far, and
   const upstream = await RawUpstream.start();
   const groups: ILineUsage[] = [];
   const sink = { appendDeferredUsage: (lines: ILineUsage) => void groups.push(lines) };
-  const metering = new ProviderMetering(new PriceTable(Date.now), sink, 1e6);
+  const metering = new ProviderMetering(new CallCostCalculator(Date.now), sink, 1e6);
   const gateway = await ProxyFixture.start(createContext([createUpstream(upstream.origin, FORMAT)]), {}, metering);
   const begun = async (path: string, body: string) => {
     const agent = await connectRaw(gateway.port);

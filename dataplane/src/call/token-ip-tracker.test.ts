@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ClientIpResolver } from './client-ip.js';
+import { ClientIpResolver } from './client-ip-resolver.js';
 import type { Exchange } from './exchange.js';
 import { createContext } from './testing/proxy-fixture.js';
 import { TokenIpTracker } from './token-ip-tracker.js';
@@ -19,7 +19,7 @@ function looksAt(times: readonly number[]): { seen: string[]; look(keyId: string
   const watch = new TokenIpTracker({ observe }, new ClientIpResolver([]));
   const look = (keyId: string): void => {
     const context = createContext([], { keyId });
-    for (const ms of times) watch.observe(request(ms), context);
+    for (const ms of times) watch.sampleClientIp(request(ms), context);
   };
   return { seen, look };
 }

@@ -4,7 +4,7 @@
  * many addresses is still detected soon.
  */
 import type { AgentContext } from '../context/agent-context.js';
-import type { ClientIpResolver } from './client-ip.js';
+import type { ClientIpResolver } from './client-ip-resolver.js';
 import type { Exchange } from './exchange.js';
 
 interface IpObservations {
@@ -26,7 +26,7 @@ export class TokenIpTracker {
     this.#clientAddress = clientAddress;
   }
 
-  observe(exchange: Exchange, context: AgentContext): void {
+  sampleClientIp(exchange: Exchange, context: AgentContext): void {
     const nowMs = exchange.request.startedAtMs;
     const allowance = this.#allowanceFullAtMs.get(context);
     if (allowance === undefined) this.#allowanceFullAtMs.set(context, { ms: nowMs + OBSERVATION_COST_MS });

@@ -3,7 +3,7 @@
  * may use all but one eighth, so a newcomer can start at once.
  */
 import { DynamicShare } from '@acg/base/fairness/dynamic-share';
-import { invariant } from '@acg/base/invariant';
+import { invariant } from '@acg/base/invariant-failures';
 import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
 
 /** A call or WebSocket that can hold a slot. */

@@ -1,4 +1,4 @@
-import { NANOS_PER_CENT } from '@acg/base/units';
+import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import type { IAgentContext, ILimit } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
 import { BUDGET_ROW, BUDGET_ROWS, LIMIT_TABLE, RPD_ROW, RPM_ROW, UNLIMITED } from '../limits/limit-table.js';

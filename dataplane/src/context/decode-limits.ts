@@ -2,7 +2,7 @@
  * Decodes limits and the month's spend from the wire. A missing limit has its default; it is never unlimited by
  * omission.
  */
-import { NANOS_PER_CENT } from '@acg/base/units';
+import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import type { IAgentContext, ILimit } from '@acg/proto/messages';
 import { type AgentLimits, createAgentLimits, DEFAULT_MAX_OUTPUT_TOKENS } from '../limits/agent-limits.js';
 import { parseMonth } from '../limits/calendar-month.js';
@@ -35,11 +35,11 @@ export function decodeLimits(message: IAgentContext, agentId: string): AgentLimi
 function decodeSpend(message: IAgentContext, agentId: string, row: number) {
   const { scope } = LIMIT_TABLE[row]!;
   if (scope === 'agent') {
-    return { row, tag: agentId, ledgerNanos: message.spendNanos ?? 0, ledgerOwnNanos: message.ledgerNanos ?? 0 };
+    return { row, tag: agentId, ledgerNanos: message.spendNanos ?? 0, ledgerOnlyNanos: message.ledgerNanos ?? 0 };
   }
   const sent = (message.scopes ?? []).find((one) => one.scope === scope);
   const tag = decodeScopeTag(message, row) ?? scopeHashTag(scope, '');
-  return { row, tag, ledgerNanos: sent?.spentNanos ?? 0, ledgerOwnNanos: sent?.ledgerNanos ?? 0 };
+  return { row, tag, ledgerNanos: sent?.spentNanos ?? 0, ledgerOnlyNanos: sent?.ledgerNanos ?? 0 };
 }
 
 /** Hash tag of the project or organization; null: the context does not name it. */

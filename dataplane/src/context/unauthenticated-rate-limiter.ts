@@ -3,7 +3,7 @@
  * plane until its bucket refills; tokens in the cache need no lookup and are not affected. A second bucket of the same
  * size limits immediate rejections of unauthenticated requests; {@link isOverRejectionLimit} reports those beyond it.
  */
-import { toClientNetworkKey } from '@acg/base/client-network';
+import { toClientNetworkKey } from '@acg/base/client-network-key';
 import { TokenBucket, type TokenRate } from '@acg/base/fairness/token-bucket';
 import { LRUCache } from 'lru-cache';
 

@@ -1,6 +1,6 @@
 /** Creates the counters that the configuration selects: Redis counters, or counters in the memory of this process. */
 import type { Logger } from '@acg/base/log';
-import type { Counters, CountersMetrics } from '../limits/counters.js';
+import type { Counters, CountersMetrics } from '../limits/counters-interface.js';
 import { MemoryCounters } from './memory/memory-counters.js';
 import type { RedisAddress } from './redis/client/redis-address.js';
 import { RedisCounters } from './redis/redis-counters.js';
@@ -27,6 +27,6 @@ export async function createCounters(config: CountersConfig, log: Logger, metric
     log,
     metrics,
   );
-  await counters.start();
+  await counters.waitForStoreAndCheckEviction();
   return counters;
 }

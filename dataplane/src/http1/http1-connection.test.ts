@@ -12,7 +12,7 @@ import {
   TENANT,
   trustCertificate,
 } from '../upstream/testing/upstream-request-fixture.js';
-import type { UpstreamRequest } from './upstream-request.js';
+import type { UpstreamRequest } from './upstream-request-interface.js';
 
 let certificate: Certificate;
 beforeAll(() => {
@@ -35,7 +35,7 @@ function createPools(over: Partial<ConnectionPoolsOptions> = {}): ConnectionPool
     dialer: createLocalDialer(),
     ...over,
   });
-  closing.push(() => pools.close());
+  closing.push(() => pools.closeGracefully());
   return pools;
 }
 
@@ -301,7 +301,7 @@ describe.each([
     await busyPeer.waitUntil(() => countRequests(busyPeer) === 1);
     freePeer.send(answer('free'));
     await free.waitForEnd();
-    pools.close();
+    pools.closeGracefully();
     await freePeer.waitForClose();
     expect(busyPeer.closed).toBe(false);
     busyPeer.send(answer('busy'));
@@ -357,7 +357,7 @@ describe.each([
     const silent = call();
     const peer = await upstream.connection();
     await peer.waitUntil(() => countRequests(peer) === 1);
-    pools.close();
+    pools.closeGracefully();
     expect(await silent.waitForError()).toMatchObject({ code: 'ETIMEDOUT' });
     await peer.waitForClose();
   });

@@ -7,9 +7,9 @@ import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { SocketReadHandler } from '@acg/base/dialer/dialer';
 import { type BodySenderOwner, RequestBodySender } from './request-body-sender.js';
-import { contentLengthOf, findContentLength, formatRequestHead } from './request-head.js';
+import { contentLengthOf, findContentLength, formatRequestHead } from './format-request-head.js';
 import { ResponseParser, type ResponseSink } from './response-parser.js';
-import type { UpstreamConnection, UpstreamRequest, UpstreamResponseHandler } from './upstream-request.js';
+import type { UpstreamConnection, UpstreamRequest, UpstreamResponseHandler } from './upstream-request-interface.js';
 
 /** Opens the socket, which delivers reads to the {@link SocketReadHandler}. Calls `done` once. */
 export type SocketOpener = (

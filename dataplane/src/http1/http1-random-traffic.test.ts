@@ -134,7 +134,7 @@ test.each([
     while (next < 1_500) await one(next++);
   };
   await Promise.all(Array.from({ length: 20 }, worker));
-  pools.close();
+  pools.closeGracefully();
   server.close();
   // Failed calls were aborted, cut off, or on a connection that the server was about to close.
   expect(outcomes.whole + outcomes.failed).toBe(1_500);

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'vitest';
 import { type RawPeer, RawUpstream } from '../call/testing/raw-peer-fixture.js';
 import { ConnectionPools } from '../upstream/connections/connection-pools.js';
 import { createLocalDialer, OWNER, RecordedRequest } from '../upstream/testing/upstream-request-fixture.js';
-import type { UpstreamRequest } from './upstream-request.js';
+import type { UpstreamRequest } from './upstream-request-interface.js';
 
 const closing: (() => void)[] = [];
 afterEach(() => {
@@ -18,7 +18,7 @@ async function startSecondCall(given: Partial<UpstreamRequest>) {
   const upstream = await RawUpstream.start();
   const pools = new ConnectionPools({ headersTimeoutMs: 60_000, bodyTimeoutMs: 60_000, dialer: createLocalDialer() });
   closing.push(
-    () => pools.close(),
+    () => pools.closeGracefully(),
     () => upstream.stop(),
   );
   const send = (more: Partial<UpstreamRequest>): RecordedRequest =>

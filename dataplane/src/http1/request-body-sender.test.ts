@@ -5,8 +5,8 @@ import { afterEach, expect, test } from 'vitest';
 import { RawUpstream } from '../call/testing/raw-peer-fixture.js';
 import { ConnectionPools, classifyFailure } from '../upstream/connections/connection-pools.js';
 import { createLocalDialer, OWNER, RecordedRequest } from '../upstream/testing/upstream-request-fixture.js';
-import { parseRequestWithNode } from './testing/request-parser-fixture.js';
-import type { UpstreamRequest } from './upstream-request.js';
+import { parseRequestWithNode } from './testing/node-request-parser-fixture.js';
+import type { UpstreamRequest } from './upstream-request-interface.js';
 
 const closing: (() => void)[] = [];
 afterEach(() => {
@@ -25,7 +25,7 @@ async function start(headersTimeoutMs = 60_000) {
   const upstream = await RawUpstream.start();
   const pools = new ConnectionPools({ headersTimeoutMs, bodyTimeoutMs: 60_000, dialer: createLocalDialer() });
   closing.push(
-    () => pools.close(),
+    () => pools.closeGracefully(),
     () => upstream.stop(),
   );
   const send = (given: Partial<UpstreamRequest> = {}): RecordedRequest =>

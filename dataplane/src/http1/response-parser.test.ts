@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { MalformedResponseError } from './response-head.js';
+import { MalformedResponseError } from './parse-response-head.js';
 import { ResponseParser } from './response-parser.js';
 import {
   arbitraryResponses,

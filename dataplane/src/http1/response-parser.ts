@@ -16,7 +16,7 @@ import {
   parseHeaderLine,
   parseResponseHead,
   validateHeadStart,
-} from './response-head.js';
+} from './parse-response-head.js';
 
 /** Receives the parsed response. May call {@link ResponseParser.stop} from within. */
 export interface ResponseSink {

@@ -17,7 +17,7 @@ export interface ScopeSpend {
   /**
    * The part of `ledgerNanos` that only the ledger counts, nano-dollars. Data planes never add it to their own totals.
    */
-  readonly ledgerOwnNanos: number;
+  readonly ledgerOnlyNanos: number;
 }
 
 export interface AgentLimits {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { MemoryCounters } from '../counters/memory/memory-counters.js';
 import { applyLedgerSpend } from './apply-ledger-spend.js';
 import { formatMonth, monthOfMs } from './calendar-month.js';
-import type { Admission } from './counters.js';
+import type { Admission } from './counters-interface.js';
 import { findLimitRow } from './limit-table.js';
 import { createTestLimits } from './testing/agent-limits-fixture.js';
 

@@ -1,7 +1,7 @@
 /** Applies the month spend in the ledger's reply to a usage batch: figures of agents, projects and organizations. */
 import type { IReportUsageResponse } from '@acg/proto/messages';
 import { parseMonth } from './calendar-month.js';
-import type { Counters } from './counters.js';
+import type { Counters } from './counters-interface.js';
 import { scopeHashTag } from './limit-table.js';
 
 export function applyLedgerSpend(

@@ -2,8 +2,8 @@
  * The limits of base's table as the counters use them. One agent's limits are an array with one number per row, in the
  * row's unit; money in nano-dollars; {@link UNLIMITED} = no limit.
  */
-import { LIMIT_ALGORITHMS, LIMITS, type Limit, type LimitAlgorithm, WINDOW_MS } from '@acg/base/limits';
-import { NANOS_PER_CENT } from '@acg/base/units';
+import { LIMIT_ALGORITHMS, LIMITS, type Limit, type LimitAlgorithm, WINDOW_MS } from '@acg/base/limit-definitions';
+import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 
 export type LimitType = Limit['type'];
 export type LimitScope = Limit['scope'];

@@ -1,5 +1,5 @@
 import { connect, createServer } from 'node:net';
-import { bytesToClientNetworkKey } from '@acg/base/client-network';
+import { bytesToClientNetworkKey } from '@acg/base/client-network-key';
 import { expect, test } from 'vitest';
 import { AddressConnectionLimiter } from './address-connection-limiter.js';
 import { addConnectionCounts, countConnectionsToPort } from './proc-net-tcp.js';

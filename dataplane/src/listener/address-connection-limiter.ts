@@ -3,7 +3,7 @@
  * server does not report whose connection ended, so the kernel's tables are read when an address reaches half of its
  * limit. A count is therefore never too low, and too high only until the next recount.
  */
-import { bytesToClientNetworkKey } from '@acg/base/client-network';
+import { bytesToClientNetworkKey } from '@acg/base/client-network-key';
 import type { Logger } from '@acg/base/log';
 
 interface AddressConnectionLimiterOptions {

@@ -3,7 +3,7 @@
  * ended.
  */
 import { readFile } from 'node:fs/promises';
-import { bytesToClientNetworkKey } from '@acg/base/client-network';
+import { bytesToClientNetworkKey } from '@acg/base/client-network-key';
 
 const PROC_NET_TCP_FILES = ['/proc/net/tcp', '/proc/net/tcp6'];
 const ESTABLISHED = '01';

@@ -6,8 +6,8 @@
 import { estimateInput, isBillablePath } from './providers/openai-usage-estimate.js';
 import { estimateRequestTokens, normalizePath } from './reading/token-estimates.js';
 import { createEmptyCounts, type UsageCounts } from './reading/usage-counts.js';
-import type { MeterOptions, UsageReading } from './reading/usage-meter.js';
-import { createUsageReading } from './reading/usage-reader.js';
+import type { MeterOptions, UsageReading } from './reading/usage-meter-interface.js';
+import { createUsageReading } from './reading/usage-reader-interface.js';
 
 type AbortedCall = Pick<
   MeterOptions,

@@ -23,8 +23,8 @@ import {
   TOKENS_KNOWN_AT_END,
   type UsageMeter,
   type UsageReading,
-} from './reading/usage-meter.js';
-import { createUsageReading, type UsageReader } from './reading/usage-reader.js';
+} from './reading/usage-meter-interface.js';
+import { createUsageReading, type UsageReader } from './reading/usage-reader-interface.js';
 
 /** Creates the meter for the response that `options` describes. */
 export function createMeter(options: MeterOptions): UsageMeter {

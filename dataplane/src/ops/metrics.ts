@@ -2,13 +2,13 @@
  * The data plane's metrics (docs/contract.md#metrics). The number of label values never grows with tenants: providers
  * appear by their public slug, which is `custom` for every custom provider.
  */
-import { invariantFailures } from '@acg/base/invariant';
+import { invariantFailures } from '@acg/base/invariant-failures';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import type { CallMetrics } from '../call/call-metrics.js';
+import type { CallMetrics } from '../call/call-metrics-interface.js';
 import type { Exchange, RoutedExchange } from '../call/exchange.js';
-import type { CountersMetrics } from '../limits/counters.js';
-import type { UsageReading } from '../metering/reading/usage-meter.js';
-import type { CallCost } from '../pricing/price-table.js';
+import type { CountersMetrics } from '../limits/counters-interface.js';
+import type { UsageReading } from '../metering/reading/usage-meter-interface.js';
+import type { CallCost } from '../pricing/call-cost-calculator.js';
 import type { Rejection } from '../rejection/rejections.js';
 import {
   type Aggregator,

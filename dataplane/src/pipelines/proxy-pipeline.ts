@@ -8,9 +8,9 @@
  * first byte goes upstream, so an agent that delays its body outlives neither a limit nor a revocation.
  */
 
-import type { Breakers } from '../breaker/breakers.js';
-import type { CallMetering } from '../call/call-metering.js';
-import type { CallMetrics } from '../call/call-metrics.js';
+import type { Breakers } from '../breaker/breakers-interface.js';
+import type { CallMetering } from '../call/call-metering-interface.js';
+import type { CallMetrics } from '../call/call-metrics-interface.js';
 import type { FailureHandler } from '../call/failure-handler.js';
 import { Pipeline } from '../call/pipeline.js';
 import type { Settle } from '../call/settle.js';
@@ -21,11 +21,11 @@ import { createBufferBodyStage } from '../call/stages/buffer-body.js';
 import { createBreakerPrecheckStage, createBreakerStage } from '../call/stages/check-breaker.js';
 import { checkBodyModels, checkCallPolicy } from '../call/stages/check-call-policy.js';
 import { createForwardStage } from '../call/stages/forward.js';
-import { planReservationStage } from '../call/stages/plan-reservation.js';
+import { precheckCostBoundStage } from '../call/stages/precheck-cost-bound.js';
 import { createRecheckAccessStage } from '../call/stages/recheck-access.js';
 import { parseRequestTarget, route } from '../call/stages/route.js';
 import { createBufferedBodyShare } from '../concurrency/buffered-body-memory.js';
-import type { Counters } from '../limits/counters.js';
+import type { Counters } from '../limits/counters-interface.js';
 import { GatewayUrlResolver } from '../response/gateway-url.js';
 import { IdleFlushTimer } from '../response/idle-flush-timer.js';
 import { planResponse } from '../response/plan-response.js';
@@ -91,7 +91,7 @@ export function createProxyPipeline(deps: ProxyPipelineDeps): Pipeline {
       ],
       routed: [
         checkCallPolicy,
-        planReservationStage,
+        precheckCostBoundStage,
         createAcquireSlotStage(acquireOrgSlot),
         createBreakerPrecheckStage(breakers),
         createBufferBodyStage({
@@ -131,8 +131,8 @@ function createRelayDeps({
       return plan;
     },
     settle,
-    onFailureBeforeHead: (exchange, error) => failures.onFailureBeforeHead(exchange, error),
-    onFailureAfterHead: (exchange, error) => failures.onFailureAfterHead(exchange, error),
+    onFailureBeforeHead: (exchange, error) => failures.settleAndRespondToFailure(exchange, error),
+    onFailureAfterHead: (exchange, error) => failures.setErrorClassAfterHead(exchange, error),
     releaseConnection: (exchange) => exchange.upstreamCall.connection?.release(),
     gcPacer,
     idleFlushTimer: new IdleFlushTimer(),

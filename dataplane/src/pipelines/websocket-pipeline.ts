@@ -5,7 +5,7 @@ import { createAdmitStage } from '../call/stages/admit.js';
 import { createAuthenticateStage } from '../call/stages/authenticate.js';
 import { createBreakerStage } from '../call/stages/check-breaker.js';
 import { checkCallPolicy } from '../call/stages/check-call-policy.js';
-import { planReservationStage } from '../call/stages/plan-reservation.js';
+import { precheckCostBoundStage } from '../call/stages/precheck-cost-bound.js';
 import { createRecheckAccessStage } from '../call/stages/recheck-access.js';
 import { parseRequestTarget, route } from '../call/stages/route.js';
 import { checkWebSocketAllowed, createUpgradeStage, type UpgradeDeps } from '../websocket/upgrade-stages.js';
@@ -41,7 +41,7 @@ export function createWebSocketPipeline(deps: WebSocketPipelineDeps): Pipeline {
       routed: [
         checkWebSocketAllowed,
         checkCallPolicy,
-        planReservationStage,
+        precheckCostBoundStage,
         createAcquireSlotStage(acquireOrgSlot),
         createAcquireSlotStage(acquireWebSocketSlot),
         createBreakerStage(breakers, advance),

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { UUID_PATTERN } from '@acg/base/uuid';
+import { UUID_PATTERN } from '@acg/base/uuid-patterns';
 
 /**
  * Reads `{dataDir}/dataplane-id`, or creates it; workers that start together use the first one's. A damaged file is

@@ -1,4 +1,4 @@
-import { NANOS_PER_CENT } from '@acg/base/units';
+import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import { expect, test } from 'vitest';
 import { ADMITTED, createRejectedAdmission } from '../call/testing/proxy-fixture.js';
 import { LIMIT_TABLE } from '../limits/limit-table.js';

@@ -1,7 +1,7 @@
 /** Builds the 429 rejection for each row of the limit table. */
-import { rejectionReason } from '@acg/base/limits';
-import { NANOS_PER_CENT } from '@acg/base/units';
-import type { Admission } from '../limits/counters.js';
+import { rejectionReason } from '@acg/base/limit-definitions';
+import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
+import type { Admission } from '../limits/counters-interface.js';
 import { LIMIT_TABLE, type LimitRow, type LimitValues, toDisplayValue } from '../limits/limit-table.js';
 import {
   computeRetryAfterSec,

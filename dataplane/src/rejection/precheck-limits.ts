@@ -2,7 +2,7 @@
  * Prechecks the limits without consuming them, before a call's body has arrived: a call that is already over a limit is
  * rejected at once. A call that passes is counted at its admission, right before it goes upstream.
  */
-import type { LimitSnapshot, SpendSnapshot } from '../limits/counters.js';
+import type { LimitSnapshot, SpendSnapshot } from '../limits/counters-interface.js';
 import { BUDGET_ROWS, LIMIT_TABLE, type LimitValues } from '../limits/limit-table.js';
 import { createLimitRejection } from './limit-rejection.js';
 import type { Rejection } from './rejections.js';

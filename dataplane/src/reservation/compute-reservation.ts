@@ -1,6 +1,6 @@
 /** Computes the upper bound of a call's cost, which a hard budget reserves before the call goes upstream. */
 
-import type { CallMetering } from '../call/call-metering.js';
+import type { CallMetering } from '../call/call-metering-interface.js';
 import type { ReservedOutput, RoutedExchange } from '../call/exchange.js';
 import {
   isImagePath,
@@ -32,7 +32,7 @@ const SPOKEN_TOKENS_PER_BYTE = 32;
  * Runs before the body arrives. Rejects calls whose cost a budget or token limit would not see. With a hard budget it
  * also rejects calls whose cost cannot be bounded, and sets the reader of a body that must be read. Null: continue.
  */
-export function planReservation(exchange: RoutedExchange): Rejection | null {
+export function precheckCostBound(exchange: RoutedExchange): Rejection | null {
   const { context, upstream, target } = exchange.routed;
   const { hardBudget, hasCostLimit: limitsCost } = context.agentLimits;
   if (!limitsCost || !METERED_FORMATS.has(upstream.usageFormat)) return null;

@@ -23,10 +23,10 @@ import { waitUntil } from '../call/testing/raw-peer-fixture.js';
 import { createTestLimits } from '../limits/testing/agent-limits-fixture.js';
 import { chatStream, messagesStream, responsesStream } from '../metering/testing/provider-responses-fixture.js';
 import { CALL_WITHOUT_MODEL } from '../pricing/max-cost.js';
-import { PriceTable } from '../pricing/price-table.js';
+import { CallCostCalculator } from '../pricing/call-cost-calculator.js';
 
 const metering = () =>
-  new ProviderMetering(new PriceTable(() => Date.parse('2026-11-20')), { appendDeferredUsage: () => {} }, 1e6);
+  new ProviderMetering(new CallCostCalculator(() => Date.parse('2026-11-20')), { appendDeferredUsage: () => {} }, 1e6);
 /** Price of one output token of gpt-5-mini, nano-dollars. */
 const TOKEN_OUT_NANOS = 2_000;
 
@@ -419,7 +419,7 @@ describe('budget cut: while growth is pending', () => {
 });
 
 test('the price of this file', () => {
-  const prices = new PriceTable(() => Date.parse('2026-11-20'));
+  const prices = new CallCostCalculator(() => Date.parse('2026-11-20'));
   const upstream = { providerSlug: 'openai', priceProvider: 'openai', usageFormat: 'openai', origin: 'x' };
   const bound = { ...CALL_WITHOUT_MODEL, model: 'gpt-5-mini', tokensOut: 1 };
   expect(prices.calculateMaxCostNanos(upstream, bound)).toBe(TOKEN_OUT_NANOS);

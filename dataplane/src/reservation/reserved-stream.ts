@@ -10,11 +10,11 @@
  * aborted call.
  */
 
-import type { CallMetering } from '../call/call-metering.js';
+import type { CallMetering } from '../call/call-metering-interface.js';
 import type { RoutedExchange } from '../call/exchange.js';
-import { releaseGrantedNanos } from '../call/settle.js';
-import type { UpstreamResponseHandler } from '../http1/upstream-request.js';
-import type { Counters } from '../limits/counters.js';
+import { releaseLateReservationGrowth } from '../call/settle.js';
+import type { UpstreamResponseHandler } from '../http1/upstream-request-interface.js';
+import type { Counters } from '../limits/counters-interface.js';
 import type { Relay } from '../response/relay.js';
 import { createBudgetCutEvent } from './budget-cut-event.js';
 import { computeOutputNanosPerToken } from './compute-reservation.js';
@@ -118,7 +118,7 @@ export class ReservedStream implements UpstreamResponseHandler {
     const exchange = this.#exchange;
     this.#isGrowing = false;
     if (exchange.settled) {
-      if (granted) releaseGrantedNanos(this.#counters, exchange, nanos);
+      if (granted) releaseLateReservationGrowth(this.#counters, exchange, nanos);
       if (this.#isUpstreamComplete) this.#relay.onComplete(); // frees the connection
       return;
     }

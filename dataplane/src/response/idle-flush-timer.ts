@@ -1,5 +1,5 @@
 /**
- * Flushes the bytes that responses hold back (see upstream/mask.ts) after the provider has been silent for a second.
+ * Flushes the bytes that responses hold back (see credential-mask.ts) after the provider has been silent for a second.
  * All responses share one timer, which runs only while at least one response is waiting.
  */
 import { type SwapRemoveItem, SwapRemoveSet } from '@acg/base/swap-remove-set';

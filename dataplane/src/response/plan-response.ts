@@ -1,12 +1,12 @@
 /** Reads a response's head and decides which headers the agent receives and how the body is edited on its way. */
 
-import type { CallMetering } from '../call/call-metering.js';
+import type { CallMetering } from '../call/call-metering-interface.js';
 import type { RoutedExchange } from '../call/exchange.js';
 import type { BodyEdit, ResponsePlan } from '../call/response-plan.js';
 import type { Upstream } from '../context/agent-context.js';
 import { BodyMasker, type CredentialMaskPatterns, compileMaskPatterns } from '../upstream/masking/credential-mask.js';
-import { filterResponseHead, type ResponseHead } from '../upstream/response-headers.js';
-import { createBodyUrlRewriter, rewriteLocation } from '../upstream/url-rewrite.js';
+import { filterResponseHead, type ResponseHead } from '../upstream/filter-response-head.js';
+import { createAnthropicBatchUrlRewriter, rewriteLocation } from '../upstream/response-url-rewrite.js';
 import type { GatewayUrlResolver } from './gateway-url.js';
 
 /** Enough to find a provider's throttling code in an error body (docs/contract.md#circuits). */
@@ -40,7 +40,7 @@ export function planResponse(
   exchange: RoutedExchange,
   status: number,
   rawHeaders: readonly string[],
-  metering: Pick<CallMetering, 'openResponseMeter'>,
+  metering: Pick<CallMetering, 'createMeterAndBodyEdit'>,
   gatewayUrl: Pick<GatewayUrlResolver, 'resolve'>,
 ): ResponsePlan {
   const { target, upstream } = exchange.routed;
@@ -50,9 +50,9 @@ export function planResponse(
   const exempt = upstream.failureExemptMarker !== null && upstream.failureStatuses.has(status);
   const edits: BodyEdit[] = [];
   let lengthChanges = false;
-  const usageEdit = metering.openResponseMeter(exchange, head);
+  const usageEdit = metering.createMeterAndBodyEdit(exchange, head);
   if (usageEdit !== null) edits.push(usageEdit);
-  const rewrite = createBodyUrlRewriter(upstream, target.providerPath, head.mediaType, head.contentEncoding, () =>
+  const rewrite = createAnthropicBatchUrlRewriter(upstream, target.providerPath, head.mediaType, head.contentEncoding, () =>
     gatewayUrl.resolve(exchange),
   );
   if (rewrite !== null) edits.push(rewrite);

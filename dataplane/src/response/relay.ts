@@ -9,7 +9,7 @@
  */
 
 import { noop } from '@acg/base/noop';
-import type { AgentResponse } from '../call/agent-response.js';
+import type { AgentResponse } from '../call/agent-response-interface.js';
 import { Phase, type RoutedExchange } from '../call/exchange.js';
 import type { ResponsePlan } from '../call/response-plan.js';
 import type { Settle } from '../call/settle.js';
@@ -321,7 +321,7 @@ export class Relay implements IdleResponse {
       return;
     }
     const close = exchange.mustCloseConnection;
-    exchange.finish();
+    exchange.markFinished();
     if (this.#framing === FIXED || close) {
       this.#res.end(pending.length === 1 ? pending[0]! : Buffer.concat(pending), close);
       return;
@@ -332,7 +332,7 @@ export class Relay implements IdleResponse {
 
   #endBodiless(): void {
     this.#pauseAgentReads();
-    this.#exchange.finish();
+    this.#exchange.markFinished();
     this.#res.endWithoutBody();
   }
 
@@ -351,7 +351,7 @@ export class Relay implements IdleResponse {
     this.#pending = [];
     if (!this.#isRecorded || (this.#isBlocked && this.#exchange.mustCloseConnection)) return;
     this.#pauseAgentReads();
-    this.#exchange.finish();
+    this.#exchange.markFinished();
     this.#res.end();
   }
 
@@ -364,7 +364,7 @@ export class Relay implements IdleResponse {
       const before = this.#res.getWriteOffset();
       const [ok, done] = this.#res.tryEnd(chunk, total);
       if (done) {
-        this.#exchange.finish();
+        this.#exchange.markFinished();
         return;
       }
       if (ok) {

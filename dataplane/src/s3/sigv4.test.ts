@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { SigV4Injection } from '../context/agent-context.js';
-import type { TokenPosition } from '../upstream/credentials/gateway-token-position.js';
-import { parsePresignedExpiryMs, planObjectRequest } from './object-request.js';
+import type { TokenPosition } from '../upstream/credentials/find-gateway-token.js';
+import { parsePresignedExpiryMs, planObjectRequest } from './plan-object-request.js';
 import { formatAmzDate, signObjectRequest } from './sigv4.js';
 
 /** Keys and cases of "Authenticating Requests: Using the Authorization Header" in the Amazon S3 API reference. */

@@ -39,7 +39,7 @@ export function parseProxyTarget(raw: string): ProxyTarget | TargetError {
   if (raw.length > TARGET_BYTES_MAX) return 'malformed';
   const slugEnd = findSlugEnd(raw);
   if (slugEnd === -1) return 'not_proxy';
-  const pathEnd = findPathEnd(raw, slugEnd);
+  const pathEnd = findValidPathEnd(raw, slugEnd);
   if (pathEnd === -1) return 'malformed';
   let query: string | null = null;
   if (pathEnd < raw.length) {
@@ -82,7 +82,7 @@ function findSlugEnd(raw: string): number {
 }
 
 /** Index of the `?` or the end of the text. -1 for a byte that a path must not contain, or a broken percent escape. */
-function findPathEnd(raw: string, from: number): number {
+function findValidPathEnd(raw: string, from: number): number {
   let at = from;
   for (; at < raw.length; at++) {
     const c = raw.charCodeAt(at);

@@ -6,7 +6,7 @@
  */
 import { DynamicShare } from '@acg/base/fairness/dynamic-share';
 import type { RejectionReason } from '@acg/base/rejection-reasons';
-import { MINUTE_MS } from '@acg/base/units';
+import { MINUTE_MS } from '@acg/base/time-and-money-units';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { IRejectionCount } from '@acg/proto/messages';
 import { ORG_SPOOL_FRACTION } from './spool/org-spool-usage.js';

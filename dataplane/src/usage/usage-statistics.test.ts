@@ -1,6 +1,6 @@
 import type { IAddressSighting, IRejectionCount } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
-import { AddressObservations } from './address-observations.js';
+import { TokenIpObservations } from './token-ip-observations.js';
 import { RejectionAggregator } from './rejection-aggregator.js';
 
 const MINUTE = 60_000;
@@ -57,7 +57,7 @@ test('rejections: one organization cannot use all buckets, and each flush frees 
 
 test('address observations: reports an address once per 10 minutes and key, hashed with the key id', () => {
   const sent: IAddressSighting[] = [];
-  const observations = new AddressObservations((observation) => sent.push(observation) > 0);
+  const observations = new TokenIpObservations((observation) => sent.push(observation) > 0);
   for (let second = 0; second < 600; second++) observations.observe('o', 'a', 'k1', '203.0.113.7', second * 1000);
   expect(sent).toHaveLength(1);
   observations.observe('o', 'a', 'k1', '203.0.113.7', 600_000);
@@ -71,7 +71,7 @@ test('address observations: reports an address once per 10 minutes and key, hash
 
 test('address observations: limits the addresses per key and the keys', () => {
   const sent: IAddressSighting[] = [];
-  const observations = new AddressObservations((observation) => sent.push(observation) > 0, {
+  const observations = new TokenIpObservations((observation) => sent.push(observation) > 0, {
     keysMax: 2,
     addressesPerKeyMax: 3,
   });

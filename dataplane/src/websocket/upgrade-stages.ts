@@ -9,7 +9,7 @@ import { Phase, type RoutedExchange } from '../call/exchange.js';
 import type { FailureHandler } from '../call/failure-handler.js';
 import { DONE, NEXT, type RoutedStage, WAIT } from '../call/pipeline.js';
 import type { Settle } from '../call/settle.js';
-import type { CorkContext } from '../listener/cork-context.js';
+import type { UpgradeCorkContext } from '../listener/upgrade-cork-context.js';
 import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
 import { getMaskForms } from '../response/plan-response.js';
 import type { ConnectionPools } from '../upstream/connections/connection-pools.js';
@@ -18,16 +18,16 @@ import { injectCredential } from '../upstream/credentials/inject-credential.js';
 import { createLoopEntry, LOOP_HEADER } from '../upstream/loop-detection.js';
 import { cutPartialCredential, maskHeaderValue } from '../upstream/masking/credential-mask.js';
 import { joinUpstreamPath } from '../upstream/proxy-target.js';
-import { filterRequestHeaders } from '../upstream/request-headers.js';
+import { filterRequestHeaders } from '../upstream/filter-request-headers.js';
 import type { MemoryPool } from './memory-pool.js';
 import { type LingerTimeouts, type SessionUserData, WebSocketSession } from './websocket-session.js';
 
 export interface UpgradeDeps {
-  readonly corkContext: Pick<CorkContext, 'cork'>;
-  readonly pools: Pick<ConnectionPools, 'dial'>;
+  readonly corkContext: Pick<UpgradeCorkContext, 'cork'>;
+  readonly pools: Pick<ConnectionPools, 'dialUnpooled'>;
   readonly handshakeTimeoutMs: number;
   readonly settle: Settle;
-  readonly failures: Pick<FailureHandler, 'onFailureBeforeHead' | 'settleAndRespond'>;
+  readonly failures: Pick<FailureHandler, 'settleAndRespondToFailure' | 'settleAndRespond'>;
   /** The process is about to stop: no session opens any more. */
   readonly isDraining: () => boolean;
   /** The upstream accepted the handshake. Reports its health now, not only when the session ends. */
@@ -71,7 +71,7 @@ export function createUpgradeStage(deps: UpgradeDeps): RoutedStage {
         path: query === null ? path : `${path}?${query}`,
         headers: removeHandshakeHeaders(headers),
         protocols: parseProtocols(exchange.handshake!.protocols),
-        dial: (done) => deps.pools.dial(upstream.origin, upstream.isTenantAddress ? context.orgId : null, done),
+        dial: (done) => deps.pools.dialUnpooled(upstream.origin, upstream.isTenantAddress ? context.orgId : null, done),
         handshakeTimeoutMs: deps.handshakeTimeoutMs,
         messageBytesMax: deps.messageBytesMax,
       },
@@ -99,7 +99,7 @@ export function createUpgradeStage(deps: UpgradeDeps): RoutedStage {
         },
         onRejected: (response) => void forwardUpstreamRejection(exchange, response, deps),
         onError: (error) => {
-          if (!exchange.isFinished) deps.failures.onFailureBeforeHead(exchange, error);
+          if (!exchange.isFinished) deps.failures.settleAndRespondToFailure(exchange, error);
         },
       },
     );
@@ -122,7 +122,7 @@ function rejectShuttingDown(exchange: RoutedExchange, session: WebSocketSession)
   exchange.errorClass = 'shutdown';
   exchange.response.status = REJECTIONS.shuttingDown.status;
   session.abort();
-  exchange.respondWithFailure(REJECTIONS.shuttingDown);
+  exchange.sendRejectionNow(REJECTIONS.shuttingDown);
 }
 
 /** Forwards the upstream's response to the handshake, bounded and masked. */

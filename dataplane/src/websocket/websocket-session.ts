@@ -2,7 +2,7 @@
  * One WebSocket between an agent and an upstream. Frames are forwarded as messages, both ways.
  *
  *   upstream ─▶ mask the credential ─▶ agent       a slow agent pauses the upstream
- *   agent ─▶ supabase: access tokens become the key ─▶ upstream   (see supabase-access-token.ts)
+ *   agent ─▶ supabase: access tokens become the key ─▶ upstream   (see replace-supabase-access-token.ts)
  *
  * The server cannot stop reading an agent's socket, so the bytes that wait for a slow upstream are bounded. Past the
  * bound both sides are closed. Held bytes are counted in a memory pool of all organizations (memory-pool.ts); a session
@@ -14,7 +14,7 @@ import type { UpstreamReads, UpstreamWebSocket } from '../upstream/connections/u
 import { type CredentialMaskPatterns, maskBuffer } from '../upstream/masking/credential-mask.js';
 import { AgentOutbox, type AgentSocket } from './agent-outbox.js';
 import type { MemoryAllocation, MemoryPool } from './memory-pool.js';
-import { replaceAccessToken } from './supabase-access-token.js';
+import { replaceAccessToken } from './replace-supabase-access-token.js';
 
 /** Messages of maximum size that may wait for an upstream. */
 const QUEUED_MESSAGES_MAX = 4;

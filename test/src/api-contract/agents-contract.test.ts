@@ -1,5 +1,5 @@
 /** Agents, their status, limits and events, from outside (docs/contract.md#management-api, docs/contract.md#limits). */
-import { AGENT_LIMITS } from '@acg/base/limits';
+import { AGENT_LIMITS } from '@acg/base/limit-definitions';
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../fixtures/control-plane.js';
 import { createAgent, firstProjectId, inviteMember, signUp, TIMESTAMP, UUID } from './api-user.js';

@@ -7,7 +7,7 @@ import { type ClientRequest, request as httpRequest } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { acceptsIdempotencyKey } from '@acg/controlplane/idempotency/idempotency';
 import { expect, test } from 'vitest';
-import { callExample, exampleOf, routesWithExample } from '../controlplane/examples/index.js';
+import { callExample, exampleOf, routesWithExample } from '../controlplane/route-examples/index.js';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
 import { countLockWaiters, holdPostgresLock } from '../fixtures/postgres-lock.js';
 import { waitUntil } from '../fixtures/wait-until.js';

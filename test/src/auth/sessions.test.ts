@@ -266,7 +266,7 @@ test('reset: revokes all sessions of every kind', async () => {
 
 test('a login that was under way while the password was reset opens no session', async () => {
   const { user, org } = await signup();
-  const { insertSession } = await import('@acg/controlplane/auth/sessions/session-store');
+  const { insertSessionIfVersionCurrent: insertSession } = await import('@acg/controlplane/auth/sessions/session-store');
   await sql()`update users set session_version = session_version + 1 where id = ${user.id}`;
   const session = { id: randomUUID(), userId: user.id, orgId: org.id, version: 1, kind: 'api' as const };
   const rest = { secretHash: null, roleMax: null, authenticated: true, ip: '', userAgent: '' };

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { createLogger } from '@acg/base/log';
 import { uuidv7 } from '@acg/base/uuidv7';
-import { BreakerTransitions } from '@acg/controlplane/breaker/breaker-transitions';
+import { BreakerTransitionWriter } from '@acg/controlplane/breaker/breaker-transition-writer';
 import { formatCircuitKey } from '@acg/controlplane/breaker/circuit-key';
 import { OrgBreakers } from '@acg/controlplane/breaker/org-breakers';
 import type { ObservedOutcome } from '@acg/controlplane/breaker/pending-outcomes';
@@ -51,7 +51,7 @@ export function useBreakers() {
   });
   return {
     sql: () => database().sql,
-    board: (rules = RULES) => new OrgBreakers(database().sql, new BreakerTransitions(rules, log)),
+    board: (rules = RULES) => new OrgBreakers(database().sql, new BreakerTransitionWriter(rules, log)),
     async stateOf(key: string): Promise<{ state: string; epoch: number }> {
       const [row] = await database().sql<{ state: string; epoch: number }[]>`
         select state, epoch from circuits where circuit_key = ${key}`;

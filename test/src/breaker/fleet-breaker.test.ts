@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { BreakerTransitions } from '@acg/controlplane/breaker/breaker-transitions';
+import { BreakerTransitionWriter } from '@acg/controlplane/breaker/breaker-transition-writer';
 import { FleetBreakers } from '@acg/controlplane/breaker/fleet-breakers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { freePort } from '../fixtures/free-port.js';
@@ -17,7 +17,7 @@ describe('fleet breaker on a database', () => {
 
   beforeEach(async () => {
     origin = newOrigin();
-    fleet = new FleetBreakers(circuits.sql(), new BreakerTransitions(RULES, log), [{ providerSlug: 'openai', origin }]);
+    fleet = new FleetBreakers(circuits.sql(), new BreakerTransitionWriter(RULES, log), [{ providerSlug: 'openai', origin }]);
     await circuits.sql()`delete from data_planes`;
   });
 
@@ -75,7 +75,7 @@ describe('fleet breaker on a database', () => {
 });
 
 describe('fleet breaker with real processes', () => {
-  const COMMAND = fileURLToPath(new URL('../../../controlplane/dist/fleet-circuit/main.js', import.meta.url));
+  const COMMAND = fileURLToPath(new URL('../../../controlplane/dist/override-fleet-circuit/main.js', import.meta.url));
   let stack: Stack;
   let port: number;
   let provider: Server | null = null;

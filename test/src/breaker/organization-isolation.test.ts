@@ -1,6 +1,6 @@
 /** Breakers of several organizations at one origin: the outcomes of an organization change its own breaker only. */
 import { randomUUID } from 'node:crypto';
-import { BreakerTransitions } from '@acg/controlplane/breaker/breaker-transitions';
+import { BreakerTransitionWriter } from '@acg/controlplane/breaker/breaker-transition-writer';
 import { formatCircuitKey } from '@acg/controlplane/breaker/circuit-key';
 import { overrideOrgBreaker } from '@acg/controlplane/breaker/org-breaker-override';
 import type { OrgBreakers } from '@acg/controlplane/breaker/org-breakers';
@@ -144,7 +144,7 @@ test('breaker: records of a data plane of the previous release, with shared brea
 const override = (key: string, holdMs: number | null) =>
   circuits.sql().begin(async (tx) => {
     const breaker = { circuitKey: key, providerSlug: 'openai', orgId: key.split('|')[2]! };
-    await overrideOrgBreaker(tx, new BreakerTransitions(RULES, log), breaker, holdMs);
+    await overrideOrgBreaker(tx, new BreakerTransitionWriter(RULES, log), breaker, holdMs);
   });
 
 test('breaker: a manual override rejects all calls until its end, then probes decide; neither is an event', async () => {

@@ -9,7 +9,7 @@ import { checkExactlyOnce } from './invariants/exactly-once.js';
 import { checkHardBudgets, type HardBudgetSpend, sumHardBudgetSpend } from './invariants/hard-budgets.js';
 import { checkLateAdmissions } from './invariants/late-admissions.js';
 import { checkMemoryGrowth, type MemoryGrowth } from './invariants/memory-growth.js';
-import { checkProcesses, type ProcessUsageChange } from './invariants/process-usage.js';
+import { checkProcesses, type ProcessUsageChange } from './invariants/process-exits-and-leaks.js';
 import { checkRateLimits } from './invariants/rate-limits.js';
 
 interface Report {

@@ -7,7 +7,7 @@ import type { RouteEntry } from '@acg/controlplane/http/route-table';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
 import { expect, test } from 'vitest';
-import { callExample, exampleOf, routesWithExample } from '../controlplane/examples/index.js';
+import { callExample, exampleOf, routesWithExample } from '../controlplane/route-examples/index.js';
 import type { ApiResponse } from '../fixtures/api-call.js';
 import { useControlPlane } from '../fixtures/control-plane.js';
 

@@ -1,7 +1,7 @@
 /** Numeric query parameters without bounds: each route responds to every value with 400 or 200. */
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../fixtures/control-plane.js';
-import { callExample, exampleOf, routesWithExample } from './examples/index.js';
+import { callExample, exampleOf, routesWithExample } from './route-examples/index.js';
 
 const plane = useControlPlane();
 

@@ -7,11 +7,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createLogger } from '@acg/base/log';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '@acg/base/units';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '@acg/base/time-and-money-units';
 import { pruneAuditEntries } from '@acg/controlplane/audit/store';
 import { pruneDeviceLogins } from '@acg/controlplane/auth/device-login/device-store';
 import { pruneSessions } from '@acg/controlplane/auth/sessions/session-store';
-import { pruneEmailTokens } from '@acg/controlplane/auth/users/user-store';
+import { pruneEmailTokens } from '@acg/controlplane/auth/users/user-and-membership-store';
 import { pruneCircuits } from '@acg/controlplane/breaker/circuit-store';
 import { pruneOriginContacts } from '@acg/controlplane/breaker/fleet-breakers';
 import type { Sql } from '@acg/controlplane/db/sql';
@@ -98,7 +98,7 @@ const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
     keptMs: 7 * DAY_MS, // it may be refreshed so long
     row: () => ({ id: uuid(), user_id: uuid(), kind: 'api', ip: 'a', user_agent: 'a' }),
   },
-  'auth/users/user-store.ts email_tokens': {
+  'auth/users/user-and-membership-store.ts email_tokens': {
     sweep: pruneEmailTokens,
     column: 'expires_at',
     keptMs: 0,
@@ -176,7 +176,7 @@ const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
     keptMs: 0,
     row: () => ({ id: uuid(), org_id: uuid(), ...sealed() }),
   },
-  'ledger/commit-marks.ts ledger_marks': {
+  'ledger/lost-commit-detection.ts ledger_marks': {
     sweep: async (sql) => {
       await sql`insert into ledger_marks default values`; // the newest stays regardless of its age
       await usage(sql);

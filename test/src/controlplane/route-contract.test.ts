@@ -4,8 +4,8 @@ import type { RouteEntry } from '@acg/controlplane/http/route-table';
 import { expect, test } from 'vitest';
 import type { ApiResponse } from '../fixtures/api-call.js';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
-import type { ExampleCall } from './examples/example.js';
-import { callExample, EXAMPLES, exampleOf, routesWithExample } from './examples/index.js';
+import type { ExampleCall } from './route-examples/route-example.js';
+import { callExample, EXAMPLES, exampleOf, routesWithExample } from './route-examples/index.js';
 
 const readText = (name: string): string =>
   readFileSync(new URL(`../../../controlplane/${name}`, import.meta.url), 'utf8');
@@ -47,7 +47,7 @@ async function expectSuccess(route: RouteEntry, owner: Member, call: ExampleCall
 
 test('examples: every route has one, and each belongs to a route', () => {
   const names = plane().service.app.routeTable.map(routeName);
-  const advice = (name: string) => `add '${name}' to a file in test/src/controlplane/examples (see example.ts there)`;
+  const advice = (name: string) => `add '${name}' to a file in test/src/controlplane/route-examples (see route-example.ts there)`;
   expect(names.filter((name) => EXAMPLES[name] === undefined).map(advice)).toEqual([]);
   expect(Object.keys(EXAMPLES).filter((name) => !names.includes(name))).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { acceptsIdempotencyKey } from '@acg/controlplane/idempotency/idempotency
 import { expect, test } from 'vitest';
 import { type Member, startControlPlane, useControlPlane } from '../fixtures/control-plane.js';
 import { TcpProxy } from '../fixtures/tcp-proxy.js';
-import { callExample, exampleOf, routesWithExample } from './examples/index.js';
+import { callExample, exampleOf, routesWithExample } from './route-examples/index.js';
 
 const plane = useControlPlane();
 const AWAY = { error: 'the database is unavailable. Retry in a few seconds.' };

@@ -31,7 +31,7 @@ async function runAudit(status: number, advisories: object): Promise<{ code: num
   const registry = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const cache = mkdtempSync(join(tmpdir(), 'acg-npm-'));
   const env = { ...process.env, npm_config_registry: registry, npm_config_cache: cache, npm_config_fetch_retries: '0' };
-  const child = spawn(process.execPath, ['scripts/audit.mjs'], { cwd: root, env });
+  const child = spawn(process.execPath, ['scripts/audit-dependencies.mjs'], { cwd: root, env });
   let output = '';
   child.stdout.on('data', (chunk: Buffer) => {
     output += chunk.toString();

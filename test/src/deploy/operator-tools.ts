@@ -3,12 +3,12 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 export const repositoryRoot = fileURLToPath(new URL('../../..', import.meta.url));
 
-const { findTool } = (await import(pathToFileURL(`${repositoryRoot}scripts/test-tools.mjs`).href)) as {
+const { findTool } = (await import(pathToFileURL(`${repositoryRoot}scripts/fetch-test-programs.mjs`).href)) as {
   findTool(name: string): string | null;
 };
 
 export function operatorTool(name: string): string {
   const path = findTool(name);
-  if (path === null) throw new Error(`${name} is missing: node scripts/test-requirements.mjs brings it`);
+  if (path === null) throw new Error(`${name} is missing: node scripts/install-test-requirements.mjs brings it`);
   return path;
 }

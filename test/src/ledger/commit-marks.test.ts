@@ -1,5 +1,5 @@
 /** Each commit of usage has a mark; a data plane that names a mark that the database has lost is notified. */
-import { deleteOldCommitMarks } from '@acg/controlplane/ledger/commit-marks';
+import { deleteOldCommitMarks } from '@acg/controlplane/ledger/lost-commit-detection';
 import type { ILedgerMark } from '@acg/proto/messages';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { useTestDatabase } from '../fixtures/test-database.js';

@@ -2,7 +2,7 @@ import { createLogger } from '@acg/base/log';
 import type { Sql, Tx } from '@acg/controlplane/db/sql';
 import { DailyRollups } from '@acg/controlplane/ledger/daily-rollups';
 import { LatencySketch } from '@acg/controlplane/ledger/latency-sketch';
-import { runRollupStepExclusively } from '@acg/controlplane/ledger/rollup-jobs';
+import { runRollupStepExclusively } from '@acg/controlplane/ledger/exclusive-rollup-steps';
 import { startOfUtcDay } from '@acg/controlplane/ledger/usage-day-partitions';
 import { DIMENSIONS } from '@acg/controlplane/reports/query/rollup-selection';
 import { sumByBucket, sumByDimension, sumByProvider } from '@acg/controlplane/reports/query/rollup-store';
@@ -74,10 +74,10 @@ test('daily rollups: reports are the same before, during and after the rollup, i
   await ingest.report({ dataPlaneId: 'd', records: records.slice(0, 500) });
   const first = await readReports(agentId);
   expect(first[0]!.sums.reduce((sum, row) => sum + row.requests, 0)).toBe(500);
-  await rollups().rollUpFinishedDays(today - 3 * DAY + 2 * HOUR); // as of three days ago
+  await rollups().rollUpFinishedAndLateDays(today - 3 * DAY + 2 * HOUR); // as of three days ago
   expect(await rolledUntil()).toBe(today - 3 * DAY);
   expect(await readReports(agentId)).toEqual(first);
-  await Promise.all([rollups().rollUpFinishedDays(today + 2 * HOUR), rollups().rollUpFinishedDays(today + 2 * HOUR)]);
+  await Promise.all([rollups().rollUpFinishedAndLateDays(today + 2 * HOUR), rollups().rollUpFinishedAndLateDays(today + 2 * HOUR)]);
   expect(await rolledUntil()).toBe(today);
   expect(await readReports(agentId)).toEqual(first);
   expect(await dayRows(agentId)).toBeGreaterThan(12);
@@ -121,7 +121,7 @@ test('daily rollups: a range counts exactly its calls, regardless of late record
   expect(expected[0]).toBe(600);
   expect(expected[3]).toBeGreaterThan(0); // within one day
   expect(await counts()).toEqual(expected);
-  await rollups().rollUpFinishedDays(today + 2 * HOUR);
+  await rollups().rollUpFinishedAndLateDays(today + 2 * HOUR);
   expect(await counts()).toEqual(expected);
 });
 
@@ -134,10 +134,10 @@ test('daily rollups: late records and a concurrent rollup of their days lose not
   const slices = Array.from({ length: 24 }, (_, i) => records.slice(i * 50, i * 50 + 50));
   await Promise.all([
     ...slices.map((slice, i) => planes[i % 2]!.report({ dataPlaneId: 'd', records: slice })),
-    ...[6, 5, 4, 3, 2, 1, 0].map((days) => rollups().rollUpFinishedDays(today - days * DAY + 2 * HOUR)),
+    ...[6, 5, 4, 3, 2, 1, 0].map((days) => rollups().rollUpFinishedAndLateDays(today - days * DAY + 2 * HOUR)),
   ]);
   const meanwhile = await readReports(agentId); // some days are rolled up, some late, some neither
-  await rollups().rollUpFinishedDays(today + 2 * HOUR);
+  await rollups().rollUpFinishedAndLateDays(today + 2 * HOUR);
   expect(await rolledUntil()).toBe(today);
   expect(await db().sql`select from usage_late`).toHaveLength(0);
   const rolled = await readReports(agentId);
@@ -176,7 +176,7 @@ test('daily rollups: recording a past day does not wait for a rollup', async () 
 test('dimensions: an organization, its projects, models and keys add up the same from hours, days and late days', async () => {
   const { sql } = db();
   const ingest = createIngest(sql);
-  await rollups().rollUpFinishedDays(today + 2 * HOUR);
+  await rollups().rollUpFinishedAndLateDays(today + 2 * HOUR);
   const orgId = newId();
   await sql`insert into organizations (id, name, slug) values (${orgId}, 'O', ${orgId})`;
   const [gone, here] = [await insertAgent(sql, orgId), await insertAgent(sql, orgId)];
@@ -216,11 +216,11 @@ test('dimensions: an organization, its projects, models and keys add up the same
     return Promise.all(answers);
   };
   const late = await all();
-  await rollups().rollUpFinishedDays(today + 2 * HOUR);
+  await rollups().rollUpFinishedAndLateDays(today + 2 * HOUR);
   expect(await all()).toEqual(late);
   await ingest.report({ dataPlaneId: 'd', records: records.slice(200) });
   const [whole, ofProject, ofGone, ofOthers] = await all();
-  await rollups().rollUpFinishedDays(today + 2 * HOUR);
+  await rollups().rollUpFinishedAndLateDays(today + 2 * HOUR);
   expect(await all()).toEqual([whole, ofProject, ofGone, ofOthers]);
 
   const counted = records.filter(({ startedAtMs }) => startedAtMs! - (startedAtMs! % HOUR) >= range.fromMs);
@@ -250,7 +250,7 @@ test('daily rollups: many late records keep a small sketch', async () => {
     );
     await ingest.report({ dataPlaneId: 'd', records });
   }
-  await rollups().rollUpFinishedDays(today + 2 * HOUR);
+  await rollups().rollUpFinishedAndLateDays(today + 2 * HOUR);
   const [row] = await sql<{ bytes: number; requests: number }[]>`
     select octet_length(latency_sketch) as bytes, requests from usage_daily where agent_id = ${agentId}`;
   expect(row!.requests).toBe(3_000);
@@ -267,7 +267,7 @@ test('daily rollups: an organization whose costs overflow does not block the rol
   await createIngest(sql).report({ dataPlaneId: 'd', records });
   await sql`update usage_hourly set cost_nanos = '9223372036854775000'::text::bigint where agent_id = ${vast}`;
   await sql`update usage_daily_progress set rolled_until = ${new Date(day)}`;
-  await rollups().rollUpFinishedDays(today + 2 * HOUR);
+  await rollups().rollUpFinishedAndLateDays(today + 2 * HOUR);
   expect(await rolledUntil()).toBe(today);
   const [sums] = await sumByProvider(sql, ofAgent(other), { fromMs: day, toMs: today }, false);
   expect(sums!.costNanos).toBe(3_000n);

@@ -97,21 +97,21 @@ test('hours: reports are the same before, during and after the rollup, including
   await ingest.report({ dataPlaneId: 'd', records: one.records.slice(0, 400) });
   const first = await readReports(one);
   expect(first[1]!.requests).toBeGreaterThan(200);
-  await hours().rollUpFinishedHours(thisHour - 30 * HOUR);
+  await hours().rollUpFinishedAndLateHours(thisHour - 30 * HOUR);
   expect(await rolledUntil()).toBe(thisHour - 31 * HOUR);
   expect(await readReports(one)).toEqual(first);
-  await Promise.all([hours().rollUpFinishedHours(now), hours().rollUpFinishedHours(now)]);
+  await Promise.all([hours().rollUpFinishedAndLateHours(now), hours().rollUpFinishedAndLateHours(now)]);
   expect(await readReports(one)).toEqual(first);
-  await days().rollUpFinishedDays(today + 2 * HOUR);
+  await days().rollUpFinishedAndLateDays(today + 2 * HOUR);
   expect(await readReports(one)).toEqual(first);
 
   await ingest.report({ dataPlaneId: 'd', records: one.records.slice(300) }); // twice what was there, late what was not
   const late = await readReports(one);
   expect(late[1]!.requests).toBeGreaterThan(first[1]!.requests);
-  await hours().rollUpFinishedHours(now);
+  await hours().rollUpFinishedAndLateHours(now);
   expect(await sql`select from usage_late_hours where hour < ${new Date(await rolledUntil())}`).toHaveLength(0);
   expect(await readReports(one)).toEqual(late);
-  await days().rollUpFinishedDays(today + 2 * HOUR);
+  await days().rollUpFinishedAndLateDays(today + 2 * HOUR);
   expect(await readReports(one)).toEqual(late);
   await sql`update usage_hourly_progress set rolled_until = '-infinity'`;
   expect(await readReports(one)).toEqual(late); // as recorded
@@ -131,8 +131,8 @@ test("hours: organizations with late records for the same hours and days neither
   const book = (from: number, to: number, tenants: readonly Tenant[]) =>
     ingest.report({ dataPlaneId: 'd', records: tenants.flatMap(({ records }) => records.slice(from, to)) });
   const addUp = async () => {
-    await hours().rollUpFinishedHours(now);
-    await days().rollUpFinishedDays(today + 2 * HOUR);
+    await hours().rollUpFinishedAndLateHours(now);
+    await days().rollUpFinishedAndLateDays(today + 2 * HOUR);
   };
   await book(0, 60, [one, other, third]);
   await addUp();
@@ -155,7 +155,7 @@ test('hours: completed hours are read from rollups, not from the records', async
   await sql`update usage_hourly_progress set rolled_until = '-infinity'`;
   const one = await createTenantWithRecords(300);
   await createIngest(sql).report({ dataPlaneId: 'd', records: one.records });
-  await hours().rollUpFinishedHours(now);
+  await hours().rollUpFinishedAndLateHours(now);
   const before = await readReports(one);
   await sql`delete from usage_hourly where org_id = ${one.orgId} and hour < ${new Date(await rolledUntil())}`;
   await sql`delete from usage_late where org_id = ${one.orgId}`; // such days would be read from the records
@@ -174,10 +174,10 @@ test('hours: concurrent records and rollups lose nothing', async () => {
   const slices = Array.from({ length: 18 }, (_, i) => one.records.slice(i * 50, i * 50 + 50));
   await Promise.all([
     ...slices.map((slice, i) => planes[i % 2]!.report({ dataPlaneId: 'd', records: slice })),
-    ...[50, 40, 30, 20, 10, 0].map((ago) => hours().rollUpFinishedHours(now - ago * HOUR)),
+    ...[50, 40, 30, 20, 10, 0].map((ago) => hours().rollUpFinishedAndLateHours(now - ago * HOUR)),
   ]);
   const meanwhile = await readReports(one); // some hours are rolled up, some late, some neither
-  await hours().rollUpFinishedHours(now);
+  await hours().rollUpFinishedAndLateHours(now);
   const rolled = await readReports(one);
   await sql`update usage_hourly_progress set rolled_until = '-infinity'`;
   expect(rolled).toEqual(await readReports(one));
@@ -204,7 +204,7 @@ test('hours: an organization whose costs overflow does not block the rollup of o
   await createIngest(sql).report({ dataPlaneId: 'd', records });
   await sql`update usage_hourly set cost_nanos = '9223372036854775000'::text::bigint where org_id = ${orgId}`;
   await sql`update usage_hourly_progress set rolled_until = ${new Date(hour)}`;
-  await hours().rollUpFinishedHours(now);
+  await hours().rollUpFinishedAndLateHours(now);
   const rows = await sql<{ hour: Date }[]>`
     select hour from usage_hourly_by where org_id = ${orgId} and dimension = 'provider'`;
   expect(rows.map((row) => row.hour.getTime())).toEqual([hour]);

@@ -533,7 +533,7 @@ test('retention: an interrupted attempt is completed', async () => {
     const sweep = stopped.deleteExpiredUsage(now);
     const pending = async () => (await sql`select from pg_inherits where inhdetachpending`).count;
     while ((await pending()) === 0) await new Promise((resolve) => setImmediate(resolve));
-    stopped.stop();
+    stopped.stopAndCancelQuery();
     await expect(sweep).rejects.toThrow('cancel');
   });
   expect(await days()).toEqual(expect.arrayContaining([first, second]));
@@ -558,13 +558,13 @@ test('retention: hours covered by daily rollups are deleted, except those of a d
   await retention(sql, 90).deleteExpiredUsage(now);
   expect(await hours()).toBe(1);
   const rollups = new DailyRollups(sql, createLogger('test', 'silent'));
-  await rollups.rollUpFinishedDays(now);
+  await rollups.rollUpFinishedAndLateDays(now);
   await expect(book()).rejects.toThrow(); // another control plane has dropped the day: it is recreated and nothing is quarantined
   expect((await book()).rejected).toEqual([]); // late, and not rolled up yet
   await retention(sql, 90).deleteExpiredUsage(now);
   expect(await hours()).toBe(1);
   expect(await hours(neighbour.agentId)).toBe(0); // it has no late records
-  await rollups.rollUpFinishedDays(now);
+  await rollups.rollUpFinishedAndLateDays(now);
   await retention(sql, 200).deleteExpiredUsage(now);
   expect(await hours()).toBe(1); // young enough to receive late records
   await retention(sql, 90).deleteExpiredUsage(now);

@@ -1,7 +1,7 @@
 /**
  * admit.lua itself: compares every field of every reply with the reference model at the time that the script reports.
  */
-import { WINDOW_MS } from '@acg/base/limits';
+import { WINDOW_MS } from '@acg/base/limit-definitions';
 import { AdmissionBatch } from '@acg/dataplane/counters/redis/admission-batch';
 import {
   type AdmitVerdict,
@@ -496,7 +496,7 @@ async function callScriptAs(
 test('several data planes on one Redis: exactly the limit passes, and spend adds up to the nano-dollar', async () => {
   const options = { urls: [server.url], connectionName: 'acg-test', tlsCa: null, timeoutMs: 10_000 };
   const planes = Array.from({ length: 4 }, () => new RedisCounters(options, silentLogger, new CountingMetrics()));
-  await Promise.all(planes.map((plane) => plane.start()));
+  await Promise.all(planes.map((plane) => plane.waitForStoreAndCheckEviction()));
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 80 }),

@@ -1,7 +1,7 @@
 /** Contract tests of `Counters`, run against each implementation. */
 
 import { formatMonth, monthEndSec, monthOfMs, parseMonth } from '@acg/dataplane/limits/calendar-month';
-import type { AdmissionRequest, Counters } from '@acg/dataplane/limits/counters';
+import type { AdmissionRequest, Counters } from '@acg/dataplane/limits/counters-interface';
 import { BUDGET_ROW, findLimitRow, RPD_ROW, RPM_ROW, type WindowLengthsMs } from '@acg/dataplane/limits/limit-table';
 import { createTestLimits, type TestLimitsOptions } from '@acg/dataplane/limits/testing/agent-limits-fixture';
 import { createLimitRejection } from '@acg/dataplane/rejection/limit-rejection';
@@ -134,7 +134,7 @@ export function describeCountersContract(name: string, subject: () => CountersUn
 
     test('budget: spend that only the ledger counts is added to the spend of data planes', async () => {
       settleSpend(counters, agentId, 60, parseMonth(month));
-      const request = { budgetNanos: 100, spendFloorNanos: 40, spendLedgerOwnNanos: 40 };
+      const request = { budgetNanos: 100, spendFloorNanos: 40, spendLedgerOnlyNanos: 40 };
       for (let i = 0; i < 2; i++) {
         expect(await admit(counters, ask(request))).toMatchObject({ outcome: 'budget', spentNanos: 100 });
       }

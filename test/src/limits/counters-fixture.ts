@@ -9,7 +9,7 @@ import type {
   CountersMetrics,
   LimitSnapshot,
   PeekRequest,
-} from '@acg/dataplane/limits/counters';
+} from '@acg/dataplane/limits/counters-interface';
 import { createTestLimits, type TestLimitsOptions } from '@acg/dataplane/limits/testing/agent-limits-fixture';
 import type { Redis } from 'ioredis';
 

@@ -38,7 +38,7 @@ async function openCounters(port: number, timeoutMs = TIMEOUT_MS): Promise<Redis
   lines = captured.lines;
   const urls = [new URL(`redis://127.0.0.1:${port}`)];
   const opened = new RedisCounters({ urls, connectionName: 'acg-test', tlsCa: null, timeoutMs }, captured.log, metrics);
-  await opened.start();
+  await opened.waitForStoreAndCheckEviction();
   lines.length = 0;
   return opened;
 }
@@ -327,7 +327,7 @@ describe('counters, spend across failures', () => {
 
   test('a store that lost data (flushed or restarted) is logged once, a paused one is not', async () => {
     let losses = 0;
-    counters.onDataLost(() => losses++);
+    counters.setDataLostListener(() => losses++);
     const budgeted = createRequest({ budgetNanos: 1_000_000, rpmLimit: 1_000 });
     const other = { ...budgeted, limits: createRequest({ agentId: 'other', budgetNanos: 1_000_000 }).limits };
     settleSpend(counters, 'other', 1);

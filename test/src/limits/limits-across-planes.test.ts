@@ -1,12 +1,12 @@
 /** The list of limits in each plane, and planes that are one release apart. */
-import { assembleContext } from '@acg/controlplane/contexts/assemble-context';
+import { assembleAgentContext } from '@acg/controlplane/contexts/assemble-agent-context';
 import { effectiveLimits, LIMIT_FIELDS } from '@acg/controlplane/limits/agent-limit-fields';
 import { decodeLimits } from '@acg/dataplane/context/decode-limits';
 import { LIMIT_TABLE, type LimitRow } from '@acg/dataplane/limits/limit-table';
 import { AgentContext, type IAgentContext } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
 
-type AssembleArguments = Parameters<typeof assembleContext>;
+type AssembleArguments = Parameters<typeof assembleAgentContext>;
 
 const noBudgets = { projectBudgetCents: null, orgBudgetCents: null };
 
@@ -24,7 +24,7 @@ function encodeAgentContext(own: Readonly<Record<string, number | null>>): IAgen
     ...own,
   };
   const catalogue = { providers: [], get: () => null } as unknown as AssembleArguments[2];
-  const context = assembleContext(key, agent as unknown as AssembleArguments[1], catalogue, () => null);
+  const context = assembleAgentContext(key, agent as unknown as AssembleArguments[1], catalogue, () => null);
   return AgentContext.decode(AgentContext.encode(context).finish());
 }
 

@@ -3,7 +3,7 @@
  * generates. docs/contract.md describes in sentences how each limit is counted.
  */
 import { readFileSync } from 'node:fs';
-import { AGENT_LIMITS, LIMITS, RATE_LIMITS, type RateLimit } from '@acg/base/limits';
+import { AGENT_LIMITS, LIMITS, RATE_LIMITS, type RateLimit } from '@acg/base/limit-definitions';
 import { expect, test } from 'vitest';
 import { expectGeneratedParts } from '../fixtures/generated-docs.js';
 

@@ -2,7 +2,7 @@
 
 import { MemoryCounters } from '@acg/dataplane/counters/memory/memory-counters';
 import { formatMonth, monthOfMs } from '@acg/dataplane/limits/calendar-month';
-import type { Admission } from '@acg/dataplane/limits/counters';
+import type { Admission } from '@acg/dataplane/limits/counters-interface';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createAdmissionRequest, settleSpend } from './counters-fixture.js';

@@ -35,7 +35,7 @@ async function openCounters(
 ) {
   const options = { urls: cluster.urls, connectionName: 'acg-test', tlsCa: null, timeoutMs: 1_000, windows };
   const counters = new RedisCounters(options, log, metrics);
-  await counters.start();
+  await counters.waitForStoreAndCheckEviction();
   return counters;
 }
 
@@ -76,7 +76,7 @@ test('cluster: rejects a single URL with a hint', async () => {
       const log = { warn: ({ reason }: { reason: string }) => void reasons.push(reason) } as unknown as Logger;
       const options = { urls: [url], connectionName: 'acg-test', tlsCa: null, timeoutMs: 60_000 };
       const counters = new RedisCounters(options, log, new CountingMetrics());
-      await counters.start();
+      await counters.waitForStoreAndCheckEviction();
       // If the probe's own random slot belongs to this node, the first agent of another node shows the outage.
       const agentId = foreign[(index + 1) % foreign.length]!;
       expect(await admit(counters, createAdmissionRequest({ agentId }))).toMatchObject({ outcome: 'unchecked' });

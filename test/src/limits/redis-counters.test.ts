@@ -19,7 +19,7 @@ const subject: CountersUnderTest = {
   open: async (windows) => {
     const options = { urls: [server.url], connectionName: 'acg-test', tlsCa: null, timeoutMs: 10_000, windows };
     const counters = new RedisCounters(options, silentLogger, new CountingMetrics());
-    await counters.start();
+    await counters.waitForStoreAndCheckEviction();
     return counters;
   },
   advance: async (ms) => {

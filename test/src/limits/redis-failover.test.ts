@@ -49,7 +49,7 @@ async function openCounters(url: string): Promise<RedisCounters> {
   lines = captured.lines;
   const options = { ...parseRedisAddress(url)!, connectionName: 'acg-test', tlsCa: null, timeoutMs: 1_000 };
   counters = new RedisCounters(options, captured.log, new CountingMetrics());
-  await counters.start();
+  await counters.waitForStoreAndCheckEviction();
   expect(counters.isEnforcing).toBe(true);
   return counters;
 }
@@ -116,7 +116,7 @@ describe('a host name that resolves to the primary', () => {
       captured.log,
       new CountingMetrics(),
     );
-    await counters.start(); // the replica responds with MASTERDOWN
+    await counters.waitForStoreAndCheckEviction(); // the replica responds with MASTERDOWN
     expect(counters.isEnforcing).toBe(false);
     await primary.restart();
     name.targetPort = primary.port;

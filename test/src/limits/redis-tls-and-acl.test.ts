@@ -121,7 +121,7 @@ test('redis access: works over TLS with an ACL user that has only the rights of 
     silentLogger,
     new CountingMetrics(),
   );
-  await counters.start();
+  await counters.waitForStoreAndCheckEviction();
   expect(counters.isEnforcing).toBe(true);
   const request = createAdmissionRequest({ rpmLimit: 1, budgetNanos: 100 });
   settleSpend(counters, request.limits.agentId, 7);
@@ -132,7 +132,7 @@ test('redis access: works over TLS with an ACL user that has only the rights of 
 
 test('redis access: the connection has a name', async () => {
   const counters = new RedisCounters(counterOptions(server.url, caPem), silentLogger, new CountingMetrics());
-  await counters.start();
+  await counters.waitForStoreAndCheckEviction();
   expect(String(await server.admin.client('LIST'))).toContain('name=acg-named');
   await counters.close();
 });
@@ -143,7 +143,7 @@ test.each([
 ])('redis access: %s fails open, is logged once, and never shows the password', async (_name, made) => {
   const { log, lines } = captureLog();
   const counters = new RedisCounters(made(), log, new CountingMetrics());
-  await counters.start();
+  await counters.waitForStoreAndCheckEviction();
   expect(counters.isEnforcing).toBe(false);
   expect((await admit(counters, createAdmissionRequest())).outcome).toBe('unchecked');
   expect(lines).toEqual(['warn: counter store unavailable: requests pass unchecked']);
@@ -153,7 +153,7 @@ test.each([
 test('redis access: logs a warning at startup about a store that evicts keys', async () => {
   const { log, lines } = captureLog();
   const counters = new RedisCounters(counterOptions(server.url, caPem), log, new CountingMetrics());
-  await counters.start();
+  await counters.waitForStoreAndCheckEviction();
   expect(lines).toEqual([expect.stringContaining('Set maxmemory-policy to noeviction')]);
   await counters.close();
 });

@@ -34,7 +34,7 @@ async function openCounters(port: number): Promise<RedisCounters> {
   const options = { connectionName: 'acg-test', tlsCa: null, timeoutMs: TIMEOUT_MS };
   const urls = [new URL(`redis://127.0.0.1:${port}`)];
   const opened = new RedisCounters({ ...options, urls }, silentLogger, new CountingMetrics());
-  await opened.start();
+  await opened.waitForStoreAndCheckEviction();
   await until(() => opened.isEnforcing);
   return opened;
 }

@@ -16,7 +16,7 @@ beforeAll(async () => {
   const windows = { minute: WINDOW_MS, day: 86_400_000 };
   const options = { urls: [server.url], connectionName: 'acg-test', tlsCa: null, timeoutMs: 10_000, windows };
   planes = Array.from({ length: PLANES }, () => new RedisCounters(options, silentLogger, new CountingMetrics()));
-  await Promise.all(planes.map((plane) => plane.start()));
+  await Promise.all(planes.map((plane) => plane.waitForStoreAndCheckEviction()));
 });
 afterAll(async () => {
   await Promise.all(planes.map((plane) => plane.close()));

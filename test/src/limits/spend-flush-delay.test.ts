@@ -1,6 +1,6 @@
 import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
 import { monthOfMs } from '@acg/dataplane/limits/calendar-month';
-import type { Admission } from '@acg/dataplane/limits/counters';
+import type { Admission } from '@acg/dataplane/limits/counters-interface';
 import { createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { RedisServer } from '../fixtures/redis-server.js';
@@ -24,7 +24,7 @@ async function openCounters(spendLingerMs: number): Promise<RedisCounters> {
   const options = { urls: [server.url], connectionName: 'acg-test', tlsCa: null, timeoutMs: 10_000, spendLingerMs };
   const counters = new RedisCounters(options, silentLogger, new CountingMetrics());
   opened.push(counters);
-  await counters.start();
+  await counters.waitForStoreAndCheckEviction();
   return counters;
 }
 

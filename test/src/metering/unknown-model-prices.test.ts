@@ -1,10 +1,10 @@
 /** For each built-in provider with token usage, an unknown model has a price. */
 
-import { findMostExpensiveLibraryPlan } from '@acg/base/pricing/price-library';
+import { findMostExpensiveLibraryPlan } from '@acg/base/pricing/genai-prices-adapter';
 import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
 import { createEmptyCounts } from '@acg/dataplane/metering/reading/usage-counts';
-import { createUsageReading } from '@acg/dataplane/metering/reading/usage-reader';
-import { PriceTable } from '@acg/dataplane/pricing/price-table';
+import { createUsageReading } from '@acg/dataplane/metering/reading/usage-reader-interface';
+import { CallCostCalculator } from '@acg/dataplane/pricing/call-cost-calculator';
 import { expect, test } from 'vitest';
 
 const WITHOUT_TOKENS = ['none', 's3', 'resend'];
@@ -19,7 +19,7 @@ test.each(withModels)('$slug: an unknown model is not free', ({ slug, priceProvi
     'unknown-model',
     {},
   );
-  const price = new PriceTable(Date.now).calculateCost({ upstream, reading });
+  const price = new CallCostCalculator(Date.now).calculateCost({ upstream, reading });
   expect(price.source).toBe('fallback');
   expect(price.costNanos).toBeGreaterThan(0);
 });

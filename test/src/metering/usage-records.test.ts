@@ -6,7 +6,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ProviderMetering } from '@acg/dataplane/call/provider-metering';
-import { PriceTable } from '@acg/dataplane/pricing/price-table';
+import { CallCostCalculator } from '@acg/dataplane/pricing/call-cost-calculator';
 import { type ILineUsage, type IUsageRecord, LineUsage } from '@acg/proto/messages';
 import { OpenAiStandIn } from '@acg/stand-in-provider/openai';
 import { CHAT_USAGE, chatCompletionEvents } from '@acg/stand-in-provider/openai-chat-bodies';
@@ -38,7 +38,7 @@ beforeAll(async () => {
   resendProvider = await new ResendStandIn().start();
   await new Promise<void>((done) => compatible.listen(0, '127.0.0.1', done));
   const compatibleOrigin = `http://127.0.0.1:${(compatible.address() as AddressInfo).port}`;
-  const prices = new PriceTable(() => Date.parse('2026-11-20T00:00:00Z'));
+  const prices = new CallCostCalculator(() => Date.parse('2026-11-20T00:00:00Z'));
   prices.replaceOverrides({ overrides: [{ provider: 'resend', model: '', perRequestNanos: 400_000 }] });
   gateway = await InProcessGateway.start(
     [

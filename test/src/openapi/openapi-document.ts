@@ -18,7 +18,7 @@ import {
   SECURITY_SCHEMES,
   SERVERS,
 } from '@acg/controlplane/reference/document-texts';
-import { CSV_HEADER } from '@acg/controlplane/reports/log-record/row-formats';
+import { CSV_HEADER } from '@acg/controlplane/reports/log-record/csv-and-json-row-sql';
 import swagger from '@fastify/swagger';
 import Fastify from 'fastify';
 import { listErrorStatuses } from './error-statuses.js';

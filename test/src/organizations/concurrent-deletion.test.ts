@@ -1,6 +1,6 @@
 /** Deletions during a call never cause a 500: the call succeeds, is rejected, or is 503 with Retry-After. */
 import { expect, test } from 'vitest';
-import { callExample, exampleOf, routesWithExample } from '../controlplane/examples/index.js';
+import { callExample, exampleOf, routesWithExample } from '../controlplane/route-examples/index.js';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
 import { countLockWaiters } from '../fixtures/postgres-lock.js';
 import { waitUntil } from '../fixtures/wait-until.js';

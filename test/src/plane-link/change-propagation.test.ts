@@ -1,6 +1,6 @@
 /** A change made through one control-plane instance reaches data planes connected to another one. */
 import { createLogger } from '@acg/base/log';
-import { NANOS_PER_CENT } from '@acg/base/units';
+import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import { InvalidationFeed } from '@acg/controlplane/watch/invalidation-feed';
 import { BUDGET_ROW, LIMIT_TABLE, RPM_ROW, UNLIMITED } from '@acg/dataplane/limits/limit-table';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -70,7 +70,7 @@ beforeAll(async () => {
     ...refusal,
   }));
   await ingest.report({ dataPlaneId: 'd', records: records.slice(0, 400), rejections });
-  await new DailyRollups(sql, createLogger('test', 'silent')).rollUpFinishedDays(startOfUtcDay(now) + 2 * HOUR);
+  await new DailyRollups(sql, createLogger('test', 'silent')).rollUpFinishedAndLateDays(startOfUtcDay(now) + 2 * HOUR);
   await ingest.report({ dataPlaneId: 'd', records: records.slice(400) }); // late for most of their days
   const others = await plane().createMember('owner');
   const { id } = await insertAgent(sql, others.orgId);
@@ -242,7 +242,7 @@ test('agents with usage: the last call keeps its day when its hour has been dele
   const { id, orgId } = await insertAgent(sql, (await plane().createMember('owner')).orgId);
   const startedAtMs = startOfUtcDay(now) - 2 * DAY + 5 * HOUR;
   await createIngest(sql).report({ dataPlaneId: 'd', records: [usageRecord({ agentId: id, orgId, startedAtMs })] });
-  await new DailyRollups(sql, createLogger('test', 'silent')).rollUpFinishedDays(startOfUtcDay(now) + 2 * HOUR);
+  await new DailyRollups(sql, createLogger('test', 'silent')).rollUpFinishedAndLateDays(startOfUtcDay(now) + 2 * HOUR);
   await sql`delete from usage_hourly where agent_id = ${id}`;
   const reader = await plane().createMember('viewer', orgId);
   const { body } = await reader.call('GET', '/v1/usage/agents?period=7d');

@@ -68,7 +68,7 @@ beforeAll(async () => {
   const ingest = createIngest(sql);
   const rejections = rejectedCalls.map((refusal) => ({ id: newId(), orgId, providerSlug: 'openai', ...refusal }));
   await ingest.report({ dataPlaneId: 'd', records: calls.slice(0, 500), rejections });
-  await new DailyRollups(sql, createLogger('test', 'silent')).rollUpFinishedDays(startOfUtcDay(now) + 2 * HOUR);
+  await new DailyRollups(sql, createLogger('test', 'silent')).rollUpFinishedAndLateDays(startOfUtcDay(now) + 2 * HOUR);
   await ingest.report({ dataPlaneId: 'd', records: calls.slice(500) }); // late for most of their days
   const stranger = await plane().createMember('owner');
   await ingest.report({ dataPlaneId: 'd', records: [usageRecord({ orgId: stranger.orgId })] });

@@ -6,7 +6,7 @@
  *   PROPERTY_RUNS=5000 PROPERTY_SEED=7 npx vitest run test/src/reservations
  */
 import { Agent } from 'node:http';
-import { ANTHROPIC_CALLS, customModelCalls, OPENAI_CALLS } from '@acg/controlplane/providers/catalogue/model-calls';
+import { ANTHROPIC_CALLS, customModelCalls, OPENAI_CALLS } from '@acg/controlplane/providers/catalogue/model-name-locations';
 import { ProviderMetering } from '@acg/dataplane/call/provider-metering';
 import {
   createContext,
@@ -15,7 +15,7 @@ import {
   ProxyFixture,
 } from '@acg/dataplane/call/testing/proxy-fixture';
 import { createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
-import { PriceTable } from '@acg/dataplane/pricing/price-table';
+import { CallCostCalculator } from '@acg/dataplane/pricing/call-cost-calculator';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CALL_GENERATORS } from './call-generators.js';
@@ -33,7 +33,7 @@ const { numRuns: RUNS = 100, seed: SEED = 20_261_123 } = fc.readConfigureGlobal(
 /** For calls without a maximum. Small, so that the tests notice a stated maximum that is not read. */
 const DEFAULT_RESERVED_OUTPUT_TOKENS = 500;
 const MAX_EDITED_BODY_BYTES = 10 * 1024 * 1024;
-const prices = new PriceTable(() => Date.parse('2026-11-20'));
+const prices = new CallCostCalculator(() => Date.parse('2026-11-20'));
 
 const VENDORS = ['openai', 'anthropic'] as const;
 type Vendor = (typeof VENDORS)[number];

@@ -3,9 +3,9 @@
  * own price list. Pure.
  */
 import type { PricedUpstream } from '@acg/base/pricing/price-list';
-import type { UsageReading } from '@acg/dataplane/metering/reading/usage-meter';
-import type { PriceTable } from '@acg/dataplane/pricing/price-table';
-import { maxHostedToolUse } from './hosted-tool-use.js';
+import type { UsageReading } from '@acg/dataplane/metering/reading/usage-meter-interface';
+import type { CallCostCalculator } from '@acg/dataplane/pricing/call-cost-calculator';
+import { maxHostedToolUse } from './max-hosted-tool-use.js';
 import {
   audioSeconds,
   countTextBytes,
@@ -57,7 +57,7 @@ const ZERO_USAGE: WorstCaseUsage = { prompt: NO_TOKENS, tokensOut: 0, outKind: '
  */
 export function worstCaseCostNanos(
   call: VendorCall,
-  prices: Pick<PriceTable, 'calculateCost'>,
+  prices: Pick<CallCostCalculator, 'calculateCost'>,
   upstream: PricedUpstream,
   tokensOutUnstated: number,
 ): number {

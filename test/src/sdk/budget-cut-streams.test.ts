@@ -1,7 +1,7 @@
 /** A stream stopped by its hard budget is an error in every SDK, never a response that looks complete. */
 
 import { ProviderMetering } from '@acg/dataplane/call/provider-metering';
-import { PriceTable } from '@acg/dataplane/pricing/price-table';
+import { CallCostCalculator } from '@acg/dataplane/pricing/call-cost-calculator';
 import { OpenAiStandIn } from '@acg/stand-in-provider/openai';
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
@@ -32,7 +32,7 @@ beforeAll(async () => {
       { slug: 'openai', origin: openai.origin, credentials: { apiKey: PROVIDER_CREDENTIALS.openai } },
       { slug: 'anthropic', origin: anthropic.origin, credentials: { apiKey: PROVIDER_CREDENTIALS.anthropic } },
     ],
-    new ProviderMetering(new PriceTable(Date.now), { appendDeferredUsage: () => {} }, 1_048_576),
+    new ProviderMetering(new CallCostCalculator(Date.now), { appendDeferredUsage: () => {} }, 1_048_576),
     { hardBudget: true, budgetCents: 100, holdMaxOutputTokens: RESERVED_TOKENS },
   );
 });

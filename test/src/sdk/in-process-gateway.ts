@@ -3,7 +3,7 @@
  * catalogue through the data plane's decoder, as over the plane link; limits and usage are faked.
  */
 import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
-import type { CallMetering } from '@acg/dataplane/call/call-metering';
+import type { CallMetering } from '@acg/dataplane/call/call-metering-interface';
 import { GATEWAY_TOKEN, ProxyFixture } from '@acg/dataplane/call/testing/proxy-fixture';
 import { decodeContext } from '@acg/dataplane/context/decode-context';
 import type { IAgentContext, IUpstream } from '@acg/proto/messages';

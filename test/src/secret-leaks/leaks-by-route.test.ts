@@ -5,7 +5,7 @@
  */
 import type { RouteEntry } from '@acg/controlplane/http/route-table';
 import { expect, test } from 'vitest';
-import { callExample, exampleOf, routesWithExample } from '../controlplane/examples/index.js';
+import { callExample, exampleOf, routesWithExample } from '../controlplane/route-examples/index.js';
 import type { ApiResponse } from '../fixtures/api-call.js';
 import { type Member, type TestControlPlane, useControlPlane } from '../fixtures/control-plane.js';
 import { SecretLeakDetector } from '../fixtures/secret-leak-detector.js';

@@ -5,7 +5,7 @@ import { createManagementToken } from '@acg/controlplane/auth/management-tokens/
 import { createCookieSecret } from '@acg/controlplane/auth/sessions/session-cookie';
 import { SessionTokens } from '@acg/controlplane/auth/sessions/session-token';
 import { createEmailToken } from '@acg/controlplane/auth/users/email-token';
-import { createSecretBytes } from '@acg/controlplane/http/secret-bytes';
+import { createSecretBytes } from '@acg/controlplane/http/replayable-secret-bytes';
 import { createSigningSecret } from '@acg/controlplane/webhooks/webhook-signature';
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../fixtures/control-plane.js';

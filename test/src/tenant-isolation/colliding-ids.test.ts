@@ -102,7 +102,7 @@ test('shared ids: values from another organization’s daily rollups are not sho
   const third = await plane().createMember('owner');
   const ids = { agentId: newId(), projectId: newId() };
   await reportUsage({ records: [usageRecord({ ...ids, orgId: third.orgId, startedAtMs: now - 5 * DAY })] });
-  await new DailyRollups(sql, createLogger('test', 'silent')).rollUpFinishedDays(now);
+  await new DailyRollups(sql, createLogger('test', 'silent')).rollUpFinishedAndLateDays(now);
   await sql`delete from usage_hourly where org_id = ${third.orgId}`;
   for (const path of [`agentId=${ids.agentId}`, `projectId=${ids.projectId}`]) {
     const asked = `summary?${path}&period=30d`;

@@ -4,7 +4,7 @@
  */
 import type { RouteEntry } from '@acg/controlplane/http/route-table';
 import { expect, test } from 'vitest';
-import { callExample, exampleOf, routesWithExample } from '../controlplane/examples/index.js';
+import { callExample, exampleOf, routesWithExample } from '../controlplane/route-examples/index.js';
 import { useControlPlane } from '../fixtures/control-plane.js';
 
 const plane = useControlPlane();

@@ -1,6 +1,6 @@
 /** Finds API rows by id, slug or name. */
 
-import { UUID_PATTERN_ANY_CASE } from '@acg/base/uuid';
+import { UUID_PATTERN_ANY_CASE } from '@acg/base/uuid-patterns';
 import type { Client } from '@acg/client/management-api-client';
 import { CliError, EXIT_CODES, usage } from '../terminal/cli-error.js';
 import { fetchAllRows } from './operation.js';

@@ -3,7 +3,7 @@
  * account by its provider, a custom provider by `slug`, a webhook endpoint by `url`. Resources that a document does not
  * mention are not changed.
  */
-import { AGENT_LIMITS } from '@acg/base/limits';
+import { AGENT_LIMITS } from '@acg/base/limit-definitions';
 import { usage } from '../terminal/cli-error.js';
 
 /** A credential field: the name of an environment variable, or the value for fields that are not secret. */

@@ -1,6 +1,6 @@
 /** Computes the changes that bring an organization to the state of a document. Pure: sends no requests. */
 import { isDeepStrictEqual } from 'node:util';
-import { AGENT_LIMITS } from '@acg/base/limits';
+import { AGENT_LIMITS } from '@acg/base/limit-definitions';
 import { CliError, EXIT_CODES } from '../terminal/cli-error.js';
 import type { AccountSpec, AgentSpec, ConfigDocument, Fields, ProjectSpec } from './config-document.js';
 import { AGENT_FIELDS, CUSTOM_PROVIDER_FIELDS } from './config-document.js';

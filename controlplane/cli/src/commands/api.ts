@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { CommandContext } from '../invocation/command-context.js';
 import type { Invocation } from '../invocation/invocation.js';
-import { parsePair } from '../options/parse-options.js';
+import { parsePair } from '../options/page-options-and-value-parsers.js';
 import { usage } from '../terminal/cli-error.js';
 import { toPrintableJson, toPrintableLines } from '../terminal/printable.js';
 import { readFileOrStdin } from '../terminal/secret-input.js';

@@ -10,23 +10,23 @@ interface CommandGroup {
 export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   signup: {
     summary: 'sign up and create an organization',
-    load: async () => (await import('./session/login.js')).registerSignupCommand,
+    load: async () => (await import('./session/login-and-signup.js')).registerSignupCommand,
   },
   login: {
     summary: 'log in and save the session',
-    load: async () => (await import('./session/login.js')).registerLoginCommand,
+    load: async () => (await import('./session/login-and-signup.js')).registerLoginCommand,
   },
   logout: {
     summary: 'log out and revoke the session',
-    load: async () => (await import('./session/whoami.js')).registerLogoutCommand,
+    load: async () => (await import('./session/whoami-and-logout.js')).registerLogoutCommand,
   },
   whoami: {
     summary: 'show the logged-in user and organization',
-    load: async () => (await import('./session/whoami.js')).registerWhoamiCommand,
+    load: async () => (await import('./session/whoami-and-logout.js')).registerWhoamiCommand,
   },
   use: {
     summary: 'list saved profiles or switch to one',
-    load: async () => (await import('./session/use.js')).registerUseCommand,
+    load: async () => (await import('./session/use-profile.js')).registerUseCommand,
   },
   init: {
     summary: 'select or create the agent of this directory',
@@ -51,11 +51,11 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   },
   accounts: {
     summary: 'manage the provider credentials of agents',
-    load: async () => (await import('./resources/accounts.js')).registerAccountCommands,
+    load: async () => (await import('./resources/provider-accounts.js')).registerAccountCommands,
   },
   credentials: {
     summary: 'manage credentials shared by agents',
-    load: async () => (await import('./resources/credentials.js')).registerCredentialCommands,
+    load: async () => (await import('./resources/shared-credentials.js')).registerCredentialCommands,
   },
   'custom-providers': {
     summary: 'manage custom providers',
@@ -71,11 +71,11 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   },
   suspended: {
     summary: 'review resources created before the e-mail address was verified',
-    load: async () => (await import('./resources/suspended.js')).registerSuspendedCommands,
+    load: async () => (await import('./resources/suspended-items.js')).registerSuspendedCommands,
   },
   tokens: {
     summary: 'manage management tokens for programs',
-    load: async () => (await import('./resources/tokens.js')).registerTokenCommands,
+    load: async () => (await import('./resources/management-tokens.js')).registerTokenCommands,
   },
   usage: {
     summary: 'report calls and costs',
@@ -141,11 +141,11 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   },
   apply: {
     summary: 'apply a configuration file to the organization',
-    load: async () => (await import('./apply.js')).registerApplyCommand,
+    load: async () => (await import('./apply-and-export.js')).registerApplyCommand,
   },
   export: {
     summary: 'write the organization as a configuration file',
-    load: async () => (await import('./apply.js')).registerExportCommand,
+    load: async () => (await import('./apply-and-export.js')).registerExportCommand,
   },
   api: { summary: 'call the management API directly', load: async () => (await import('./api.js')).registerApiCommand },
   version: {

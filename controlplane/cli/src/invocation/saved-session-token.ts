@@ -4,7 +4,7 @@
  * session. So a long-running command (`logs -f`) reads the file again before each call.
  */
 import type { Profiles } from '../settings/profiles.js';
-import { decodeTokenLifetime } from '../settings/token-lifetime.js';
+import { decodeTokenLifetime } from '../settings/decode-token-lifetime.js';
 
 /** Delay in ms after a failed renewal; the current token stays valid until it expires. */
 const RETRY_MS = 60_000;

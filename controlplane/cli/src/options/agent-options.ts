@@ -1,12 +1,12 @@
 /** Options for the settings of an agent. */
-import { RATE_LIMITS, type RateLimit } from '@acg/base/limits';
+import { RATE_LIMITS, type RateLimit } from '@acg/base/limit-definitions';
 import { InvalidArgumentError, Option } from 'commander';
 import type { BodyOf } from '../api/operation.js';
 import type { Invocation } from '../invocation/invocation.js';
 import { usage } from '../terminal/cli-error.js';
 import { readFileOrStdin } from '../terminal/secret-input.js';
 import { choiceField, type Field, type Fields, mapField, parsedField, parsedOrNoneField, textField } from './field.js';
-import { parseDollarsAsCents, parseList, parseWholeNumber } from './parse-options.js';
+import { parseDollarsAsCents, parseList, parseWholeNumber } from './page-options-and-value-parsers.js';
 
 type AgentSettings = BodyOf<'PATCH /v1/agents/{id}'>;
 

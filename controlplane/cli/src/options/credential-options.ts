@@ -1,8 +1,8 @@
 /** Options for the source of a provider credential. Arguments are never accepted, because `ps` shows them. */
 import { Option } from 'commander';
-import { fetchCredentialFields, readCredentials } from '../api/read-credentials.js';
+import { fetchCredentialFields, readProviderCredentials } from '../api/provider-credential-input.js';
 import type { Invocation } from '../invocation/invocation.js';
-import { parsePair } from './parse-options.js';
+import { parsePair } from './page-options-and-value-parsers.js';
 
 type Pair = readonly [string, string];
 
@@ -29,5 +29,5 @@ export async function readOptionCredentials(
   { keyStdin: stdin, keyFile: file, keyEnv: env, field: fields = [] }: CredentialOptions,
 ): Promise<Record<string, unknown>> {
   const known = await fetchCredentialFields(await run.getClient(), providerSlug);
-  return readCredentials(run, known, { stdin, file, env, fields });
+  return readProviderCredentials(run, known, { stdin, file, env, fields });
 }

@@ -1,5 +1,5 @@
 /** Parses durations such as 90s, 30m, 12h and 90d. */
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '@acg/base/units';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '@acg/base/time-and-money-units';
 import { usage } from '../terminal/cli-error.js';
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS, w: 7 * DAY_MS };

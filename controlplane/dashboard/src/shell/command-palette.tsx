@@ -10,7 +10,7 @@ import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { useSignOut } from '../api/session.js';
 import { showErrorToast } from '../components/feedback/toast.js';
-import { redactToken } from '../components/forms/redact-token.js';
+import { redactTokensInText } from '../components/forms/redact-tokens-in-text.js';
 import { NAVIGATION } from '../screens/screen-registry.js';
 import { usePaletteSearch } from './use-palette-search.js';
 
@@ -67,7 +67,7 @@ export function CommandPalette({ onClose }: { readonly onClose: () => void }) {
       store={store}
       actions={[...results.groups, { group: 'Go to', actions: screens }, { group: 'Commands', actions: commands }]}
       query={typed}
-      onQueryChange={(text) => setTyped(redactToken(text))}
+      onQueryChange={(text) => setTyped(redactTokensInText(text))}
       nothingFound={results.emptyMessage}
       highlightQuery
       scrollable

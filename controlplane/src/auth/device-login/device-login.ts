@@ -6,7 +6,7 @@
  * code. The device code works once.
  */
 import { createHash, randomBytes, randomInt } from 'node:crypto';
-import { toClientNetworkKey } from '@acg/base/client-network';
+import { toClientNetworkKey } from '@acg/base/client-network-key';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit } from '../../audit/audit-trail.js';
 import type { Sql, Tx } from '../../db/sql.js';
@@ -16,8 +16,8 @@ import { createDeviceApprovalMail } from '../../mail/mail-texts.js';
 import type { Mailer } from '../../mail/mailer.js';
 import type { Throttle } from '../../throttling/throttle.js';
 import { type ClientInfo, lockActiveSession, type SessionService } from '../sessions/session-service.js';
-import type { LoginReply, OrganizationWithRole } from '../users/schema.js';
-import * as store from '../users/user-store.js';
+import type { LoginReply, OrganizationWithRole } from '../users/auth-schema.js';
+import * as store from '../users/user-and-membership-store.js';
 import * as devices from './device-store.js';
 
 /** No vowels, so that no words appear; no digits or letters that are easily confused. */
@@ -109,7 +109,7 @@ export class DeviceLogin {
    * 8628 §3.5 (`authorization_pending`, `slow_down`, `access_denied`, `expired_token`).
    */
   async pollForSession(deviceCode: string, client: ClientInfo): Promise<LoginReply> {
-    const polled = await devices.pollDeviceLogin(this.sql, sha256(deviceCode));
+    const polled = await devices.recordDeviceLoginPoll(this.sql, sha256(deviceCode));
     if (polled === null) throw new InvalidInput('expired_token');
     if (polled.polledTooSoon) throw new InvalidInput('slow_down');
     if (polled.status === 'pending') throw new InvalidInput('authorization_pending');

@@ -4,8 +4,8 @@ import type { App } from '../../http/app.js';
 import { Body, Role, Timestamp, Uuid } from '../../http/schema.js';
 import type { Throttle } from '../../throttling/throttle.js';
 import { getClientInfo } from '../authenticator.js';
-import { throttleAuthRequests } from '../routes.js';
-import { LoginReply, Ok, OrganizationWithRole } from '../users/schema.js';
+import { createAuthThrottleHook } from '../routes.js';
+import { LoginReply, Ok, OrganizationWithRole } from '../users/auth-schema.js';
 import type { DeviceLogin } from './device-login.js';
 
 const UserCode = Type.String({
@@ -40,7 +40,7 @@ const TokenInput = Body({ deviceCode: Type.String({ minLength: 1, maxLength: 100
 const OK = { ok: true as const };
 
 export function deviceRoutes(app: App, device: DeviceLogin, throttle: Throttle): void {
-  const onRequest = throttleAuthRequests(throttle);
+  const onRequest = createAuthThrottleHook(throttle);
   const open = { config: { access: 'public' as const }, onRequest };
   const personal = { config: { access: 'session', account: true } as const };
   app.post(

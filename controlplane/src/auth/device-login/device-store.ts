@@ -70,7 +70,7 @@ export interface PolledDeviceLogin {
 }
 
 /** Records the poll. Null: unknown or expired. */
-export async function pollDeviceLogin(sql: Sql, deviceCodeHash: Buffer): Promise<PolledDeviceLogin | null> {
+export async function recordDeviceLoginPoll(sql: Sql, deviceCodeHash: Buffer): Promise<PolledDeviceLogin | null> {
   const [row] = await sql<PolledDeviceLogin[]>`
     with before as (
       select id, coalesce(polled_at > now() - make_interval(secs => ${POLL_INTERVAL_S}), false) as "polledTooSoon"

@@ -10,7 +10,7 @@ import type { Sql } from '../../db/sql.js';
 import { Conflict, Forbidden, NotFound } from '../../domain/errors.js';
 import type { ListResult, Page } from '../../http/pagination.js';
 import { type Actor, isRoleAtLeast } from '../../http/route-access.js';
-import { createSecretBytes } from '../../http/secret-bytes.js';
+import { createSecretBytes } from '../../http/replayable-secret-bytes.js';
 import { parseExpiry } from '../../http/timestamp-params.js';
 import { lockProjectAgainstDeletion } from '../../projects/store.js';
 import { createManagementToken } from './management-token.js';

@@ -4,12 +4,12 @@
  * response time does not reveal whether an account exists.
  */
 
-import { toClientNetworkKey } from '@acg/base/client-network';
+import { toClientNetworkKey } from '@acg/base/client-network-key';
 import { recordUserAudit } from '../../audit/audit-trail.js';
 import type { Sql } from '../../db/sql.js';
 import type { BackgroundTasks } from '../../ops/background-tasks.js';
 import type { Throttle } from '../../throttling/throttle.js';
-import * as store from '../users/user-store.js';
+import * as store from '../users/user-and-membership-store.js';
 
 const NETWORK_WINDOW_S = 3_600;
 const ACCOUNT_ENTRIES_MAX = 20;
@@ -26,12 +26,12 @@ export class FailedLoginAudit {
   record(email: string, ip: string): void {
     this.background.run('failed login audit', async () => {
       const user = await store.loadUserByEmail(this.sql, email);
-      if (user === null || !(await this.#isWithinEntryLimits(user.id, ip))) return;
+      if (user === null || !(await this.#tryUseEntryLimits(user.id, ip))) return;
       await this.sql.begin((tx) => recordUserAudit(tx, user, ip, 'login.fail', {}));
     });
   }
 
-  async #isWithinEntryLimits(userId: string, ip: string): Promise<boolean> {
+  async #tryUseEntryLimits(userId: string, ip: string): Promise<boolean> {
     const { throttle } = this;
     const subject = 'audit entries of failed logins';
     return (

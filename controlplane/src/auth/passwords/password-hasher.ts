@@ -4,7 +4,7 @@
  * others wait, in turn per client network. Past `WAITING_MAX` they are rejected with `TooManyAttempts`.
  */
 import { randomBytes } from 'node:crypto';
-import { toClientNetworkKey } from '@acg/base/client-network';
+import { toClientNetworkKey } from '@acg/base/client-network-key';
 import { FairSemaphore } from '@acg/base/fairness/fair-semaphore';
 import { hash, type Options, verify } from '@node-rs/argon2';
 import { createQueueFullError, InvalidInput } from '../../domain/errors.js';
@@ -33,7 +33,7 @@ export class PasswordHasher {
   }
 
   /** `ip`: the client's address, for fair queueing. Throws {@link InvalidInput} for a commonly used password. */
-  async hash(password: string, ip: string): Promise<string> {
+  async assertStrongAndHash(password: string, ip: string): Promise<string> {
     if (isWeakPassword(password)) throw new InvalidInput('the password is too common: choose another');
     return this.#semaphore.run(toClientNetworkKey(ip), () => this.#hash(password));
   }

@@ -13,14 +13,14 @@ import {
   invalidateSuspendedOrganizations,
   NOTHING_SUSPENDED,
   type SuspensionResult,
-} from '../../suspension/service.js';
+} from '../../suspension/suspended-item-service.js';
 import type { Throttle } from '../../throttling/throttle.js';
 import { deleteTokensCreatedBy } from '../management-tokens/store.js';
 import type { PasswordHasher } from '../passwords/password-hasher.js';
 import type { PasswordVerifier } from '../passwords/password-verifier.js';
 import { revokeUserSessions } from '../sessions/session-store.js';
 import { createEmailToken, hashEmailToken } from '../users/email-token.js';
-import * as store from '../users/user-store.js';
+import * as store from '../users/user-and-membership-store.js';
 import { ensureOrganization, reclaimAccount } from './reclaim-account.js';
 
 const RESET_TOKEN_LIFETIME_S = 3_600;
@@ -53,7 +53,7 @@ export class AccountRecovery {
     const email = normaliseEmail(rawEmail);
     this.background.run('reset mail', async () => {
       const user = await store.loadUserByEmail(this.sql, email);
-      if (user === null || !(await this.#isWithinMailLimit('reset', user.id))) return;
+      if (user === null || !(await this.#tryUseMailLimit('reset', user.id))) return;
       const { token, hash } = createEmailToken();
       await this.sql.begin((tx) => store.replaceEmailToken(tx, user.id, 'reset', hash, RESET_TOKEN_LIFETIME_S));
       this.mailer.enqueue(createPasswordResetMail(this.publicUrl, email, token));
@@ -67,7 +67,7 @@ export class AccountRecovery {
    */
   async resetPassword(token: string, password: string, sessionUserId: string | null, ip: string): Promise<void> {
     // Hashes before the token is looked up, so that a wrong token takes as long as a valid one.
-    const passwordHash = await this.hasher.hash(password, ip);
+    const passwordHash = await this.hasher.assertStrongAndHash(password, ip);
     const { user, suspended } = await this.sql.begin(async (tx) => {
       const userId = await store.consumeEmailToken(tx, 'reset', hashEmailToken(token));
       if (userId === null) throw new InvalidInput('this reset token is unknown, used or expired: request a new mail');
@@ -75,7 +75,7 @@ export class AccountRecovery {
       const isReclaimed = before.emailVerifiedAt === null && sessionUserId !== userId;
       // Before the account is locked, in the same order as a login.
       await this.throttle.recordMailboxProof(tx, before.email, ip, isReclaimed);
-      await store.setPasswordHash(tx, userId, passwordHash);
+      await store.setPasswordAndDeleteEmailTokens(tx, userId, passwordHash);
       const items = isReclaimed ? await this.#reclaimUnverifiedAccount(tx, before, ip) : NOTHING_SUSPENDED;
       await revokeUserSessions(tx, userId, null);
       await store.markEmailVerified(tx, userId); // the token proves access to the mailbox
@@ -115,7 +115,7 @@ export class AccountRecovery {
     const email = normaliseEmail(rawEmail);
     this.background.run('verification mail', async () => {
       const user = await store.loadUserByEmail(this.sql, email);
-      if (user === null || user.emailVerifiedAt !== null || !(await this.#isWithinMailLimit('verify', user.id))) return;
+      if (user === null || user.emailVerifiedAt !== null || !(await this.#tryUseMailLimit('verify', user.id))) return;
       await this.#sendVerificationMail(user);
     });
   }
@@ -151,7 +151,7 @@ export class AccountRecovery {
     this.mailer.enqueue(createVerificationMail(this.publicUrl, user.email, token));
   }
 
-  #isWithinMailLimit(purpose: store.EmailTokenPurpose, userId: string): Promise<boolean> {
+  #tryUseMailLimit(purpose: store.EmailTokenPurpose, userId: string): Promise<boolean> {
     return this.throttle.tryConsume(
       `${purpose}-mail:${userId}`,
       MAILS_PER_ADDRESS_MAX,

@@ -5,11 +5,11 @@
  */
 import { recordAudit } from '../../audit/audit-trail.js';
 import type { Tx } from '../../db/sql.js';
-import { type SuspensionResult, suspendItems } from '../../suspension/service.js';
+import { type SuspensionResult, suspendItems } from '../../suspension/suspended-item-service.js';
 import { deleteTokensCreatedBy } from '../management-tokens/store.js';
 import { revokeUserSessions } from '../sessions/session-store.js';
 import { createOrganization } from '../users/create-organization.js';
-import * as store from '../users/user-store.js';
+import * as store from '../users/user-and-membership-store.js';
 
 const OWN_ORGANIZATION_NAME = 'My organization';
 

@@ -4,7 +4,7 @@
  * earlier generation revokes the session, so that a copied token does not stay valid.
  */
 
-import { toClientNetworkKey } from '@acg/base/client-network';
+import { toClientNetworkKey } from '@acg/base/client-network-key';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit, recordUserAudit } from '../../audit/audit-trail.js';
 import type { Sql, Tx } from '../../db/sql.js';
@@ -96,7 +96,7 @@ export class SessionService {
 
   /**
    * Returns a new token for one that is valid or expired less than 7 days ago, and retires the old one. Using a retired
-   * token revokes the session ({@link revokeReusedSession}).
+   * token revokes the session ({@link revokeSessionIfTokenReused}).
    */
   async refresh(token: string, client: ClientInfo): Promise<string> {
     const session = this.tokens.verifyForRefresh(token);
@@ -112,7 +112,7 @@ export class SessionService {
       const tokenIdentity = { id, userId, orgId, generation };
       const next = await store.refreshSession(tx, tokenIdentity, toClientNetworkKey(client.ip));
       if (next !== null && next !== 'reused') return this.tokens.issue({ userId, orgId, id, ...next });
-      await revokeReusedSession(tx, tokenIdentity, client.ip, next === null);
+      await revokeSessionIfTokenReused(tx, tokenIdentity, client.ip, next === null);
       return null;
     });
     // Outside the transaction, which must commit the revocation.
@@ -179,7 +179,7 @@ export class SessionService {
     const id = uuidv7(Date.now());
     const client = { ip, userAgent: userAgent.slice(0, USER_AGENT_MAX) };
     const row = { id, userId: user.id, orgId, version: user.sessionVersion, secretHash, ...options, ...client };
-    if (!(await store.insertSession(tx, row))) throw new Unauthenticated(SESSION_ENDED_MESSAGE);
+    if (!(await store.insertSessionIfVersionCurrent(tx, row))) throw new Unauthenticated(SESSION_ENDED_MESSAGE);
     return id;
   }
 }
@@ -187,16 +187,16 @@ export class SessionService {
 /**
  * Revokes the session when a retired token is used again. Two clients hold the session then: the owner, and a thief who
  * copied a token and refreshed it first, or exchanged it for a cookie. The gateway cannot tell them apart, so it revokes
- * the session for both. `allowOverlap` spares the token before the newest one for 60 seconds, because a call with it may
+ * the session for both. `allowPreviousToken` spares the token before the newest one for 60 seconds, because a call with it may
  * be in flight.
  */
-export async function revokeReusedSession(
+export async function revokeSessionIfTokenReused(
   tx: Tx,
   token: store.SessionTokenIdentity,
   ip: string,
-  allowOverlap = true,
+  allowPreviousToken = true,
 ): Promise<void> {
-  const ended = await store.deleteReusedSession(tx, token, allowOverlap);
+  const ended = await store.deleteSessionIfTokenReused(tx, token, allowPreviousToken);
   if (ended === null) return;
   const user = { id: token.userId, email: ended.email };
   await recordUserAudit(tx, user, ip, 'session.end_reused', { session: [token.id, null] });

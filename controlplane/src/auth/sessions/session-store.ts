@@ -31,7 +31,7 @@ export interface NewSession {
 }
 
 /** Returns false when the sessions of that version were revoked meanwhile. Waits for a running password change. */
-export async function insertSession(tx: Tx, session: NewSession): Promise<boolean> {
+export async function insertSessionIfVersionCurrent(tx: Tx, session: NewSession): Promise<boolean> {
   const { id, userId, orgId, version, kind, secretHash, roleMax, authenticated, ip, userAgent } = session;
   const user = await tx`select 1 from users where id = ${userId} and session_version = ${version} for share`;
   if (user.length === 0) return false;
@@ -178,18 +178,18 @@ export async function refreshSession(
 
 /**
  * Deletes the session when a retired token is used again, because the gateway cannot tell a thief from the owner. Null:
- * the token is not retired, or `allowOverlap` is set and the token is the one before the newest within its grace
+ * the token is not retired, or `allowPreviousToken` is set and the token is the one before the newest within its grace
  * period.
  */
-export async function deleteReusedSession(
+export async function deleteSessionIfTokenReused(
   tx: Tx,
   { id, userId, generation }: SessionTokenIdentity,
-  allowOverlap: boolean,
+  allowPreviousToken: boolean,
 ): Promise<{ email: string } | null> {
   const [row] = await tx<{ email: string }[]>`
     delete from sessions s using users u
      where s.id = ${id} and s.user_id = ${userId} and u.id = s.user_id and s.generation > ${generation}
-       and not (s.generation = ${generation + 1} and ${allowOverlap}::boolean and coalesce(s.previous_until > now(), false))
+       and not (s.generation = ${generation + 1} and ${allowPreviousToken}::boolean and coalesce(s.previous_until > now(), false))
     returning u.email`;
   return row ?? null;
 }

@@ -6,7 +6,7 @@
 
 import { createHash, randomUUID } from 'node:crypto';
 import type { Secret } from '@acg/base/secret';
-import { UUID_PATTERN } from '@acg/base/uuid';
+import { UUID_PATTERN } from '@acg/base/uuid-patterns';
 import { createDecoder, createSigner, createVerifier, TokenError } from 'fast-jwt';
 import { Unauthenticated } from '../../domain/errors.js';
 
@@ -37,7 +37,7 @@ interface JwtClaims {
   readonly jti: string;
 }
 
-interface SigningKey {
+interface VerificationKey {
   readonly id: string;
   readonly verify: (token: string) => unknown;
   readonly verifyWithGrace: (token: string) => unknown;
@@ -45,7 +45,7 @@ interface SigningKey {
 
 export class SessionTokens {
   readonly #sign: (claims: JwtClaims) => string;
-  readonly #keys: readonly SigningKey[];
+  readonly #keys: readonly VerificationKey[];
   readonly #decode = createDecoder({ complete: true });
 
   /** The first secret signs; all verify. */
@@ -53,7 +53,7 @@ export class SessionTokens {
     const first = secrets[0]!.reveal();
     const expiresIn = SESSION_LIFETIME_S * 1000;
     this.#sign = createSigner({ key: first, algorithm: 'HS256', expiresIn, kid: deriveKeyId(first) });
-    this.#keys = secrets.map((secret) => createSigningKey(secret.reveal()));
+    this.#keys = secrets.map((secret) => createVerificationKey(secret.reveal()));
   }
 
   issue(session: SessionClaims): string {
@@ -99,7 +99,7 @@ export class SessionTokens {
 
 const deriveKeyId = (secret: string): string => createHash('sha256').update(`kid:${secret}`).digest('hex').slice(0, 8);
 
-function createSigningKey(secret: string): SigningKey {
+function createVerificationKey(secret: string): VerificationKey {
   const rules = { key: secret, algorithms: ['HS256' as const], requiredClaims: ['sub', 'org', 'ver', 'iat', 'exp'] };
   return {
     id: deriveKeyId(secret),

@@ -5,7 +5,7 @@ import type { Tx } from '../../db/sql.js';
 import { Conflict } from '../../domain/errors.js';
 import { slugCandidates, slugify } from '../../domain/slug.js';
 import { insertProjectWithFreeSlug } from '../../projects/service.js';
-import * as store from './user-store.js';
+import * as store from './user-and-membership-store.js';
 
 const FIRST_PROJECT_NAME = 'Default';
 

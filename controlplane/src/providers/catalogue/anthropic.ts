@@ -1,5 +1,5 @@
 import { type BuiltInProvider, fixedAddress, isRejectedWith401, secret } from './built-in-provider.js';
-import { ANTHROPIC_CALLS } from './model-calls.js';
+import { ANTHROPIC_CALLS } from './model-name-locations.js';
 
 const BASE_URL = 'https://api.anthropic.com';
 

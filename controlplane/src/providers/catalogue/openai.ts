@@ -6,7 +6,7 @@ import {
   secret,
   text,
 } from './built-in-provider.js';
-import { OPENAI_CALLS } from './model-calls.js';
+import { OPENAI_CALLS } from './model-name-locations.js';
 
 const BASE_URL = 'https://api.openai.com';
 

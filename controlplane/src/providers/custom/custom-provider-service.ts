@@ -1,18 +1,18 @@
 /** Manages an organization's custom providers (docs/contract.md#providers). */
 
-import type { NameResolver } from '@acg/base/dns/name-resolver';
-import { checkTenantUrl } from '@acg/base/egress/check-url';
+import type { NameResolver } from '@acg/base/dns/name-resolver-interface';
+import { checkTenantUrl } from '@acg/base/egress/check-tenant-url';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { type AuditChanges, recordAudit } from '../../audit/audit-trail.js';
 import { isUniqueViolation, type Sql, type Tx } from '../../db/sql.js';
 import { Conflict, InvalidInput, NotFound } from '../../domain/errors.js';
 import type { ListResult, Page } from '../../http/pagination.js';
-import { runWithoutRequestSlot } from '../../http/request-slots.js';
+import { runWithoutRequestSlot } from '../../http/org-request-slots.js';
 import type { Actor } from '../../http/route-access.js';
 import { publishInvalidations } from '../../watch/publish-invalidations.js';
 import { splitBaseUrl } from '../catalogue/built-in-provider.js';
 import { BUILT_IN_SLUGS, type Catalogue } from '../catalogue/catalogue.js';
-import { checkAuthSettings } from './auth-rules.js';
+import { checkAuthSettings } from './auth-settings-validation.js';
 import { type AuthType, type CustomProvider, customCredentialFields } from './custom-provider.js';
 import * as store from './custom-provider-store.js';
 import type { CustomProviderInput, CustomProviderPut, CustomProviderView, ListedProvider } from './schema.js';

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import { EXAMPLE_IDS, EXAMPLE_TIMES } from '../../http/examples.js';
 import { PageQuery, PageReply } from '../../http/pagination.js';
 import { Timestamp, Uuid } from '../../http/schema.js';
-import { SortQuery } from '../../http/sorting.js';
+import { SortQuery } from '../../http/search-and-sort-params.js';
 import {
   type DefaultedLimitName,
   type LimitName,

@@ -5,7 +5,7 @@
 import { containsPattern } from '../../db/like-pattern.js';
 import type { Tx } from '../../db/sql.js';
 import type { ListResult, Page } from '../../http/pagination.js';
-import type { Order } from '../../http/sorting.js';
+import type { Order } from '../../http/search-and-sort-params.js';
 import { type ConfiguredLimits, limitColumns } from '../../limits/agent-limit-fields.js';
 import { rollupsByDimension, type UsageScope } from '../query/rollup-selection.js';
 import type { TimeRange } from '../query/time-range.js';

@@ -2,7 +2,7 @@
  * Usage reports of an organization, a project or an agent, including deleted ones: usage is kept after its owner is
  * deleted.
  */
-import { DAY_MS } from '@acg/base/units';
+import { DAY_MS } from '@acg/base/time-and-money-units';
 import type { Tx } from '../../db/sql.js';
 import { NotFound } from '../../domain/errors.js';
 import type { ListResult, Page } from '../../http/pagination.js';

@@ -1,5 +1,5 @@
 /** SQL of the spend and the budget of an organization, a project or an agent. */
-import { DAY_MS, HOUR_MS } from '@acg/base/units';
+import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
 import type { Tx } from '../../db/sql.js';
 import { rollupsByDimension, type UsageScope } from '../query/rollup-selection.js';
 

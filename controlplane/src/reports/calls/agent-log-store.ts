@@ -4,7 +4,7 @@ import type { Sql, Tx } from '../../db/sql.js';
 import type { Page } from '../../http/pagination.js';
 import { SEARCH_EXPRESSION } from '../../ledger/log-search-index.js';
 import type { LogRecord } from '../log-record/log-schema.js';
-import { JSON_ROW_SQL } from '../log-record/row-formats.js';
+import { JSON_ROW_SQL } from '../log-record/csv-and-json-row-sql.js';
 import type { TimeRange } from '../query/time-range.js';
 
 export interface AgentLogFilter {

@@ -1,5 +1,5 @@
 /** The calls of an organization, a project or an agent: filtered pages and single calls (docs/contract.md#usage). */
-import { NANOS_PER_CENT } from '@acg/base/units';
+import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import { InvalidInput, NotFound } from '../../domain/errors.js';
 import type { Page } from '../../http/pagination.js';
 import type { Actor } from '../../http/route-access.js';

@@ -6,7 +6,7 @@
  * A text search uses the trigram index for days that are over (ledger/log-search-index.ts). If that takes too long, as
  * for terms of medium frequency, the records of those days are scanned, too.
  */
-import { DAY_MS, HOUR_MS } from '@acg/base/units';
+import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
 import type { Tx } from '../../db/sql.js';
 import type { Page } from '../../http/pagination.js';
 import { isStatementTimeout } from '../query/query-concurrency-limiter.js';

@@ -1,7 +1,7 @@
 /** SQL that reads the batches of an export. */
 import type { Sql } from '../../db/sql.js';
 import { projectCondition } from '../calls/call-store.js';
-import { CSV_ROW_SQL, JSON_ROW_SQL } from '../log-record/row-formats.js';
+import { CSV_ROW_SQL, JSON_ROW_SQL } from '../log-record/csv-and-json-row-sql.js';
 import { scopeCondition, type UsageScope } from '../query/rollup-selection.js';
 import type { TimeRange } from '../query/time-range.js';
 

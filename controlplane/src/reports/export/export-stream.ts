@@ -6,7 +6,7 @@
  */
 import { Readable } from 'node:stream';
 import type { MinorGcPacer } from '@acg/base/minor-gc-pacer';
-import { CSV_HEADER } from '../log-record/row-formats.js';
+import { CSV_HEADER } from '../log-record/csv-and-json-row-sql.js';
 import type { QueryConcurrencyLimiter } from '../query/query-concurrency-limiter.js';
 import type { UsageScope } from '../query/rollup-selection.js';
 import type { TimeRange } from '../query/time-range.js';

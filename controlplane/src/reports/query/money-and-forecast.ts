@@ -2,7 +2,7 @@
  * Formats the figures of reports: cents from nano-dollars, percentages, averages, forecasts (docs/contract.md#usage).
  * Pure.
  */
-import { HOUR_MS, NANOS_PER_CENT } from '@acg/base/units';
+import { HOUR_MS, NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import { startOfNextUtcMonth } from './time-range.js';
 
 const NANOS_PER_CENT_BIG = BigInt(NANOS_PER_CENT);

@@ -7,7 +7,7 @@
  * Counts per process, like the connection pool.
  */
 import { DynamicShare } from '@acg/base/fairness/dynamic-share';
-import { invariant } from '@acg/base/invariant';
+import { invariant } from '@acg/base/invariant-failures';
 import postgres from 'postgres';
 import type { Sql, Tx } from '../../db/sql.js';
 import { InvalidInput, TooManyAttempts } from '../../domain/errors.js';

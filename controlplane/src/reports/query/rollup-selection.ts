@@ -6,7 +6,7 @@
  * For organizations and projects, finished hours come from hourly rollups by dimension in the same way
  * (ledger/hourly-dimension-rollups.ts). Only the last one or two hours are read directly.
  */
-import { DAY_MS } from '@acg/base/units';
+import { DAY_MS } from '@acg/base/time-and-money-units';
 import type { Sql, Tx } from '../../db/sql.js';
 import type { Interval, TimeRange } from './time-range.js';
 

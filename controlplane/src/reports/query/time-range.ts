@@ -1,5 +1,5 @@
 /** Time ranges of usage reports, in whole hours of UTC, because rollups are hourly. Pure. */
-import { DAY_MS, HOUR_MS } from '@acg/base/units';
+import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
 import { InvalidInput } from '../../domain/errors.js';
 import { EARLIEST_TIMESTAMP_MS, LATEST_TIMESTAMP_MS, parseTimestamp } from '../../http/timestamp-params.js';
 

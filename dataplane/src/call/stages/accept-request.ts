@@ -73,7 +73,7 @@ export class RequestAcceptor {
         headers: scan.headers,
         contentLength,
         host: scan.host,
-        closesConnectionAfter: scan.closesConnection(method) || this.#calls.isDraining,
+        closesConnectionAfter: scan.mustCloseAfterResponse(method) || this.#calls.isDraining,
       },
       this.#calls,
     );
@@ -195,7 +195,7 @@ class HeaderScan {
    * True for chunked bodies, whose trailers the parser would read as a request, and for bodies whose length may be
    * hidden from the gateway (docs/contract.md#request-framing).
    */
-  closesConnection(method: string): boolean {
+  mustCloseAfterResponse(method: string): boolean {
     if (this.transferEncodingCount > 0) return true;
     if (this.contentLengthCount === 0 && method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS') return true;
     return this.connection !== '' && /(?:^|,)\s*close\s*(?:,|$)/.test(this.connection);

@@ -2,11 +2,11 @@
  * Checks all limits in one atomic step: a rejected call consumes nothing. With a hard budget, the step also takes the
  * call's reservation.
  */
-import type { Admission, Counters } from '../../limits/counters.js';
+import type { Admission, Counters } from '../../limits/counters-interface.js';
 import { createLimitRejection } from '../../rejection/limit-rejection.js';
 import { REJECTIONS } from '../../rejection/rejections.js';
 import { computeReservation } from '../../reservation/compute-reservation.js';
-import type { CallMetering } from '../call-metering.js';
+import type { CallMetering } from '../call-metering-interface.js';
 import { Phase, type RoutedExchange } from '../exchange.js';
 import { type Advance, DONE, NEXT, type RoutedStage, type StageResult, WAIT } from '../pipeline.js';
 import { releaseReservation } from '../settle.js';

@@ -7,7 +7,7 @@ import type { AgentContext } from '../../context/agent-context.js';
 import type { Lookup, LookupRejection } from '../../context/context-cache.js';
 import type { ClientBucket } from '../../context/unauthenticated-rate-limiter.js';
 import { createUnknownTokensRejection, REJECTIONS, type Rejection } from '../../rejection/rejections.js';
-import { CONFLICTING_TOKENS, findGatewayToken } from '../../upstream/credentials/gateway-token-position.js';
+import { CONFLICTING_TOKENS, findGatewayToken } from '../../upstream/credentials/find-gateway-token.js';
 import type { Exchange } from '../exchange.js';
 import { type Advance, DONE, NEXT, type Stage, WAIT } from '../pipeline.js';
 
@@ -46,7 +46,7 @@ const LOOKUP_REJECTIONS: Readonly<Record<LookupRejection, Rejection>> = {
 
 export function createAuthenticateStage(deps: AuthenticateDeps): Stage {
   const decide = (exchange: Exchange, lookup: Lookup): boolean => {
-    const rejection = checkLookup(exchange, lookup, exchange.request.startedAtMs, deps.allowsInactiveAgents);
+    const rejection = setContextAndCheckAccess(exchange, lookup, exchange.request.startedAtMs, deps.allowsInactiveAgents);
     if (rejection !== null) exchange.reject(rejection);
     else deps.onAuthenticated(exchange, lookup.context!);
     return rejection === null;
@@ -78,13 +78,13 @@ export function createAuthenticateStage(deps: AuthenticateDeps): Stage {
 }
 
 /** Sets the exchange's context. Null: its key and agent are valid. */
-export function checkLookup(exchange: Exchange, lookup: Lookup, nowMs: number, anyStatus = false): Rejection | null {
+export function setContextAndCheckAccess(exchange: Exchange, lookup: Lookup, nowMs: number, allowsInactiveAgents = false): Rejection | null {
   const { context } = lookup;
   if (context === null) return LOOKUP_REJECTIONS[lookup.rejection];
   exchange.access.context = context;
   // Checked at each request, because a cache entry can outlive its key.
   if (context.keyExpiresAtMs !== null && nowMs >= context.keyExpiresAtMs) return REJECTIONS.unauthorized;
-  if (anyStatus || context.agentStatus === 'active') return null;
+  if (allowsInactiveAgents || context.agentStatus === 'active') return null;
   return context.agentStatus === 'paused' ? REJECTIONS.paused : REJECTIONS.revoked;
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { CallMetering } from '../call-metering.js';
+import type { CallMetering } from '../call-metering-interface.js';
 import { createContext, createUpstream, GATEWAY_TOKEN, ProxyFixture } from '../testing/proxy-fixture.js';
 import { connectRaw, type RawPeer, RawUpstream, waitUntil } from '../testing/raw-peer-fixture.js';
 
@@ -11,12 +11,12 @@ let gateway: ProxyFixture;
 
 /** Buffers every body of up to 300 KiB whole, and edits it. */
 const metering: CallMetering = {
-  bufferBytesWanted: () => 300 * KIB,
-  prepareRequestBody: (_x, body) => Buffer.concat([EDITED, body]),
+  requestBytesToBufferForEdit: () => 300 * KIB,
+  scanAndEditRequestBody: (_x, body) => Buffer.concat([EDITED, body]),
   createRequestScanner: () => null,
-  openResponseMeter: () => null,
+  createMeterAndBodyEdit: () => null,
   estimateUnanswered: () => null,
-  mustFetchWhole: () => false,
+  mustDropRangeHeaders: () => false,
   priceUsage: () => ({ costNanos: 0, source: 'none' }),
   maxCostNanos: () => 0,
 };

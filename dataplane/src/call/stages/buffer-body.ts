@@ -5,16 +5,16 @@
 
 import type { DynamicShare } from '@acg/base/fairness/dynamic-share';
 import { bodyMemoryOf } from '../../concurrency/buffered-body-memory.js';
-import type { Counters } from '../../limits/counters.js';
+import type { Counters } from '../../limits/counters-interface.js';
 import type { RequestBody } from '../../listener/request-body.js';
 import { precheckLimits } from '../../rejection/precheck-limits.js';
 import { REJECTIONS } from '../../rejection/rejections.js';
-import type { CallMetering } from '../call-metering.js';
+import type { CallMetering } from '../call-metering-interface.js';
 import type { RoutedExchange } from '../exchange.js';
 import { type Advance, DONE, NEXT, type RoutedStage, WAIT } from '../pipeline.js';
 
 interface BufferBodyDeps {
-  readonly metering: Pick<CallMetering, 'bufferBytesWanted'>;
+  readonly metering: Pick<CallMetering, 'requestBytesToBufferForEdit'>;
   readonly counters: Pick<Counters, 'peek'>;
   readonly bodyMemory: DynamicShare;
   readonly bufferedBodyBytesMax: number;
@@ -33,7 +33,7 @@ export function createBufferBodyStage(deps: BufferBodyDeps): RoutedStage {
       exchange.reject(REJECTIONS.bodyTooLarge);
       return DONE;
     }
-    if (!body.isComplete || exchange.admission.bodyReader !== null) startBuffering(exchange, body, contentLength, deps);
+    if (!body.isComplete || exchange.admission.bodyReader !== null) bufferOrStreamBody(exchange, body, contentLength, deps);
     if (body.isReady) return checkBufferedBody(exchange, body, deps) ? NEXT : DONE;
     exchange.access.needsRecheck = true;
     body.onReady = () => {
@@ -46,7 +46,7 @@ export function createBufferBodyStage(deps: BufferBodyDeps): RoutedStage {
   };
 }
 
-function startBuffering(
+function bufferOrStreamBody(
   exchange: RoutedExchange,
   body: RequestBody,
   contentLength: number,
@@ -56,7 +56,7 @@ function startBuffering(
     body.bufferAndScan(deps.readBodyBytesMax, bodyMemoryFor(exchange, deps), exchange.admission.bodyReader);
     return;
   }
-  const wanted = deps.metering.bufferBytesWanted(exchange);
+  const wanted = deps.metering.requestBytesToBufferForEdit(exchange);
   // A body whose declared length is too long to be edited streams at once.
   if (wanted > deps.bufferedBodyBytesMax && contentLength <= wanted)
     body.bufferWhole(wanted, bodyMemoryFor(exchange, deps));

@@ -2,7 +2,7 @@
  * Checks the circuit of the upstream's origin: OPEN rejects, HALF_OPEN admits only leased probes
  * (docs/contract.md#circuits).
  */
-import type { Breakers } from '../../breaker/breakers.js';
+import type { Breakers } from '../../breaker/breakers-interface.js';
 import { createCircuitOpenRejection } from '../../rejection/rejections.js';
 import { type Advance, DONE, NEXT, type RoutedStage, WAIT } from '../pipeline.js';
 

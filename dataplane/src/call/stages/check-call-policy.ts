@@ -25,25 +25,25 @@ export function checkCallRules(exchange: RoutedExchange, rules: CallRules): Reje
   if (rules.isSensitive(method, providerPath, query, headers)) return REJECTIONS.sensitivePath;
   if (!rules.allows(method, providerPath, shape === 'regular', query, headers))
     return createCallForbiddenRejection(exchange);
-  return rules.models === null ? null : checkModelPlace(exchange, rules, rules.locateModel(method, providerPath));
+  return rules.models === null ? null : checkModelAtLocation(exchange, rules, rules.locateModel(method, providerPath));
 }
 
-function checkModelPlace(exchange: RoutedExchange, rules: CallRules, place: ModelLocation): Rejection | null {
+function checkModelAtLocation(exchange: RoutedExchange, rules: CallRules, location: ModelLocation): Rejection | null {
   // The gateway does not read the models that WebSocket messages name.
-  if (place === 'unknown' || exchange.handshake !== null) return createCallForbiddenRejection(exchange);
-  if (place === 'answer') return createCallForbiddenRejection(exchange);
-  if (place === 'free') return null;
-  if (place === 'json' || place === 'form' || place === 'json_or_form' || place === 'batch') {
+  if (location === 'unknown' || exchange.handshake !== null) return createCallForbiddenRejection(exchange);
+  if (location === 'answer') return createCallForbiddenRejection(exchange);
+  if (location === 'free') return null;
+  if (location === 'json' || location === 'form' || location === 'json_or_form' || location === 'batch') {
     if (exchange.admission.bodyModels !== null) return checkModelsAllowed(rules, exchange.admission.bodyModels);
-    return planBodyRead(exchange, place);
+    return setBodyModelReader(exchange, location);
   }
-  const model = parseModelFromPath(exchange.routed.target.providerPath, place.slice('path:'.length));
+  const model = parseModelFromPath(exchange.routed.target.providerPath, location.slice('path:'.length));
   return model === null ? createCallForbiddenRejection(exchange) : checkModelsAllowed(rules, [model]);
 }
 
-function planBodyRead(exchange: RoutedExchange, place: Parameters<typeof createBodyModelReader>[0]): Rejection | null {
+function setBodyModelReader(exchange: RoutedExchange, location: Parameters<typeof createBodyModelReader>[0]): Rejection | null {
   if (exchange.body === null) return createBodyProblemRejection('not_readable');
-  const reader = createBodyModelReader(place, exchange.request.headers);
+  const reader = createBodyModelReader(location, exchange.request.headers);
   if (typeof reader === 'string') return createBodyProblemRejection(reader);
   exchange.admission.bodyReader = reader;
   return null;

@@ -1,23 +1,23 @@
 /** Sends the request upstream with a Relay as the handler of its response. */
 
-import type { UpstreamRequest } from '../../http1/upstream-request.js';
-import type { Counters } from '../../limits/counters.js';
+import type { UpstreamRequest } from '../../http1/upstream-request-interface.js';
+import type { Counters } from '../../limits/counters-interface.js';
 import { REJECTIONS } from '../../rejection/rejections.js';
 import { ReservedStream } from '../../reservation/reserved-stream.js';
 import { Relay, type RelayDeps } from '../../response/relay.js';
 import type { ConnectionPools } from '../../upstream/connections/connection-pools.js';
 import { buildUpstreamRequest } from '../build-upstream-request.js';
-import type { CallMetering } from '../call-metering.js';
+import type { CallMetering } from '../call-metering-interface.js';
 import { Phase } from '../exchange.js';
 import type { FailureHandler } from '../failure-handler.js';
 import { DONE, type RoutedStage, WAIT } from '../pipeline.js';
 
 export function createForwardStage(
   pools: Pick<ConnectionPools, 'acquire'>,
-  metering: Pick<CallMetering, 'prepareRequestBody' | 'createRequestScanner' | 'mustFetchWhole' | 'maxCostNanos'>,
+  metering: Pick<CallMetering, 'scanAndEditRequestBody' | 'createRequestScanner' | 'mustDropRangeHeaders' | 'maxCostNanos'>,
   counters: Pick<Counters, 'growReservation' | 'settle'>,
   support: RelayDeps,
-  failures: Pick<FailureHandler, 'onDispatchFailed'>,
+  failures: Pick<FailureHandler, 'rejectOrRethrowDispatchError'>,
 ): RoutedStage {
   return (exchange) => {
     if (exchange.access.revoked) {
@@ -29,7 +29,7 @@ export function createForwardStage(
     try {
       call = buildUpstreamRequest(exchange, metering);
     } catch (error) {
-      failures.onDispatchFailed(exchange, error);
+      failures.rejectOrRethrowDispatchError(exchange, error);
       return DONE;
     }
     const tenant = upstream.isTenantAddress ? context.orgId : null;
@@ -45,7 +45,7 @@ export function createForwardStage(
     } catch (error) {
       connection.release();
       exchange.upstreamCall.connection = null;
-      failures.onDispatchFailed(exchange, error);
+      failures.rejectOrRethrowDispatchError(exchange, error);
       return DONE;
     }
     // An upstream that cannot be reached may have finished the call within `dispatch`.

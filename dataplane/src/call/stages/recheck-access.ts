@@ -7,9 +7,9 @@ import { getCallRules } from '../../policy/call-rules.js';
 import { REJECTIONS, type Rejection } from '../../rejection/rejections.js';
 import type { RoutedExchange } from '../exchange.js';
 import { type Advance, DONE, NEXT, type RoutedStage, WAIT } from '../pipeline.js';
-import { type ContextLookup, checkLookup } from './authenticate.js';
+import { type ContextLookup, setContextAndCheckAccess } from './authenticate.js';
 import { checkCallRules } from './check-call-policy.js';
-import { findUpstream } from './route.js';
+import { routeAndCheckUpstream } from './route.js';
 
 export function createRecheckAccessStage(contexts: ContextLookup, advance: Advance): RoutedStage {
   const decide = (exchange: RoutedExchange, lookup: Lookup): boolean => {
@@ -31,9 +31,9 @@ export function createRecheckAccessStage(contexts: ContextLookup, advance: Advan
 
 function recheckAccess(exchange: RoutedExchange, lookup: Lookup): Rejection | null {
   const { context, upstream } = exchange.routed;
-  const refused = checkLookup(exchange, lookup, Date.now());
+  const refused = setContextAndCheckAccess(exchange, lookup, Date.now());
   if (refused !== null || lookup.context === context) return refused;
-  const rerouted = findUpstream(exchange);
+  const rerouted = routeAndCheckUpstream(exchange);
   if (rerouted !== null) return rerouted;
   const now = exchange.routed.upstream;
   if (now.circuitKey !== upstream.circuitKey) {

@@ -1,10 +1,10 @@
 /** Resolves the request target to the agent's provider account. */
 
 import { REJECTIONS, type Rejection } from '../../rejection/rejections.js';
-import { parsePresignedExpiryMs, planObjectRequest } from '../../s3/object-request.js';
+import { parsePresignedExpiryMs, planObjectRequest } from '../../s3/plan-object-request.js';
 import { isRequestLoop } from '../../upstream/loop-detection.js';
 import { isPathAllowed, type ProxyTarget, parseProxyTarget } from '../../upstream/proxy-target.js';
-import { filterRequestHeaders } from '../../upstream/request-headers.js';
+import { filterRequestHeaders } from '../../upstream/filter-request-headers.js';
 import { type Exchange, Phase, type RouteResult } from '../exchange.js';
 import { DONE, NEXT, type Stage } from '../pipeline.js';
 
@@ -21,14 +21,14 @@ export const parseRequestTarget: Stage = (exchange) => {
 };
 
 export const route: Stage = (exchange) => {
-  const rejection = findUpstream(exchange);
+  const rejection = routeAndCheckUpstream(exchange);
   if (rejection === null) return NEXT;
   exchange.reject(rejection);
   return DONE;
 };
 
 /** Sets `routed`; null: found. Runs again when a newer context was loaded. */
-export function findUpstream(exchange: Exchange): Rejection | null {
+export function routeAndCheckUpstream(exchange: Exchange): Rejection | null {
   const context = exchange.access.context!;
   const target = exchange.access.target!;
   const position = exchange.access.tokenPosition!;
@@ -44,7 +44,7 @@ export function findUpstream(exchange: Exchange): Rejection | null {
     return REJECTIONS.loopDetected;
   if (upstream.accountStatus !== 'active') return REJECTIONS.needsCredentials;
   const objectKeys = upstream.injection.kind === 'sigv4';
-  if (objectKeys && position.form === 'presigned' && !isPresignedUrlValid(exchange, target))
+  if (objectKeys && position.form === 'presigned' && !isPresignedUrlUnexpired(exchange, target))
     return REJECTIONS.presignedUrlExpired;
   if (!isPathAllowed(shape, objectKeys, upstream.basePath)) return REJECTIONS.malformedTarget;
   return objectKeys ? planObjectStorageRequest(exchange, routed) : null;
@@ -75,7 +75,7 @@ function isValidUtf8Path(path: string): boolean {
  * True until the expiry that the presigned URL states. Its other signature parameters are not checked; the gateway
  * replaces them.
  */
-function isPresignedUrlValid(exchange: Exchange, target: ProxyTarget): boolean {
+function isPresignedUrlUnexpired(exchange: Exchange, target: ProxyTarget): boolean {
   const endMs = parsePresignedExpiryMs(target.query ?? '');
   return endMs !== null && exchange.request.startedAtMs < endMs;
 }

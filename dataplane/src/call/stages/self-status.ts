@@ -10,9 +10,9 @@
  * Times are Unix seconds. The counters' figures are null while their store is unavailable.
  */
 
-import type { Breakers } from '../../breaker/breakers.js';
+import type { Breakers } from '../../breaker/breakers-interface.js';
 import type { AgentContext } from '../../context/agent-context.js';
-import type { Counters, LimitSnapshot, WindowSnapshot } from '../../limits/counters.js';
+import type { Counters, LimitSnapshot, WindowSnapshot } from '../../limits/counters-interface.js';
 import {
   BUDGET_ROW,
   BUDGET_ROWS,

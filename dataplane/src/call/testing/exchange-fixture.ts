@@ -1,8 +1,8 @@
 /** Exchanges without a connection, for tests of single stages and of settling. */
 
-import type { AgentResponse } from '@acg/dataplane/call/agent-response';
+import type { AgentResponse } from '@acg/dataplane/call/agent-response-interface';
 import { Exchange, Phase, type RoutedExchange, type RouteResult } from '@acg/dataplane/call/exchange';
-import type { Admission } from '@acg/dataplane/limits/counters';
+import type { Admission } from '@acg/dataplane/limits/counters-interface';
 
 const REQUEST = {
   id: 'id-1',
@@ -27,7 +27,7 @@ interface TestExchange {
 }
 
 export function createTestExchange({ request, routed, body, admission }: TestExchange): RoutedExchange {
-  const observer = { onRejected: () => {}, onEnded: () => {} };
+  const observer = { recordRejectionAndRelease: () => {}, onEnded: () => {} };
   const exchange = new Exchange({} as AgentResponse, { ...REQUEST, ...request }, observer);
   exchange.body = (body as Exchange['body'] | undefined) ?? null;
   exchange.routed = routed as RouteResult;

@@ -4,8 +4,8 @@ import { connect, type Socket } from 'node:net';
 import type { Dialer } from '@acg/base/dialer/dialer';
 import { EgressBlocked } from '@acg/base/egress/egress-guard';
 import { createLogger } from '@acg/base/log';
-import type { BreakerStatus } from '@acg/dataplane/breaker/breakers';
-import type { CallMetering } from '@acg/dataplane/call/call-metering';
+import type { BreakerStatus } from '@acg/dataplane/breaker/breakers-interface';
+import type { CallMetering } from '@acg/dataplane/call/call-metering-interface';
 import type { AgentContext, Upstream } from '@acg/dataplane/context/agent-context';
 import type { Lookup } from '@acg/dataplane/context/context-cache';
 import { UnauthenticatedRateLimiter } from '@acg/dataplane/context/unauthenticated-rate-limiter';
@@ -16,9 +16,9 @@ import type {
   LimitSnapshot,
   PeekRequest,
   Settlement,
-} from '@acg/dataplane/limits/counters';
+} from '@acg/dataplane/limits/counters-interface';
 import { LIMIT_TABLE, type LimitType } from '@acg/dataplane/limits/limit-table';
-import type { UsageMeter, UsageReading } from '@acg/dataplane/metering/reading/usage-meter';
+import type { UsageMeter, UsageReading } from '@acg/dataplane/metering/reading/usage-meter-interface';
 import type { MaxCostInput } from '@acg/dataplane/pricing/max-cost';
 import { type ProxyDeps, type ProxyOptions, ProxyServer } from '@acg/dataplane/proxy-server';
 import { ConnectionPools, type ConnectionPoolsOptions } from '@acg/dataplane/upstream/connections/connection-pools';
@@ -234,7 +234,7 @@ export class ProxyFixture {
   async stop(): Promise<void> {
     await this.server.drain(0);
     this.server.close();
-    this.pools.close();
+    this.pools.closeGracefully();
   }
 
   /** Opens a raw connection to the agents' port. */
@@ -338,16 +338,16 @@ export class ProxyFixture {
 
   #fakeMetering(): CallMetering {
     return {
-      bufferBytesWanted: () => 0,
-      prepareRequestBody: (_exchange, body) => body,
+      requestBytesToBufferForEdit: () => 0,
+      scanAndEditRequestBody: (_exchange, body) => body,
       createRequestScanner: () => null,
-      openResponseMeter: (exchange) => {
+      createMeterAndBodyEdit: (exchange) => {
         exchange.metering.meter = new CountingMeter();
         this.planned++;
         return null;
       },
       estimateUnanswered: () => null,
-      mustFetchWhole: () => false,
+      mustDropRangeHeaders: () => false,
       priceUsage: () => ({ costNanos: this.costNanos, source: 'none' }),
       maxCostNanos: (_exchange, call) => {
         this.bounded.push(call);

@@ -1,7 +1,7 @@
 /** For tests: computes what a hard budget reserves for one call, with the real prices and without a connection. */
 
 import { createBodyModelReader } from '@acg/dataplane/policy/body/body-model-reader';
-import { PriceTable } from '@acg/dataplane/pricing/price-table';
+import { CallCostCalculator } from '@acg/dataplane/pricing/call-cost-calculator';
 import { computeReservation } from '@acg/dataplane/reservation/compute-reservation';
 import { createTestLimits } from '../../limits/testing/agent-limits-fixture.js';
 import { createTestExchange } from './exchange-fixture.js';
@@ -16,7 +16,7 @@ export interface ReservationRequest {
 }
 
 const PRICES_AT = Date.parse('2026-11-20');
-const prices = new PriceTable(() => PRICES_AT);
+const prices = new CallCostCalculator(() => PRICES_AT);
 
 /** Nano-dollars, or the reason of the rejection. */
 export function computeReservationFor({ provider, path, body }: ReservationRequest): number | string {

@@ -14,7 +14,7 @@ import type {
   Settlement,
   SpendSnapshot,
   WindowSnapshot,
-} from '../../limits/counters.js';
+} from '../../limits/counters-interface.js';
 import {
   AGENT_PROVIDER_ROWS,
   DEFAULT_WINDOW_LENGTHS_MS,
@@ -59,7 +59,7 @@ export class MemoryCounters implements Counters {
 
   admit({ limits, providerSlug, reservationNanos }: AdmissionRequest, done: (admission: Admission) => void): void {
     const nowUs = this.#clock();
-    this.#evictExpired(nowUs);
+    this.#evictExpiredIncrementally(nowUs);
     const month = monthOfMs(nowUs / 1000);
     const rateWindows = this.#getOrCreateWindows(limits.agentId, providerSlug);
     rateWindows.advanceTo(nowUs);
@@ -84,11 +84,11 @@ export class MemoryCounters implements Counters {
     });
   }
 
-  growReservation(limits: AgentLimits, reservationNanos: number, done: (granted: boolean) => void): void {
+  growReservation(limits: AgentLimits, additionalNanos: number, done: (granted: boolean) => void): void {
     const spend = this.#refreshScopeSpend(limits, limits.scopes[0]!);
     const month = monthOfMs(this.#clock() / 1000);
-    const granted = spend.spentNanos(month) + spend.reservedNanos + reservationNanos <= limits.scopes[0]!.budgetNanos;
-    if (granted) spend.reservedNanos += reservationNanos;
+    const granted = spend.spentNanos(month) + spend.reservedNanos + additionalNanos <= limits.scopes[0]!.budgetNanos;
+    if (granted) spend.reservedNanos += additionalNanos;
     done(granted);
   }
 
@@ -108,8 +108,8 @@ export class MemoryCounters implements Counters {
     }
   }
 
-  updateLedgerSpend(tag: string, month: number, nanos: number, ownNanos: number): void {
-    this.#monthSpends.get(tag)?.updateFromLedger(month, nanos, ownNanos);
+  updateLedgerSpend(tag: string, month: number, nanos: number, ledgerOnlyNanos: number): void {
+    this.#monthSpends.get(tag)?.updateFromLedger(month, nanos, ledgerOnlyNanos);
   }
 
   peek({ limits, providerSlugs }: PeekRequest, done: (snapshot: LimitSnapshot | null) => void): void {
@@ -134,7 +134,7 @@ export class MemoryCounters implements Counters {
   }
 
   /** Does nothing: without an external store there is no data loss to report. */
-  onDataLost(): void {}
+  setDataLostListener(): void {}
 
   async close(): Promise<void> {}
 
@@ -162,9 +162,9 @@ export class MemoryCounters implements Counters {
     return rateWindows;
   }
 
-  #refreshScopeSpend(limits: AgentLimits, { tag, ledgerNanos, ledgerOwnNanos }: ScopeSpend): MonthSpend {
+  #refreshScopeSpend(limits: AgentLimits, { tag, ledgerNanos, ledgerOnlyNanos }: ScopeSpend): MonthSpend {
     const spend = this.#getOrCreateSpend(tag);
-    spend.updateFromLedger(limits.month, ledgerNanos, ledgerOwnNanos);
+    spend.updateFromLedger(limits.month, ledgerNanos, ledgerOnlyNanos);
     return spend;
   }
 
@@ -177,7 +177,7 @@ export class MemoryCounters implements Counters {
     return spend;
   }
 
-  #evictExpired(nowUs: number): void {
+  #evictExpiredIncrementally(nowUs: number): void {
     const month = monthOfMs(nowUs / 1000);
     for (let i = 0; i < EVICTION_CHECKS_PER_ADMISSION; i++) {
       this.#windowSweep ??= this.#rateWindows.entries();

@@ -6,7 +6,7 @@ export class MonthSpend {
   readonly #ownTotals: [month: number, nanos: number][] = [];
   #ledgerMonth = -1;
   #ledgerNanos = 0;
-  #ledgerOwnNanos = 0;
+  #ledgerOnlyNanos = 0;
   reservedNanos = 0;
 
   addSpend(month: number, nanos: number): void {
@@ -21,15 +21,15 @@ export class MonthSpend {
   }
 
   /** Takes the higher of the known and the given figures, because ledger figures only grow within a month. */
-  updateFromLedger(month: number, nanos: number, ownNanos: number): void {
+  updateFromLedger(month: number, nanos: number, ledgerOnlyNanos: number): void {
     if (month < this.#ledgerMonth) return;
     if (month > this.#ledgerMonth) {
       this.#ledgerMonth = month;
       this.#ledgerNanos = 0;
-      this.#ledgerOwnNanos = 0;
+      this.#ledgerOnlyNanos = 0;
     }
     this.#ledgerNanos = Math.max(this.#ledgerNanos, nanos);
-    this.#ledgerOwnNanos = Math.max(this.#ledgerOwnNanos, ownNanos);
+    this.#ledgerOnlyNanos = Math.max(this.#ledgerOnlyNanos, ledgerOnlyNanos);
   }
 
   /**
@@ -39,7 +39,7 @@ export class MonthSpend {
   spentNanos(month: number): number {
     const own = this.#ownTotals.find(([ownMonth]) => ownMonth === month)?.[1] ?? 0;
     if (month !== this.#ledgerMonth) return own;
-    return Math.max(own + this.#ledgerOwnNanos, this.#ledgerNanos);
+    return Math.max(own + this.#ledgerOnlyNanos, this.#ledgerNanos);
   }
 
   isExpired(month: number): boolean {

@@ -34,7 +34,7 @@ export class RateLimitWindows {
    * step back the time stays where it was.
    */
   advanceTo(clockUs: number): void {
-    this.#nowUs = this.#rpmLog.monotonicUs(clockUs, this.#rpmUs);
+    this.#nowUs = this.#rpmLog.clampClockOrClearLog(clockUs, this.#rpmUs);
     this.#rpmCount = this.#rpmLog.dropExpiredAndCount(this.#nowUs, this.#rpmUs);
     for (const window of this.#fixedWindows) {
       if (window.startUs > this.#nowUs) window.startUs = this.#nowUs;

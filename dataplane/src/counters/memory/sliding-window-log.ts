@@ -14,7 +14,7 @@ export class SlidingWindowLog {
 
   /**
    * Drops expired entries and returns how many are still counted at `nowUs`. Times must not decrease; see {@link
-   * monotonicUs}.
+   * clampClockOrClearLog}.
    */
   dropExpiredAndCount(nowUs: number, windowUs: number): number {
     const mask = this.#ring.length - 1;
@@ -22,7 +22,7 @@ export class SlidingWindowLog {
       this.#head++;
       this.#count--;
     }
-    if (this.#count === 0) this.#shrinkRing();
+    if (this.#count === 0) this.#resetRingToMinCapacity();
     return this.#count;
   }
 
@@ -30,7 +30,7 @@ export class SlidingWindowLog {
    * Time to use when the clock reads `nowUs`, µs. After a step back of at most one window it returns the newest entry's
    * time. After a larger step back it empties the log and returns `nowUs`.
    */
-  monotonicUs(nowUs: number, windowUs: number): number {
+  clampClockOrClearLog(nowUs: number, windowUs: number): number {
     if (this.#count === 0) return nowUs;
     const newest = this.timeAt(this.#count - 1);
     if (newest <= nowUs) return nowUs;
@@ -57,7 +57,7 @@ export class SlidingWindowLog {
     this.#head = 0;
   }
 
-  #shrinkRing(): void {
+  #resetRingToMinCapacity(): void {
     this.#head = 0;
     if (this.#ring.length > CAPACITY_MIN) this.#ring = new Float64Array(CAPACITY_MIN);
   }

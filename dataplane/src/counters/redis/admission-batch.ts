@@ -5,7 +5,7 @@
 
 import type { AgentLimits, ScopeSpend } from '../../limits/agent-limits.js';
 import { monthOfMs } from '../../limits/calendar-month.js';
-import type { Admission } from '../../limits/counters.js';
+import type { Admission } from '../../limits/counters-interface.js';
 import { LIMIT_TABLE, RPM_ROW } from '../../limits/limit-table.js';
 import { type AdmitReply, type AdmitVerdict, agentProviderKey } from './admit-codec.js';
 import type { AdmissionCheck, AdmitItems, BudgetCheck, SpendItem, TokenUsageItem } from './admit-items.js';
@@ -94,7 +94,7 @@ export class AdmissionBatch implements AdmitItems {
 
   /** Adds the counter's totals, reservations and releases to the batch. */
   reportSpend(counter: SpendCounter): void {
-    const item = this.spends[this.#indexOfSpendItem(counter)]!;
+    const item = this.spends[this.#getOrCreateSpendItemIndex(counter)]!;
     if (counter.reservedNanos > 0 || counter.hasReleases) item.hasReservations = true;
   }
 
@@ -190,16 +190,16 @@ export class AdmissionBatch implements AdmitItems {
 
   #createBudgetCheck(
     limits: AgentLimits,
-    { tag, row, budgetNanos, ledgerNanos, ledgerOwnNanos }: ScopeSpend,
+    { tag, row, budgetNanos, ledgerNanos, ledgerOnlyNanos }: ScopeSpend,
   ): BudgetCheck {
     const counter = this.spendCounters.getOrCreate(tag);
-    counter.updateFromLedger(limits.month, ledgerNanos, ledgerOwnNanos);
-    const spendIndex = this.#indexOfSpendItem(counter);
+    counter.updateFromLedger(limits.month, ledgerNanos, ledgerOnlyNanos);
+    const spendIndex = this.#getOrCreateSpendItemIndex(counter);
     this.spends[spendIndex]!.needsSpent = true;
     return { spendIndex, row, budgetNanos };
   }
 
-  #indexOfSpendItem(counter: SpendCounter): number {
+  #getOrCreateSpendItemIndex(counter: SpendCounter): number {
     if (counter.batch !== this) {
       counter.batch = this;
       counter.batchIndex = this.spends.length;

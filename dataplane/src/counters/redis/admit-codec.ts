@@ -186,13 +186,13 @@ function writeSpendItem(out: Buffer, start: number, item: SpendItem): number {
   out.writeUInt32LE(total === null ? 0 : total.month, start + 1);
   out.writeDoubleLE(total === null ? 0 : total.nanos, start + 5);
   out.writeDoubleLE(counter.ledgerNanos, start + 13);
-  out.writeDoubleLE(counter.ledgerOwnNanos, start + 21);
+  out.writeDoubleLE(counter.ledgerOnlyNanos, start + 21);
   out.writeUInt32LE(Math.max(0, counter.ledgerMonth), start + 29);
   let at = start + SPEND_BYTES;
   if (total !== null) at += out.write(total.field, at, 'latin1');
   out[at++] = 0;
   if (!hasReservations) return at;
-  const released = counter.takeReleasedNanos();
+  const released = counter.takeReleasesAndBumpVersion();
   out.writeDoubleLE(counter.reservationVersion, at);
   out.writeDoubleLE(counter.reservedNanos, at + 8);
   out.writeDoubleLE(released, at + 16);

@@ -29,7 +29,7 @@ test('enforcement state: the end of an outage logs its length and its unchecked 
   state.countUnchecked(2);
   state.countUnchecked(0);
   state.countUnchecked(3);
-  state.logDataLost();
+  state.logDataLostNowOrOnResume();
   vi.advanceTimersByTime(700);
   state.resume();
   state.resume();

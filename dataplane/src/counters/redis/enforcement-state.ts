@@ -1,6 +1,6 @@
 /** Whether one store's limits are enforced. Reports each change once, with one log line and one metric. */
 import type { Logger } from '@acg/base/log';
-import type { CountersMetrics } from '../../limits/counters.js';
+import type { CountersMetrics } from '../../limits/counters-interface.js';
 
 export class EnforcementState {
   readonly #store: string;
@@ -53,7 +53,7 @@ export class EnforcementState {
   }
 
   /** While enforcing, logs its own line; during an outage, adds a field to the line that ends the outage. */
-  logDataLost(): void {
+  logDataLostNowOrOnResume(): void {
     if (this.#isEnforcing)
       this.#log.warn({ store: this.#store }, 'counter store lost data: month spend continues from the ledger');
     else this.#dataLost = true;

@@ -18,7 +18,7 @@ import type {
   Settlement,
   SpendSnapshot,
   WindowSnapshot,
-} from '../../limits/counters.js';
+} from '../../limits/counters-interface.js';
 import { DEFAULT_WINDOW_LENGTHS_MS, TOKEN_ROWS, UNLIMITED, type WindowLengthsMs } from '../../limits/limit-table.js';
 import { RESERVATION_LEASE_MS } from './admit-codec.js';
 import { hashSlot } from './client/hash-slot.js';
@@ -90,7 +90,7 @@ export class RedisCounters implements Counters {
   }
 
   /** Waits for the store for at most a few seconds. Requests pass unchecked until it is available. */
-  async start(): Promise<void> {
+  async waitForStoreAndCheckEviction(): Promise<void> {
     await this.#defaultNode.enforcement.waitUntilEnforcing(START_TIMEOUT_MS);
     if (this.#defaultNode.enforcement.isEnforcing) {
       await Promise.all([...this.#nodes.values()].map((node) => node.enforcement.waitUntilEnforcing(START_TIMEOUT_MS)));
@@ -106,7 +106,7 @@ export class RedisCounters implements Counters {
     }
   }
 
-  onDataLost(listener: () => void): void {
+  setDataLostListener(listener: () => void): void {
     this.#onDataLost = listener;
   }
 
@@ -136,15 +136,15 @@ export class RedisCounters implements Counters {
     });
   }
 
-  growReservation(limits: AgentLimits, reservationNanos: number, done: (granted: boolean) => void): void {
+  growReservation(limits: AgentLimits, additionalNanos: number, done: (granted: boolean) => void): void {
     const slot = this.#slotOf(limits.agentId);
     const ownBudgets = limits.budgetedScopes.filter(({ tag }) => tag === limits.agentId);
-    this.#nodeOf(slot).checkBudgets(slot, limits, ownBudgets, reservationNanos, ({ rejectedByRow, outcome }) => {
+    this.#nodeOf(slot).checkBudgets(slot, limits, ownBudgets, additionalNanos, ({ rejectedByRow, outcome }) => {
       if (outcome === 'unchecked' && limits.rejectsUnchecked) {
         done(false);
         return;
       }
-      if (outcome === 'unchecked') this.#spendCounters.getOrCreate(limits.agentId).reserveUnchecked(reservationNanos);
+      if (outcome === 'unchecked') this.#spendCounters.getOrCreate(limits.agentId).reserveUnchecked(additionalNanos);
       done(rejectedByRow < 0);
     });
   }
@@ -184,8 +184,8 @@ export class RedisCounters implements Counters {
     return false;
   }
 
-  updateLedgerSpend(tag: string, month: number, nanos: number, ownNanos: number): void {
-    this.#spendCounters.findByTag(tag)?.updateFromLedger(month, nanos, ownNanos);
+  updateLedgerSpend(tag: string, month: number, nanos: number, ledgerOnlyNanos: number): void {
+    this.#spendCounters.findByTag(tag)?.updateFromLedger(month, nanos, ledgerOnlyNanos);
   }
 
   peek({ limits, providerSlugs }: PeekRequest, done: (snapshot: LimitSnapshot | null) => void): void {
@@ -224,7 +224,7 @@ export class RedisCounters implements Counters {
     clearInterval(this.#renewTimer);
     clearInterval(this.#unbudgetedTimer);
     this.#reportUnacknowledged();
-    await Promise.all([...this.#nodes.values()].map((node) => node.drain(CLOSE_TIMEOUT_MS)));
+    await Promise.all([...this.#nodes.values()].map((node) => node.flushAndAwaitReplies(CLOSE_TIMEOUT_MS)));
     this.#client.close();
   }
 
@@ -276,7 +276,7 @@ export class RedisCounters implements Counters {
 
   readonly #onConnected = (): void => {
     if (this.#isCluster) for (const master of this.#client.listMasters()) this.#getOrCreateNode(master);
-    for (const node of this.#nodes.values()) node.onConnected();
+    for (const node of this.#nodes.values()) node.sendProbeIfNotEnforcing();
   };
 
   #getOrCreateNode(master: string): RedisNode {

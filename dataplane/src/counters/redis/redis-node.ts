@@ -13,7 +13,7 @@ import type { Logger } from '@acg/base/log';
 import { type SwapRemoveItem, SwapRemoveSet } from '@acg/base/swap-remove-set';
 import type { AgentLimits, ScopeSpend } from '../../limits/agent-limits.js';
 import { monthOfMs } from '../../limits/calendar-month.js';
-import type { CountersMetrics } from '../../limits/counters.js';
+import type { CountersMetrics } from '../../limits/counters-interface.js';
 import type { WindowLengthsMs } from '../../limits/limit-table.js';
 import {
   AdmissionBatch,
@@ -22,7 +22,7 @@ import {
   type VerdictCallback,
 } from './admission-batch.js';
 import { type AdmitReply, decodeAdmitReply, encodeAdmitArgument, listAdmitKeys } from './admit-codec.js';
-import { ScriptError, type ScriptRunner } from './client/script-runner.js';
+import { ScriptError, type ScriptRunner } from './client/script-runner-interface.js';
 import { EnforcementState } from './enforcement-state.js';
 import { type AwaitedReply, ReplyTimeouts } from './reply-timeouts.js';
 import type { SpendCounter } from './spend-counter.js';
@@ -99,7 +99,7 @@ export class RedisNode {
     this.enforcement = new EnforcementState(options.name, log, metrics);
     this.#replyTimeouts = new ReplyTimeouts(options.timeoutMs, this.#onReplyTimeout);
     this.#startProbing();
-    setImmediate(() => this.onConnected());
+    setImmediate(() => this.sendProbeIfNotEnforcing());
   }
 
   /** `budgets`: the agent's budgeted scopes that are in this slot. */
@@ -144,7 +144,7 @@ export class RedisNode {
 
   /** Sends totals and reservations with this tick's batch. While the store is unavailable the counter keeps them. */
   reportSpend(slot: number, counter: SpendCounter): void {
-    if (this.enforcement.isEnforcing) this.#scheduledBatch(slot).reportSpend(counter);
+    if (this.enforcement.isEnforcing) this.#batchWithScheduledFlush(slot).reportSpend(counter);
   }
 
   /** Like {@link reportSpend}, but waits for the next batch or for `lingerMs`. */
@@ -156,16 +156,16 @@ export class RedisNode {
 
   /** Tokens added during an outage are dropped, because their minute is over when the store is back. */
   addTokens(slot: number, agentId: string, providerSlug: string, row: number, tokens: number): void {
-    if (this.enforcement.isEnforcing) this.#scheduledBatch(slot).addTokens(agentId, providerSlug, row, tokens);
+    if (this.enforcement.isEnforcing) this.#batchWithScheduledFlush(slot).addTokens(agentId, providerSlug, row, tokens);
   }
 
   /** Sends a probe when the connection is ready and limits are not enforced. */
-  onConnected(): void {
+  sendProbeIfNotEnforcing(): void {
     if (!this.enforcement.isEnforcing) this.#sendProbe();
   }
 
   /** Sends all batches and waits at most `timeoutMs` for their replies. Unsent spend returns with the ledger's figures. */
-  async drain(timeoutMs: number): Promise<void> {
+  async flushAndAwaitReplies(timeoutMs: number): Promise<void> {
     this.#flushBatches();
     if (this.#inflight.size > 0) {
       await new Promise<void>((resolve) => {
@@ -185,13 +185,13 @@ export class RedisNode {
   }
 
   #batchWithCapacity(slot: number): AdmissionBatch {
-    const batch = this.#scheduledBatch(slot);
+    const batch = this.#batchWithScheduledFlush(slot);
     if (batch.admissionChecks.length < ADMISSION_CHECKS_PER_CALL_MAX) return batch;
     this.#flushBatches();
-    return this.#scheduledBatch(slot);
+    return this.#batchWithScheduledFlush(slot);
   }
 
-  #scheduledBatch(slot: number): AdmissionBatch {
+  #batchWithScheduledFlush(slot: number): AdmissionBatch {
     if (!this.#flushScheduled) {
       this.#flushScheduled = true;
       setImmediate(this.#flush); // runs after the poll phase: the batch has everything of this tick
@@ -251,21 +251,21 @@ export class RedisNode {
   #onReply(call: InflightCall, reply: AdmitReply): void {
     const nowMs = performance.now();
     this.#metrics.observeStoreLatency(nowMs - call.sentAtMs);
-    this.#acknowledgeTotals(call.batch, reply, nowMs);
+    this.#acknowledgeTotalsAndDetectLoss(call.batch, reply, nowMs);
     call.batch.deliverReply(reply, call.isAnswered);
     call.isAnswered = true;
     if (call === this.#probe) this.#onProbeReply(call);
   }
 
-  #acknowledgeTotals(batch: AdmissionBatch, reply: AdmitReply, nowMs: number): void {
+  #acknowledgeTotalsAndDetectLoss(batch: AdmissionBatch, reply: AdmitReply, nowMs: number): void {
     for (let i = 0; i < batch.spends.length; i++) {
       const { counter, total, sentNanos } = batch.spends[i]!;
       const { previousTotalNanos, spentNanos } = reply.spends[i]!;
       counter.storeSpentNanos = spentNanos;
       if (total === null) continue;
       const acknowledgedNanos = total.acknowledgedNanos;
-      if (previousTotalNanos < acknowledgedNanos && this.#spendCounters.recordDataLoss(total.acknowledgedAtMs, nowMs)) {
-        this.enforcement.logDataLost();
+      if (previousTotalNanos < acknowledgedNanos && this.#spendCounters.recordIfNewDataLoss(total.acknowledgedAtMs, nowMs)) {
+        this.enforcement.logDataLostNowOrOnResume();
         this.#countersToResend = this.#spendCounters.listAll();
         this.onDataLost();
       }
@@ -285,7 +285,7 @@ export class RedisNode {
   #onScriptError(call: InflightCall, failure: ScriptError): void {
     this.lastFailure = failure.message;
     for (const { counter, hasReservations } of call.batch.spends)
-      if (hasReservations) counter.onReservationReportLost();
+      if (hasReservations) counter.forceFullReservationReport();
     this.#failOpen(failure.message);
     this.#admitUnchecked(call);
     if (call === this.#probe) this.#probe = null;
@@ -328,7 +328,7 @@ export class RedisNode {
   #onDrained(): void {
     if (this.#probeWhenDrained && !this.enforcement.isEnforcing) {
       this.#probeWhenDrained = false;
-      setImmediate(() => this.onConnected());
+      setImmediate(() => this.sendProbeIfNotEnforcing());
     }
     this.#onIdle?.();
     this.#onIdle = null;
@@ -343,12 +343,12 @@ export class RedisNode {
       this.#scriptRunner.reconnect(sent.batch.slot);
       return;
     }
-    this.#probe = createInflightCall(this.#createUnacknowledgedBatch(), true);
+    this.#probe = createInflightCall(this.#createUnacknowledgedSpendBatch(), true);
     this.#send(this.#probe);
   }
 
   /** A batch with unacknowledged spend of one slot; empty when there is none. */
-  #createUnacknowledgedBatch(): AdmissionBatch {
+  #createUnacknowledgedSpendBatch(): AdmissionBatch {
     let batch: AdmissionBatch | null = null;
     this.#spendCounters.unacknowledged.forEach((counter) => {
       if (batch !== null && batch.spends.length >= SPEND_COUNTERS_PER_PROBE_MAX) return;
@@ -367,7 +367,7 @@ export class RedisNode {
       // The server was paused and replies again: probe at once. A store that is merely slow waits for the next
       // interval.
       if (performance.now() - call.sentAtMs >= PROBE_INTERVAL_MS) this.#sendProbe();
-    } else if (this.#hasUnacknowledged()) {
+    } else if (this.#hasUnacknowledgedSpend()) {
       this.#sendProbe();
     } else {
       this.stopProbing();
@@ -376,7 +376,7 @@ export class RedisNode {
     }
   }
 
-  #hasUnacknowledged(): boolean {
+  #hasUnacknowledgedSpend(): boolean {
     let found = false;
     this.#spendCounters.unacknowledged.forEach((counter) => {
       if (!found && this.#options.ownSlotOf(counter.hashTag) !== null) found = true;

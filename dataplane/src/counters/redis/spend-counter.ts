@@ -44,7 +44,7 @@ export class SpendCounter implements SwapRemoveItem {
   storeSpentNanos = 0;
   ledgerMonth = -1;
   ledgerNanos = 0;
-  ledgerOwnNanos = 0;
+  ledgerOnlyNanos = 0;
   /** Sum of the reservations of this process's running calls, nano-dollars. */
   reservedNanos = 0;
   /** Released since the last report to the store, nano-dollars. */
@@ -83,15 +83,15 @@ export class SpendCounter implements SwapRemoveItem {
   }
 
   /** Takes the higher of the known and the given figures, because ledger figures only grow within a month. */
-  updateFromLedger(month: number, nanos: number, ownNanos: number): void {
+  updateFromLedger(month: number, nanos: number, ledgerOnlyNanos: number): void {
     if (month < this.ledgerMonth) return;
     if (month > this.ledgerMonth) {
       this.ledgerMonth = month;
       this.ledgerNanos = 0;
-      this.ledgerOwnNanos = 0;
+      this.ledgerOnlyNanos = 0;
     }
     if (nanos > this.ledgerNanos) this.ledgerNanos = nanos;
-    if (ownNanos > this.ledgerOwnNanos) this.ledgerOwnNanos = ownNanos;
+    if (ledgerOnlyNanos > this.ledgerOnlyNanos) this.ledgerOnlyNanos = ledgerOnlyNanos;
   }
 
   /** Records that the store holds `nanos` of this total. Drops totals of past months that are fully acknowledged. */
@@ -131,7 +131,7 @@ export class SpendCounter implements SwapRemoveItem {
   }
 
   /** Starts a reservation report: increments the version, returns the released nano-dollars and resets them. */
-  takeReleasedNanos(): number {
+  takeReleasesAndBumpVersion(): number {
     const released = this.#releasedNanos;
     this.#releasedNanos = 0;
     this.#reservationVersion++;
@@ -143,7 +143,7 @@ export class SpendCounter implements SwapRemoveItem {
   }
 
   /** Records a lost report. The version gap makes the next report replace the stored sum by {@link reservedNanos}. */
-  onReservationReportLost(): void {
+  forceFullReservationReport(): void {
     this.#reservationVersion++;
   }
 

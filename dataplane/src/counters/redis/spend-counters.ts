@@ -61,7 +61,7 @@ export class SpendCounters {
    * Called when the store has less of a total than it acknowledged. Returns true once per data loss: totals
    * acknowledged before the loss was first seen belong to the same loss.
    */
-  recordDataLoss(acknowledgedAtMs: number, nowMs: number): boolean {
+  recordIfNewDataLoss(acknowledgedAtMs: number, nowMs: number): boolean {
     if (acknowledgedAtMs <= this.#lastLossAtMs) return false;
     this.#lastLossAtMs = nowMs;
     return true;

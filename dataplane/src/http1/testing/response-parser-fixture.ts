@@ -1,6 +1,6 @@
 /** Test helpers: generated responses, and how ResponseParser and node's own parser (llhttp) read them. */
 import { createRequire } from 'node:module';
-import { MalformedResponseError } from '@acg/dataplane/http1/response-head';
+import { MalformedResponseError } from '@acg/dataplane/http1/parse-response-head';
 import { ResponseParser, type ResponseSink } from '@acg/dataplane/http1/response-parser';
 import fc from 'fast-check';
 

@@ -1,6 +1,6 @@
 /** Agent limits for tests: limits by name, defaults for everything else. */
-import { RATE_LIMITS, type RateLimit } from '@acg/base/limits';
-import { NANOS_PER_CENT } from '@acg/base/units';
+import { RATE_LIMITS, type RateLimit } from '@acg/base/limit-definitions';
+import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import { type AgentLimits, createAgentLimits, DEFAULT_MAX_OUTPUT_TOKENS } from '@acg/dataplane/limits/agent-limits';
 import { parseMonth } from '@acg/dataplane/limits/calendar-month';
 import {
@@ -25,7 +25,7 @@ export interface TestLimitsOptions extends Rates {
   readonly defaultMaxOutputTokens?: number;
   readonly rejectsUnchecked?: boolean;
   readonly spendFloorNanos?: number;
-  readonly spendLedgerOwnNanos?: number;
+  readonly spendLedgerOnlyNanos?: number;
   /** `YYYY-MM` */
   readonly spendFloorMonth?: string;
 }
@@ -49,13 +49,13 @@ export function createTestLimits(options: TestLimitsOptions = {}): AgentLimits {
     row: findLimitRow('budget', 'agent'),
     tag: agentId,
     ledgerNanos: options.spendFloorNanos ?? 0,
-    ledgerOwnNanos: options.spendLedgerOwnNanos ?? 0,
+    ledgerOnlyNanos: options.spendLedgerOnlyNanos ?? 0,
   };
   const createScopeSpend = (scope: LimitScope, tag: string) => ({
     row: findLimitRow('budget', scope),
     tag,
     ledgerNanos: 0,
-    ledgerOwnNanos: 0,
+    ledgerOnlyNanos: 0,
   });
   return createAgentLimits({
     agentId,

@@ -6,7 +6,7 @@
 
 import { compileJsonPaths, type JsonPathNode } from '../../scan/json-paths.js';
 import { asJsonObject, parseJsonObject, parseJsonString } from '../../scan/parse-json-text.js';
-import { looksLikeDeltaEvent, looksLikeErrorEvent } from '../../scan/sse-event-prefix.js';
+import { looksLikeDeltaEvent, looksLikeErrorEvent } from '../../scan/sse-event-classifier.js';
 import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type SseEventKind } from '../../scan/sse-parser.js';
 import {
   estimateCompressedEventTokens,
@@ -16,14 +16,14 @@ import {
   normalizePath,
 } from '../reading/token-estimates.js';
 import { createEmptyCounts, mergeAnthropicUsage } from '../reading/usage-counts.js';
-import type { MeterOptions, UsageReading } from '../reading/usage-meter.js';
+import type { MeterOptions, UsageReading } from '../reading/usage-meter-interface.js';
 import {
   createJsonlReading,
   createUsageReading,
   type ObservedBody,
   sanitizeErrorName,
   type UsageReader,
-} from '../reading/usage-reader.js';
+} from '../reading/usage-reader-interface.js';
 
 const USAGE = 0;
 const MODEL = 1;

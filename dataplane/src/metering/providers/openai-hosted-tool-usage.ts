@@ -6,7 +6,7 @@
 import { asJsonObject, type JsonObject, parseJsonObject, parseJsonString } from '../../scan/parse-json-text.js';
 import { IMAGE_TOKENS_OUT } from '../reading/token-estimates.js';
 import { parseCount, parsePart, SEARCHES_MAX, type UsageCounts } from '../reading/usage-counts.js';
-import type { GeneratedImages } from '../reading/usage-meter.js';
+import type { GeneratedImages } from '../reading/usage-meter-interface.js';
 
 /** Default model of the image tool. */
 const IMAGE_MODEL = 'gpt-image-1';

@@ -18,8 +18,8 @@ import {
   VIDEO_SECONDS_MAX,
 } from '../reading/token-estimates.js';
 import { createEmptyCounts, type UsageCounts } from '../reading/usage-counts.js';
-import type { MeterOptions } from '../reading/usage-meter.js';
-import type { ObservedBody } from '../reading/usage-reader.js';
+import type { MeterOptions } from '../reading/usage-meter-interface.js';
+import type { ObservedBody } from '../reading/usage-reader-interface.js';
 
 /** Paths whose 2xx response costs money even without usage. */
 const BILLABLE_PATHS = [

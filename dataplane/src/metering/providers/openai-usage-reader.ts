@@ -9,7 +9,7 @@
 
 import { compileJsonPaths, type JsonPathNode } from '../../scan/json-paths.js';
 import { asJsonObject, parseJsonObject, parseJsonString } from '../../scan/parse-json-text.js';
-import { looksLikeDeltaEvent, looksLikeErrorEvent, startsWithType } from '../../scan/sse-event-prefix.js';
+import { looksLikeDeltaEvent, looksLikeErrorEvent, startsWithType } from '../../scan/sse-event-classifier.js';
 import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type SseEventKind } from '../../scan/sse-parser.js';
 import { AUDIO_IN_TOKENS_PER_SECOND, isVideoPath, normalizePath } from '../reading/token-estimates.js';
 import {
@@ -19,14 +19,14 @@ import {
   TOKENS_MAX,
   type UsageCounts,
 } from '../reading/usage-counts.js';
-import type { MeterOptions, UsageReading } from '../reading/usage-meter.js';
+import type { MeterOptions, UsageReading } from '../reading/usage-meter-interface.js';
 import {
   createJsonlReading,
   createUsageReading,
   type ObservedBody,
   sanitizeErrorName,
   type UsageReader,
-} from '../reading/usage-reader.js';
+} from '../reading/usage-reader-interface.js';
 import { HostedToolUsage } from './openai-hosted-tool-usage.js';
 import { estimateUsage, isBillablePath, isTranscriptionPath } from './openai-usage-estimate.js';
 

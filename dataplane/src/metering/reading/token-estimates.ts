@@ -6,7 +6,7 @@
  */
 
 import { TOKENS_MAX } from './usage-counts.js';
-import type { MeterOptions } from './usage-meter.js';
+import type { MeterOptions } from './usage-meter-interface.js';
 
 const TEXT_BYTES_PER_TOKEN = 4;
 /**

@@ -4,7 +4,7 @@
  * address, a file, an id or data counts as a reference.
  */
 import { decodeStringAt, type JsonObjectNode, type JsonSpan } from '../../scan/json-walker.js';
-import { InflateBudget, measurePdf } from '../../scan/media/pdf-size.js';
+import { InflateBudget, measurePdf } from '../../scan/media/pdf-pages-and-text.js';
 
 /** Members of a block that tell what the model reads. */
 export const CONTENT_MEMBERS: readonly string[] = [

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
-import { NameResolutionError } from '@acg/base/dns/name-resolver';
+import { NameResolutionError } from '@acg/base/dns/name-resolver-interface';
 import { Client } from 'undici';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type RawPeer, RawUpstream } from '../../call/testing/raw-peer-fixture.js';
-import type { UpstreamConnection, UpstreamRequest } from '../../http1/upstream-request.js';
+import type { UpstreamConnection, UpstreamRequest } from '../../http1/upstream-request-interface.js';
 import { createLocalDialer, OWNER, RecordedRequest, TENANT } from '../testing/upstream-request-fixture.js';
 import { ConnectionPools, type ConnectionPoolsOptions, classifyFailure, isInvalidRequest } from './connection-pools.js';
 
@@ -20,7 +20,7 @@ function createPools(over: Partial<ConnectionPoolsOptions> = {}, originsMax?: nu
     ...over,
   };
   const pools = new ConnectionPools(options, originsMax);
-  closing.push(() => pools.close());
+  closing.push(() => pools.closeGracefully());
   return pools;
 }
 

@@ -10,16 +10,16 @@
 
 import type { Socket } from 'node:net';
 import type { Dialer, DialTarget } from '@acg/base/dialer/dialer';
-import { effectivePort, normalizeHostname } from '@acg/base/egress/check-url';
-import { invariant } from '@acg/base/invariant';
+import { effectivePort, normalizeHostname } from '@acg/base/egress/check-tenant-url';
+import { invariant } from '@acg/base/invariant-failures';
 import {
   type ConnectionOwner,
   Http1Connection,
   type SocketOpener,
   type TickTimeouts,
 } from '../../http1/http1-connection.js';
-import { InvalidRequestError } from '../../http1/request-head.js';
-import type { UpstreamConnection } from '../../http1/upstream-request.js';
+import { InvalidRequestError } from '../../http1/format-request-head.js';
+import type { UpstreamConnection } from '../../http1/upstream-request-interface.js';
 
 export interface ConnectionPoolsOptions {
   readonly headersTimeoutMs: number;
@@ -83,7 +83,7 @@ export class ConnectionPools {
   }
 
   /** Opens a connection outside the pools. `tenant`: see {@link acquire}. */
-  dial(origin: string, tenant: string | null, done: DialCallback): void {
+  dialUnpooled(origin: string, tenant: string | null, done: DialCallback): void {
     this.#options.dialer.dial(toDialTarget(origin, tenant), null, this.#withDialObserver(origin, tenant, done));
   }
 
@@ -112,7 +112,7 @@ export class ConnectionPools {
   }
 
   /** Closes idle connections now and busy ones when their calls end. Timeouts stay active for busy ones. */
-  close(): void {
+  closeGracefully(): void {
     this.#closed = true;
     for (const connection of this.#idle) connection.close();
   }

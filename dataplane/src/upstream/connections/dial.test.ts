@@ -67,7 +67,7 @@ function createPools(connectTimeoutMs = 5_000, over: Partial<DialerOptions> = {}
     bodyTimeoutMs: 60_000,
     dialer: createLocalDialer({ connectTimeoutMs, ...over }),
   });
-  closing.push(() => created.close());
+  closing.push(() => created.closeGracefully());
   return created;
 }
 

@@ -46,20 +46,20 @@ interface UpstreamWebSocketObserver {
 
 /** Starts the handshake. Calls exactly one method of the observer, unless the caller terminates the socket before. */
 export function connectUpstreamWebSocket(
-  dial: UpstreamWebSocketOptions,
+  options: UpstreamWebSocketOptions,
   observer: UpstreamWebSocketObserver,
 ): UpstreamWebSocket {
   let connection: Socket | null = null;
-  const socket = new WebSocket(dial.origin.replace(/^http/, 'ws'), [...dial.protocols], {
-    headers: toHeaderObject(dial.headers),
+  const socket = new WebSocket(options.origin.replace(/^http/, 'ws'), [...options.protocols], {
+    headers: toHeaderObject(options.headers),
     followRedirects: false,
     perMessageDeflate: false,
-    maxPayload: dial.messageBytesMax,
-    maxFragments: Math.ceil(dial.messageBytesMax / FRAME_BYTES),
+    maxPayload: options.messageBytesMax,
+    maxFragments: Math.ceil(options.messageBytesMax / FRAME_BYTES),
     skipUTF8Validation: true,
     autoPong: false, // The relay answers pings itself and counts the queued bytes.
     createConnection: ((_options: unknown, done: (error: Error | null, socket?: Socket) => void) => {
-      dial.dial((error, connected) => {
+      options.dial((error, connected) => {
         connection = connected;
         if (error === null) done(null, connected!);
         else done(error);
@@ -68,7 +68,7 @@ export function connectUpstreamWebSocket(
     }) as never,
     // `ws` takes its target from a parsed URL, which normalizes. This sends the raw target byte for byte.
     finishRequest: (request: ClientRequest) => {
-      request.path = dial.path;
+      request.path = options.path;
       request.end();
     },
   });
@@ -88,7 +88,7 @@ export function connectUpstreamWebSocket(
     }
     once(() => observer.onError(new HandshakeTimeout('no answer to the handshake in time')));
     socket.terminate();
-  }, dial.handshakeTimeoutMs);
+  }, options.handshakeTimeoutMs);
   socket.on('open', () => once(() => observer.onOpen(socket, connection!)));
   socket.on('unexpected-response', (_request, response) => {
     rejection = response;

@@ -3,8 +3,8 @@
  * already removed the client's own credential headers.
  */
 import type { HeaderInjection, Injection } from '../../context/agent-context.js';
-import { AUTH_QUERY_PARAM, type TokenPosition } from './gateway-token-position.js';
-import { decodeParamValue, editQueryParams } from './query-params.js';
+import { AUTH_QUERY_PARAM, type TokenPosition } from './find-gateway-token.js';
+import { decodeParamValue, editQueryParams } from './edit-query-params.js';
 
 /**
  * Appends the credential to `headers` (flat array) and returns the query to send (null = none). Removes every
@@ -20,7 +20,7 @@ export function injectCredential(
   const extra = injection.extraHeaders;
   for (let i = 0; i < extra.length; i++) headers.push(extra[i]![0], extra[i]![1]);
   const edited = injectCredentialByKind(headers, query, injection, position);
-  return injection.extraQuery.length === 0 ? edited : appendAccountQueryParams(edited, injection.extraQuery);
+  return injection.extraQuery.length === 0 ? edited : overrideWithAccountQueryParams(edited, injection.extraQuery);
 }
 
 function injectCredentialByKind(
@@ -74,7 +74,7 @@ function injectHeaderCredential(
 /**
  * Appends the account's own parameters and drops the client's parameters of the same names. An empty pair only drops.
  */
-function appendAccountQueryParams(query: string | null, extra: Injection['extraQuery']): string | null {
+function overrideWithAccountQueryParams(query: string | null, extra: Injection['extraQuery']): string | null {
   const own = extra.flatMap(([, pair]) => (pair === '' ? [] : pair)).join('&');
   const kept = query === null ? null : editQueryParams(query, (name) => !extra.some(([taken]) => taken === name));
   if (own === '') return kept;

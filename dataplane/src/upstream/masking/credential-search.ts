@@ -103,12 +103,12 @@ export class ByteRangeList {
   }
 
   /** Starts the next search. Its ranges are not merged with those of the previous search. */
-  beginSearch(): void {
+  startNewMergeGroup(): void {
     this.#lastEnd = BEFORE_ALL_RANGES;
   }
 
   /** Adds a range. Call in the order of the ends. */
-  add(start: number, end: number): void {
+  addOrMerge(start: number, end: number): void {
     if (this.#lastIndex + 4 > this.#bounds.length) this.#growCapacity();
     const isApart = (this.#lastEnd - start) >> 31; // All bits set when the range does not touch the last one, else 0.
     const last = this.#lastIndex + (2 & isApart);
@@ -162,7 +162,7 @@ export class CredentialSearch {
    */
   findInto(text: Buffer, ranges: ByteRangeList): void {
     this.#ranges = ranges;
-    ranges.beginSearch();
+    ranges.startNewMergeGroup();
     this.#masks.loadPattern(this.#pattern.bytes);
     let at = 0;
     while (at < text.length) at = this.#matched > 0 ? this.#scanWithKmp(text, at) : this.#scanWithBitap(text, at);
@@ -205,7 +205,7 @@ export class CredentialSearch {
         this.#matched = PREFIX_MAX;
         return at;
       }
-      this.#ranges.add(at - this.#length, at);
+      this.#ranges.addOrMerge(at - this.#length, at);
     }
     this.#bitapState = alive;
     return at;
@@ -224,7 +224,7 @@ export class CredentialSearch {
         at++;
         matched++;
       }
-      if (matched === length) this.#ranges.add(at - this.#length, at);
+      if (matched === length) this.#ranges.addOrMerge(at - this.#length, at);
       if (at === text.length) {
         if (matched === length) matched = failures[length]!;
         if (matched < BITAP_BELOW) break;
@@ -256,16 +256,16 @@ export class CredentialSearch {
     return at;
   }
 
-  /** Adds the occurrences that bit b of `ends` marks as ending at `at - b`. */
-  #addMatches(ends: number, at: number): void {
+  /** Adds the occurrences that bit b of `endBits` marks as ending at `at - b`. */
+  #addMatches(endBits: number, at: number): void {
     const length = this.#length;
     if (length >= STEP) {
       // All of them overlap or touch.
-      this.#ranges.add(at - indexOfHighestBit(ends) - length, at - indexOfHighestBit(ends & -ends));
+      this.#ranges.addOrMerge(at - indexOfHighestBit(endBits) - length, at - indexOfHighestBit(endBits & -endBits));
       return;
     }
     for (let back = STEP - 1; back >= 0; back--) {
-      if (((ends >>> back) & 1) !== 0) this.#ranges.add(at - back - length, at - back);
+      if (((endBits >>> back) & 1) !== 0) this.#ranges.addOrMerge(at - back - length, at - back);
     }
   }
 }

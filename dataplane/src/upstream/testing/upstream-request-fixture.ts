@@ -15,7 +15,7 @@ import type {
   UpstreamConnection,
   UpstreamRequest,
   UpstreamResponseHandler,
-} from '@acg/dataplane/http1/upstream-request';
+} from '@acg/dataplane/http1/upstream-request-interface';
 
 /** An organization, for tests that need any. */
 export const TENANT = 'org-1';

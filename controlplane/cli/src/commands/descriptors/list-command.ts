@@ -7,7 +7,7 @@ import { findProjectId } from '../../api/find-by-name.js';
 import { callOperation, type ListOperation, type QueryOf, type RowOf, type RowsField } from '../../api/operation.js';
 import type { CommandContext, RegisterCommands } from '../../invocation/command-context.js';
 import { addFields, type Field, type Fields, readFields } from '../../options/field.js';
-import { addPageOptions, printRemainingRows, toPageQuery } from '../../options/parse-options.js';
+import { addPageOptions, printRemainingRows, toPageQuery } from '../../options/page-options-and-value-parsers.js';
 import type { Column } from '../../terminal/table.js';
 import { addTarget, findTarget, type Target } from './target.js';
 

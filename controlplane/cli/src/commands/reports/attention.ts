@@ -1,7 +1,7 @@
 /** `acg attention`: lists what needs attention, the most urgent first, with the command that fixes each item. */
 import type { Command } from 'commander';
 import type { CommandContext } from '../../invocation/command-context.js';
-import { formatCents, formatMinute } from '../../terminal/format.js';
+import { formatCents, formatMinute } from '../../terminal/format-numbers-and-times.js';
 
 interface AttentionItem {
   readonly id: string;

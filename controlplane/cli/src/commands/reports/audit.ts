@@ -1,6 +1,6 @@
 /** `acg audit`: lists the audit trail. */
 import { textField } from '../../options/field.js';
-import { formatMinute } from '../../terminal/format.js';
+import { formatMinute } from '../../terminal/format-numbers-and-times.js';
 import { groupList } from '../descriptors/list-command.js';
 
 export const registerAuditCommand = groupList({

@@ -1,5 +1,5 @@
 /** Computes calls per minute from the growth of repeatedly sampled counts. */
-import { MINUTE_MS } from '@acg/base/units';
+import { MINUTE_MS } from '@acg/base/time-and-money-units';
 
 interface RequestCount {
   readonly id: string;

@@ -5,7 +5,7 @@ import { followRows, PAGE_ROWS_MAX } from '../../api/follow-rows.js';
 import { omitUndefined } from '../../api/omit-undefined.js';
 import type { QueryOf } from '../../api/operation.js';
 import type { CommandContext } from '../../invocation/command-context.js';
-import { addPageOptions, type PageOptions, printRemainingRows, toPageQuery } from '../../options/parse-options.js';
+import { addPageOptions, type PageOptions, printRemainingRows, toPageQuery } from '../../options/page-options-and-value-parsers.js';
 import { toPrintable } from '../../terminal/printable.js';
 
 type EventName = QueryOf<'GET /v1/events'>['event'];

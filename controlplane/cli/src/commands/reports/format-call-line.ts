@@ -1,6 +1,6 @@
 /** Formats one call on one line. */
 import type { Call } from '@acg/client/schema';
-import { formatCents } from '../../terminal/format.js';
+import { formatCents } from '../../terminal/format-numbers-and-times.js';
 
 /** `16:51:54 support-bot openai POST /v1/chat/completions 200 gpt-5-mini 12→9 tok $0.00004 96 ms` */
 export function formatCallLine(call: Call): string {

@@ -9,7 +9,7 @@ import { omitUndefined } from '../../api/omit-undefined.js';
 import type { CommandContext } from '../../invocation/command-context.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import { parseDuration } from '../../options/parse-duration.js';
-import { addPageOptions, type PageOptions, printRemainingRows, toPageQuery } from '../../options/parse-options.js';
+import { addPageOptions, type PageOptions, printRemainingRows, toPageQuery } from '../../options/page-options-and-value-parsers.js';
 import { toPrintable } from '../../terminal/printable.js';
 import { formatCallLine } from './format-call-line.js';
 

@@ -4,9 +4,9 @@ import type { Command } from 'commander';
 import { findProjectId } from '../../api/find-by-name.js';
 import type { CommandContext } from '../../invocation/command-context.js';
 import type { Invocation } from '../../invocation/invocation.js';
-import { parseWholeNumber } from '../../options/parse-options.js';
+import { parseWholeNumber } from '../../options/page-options-and-value-parsers.js';
 import { usage } from '../../terminal/cli-error.js';
-import { formatAgo, formatCents, formatCount, formatPercent } from '../../terminal/format.js';
+import { formatAgo, formatCents, formatCount, formatPercent } from '../../terminal/format-numbers-and-times.js';
 import { toPrintable } from '../../terminal/printable.js';
 import { CallRateMeter } from './call-rate-meter.js';
 

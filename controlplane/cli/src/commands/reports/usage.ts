@@ -3,7 +3,7 @@ import { rejectionAdvice } from '@acg/base/rejection-reasons';
 import { type Command, Option } from 'commander';
 import type { CommandContext } from '../../invocation/command-context.js';
 import type { Invocation } from '../../invocation/invocation.js';
-import { addPageOptions, type PageOptions, printRemainingRows, toPageQuery } from '../../options/parse-options.js';
+import { addPageOptions, type PageOptions, printRemainingRows, toPageQuery } from '../../options/page-options-and-value-parsers.js';
 import {
   addUsageScopeOptions,
   buildUsageScopeQuery,
@@ -16,9 +16,9 @@ import {
   formatDuration,
   formatMinute,
   formatPercent,
-} from '../../terminal/format.js';
+} from '../../terminal/format-numbers-and-times.js';
 import { registerUsageExportCommand } from './usage-export.js';
-import { registerUsageCompareCommand, registerUsageSeriesCommand } from './usage-series.js';
+import { registerUsageCompareCommand, registerUsageSeriesCommand } from './usage-series-and-compare.js';
 
 const DIMENSIONS = ['project', 'agent', 'provider', 'model', 'key', 'status', 'reason'] as const;
 interface UsageOptions extends UsageScopeOptions, PageOptions {

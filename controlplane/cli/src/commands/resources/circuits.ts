@@ -1,8 +1,8 @@
 /** `acg circuits`: lists the circuit breakers of the organization's origins; closes one or holds it open. */
-import { MINUTE_MS } from '@acg/base/units';
+import { MINUTE_MS } from '@acg/base/time-and-money-units';
 import { choiceField, defaultField, mapField, textField } from '../../options/field.js';
 import { parseDuration } from '../../options/parse-duration.js';
-import { formatAgo, formatMinute } from '../../terminal/format.js';
+import { formatAgo, formatMinute } from '../../terminal/format-numbers-and-times.js';
 import { groupList } from '../descriptors/list-command.js';
 import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
 

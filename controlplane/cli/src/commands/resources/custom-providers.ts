@@ -3,7 +3,7 @@ import { isUuid, notFoundError } from '../../api/find-by-name.js';
 import { type BodyOf, fetchAllRows } from '../../api/operation.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import { choiceField, type Fields, mapField, parsedField, textField } from '../../options/field.js';
-import { appendValue } from '../../options/parse-options.js';
+import { appendValue } from '../../options/page-options-and-value-parsers.js';
 import { listCommand } from '../descriptors/list-command.js';
 import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
 import type { Target } from '../descriptors/target.js';

@@ -4,7 +4,7 @@ import { fetchIdentity } from '../../api/identity.js';
 import type { BodyOf } from '../../api/operation.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import { mapField, parsedOrNoneField, requiredField } from '../../options/field.js';
-import { parseList } from '../../options/parse-options.js';
+import { parseList } from '../../options/page-options-and-value-parsers.js';
 import { usage } from '../../terminal/cli-error.js';
 import { listCommand } from '../descriptors/list-command.js';
 import { commandGroup, operationCommand } from '../descriptors/operation-command.js';

@@ -11,7 +11,7 @@ import { agentIdField } from '../../options/lookup-fields.js';
 import { parseDuration } from '../../options/parse-duration.js';
 import { expiryField, graceSecondsField, toExpiresAt } from '../../options/time-fields.js';
 import { usage } from '../../terminal/cli-error.js';
-import { formatAgo, formatDay, formatMinute } from '../../terminal/format.js';
+import { formatAgo, formatDay, formatMinute } from '../../terminal/format-numbers-and-times.js';
 import { listCommand } from '../descriptors/list-command.js';
 import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
 import type { Target } from '../descriptors/target.js';

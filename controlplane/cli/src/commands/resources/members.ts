@@ -2,7 +2,7 @@
 import { findMemberId } from '../../api/find-member.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import { choiceField, defaultField, textField } from '../../options/field.js';
-import { formatDay } from '../../terminal/format.js';
+import { formatDay } from '../../terminal/format-numbers-and-times.js';
 import { listCommand } from '../descriptors/list-command.js';
 import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
 import type { Target } from '../descriptors/target.js';

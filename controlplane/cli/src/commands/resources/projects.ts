@@ -1,8 +1,8 @@
 /** `acg projects`: manages projects. */
 import { findProjectId } from '../../api/find-by-name.js';
 import { parsedOrNoneField, textField } from '../../options/field.js';
-import { parseDollarsAsCents } from '../../options/parse-options.js';
-import { formatCents, formatDay } from '../../terminal/format.js';
+import { parseDollarsAsCents } from '../../options/page-options-and-value-parsers.js';
+import { formatCents, formatDay } from '../../terminal/format-numbers-and-times.js';
 import { listCommand } from '../descriptors/list-command.js';
 import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
 import type { Target } from '../descriptors/target.js';

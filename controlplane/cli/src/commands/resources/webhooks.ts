@@ -1,8 +1,8 @@
 /** `acg webhooks`: manages webhook endpoints. */
 import { choiceField, type Field, mapField, parsedField, requiredField, textField } from '../../options/field.js';
-import { parseList } from '../../options/parse-options.js';
+import { parseList } from '../../options/page-options-and-value-parsers.js';
 import { graceSecondsField } from '../../options/time-fields.js';
-import { formatMinute } from '../../terminal/format.js';
+import { formatMinute } from '../../terminal/format-numbers-and-times.js';
 import { listCommand } from '../descriptors/list-command.js';
 import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
 import { registerWebhookDeliveryCommands } from './webhook-deliveries.js';

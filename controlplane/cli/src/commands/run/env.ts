@@ -9,7 +9,7 @@ import { parseDuration } from '../../options/parse-duration.js';
 import { ENV_FORMATS, type EnvFormat, formatVariables } from '../../run/format-variables.js';
 import { obtainGatewayToken, revokeMintedToken } from '../../run/gateway-token.js';
 import { prepareRun } from '../../run/prepare-run.js';
-import { formatDuration } from '../../terminal/format.js';
+import { formatDuration } from '../../terminal/format-numbers-and-times.js';
 import { addRunOptions, type RunOptions } from './run.js';
 
 export function registerEnvCommand(command: Command, { begin }: CommandContext): void {

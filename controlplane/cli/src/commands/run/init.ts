@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { Command } from 'commander';
 import { findAgent } from '../../api/find-agent.js';
 import { findProjectId } from '../../api/find-by-name.js';
-import { fetchCredentialFields, readCredentials } from '../../api/read-credentials.js';
+import { fetchCredentialFields, readProviderCredentials } from '../../api/provider-credential-input.js';
 import type { CommandContext } from '../../invocation/command-context.js';
 import type { Invocation } from '../../invocation/invocation.js';
-import { parseDollarsAsCents } from '../../options/parse-options.js';
+import { parseDollarsAsCents } from '../../options/page-options-and-value-parsers.js';
 import { PROJECT_FILE } from '../../settings/project-file.js';
 import { usage } from '../../terminal/cli-error.js';
 import { promptChoice, promptText, requireConfirmation } from '../../terminal/prompt.js';
@@ -63,7 +63,7 @@ async function createAgent(run: Invocation): Promise<AgentChoice> {
   const { providers } = await client.get('/v1/providers');
   const choices = providers.map(({ slug, displayName }) => ({ value: slug, label: displayName }));
   const providerSlug = await promptChoice(run, { message: 'Its provider', flag: 'acg accounts add' }, choices);
-  const credentials = await readCredentials(run, await fetchCredentialFields(client, providerSlug), { fields: [] });
+  const credentials = await readProviderCredentials(run, await fetchCredentialFields(client, providerSlug), { fields: [] });
   await client.post('/v1/providers/accounts', { body: { agentId: agent.id, providerSlug, credentials } });
   return agent;
 }

@@ -7,12 +7,12 @@ import type { CommandContext } from '../../invocation/command-context.js';
 import { resolveGatewayUrl } from '../../invocation/data-plane-client.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import { parseDuration } from '../../options/parse-duration.js';
-import { appendValue, parseList, parsePair } from '../../options/parse-options.js';
+import { appendValue, parseList, parsePair } from '../../options/page-options-and-value-parsers.js';
 import { runChild, SignalForwarder, signalExitCode } from '../../run/child-process.js';
 import { type GatewayToken, obtainGatewayToken, revokeMintedToken } from '../../run/gateway-token.js';
 import { prepareRun, type RunPlanOptions } from '../../run/prepare-run.js';
 import { CliError, EXIT_CODES, toCliError, usage } from '../../terminal/cli-error.js';
-import { formatDuration } from '../../terminal/format.js';
+import { formatDuration } from '../../terminal/format-numbers-and-times.js';
 
 export interface RunOptions extends RunPlanOptions {
   readonly ttl: string;

@@ -1,5 +1,5 @@
 /** `acg sessions`: lists and revokes the sessions of this user. */
-import { formatAgo, formatDay } from '../../terminal/format.js';
+import { formatAgo, formatDay } from '../../terminal/format-numbers-and-times.js';
 import { listCommand } from '../descriptors/list-command.js';
 import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
 import { idTarget } from '../descriptors/target.js';

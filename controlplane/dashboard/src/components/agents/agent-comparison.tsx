@@ -12,7 +12,7 @@ import {
   formatUsdTick,
   NO_VALUE,
 } from '../../format/format.js';
-import { groupsToSeries } from '../charts/group-series.js';
+import { groupsToSeries } from '../charts/groups-to-series.js';
 import { TimeSeriesChart } from '../charts/time-series-chart.js';
 import { EmptyState } from '../feedback/empty-state.js';
 import { AgentSelect } from '../forms/agent-select.js';

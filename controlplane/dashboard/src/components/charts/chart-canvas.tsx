@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { bucketStartMs, formatBucket } from '../../format/format.js';
-import { type ChartProps, colorOf } from './chart-props.js';
+import { type ChartProps, colorOf } from './chart-props-and-colors.js';
 
 /** Colours of axes and grid; the library's default is black in both themes. */
 const AXIS_COLORS = { light: '#495057', dark: '#b8b8b8' } as const;

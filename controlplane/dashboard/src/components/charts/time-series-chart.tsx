@@ -5,7 +5,7 @@ import { bucketStartMs, formatBucket } from '../../format/format.js';
 import { EmptyState } from '../feedback/empty-state.js';
 import { staleProps } from '../feedback/stale-props.js';
 import { lazyComponent } from '../layout/lazy-component.js';
-import { type ChartProps, colorOf } from './chart-props.js';
+import { type ChartProps, colorOf } from './chart-props-and-colors.js';
 
 const CHART_HEIGHT = 220;
 const Canvas = lazyComponent(

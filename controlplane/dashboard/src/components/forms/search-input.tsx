@@ -3,7 +3,7 @@ import { TextInput } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
 import { Search } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { redactToken } from './redact-token.js';
+import { redactTokensInText } from './redact-tokens-in-text.js';
 
 const DEBOUNCE_MS = 250;
 
@@ -26,7 +26,7 @@ export function SearchInput({ label, placeholder, value, onChange }: SearchInput
       leftSection={<Search size={16} aria-hidden />}
       value={typed}
       onChange={(event) => {
-        const text = redactToken(event.currentTarget.value);
+        const text = redactTokensInText(event.currentTarget.value);
         setTyped(text);
         apply(text);
       }}

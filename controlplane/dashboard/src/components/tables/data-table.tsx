@@ -10,7 +10,7 @@ import { formatCount } from '../../format/format.js';
 import { EmptyState } from '../feedback/empty-state.js';
 import { ErrorAlert } from '../feedback/error-alert.js';
 import { staleProps } from '../feedback/stale-props.js';
-import { useListFocus } from '../focus/use-list-focus.js';
+import { useListFocusOnRowRemoval } from '../focus/use-list-focus-on-row-removal.js';
 
 export interface Column<Row> {
   readonly header: string;
@@ -69,7 +69,7 @@ export function DataTable<Data, Row>(props: DataTableProps<Data, Row>) {
   const { query, rows, empty, filtered = false, onClearFilters } = props;
   const narrow = useMediaQuery(NARROW_SCREEN, false, { getInitialValueInEffect: false });
   const wide = useMediaQuery(WIDE_SCREEN, false, { getInitialValueInEffect: false });
-  const focusStays = useListFocus();
+  const focusStays = useListFocusOnRowRemoval();
   const data = query.data;
   if (data === undefined) {
     return (

@@ -4,9 +4,9 @@ import { Pause, Play } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { Link } from 'wouter';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
-import type { BulkAgent, BulkKind } from './bulk-change-dialog.js';
+import type { BulkAgent, BulkKind } from './bulk-status-or-thresholds-dialog.js';
 
-const BulkChangeDialog = lazy(async () => ({ default: (await import('./bulk-change-dialog.js')).BulkChangeDialog }));
+const BulkChangeDialog = lazy(async () => ({ default: (await import('./bulk-status-or-thresholds-dialog.js')).BulkStatusOrThresholdsDialog }));
 /** More lines than this cannot be told apart in a chart. */
 const COMPARED_MAX = 10;
 

@@ -1,5 +1,5 @@
 /** The Limits tab of an agent: budget, alert thresholds and rate limits. */
-import { AGENT_LIMITS, RATE_LIMITS, type RateLimit } from '@acg/base/limits';
+import { AGENT_LIMITS, RATE_LIMITS, type RateLimit } from '@acg/base/limit-definitions';
 import { Card, Group, NumberInput, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useFormDraft } from '../../api/form-drafts.js';

@@ -3,7 +3,7 @@ import { Group, SimpleGrid, Stack } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api } from '../../api/api-client.js';
-import { FAILED_COLOR } from '../../components/charts/chart-props.js';
+import { FAILED_COLOR } from '../../components/charts/chart-props-and-colors.js';
 import { TimeSeriesChart } from '../../components/charts/time-series-chart.js';
 import { BudgetBar } from '../../components/feedback/budget-bar.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';

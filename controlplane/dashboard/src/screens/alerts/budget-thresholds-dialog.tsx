@@ -3,7 +3,7 @@ import { Button, Group, Modal, Skeleton, Stack, Text } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api-client.js';
-import { BulkThresholdsDialog } from '../../components/agents/bulk-thresholds-dialog.js';
+import { BulkBudgetThresholdsDialog } from '../../components/agents/bulk-budget-thresholds-dialog.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { RestoreFocusOnClose } from '../../components/focus/restore-focus-on-close.js';
@@ -28,7 +28,7 @@ export function BudgetThresholdsDialog({ onClose }: { readonly onClose: () => vo
   });
   if (!choosing)
     return (
-      <BulkThresholdsDialog
+      <BulkBudgetThresholdsDialog
         agents={[...chosen.values()]}
         save={setUsageThresholds}
         onDone={invalidateAgents}

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Search } from 'lucide-react';
 import { api } from '../../api/api-client.js';
 import { AgentSelect } from '../../components/forms/agent-select.js';
-import { redactToken } from '../../components/forms/redact-token.js';
+import { redactTokensInText } from '../../components/forms/redact-tokens-in-text.js';
 import type { CallFilters } from './call-queries.js';
 
 const STATUSES = [
@@ -40,7 +40,7 @@ export function CallFilterBar({ values, onChange, onClear, filtered }: CallFilte
         leftSection={<Search size={14} aria-hidden />}
         flex="1 1 220px"
         value={values.search}
-        onChange={(event) => onChange({ search: redactToken(event.currentTarget.value) }, { replace: true })}
+        onChange={(event) => onChange({ search: redactTokensInText(event.currentTarget.value) }, { replace: true })}
       />
       <AgentSelect
         label="Agent"

@@ -20,12 +20,12 @@ import {
   toApiFilters,
 } from './call-queries.js';
 import { CallTime } from './call-time.js';
-import { useCalls } from './use-calls.js';
+import { useLiveOrPagedCalls } from './use-live-or-paged-calls.js';
 
 export function CallsPage() {
   const { values, set } = useUrlState(DEFAULT_CALL_FILTERS);
   const live = values.live === 'on' && values.page === 1;
-  const { query, waitSeconds, hiddenCount, isPaused } = useCalls(values, live);
+  const { query, waitSeconds, hiddenCount, isPaused } = useLiveOrPagedCalls(values, live);
   const searchedFrom = query.data?.searchedFrom ?? null;
   const filtered = Object.keys(toApiFilters(values)).length > 0;
   const clear = (): void => {

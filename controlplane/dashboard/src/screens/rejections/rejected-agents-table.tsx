@@ -1,5 +1,5 @@
 /** Agents with the most rejections, with their limits. */
-import { RATE_LIMITS, type RateLimit } from '@acg/base/limits';
+import { RATE_LIMITS, type RateLimit } from '@acg/base/limit-definitions';
 import { Anchor, Group } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';

@@ -1,5 +1,5 @@
 /** Explains a rejection reason and links to the page that resolves it. */
-import { LIMITS, rejectionReason } from '@acg/base/limits';
+import { LIMITS, rejectionReason } from '@acg/base/limit-definitions';
 import { type RejectionReason, rejectionAdvice } from '@acg/base/rejection-reasons';
 import { Anchor, Text } from '@mantine/core';
 import { Link } from 'wouter';

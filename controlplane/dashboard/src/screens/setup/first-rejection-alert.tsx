@@ -1,5 +1,5 @@
 /** Shows the rejection of a first call with its reason and a link to the remedy. */
-import { AGENT_LIMITS, rejectionReason } from '@acg/base/limits';
+import { AGENT_LIMITS, rejectionReason } from '@acg/base/limit-definitions';
 import { type RejectionReason, rejectionAdvice } from '@acg/base/rejection-reasons';
 import { Alert, Button, Group, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';

@@ -6,7 +6,7 @@ import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../
 import { Form } from '../../components/forms/form.js';
 import { formErrors } from '../../components/forms/form-errors.js';
 import { useAddAccount, useProviders } from '../../resources/agents.js';
-import { StandInProvider } from './stand-in-provider.js';
+import { StandInProviderOffer } from './stand-in-provider-offer.js';
 
 export function ProviderCredentialStep({ agentId, onDone }: { readonly agentId: string; readonly onDone: () => void }) {
   const providers = useProviders();
@@ -64,7 +64,7 @@ export function ProviderCredentialStep({ agentId, onDone }: { readonly agentId: 
           </RoleGuardedButton>
         </Group>
       </Form>
-      <StandInProvider agentId={agentId} onDone={onDone} />
+      <StandInProviderOffer agentId={agentId} onDone={onDone} />
     </Stack>
   );
 }

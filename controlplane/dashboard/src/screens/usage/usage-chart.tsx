@@ -3,7 +3,7 @@ import { Skeleton } from '@mantine/core';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api } from '../../api/api-client.js';
-import { groupsToSeries } from '../../components/charts/group-series.js';
+import { groupsToSeries } from '../../components/charts/groups-to-series.js';
 import { TimeSeriesChart } from '../../components/charts/time-series-chart.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { formatUsdTick } from '../../format/format.js';

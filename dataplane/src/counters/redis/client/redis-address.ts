@@ -33,7 +33,7 @@ const SENTINEL_URL = /^(rediss?)\+sentinel:\/\/(?:([^@/?#]*)@)?([^@/?#]+)\/([\w.
 
 /** Returns null when the text cannot be parsed. No error repeats the text, because it may contain passwords. */
 export function parseRedisAddress(text: string): RedisAddress | null {
-  if (/^\s*rediss?\+sentinel:/.test(text)) return parseSentinel(text.trim());
+  if (/^\s*rediss?\+sentinel:/.test(text)) return parseSentinelUrl(text.trim());
   const parts = text
     .split(',')
     .map((part) => part.trim())
@@ -43,7 +43,7 @@ export function parseRedisAddress(text: string): RedisAddress | null {
   return good ? { urls, sentinel: null } : null;
 }
 
-function parseSentinel(text: string): RedisAddress | null {
+function parseSentinelUrl(text: string): RedisAddress | null {
   const [, scheme, user, hostList, name, database = '0', query = ''] = SENTINEL_URL.exec(text) ?? [];
   if (scheme === undefined || hostList === undefined || name === undefined) return null;
   const hosts = hostList.split(',').map((part) => parseHost(part.trim()));

@@ -7,7 +7,7 @@ import { noop } from '@acg/base/noop';
 import { Cluster, Command, Redis } from 'ioredis';
 import { ADMIT_SCRIPT, ADMIT_SCRIPT_SHA } from '../script/admit-script.js';
 import type { RedisAddress, SentinelGroup } from './redis-address.js';
-import { ScriptError, type ScriptRunner } from './script-runner.js';
+import { ScriptError, type ScriptRunner } from './script-runner-interface.js';
 import { SentinelFailoverWatch } from './sentinel-failover-watch.js';
 
 /** One character per byte, as commands are written. */
@@ -72,10 +72,10 @@ export class RedisClient implements ScriptRunner {
     const client = createIoredisClient(this.#options, this.#reconnectCount);
     client.on('ready', () => this.#events.onConnected());
     client.on('error', (error: Error) => this.#events.onError(error));
-    if (client instanceof Redis) configureConnection(client);
+    if (client instanceof Redis) setHandshakeLimitAndFlowingReads(client);
     // ioredis connects to cluster nodes on first use, and calls would fail until then. So connect at once.
     client.on('+node', (node: Redis) => {
-      configureConnection(node);
+      setHandshakeLimitAndFlowingReads(node);
       node.on('ready', () => this.#events.onConnected());
       if (node.status === 'wait') node.connect().catch(() => {}); // ioredis also reports this failure as an error event
     });
@@ -104,7 +104,7 @@ export class RedisClient implements ScriptRunner {
     const sentAtCount = this.#reconnectCount;
     const fail = (error: Error): void => {
       done(toScriptError(error), null);
-      if (WRONG_NODE_ERROR.test(error.message) && sentAtCount === this.#reconnectCount) this.#switchServer();
+      if (WRONG_NODE_ERROR.test(error.message) && sentAtCount === this.#reconnectCount) this.#rediscoverPrimary();
     };
     this.#send('evalsha', ADMIT_SCRIPT_SHA, keys, argument, writerId, (error, reply) => {
       if (error === null) done(null, reply);
@@ -118,7 +118,7 @@ export class RedisClient implements ScriptRunner {
   }
 
   /** Finds the current server again: through DNS, the next sentinel, or the cluster's slot map. */
-  #switchServer(): void {
+  #rediscoverPrimary(): void {
     this.#reconnectCount++;
     if (this.#client instanceof Cluster) this.#client.refreshSlotsCache();
     else if (this.#options.sentinel == null) this.#client.disconnect(true);
@@ -133,14 +133,14 @@ export class RedisClient implements ScriptRunner {
   readonly #onFailover = (host: string, port: number): void => {
     const stream = this.#client instanceof Cluster ? null : this.#client.stream;
     if (stream?.remoteAddress === host && stream.remotePort === port) return;
-    this.#switchServer();
+    this.#rediscoverPrimary();
   };
 
   reconnect(slot: number): void {
     const client = this.#client;
     // Not `disconnect()`: it waits for the peer to close. While a sentinel is queried there is no stream.
     if (client instanceof Redis) client.stream?.destroy();
-    else findNode(client, this.masterOfSlot(slot))?.stream?.destroy();
+    else findNodeByAddress(client, this.masterOfSlot(slot))?.stream?.destroy();
   }
 
   /** `maxmemory-policy` of each server; null where CONFIG GET is not permitted. */
@@ -167,7 +167,7 @@ export class RedisClient implements ScriptRunner {
   }
 }
 
-function configureConnection(client: Redis): void {
+function setHandshakeLimitAndFlowingReads(client: Redis): void {
   limitHandshakeTime(client);
   forceFlowingReads(client);
 }
@@ -186,7 +186,7 @@ function limitHandshakeTime(client: Redis): void {
 }
 
 /** Finds a node by its `host:port`. */
-const findNode = (cluster: Cluster, name: string | null): Redis | undefined =>
+const findNodeByAddress = (cluster: Cluster, name: string | null): Redis | undefined =>
   cluster.nodes('all').find(({ options: { host, port } }) => `${host}:${port}` === name);
 
 /**

@@ -1,4 +1,4 @@
-import { LIMITS } from '@acg/base/limits';
+import { LIMITS } from '@acg/base/limit-definitions';
 import { expect, test } from 'vitest';
 import { ADMIT_SCRIPT, expandScriptTemplate } from './admit-script.js';
 

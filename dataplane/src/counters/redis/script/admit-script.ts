@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { LIMITS, type Limit } from '@acg/base/limits';
+import { LIMITS, type Limit } from '@acg/base/limit-definitions';
 
 /**
  * Expands the template instead of looping in Lua: a loop over windows costs a table per request (measured: half as much

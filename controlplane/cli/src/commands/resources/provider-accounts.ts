@@ -1,0 +1,128 @@
+/** `acg accounts`: manages which providers an agent may use, and with which credentials. */
+import { type Command, Option } from 'commander';
+import { assertCredentialAccepted, formatCredentialTest } from '../../api/credential-test-result.js';
+import { findAgentId, requireAgentName } from '../../api/find-agent.js';
+import { isUuid, notFoundError } from '../../api/find-by-name.js';
+import { omitUndefined } from '../../api/omit-undefined.js';
+import { fetchAllRows } from '../../api/operation.js';
+import type { CommandContext } from '../../invocation/command-context.js';
+import { CREDENTIAL_OPTIONS, type CredentialOptions, readOptionCredentials } from '../../options/credential-options.js';
+import { choiceField, mapField, textField } from '../../options/field.js';
+import { agentIdField } from '../../options/lookup-fields.js';
+import { CliError, EXIT_CODES, usage } from '../../terminal/cli-error.js';
+import { formatDay } from '../../terminal/format-numbers-and-times.js';
+import { listCommand } from '../descriptors/list-command.js';
+import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
+import type { Target } from '../descriptors/target.js';
+
+/** Names an account by its id, or by its provider among the accounts of one agent. */
+const ACCOUNT: Target<{ readonly id: string; readonly providerSlug: string }> = {
+  argument: ['<account>', 'id, or the slug of its provider'],
+  options: [new Option('--agent <agent>', 'whose it is')],
+  async find(run, text, { agent }) {
+    const within = isUuid(text) ? {} : { agentId: await findAgentId(run, requireAgentName(run, agent)) };
+    const accounts = await fetchAllRows(await run.getClient(), 'GET /v1/providers/accounts', 'accounts', within);
+    const found = accounts.filter(
+      ({ id, providerSlug }) => id === text.toLowerCase() || (!isUuid(text) && providerSlug === text),
+    );
+    if (found.length > 1) throw usage(`${found.length} accounts are of ${text}`, 'use the id: acg accounts ls');
+    if (found[0] === undefined) throw notFoundError('account', text, 'acg accounts ls');
+    return found[0];
+  },
+};
+
+export const registerAccountCommands = commandGroup(
+  listCommand({
+    description: 'list accounts',
+    operation: 'GET /v1/providers/accounts',
+    rows: 'accounts',
+    inProject: true,
+    filters: {
+      agentId: agentIdField('only those of one agent'),
+      providerSlug: textField('--provider <slug>', 'only those of one provider'),
+      status: choiceField('--status <status>', 'only those', ['active', 'needs_credentials']),
+    },
+    columns: [
+      { title: 'PROVIDER', cell: ({ providerSlug }) => providerSlug },
+      { title: 'STATUS', cell: ({ status }) => status },
+      { title: 'AGENT', cell: ({ agentName }) => agentName },
+      { title: 'KEY', cell: ({ credentialId }) => (credentialId === null ? 'own' : `shared ${credentialId}`) },
+      { title: 'SENSITIVE', cell: ({ allowSensitivePaths }) => (allowSensitivePaths ? 'allowed' : 'rejected') },
+      { title: 'CREATED', cell: ({ createdAt }) => formatDay(createdAt) },
+      { title: 'ID', cell: ({ id }) => id },
+    ],
+  }),
+  registerAddCommand,
+  operationCommand({
+    name: 'rotate',
+    description: 'replace its key',
+    operation: 'POST /v1/providers/accounts/{id}/rotate',
+    target: ACCOUNT,
+    options: CREDENTIAL_OPTIONS,
+    body: async (run, { found, options }) => ({
+      credentials: await readOptionCredentials(run, found.providerSlug, options),
+    }),
+    print: (run, _response, { found }) => run.printSuccess(`${found.providerSlug} has another key`),
+  }),
+  operationCommand({
+    name: 'test',
+    description: 'test its key with one call',
+    operation: 'POST /v1/providers/accounts/{id}/test',
+    target: ACCOUNT,
+    print: (run, result, { found }) => run.printLine(formatCredentialTest(found.providerSlug, result)),
+    after: (_run, { ok }, { found }) => assertCredentialAccepted(found.providerSlug, ok),
+  }),
+  operationCommand({
+    name: 'set',
+    description: 'change its permissions',
+    operation: 'PATCH /v1/providers/accounts/{id}',
+    target: ACCOUNT,
+    fields: {
+      allowSensitivePaths: mapField(
+        choiceField('<sensitive-paths>', 'calls that hand out credentials', ['allow', 'refuse']),
+        (choice) => choice === 'allow',
+      ),
+    },
+    print: (run, { account }) => run.printSuccess(account.providerSlug),
+  }),
+  operationCommand({
+    name: 'rm',
+    description: 'remove the provider from the agent and delete its key',
+    operation: 'DELETE /v1/providers/accounts/{id}',
+    target: ACCOUNT,
+    confirm: ({ text, at }) => `Delete the account ${text} and its credentials ${at}?`,
+    print: (run, _response, { text }) => run.printSuccess(`${text} is deleted`),
+  }),
+);
+
+interface AddOptions extends CredentialOptions {
+  readonly agent?: string;
+  readonly test?: true;
+  readonly allowSensitivePaths?: true;
+}
+
+function registerAddCommand(group: Command, { begin }: CommandContext): void {
+  const command = group
+    .command('add')
+    .description('let an agent use a provider; prompts for the key without showing it')
+    .argument('<provider>', 'its slug, e.g. openai')
+    .option('--agent <agent>', 'whose it is')
+    .option('--test', 'ask the provider first whether it takes the key')
+    .option('--allow-sensitive-paths', 'let calls pass that hand out credentials');
+  for (const option of CREDENTIAL_OPTIONS) command.addOption(option);
+  command.action(async (providerSlug: string, { agent, test, allowSensitivePaths, ...key }: AddOptions) => {
+    const run = begin();
+    const client = await run.getClient();
+    const agentId = await findAgentId(run, requireAgentName(run, agent));
+    const credentials = await readOptionCredentials(run, providerSlug, key);
+    if (test === true) {
+      const { ok, hint } = await client.post('/v1/providers/accounts/test', { body: { providerSlug, credentials } });
+      const why = hint === null ? '' : `: ${hint}`;
+      if (!ok) throw new CliError(EXIT_CODES.failed, `${providerSlug} does not accept the key${why}`);
+    }
+    const body = { agentId, providerSlug, credentials, ...omitUndefined({ allowSensitivePaths }) };
+    const answer = await client.post('/v1/providers/accounts', { body });
+    run.printResult(answer, () => run.printSuccess(`${answer.account.providerSlug}  ${answer.account.id}`));
+    run.printNote(`try it: acg accounts test ${answer.account.id}`);
+  });
+}

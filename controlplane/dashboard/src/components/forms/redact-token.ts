@@ -1,5 +1,0 @@
-/**
- * Shortens tokens in a search text to their prefix, because it may end up in addresses, histories and logs. The prefix
- * is enough to find the token.
- */
-export const redactToken = (text: string): string => text.replace(/(acgm?_[0-9a-f]{8})[0-9a-f]+/gi, '$1');

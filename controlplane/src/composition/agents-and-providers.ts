@@ -1,0 +1,96 @@
+/**
+ * Builds the module for agents: agents, keys, providers, provider accounts and prices. Part of the composition root.
+ */
+
+import { Dialer } from '@acg/base/dialer/dialer';
+import type { NameResolver } from '@acg/base/dns/name-resolver-interface';
+import { OperatorNameResolver } from '@acg/base/dns/operator-name-resolver';
+import type { Logger } from '@acg/base/log';
+import { agentRoutes } from '../agents/routes.js';
+import { AgentService } from '../agents/service.js';
+import { apiKeyRoutes } from '../api-keys/routes.js';
+import { ApiKeyService } from '../api-keys/service.js';
+import { attentionRoutes } from '../attention/routes.js';
+import { BreakerTransitionWriter } from '../breaker/breaker-transition-writer.js';
+import type { Config } from '../config.js';
+import type { Sql } from '../db/sql.js';
+import type { App } from '../http/app.js';
+import type { UsageObserver } from '../ledger/usage-ingest.js';
+import { BackgroundTasks } from '../ops/background-tasks.js';
+import type { OperatorPrices } from '../prices/operator-prices.js';
+import { priceRoutes } from '../prices/routes.js';
+import { CredentialTester } from '../provider-accounts/credential-tester.js';
+import { accountRoutes } from '../provider-accounts/routes.js';
+import { ProviderAccountService } from '../provider-accounts/service.js';
+import { sharedCredentialRoutes } from '../provider-accounts/shared-credential-routes.js';
+import { SharedCredentialService } from '../provider-accounts/shared-credential-service.js';
+import type { Catalogue } from '../providers/catalogue/catalogue.js';
+import { CircuitOverrideService } from '../providers/circuit-override-service.js';
+import { CustomProviderService } from '../providers/custom/custom-provider-service.js';
+import { customProviderRoutes } from '../providers/custom/routes.js';
+import { providerAndCircuitRoutes } from '../providers/provider-and-circuit-routes.js';
+import type { Vault } from '../vault/vault.js';
+
+interface AgentsDependencies {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly sql: Sql;
+  readonly vault: Vault;
+  readonly catalogue: Catalogue;
+  readonly prices: OperatorPrices;
+  readonly tenantNames: NameResolver;
+}
+
+interface AgentsModule {
+  /** Detects accounts whose calls are rejected by their provider; for the usage ingest. */
+  readonly usageObserver: UsageObserver;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const RETEST_POLL_INTERVAL_MS = 10_000;
+const RESCHEDULED_KEYS_INTERVAL_MS = 1_000;
+
+export function buildAgentsAndProviders(
+  app: App,
+  { config, log, sql, vault, catalogue, prices, tenantNames }: AgentsDependencies,
+): AgentsModule {
+  const allowCidrs = config.egressAllowCidrs;
+  const agents = new AgentService(sql, catalogue);
+  const ownUrls = config.proxyUrl === null ? [config.publicUrl] : [config.publicUrl, config.proxyUrl];
+  const customProviders = new CustomProviderService(sql, catalogue, allowCidrs, tenantNames, ownUrls);
+  agentRoutes(app, agents);
+  const keys = new ApiKeyService(sql, agents);
+  apiKeyRoutes(app, keys);
+  providerAndCircuitRoutes(
+    app,
+    catalogue,
+    sql,
+    new CircuitOverrideService(sql, catalogue, new BreakerTransitionWriter(config.circuit, log)),
+  );
+  customProviderRoutes(app, customProviders);
+  priceRoutes(app, prices, catalogue, customProviders);
+  attentionRoutes(app, sql, catalogue);
+  const accounts = new ProviderAccountService(sql, vault, catalogue, agents, customProviders, allowCidrs, tenantNames);
+  const dialer = new Dialer({
+    allowCidrs,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+    tenantNames,
+    operatorNames: new OperatorNameResolver(),
+  });
+  const tests = new CredentialTester(sql, accounts, dialer, log);
+  accountRoutes(app, accounts, tests);
+  sharedCredentialRoutes(app, new SharedCredentialService(sql, accounts), tests);
+  const background = new BackgroundTasks(log);
+  return {
+    usageObserver: tests,
+    start() {
+      background.runEvery('credential tests', RETEST_POLL_INTERVAL_MS, () => tests.retestDue(Date.now()));
+      background.runEvery('expiry of rescheduled keys', RESCHEDULED_KEYS_INTERVAL_MS, () =>
+        keys.expireRescheduledKeys(),
+      );
+    },
+    stop: () => background.stop(),
+  };
+}

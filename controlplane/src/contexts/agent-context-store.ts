@@ -1,0 +1,197 @@
+/**
+ * Reads everything for a batch of gateway tokens in one statement, so that rows and revision come from one snapshot.
+ * Each step uses an index that begins with the hash, the agent or the organization, so a large tenant costs only
+ * itself. The size of each token's accounts is summed up before they are read; tokens beyond {@link BATCH_BYTES_MAX}
+ * are left out.
+ */
+
+import type { AgentPolicy } from '../agents/call-policy.js';
+import { arrayLiteral } from '../db/array-literal.js';
+import type { Sql } from '../db/sql.js';
+import { type ConfiguredLimits, LIMIT_FIELDS, type ScopeBudgets } from '../limits/agent-limit-fields.js';
+import type { AuthType } from '../providers/custom/custom-provider.js';
+
+export interface TokenQuery {
+  /** 32 bytes. */
+  readonly tokenHash: Uint8Array;
+  /** The value of x-gateway-agent, an id or slug; `''` for the token's own agent. */
+  readonly agentRef: string;
+}
+
+export interface ParsedTokenQuery extends TokenQuery {
+  /** The agent reference, lower-case, if it has the form of an id. */
+  readonly agentRefId: string | null;
+}
+
+export interface ContextRows {
+  /** Invalidations up to this revision are visible in the rows. */
+  readonly revision: number;
+  readonly key: KeyRow | null;
+  /** Agents that match the reference within the key's scope; at most two, enough to detect ambiguity. */
+  readonly agents: readonly AgentRow[];
+}
+
+export interface KeyRow {
+  readonly id: string;
+  readonly orgId: string;
+  readonly scope: 'agent' | 'project' | 'org';
+  readonly expiresAtMs: number | null;
+}
+
+/** The ledger's month spend of a project or an organization. */
+interface ScopeSpendRow {
+  readonly scope: 'project' | 'org';
+  readonly id: string;
+  readonly spentNanos: number;
+  readonly ledgerNanos: number;
+}
+
+export interface AgentRow extends ConfiguredLimits, ScopeBudgets {
+  readonly scopes: readonly ScopeSpendRow[];
+  readonly id: string;
+  readonly projectId: string;
+  readonly name: string;
+  readonly slug: string;
+  readonly status: string;
+  readonly spendMonth: string;
+  /** As text: a sum may exceed 2^53. */
+  readonly spendNanos: string;
+  /** The part of it that is counted only by the ledger, not by the data planes' counters, in nano-dollars. */
+  readonly ledgerNanos: number;
+  readonly budgetMode: 'soft' | 'hard';
+  readonly holdMaxOutputTokens: number;
+  readonly onStoreLoss: 'allow' | 'refuse' | null;
+  /** Null: all calls are allowed. */
+  readonly policy: AgentPolicy | null;
+  readonly accounts: readonly AccountRow[];
+  /** Custom providers of the organization that are not deleted. */
+  readonly customSlugs: readonly string[];
+}
+
+export interface AccountRow {
+  readonly id: string;
+  readonly providerSlug: string;
+  readonly status: 'active' | 'needs_credentials';
+  /** Null when the account has its own credentials. */
+  readonly credentialId: string | null;
+  readonly keyId: string;
+  /** Base64, because the two bytea columns are returned in JSON. */
+  readonly nonce: string;
+  readonly ciphertext: string;
+  readonly allowSensitivePaths: boolean;
+  readonly custom: CustomProviderRow | null;
+}
+
+interface CustomProviderRow {
+  readonly slug: string;
+  readonly baseUrl: string;
+  readonly authType: AuthType;
+  readonly authName: string | null;
+  readonly authPrefix: string | null;
+  readonly usageFormat: 'openai' | 'anthropic' | null;
+  readonly sensitivePaths: readonly string[];
+}
+
+/** `'field', agent.column, …` */
+const limitJsonPairs = (sql: Sql) =>
+  sql.unsafe(LIMIT_FIELDS.map((row) => `'${row.field}', agent.${row.column}`).join());
+
+/**
+ * Limit for the stored credentials, addresses and patterns of one batch, in bytes; its last token may exceed it. An
+ * ordinary token has a few hundred bytes. A token of a tenant that uses every limit fully has two million, which take a
+ * fifth of a second.
+ */
+const BATCH_BYTES_MAX = 2_097_152;
+
+/**
+ * Returns one row for each of the first queries, in order, and always one for the first query. The caller must repeat
+ * the others.
+ */
+export async function loadContextRows(sql: Sql, queries: readonly ParsedTokenQuery[]): Promise<ContextRows[]> {
+  const hashes = arrayLiteral(queries, ({ tokenHash }) => Buffer.from(tokenHash).toString('hex'));
+  const refs = arrayLiteral(queries, ({ agentRef }) => agentRef);
+  const refIds = arrayLiteral(queries, ({ agentRefId }) => agentRefId);
+  return sql<ContextRows[]>`
+    with asked as (
+      select position, decode(hash, 'hex') as token_hash, ref, ref_id
+        from unnest(${hashes}::text::text[], ${refs}::text::text[], ${refIds}::text::uuid[])
+             with ordinality as q(hash, ref, ref_id, position)
+    ), spend_month as (select to_char(now() at time zone 'UTC', 'YYYY-MM') as month
+    ), chosen as materialized (
+      select asked.position, key.id, key.org_id, key.scope, key.expires_at, named.agents
+        from asked
+        left join api_keys key on key.token_hash = asked.token_hash and key.revoked_at is null
+         and (key.expires_at is null or key.expires_at > now())
+         -- A deletion revokes all keys; a control plane of the release before may insert one afterwards.
+         and (select purge_at from organizations where id = key.org_id) is null
+        left join lateral (
+          select array_agg(a.agent order by a.rank) as agents from (
+            select * from (
+                select a as agent, 1 as rank from agents a
+                 where key.scope = 'agent' and a.id = key.agent_id and a.org_id = key.org_id
+                union all
+                select a, 1 from agents a
+                 where key.scope in ('org', 'project') and a.id = asked.ref_id and a.org_id = key.org_id
+                   and (key.scope = 'org' or a.project_id = key.project_id)
+                union all
+                (select a, 2 from agents a
+                  where key.scope = 'org' and a.org_id = key.org_id and a.slug = asked.ref
+                    and a.id is distinct from asked.ref_id limit 2)
+                union all
+                select a, 2 from agents a
+                 where key.scope = 'project' and a.project_id = key.project_id and a.slug = asked.ref
+                   and a.org_id = key.org_id and a.id is distinct from asked.ref_id) a
+             order by rank limit 2) a) named on true
+    ), weighed as (
+      select position, sum(bytes) over (order by position) - bytes as before from (
+        select position, (
+            select coalesce(sum(octet_length(coalesce(s.ciphertext, p.ciphertext)) + coalesce(
+                octet_length(c.base_url) + octet_length(array_to_string(c.sensitive_paths, '')), 0)), 0)
+              from provider_accounts p
+              left join credentials s on s.id = p.credential_id
+              left join custom_providers c on c.id = p.custom_provider_id
+             where p.agent_id in (select id from unnest(chosen.agents))) as bytes
+          from chosen) w
+    )
+    select
+      (select coalesce(max(revision), 0) from invalidations) as revision,
+      case when key.id is not null then jsonb_build_object('id', key.id, 'orgId', key.org_id, 'scope', key.scope,
+          'expiresAtMs', floor(extract(epoch from key.expires_at) * 1000)) end as key,
+      (select coalesce(jsonb_agg(jsonb_build_object(
+          'id', agent.id, 'projectId', agent.project_id, 'name', agent.name, 'slug', agent.slug,
+          'status', agent.status, 'policy', agent.policy, ${limitJsonPairs(sql)},
+          'budgetMode', agent.budget_mode, 'holdMaxOutputTokens', agent.hold_max_output_tokens,
+          'onStoreLoss', agent.on_store_loss,
+          'spendMonth', (select month from spend_month),
+          'spendNanos', coalesce((select spent_nanos from month_spend s, spend_month
+                          where s.agent_id = agent.id and s.month = spend_month.month), 0)::text,
+          'ledgerNanos', coalesce((select ledger_nanos from month_spend s, spend_month
+                          where s.agent_id = agent.id and s.month = spend_month.month), 0),
+          'projectBudgetCents', (select budget_cents_monthly from projects where id = agent.project_id),
+          'orgBudgetCents', (select budget_cents_monthly from organizations where id = agent.org_id),
+          'scopes', (select coalesce(jsonb_agg(jsonb_build_object('scope', of.scope, 'id', of.id,
+              'spentNanos', s.spent_nanos, 'ledgerNanos', s.ledger_nanos)), '[]')
+             from spend_month
+             cross join (values ('project', agent.project_id), ('org', agent.org_id)) as of (scope, id)
+             cross join lateral scope_month(of.scope, of.id, spend_month.month) s),
+          'accounts', (select coalesce(jsonb_agg(jsonb_build_object(
+              'id', p.id, 'providerSlug', p.provider_slug, 'status', coalesce(s.status, p.status),
+              'credentialId', s.id, 'keyId', coalesce(s.key_id, p.key_id),
+              'allowSensitivePaths', p.allow_sensitive_paths,
+              'nonce', encode(coalesce(s.nonce, p.nonce), 'base64'),
+              'ciphertext', encode(coalesce(s.ciphertext, p.ciphertext), 'base64'),
+              'custom', case when c.id is null then null else jsonb_build_object(
+                'slug', c.slug, 'baseUrl', c.base_url, 'authType', c.auth_type, 'authName', c.auth_name,
+                'authPrefix', c.auth_prefix, 'usageFormat', c.usage_format,
+                'sensitivePaths', c.sensitive_paths) end) order by p.provider_slug), '[]')
+             from provider_accounts p
+             left join credentials s on s.id = p.credential_id
+             left join custom_providers c on c.id = p.custom_provider_id and c.deleted_at is null
+            where p.agent_id = agent.id and p.org_id = agent.org_id),
+          'customSlugs', (select coalesce(jsonb_agg(slug order by slug), '[]') from custom_providers c
+            where c.org_id = agent.org_id and c.deleted_at is null)) order by agent.ordinality), '[]')
+         from unnest(key.agents) with ordinality as agent) as agents
+      from chosen key join weighed using (position)
+     where weighed.before <= ${BATCH_BYTES_MAX}
+     order by position`;
+}

@@ -1,0 +1,123 @@
+/**
+ * Interface of the counters that enforce limits and track spend. The Redis and the in-memory implementation pass one
+ * conformance suite. Money is integer nano-dollars. Results arrive by callback, which runs at most once and possibly
+ * synchronously.
+ */
+import type { AgentLimits } from './agent-limits.js';
+import type { LimitType } from './limit-table.js';
+
+/** One request that needs admission. */
+export interface AdmissionRequest {
+  readonly limits: AgentLimits;
+  readonly providerSlug: string;
+  /** Maximum cost of the request in nano-dollars, reserved until it is settled; 0 = no reservation. */
+  readonly reservationNanos: number;
+}
+
+type AdmissionOutcome =
+  | 'admitted' // one request consumed in every window; the reservation is taken
+  | 'unchecked' // the store is unavailable: admitted without consuming anything
+  | LimitType; // rejected by this limit
+
+export interface Admission {
+  readonly outcome: AdmissionOutcome;
+  /** Row of the limit table that rejected the request; -1 = none. */
+  readonly rejectedByRow: number;
+  /** When the rejecting check admits the next request, Unix seconds; 0 when admitted. */
+  readonly retryAtSec: number;
+  /** Requests left in the RPM window after this one; 0 when rejected by rpm; the whole limit when unchecked. */
+  readonly rpmRemaining: number;
+  /**
+   * When the oldest counted request leaves the RPM window, Unix seconds; 0 when none is counted; now when unchecked.
+   */
+  readonly rpmResetAtSec: number;
+  /** Month of the request by the store's clock (see calendar-month.ts). */
+  readonly month: number;
+  /**
+   * Month spend and open reservations (including this request's) of the rejecting scope, else of the agent;
+   * nano-dollars.
+   */
+  readonly spentNanos: number;
+  readonly reservedNanos: number;
+  /** The reservation taken; for a rejected request the one requested. Nano-dollars. */
+  readonly reservationNanos: number;
+}
+
+/** Final cost of an admitted request. */
+export interface Settlement {
+  readonly limits: AgentLimits;
+  readonly providerSlug: string;
+  /** Month of the request's admission. */
+  readonly month: number;
+  readonly costNanos: number;
+  /** Input and output tokens. */
+  readonly tokens: number;
+  /** The request's whole reservation in nano-dollars, released in the same step that adds the cost. */
+  readonly reservationNanos: number;
+}
+
+/** Rate-limit state of one provider for `GET /v1/self`, by row of the limit table (rows that count per provider). */
+export interface WindowSnapshot {
+  readonly providerSlug: string;
+  readonly remaining: readonly number[];
+  /** When the counted requests leave, Unix seconds. Null when the count is zero or leaves gradually. */
+  readonly resetAtSec: readonly (number | null)[];
+  /** First row that would reject the next request, and when it admits one (Unix seconds); null = no row would. */
+  readonly rejection: { readonly row: number; readonly retryAtSec: number } | null;
+}
+
+/** Spend of one of the agent's `scopes`, in their order; nano-dollars. */
+export interface SpendSnapshot {
+  readonly row: number;
+  readonly spentNanos: number;
+  readonly reservedNanos: number;
+}
+
+export interface LimitSnapshot {
+  readonly windows: readonly WindowSnapshot[];
+  readonly spends: readonly SpendSnapshot[];
+}
+
+export interface PeekRequest {
+  readonly limits: AgentLimits;
+  readonly providerSlugs: readonly string[];
+}
+
+/** Metrics that the counters report. */
+export interface CountersMetrics {
+  /** Requests admitted unchecked because the store was unavailable. */
+  countUnchecked(count: number): void;
+  /** State change: whether limits are enforced from now on. */
+  setEnforcing(enforcing: boolean): void;
+  /** Time from sending a store call to its reply, ms. */
+  observeStoreLatency(ms: number): void;
+}
+
+export interface Counters {
+  /** Reported to the control plane with Watch: in-memory counters can serve one data plane only. */
+  readonly kind: 'memory' | 'redis';
+  /** Checks the limits in table order and consumes from all windows atomically, or from none. */
+  admit(request: AdmissionRequest, done: (admission: Admission) => void): void;
+  /**
+   * Enlarges the reservation of a running request. While the store is unavailable, `rejectsUnchecked` of the agent
+   * decides.
+   */
+  growReservation(limits: AgentLimits, additionalNanos: number, done: (granted: boolean) => void): void;
+  /**
+   * Records the final cost of a request; the caller calls it once per request. Never blocks. Spend that cannot be added
+   * now is kept and added later, exactly once.
+   */
+  settle(settlement: Settlement): void;
+  /** Updates the ledger's figures of a scope's month, which arrive with acknowledged usage. Nano-dollars. */
+  updateLedgerSpend(tag: string, month: number, nanos: number, ledgerOnlyNanos: number): void;
+  /** Reads the current state without consuming; null = the store is unavailable. */
+  peek(request: PeekRequest, done: (snapshot: LimitSnapshot | null) => void): void;
+  /**
+   * Calls `listener` when the store has lost data (flushed, restarted empty, rolled back). Spend of other data planes
+   * is then known to the ledger only, so its figures should be fetched again.
+   */
+  setDataLostListener(listener: () => void): void;
+  /** Whether limits are enforced right now. */
+  readonly isEnforcing: boolean;
+  close(): Promise<void>;
+}

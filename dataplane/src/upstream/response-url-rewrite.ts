@@ -1,0 +1,109 @@
+/**
+ * Rewrites absolute provider URLs in responses so that clients that follow them stay on the gateway
+ * (docs/contract.md#forwarding). Changes only `Location` and the batch objects of Anthropic's format.
+ */
+import type { Upstream } from '../context/agent-context.js';
+import { PROXY_PREFIX } from './proxy-target.js';
+
+/**
+ * Rewrites a `Location` value for the agent. A URL of the upstream becomes a path of the proxy, which is valid for
+ * every host name of the gateway. Any other URL is returned unchanged.
+ */
+export function rewriteLocation(value: string, upstream: Upstream): string {
+  let path = value;
+  if (!value.startsWith('/') || value.startsWith('//')) {
+    const absolute = value.startsWith('//') ? upstream.origin.slice(0, upstream.origin.indexOf('//')) + value : value;
+    const rest = stripOrigin(absolute, upstream.origin);
+    if (rest === null) return value;
+    path = rest;
+  }
+  const inside = stripBasePath(path, upstream.basePath);
+  return inside === null ? value : `${PROXY_PREFIX}${upstream.providerSlug}${inside}`;
+}
+
+/** Text after `origin` when `url` has this origin (host in any case), else null. */
+function stripOrigin(url: string, origin: string): string | null {
+  if (url.length < origin.length || url.slice(0, origin.length).toLowerCase() !== origin.toLowerCase()) return null;
+  const rest = url.slice(origin.length);
+  if (rest === '' || rest[0] === '/') return rest;
+  return rest[0] === '?' || rest[0] === '#' ? `/${rest}` : null; // `https://host.evil` or another port
+}
+
+function stripBasePath(path: string, basePath: string): string | null {
+  if (!path.startsWith(basePath)) return null;
+  const rest = path.slice(basePath.length);
+  return rest === '' || rest[0] === '/' || rest[0] === '?' || rest[0] === '#' ? rest : null;
+}
+
+const BATCHES_PATH = '/v1/messages/batches';
+const RESULTS_MEDIA = 'application/json';
+
+/**
+ * Creates the body rewriter of a response, or returns null where the body stays unchanged (nearly all responses).
+ * `gatewayUrl`: base URL under which agents reach the gateway; the SDK accepts only absolute URLs here.
+ */
+export function createAnthropicBatchUrlRewriter(
+  upstream: Upstream,
+  providerPath: string,
+  mediaType: string,
+  contentEncoding: string,
+  gatewayUrl: () => string,
+): BodyUrlRewriter | null {
+  if (upstream.usageFormat !== 'anthropic' || mediaType !== RESULTS_MEDIA || contentEncoding !== '') return null;
+  if (!providerPath.startsWith(BATCHES_PATH)) return null;
+  return new BodyUrlRewriter(
+    `${upstream.origin}${upstream.basePath}${BATCHES_PATH}/`,
+    `${gatewayUrl()}${PROXY_PREFIX}${upstream.providerSlug}${BATCHES_PATH}/`,
+  );
+}
+
+/**
+ * Replaces one text by another in a stream of any chunking. Changes the body length, so the response must not have a
+ * `content-length`.
+ */
+export class BodyUrlRewriter {
+  readonly #from: Buffer;
+  readonly #to: Buffer;
+  #held: Buffer = Buffer.alloc(0);
+
+  constructor(from: string, to: string) {
+    this.#from = Buffer.from(from);
+    this.#to = Buffer.from(to);
+  }
+
+  /** Returns the bytes to send now. Holds back a tail that may be the beginning of the text. */
+  push(chunk: Buffer): Buffer {
+    const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
+    const parts: Buffer[] = [];
+    let start = 0;
+    for (let at = bytes.indexOf(this.#from); at !== -1; at = bytes.indexOf(this.#from, start)) {
+      parts.push(bytes.subarray(start, at), this.#to);
+      start = at + this.#from.length;
+    }
+    const tail = bytes.subarray(start);
+    const held = lengthOfPartialMatchAtEnd(tail, this.#from);
+    this.#held = Buffer.from(tail.subarray(tail.length - held));
+    parts.push(tail.subarray(0, tail.length - held));
+    return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+  }
+
+  flush(): Buffer {
+    const rest = this.#held;
+    this.#held = Buffer.alloc(0);
+    return rest;
+  }
+}
+
+/**
+ * Length of the longest proper prefix of `pattern` that `bytes` ends with; 0 when there is none. Tests only the
+ * occurrences of the pattern's first byte in the last `pattern.length - 1` bytes.
+ */
+function lengthOfPartialMatchAtEnd(bytes: Buffer, pattern: Buffer): number {
+  const windowStart = Math.max(0, bytes.length - pattern.length + 1);
+  const first = pattern[0]!;
+  for (let at = bytes.indexOf(first, windowStart); at !== -1; at = bytes.indexOf(first, at + 1)) {
+    const length = bytes.length - at;
+    if (bytes.compare(pattern, 0, length, at, bytes.length) === 0) return length;
+  }
+  return 0;
+}

@@ -1,0 +1,35 @@
+// Installs what the tests need beyond npm: redis-server, nginx, openssl, git and a browser. Uses apt where possible;
+// otherwise prints what to install.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { bringTools } from './fetch-test-programs.mjs';
+
+// Debian installs servers outside the PATH of ordinary users.
+const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin`, DEBIAN_FRONTEND: 'noninteractive' };
+const present = (binary, ...args) => spawnSync(binary, args, { stdio: 'ignore', env }).status === 0;
+
+const missing = [];
+if (!present('redis-server', '--version')) missing.push('redis-server');
+if (!present('nginx', '-v')) missing.push('nginx');
+if (!present('openssl', 'version')) missing.push('openssl');
+if (!present('git', '--version')) missing.push('git');
+if (!present('chromium-headless-shell', '--version')) missing.push('chromium-headless-shell');
+
+if (missing.length > 0) {
+  const names = missing.join(' ');
+  const canInstall = process.getuid?.() === 0 && present('apt-get', '--version');
+  if (!canInstall) {
+    console.error(`The tests need ${missing.join(' and ')}: install first (Debian: apt-get install ${names}).`);
+    process.exit(1);
+  }
+  console.error(`Installing ${names} with apt …`);
+  execFileSync('apt-get', ['update', '-qq'], { stdio: 'inherit', env });
+  execFileSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...missing], { stdio: 'inherit', env });
+}
+
+const tools = bringTools();
+if (tools.length > 0) {
+  console.error(
+    `The tests need promtool, amtool and kubectl: install first (Debian: apt-get install ${tools.join(' ')}).`,
+  );
+  process.exit(1);
+}
