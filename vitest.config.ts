@@ -32,7 +32,10 @@ const resolve = {
   alias: [
     { find: /^@acg\/cli\/(.*)$/, replacement: `${root}controlplane/cli/src/$1.ts` },
     { find: /^@acg\/client\/(.*)$/, replacement: `${root}controlplane/client/src/$1.ts` },
-    { find: /^@acg\/(base|proto|dataplane|controlplane|singlenode|stand-in-provider)\/(.*)$/, replacement: `${root}$1/src/$2.ts` },
+    {
+      find: /^@acg\/(base|proto|dataplane|controlplane|singlenode|stand-in-provider)\/(.*)$/,
+      replacement: `${root}$1/src/$2.ts`,
+    },
   ],
 };
 

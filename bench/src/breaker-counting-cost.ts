@@ -8,7 +8,7 @@ import { createLogger } from '@acg/base/log';
 import { BreakerTransitionWriter } from '@acg/controlplane/breaker/breaker-transition-writer';
 import { OrgBreakers } from '@acg/controlplane/breaker/org-breakers';
 import { migrate } from '@acg/controlplane/db/migrate';
-import { openPool } from '@acg/controlplane/db/sql';
+import { openPool } from '@acg/controlplane/db/postgres-client';
 import { startBenchDatabase } from './bench-database.js';
 import { treeCpuUs } from './process-usage.js';
 import { machine } from './report.js';

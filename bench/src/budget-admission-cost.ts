@@ -14,8 +14,8 @@ import type { AdmissionRequest, Counters } from '@acg/dataplane/limits/counters-
 import { createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';
 import { createBodyModelReader } from '@acg/dataplane/policy/body/body-model-reader';
 import { readReservationFacts } from '@acg/dataplane/policy/reservation/reservation-facts';
-import { CALL_WITHOUT_MODEL } from '@acg/dataplane/pricing/max-cost';
 import { CallCostCalculator } from '@acg/dataplane/pricing/call-cost-calculator';
+import { CALL_WITHOUT_MODEL } from '@acg/dataplane/pricing/max-cost';
 import { RedisServer } from '@acg/test/fixtures/redis-server';
 
 const AGENTS = 200;

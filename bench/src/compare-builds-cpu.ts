@@ -7,11 +7,11 @@
  */
 import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
-import { type Build, runTimeUs, startTwoBuilds } from './start-two-builds.js';
 import { startGateway } from './gateway-stack.js';
 import { runClosedLoop } from './load/closed-loop.js';
 import { startProvider } from './mock-provider-process.js';
 import { REQUEST_BODY } from './scenario-request.js';
+import { type Build, runTimeUs, startTwoBuilds } from './start-two-builds.js';
 import { median, percentile } from './statistics.js';
 import { tearDown, tearDownOnSignals } from './teardown.js';
 

@@ -8,13 +8,13 @@
  */
 import { cpus, loadavg } from 'node:os';
 import { resolve } from 'node:path';
-import { runTimeUs, startTwoBuilds } from './start-two-builds.js';
 import { startGateway } from './gateway-stack.js';
 import { runClosedLoop } from './load/closed-loop.js';
 import { runOpenLoop } from './load/open-loop.js';
 import { startProvider } from './mock-provider-process.js';
 import { startLua } from './references/candidates.js';
 import { PROVIDER_PATH, REQUEST_BODY } from './scenario-request.js';
+import { runTimeUs, startTwoBuilds } from './start-two-builds.js';
 import { median, percentile } from './statistics.js';
 import { tearDown, tearDownOnSignals } from './teardown.js';
 

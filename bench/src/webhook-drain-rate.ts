@@ -7,7 +7,7 @@
 import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { openPool } from '@acg/controlplane/db/sql';
+import { openPool } from '@acg/controlplane/db/postgres-client';
 import { Stack } from '@acg/test/fixtures/stack';
 import { Agent, request } from 'undici';
 import { startBenchDatabase } from './bench-database.js';

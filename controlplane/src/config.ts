@@ -12,9 +12,9 @@ import { DAY_MS } from '@acg/base/time-and-money-units';
 import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-security';
 import type { CircuitConfig } from './breaker/breaker-transition-writer.js';
 import type { AbuseThresholds } from './detectors/abuse-detector.js';
-import { defaultConnectionLimits, descriptorsMax } from './http/default-connection-limits.js';
+import { defaultConnectionLimits, descriptorsMax } from './http/connection-limits-from-descriptors.js';
 import { type OtlpSettings, readOtlpSettings } from './traces/otlp-settings.js';
-import type { MasterKey } from './vault/vault.js';
+import type { MasterKey } from './vault/aes-gcm-vault.js';
 
 /** Connections that a port accepts: in total, and per client network. */
 interface PortConnectionBounds {

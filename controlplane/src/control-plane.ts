@@ -9,11 +9,11 @@ import { Authenticator } from './auth/authenticator.js';
 import { PasswordHasher } from './auth/passwords/password-hasher.js';
 import { enforceProjectScope } from './auth/project-token-scope.js';
 import { SessionCookie } from './auth/sessions/session-cookie.js';
-import { SessionTokens } from './auth/sessions/session-token.js';
+import { SessionJwts } from './auth/sessions/session-jwt.js';
 import { buildAgentsAndProviders } from './composition/agents-and-providers.js';
+import { buildCircuitsAndEvents } from './composition/circuits-and-events.js';
 import { buildConnectionLimits } from './composition/connection-limits.js';
 import { buildDataPlaneLink } from './composition/data-plane-link.js';
-import { buildCircuitsAndEvents } from './composition/circuits-and-events.js';
 import { buildIdentity } from './composition/identity.js';
 import { buildUsage, type UsageModule } from './composition/usage.js';
 import type { Config } from './config.js';
@@ -22,10 +22,10 @@ import { dashboardRoutes, isPageRequest, sendDashboardPage } from './dashboard/r
 import { bindToAmbientTransaction } from './db/ambient-transaction.js';
 import { migrate } from './db/migrate.js';
 import { openConnectionPools } from './db/pools.js';
-import type { Sql } from './db/sql.js';
+import type { Sql } from './db/postgres-client.js';
 import { type App, createApp } from './http/app.js';
+import { TooManyRequestsDelay } from './http/delay-429-responses.js';
 import { createGracefulClose } from './http/graceful-close.js';
-import { Tarpit } from './http/tarpit.js';
 import { Idempotency } from './idempotency/idempotency.js';
 import { createReportUsageHandler } from './ledger/report-usage-handler.js';
 import { healthRoutes, ReadinessCheck } from './ops/health.js';
@@ -36,8 +36,8 @@ import { projectRoutes } from './projects/routes.js';
 import { ProjectService } from './projects/service.js';
 import { loadCatalogue } from './providers/catalogue/catalogue.js';
 import { referenceRoutes } from './reference/api-reference-routes.js';
+import { Vault } from './vault/aes-gcm-vault.js';
 import { checkMasterKeys } from './vault/master-key-check.js';
-import { Vault } from './vault/vault.js';
 
 interface BoundPorts {
   readonly port: number;
@@ -62,7 +62,7 @@ export interface ControlPlane {
 export function buildControlPlane(config: Config, log: Logger, hasher = new PasswordHasher()): ControlPlane {
   const pools = openConnectionPools(config.databaseUrl);
   const sql = bindToAmbientTransaction(pools.api);
-  const tokens = new SessionTokens(config.jwtSecrets);
+  const tokens = new SessionJwts(config.jwtSecrets);
   const cookie = new SessionCookie(config.publicUrl);
   const authenticator = new Authenticator(sql, tokens, cookie);
   const health = new ReadinessCheck(sql);
@@ -88,7 +88,7 @@ export function buildControlPlane(config: Config, log: Logger, hasher = new Pass
     pools.api,
     config.masterKeys.map(({ key }) => key.reveal()),
   ).install(app);
-  new Tarpit().install(app);
+  new TooManyRequestsDelay().install(app);
   healthRoutes(app, health);
   const metricsServer = config.metricsListen === null ? null : new MetricsServer(metrics);
   if (metricsServer === null) metricsRoute(app, metrics);

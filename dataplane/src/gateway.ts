@@ -7,10 +7,10 @@ import { TenantNameResolver } from '@acg/base/dns/tenant-name-resolver';
 import { CidrList } from '@acg/base/egress/cidr-list';
 import type { Logger } from '@acg/base/log';
 import { ControlPlaneClient } from '@acg/proto/control-plane-client';
-import { PushedBreakerRegistry } from './breaker/pushed-breaker-registry.js';
 import { ConnectBreakerRegistry } from './breaker/connect-breaker-registry.js';
 import { EventLoopStallDetector } from './breaker/event-loop-stall-detector.js';
 import { GrpcProbeClient } from './breaker/grpc-probe-client.js';
+import { PushedBreakerRegistry } from './breaker/pushed-breaker-registry.js';
 import { ClientIpResolver } from './call/client-ip-resolver.js';
 import { ProviderMetering } from './call/provider-metering.js';
 import { TokenIpTracker } from './call/token-ip-tracker.js';
@@ -27,10 +27,10 @@ import type { OpsSource } from './ops/ops-server.js';
 import { CallCostCalculator } from './pricing/call-cost-calculator.js';
 import { ProxyServer } from './proxy-server.js';
 import { ConnectionPools } from './upstream/connections/connection-pools.js';
-import { TokenIpObservations } from './usage/token-ip-observations.js';
 import { GrpcUsageSink } from './usage/grpc-usage-sink.js';
 import { RejectionAggregator } from './usage/rejection-aggregator.js';
 import { Spool } from './usage/spool/spool.js';
+import { TokenIpObservations } from './usage/token-ip-observations.js';
 import { UsageReporter } from './usage/usage-reporter.js';
 
 export interface GatewayIdentity {

@@ -19,9 +19,9 @@ import type { AuthenticateDeps, ContextLookup, UnauthenticatedLimiter } from './
 import { SELF_PATH } from './call/stages/self-status.js';
 import type { Counters } from './limits/counters-interface.js';
 import { AddressConnectionLimiter } from './listener/address-connection-limiter.js';
-import { UpgradeCorkContext } from './listener/upgrade-cork-context.js';
 import { HttpListener } from './listener/http-listener.js';
 import { countConnectionsToPort } from './listener/proc-net-tcp.js';
+import { UpgradeCorkContext } from './listener/upgrade-cork-context.js';
 import { createProxyPipeline } from './pipelines/proxy-pipeline.js';
 import { createSelfPipeline } from './pipelines/self-pipeline.js';
 import { createWebSocketPipeline } from './pipelines/websocket-pipeline.js';

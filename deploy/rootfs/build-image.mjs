@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { baseRoot, say } from './base-image.mjs';
 import { copy, ignored, readIgnore } from './build-context.mjs';
 import { runInside } from './chroot.mjs';
+import { baseRoot, say } from './debootstrap-base-root.mjs';
 import { environment, imageConfig, parseDockerfile } from './dockerfile.mjs';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));

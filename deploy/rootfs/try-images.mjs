@@ -9,8 +9,8 @@ import { cpus, loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { say } from './base-image.mjs';
 import { buildImage } from './build-image.mjs';
+import { say } from './debootstrap-base-root.mjs';
 import { tryAllInOne } from './try-all-in-one.mjs';
 import { tryPlanes } from './try-planes.mjs';
 

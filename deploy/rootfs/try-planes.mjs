@@ -7,9 +7,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Agent, request } from 'undici';
-import { say } from './base-image.mjs';
-import { composeService } from './read-compose-service.mjs';
 import { Container } from './container.mjs';
+import { say } from './debootstrap-base-root.mjs';
+import { composeService } from './read-compose-service.mjs';
 import { endParts, startNginx, startNode, startPostgres, startRedis } from './start-services.mjs';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));

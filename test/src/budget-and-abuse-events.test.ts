@@ -9,7 +9,7 @@ import {
   recheckBudgetOfAgent,
   sweepBudgetAlerts,
 } from '@acg/controlplane/detectors/budget-alerts';
-import { appendEvent } from '@acg/controlplane/events/event-outbox';
+import { appendEvent } from '@acg/controlplane/events/append-events';
 import { expect, test } from 'vitest';
 import { useTestDatabase } from './fixtures/test-database.js';
 

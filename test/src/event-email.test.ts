@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { outboxDirectory } from '@acg/controlplane/config';
 import { pruneQueuedEvents } from '@acg/controlplane/event-mail/store';
-import { appendEvent } from '@acg/controlplane/events/event-outbox';
+import { appendEvent } from '@acg/controlplane/events/append-events';
 import { expect, test } from 'vitest';
 import { type Member, parseMail, useControlPlane } from './fixtures/control-plane.js';
 import { waitUntil } from './fixtures/wait-until.js';

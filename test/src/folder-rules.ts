@@ -368,5 +368,5 @@ export const ROOT_FILES: Readonly<Record<string, readonly string[]>> = {
   dataplane: ['config', 'gateway', 'main', 'proxy-server'],
   controlplane: ['config', 'control-plane', 'main'],
   'controlplane/cli': ['main', 'program'],
-  'controlplane/dashboard': ['app', 'main'],
+  'controlplane/dashboard': ['app-routes', 'main'],
 };

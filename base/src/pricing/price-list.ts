@@ -12,8 +12,8 @@
  * without its own.
  */
 import { LRUCache } from 'lru-cache';
-import { findBuiltinPlan } from './builtin-prices.js';
 import { findLibraryPlan, findMostExpensiveLibraryPlan } from './genai-prices-adapter.js';
+import { findBuiltinPlan } from './price-library-corrections.js';
 import { applyOverride, type PriceOverride } from './price-override.js';
 import { findVendor, type PricePlan, tierPercentsOf, type Vendor } from './price-plan.js';
 

@@ -8,12 +8,12 @@
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { machine, writeReport } from '../report.js';
+import { measurePageLoads } from './dashboard-page-loads.js';
 import { timeDashboard } from './dashboard-request-times.js';
 import { measureExport } from './export-memory.js';
 import { measureIngest } from './ingest-rate.js';
-import { measurePageLoads } from './dashboard-page-loads.js';
 import { timeQueries } from './query-times.js';
-import { measurePlainTable, measureDuckDb } from './reference-databases.js';
+import { measureDuckDb, measurePlainTable } from './reference-databases.js';
 import { SeededLedger } from './seeded-ledger.js';
 
 const { values, positionals } = parseArgs({
@@ -77,7 +77,10 @@ try {
     ];
   });
   await phase('reference', () =>
-    ledger.withSql(async (sql) => [await measurePlainTable(sql, ledger.cluster.pid), ...[await measureDuckDb(sql)].flat()]),
+    ledger.withSql(async (sql) => [
+      await measurePlainTable(sql, ledger.cluster.pid),
+      ...[await measureDuckDb(sql)].flat(),
+    ]),
   );
 } finally {
   await ledger.close();

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
-import type { Sql } from '@acg/controlplane/db/sql';
+import type { Sql } from '@acg/controlplane/db/postgres-client';
 import { treeCpuUs } from '../process-usage.js';
 import { installReferencePackage, packageDirectory } from '../references/install-reference-package.js';
 import { percentile } from '../statistics.js';

@@ -2,8 +2,8 @@
 
 import { DAY_MS } from '@acg/base/time-and-money-units';
 import { uuidv7 } from '@acg/base/uuidv7';
-import type { Sql } from '@acg/controlplane/db/sql';
-import { startOfUtcDay, UsagePartitions } from '@acg/controlplane/ledger/usage-day-partitions';
+import type { Sql } from '@acg/controlplane/db/postgres-client';
+import { startOfUtcDay, UsagePartitions } from '@acg/controlplane/ledger/create-usage-day-partitions';
 
 const DAYS = 90;
 const AGENTS = 200;

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createLogger } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
-import { openPool, type Sql } from '@acg/controlplane/db/sql';
+import { openPool, type Sql } from '@acg/controlplane/db/postgres-client';
 import { DailyRollups } from '@acg/controlplane/ledger/daily-rollups';
 import { HourlyDimensionRollups } from '@acg/controlplane/ledger/hourly-dimension-rollups';
 import { LogSearchIndexes, partitionsWithoutSearchIndex } from '@acg/controlplane/ledger/log-search-index';

@@ -5,11 +5,11 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { uuidv7 } from '@acg/base/uuidv7';
-import { openPool } from '@acg/controlplane/db/sql';
+import { openPool } from '@acg/controlplane/db/postgres-client';
 import type { GatewayStack } from '../gateway-stack.js';
 import { sendEach } from '../load/closed-loop.js';
-import { readMetrics } from '../read-metrics.js';
 import { residentBytes, treeCpuUs } from '../process-usage.js';
+import { readMetrics } from '../read-metrics.js';
 import { type Bench, rounded, type Scenario, type ScenarioResult } from './scenario.js';
 
 const TOKENS = 100_000;

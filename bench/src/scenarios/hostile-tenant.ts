@@ -7,11 +7,11 @@ import type { Stack, Tenant } from '@acg/test/fixtures/stack';
 import { median, percentile } from '../statistics.js';
 import type { Attack } from '../tenants/attacker.js';
 import { bombs, holdCalls, madeUpTokens } from '../tenants/attacks.js';
+import { measureHangingLookups } from '../tenants/hanging-name-lookups.js';
+import { startHangingNames } from '../tenants/hanging-names-through-proxy.js';
 import { webhookFigures } from '../tenants/hanging-webhooks.js';
 import { heavyReads } from '../tenants/heavy-reads.js';
-import { measureHangingLookups } from '../tenants/hanging-name-lookups.js';
 import { call, type Neighbour, neighbourCalls } from '../tenants/neighbour.js';
-import { startHangingNames } from '../tenants/hanging-names-through-proxy.js';
 import { type Bench, rounded, type Scenario, type ScenarioResult } from './scenario.js';
 
 const SECONDS = 3;

@@ -5,8 +5,8 @@
 import { execFileSync } from 'node:child_process';
 import type { GatewayStack } from '../gateway-stack.js';
 import { runClosedLoop } from '../load/closed-loop.js';
-import { readMetrics } from '../read-metrics.js';
 import { residentBytes } from '../process-usage.js';
+import { readMetrics } from '../read-metrics.js';
 import { type Candidate, fastifyReplyFrom } from '../references/candidates.js';
 import { PROXY_PATH, REQUEST_BODY } from '../scenario-request.js';
 import { fitLine, type Line } from '../statistics.js';

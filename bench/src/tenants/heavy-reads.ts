@@ -1,5 +1,5 @@
 /** One session that sends the control plane its most expensive requests, sixty at once, over its own ledger. */
-import { openPool } from '@acg/controlplane/db/sql';
+import { openPool } from '@acg/controlplane/db/postgres-client';
 import type { GatewayStack } from '../gateway-stack.js';
 import { seedLedger } from '../ledger/seed.js';
 import { type Attack, startAttacker } from './attacker.js';

@@ -1,12 +1,12 @@
 /** The command tree. Only the called group is loaded, so the start stays fast with many commands. */
 import { Command, CommanderError } from 'commander';
 import { COMMAND_GROUPS } from './commands/registry.js';
-import type { CommandContext } from './invocation/command-context.js';
 import { Invocation } from './invocation/invocation.js';
+import type { ProgramInterface } from './invocation/program-interface-for-commands.js';
 import { VERSION } from './invocation/version.js';
 import type { GlobalFlags } from './settings/resolve-settings.js';
 import { CliError, EXIT_CODES, toCliError } from './terminal/cli-error.js';
-import { toPrintable, toPrintableJson } from './terminal/printable.js';
+import { escapeControlCharacters, toJsonWithoutControlCharacters } from './terminal/escape-control-characters.js';
 import type { Terminal } from './terminal/terminal.js';
 
 /** Runs one command line and returns the exit code. */
@@ -44,7 +44,7 @@ function createProgram(terminal: Terminal, state: { group: string; exitCode: num
       writeErr: (text) => terminal.stderr.write(text),
       outputError: () => {},
     });
-  const tree: CommandContext = {
+  const tree: ProgramInterface = {
     begin: () => new Invocation(terminal, program.opts<GlobalFlags>()),
     setExitCode: (code) => {
       state.exitCode = code;
@@ -85,12 +85,12 @@ function toCommandLineError(error: unknown): CliError | null {
 
 function printError({ message, status, requestId, hint }: CliError, { stderr }: Terminal, json: boolean): void {
   if (json) {
-    stderr.write(`${toPrintableJson({ error: message, status, requestId, hint })}\n`);
+    stderr.write(`${toJsonWithoutControlCharacters({ error: message, status, requestId, hint })}\n`);
     return;
   }
   const id = requestId === undefined || status === undefined || status < 500 ? '' : ` (request ${requestId})`;
-  stderr.write(`acg: ${message.split('\n').map(toPrintable).join('\n')}${toPrintable(id)}\n`);
-  if (hint !== undefined) stderr.write(`     → ${toPrintable(hint)}\n`);
+  stderr.write(`acg: ${message.split('\n').map(escapeControlCharacters).join('\n')}${escapeControlCharacters(id)}\n`);
+  if (hint !== undefined) stderr.write(`     → ${escapeControlCharacters(hint)}\n`);
 }
 
 /** Reads --json from the arguments, because parsing may have failed. */

@@ -9,7 +9,7 @@ import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
 import { BASE_PATH } from './api/page-meta-tags.js';
 import { queryClient } from './api/query-client.js';
-import { App } from './app.js';
+import { AppRoutes } from './app-routes.js';
 import { SilentErrorBoundary } from './shell/silent-error-boundary.js';
 import { accessibleColorVariables, theme } from './theme/theme.js';
 
@@ -36,7 +36,7 @@ createRoot(document.getElementById('root')!).render(
       </SilentErrorBoundary>
       <QueryClientProvider client={queryClient}>
         <Router base={BASE_PATH}>
-          <App />
+          <AppRoutes />
         </Router>
       </QueryClientProvider>
     </MantineProvider>

@@ -1,16 +1,16 @@
 import { type Static, type TInteger, type TUnsafe, Type } from 'typebox';
 import { EXAMPLE_IDS } from '../http/examples.js';
-import { PageQuery, PageReply } from '../http/pagination.js';
+import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
-import { SearchQuery, SortQuery } from '../http/search-and-sort-params.js';
+import { SearchQuery, SortQuery } from '../http/search-and-sort-query-schema.js';
 import {
   type DefaultedLimitName,
   type LimitName,
   mapLimits,
   pickLimitsShownInLists,
 } from '../limits/agent-limit-fields.js';
-import { EnforcementFields, OnStoreLossInput } from './enforcement-fields.js';
-import { AgentPolicyField } from './call-policy.js';
+import { EnforcementFields, OnStoreLossInput } from './budget-mode-and-store-loss-fields.js';
+import { AgentPolicyField } from './call-and-model-policy-schema.js';
 
 const AGENT_STATUSES = ['active', 'paused', 'revoked'] as const;
 export type AgentStatus = (typeof AGENT_STATUSES)[number];

@@ -2,18 +2,18 @@
 import type { AuditAction } from '@acg/base/audit-actions';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { type AuditChanges, recordAudit } from '../audit/audit-trail.js';
-import type { JSONValue, Sql, Tx } from '../db/sql.js';
+import type { JSONValue, Sql, Tx } from '../db/postgres-client.js';
 import { recheckBudgetOfAgent } from '../detectors/budget-alerts.js';
 import { Forbidden, NotFound } from '../domain/errors.js';
 import { nextFreeSlug, slugify } from '../domain/slug.js';
-import { appendEvent } from '../events/event-outbox.js';
-import type { ListResult, Page } from '../http/pagination.js';
+import { appendEvent } from '../events/append-events.js';
+import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import { type Actor, isRoleAtLeast } from '../http/route-access.js';
 import { effectiveLimits, mapLimits } from '../limits/agent-limit-fields.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
-import { ADMIN_FIELDS, effectiveOnStoreLoss, withDefaultEnforcement } from './enforcement-fields.js';
-import { validatePolicy } from './call-policy.js';
+import { ADMIN_FIELDS, effectiveOnStoreLoss, withDefaultEnforcement } from './budget-mode-and-store-loss-fields.js';
+import { validatePolicy } from './call-and-model-policy-schema.js';
 import type { Agent, AgentInput, AgentPatch, AgentQuery, AgentStatus } from './schema.js';
 import * as store from './store.js';
 

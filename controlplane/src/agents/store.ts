@@ -1,10 +1,10 @@
 import { containsPattern } from '../db/like-pattern.js';
 import { orderBy, type Sorting } from '../db/order-by.js';
-import type { JSONValue, Sql, Tx } from '../db/sql.js';
-import type { ListResult, Page } from '../http/pagination.js';
+import type { JSONValue, Sql, Tx } from '../db/postgres-client.js';
+import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import { type ConfiguredLimits, type LimitName, limitColumns, limitValues } from '../limits/agent-limit-fields.js';
-import type { Enforcement } from './enforcement-fields.js';
-import type { AgentPolicy } from './call-policy.js';
+import type { Enforcement } from './budget-mode-and-store-loss-fields.js';
+import type { AgentPolicy } from './call-and-model-policy-schema.js';
 import type { AgentStatus } from './schema.js';
 
 export interface AgentRow extends ConfiguredLimits, Enforcement {

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { Secret } from '@acg/base/secret';
-import { createSecretBytes } from '../http/replayable-secret-bytes.js';
+import { createSecretBytes } from '../http/idempotent-secret-generation.js';
 
 const PREFIX = 'acg_';
 const PREFIX_DIGITS = 8;

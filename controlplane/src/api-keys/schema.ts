@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { EXAMPLE_IDS, EXAMPLE_TIMES } from '../http/examples.js';
-import { PageQuery, PageReply } from '../http/pagination.js';
+import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
-import { SortQuery } from '../http/search-and-sort-params.js';
+import { SortQuery } from '../http/search-and-sort-query-schema.js';
 import { TimestampParam } from '../http/timestamp-params.js';
 
 const KEY_SCOPES = ['agent', 'project', 'org'] as const;

@@ -1,7 +1,7 @@
 import { orderBy, type Sorting } from '../db/order-by.js';
-import type { Sql, Tx } from '../db/sql.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
 import { Conflict } from '../domain/errors.js';
-import type { ListResult, Page } from '../http/pagination.js';
+import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import type { KeyScope, KeyStatus } from './schema.js';
 
 export interface ApiKeyRow {

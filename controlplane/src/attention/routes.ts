@@ -1,4 +1,4 @@
-import type { Sql } from '../db/sql.js';
+import type { Sql } from '../db/postgres-client.js';
 import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';

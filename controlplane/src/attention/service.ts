@@ -1,6 +1,6 @@
 /** Lists what needs a user's action in one organization, from the database alone. */
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
-import type { Sql } from '../db/sql.js';
+import type { Sql } from '../db/postgres-client.js';
 import { utcMonthOf } from '../ledger/usage-aggregation.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { type CircuitView, listCircuits } from '../providers/circuit-view.js';

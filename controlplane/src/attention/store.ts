@@ -3,7 +3,7 @@
  * index that begins with the organization, and returns {@link SHOWN_PER_KIND_MAX} rows with the total.
  */
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
-import type { Sql } from '../db/sql.js';
+import type { Sql } from '../db/postgres-client.js';
 import type { AttentionKind } from './schema.js';
 
 export const SHOWN_PER_KIND_MAX = 5;

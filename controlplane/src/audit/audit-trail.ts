@@ -5,7 +5,7 @@
  */
 import type { AuditAction } from '@acg/base/audit-actions';
 import { uuidv7 } from '@acg/base/uuidv7';
-import type { JSONValue, Tx } from '../db/sql.js';
+import type { JSONValue, Tx } from '../db/postgres-client.js';
 import { Forbidden, Unauthenticated } from '../domain/errors.js';
 import { type Actor, rolesAtOrAbove } from '../http/route-access.js';
 

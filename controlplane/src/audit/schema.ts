@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { EXAMPLE_IDS } from '../http/examples.js';
-import { PageQuery, PageReply } from '../http/pagination.js';
+import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Day, Timestamp, Uuid } from '../http/schema.js';
-import { SearchQuery, SortQuery } from '../http/search-and-sort-params.js';
+import { SearchQuery, SortQuery } from '../http/search-and-sort-query-schema.js';
 
 export const AuditQuery = Type.Object({
   actorId: Type.Optional(Type.String({ format: 'uuid', description: 'Id of a user or of a management token.' })),

@@ -1,8 +1,8 @@
 import { deleteInBatches, ROWS_PER_BATCH } from '../db/delete-in-batches.js';
 import { containsPattern } from '../db/like-pattern.js';
 import { orderBy, type Sorting } from '../db/order-by.js';
-import type { Sql } from '../db/sql.js';
-import type { ListResult, Page } from '../http/pagination.js';
+import type { Sql } from '../db/postgres-client.js';
+import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 
 export interface AuditRow {
   readonly id: string;

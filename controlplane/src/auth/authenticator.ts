@@ -4,15 +4,15 @@
  * once. An Authorization header takes precedence over a cookie.
  */
 import type { FastifyRequest } from 'fastify';
-import { isDatabaseUnavailable, type Sql } from '../db/sql.js';
+import { isDatabaseUnavailable, type Sql } from '../db/postgres-client.js';
 import { Forbidden, Unauthenticated } from '../domain/errors.js';
 import { type Access, type Actor, isRoleAtLeast, lowerRole } from '../http/route-access.js';
 import { hashManagementToken, isManagementToken } from './management-tokens/management-token.js';
 import * as tokenStore from './management-tokens/store.js';
 import { hashCookieSecret, type SessionCookie } from './sessions/session-cookie.js';
+import type { SessionJwts } from './sessions/session-jwt.js';
 import { type ClientInfo, revokeSessionIfTokenReused, SESSION_ENDED_MESSAGE } from './sessions/session-service.js';
 import * as store from './sessions/session-store.js';
-import type { SessionTokens } from './sessions/session-token.js';
 
 const BEARER = /^Bearer ([A-Za-z0-9_.-]{1,4096})$/i;
 const SAFE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
@@ -43,7 +43,7 @@ interface ActorWithPurgeDate extends Actor {
 export class Authenticator {
   constructor(
     readonly sql: Sql,
-    readonly tokens: SessionTokens,
+    readonly tokens: SessionJwts,
     readonly cookie: SessionCookie,
   ) {}
 

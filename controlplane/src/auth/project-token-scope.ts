@@ -5,7 +5,7 @@
  */
 import { UUID_PATTERN } from '@acg/base/uuid-patterns';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Sql } from '../db/sql.js';
+import type { Sql } from '../db/postgres-client.js';
 import { Forbidden, NotFound } from '../domain/errors.js';
 import type { ProjectIdKind, ProjectScope } from '../http/route-access.js';
 
@@ -39,7 +39,12 @@ async function assertIdsOrFilterByProject(sql: Sql, request: FastifyRequest, sco
     throw new Forbidden('a token of one project must send the id of that project or of one of its agents');
 }
 
-async function areIdsInProject(sql: Sql, kind: ProjectIdKind, commaSeparatedIds: string, projectId: string): Promise<boolean> {
+async function areIdsInProject(
+  sql: Sql,
+  kind: ProjectIdKind,
+  commaSeparatedIds: string,
+  projectId: string,
+): Promise<boolean> {
   if (kind === 'project') return commaSeparatedIds.toLowerCase() === projectId;
   const ids = commaSeparatedIds.split(',').map((id) => id.trim().toLowerCase());
   // The route itself rejects a malformed id with a better error.

@@ -4,7 +4,7 @@ import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import type { Throttle } from '../throttling/throttle.js';
 import { type Authenticator, getClientInfo, readBearerToken } from './authenticator.js';
-import type { AccountRecovery } from './recovery/account-recovery.js';
+import type { PasswordResetAndEmailVerification } from './recovery/password-reset-and-email-verification.js';
 import type { AuthService } from './service.js';
 import type { SessionService } from './sessions/session-service.js';
 import {
@@ -27,7 +27,7 @@ import {
 interface AuthServices {
   readonly auth: AuthService;
   readonly sessions: SessionService;
-  readonly recovery: AccountRecovery;
+  readonly recovery: PasswordResetAndEmailVerification;
   readonly throttle: Throttle;
   readonly authenticator: Authenticator;
 }

@@ -1,7 +1,7 @@
 /** Signup, login, password changes and account ownership: rules and transactions. */
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit, recordUserAudit } from '../audit/audit-trail.js';
-import { isUniqueViolation, type Sql, type Tx } from '../db/sql.js';
+import { isUniqueViolation, type Sql, type Tx } from '../db/postgres-client.js';
 import { Conflict, Forbidden, NotFound, Unauthenticated } from '../domain/errors.js';
 import type { Actor, Role } from '../http/route-access.js';
 import { normaliseEmail } from '../http/schema.js';
@@ -10,13 +10,13 @@ import type { IdentityProof, Throttle } from '../throttling/throttle.js';
 import { loadManagementToken } from './management-tokens/store.js';
 import type { PasswordHasher } from './passwords/password-hasher.js';
 import type { PasswordVerifier } from './passwords/password-verifier.js';
-import type { AccountRecovery } from './recovery/account-recovery.js';
+import type { PasswordResetAndEmailVerification } from './recovery/password-reset-and-email-verification.js';
 import { reclaimAccount } from './recovery/reclaim-account.js';
 import { type ClientInfo, SESSION_ENDED_MESSAGE, type SessionService } from './sessions/session-service.js';
 import { markSessionAuthenticated, revokeUserSessions } from './sessions/session-store.js';
 import type { SignupPolicy } from './signup-policy.js';
-import { createOrganization } from './users/create-organization.js';
 import type { LoginReply, MeReply, OrganizationWithRole, SelfReply, SignupReply } from './users/auth-schema.js';
+import { createOrganization } from './users/create-organization.js';
 import * as store from './users/user-and-membership-store.js';
 
 interface SignupRequest {
@@ -54,7 +54,7 @@ export class AuthService {
     readonly sessions: SessionService,
     readonly hasher: PasswordHasher,
     readonly throttle: Throttle,
-    readonly recovery: AccountRecovery,
+    readonly recovery: PasswordResetAndEmailVerification,
     readonly passwordVerifier: PasswordVerifier,
     readonly signupPolicy: SignupPolicy,
   ) {}

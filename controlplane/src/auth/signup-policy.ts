@@ -2,7 +2,7 @@
  * Decides who may sign up: `open` (everyone), `first` (only the first user of this installation) or `closed` (only
  * invited people).
  */
-import type { Sql, Tx } from '../db/sql.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
 import { Forbidden } from '../domain/errors.js';
 
 type SignupMode = 'open' | 'first' | 'closed';

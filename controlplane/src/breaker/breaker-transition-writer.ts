@@ -4,8 +4,8 @@
  * because an outage affects those of all organizations.
  */
 import type { Logger } from '@acg/base/log';
-import type { Tx } from '../db/sql.js';
-import { appendEvents } from '../events/event-outbox.js';
+import type { Tx } from '../db/postgres-client.js';
+import { appendEvents } from '../events/append-events.js';
 import {
   type Circuit,
   type CircuitInput,

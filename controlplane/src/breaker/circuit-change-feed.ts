@@ -7,7 +7,7 @@ import type { Logger } from '@acg/base/log';
 import { noop } from '@acg/base/noop';
 import { DAY_MS } from '@acg/base/time-and-money-units';
 import { LRUCache } from 'lru-cache';
-import type { Sql } from '../db/sql.js';
+import type { Sql } from '../db/postgres-client.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';
 import { CIRCUIT_CHANNEL, type CircuitNotice } from './circuit-store.js';
 

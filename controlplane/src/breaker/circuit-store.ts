@@ -1,4 +1,4 @@
-import type { JSONValue, Sql, Tx } from '../db/sql.js';
+import type { JSONValue, Sql, Tx } from '../db/postgres-client.js';
 import type { Circuit, CircuitStateName, SecondCount } from './breaker-state-machine.js';
 
 /** Channel of LISTEN/NOTIFY; the payload is a {@link CircuitNotice} as JSON. */

@@ -2,7 +2,7 @@
  * Override of an organization's breaker by its owners and admins. Causes no event, because the person who decides knows
  * it.
  */
-import type { Tx } from '../db/sql.js';
+import type { Tx } from '../db/postgres-client.js';
 import type { CircuitInput } from './breaker-state-machine.js';
 import type { BreakerTransitionWriter } from './breaker-transition-writer.js';
 import * as store from './circuit-store.js';

@@ -10,7 +10,7 @@
 import { randomUUID } from 'node:crypto';
 import { noop } from '@acg/base/noop';
 import { LRUCache } from 'lru-cache';
-import type { Sql, Tx } from '../db/sql.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';
 import {
   type CircuitInput,

@@ -4,7 +4,7 @@
  * plane died, frees its slot by `release` or when the lease expires.
  */
 import { randomUUID } from 'node:crypto';
-import type { Sql, Tx } from '../db/sql.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
 import { availableProbes, type CircuitRules, NEW_CIRCUIT } from './breaker-state-machine.js';
 import { type CircuitNotice, type CircuitRow, loadCircuits, lockCircuits } from './circuit-store.js';
 

@@ -13,7 +13,7 @@ import { ApiKeyService } from '../api-keys/service.js';
 import { attentionRoutes } from '../attention/routes.js';
 import { BreakerTransitionWriter } from '../breaker/breaker-transition-writer.js';
 import type { Config } from '../config.js';
-import type { Sql } from '../db/sql.js';
+import type { Sql } from '../db/postgres-client.js';
 import type { App } from '../http/app.js';
 import type { UsageObserver } from '../ledger/usage-ingest.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';
@@ -29,7 +29,7 @@ import { CircuitOverrideService } from '../providers/circuit-override-service.js
 import { CustomProviderService } from '../providers/custom/custom-provider-service.js';
 import { customProviderRoutes } from '../providers/custom/routes.js';
 import { providerAndCircuitRoutes } from '../providers/provider-and-circuit-routes.js';
-import type { Vault } from '../vault/vault.js';
+import type { Vault } from '../vault/aes-gcm-vault.js';
 
 interface AgentsDependencies {
   readonly config: Config;

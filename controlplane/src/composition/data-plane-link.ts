@@ -9,7 +9,7 @@ import { GrpcServer } from '../grpc/grpc-server.js';
 import type { ConnectionLimits } from '../http/connection-limits.js';
 import type { Metrics } from '../ops/metrics.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
-import type { Vault } from '../vault/vault.js';
+import type { Vault } from '../vault/aes-gcm-vault.js';
 import { createWatchHandler } from '../watch/watch-handler.js';
 import { type InitialState, WatchHub } from '../watch/watch-hub.js';
 

@@ -16,18 +16,18 @@ import { FailedLoginAudit } from '../auth/passwords/failed-login-audit.js';
 import type { PasswordHasher } from '../auth/passwords/password-hasher.js';
 import { PasswordVerifier } from '../auth/passwords/password-verifier.js';
 import { publicConfigRoutes } from '../auth/public-config-routes.js';
-import { AccountRecovery } from '../auth/recovery/account-recovery.js';
+import { PasswordResetAndEmailVerification } from '../auth/recovery/password-reset-and-email-verification.js';
 import { authRoutes } from '../auth/routes.js';
 import { AuthService } from '../auth/service.js';
-import { sessionRoutes } from '../auth/session-routes.js';
+import { sessionRoutes } from '../auth/session-list-and-cookie-routes.js';
 import type { SessionCookie } from '../auth/sessions/session-cookie.js';
+import type { SessionJwts } from '../auth/sessions/session-jwt.js';
 import { SessionService } from '../auth/sessions/session-service.js';
 import { pruneSessions } from '../auth/sessions/session-store.js';
-import type { SessionTokens } from '../auth/sessions/session-token.js';
 import { SignupPolicy } from '../auth/signup-policy.js';
 import { pruneEmailTokens } from '../auth/users/user-and-membership-store.js';
 import { type Config, outboxDirectory } from '../config.js';
-import type { Sql } from '../db/sql.js';
+import type { Sql } from '../db/postgres-client.js';
 import { EventMailSender } from '../event-mail/event-mail-sender.js';
 import { EventMailPreferenceService } from '../event-mail/preference-service.js';
 import { eventMailRoutes } from '../event-mail/routes.js';
@@ -36,7 +36,7 @@ import type { App } from '../http/app.js';
 import { pruneStoredResponses } from '../idempotency/stored-responses.js';
 import { linkPageRoutes } from '../mail/link-pages.js';
 import { Mailer } from '../mail/mailer.js';
-import { createOutboxTransport, createSmtpTransport } from '../mail/transports.js';
+import { createOutboxTransport, createSmtpTransport } from '../mail/smtp-and-outbox-transports.js';
 import { InvitationAcceptance } from '../members/invitation-acceptance.js';
 import { memberRoutes } from '../members/routes.js';
 import { MemberService } from '../members/service.js';
@@ -48,7 +48,7 @@ import { pruneDeletions } from '../orgs/deletion-store.js';
 import { organizationRoutes } from '../orgs/routes.js';
 import { OrganizationService } from '../orgs/service.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
-import { suspensionRoutes } from '../suspension/suspended-item-routes.js';
+import { suspensionRoutes } from '../suspension/suspended-item-review-routes.js';
 import { SuspensionService } from '../suspension/suspended-item-service.js';
 import { Throttle } from '../throttling/throttle.js';
 
@@ -60,7 +60,7 @@ interface IdentityDependencies {
   readonly config: Config;
   readonly log: Logger;
   readonly sql: Sql;
-  readonly tokens: SessionTokens;
+  readonly tokens: SessionJwts;
   readonly cookie: SessionCookie;
   readonly authenticator: Authenticator;
   readonly metrics: Metrics;
@@ -89,7 +89,7 @@ export function buildIdentity(
   const throttle = new Throttle(sql);
   const passwords = new PasswordVerifier(hasher, throttle, new FailedLoginAudit(sql, throttle, background));
   const deliversMail = config.smtpUrl !== null;
-  const recovery = new AccountRecovery(
+  const recovery = new PasswordResetAndEmailVerification(
     sql,
     hasher,
     throttle,

@@ -5,9 +5,9 @@
  * are left out.
  */
 
-import type { AgentPolicy } from '../agents/call-policy.js';
+import type { AgentPolicy } from '../agents/call-and-model-policy-schema.js';
 import { arrayLiteral } from '../db/array-literal.js';
-import type { Sql } from '../db/sql.js';
+import type { Sql } from '../db/postgres-client.js';
 import { type ConfiguredLimits, LIMIT_FIELDS, type ScopeBudgets } from '../limits/agent-limit-fields.js';
 import type { AuthType } from '../providers/custom/custom-provider.js';
 

@@ -3,8 +3,8 @@
  * it gets.
  */
 import type { IAgentContext, IUpstream } from '@acg/proto/messages';
-import { effectiveOnStoreLoss } from '../agents/enforcement-fields.js';
-import { encodeCallPolicy } from '../agents/call-policy.js';
+import { effectiveOnStoreLoss } from '../agents/budget-mode-and-store-loss-fields.js';
+import { encodeCallPolicy } from '../agents/call-and-model-policy-schema.js';
 import {
   type EffectiveLimits,
   effectiveLimits,

@@ -3,9 +3,9 @@ import type { Logger } from '@acg/base/log';
 import type { GatewayHandlers } from '@acg/proto/gateway-service';
 import type { IResolveTokenRequest } from '@acg/proto/messages';
 import { status } from '@grpc/grpc-js';
-import { GrpcError, unaryHandler } from '../grpc/grpc-handler.js';
-import type { TokenResolutionService } from './token-resolution-service.js';
+import { GrpcError, unaryHandler } from '../grpc/unary-handler-and-grpc-errors.js';
 import type { TokenQuery } from './agent-context-store.js';
+import type { TokenResolutionService } from './token-resolution-service.js';
 
 const TOKEN_HASH_BYTES = 32;
 const AGENT_REF_CHARS_MAX = 128;

@@ -3,11 +3,10 @@
 import type { Logger } from '@acg/base/log';
 import { UUID_PATTERN_ANY_CASE } from '@acg/base/uuid-patterns';
 import { type IResolveTokenResponse, Outcome } from '@acg/proto/messages';
-import type { Sql } from '../db/sql.js';
+import type { Sql } from '../db/postgres-client.js';
 import { decryptCredentials } from '../provider-accounts/credential-encryption.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
-import type { Vault } from '../vault/vault.js';
-import { assembleAgentContext } from './assemble-agent-context.js';
+import type { Vault } from '../vault/aes-gcm-vault.js';
 import {
   type AccountRow,
   type AgentRow,
@@ -17,6 +16,7 @@ import {
   type ParsedTokenQuery,
   type TokenQuery,
 } from './agent-context-store.js';
+import { assembleAgentContext } from './assemble-agent-context.js';
 
 export class TokenResolutionService {
   constructor(

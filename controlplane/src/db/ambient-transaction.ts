@@ -4,7 +4,7 @@
  * after the transaction has ended, queries use the pool.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Sql, Tx } from './sql.js';
+import type { Sql, Tx } from './postgres-client.js';
 
 export interface AmbientTransaction {
   readonly tx: Tx;

@@ -3,8 +3,8 @@
  * then find nothing to do. Each file runs in one transaction, together with its row in `schema_migrations`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
+import type { Sql } from './postgres-client.js';
 import { waitForConnectionClose, withReservedConnection } from './reserved-connection.js';
-import type { Sql } from './sql.js';
 
 const MIGRATIONS_DIRECTORY = new URL('./migrations/', import.meta.url);
 const DEADLOCK = '40P01';

@@ -1,5 +1,5 @@
 /** `order by` clause of sortable lists. */
-import type { Sql, Tx } from './sql.js';
+import type { Sql, Tx } from './postgres-client.js';
 
 export interface Sorting<T extends string> {
   readonly sort?: T;

@@ -3,7 +3,7 @@
  * booking of usage, or the resolution of a token.
  */
 import type { Secret } from '@acg/base/secret';
-import { openPool, type Sql, type SqlOptions } from './sql.js';
+import { openPool, type Sql, type SqlOptions } from './postgres-client.js';
 
 export interface Pools {
   /** The management API and its background tasks. */

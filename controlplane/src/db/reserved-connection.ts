@@ -1,6 +1,6 @@
 /** A connection reserved for one task, for what a transaction cannot hold: locks and settings of a session. */
 import postgres, { type ReservedSql } from 'postgres';
-import type { Sql } from './sql.js';
+import type { Sql } from './postgres-client.js';
 
 export type ReservedConnection = ReservedSql<{ bigint: number }>;
 

@@ -6,9 +6,9 @@
  */
 import type { RejectionReason } from '@acg/base/rejection-reasons';
 import { MINUTE_MS } from '@acg/base/time-and-money-units';
-import type { Sql, Tx } from '../db/sql.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
+import { appendEvent } from '../events/append-events.js';
 import type { AbuseReason } from '../events/event-catalogue.js';
-import { appendEvent } from '../events/event-outbox.js';
 
 /** Counts from which on usage is reported as abuse. */
 export interface AbuseThresholds {

@@ -10,8 +10,8 @@
  * month.
  */
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
-import type { Sql, Tx } from '../db/sql.js';
-import { appendEvent } from '../events/event-outbox.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
+import { appendEvent } from '../events/append-events.js';
 import type { SpendChange } from '../ledger/usage-ingest.js';
 
 interface BudgetedAgent {

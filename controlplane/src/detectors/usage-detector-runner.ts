@@ -1,6 +1,6 @@
 /** Runs the detectors on booked usage: budget alerts, abuse detection, breaker outcomes. */
 import type { OrgBreakers } from '../breaker/org-breakers.js';
-import type { Tx } from '../db/sql.js';
+import type { Tx } from '../db/postgres-client.js';
 import type { BookedUsage, UsageObserver } from '../ledger/usage-ingest.js';
 import { type AbuseThresholds, detectAbuse } from './abuse-detector.js';
 import { detectExhaustedHardBudgets, detectReachedBudgets } from './budget-alerts.js';

@@ -5,7 +5,7 @@
  * `GET /v1/events`.
  */
 
-import type { Sql } from '../db/sql.js';
+import type { Sql } from '../db/postgres-client.js';
 import type { Mailer } from '../mail/mailer.js';
 import type { Throttle } from '../throttling/throttle.js';
 import { createEventMail } from './event-mail-text.js';

@@ -1,9 +1,9 @@
 /** Which members get which events by mail. Members decide for themselves, admins for all members. */
 import { recordAudit } from '../audit/audit-trail.js';
-import type { Sql } from '../db/sql.js';
+import type { Sql } from '../db/postgres-client.js';
 import { Conflict, Forbidden, NotFound } from '../domain/errors.js';
 import type { EventName } from '../events/event-catalogue.js';
-import type { ListResult, Page } from '../http/pagination.js';
+import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import { type Actor, isRoleAtLeast } from '../http/route-access.js';
 import type { Preference } from './schema.js';
 import * as store from './store.js';

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { EVENT_NAMES } from '../events/event-catalogue.js';
 import { EventNameField } from '../events/schema.js';
-import { PageReply } from '../http/pagination.js';
+import { PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Uuid } from '../http/schema.js';
 
 const Events = Type.Array(EventNameField, { maxItems: EVENT_NAMES.length, uniqueItems: true });

@@ -1,6 +1,6 @@
-import type { Sql, Tx } from '../db/sql.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
 import type { EventName } from '../events/event-catalogue.js';
-import type { ListResult, Page } from '../http/pagination.js';
+import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import type { Preference } from './schema.js';
 
 const selectPreferences = (sql: Sql | Tx, orgId: string) => sql`

@@ -1,7 +1,7 @@
 /** Deletes old events, deliveries and event facts, so that no table grows without bound. */
 import { NIL_UUID } from '@acg/base/uuid-patterns';
 import { deleteInBatches, ROWS_PER_BATCH } from '../db/delete-in-batches.js';
-import type { Sql } from '../db/sql.js';
+import type { Sql } from '../db/postgres-client.js';
 
 /** Days that deliveries and events are kept, including pending deliveries of paused endpoints. */
 const RETENTION_DAYS = 30;

@@ -1,5 +1,5 @@
-import type { Sql } from '../db/sql.js';
-import type { ListResult, Page } from '../http/pagination.js';
+import type { Sql } from '../db/postgres-client.js';
+import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import type { EventName } from './event-catalogue.js';
 
 interface EventRow {

@@ -11,16 +11,21 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import { isDatabaseUnavailable, isForeignKeyViolation, isTransactionConflict, isUnstorableText } from '../db/sql.js';
+import {
+  isDatabaseUnavailable,
+  isForeignKeyViolation,
+  isTransactionConflict,
+  isUnstorableText,
+} from '../db/postgres-client.js';
 import { AppError, Conflict, RequestInProgress, TooManyAttempts } from '../domain/errors.js';
 import { HTTP_STATUS_BY_ERROR_CODE } from './error-statuses.js';
 import { addJsonBodyParsing } from './json-body.js';
 import { rejectMalformedRequest } from './malformed-request.js';
 import { addRequestSlots } from './org-request-slots.js';
+import { recordRoutes } from './record-declared-routes.js';
+import { schemaErrorFormatter, validatorCompiler } from './request-validation.js';
 import type { Access, Actor } from './route-access.js';
-import { recordRoutes } from './route-table.js';
 import { addSecurityHeaders } from './security-headers.js';
-import { schemaErrorFormatter, validatorCompiler } from './validation.js';
 import { addWriteRateLimit } from './write-rate-limit.js';
 
 export type App = ReturnType<typeof createApp>;

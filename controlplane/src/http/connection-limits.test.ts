@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { ConnectionLimits, type ConnectionRejection } from './connection-limits.js';
-import { defaultConnectionLimits, descriptorsMax } from './default-connection-limits.js';
+import { defaultConnectionLimits, descriptorsMax } from './connection-limits-from-descriptors.js';
 
 const servers: Server[] = [];
 const clients: Socket[] = [];

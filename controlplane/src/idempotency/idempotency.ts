@@ -10,11 +10,11 @@ import { FairSemaphore } from '@acg/base/fairness/fair-semaphore';
 import { noop } from '@acg/base/noop';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type AmbientTransaction, runInAmbientTransaction } from '../db/ambient-transaction.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
 import { waitForConnectionClose } from '../db/reserved-connection.js';
-import type { Sql, Tx } from '../db/sql.js';
 import { Conflict, createQueueFullError, InvalidInput, RequestInProgress } from '../domain/errors.js';
-import type { RouteEntry } from '../http/route-table.js';
-import { withSecretByteSource } from '../http/replayable-secret-bytes.js';
+import { withSecretByteSource } from '../http/idempotent-secret-generation.js';
+import type { RouteEntry } from '../http/record-declared-routes.js';
 import * as store from './stored-responses.js';
 
 const IDEMPOTENCY_KEY_CHARS_MAX = 255;

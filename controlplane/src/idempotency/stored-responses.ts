@@ -1,5 +1,5 @@
 import { deleteInBatches, ROWS_PER_BATCH } from '../db/delete-in-batches.js';
-import type { Sql, Tx } from '../db/sql.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
 
 const STORED_RESPONSE_LIFETIME_S = 86_400;
 

@@ -11,9 +11,14 @@
 
 import type { Logger } from '@acg/base/log';
 import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
-import type { Sql, Tx } from '../db/sql.js';
-import { insertWithCompactedSketches, runRollupStepExclusively, SUM_COLUMNS, SUM_EXPRESSIONS } from './exclusive-rollup-steps.js';
-import { startOfUtcDay } from './usage-day-partitions.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
+import { startOfUtcDay } from './create-usage-day-partitions.js';
+import {
+  insertWithCompactedSketches,
+  runRollupStepExclusively,
+  SUM_COLUMNS,
+  SUM_EXPRESSIONS,
+} from './exclusive-rollup-steps.js';
 
 /** Per call; the next call continues. */
 const DAYS_MAX = 400;

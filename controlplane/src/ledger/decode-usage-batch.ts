@@ -15,8 +15,8 @@ import {
   UsageRecord,
 } from '@acg/proto/messages';
 import { StringInterner, WIRE_LENGTH_DELIMITED, WireReader } from '@acg/proto/wire-reader';
+import { type DeferredUsageEntry, decodeDeferredUsage } from './deferred-usage-deduplication.js';
 import type { LedgerMark } from './lost-commit-detection.js';
-import { type DeferredUsageEntry, decodeDeferredUsage } from './deferred-usage.js';
 import type { QuarantinedRecord, RejectionEntry } from './rejection-and-quarantine-store.js';
 import { type BookableRange, UsageDimensions, UsageEntry } from './usage-entry.js';
 import { COUNT_MAX, InvalidUsageRecord, isUuid, slugOrEmpty, truncateAndReplaceNul } from './usage-field-validation.js';

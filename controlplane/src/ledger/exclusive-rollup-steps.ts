@@ -2,7 +2,7 @@
  * Shared by the rollup jobs: one job of a kind runs at a time, each step sees one snapshot, and sketches are compacted.
  */
 import { arrayLiteral } from '../db/array-literal.js';
-import type { Sql, Tx } from '../db/sql.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
 import { LatencySketch } from './latency-sketch.js';
 import { NANOS_SUM_MAX } from './usage-field-validation.js';
 

@@ -7,8 +7,13 @@
  * began. It is rolled up after a further wait, when every booking that saw it open has ended.
  */
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@acg/base/time-and-money-units';
-import type { Sql, Tx } from '../db/sql.js';
-import { insertWithCompactedSketches, runRollupStepExclusively, SUM_COLUMNS, SUM_EXPRESSIONS } from './exclusive-rollup-steps.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
+import {
+  insertWithCompactedSketches,
+  runRollupStepExclusively,
+  SUM_COLUMNS,
+  SUM_EXPRESSIONS,
+} from './exclusive-rollup-steps.js';
 import { HOURLY_ROLLUP_RETENTION_DAYS } from './usage-retention.js';
 
 /** After the end of the hour. */

@@ -10,9 +10,9 @@
 
 import type { Logger } from '@acg/base/log';
 import { HOUR_MS } from '@acg/base/time-and-money-units';
+import type { Sql } from '../db/postgres-client.js';
 import { type ReservedConnection, withReservedConnection } from '../db/reserved-connection.js';
-import type { Sql } from '../db/sql.js';
-import { partitionName, startOfUtcDay } from './usage-day-partitions.js';
+import { partitionName, startOfUtcDay } from './create-usage-day-partitions.js';
 
 /**
  * The text of a record that a search matches. Postgres uses the index only for queries with exactly this expression.
@@ -41,7 +41,7 @@ export class LogSearchIndexes {
       if (lock?.ours !== true) return;
       await connection`set statement_timeout = 0`;
       await connection`select set_config('lock_timeout', ${String(LOCK_TIMEOUT_MS)}, false)`;
-      await this.#createIndexesWithLock(connection, nowMs);
+      await this.#createIndexesOfPastDaysWithLock(connection, nowMs);
     });
   }
 
@@ -51,7 +51,7 @@ export class LogSearchIndexes {
     this.#running?.cancel();
   }
 
-  async #createIndexesWithLock(connection: ReservedConnection, nowMs: number): Promise<void> {
+  async #createIndexesOfPastDaysWithLock(connection: ReservedConnection, nowMs: number): Promise<void> {
     const days = await partitionsWithoutSearchIndex(this.sql, nowMs);
     try {
       for (const { name, broken } of days) {

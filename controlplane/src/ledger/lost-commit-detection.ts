@@ -4,7 +4,7 @@
  * earlier ones. After such a failover Postgres issues the same numbers again; the random ids tell the marks apart.
  */
 import { arrayLiteral } from '../db/array-literal.js';
-import type { Sql, Tx } from '../db/sql.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
 
 export interface LedgerMark {
   readonly number: number;

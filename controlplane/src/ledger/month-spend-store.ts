@@ -1,6 +1,6 @@
 /** SQL of the monthly spend of agents, projects and organizations, in nano-dollars. */
 import { arrayLiteral } from '../db/array-literal.js';
-import type { Sql, Tx } from '../db/sql.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
 import type { AgentMonth, MonthSpendSum } from './usage-aggregation.js';
 import { NANOS_SUM_MAX } from './usage-field-validation.js';
 

@@ -4,7 +4,7 @@
  */
 import { HOUR_MS } from '@acg/base/time-and-money-units';
 import { arrayLiteral } from '../db/array-literal.js';
-import type { Sql, Tx } from '../db/sql.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
 
 /** Rejected calls of one agent, provider and reason in one minute. */
 export interface RejectionEntry {

@@ -2,7 +2,7 @@
 import type { Logger } from '@acg/base/log';
 import type { GatewayHandlers } from '@acg/proto/gateway-service';
 import { status } from '@grpc/grpc-js';
-import { GrpcError, unaryHandler } from '../grpc/grpc-handler.js';
+import { GrpcError, unaryHandler } from '../grpc/unary-handler-and-grpc-errors.js';
 import { InvalidUsageBatch } from './decode-usage-batch.js';
 import { IngestOverloaded, type UsageIngest } from './usage-ingest.js';
 

@@ -1,6 +1,6 @@
 /** Sums up a batch of new records by hour and by month. Pure: the ledger stores the result. */
 import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
-import type { DeferredUsageEntry } from './deferred-usage.js';
+import type { DeferredUsageEntry } from './deferred-usage-deduplication.js';
 import { LatencySketch } from './latency-sketch.js';
 import { isFailedCall, type UsageDimensions, type UsageEntry } from './usage-entry.js';
 

@@ -10,18 +10,24 @@ import { invariant } from '@acg/base/invariant-failures';
 import type { Logger } from '@acg/base/log';
 import type { IReportUsageResponse } from '@acg/proto/messages';
 import postgres from 'postgres';
-import type { Sql, Tx } from '../db/sql.js';
-import { insertCommitMark, type LedgerMark, selectLostCommitMarks } from './lost-commit-detection.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
+import type { UsagePartitions } from './create-usage-day-partitions.js';
+import {
+  decodeUsageBatch,
+  type IpObservation,
+  quarantineEntry,
+  type UsageBatch,
+  type UsageBatchItems,
+} from './decode-usage-batch.js';
 import {
   addDeferredSumsToEntries,
   claimDeferredUsage,
   type DeferredUsageSum,
   moveDeferredSumsToRecords,
   storeDeferredSumsByRecordId,
-} from './deferred-usage.js';
+} from './deferred-usage-deduplication.js';
 import { LatencySketch, SKETCH_COMPACTION_BYTES } from './latency-sketch.js';
-import type { InsertMode } from './usage-record-and-rollup-store.js';
-import * as ledger from './usage-record-and-rollup-store.js';
+import { insertCommitMark, type LedgerMark, selectLostCommitMarks } from './lost-commit-detection.js';
 import {
   type AgentMonthSpend,
   addAgentMonthSpend,
@@ -38,15 +44,9 @@ import {
   type RejectionEntry,
 } from './rejection-and-quarantine-store.js';
 import { type AgentMonth, aggregateUsage, monthsWithSpend } from './usage-aggregation.js';
-import {
-  decodeUsageBatch,
-  type IpObservation,
-  quarantineEntry,
-  type UsageBatch,
-  type UsageBatchItems,
-} from './decode-usage-batch.js';
-import type { UsagePartitions } from './usage-day-partitions.js';
 import type { UsageEntry } from './usage-entry.js';
+import type { InsertMode } from './usage-record-and-rollup-store.js';
+import * as ledger from './usage-record-and-rollup-store.js';
 
 /** Spend of an agent in one month before and after a batch. */
 export interface SpendChange {

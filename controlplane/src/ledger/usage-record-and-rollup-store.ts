@@ -5,10 +5,10 @@
  */
 import { NIL_UUID } from '@acg/base/uuid-patterns';
 import { arrayLiteral } from '../db/array-literal.js';
-import type { Tx } from '../db/sql.js';
+import type { Tx } from '../db/postgres-client.js';
+import { startOfUtcDay } from './create-usage-day-partitions.js';
 import { isHourClosed } from './hourly-dimension-rollups.js';
 import type { HourlyRollup } from './usage-aggregation.js';
-import { startOfUtcDay } from './usage-day-partitions.js';
 import type { UsageDimensions, UsageEntry } from './usage-entry.js';
 import { NANOS_SUM_MAX } from './usage-field-validation.js';
 import { DIMENSION_COLUMNS, MEASURE_COLUMNS, type UsageRecordColumn } from './usage-record-columns.js';

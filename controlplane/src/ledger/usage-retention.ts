@@ -9,11 +9,11 @@
 import type { Logger } from '@acg/base/log';
 import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
 import { deleteInBatches, ROWS_PER_BATCH } from '../db/delete-in-batches.js';
+import type { Sql } from '../db/postgres-client.js';
 import { type ReservedConnection, withReservedConnection } from '../db/reserved-connection.js';
-import type { Sql } from '../db/sql.js';
-import { closeOldResultFilesAndDeleteEntries, createDeferredUsageIndexIfMissing } from './batch-result-file-lifecycle.js';
+import { closeOldResultFilesAndDeleteEntries, createDeferredUsageIndexIfMissing } from './batch-result-file-closing.js';
+import { partitionName, startOfUtcDay } from './create-usage-day-partitions.js';
 import { deleteOldCommitMarks } from './lost-commit-detection.js';
-import { partitionName, startOfUtcDay } from './usage-day-partitions.js';
 
 /** Hourly reports reach back 90 days. A late record rebuilds its day from all hours of that day. */
 export const HOURLY_ROLLUP_RETENTION_DAYS = 92;

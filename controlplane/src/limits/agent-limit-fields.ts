@@ -4,7 +4,7 @@
  */
 import { AGENT_LIMITS, type AgentLimit, LIMITS, type Limit } from '@acg/base/limit-definitions';
 import type { ILimit } from '@acg/proto/messages';
-import type { Sql, Tx } from '../db/sql.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
 
 export type LimitName = AgentLimit['field'];
 /** Fields that always have an effective value. */

@@ -4,7 +4,7 @@
  * which browsers never send to a server, and is removed from the address bar at once.
  */
 import type { App } from '../http/app.js';
-import { cspSourceHash } from '../http/html.js';
+import { cspSourceHash } from '../http/html-escape-and-csp-hash.js';
 import { BASE_PAGE_STYLE, PAGE_HEADER } from '../http/page-style.js';
 
 interface LinkPage {

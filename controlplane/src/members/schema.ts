@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { MailToken, PASSWORD_LENGTH } from '../auth/users/auth-schema.js';
-import { PageQuery, PageReply } from '../http/pagination.js';
+import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Email, PublicName, Role, Timestamp, Uuid } from '../http/schema.js';
-import { SearchQuery, SortQuery } from '../http/search-and-sort-params.js';
+import { SearchQuery, SortQuery } from '../http/search-and-sort-query-schema.js';
 
 export const Member = Type.Object({
   userId: Type.String({

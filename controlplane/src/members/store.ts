@@ -1,8 +1,8 @@
 import { containsPattern } from '../db/like-pattern.js';
 import { orderBy, type Sorting } from '../db/order-by.js';
-import type { Sql, Tx } from '../db/sql.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
 import { Conflict } from '../domain/errors.js';
-import type { ListResult, Page } from '../http/pagination.js';
+import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import type { Role } from '../http/route-access.js';
 
 export interface MemberRow {

@@ -2,7 +2,7 @@
  * `/healthz`: the process responds. `/readyz`: it can serve, because migrations are applied, it has started and the
  * database responds.
  */
-import type { Sql } from '../db/sql.js';
+import type { Sql } from '../db/postgres-client.js';
 import type { App } from '../http/app.js';
 
 export class ReadinessCheck {

@@ -1,5 +1,5 @@
-import type { Sql, Tx } from '../db/sql.js';
-import type { ListResult, Page } from '../http/pagination.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
+import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 
 export interface OrganizationOwner {
   readonly id: string;

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { OrganizationWithRole } from '../auth/users/auth-schema.js';
 import { EXAMPLE_TIMES } from '../http/examples.js';
-import { PageReply } from '../http/pagination.js';
+import { PageReply } from '../http/limit-offset-pagination.js';
 import { Body, PublicName, Timestamp, Uuid } from '../http/schema.js';
 import { scopeBudgetFieldSchema } from '../limits/agent-limit-fields.js';
 

@@ -1,9 +1,9 @@
 /** Creates and changes organizations other than the one created at sign-up; rules and transactions. */
 import { recordAudit } from '../audit/audit-trail.js';
 import { lockActiveSession } from '../auth/sessions/session-service.js';
-import { createOrganization } from '../auth/users/create-organization.js';
 import type { OrganizationWithRole } from '../auth/users/auth-schema.js';
-import type { Sql } from '../db/sql.js';
+import { createOrganization } from '../auth/users/create-organization.js';
+import type { Sql } from '../db/postgres-client.js';
 import { Conflict, Forbidden, NotFound } from '../domain/errors.js';
 import type { Actor, Role } from '../http/route-access.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';

@@ -1,4 +1,4 @@
-import type { Sql, Tx } from '../db/sql.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
 import type { Role } from '../http/route-access.js';
 
 export interface OrganizationRow {

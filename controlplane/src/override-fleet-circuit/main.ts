@@ -8,9 +8,9 @@ import { createLogger, maskSecrets } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@acg/base/time-and-money-units';
 import { BreakerTransitionWriter } from '../breaker/breaker-transition-writer.js';
-import { FleetBreakers } from '../breaker/fleet-breakers.js';
+import { FleetBreakers } from '../breaker/fleet-breakers-by-reachability.js';
 import { readCircuitConfig } from '../config.js';
-import { openPool } from '../db/sql.js';
+import { openPool } from '../db/postgres-client.js';
 import { loadCatalogue } from '../providers/catalogue/catalogue.js';
 import { listFleetOrigins } from '../providers/fleet-origins.js';
 
@@ -47,7 +47,11 @@ async function applyOverride({ providerSlug, state, overrideMs }: BreakerOverrid
   const sql = openPool(url, { connectionsMax: 1, applicationName: 'acg-fleet-circuit' });
   try {
     const origins = listFleetOrigins(catalogue);
-    const fleet = new FleetBreakers(sql, new BreakerTransitionWriter(rules, createLogger('fleet-circuit', 'warn')), origins);
+    const fleet = new FleetBreakers(
+      sql,
+      new BreakerTransitionWriter(rules, createLogger('fleet-circuit', 'warn')),
+      origins,
+    );
     if (!(await fleet.override(providerSlug, state, overrideMs))) {
       const providerSlugs = [...new Set(origins.map((origin) => origin.providerSlug))].join(', ');
       process.stderr.write(`fleet-circuit: ${providerSlug} has no fleet-wide breaker. Use one of: ${providerSlugs}\n`);

@@ -11,7 +11,7 @@ import type { IPriceBook } from '@acg/proto/messages';
 import { BackgroundTasks } from '../ops/background-tasks.js';
 import type { Metrics } from '../ops/metrics.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
-import { buildPriceBook } from './price-book.js';
+import { encodeOperatorPrices } from './encode-operator-prices.js';
 import { type FilePrice, InvalidPriceFile, parsePriceFile } from './price-file.js';
 
 const POLL_INTERVAL_MS = 2_000;
@@ -71,7 +71,7 @@ export class OperatorPrices {
 
   /** Builds the price book for a data plane that connects. */
   book(): IPriceBook {
-    return buildPriceBook(this.#prices, this.list, (slug) => this.pricedUpstreamOf(slug));
+    return encodeOperatorPrices(this.#prices, this.list, (slug) => this.pricedUpstreamOf(slug));
   }
 
   /** Returns what determines the prices of a provider. For a custom provider only its slug is known here. */

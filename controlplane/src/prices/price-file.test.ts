@@ -1,6 +1,6 @@
 import { PriceList } from '@acg/base/pricing/price-list';
 import { describe, expect, it } from 'vitest';
-import { buildPriceBook } from './price-book.js';
+import { encodeOperatorPrices } from './encode-operator-prices.js';
 import { parsePriceFile } from './price-file.js';
 
 const NOW = Date.parse('2026-11-20');
@@ -139,7 +139,7 @@ describe('price book', () => {
                               "gpt-5-nano": { "from": "2027-01-01", "inputPerMTok": 1 } } } }`);
     const list = new PriceList(() => NOW);
     list.replaceOverrides(prices.map(({ price }) => price));
-    const book = buildPriceBook(prices, list, upstreamOf);
+    const book = encodeOperatorPrices(prices, list, upstreamOf);
     expect(book.overrides).toEqual([
       { provider: 'resend', model: '', perRequestNanos: 400_000 },
       {

@@ -1,6 +1,7 @@
 /** The prices in force as an organization sees them: of the built-in providers and of its custom providers. */
-import { BUILTIN_PRICED_MODELS } from '@acg/base/pricing/builtin-prices';
+
 import { listLibraryModels } from '@acg/base/pricing/genai-prices-adapter';
+import { BUILTIN_PRICED_MODELS } from '@acg/base/pricing/price-library-corrections';
 import type { PricedUpstream, PriceList } from '@acg/base/pricing/price-list';
 import type { PriceBand, PricePlan } from '@acg/base/pricing/price-plan';
 import { IMAGE_FIELD, RATE_FIELDS, REQUEST_FIELD, TIER_FIELDS, UNIT_FIELDS } from './price-fields.js';

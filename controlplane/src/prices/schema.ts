@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { EXAMPLE_TIMES } from '../http/examples.js';
-import { PageQuery, PageReply } from '../http/pagination.js';
+import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { IMAGE_FIELD, RATE_FIELDS, REQUEST_FIELD, TIER_FIELDS, UNIT_FIELDS } from './price-fields.js';
 
 const SOURCES = ['file', 'built_in', 'library', 'fallback'] as const;

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { EXAMPLE_IDS } from '../http/examples.js';
-import { PageQuery, PageReply } from '../http/pagination.js';
+import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../http/schema.js';
-import { SearchQuery, SortQuery } from '../http/search-and-sort-params.js';
+import { SearchQuery, SortQuery } from '../http/search-and-sort-query-schema.js';
 import { scopeBudgetFieldSchema } from '../limits/agent-limit-fields.js';
 
 const BudgetCents = Type.Unsafe<number | null>({

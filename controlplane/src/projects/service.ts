@@ -1,10 +1,10 @@
 /** Projects: rules and transactions. */
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit } from '../audit/audit-trail.js';
-import type { Sql, Tx } from '../db/sql.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
 import { Conflict, NotFound } from '../domain/errors.js';
 import { nextFreeSlug, slugify } from '../domain/slug.js';
-import type { ListResult, Page } from '../http/pagination.js';
+import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import type { Actor } from '../http/route-access.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
 import type { Project, ProjectPatch, ProjectQuery } from './schema.js';

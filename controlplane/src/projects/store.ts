@@ -1,7 +1,7 @@
 import { containsPattern } from '../db/like-pattern.js';
 import { orderBy, type Sorting } from '../db/order-by.js';
-import type { Sql, Tx } from '../db/sql.js';
-import type { ListResult, Page } from '../http/pagination.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
+import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 
 export interface ProjectRow {
   readonly id: string;

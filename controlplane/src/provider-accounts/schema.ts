@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { EXAMPLE_IDS } from '../http/examples.js';
-import { PageQuery, PageReply } from '../http/pagination.js';
+import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Timestamp, Uuid } from '../http/schema.js';
 
 export type AccountStatus = 'active' | 'needs_credentials';

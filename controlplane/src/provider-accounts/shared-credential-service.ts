@@ -4,9 +4,9 @@
  */
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit } from '../audit/audit-trail.js';
-import type { Sql, Tx } from '../db/sql.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
 import { Conflict, NotFound } from '../domain/errors.js';
-import type { ListResult, Page } from '../http/pagination.js';
+import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import type { Actor } from '../http/route-access.js';
 import { lockProjectAgainstDeletion } from '../projects/store.js';
 import { credentialFieldsOf, fixedOriginKey } from '../providers/build-upstream.js';

@@ -1,6 +1,6 @@
-import type { Sql, Tx } from '../db/sql.js';
-import type { ListResult, Page } from '../http/pagination.js';
-import type { EncryptedSecret } from '../vault/vault.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
+import type { ListResult, Page } from '../http/limit-offset-pagination.js';
+import type { EncryptedSecret } from '../vault/aes-gcm-vault.js';
 import type { AccountStatus } from './schema.js';
 
 export interface SharedCredentialRow {

@@ -8,7 +8,7 @@ import { type AuditChanges, recordAudit } from '../audit/audit-trail.js';
 import type { BreakerTransitionWriter } from '../breaker/breaker-transition-writer.js';
 import { formatCircuitKey } from '../breaker/circuit-key.js';
 import { overrideOrgBreaker } from '../breaker/org-breaker-override.js';
-import type { Sql } from '../db/sql.js';
+import type { Sql } from '../db/postgres-client.js';
 import { Conflict, NotFound } from '../domain/errors.js';
 import type { Actor } from '../http/route-access.js';
 import type { Catalogue } from './catalogue/catalogue.js';

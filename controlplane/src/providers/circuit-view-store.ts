@@ -1,7 +1,7 @@
 import type { CircuitStateName } from '../breaker/breaker-state-machine.js';
 import type { CircuitReason } from '../breaker/circuit-store.js';
-import type { Sql } from '../db/sql.js';
-import type { ListResult, Page } from '../http/pagination.js';
+import type { Sql } from '../db/postgres-client.js';
+import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 
 interface CustomProviderAddressRow {
   readonly id: string;

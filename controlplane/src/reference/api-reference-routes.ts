@@ -1,8 +1,8 @@
 /** Public routes with the API's description: as JSON, as a page and as text. They change only with a release. */
 import { Type } from 'typebox';
 import type { App } from '../http/app.js';
-import { type ApiDocument, readApiDocument } from './api-document.js';
 import { renderLlmsText } from './llms-text.js';
+import { type ApiDocument, readApiDocument } from './read-openapi-json.js';
 import { REFERENCE_CSP, renderReferencePage } from './reference-page.js';
 
 const CACHE_CONTROL = 'public, max-age=300';

@@ -2,7 +2,7 @@
  * Renders `/llms.txt`: what this service is and can do, as plain Markdown for programs that read documentation before
  * they call an API.
  */
-import { type ApiDocument, operationsOfTag } from './api-document.js';
+import { type ApiDocument, operationsOfTag } from './read-openapi-json.js';
 
 export function renderLlmsText(document: ApiDocument): string {
   const { info, servers, tags, components } = document;

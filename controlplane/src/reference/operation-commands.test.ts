@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { operationsOfTag, readApiDocument } from './api-document.js';
 import { buildCommands } from './operation-commands.js';
+import { operationsOfTag, readApiDocument } from './read-openapi-json.js';
 
 const document = readApiDocument('https://gw.example.org/under');
 const operations = document.tags.flatMap(({ name }) => operationsOfTag(document, name));

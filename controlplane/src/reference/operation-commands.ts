@@ -2,7 +2,7 @@
  * Shell commands that call an operation, with `curl` and with `acg`. Bodies are the document's examples. Ids and other
  * values that only the caller knows are shell variables: `/v1/agents/$ID`.
  */
-import { type ApiDocument, type ApiOperation, exampleOf, type Schema } from './api-document.js';
+import { type ApiDocument, type ApiOperation, exampleOf, type Schema } from './read-openapi-json.js';
 
 interface OperationCommands {
   readonly curl: string;

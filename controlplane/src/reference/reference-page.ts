@@ -2,7 +2,8 @@
  * Renders the API reference as one HTML page without scripts or external resources. The browser's search finds
  * everything in it.
  */
-import { cspSourceHash, escapeHtml } from '../http/html.js';
+import { cspSourceHash, escapeHtml } from '../http/html-escape-and-csp-hash.js';
+import { buildCommands } from './operation-commands.js';
 import {
   type ApiDocument,
   type ApiOperation,
@@ -11,8 +12,7 @@ import {
   nameOfRef,
   type Operation,
   operationsOfTag,
-} from './api-document.js';
-import { buildCommands } from './operation-commands.js';
+} from './read-openapi-json.js';
 import { renderCode, renderFieldRow, renderFieldRows, renderTable, renderType } from './render-types.js';
 
 const STYLE = `

@@ -1,6 +1,6 @@
 /** Renders schemas as HTML: a type in a few words, an object as a table of its fields. */
-import { escapeHtml } from '../http/html.js';
-import { nameOfRef, type Schema } from './api-document.js';
+import { escapeHtml } from '../http/html-escape-and-csp-hash.js';
+import { nameOfRef, type Schema } from './read-openapi-json.js';
 
 export const renderCode = (text: string): string => `<code>${escapeHtml(text)}</code>`;
 const typeLink = (name: string): string => `<a href="#type-${name}">${name}</a>`;

@@ -6,10 +6,10 @@ import { ConfigError, EnvReader } from '@acg/base/env-reader';
 import { maskSecrets } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
 import { readMasterKeys } from '../config.js';
-import { openPool } from '../db/sql.js';
+import { openPool } from '../db/postgres-client.js';
+import { Vault } from '../vault/aes-gcm-vault.js';
 import { checkMasterKeys } from '../vault/master-key-check.js';
 import { reencryptAll } from '../vault/reencrypt.js';
-import { Vault } from '../vault/vault.js';
 
 const EXIT_CONFIG = 78;
 const EXIT_UNAVAILABLE = 69;

@@ -1,5 +1,5 @@
 /** Renders the status page: one HTML document that reloads itself, without scripts or external resources. */
-import { cspSourceHash, escapeHtml } from '../http/html.js';
+import { cspSourceHash, escapeHtml } from '../http/html-escape-and-csp-hash.js';
 import { BASE_PAGE_STYLE, PAGE_HEADER } from '../http/page-style.js';
 import type { Health } from './provider-health.js';
 import type { StatusSnapshot } from './status-service.js';

@@ -5,7 +5,7 @@
 
 import type { CircuitStateName } from '../breaker/breaker-state-machine.js';
 import { formatCircuitKey } from '../breaker/circuit-key.js';
-import type { Sql } from '../db/sql.js';
+import type { Sql } from '../db/postgres-client.js';
 import {
   type Health,
   type OrgCountByState,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { EXAMPLE_TIMES } from '../http/examples.js';
-import { PageQuery, PageReply } from '../http/pagination.js';
+import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Timestamp, Uuid } from '../http/schema.js';
 import { SUSPENDABLE_KINDS } from './suspendable-tables.js';
 

@@ -4,14 +4,14 @@
  * revokes it permanently.
  */
 import { recordAudit } from '../audit/audit-trail.js';
-import { isKeyViolation, type Sql, type Tx } from '../db/sql.js';
+import { isKeyViolation, type Sql, type Tx } from '../db/postgres-client.js';
 import { Conflict, NotFound } from '../domain/errors.js';
-import type { ListResult, Page } from '../http/pagination.js';
+import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import type { Actor } from '../http/route-access.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
+import type { SuspendableKind } from './suspendable-tables.js';
 import type { SuspendedItem } from './suspended-item-schema.js';
 import * as store from './suspended-item-store.js';
-import type { SuspendableKind } from './suspendable-tables.js';
 
 export interface SuspensionResult {
   readonly items: number;

@@ -1,6 +1,6 @@
 /** Moves rows between their tables and `suspended_items`. No other code reads the contents of suspended rows. */
-import type { Sql, Tx } from '../db/sql.js';
-import type { ListResult, Page } from '../http/pagination.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
+import type { ListResult, Page } from '../http/limit-offset-pagination.js';
 import { SUSPENDABLE_TABLES, type SuspendableKind } from './suspendable-tables.js';
 
 export interface SuspendedRow {

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { toClientNetworkKey } from '@acg/base/client-network-key';
 import { LRUCache } from 'lru-cache';
-import type { Sql, Tx } from '../db/sql.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
 import { TooManyAttempts } from '../domain/errors.js';
 
 /** After `max` failures in a sliding window of `windowS` seconds, requests get 429. */

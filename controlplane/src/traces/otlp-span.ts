@@ -3,8 +3,8 @@
  * body.
  */
 import { isFailedCall, type UsageEntry } from '../ledger/usage-entry.js';
-import { ATTRIBUTE, OPERATIONS, type Operation } from './span-attributes.js';
-import { parseTraceparent } from './traceparent.js';
+import { parseTraceparent } from './parse-traceparent.js';
+import { ATTRIBUTE, OPERATIONS, type Operation } from './span-attribute-names.js';
 
 /** OTLP's JSON encodes 64-bit integers as decimal strings and ids as hex. */
 type AttributeValue =

@@ -1,5 +1,5 @@
 /** All tables that hold ciphertexts of the vault. A table that is missing here is not re-encrypted. */
-import type { SecretIdentity } from './vault.js';
+import type { SecretIdentity } from './aes-gcm-vault.js';
 
 export interface EncryptedTable {
   /** Must have the columns id, org_id, key_id, nonce and ciphertext. */

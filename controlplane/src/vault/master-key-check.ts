@@ -2,9 +2,9 @@
  * Stops the start when MASTER_KEYS cannot decrypt the stored secrets, before anything is written with them. For each
  * key id ever used one known text is stored encrypted. A different key under the same id fails to decrypt it.
  */
-import type { Sql } from '../db/sql.js';
+import type { Sql } from '../db/postgres-client.js';
+import { DecryptionError, type SecretIdentity, type Vault } from './aes-gcm-vault.js';
 import { ENCRYPTED_TABLES } from './encrypted-tables.js';
-import { DecryptionError, type SecretIdentity, type Vault } from './vault.js';
 
 /** `message` is one line that says what to set. */
 class MasterKeyError extends Error {

@@ -2,9 +2,9 @@
  * Re-encrypts all secrets with the first key of the ring, while the gateway runs. Uses small transactions. Rows locked
  * by other writers are left for the next round, so the rotation delays no request and overwrites no change.
  */
-import type { Sql, Tx } from '../db/sql.js';
+import type { Sql, Tx } from '../db/postgres-client.js';
+import { DecryptionError, type EncryptedSecret, type SecretIdentity, type Vault } from './aes-gcm-vault.js';
 import { ENCRYPTED_TABLES, type EncryptedTable } from './encrypted-tables.js';
-import { DecryptionError, type EncryptedSecret, type SecretIdentity, type Vault } from './vault.js';
 
 const ROWS_PER_BATCH = 200;
 /** Consecutive rounds that found only locked rows; each is followed by a wait of {@link BUSY_WAIT_MS}. */

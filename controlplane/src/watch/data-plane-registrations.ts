@@ -3,7 +3,7 @@
  * row is deleted when the connection ends. If its control plane died first, the row expires {@link REGISTRATION_TTL_MS}
  * after the last refresh.
  */
-import type { Sql } from '../db/sql.js';
+import type { Sql } from '../db/postgres-client.js';
 
 interface DataPlaneRegistration {
   readonly id: string;

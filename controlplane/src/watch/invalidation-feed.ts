@@ -11,7 +11,7 @@
 
 import type { Logger } from '@acg/base/log';
 import { noop } from '@acg/base/noop';
-import type { Sql } from '../db/sql.js';
+import type { Sql } from '../db/postgres-client.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';
 import { INVALIDATION_CHANNEL, type Invalidation } from './publish-invalidations.js';
 

@@ -2,7 +2,7 @@
  * Publishes invalidations to every data plane, through any control-plane instance, so that it drops the changed
  * contexts.
  */
-import type { Tx } from '../db/sql.js';
+import type { Tx } from '../db/postgres-client.js';
 
 export interface Invalidation {
   readonly kind: 'key' | 'agent' | 'provider' | 'org' | 'project' | 'account';

@@ -3,7 +3,7 @@ import type { Logger } from '@acg/base/log';
 import type { GatewayHandlers } from '@acg/proto/gateway-service';
 import type { IWatchEvent, IWatchRequest } from '@acg/proto/messages';
 import { type ServerWritableStream, status } from '@grpc/grpc-js';
-import { GrpcError, toGrpcError } from '../grpc/grpc-handler.js';
+import { GrpcError, toGrpcError } from '../grpc/unary-handler-and-grpc-errors.js';
 import { CountersNotSharedError } from './data-plane-registrations.js';
 import type { WatchHub, WatchRequestIdentity } from './watch-hub.js';
 import type { EndReason, EventSink, WatchStream } from './watch-stream.js';

@@ -8,7 +8,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from '@acg/base/log';
 import { HOUR_MS } from '@acg/base/time-and-money-units';
 import { type ICircuitState, InvalidationKind, type IPriceBook, type IWatchEvent } from '@acg/proto/messages';
-import type { Sql } from '../db/sql.js';
+import type { Sql } from '../db/postgres-client.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';
 import { refreshRegistrations, registerDataPlane, unregisterDataPlane } from './data-plane-registrations.js';
 import {

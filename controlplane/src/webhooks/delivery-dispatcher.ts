@@ -6,9 +6,8 @@
  * then their leases are released.
  */
 import type { Logger } from '@acg/base/log';
-import { isDatabaseUnavailable, isTransactionConflict, type Sql } from '../db/sql.js';
-import { WEBHOOK_CHANNEL } from '../events/event-outbox.js';
-import type { DeliveryAttempt } from './delivery-attempt.js';
+import { isDatabaseUnavailable, isTransactionConflict, type Sql } from '../db/postgres-client.js';
+import { WEBHOOK_CHANNEL } from '../events/append-events.js';
 import {
   type ClaimedDelivery,
   claimDeliveries,
@@ -19,6 +18,7 @@ import {
 import { EndpointConcurrency } from './endpoint-concurrency.js';
 import { fanOutEvents } from './event-fanout.js';
 import { OrgConcurrency } from './org-concurrency.js';
+import type { DeliveryAttempt } from './post-delivery.js';
 import { decideRetry } from './retry-schedule.js';
 
 /** Sends one attempt of one delivery; never rejects. `stop` aborts it. */

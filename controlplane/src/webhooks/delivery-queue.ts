@@ -4,8 +4,8 @@
  * are due again when its leases expire. So none is lost, and a delivery can arrive twice with the same id.
  */
 import { NIL_UUID } from '@acg/base/uuid-patterns';
-import type { Sql } from '../db/sql.js';
-import type { EncryptedSecret } from '../vault/vault.js';
+import type { Sql } from '../db/postgres-client.js';
+import type { EncryptedSecret } from '../vault/aes-gcm-vault.js';
 import type { EndpointSlots } from './endpoint-concurrency.js';
 import type { OrgSlots } from './org-concurrency.js';
 

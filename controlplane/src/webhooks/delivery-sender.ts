@@ -7,9 +7,9 @@ import { createUndiciAgent } from '@acg/base/dialer/undici-connector';
 import type { Logger } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
 import type { Agent } from 'undici';
-import type { EncryptedSecret, Vault } from '../vault/vault.js';
-import { attemptDelivery, type DeliveryAttempt } from './delivery-attempt.js';
+import type { EncryptedSecret, Vault } from '../vault/aes-gcm-vault.js';
 import type { ClaimedDelivery } from './delivery-queue.js';
+import { type DeliveryAttempt, postDelivery } from './post-delivery.js';
 
 /** Short, because a receiver may close an idle connection just as the next delivery is written to it. */
 const KEEP_ALIVE_MS = 1_000;
@@ -46,7 +46,7 @@ export class DeliverySender {
     tenant.running++;
     try {
       const request = { deliveryId: id, url, event, body: payload, secret, previousSecret };
-      return await attemptDelivery(tenant.agent, request, this.#options.timeoutMs, stop);
+      return await postDelivery(tenant.agent, request, this.#options.timeoutMs, stop);
     } finally {
       if (--tenant.running === 0 && this.#orgConnections.delete(orgId)) void tenant.agent.close();
     }

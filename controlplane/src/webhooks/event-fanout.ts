@@ -5,8 +5,8 @@
  * enough pending deliveries wait. Events of an organization that is being deleted are not delivered.
  */
 import { NIL_UUID } from '@acg/base/uuid-patterns';
-import type { Sql } from '../db/sql.js';
-import { WEBHOOK_CHANNEL } from '../events/event-outbox.js';
+import type { Sql } from '../db/postgres-client.js';
+import { WEBHOOK_CHANNEL } from '../events/append-events.js';
 
 const EVENTS_MAX = 200;
 const ORGS_MAX = 100;

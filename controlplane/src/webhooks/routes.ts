@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
-import { parsePage } from '../http/pagination.js';
+import { parsePage } from '../http/limit-offset-pagination.js';
 import { IdParams, Uuid } from '../http/schema.js';
+import type { WebhookService } from './endpoint-and-delivery-service.js';
 import {
   DeliveryDetailReply,
   DeliveryList,
@@ -20,7 +21,6 @@ import {
   SecretRotation,
   WebhookTestInput,
 } from './schema.js';
-import type { WebhookService } from './webhook-service.js';
 
 export function webhookRoutes(app: App, webhooks: WebhookService): void {
   endpointRoutes(app, webhooks);

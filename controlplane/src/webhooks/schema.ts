@@ -2,9 +2,9 @@ import { type Static, Type } from 'typebox';
 import { EVENT_NAMES, type EventName } from '../events/event-catalogue.js';
 import { EventNameField } from '../events/schema.js';
 import { EXAMPLE_IDS, EXAMPLE_TIMES } from '../http/examples.js';
-import { PageQuery, PageReply } from '../http/pagination.js';
+import { PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { Body, Timestamp, Uuid } from '../http/schema.js';
-import { SearchQuery, SortQuery } from '../http/search-and-sort-params.js';
+import { SearchQuery, SortQuery } from '../http/search-and-sort-query-schema.js';
 import { TimestampParam } from '../http/timestamp-params.js';
 
 const EndpointStatus = Type.Unsafe<'active' | 'paused'>({ type: 'string', enum: ['active', 'paused'] });

@@ -1,6 +1,6 @@
 /** Metrics of the delivery queue (docs/contract.md#metrics). */
 import { Counter, Gauge } from 'prom-client';
-import type { Sql } from '../db/sql.js';
+import type { Sql } from '../db/postgres-client.js';
 import type { Metrics } from '../ops/metrics.js';
 import type { DeliveryResult } from './delivery-dispatcher.js';
 import { loadQueueState, type QueueState } from './delivery-queue.js';

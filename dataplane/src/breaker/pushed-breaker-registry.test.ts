@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PushedBreakerRegistry, type ProbeClient } from './pushed-breaker-registry.js';
+import { type ProbeClient, PushedBreakerRegistry } from './pushed-breaker-registry.js';
 
 interface Setup {
   readonly registry: PushedBreakerRegistry;

@@ -7,9 +7,9 @@ import { AwsChunkedDecoder } from '../s3/aws-chunked-decoder.js';
 import type { ObjectRequest } from '../s3/plan-object-request.js';
 import { signObjectRequest } from '../s3/sigv4.js';
 import { injectCredential } from '../upstream/credentials/inject-credential.js';
+import { filterRequestHeaders } from '../upstream/filter-request-headers.js';
 import { createLoopEntry, LOOP_HEADER } from '../upstream/loop-detection.js';
 import { joinUpstreamPath } from '../upstream/proxy-target.js';
-import { filterRequestHeaders } from '../upstream/filter-request-headers.js';
 import type { CallMetering } from './call-metering-interface.js';
 import type { Exchange, RoutedExchange } from './exchange.js';
 
@@ -37,7 +37,13 @@ export function buildUpstreamRequest(exchange: RoutedExchange, metering: BodyMet
     metering.mustDropRangeHeaders(exchange),
   );
   const query = injectCredential(headers, target.query, injection, position);
-  return assembleRequest(exchange, headers, query, toMeteredUpstreamBody(exchange, metering), exchange.request.contentLength);
+  return assembleRequest(
+    exchange,
+    headers,
+    query,
+    toMeteredUpstreamBody(exchange, metering),
+    exchange.request.contentLength,
+  );
 }
 
 function assembleRequest(

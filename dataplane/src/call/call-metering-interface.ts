@@ -1,12 +1,12 @@
 /** Metering as the stages use it for one call. */
 
 import type { UsageReading } from '../metering/reading/usage-meter-interface.js';
-import type { MaxCostInput } from '../pricing/max-cost.js';
 import type { CallCost } from '../pricing/call-cost-calculator.js';
+import type { MaxCostInput } from '../pricing/max-cost.js';
 import type { RequestScanner } from '../scan/request-scanner.js';
 import type { ResponseHead } from '../upstream/filter-response-head.js';
 import type { RoutedExchange } from './exchange.js';
-import type { BodyEdit } from './response-plan.js';
+import type { BodyEdit } from './response-plan-types.js';
 
 export interface CallMetering {
   /** Bytes of the request body to buffer whole, to read or edit it; 0 = the body may stream. */

@@ -5,20 +5,20 @@ import { estimateAbortedCall } from '../metering/aborted-call-usage.js';
 import { createMeter, needsWholeResponse } from '../metering/create-meter.js';
 import { isImagePath, isSpeechPath, normalizePath } from '../metering/reading/token-estimates.js';
 import type { DeferredUsageReading, UsageReading } from '../metering/reading/usage-meter-interface.js';
+import { StreamUsageFilter } from '../metering/stream-usage/remove-added-usage-event.js';
 import {
   addIncludeUsage,
   canRequestStreamUsage,
   shouldRequestStreamUsage,
 } from '../metering/stream-usage/request-stream-usage.js';
-import { StreamUsageFilter } from '../metering/stream-usage/stream-usage-filter.js';
-import type { MaxCostInput } from '../pricing/max-cost.js';
 import type { CallCost, CallCostCalculator } from '../pricing/call-cost-calculator.js';
+import type { MaxCostInput } from '../pricing/max-cost.js';
 import { type RequestFacts, RequestScanner, scanRequest } from '../scan/request-scanner.js';
 import type { ResponseHead } from '../upstream/filter-response-head.js';
 import type { CallMetering } from './call-metering-interface.js';
 import { DeferredUsageBatcher, type DeferredUsageSink } from './deferred-usage-batcher.js';
 import type { Exchange, RoutedExchange } from './exchange.js';
-import type { BodyEdit } from './response-plan.js';
+import type { BodyEdit } from './response-plan-types.js';
 
 export class ProviderMetering implements CallMetering {
   readonly #prices: CallCostCalculator;
@@ -48,7 +48,10 @@ export class ProviderMetering implements CallMetering {
       return edited ?? body;
     }
     if (needsRequestScan(exchange)) {
-      storeRequestFacts(exchange, scanRequest(body, findHeader(exchange, 'content-type'), isSpeechOrImageCall(exchange)));
+      storeRequestFacts(
+        exchange,
+        scanRequest(body, findHeader(exchange, 'content-type'), isSpeechOrImageCall(exchange)),
+      );
     }
     return body;
   }

@@ -88,7 +88,9 @@ export class SessionRevoker {
       const { tokenHash, agentRef } = rechecked[0]!.exchange.access;
       const lookup = this.#contexts.get(tokenHash, agentRef);
       if (lookup === null)
-        this.#contexts.resolve(tokenHash, agentRef, null, (found) => this.#revokeUnauthorizedOrRetry(key, rechecked, found));
+        this.#contexts.resolve(tokenHash, agentRef, null, (found) =>
+          this.#revokeUnauthorizedOrRetry(key, rechecked, found),
+        );
       else queueMicrotask(() => this.#revokeUnauthorizedOrRetry(key, rechecked, lookup));
     }
   }

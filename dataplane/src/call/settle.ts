@@ -11,7 +11,7 @@ import type { CallCost } from '../pricing/call-cost-calculator.js';
 import type { CallMetering } from './call-metering-interface.js';
 import type { RoutedExchange } from './exchange.js';
 import type { PendingDecodes } from './pending-decodes.js';
-import { redactGatewayTokens, redactAndTruncatePath } from './redact-path.js';
+import { redactAndTruncatePath, redactGatewayTokens } from './redact-path.js';
 
 /** Stores usage records. */
 export interface UsageRecordSink {
@@ -128,7 +128,11 @@ export function releaseReservation(counters: Pick<Counters, 'settle'>, exchange:
 }
 
 /** Releases a growth that was granted after the call had been settled. */
-export function releaseLateReservationGrowth(counters: Pick<Counters, 'settle'>, exchange: RoutedExchange, nanos: number): void {
+export function releaseLateReservationGrowth(
+  counters: Pick<Counters, 'settle'>,
+  exchange: RoutedExchange,
+  nanos: number,
+): void {
   settleCounters(counters, exchange, 0, null, nanos);
 }
 

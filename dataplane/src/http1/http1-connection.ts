@@ -6,8 +6,8 @@
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { SocketReadHandler } from '@acg/base/dialer/dialer';
-import { type BodySenderOwner, RequestBodySender } from './request-body-sender.js';
 import { contentLengthOf, findContentLength, formatRequestHead } from './format-request-head.js';
+import { type BodySenderOwner, RequestBodySender } from './request-body-sender.js';
 import { ResponseParser, type ResponseSink } from './response-parser.js';
 import type { UpstreamConnection, UpstreamRequest, UpstreamResponseHandler } from './upstream-request-interface.js';
 

@@ -9,7 +9,6 @@
  *     └───────── no body ─────────────────────▶ idle
  */
 
-import { PartialTextBuffer } from './partial-text-buffer.js';
 import {
   type FramingFields,
   MalformedResponseError,
@@ -17,6 +16,7 @@ import {
   parseResponseHead,
   validateHeadStart,
 } from './parse-response-head.js';
+import { PartialTextBuffer } from './partial-text-buffer.js';
 
 /** Receives the parsed response. May call {@link ResponseParser.stop} from within. */
 export interface ResponseSink {

@@ -7,8 +7,8 @@ import { describe, expect, it } from 'vitest';
 import { createEmptyCounts } from '../metering/reading/usage-counts.js';
 import type { UsageReading } from '../metering/reading/usage-meter-interface.js';
 import { createUsageReading } from '../metering/reading/usage-reader-interface.js';
-import { CALL_WITHOUT_MODEL, type MaxCostInput } from './max-cost.js';
 import { CallCostCalculator } from './call-cost-calculator.js';
+import { CALL_WITHOUT_MODEL, type MaxCostInput } from './max-cost.js';
 
 const NOW = Date.parse('2026-11-20T00:00:00Z');
 const openai: PricedUpstream = {

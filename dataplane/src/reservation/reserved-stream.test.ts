@@ -22,8 +22,8 @@ import {
 import { waitUntil } from '../call/testing/raw-peer-fixture.js';
 import { createTestLimits } from '../limits/testing/agent-limits-fixture.js';
 import { chatStream, messagesStream, responsesStream } from '../metering/testing/provider-responses-fixture.js';
-import { CALL_WITHOUT_MODEL } from '../pricing/max-cost.js';
 import { CallCostCalculator } from '../pricing/call-cost-calculator.js';
+import { CALL_WITHOUT_MODEL } from '../pricing/max-cost.js';
 
 const metering = () =>
   new ProviderMetering(new CallCostCalculator(() => Date.parse('2026-11-20')), { appendDeferredUsage: () => {} }, 1e6);

@@ -2,10 +2,10 @@
 
 import type { CallMetering } from '../call/call-metering-interface.js';
 import type { RoutedExchange } from '../call/exchange.js';
-import type { BodyEdit, ResponsePlan } from '../call/response-plan.js';
+import type { BodyEdit, ResponsePlan } from '../call/response-plan-types.js';
 import type { Upstream } from '../context/agent-context.js';
-import { BodyMasker, type CredentialMaskPatterns, compileMaskPatterns } from '../upstream/masking/credential-mask.js';
 import { filterResponseHead, type ResponseHead } from '../upstream/filter-response-head.js';
+import { BodyMasker, type CredentialMaskPatterns, compileMaskPatterns } from '../upstream/masking/credential-mask.js';
 import { createAnthropicBatchUrlRewriter, rewriteLocation } from '../upstream/response-url-rewrite.js';
 import type { GatewayUrlResolver } from './gateway-url.js';
 
@@ -52,8 +52,12 @@ export function planResponse(
   let lengthChanges = false;
   const usageEdit = metering.createMeterAndBodyEdit(exchange, head);
   if (usageEdit !== null) edits.push(usageEdit);
-  const rewrite = createAnthropicBatchUrlRewriter(upstream, target.providerPath, head.mediaType, head.contentEncoding, () =>
-    gatewayUrl.resolve(exchange),
+  const rewrite = createAnthropicBatchUrlRewriter(
+    upstream,
+    target.providerPath,
+    head.mediaType,
+    head.contentEncoding,
+    () => gatewayUrl.resolve(exchange),
   );
   if (rewrite !== null) edits.push(rewrite);
   lengthChanges = edits.length > 0;

@@ -11,7 +11,7 @@
 import { noop } from '@acg/base/noop';
 import type { AgentResponse } from '../call/agent-response-interface.js';
 import { Phase, type RoutedExchange } from '../call/exchange.js';
-import type { ResponsePlan } from '../call/response-plan.js';
+import type { ResponsePlan } from '../call/response-plan-types.js';
 import type { Settle } from '../call/settle.js';
 import { statusLine } from '../rejection/rejections.js';
 import { formatRateLimitHeaders, formatServerTiming, rateLimitHeaderBit } from './gateway-headers.js';

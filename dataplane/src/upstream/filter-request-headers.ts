@@ -62,7 +62,12 @@ export function filterRequestHeaders(
     const name = headers[i]!;
     // Loop detection needs this header. Neither the account's settings nor `Connection` remove it.
     if (name !== LOOP_HEADER) {
-      if (DROPPED_HEADERS.has(name) || name === ownHeader || injection.dropHeaders.has(name) || isGatewayOrForwardedHeader(name))
+      if (
+        DROPPED_HEADERS.has(name) ||
+        name === ownHeader ||
+        injection.dropHeaders.has(name) ||
+        isGatewayOrForwardedHeader(name)
+      )
         continue;
       if (name === 'accept-encoding' && !objects) continue;
       if (listed?.includes(name)) continue;

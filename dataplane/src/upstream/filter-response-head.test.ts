@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { compileMaskPatterns } from './masking/credential-mask.js';
 import { filterResponseHead } from './filter-response-head.js';
+import { compileMaskPatterns } from './masking/credential-mask.js';
 
 const filterHead = (raw: readonly string[], secretForms: readonly string[]) =>
   filterResponseHead(raw, compileMaskPatterns(secretForms));

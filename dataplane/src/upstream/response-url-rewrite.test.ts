@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createTestUpstream } from './testing/upstream-fixture.js';
 import { type BodyUrlRewriter, createAnthropicBatchUrlRewriter, rewriteLocation } from './response-url-rewrite.js';
+import { createTestUpstream } from './testing/upstream-fixture.js';
 
 const upstream = createTestUpstream({ providerSlug: 'files', origin: 'https://api.example.com', basePath: '/base' });
 
@@ -58,14 +58,28 @@ test('rewrites the URL of batch results to the proxy in any chunking', () => {
 
 test('rewrites no other response body', () => {
   const anthropic = createTestUpstream({ usageFormat: 'anthropic' });
-  expect(createAnthropicBatchUrlRewriter(anthropic, '/v1/messages', 'application/json', '', () => 'http://gw')).toBeNull();
   expect(
-    createAnthropicBatchUrlRewriter(anthropic, '/v1/messages/batches/1/results', 'application/x-jsonl', '', () => 'http://gw'),
+    createAnthropicBatchUrlRewriter(anthropic, '/v1/messages', 'application/json', '', () => 'http://gw'),
+  ).toBeNull();
+  expect(
+    createAnthropicBatchUrlRewriter(
+      anthropic,
+      '/v1/messages/batches/1/results',
+      'application/x-jsonl',
+      '',
+      () => 'http://gw',
+    ),
   ).toBeNull();
   expect(
     createAnthropicBatchUrlRewriter(anthropic, '/v1/messages/batches', 'application/json', 'gzip', () => 'http://gw'),
   ).toBeNull();
   expect(
-    createAnthropicBatchUrlRewriter(createTestUpstream({}), '/v1/messages/batches', 'application/json', '', () => 'http://gw'),
+    createAnthropicBatchUrlRewriter(
+      createTestUpstream({}),
+      '/v1/messages/batches',
+      'application/json',
+      '',
+      () => 'http://gw',
+    ),
   ).toBeNull();
 });

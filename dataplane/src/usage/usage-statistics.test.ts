@@ -1,7 +1,7 @@
 import type { IAddressSighting, IRejectionCount } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
-import { TokenIpObservations } from './token-ip-observations.js';
 import { RejectionAggregator } from './rejection-aggregator.js';
+import { TokenIpObservations } from './token-ip-observations.js';
 
 const MINUTE = 60_000;
 

@@ -15,10 +15,10 @@ import { getMaskForms } from '../response/plan-response.js';
 import type { ConnectionPools } from '../upstream/connections/connection-pools.js';
 import { connectUpstreamWebSocket } from '../upstream/connections/upstream-websocket.js';
 import { injectCredential } from '../upstream/credentials/inject-credential.js';
+import { filterRequestHeaders } from '../upstream/filter-request-headers.js';
 import { createLoopEntry, LOOP_HEADER } from '../upstream/loop-detection.js';
 import { cutPartialCredential, maskHeaderValue } from '../upstream/masking/credential-mask.js';
 import { joinUpstreamPath } from '../upstream/proxy-target.js';
-import { filterRequestHeaders } from '../upstream/filter-request-headers.js';
 import type { MemoryPool } from './memory-pool.js';
 import { type LingerTimeouts, type SessionUserData, WebSocketSession } from './websocket-session.js';
 

@@ -4,10 +4,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
-import type { RouteEntry } from '@acg/controlplane/http/route-table';
+import type { RouteEntry } from '@acg/controlplane/http/record-declared-routes';
 import { expect, test } from 'vitest';
-import type { Caller, ExampleCall } from '../controlplane/route-examples/route-example.js';
 import { callExample, exampleOf, routesWithExample } from '../controlplane/route-examples/index.js';
+import type { Caller, ExampleCall } from '../controlplane/route-examples/route-example.js';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
 
 const plane = useControlPlane();

@@ -1,7 +1,7 @@
 /** Sessions end by logout, by revocation, by a new password, and token by token through refresh. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { Secret } from '@acg/base/secret';
-import { SessionTokens } from '@acg/controlplane/auth/sessions/session-token';
+import { SessionJwts } from '@acg/controlplane/auth/sessions/session-jwt';
 import { createSigner } from 'fast-jwt';
 import { expect, test } from 'vitest';
 import { startControlPlane, useControlPlane } from '../fixtures/control-plane.js';
@@ -266,7 +266,9 @@ test('reset: revokes all sessions of every kind', async () => {
 
 test('a login that was under way while the password was reset opens no session', async () => {
   const { user, org } = await signup();
-  const { insertSessionIfVersionCurrent: insertSession } = await import('@acg/controlplane/auth/sessions/session-store');
+  const { insertSessionIfVersionCurrent: insertSession } = await import(
+    '@acg/controlplane/auth/sessions/session-store'
+  );
   await sql()`update users set session_version = session_version + 1 where id = ${user.id}`;
   const session = { id: randomUUID(), userId: user.id, orgId: org.id, version: 1, kind: 'api' as const };
   const rest = { secretHash: null, roleMax: null, authenticated: true, ip: '', userAgent: '' };
@@ -342,7 +344,7 @@ test('JWT_SECRET: rotation: the new secret signs, both are accepted, then the ol
 
 test('JWT_SECRET: a token without kid is checked against each secret', () => {
   const [old, fresh] = ['o'.repeat(40), 'n'.repeat(40)];
-  const tokens = new SessionTokens([new Secret(fresh), new Secret(old)]);
+  const tokens = new SessionJwts([new Secret(fresh), new Secret(old)]);
   const claims = { sub: randomUUID(), org: randomUUID(), ver: 1 };
   for (const key of [old, fresh]) {
     const token = createSigner({ key, algorithm: 'HS256', expiresIn: 60_000 })(claims);

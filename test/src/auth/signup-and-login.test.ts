@@ -3,8 +3,8 @@ import { createLogger } from '@acg/base/log';
 import { FailedLoginAudit } from '@acg/controlplane/auth/passwords/failed-login-audit';
 import { PasswordHasher } from '@acg/controlplane/auth/passwords/password-hasher';
 import { PasswordVerifier } from '@acg/controlplane/auth/passwords/password-verifier';
-import { AccountRecovery } from '@acg/controlplane/auth/recovery/account-recovery';
-import { SessionTokens } from '@acg/controlplane/auth/sessions/session-token';
+import { PasswordResetAndEmailVerification } from '@acg/controlplane/auth/recovery/password-reset-and-email-verification';
+import { SessionJwts } from '@acg/controlplane/auth/sessions/session-jwt';
 import type { Mail, Mailer } from '@acg/controlplane/mail/mailer';
 import { BackgroundTasks } from '@acg/controlplane/ops/background-tasks';
 import { Throttle } from '@acg/controlplane/throttling/throttle';
@@ -264,7 +264,16 @@ function createRecoveryService() {
   const mailer = { enqueue: (mail: Mail) => void mails.push(mail) } as unknown as Mailer;
   const [hasher, throttle] = [new PasswordHasher(), new Throttle(sql)];
   const passwords = new PasswordVerifier(hasher, throttle, new FailedLoginAudit(sql, throttle, background));
-  const recovery = new AccountRecovery(sql, hasher, throttle, passwords, mailer, background, 'http://gw', true);
+  const recovery = new PasswordResetAndEmailVerification(
+    sql,
+    hasher,
+    throttle,
+    passwords,
+    mailer,
+    background,
+    'http://gw',
+    true,
+  );
   return { mails, background, recovery };
 }
 
@@ -384,7 +393,7 @@ test('audit: signup, login, switch, verification and reset are in the trail of t
 
 test('a session token issued here is the same as everywhere with that secret', async () => {
   const { answer } = await signup();
-  const tokens = new SessionTokens(plane().config.jwtSecrets);
+  const tokens = new SessionJwts(plane().config.jwtSecrets);
   expect(tokens.verify(answer.body.token)).toEqual({
     userId: answer.body.user.id,
     orgId: answer.body.org.id,

@@ -1,7 +1,7 @@
 /** Crashes during an outage: the breaker's state is right after the restart, and no probe slot is lost for ever. */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { openPool, type Sql } from '@acg/controlplane/db/sql';
+import { openPool, type Sql } from '@acg/controlplane/db/postgres-client';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { PlaneProcess } from '../fixtures/plane-process.js';
 import { Stack, type Tenant } from '../fixtures/stack.js';

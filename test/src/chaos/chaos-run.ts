@@ -9,7 +9,11 @@ import type { PlannedBurst } from './faults/burst-plan.js';
 import { type PlannedFault, QUIET_PERIOD_MS } from './faults/fault-plan.js';
 import type { ProcessTarget } from './faults/fault-targets.js';
 import type { MemoryGrowth } from './invariants/memory-growth.js';
-import { MAX_NEW_DESCRIPTORS, type ProcessUsage, type ProcessUsageChange } from './invariants/process-exits-and-leaks.js';
+import {
+  MAX_NEW_DESCRIPTORS,
+  type ProcessUsage,
+  type ProcessUsageChange,
+} from './invariants/process-exits-and-leaks.js';
 import { SecretScanner } from './invariants/secret-scanner.js';
 import { measureLiveBytes } from './live-heap.js';
 import { createTenants, type Tenants } from './traffic/tenants.js';

@@ -104,9 +104,9 @@ test('a revoked session stays revoked: exit 4, and nothing is saved', async () =
  * Runs in separate processes, as commands do. On a busy machine a process may not be scheduled within a command's time.
  */
 const SAVER = `
-  const { Profiles } = await import(process.argv[1]);
+  const { ProfilesAndSavedTokens } = await import(process.argv[1]);
   const { home, first, count } = JSON.parse(process.argv[2]);
-  const profiles = new Profiles({ env: {}, platform: process.platform, home }, () => {});
+  const profiles = new ProfilesAndSavedTokens({ env: {}, platform: process.platform, home }, () => {});
   const save = (work) => {
     try {
       work();
@@ -121,7 +121,7 @@ const SAVER = `
   }`;
 
 test('what commands save at the same time is all there', async () => {
-  const program = new URL('../../../controlplane/cli/dist/settings/profiles.js', import.meta.url).href;
+  const program = new URL('../../../controlplane/cli/dist/settings/profiles-and-saved-tokens.js', import.meta.url).href;
   const count = 60;
   const savers = [0, 1, 2, 3].map((n) => {
     const place = JSON.stringify({ home: acg.homeDirectory, first: n * count, count });

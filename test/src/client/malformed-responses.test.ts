@@ -3,7 +3,7 @@
  * validated.
  */
 import { readFileSync } from 'node:fs';
-import type { RouteEntry } from '@acg/controlplane/http/route-table';
+import type { RouteEntry } from '@acg/controlplane/http/record-declared-routes';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
 import { expect, test } from 'vitest';

@@ -1,7 +1,7 @@
 /** Roles that may change monetary limits, and the recording of spend for the budgets of projects and organizations. */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Tx } from '@acg/controlplane/db/sql';
+import type { Tx } from '@acg/controlplane/db/postgres-client';
 import { addProjectAndOrgMonthSpend } from '@acg/controlplane/ledger/month-spend-store';
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../fixtures/control-plane.js';

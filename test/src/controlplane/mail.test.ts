@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createLogger } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
 import { type Mail, Mailer, type MailTransport } from '@acg/controlplane/mail/mailer';
-import { createOutboxTransport, createSmtpTransport } from '@acg/controlplane/mail/transports';
+import { createOutboxTransport, createSmtpTransport } from '@acg/controlplane/mail/smtp-and-outbox-transports';
 import { afterEach, expect, test, vi } from 'vitest';
 import { parseMail, startControlPlane } from '../fixtures/control-plane.js';
 import { startSmtpServer } from '../fixtures/smtp-server.js';

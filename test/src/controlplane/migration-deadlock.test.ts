@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Secret } from '@acg/base/secret';
 import { migrate } from '@acg/controlplane/db/migrate';
-import { openPool } from '@acg/controlplane/db/sql';
+import { openPool } from '@acg/controlplane/db/postgres-client';
 import postgres from 'postgres';
 import { expect, inject, test } from 'vitest';
 import { waitUntil } from '../fixtures/wait-until.js';

@@ -13,8 +13,8 @@ import { pruneDeviceLogins } from '@acg/controlplane/auth/device-login/device-st
 import { pruneSessions } from '@acg/controlplane/auth/sessions/session-store';
 import { pruneEmailTokens } from '@acg/controlplane/auth/users/user-and-membership-store';
 import { pruneCircuits } from '@acg/controlplane/breaker/circuit-store';
-import { pruneOriginContacts } from '@acg/controlplane/breaker/fleet-breakers';
-import type { Sql } from '@acg/controlplane/db/sql';
+import { pruneOriginContacts } from '@acg/controlplane/breaker/fleet-breakers-by-reachability';
+import type { Sql } from '@acg/controlplane/db/postgres-client';
 import { deleteOldAbuseCounts } from '@acg/controlplane/detectors/abuse-detector';
 import { pruneQueuedEvents } from '@acg/controlplane/event-mail/store';
 import { deleteOldEvents } from '@acg/controlplane/events/event-retention';
@@ -116,7 +116,7 @@ const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
     keptMs: 0,
     row: () => ({ key: text(), count: 1 }),
   },
-  'breaker/fleet-breakers.ts origin_contacts': {
+  'breaker/fleet-breakers-by-reachability.ts origin_contacts': {
     sweep: pruneOriginContacts,
     column: 'contact_at',
     keptMs: HOUR_MS,

@@ -1,11 +1,11 @@
 /** Checks every route, generated from the route table: schemas, audit, complete responses, strict input, lists. */
 import { readFileSync } from 'node:fs';
-import type { RouteEntry } from '@acg/controlplane/http/route-table';
+import type { RouteEntry } from '@acg/controlplane/http/record-declared-routes';
 import { expect, test } from 'vitest';
 import type { ApiResponse } from '../fixtures/api-call.js';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
-import type { ExampleCall } from './route-examples/route-example.js';
 import { callExample, EXAMPLES, exampleOf, routesWithExample } from './route-examples/index.js';
+import type { ExampleCall } from './route-examples/route-example.js';
 
 const readText = (name: string): string =>
   readFileSync(new URL(`../../../controlplane/${name}`, import.meta.url), 'utf8');
@@ -47,7 +47,8 @@ async function expectSuccess(route: RouteEntry, owner: Member, call: ExampleCall
 
 test('examples: every route has one, and each belongs to a route', () => {
   const names = plane().service.app.routeTable.map(routeName);
-  const advice = (name: string) => `add '${name}' to a file in test/src/controlplane/route-examples (see route-example.ts there)`;
+  const advice = (name: string) =>
+    `add '${name}' to a file in test/src/controlplane/route-examples (see route-example.ts there)`;
   expect(names.filter((name) => EXAMPLES[name] === undefined).map(advice)).toEqual([]);
   expect(Object.keys(EXAMPLES).filter((name) => !names.includes(name))).toEqual([]);
 });

@@ -1,5 +1,5 @@
 /** The agents list and the agent page: create, limit, pause, revoke, delete, and bulk actions. */
-import { openPool } from '@acg/controlplane/db/sql';
+import { openPool } from '@acg/controlplane/db/postgres-client';
 import { expect, test } from 'vitest';
 import { useDashboard } from './dashboard-fixture.js';
 

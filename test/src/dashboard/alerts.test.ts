@@ -1,5 +1,5 @@
 /** The Alerts page: events, their filters in the URL, and e-mail preferences. */
-import { appendEvent } from '@acg/controlplane/events/event-outbox';
+import { appendEvent } from '@acg/controlplane/events/append-events';
 import { beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../fixtures/test-database.js';
 import { useDashboard } from './dashboard-fixture.js';

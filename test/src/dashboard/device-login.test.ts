@@ -1,6 +1,6 @@
 /** Device login: a user approves a program without a browser by typing its code. */
 import { createHash } from 'node:crypto';
-import { openPool, type Sql } from '@acg/controlplane/db/sql';
+import { openPool, type Sql } from '@acg/controlplane/db/postgres-client';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { blockRequests, useDashboard } from './dashboard-fixture.js';

@@ -1,5 +1,5 @@
 /** The Calls page with 7,000 calls: it renders a bounded number of rows, and every call can be found. */
-import { openPool } from '@acg/controlplane/db/sql';
+import { openPool } from '@acg/controlplane/db/postgres-client';
 import { expect, test } from 'vitest';
 import { createIngest, usageRecord } from '../ledger/usage-fixture.js';
 import { useDashboard } from './dashboard-fixture.js';

@@ -1,5 +1,5 @@
 /** Members, projects, the audit trail, suspended items and settings. */
-import { openPool } from '@acg/controlplane/db/sql';
+import { openPool } from '@acg/controlplane/db/postgres-client';
 import { expect, test } from 'vitest';
 import { useDashboard } from './dashboard-fixture.js';
 

@@ -1,5 +1,5 @@
 /** The overview with a month of traffic: its figures, its chart and its attention list. */
-import { openPool } from '@acg/controlplane/db/sql';
+import { openPool } from '@acg/controlplane/db/postgres-client';
 import { afterAll, expect, test } from 'vitest';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { createIngest, usageRecord } from '../ledger/usage-fixture.js';

@@ -7,7 +7,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Secret } from '@acg/base/secret';
-import { openPool } from '@acg/controlplane/db/sql';
+import { openPool } from '@acg/controlplane/db/postgres-client';
 import { findPostgresBinaries } from '@acg/singlenode/postgres/postgres-binaries';
 import { type ClusterOptions, PostgresCluster } from '@acg/singlenode/postgres/postgres-cluster';
 import { OpenAiStandIn } from '@acg/stand-in-provider/openai';

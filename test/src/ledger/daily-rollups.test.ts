@@ -1,9 +1,9 @@
 import { createLogger } from '@acg/base/log';
-import type { Sql, Tx } from '@acg/controlplane/db/sql';
+import type { Sql, Tx } from '@acg/controlplane/db/postgres-client';
+import { startOfUtcDay } from '@acg/controlplane/ledger/create-usage-day-partitions';
 import { DailyRollups } from '@acg/controlplane/ledger/daily-rollups';
-import { LatencySketch } from '@acg/controlplane/ledger/latency-sketch';
 import { runRollupStepExclusively } from '@acg/controlplane/ledger/exclusive-rollup-steps';
-import { startOfUtcDay } from '@acg/controlplane/ledger/usage-day-partitions';
+import { LatencySketch } from '@acg/controlplane/ledger/latency-sketch';
 import { DIMENSIONS } from '@acg/controlplane/reports/query/rollup-selection';
 import { sumByBucket, sumByDimension, sumByProvider } from '@acg/controlplane/reports/query/rollup-store';
 import type { IUsageRecord } from '@acg/proto/messages';
@@ -77,7 +77,10 @@ test('daily rollups: reports are the same before, during and after the rollup, i
   await rollups().rollUpFinishedAndLateDays(today - 3 * DAY + 2 * HOUR); // as of three days ago
   expect(await rolledUntil()).toBe(today - 3 * DAY);
   expect(await readReports(agentId)).toEqual(first);
-  await Promise.all([rollups().rollUpFinishedAndLateDays(today + 2 * HOUR), rollups().rollUpFinishedAndLateDays(today + 2 * HOUR)]);
+  await Promise.all([
+    rollups().rollUpFinishedAndLateDays(today + 2 * HOUR),
+    rollups().rollUpFinishedAndLateDays(today + 2 * HOUR),
+  ]);
   expect(await rolledUntil()).toBe(today);
   expect(await readReports(agentId)).toEqual(first);
   expect(await dayRows(agentId)).toBeGreaterThan(12);

@@ -1,9 +1,9 @@
 /** Hourly rollups equal the recorded calls, regardless of late records and of the time of the rollup. */
 import { createLogger } from '@acg/base/log';
+import { startOfUtcDay } from '@acg/controlplane/ledger/create-usage-day-partitions';
 import { DailyRollups } from '@acg/controlplane/ledger/daily-rollups';
 import { HourlyDimensionRollups } from '@acg/controlplane/ledger/hourly-dimension-rollups';
 import { LatencySketch } from '@acg/controlplane/ledger/latency-sketch';
-import { startOfUtcDay } from '@acg/controlplane/ledger/usage-day-partitions';
 import { DIMENSIONS } from '@acg/controlplane/reports/query/rollup-selection';
 import { loadSketches, sumByBucket, sumByDimension } from '@acg/controlplane/reports/query/rollup-store';
 import type { IUsageRecord } from '@acg/proto/messages';

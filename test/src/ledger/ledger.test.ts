@@ -1,8 +1,8 @@
 import { createLogger } from '@acg/base/log';
-import type { Sql, Tx } from '@acg/controlplane/db/sql';
+import type { Sql, Tx } from '@acg/controlplane/db/postgres-client';
+import { startOfUtcDay, UsagePartitions } from '@acg/controlplane/ledger/create-usage-day-partitions';
 import { DailyRollups } from '@acg/controlplane/ledger/daily-rollups';
 import { LatencySketch } from '@acg/controlplane/ledger/latency-sketch';
-import { startOfUtcDay, UsagePartitions } from '@acg/controlplane/ledger/usage-day-partitions';
 import type { BookedUsage } from '@acg/controlplane/ledger/usage-ingest';
 import { UsageRetention } from '@acg/controlplane/ledger/usage-retention';
 import type { IUsageRecord } from '@acg/proto/messages';

@@ -1,8 +1,8 @@
 /** Usage records for tests: a plausible one, changed where a test cares. */
 import { createLogger } from '@acg/base/log';
 import { uuidv7 } from '@acg/base/uuidv7';
-import type { Sql } from '@acg/controlplane/db/sql';
-import { UsagePartitions } from '@acg/controlplane/ledger/usage-day-partitions';
+import type { Sql } from '@acg/controlplane/db/postgres-client';
+import { UsagePartitions } from '@acg/controlplane/ledger/create-usage-day-partitions';
 import { UsageIngest, type UsageObserver } from '@acg/controlplane/ledger/usage-ingest';
 import {
   type IReportUsageRequest,

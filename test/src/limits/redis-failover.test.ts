@@ -5,8 +5,8 @@
 import { parseRedisAddress } from '@acg/dataplane/counters/redis/client/redis-address';
 import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { RedisSentinel, SENTINEL_GROUP, SENTINEL_PASSWORD } from '../fixtures/redis-sentinel.js';
 import { RedisServer } from '../fixtures/redis-server.js';
+import { RedisSentinel, SENTINEL_GROUP, SENTINEL_PASSWORD } from '../fixtures/sentinel-process.js';
 import { TcpProxy } from '../fixtures/tcp-proxy.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { admit, CountingMetrics, captureLog, createAdmissionRequest } from './counters-fixture.js';

@@ -1,5 +1,5 @@
 /** Derives the errors that a route can return from its declaration. */
-import type { RouteEntry } from '@acg/controlplane/http/route-table';
+import type { RouteEntry } from '@acg/controlplane/http/record-declared-routes';
 
 interface Fields {
   readonly properties?: Readonly<Record<string, { readonly format?: string }>>;

@@ -5,8 +5,8 @@
  */
 
 import { API_TAGS } from '@acg/controlplane/http/api-operation';
+import type { RouteEntry } from '@acg/controlplane/http/record-declared-routes';
 import type { Access } from '@acg/controlplane/http/route-access';
-import type { RouteEntry } from '@acg/controlplane/http/route-table';
 import { ErrorReply } from '@acg/controlplane/http/schema';
 import { acceptsIdempotencyKey } from '@acg/controlplane/idempotency/idempotency';
 import {

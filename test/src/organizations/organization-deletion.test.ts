@@ -1,7 +1,7 @@
 /** Deleting an organization: it stops at once, an owner can restore it for seven days, then it is purged. */
 import { randomBytes } from 'node:crypto';
 import { createLogger } from '@acg/base/log';
-import { openPool } from '@acg/controlplane/db/sql';
+import { openPool } from '@acg/controlplane/db/postgres-client';
 import { purgeDueOrganizations } from '@acg/controlplane/orgs/deletion-service';
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../fixtures/control-plane.js';

@@ -5,7 +5,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { uuidv7 } from '@acg/base/uuidv7';
-import type { Sql } from '@acg/controlplane/db/sql';
+import type { Sql } from '@acg/controlplane/db/postgres-client';
 import { publishInvalidations } from '@acg/controlplane/watch/publish-invalidations';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startControlPlane, type TestControlPlane } from '../fixtures/control-plane.js';

@@ -4,8 +4,8 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Secret } from '@acg/base/secret';
+import { Vault } from '@acg/controlplane/vault/aes-gcm-vault';
 import { reencryptAll } from '@acg/controlplane/vault/reencrypt';
-import { Vault } from '@acg/controlplane/vault/vault';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
 import { waitUntil } from '../fixtures/wait-until.js';

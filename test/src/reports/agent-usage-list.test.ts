@@ -1,8 +1,8 @@
 /** The list of agents with their usage, compared with a plain recount of the recorded calls. */
 import { createLogger } from '@acg/base/log';
+import { startOfUtcDay } from '@acg/controlplane/ledger/create-usage-day-partitions';
 import { DailyRollups } from '@acg/controlplane/ledger/daily-rollups';
 import { LatencySketch } from '@acg/controlplane/ledger/latency-sketch';
-import { startOfUtcDay } from '@acg/controlplane/ledger/usage-day-partitions';
 import {
   AGENT_SORTS,
   type AgentFigures,

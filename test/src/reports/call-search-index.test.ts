@@ -1,10 +1,10 @@
 import { createLogger } from '@acg/base/log';
+import { startOfUtcDay } from '@acg/controlplane/ledger/create-usage-day-partitions';
 import {
   LogSearchIndexes,
   partitionsWithoutSearchIndex,
   SEARCH_EXPRESSION,
 } from '@acg/controlplane/ledger/log-search-index';
-import { startOfUtcDay } from '@acg/controlplane/ledger/usage-day-partitions';
 import type { IUsageRecord } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';

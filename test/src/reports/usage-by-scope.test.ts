@@ -1,9 +1,9 @@
 /** Usage of an organization, its projects and agents, compared with a plain recount of the recorded calls. */
 import { createLogger } from '@acg/base/log';
 import { uuidv7 } from '@acg/base/uuidv7';
+import { startOfUtcDay } from '@acg/controlplane/ledger/create-usage-day-partitions';
 import { DailyRollups } from '@acg/controlplane/ledger/daily-rollups';
 import { LatencySketch } from '@acg/controlplane/ledger/latency-sketch';
-import { startOfUtcDay } from '@acg/controlplane/ledger/usage-day-partitions';
 import { GROUPS_MAX } from '@acg/controlplane/reports/aggregates/group-series';
 import { GROUPS, type GroupBy } from '@acg/controlplane/reports/aggregates/schema';
 import { beforeAll, expect, test } from 'vitest';

@@ -6,7 +6,11 @@
  *   PROPERTY_RUNS=5000 PROPERTY_SEED=7 npx vitest run test/src/reservations
  */
 import { Agent } from 'node:http';
-import { ANTHROPIC_CALLS, customModelCalls, OPENAI_CALLS } from '@acg/controlplane/providers/catalogue/model-name-locations';
+import {
+  ANTHROPIC_CALLS,
+  customModelCalls,
+  OPENAI_CALLS,
+} from '@acg/controlplane/providers/catalogue/model-name-locations';
 import { ProviderMetering } from '@acg/dataplane/call/provider-metering';
 import {
   createContext,

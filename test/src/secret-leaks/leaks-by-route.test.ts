@@ -3,7 +3,7 @@
  * writes. Secrets of requests and created secrets appear in no log line, no row and no response except the one that
  * returns them. Generated from the route table.
  */
-import type { RouteEntry } from '@acg/controlplane/http/route-table';
+import type { RouteEntry } from '@acg/controlplane/http/record-declared-routes';
 import { expect, test } from 'vitest';
 import { callExample, exampleOf, routesWithExample } from '../controlplane/route-examples/index.js';
 import type { ApiResponse } from '../fixtures/api-call.js';

@@ -3,9 +3,9 @@ import { maskSecrets } from '@acg/base/log';
 import { createGatewayToken } from '@acg/controlplane/api-keys/gateway-token';
 import { createManagementToken } from '@acg/controlplane/auth/management-tokens/management-token';
 import { createCookieSecret } from '@acg/controlplane/auth/sessions/session-cookie';
-import { SessionTokens } from '@acg/controlplane/auth/sessions/session-token';
+import { SessionJwts } from '@acg/controlplane/auth/sessions/session-jwt';
 import { createEmailToken } from '@acg/controlplane/auth/users/email-token';
-import { createSecretBytes } from '@acg/controlplane/http/replayable-secret-bytes';
+import { createSecretBytes } from '@acg/controlplane/http/idempotent-secret-generation';
 import { createSigningSecret } from '@acg/controlplane/webhooks/webhook-signature';
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../fixtures/control-plane.js';
@@ -25,7 +25,7 @@ const startDevice = async (): Promise<{ deviceCode: string; userCode: string }> 
 
 /** `name: token` of each kind. */
 async function mintTokenOfEachKind(): Promise<Record<string, string>> {
-  const sessions = new SessionTokens(plane().config.jwtSecrets);
+  const sessions = new SessionJwts(plane().config.jwtSecrets);
   return {
     'gateway token': createGatewayToken().secretKey.reveal(),
     'management token': createManagementToken(createSecretBytes()).secretToken.reveal(),

@@ -3,7 +3,7 @@
  * in the first organization uses the role of the second, or shows or changes anything of it. User ids exist in both, so
  * only the organization in a statement distinguishes the rows. Generated from the route table.
  */
-import type { RouteEntry } from '@acg/controlplane/http/route-table';
+import type { RouteEntry } from '@acg/controlplane/http/record-declared-routes';
 import { expect, test } from 'vitest';
 import { callExample, exampleOf, routesWithExample } from '../controlplane/route-examples/index.js';
 import { useControlPlane } from '../fixtures/control-plane.js';

@@ -2,7 +2,7 @@
  * Every route still works beside a tenant that has used up all its quotas: limits, unique names and last owners are
  * checked per organization. Generated from the route table.
  */
-import type { RouteEntry } from '@acg/controlplane/http/route-table';
+import type { RouteEntry } from '@acg/controlplane/http/record-declared-routes';
 import { expect, test } from 'vitest';
 import { callExample, exampleOf, routesWithExample } from '../controlplane/route-examples/index.js';
 import { useControlPlane } from '../fixtures/control-plane.js';

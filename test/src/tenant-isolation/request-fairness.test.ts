@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Tarpit } from '@acg/controlplane/http/tarpit';
+import { TooManyRequestsDelay } from '@acg/controlplane/http/delay-429-responses';
 import { afterEach, expect, test } from 'vitest';
 import { useControlPlane } from '../fixtures/control-plane.js';
 
@@ -53,12 +53,12 @@ test('rejected, failed and aborted requests release their slot', async () => {
 
 /** Rejections that wait here, from the first use of {@link holdTarpit} to the end of the test. */
 const delayedRejections: (() => void)[] = [];
-const { delay: wait } = Tarpit.prototype;
+const { delay: wait } = TooManyRequestsDelay.prototype;
 const holdTarpit = (): void => {
-  Tarpit.prototype.delay = () => new Promise((go) => delayedRejections.push(go));
+  TooManyRequestsDelay.prototype.delay = () => new Promise((go) => delayedRejections.push(go));
 };
 const releaseTarpit = (): void => {
-  Tarpit.prototype.delay = wait;
+  TooManyRequestsDelay.prototype.delay = wait;
   for (const go of delayedRejections.splice(0)) go();
 };
 afterEach(releaseTarpit);

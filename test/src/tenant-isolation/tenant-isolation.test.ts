@@ -5,11 +5,11 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { DAY_MS } from '@acg/base/time-and-money-units';
-import type { RouteEntry } from '@acg/controlplane/http/route-table';
+import type { RouteEntry } from '@acg/controlplane/http/record-declared-routes';
 import { ControlPlaneClient } from '@acg/proto/control-plane-client';
 import { beforeAll, expect, test } from 'vitest';
-import type { ExampleCall } from '../controlplane/route-examples/route-example.js';
 import { callExample, exampleOf, routesWithExample } from '../controlplane/route-examples/index.js';
+import type { ExampleCall } from '../controlplane/route-examples/route-example.js';
 import type { ApiResponse } from '../fixtures/api-call.js';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
 import { waitUntil } from '../fixtures/wait-until.js';

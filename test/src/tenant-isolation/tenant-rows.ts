@@ -1,5 +1,5 @@
 /** Finds all rows of a database that concern one tenant by the ids in them, so that every change is visible. */
-import type { Sql } from '@acg/controlplane/db/sql';
+import type { Sql } from '@acg/controlplane/db/postgres-client';
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 

@@ -1,6 +1,6 @@
 /** The result of one call with a key at its provider; a key that is not taken is a failure. */
 import { CliError, EXIT_CODES } from '../terminal/cli-error.js';
-import { toPrintable } from '../terminal/printable.js';
+import { escapeControlCharacters } from '../terminal/escape-control-characters.js';
 
 interface CredentialTestResult {
   readonly ok: boolean;
@@ -11,7 +11,7 @@ interface CredentialTestResult {
 
 export function formatCredentialTest(subject: string, { ok, status, latencyMs, hint }: CredentialTestResult): string {
   const more = hint === null ? '' : `, ${hint}`;
-  return toPrintable(`${ok ? '✓' : '✗'} ${subject}: ${status ?? 'no answer'} in ${latencyMs} ms${more}`);
+  return escapeControlCharacters(`${ok ? '✓' : '✗'} ${subject}: ${status ?? 'no answer'} in ${latencyMs} ms${more}`);
 }
 
 export function assertCredentialAccepted(subject: string, ok: boolean): void {

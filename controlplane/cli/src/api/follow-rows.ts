@@ -1,7 +1,7 @@
 /** Polls the newest page of a list and shows each row once. */
 import { UnreachableError } from '@acg/client/api-errors';
 import type { Invocation } from '../invocation/invocation.js';
-import { toPrintable, toPrintableJson } from '../terminal/printable.js';
+import { escapeControlCharacters, toJsonWithoutControlCharacters } from '../terminal/escape-control-characters.js';
 
 const POLL_MS = 2_000;
 /** Maximum page size of the API. */
@@ -33,7 +33,8 @@ export async function followRows<Row extends { readonly id: string }>(
     if (poll > 1 && fresh.length === PAGE_ROWS_MAX)
       run.printNote(`more than ${PAGE_ROWS_MAX} at once: not all are shown`);
     if (poll > 1 || !onlyNew) {
-      for (const row of fresh.toReversed()) run.printLine(run.isJson ? toPrintableJson(row) : toPrintable(line(row)));
+      for (const row of fresh.toReversed())
+        run.printLine(run.isJson ? toJsonWithoutControlCharacters(row) : escapeControlCharacters(line(row)));
     }
     seen = new Set([...seen, ...fresh.map(({ id }) => id)].slice(-SEEN_IDS_MAX));
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));

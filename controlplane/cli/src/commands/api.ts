@@ -1,10 +1,13 @@
 /** `acg api`: sends any call of the management API, for operations without a command. */
 import type { Command } from 'commander';
-import type { CommandContext } from '../invocation/command-context.js';
 import type { Invocation } from '../invocation/invocation.js';
+import type { ProgramInterface } from '../invocation/program-interface-for-commands.js';
 import { parsePair } from '../options/page-options-and-value-parsers.js';
 import { usage } from '../terminal/cli-error.js';
-import { toPrintableJson, toPrintableLines } from '../terminal/printable.js';
+import {
+  escapeControlCharactersInLines,
+  toJsonWithoutControlCharacters,
+} from '../terminal/escape-control-characters.js';
 import { readFileOrStdin } from '../terminal/secret-input.js';
 
 interface ApiOptions {
@@ -12,7 +15,7 @@ interface ApiOptions {
   readonly query?: readonly (readonly [string, string])[];
 }
 
-export function registerApiCommand(command: Command, { begin }: CommandContext): void {
+export function registerApiCommand(command: Command, { begin }: ProgramInterface): void {
   command
     .argument('<method>', 'GET, POST, PUT, PATCH or DELETE')
     .argument('<path>', 'e.g. /v1/agents')
@@ -32,8 +35,8 @@ export function registerApiCommand(command: Command, { begin }: CommandContext):
       const response = await (await run.getClient()).send(method.toUpperCase(), target, init);
       const text = await response.text();
       if ((response.headers.get('content-type') ?? '').includes('json'))
-        run.printLine(toPrintableJson(JSON.parse(text), 2));
-      else run.terminal.stdout.write(run.terminal.stdout.isTTY ? toPrintableLines(text) : text);
+        run.printLine(toJsonWithoutControlCharacters(JSON.parse(text), 2));
+      else run.terminal.stdout.write(run.terminal.stdout.isTTY ? escapeControlCharactersInLines(text) : text);
     });
 }
 

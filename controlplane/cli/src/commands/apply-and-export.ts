@@ -7,10 +7,14 @@ import { type CredentialSource, validateDocument } from '../apply/config-documen
 import { exportDocument } from '../apply/export-document.js';
 import { fetchOrgState } from '../apply/org-state.js';
 import { type Change, planChanges } from '../apply/plan-changes.js';
-import type { CommandContext } from '../invocation/command-context.js';
 import type { Invocation } from '../invocation/invocation.js';
+import type { ProgramInterface } from '../invocation/program-interface-for-commands.js';
 import { CliError, EXIT_CODES, toCliError, usage } from '../terminal/cli-error.js';
-import { toPrintable, toPrintableJson, toPrintableLines } from '../terminal/printable.js';
+import {
+  escapeControlCharacters,
+  escapeControlCharactersInLines,
+  toJsonWithoutControlCharacters,
+} from '../terminal/escape-control-characters.js';
 import { requireConfirmation } from '../terminal/prompt.js';
 import { readStdin } from '../terminal/secret-input.js';
 
@@ -24,7 +28,7 @@ interface ApplyOptions {
   readonly prune?: true;
 }
 
-export function registerApplyCommand(command: Command, { begin }: CommandContext): void {
+export function registerApplyCommand(command: Command, { begin }: ProgramInterface): void {
   command
     .requiredOption('-f, --file <file>', 'YAML or JSON; - for stdin')
     .option('--dry-run', 'show what would change, and change nothing')
@@ -35,7 +39,7 @@ export function registerApplyCommand(command: Command, { begin }: CommandContext
       const client = await run.getClient();
       const state = await fetchOrgState(client);
       const changes = planChanges(document, state, prune === true);
-      if (!run.isJson) for (const line of changes.flatMap(formatChange)) run.printLine(toPrintable(line));
+      if (!run.isJson) for (const line of changes.flatMap(formatChange)) run.printLine(escapeControlCharacters(line));
       if (changes.length === 0) run.printNote('nothing to change');
       const work = new ChangeApplier(client, state, run.terminal.env);
       const isApplied = dryRun !== true && changes.length > 0;
@@ -77,7 +81,7 @@ async function applyChanges(run: Invocation, work: ChangeApplier, changes: reado
 /** Printed even with --quiet, because the secrets cannot be shown again. */
 function printWebhookSecrets(run: Invocation, { webhookSecrets: shownOnce }: ChangeApplier): void {
   for (const { webhook, secret } of shownOnce)
-    run.printLine(toPrintable(`shown once: ${webhook} is signed with ${secret}`));
+    run.printLine(escapeControlCharacters(`shown once: ${webhook} is signed with ${secret}`));
 }
 
 const MARKS = { create: '+', update: '~', status: '~', delete: '-' } as const;
@@ -136,7 +140,7 @@ function readTextFile(file: string): string {
   }
 }
 
-export function registerExportCommand(command: Command, { begin }: CommandContext): void {
+export function registerExportCommand(command: Command, { begin }: ProgramInterface): void {
   command
     .addOption(new Option('--format <format>', 'of the document').choices(['yaml', 'json']).default('yaml'))
     .action(async ({ format }: { readonly format: 'yaml' | 'json' }) => {
@@ -151,12 +155,12 @@ export function registerExportCommand(command: Command, { begin }: CommandContex
         ]),
       );
       const document = exportDocument(state, required);
-      if (run.isJson || format === 'json') run.printLine(toPrintableJson(document, 2));
+      if (run.isJson || format === 'json') run.printLine(toJsonWithoutControlCharacters(document, 2));
       else run.terminal.stdout.write(await formatYaml(document, run.terminal.stdout.isTTY));
     });
 }
 
 async function formatYaml(document: object, forTerminal: boolean): Promise<string> {
   const text = (await import('yaml')).stringify(document);
-  return forTerminal ? toPrintableLines(text) : text;
+  return forTerminal ? escapeControlCharactersInLines(text) : text;
 }

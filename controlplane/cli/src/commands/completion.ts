@@ -4,14 +4,14 @@ import tab from '@bomb.sh/tab';
 import { Argument, type Command } from 'commander';
 import { fetchAllRows } from '../api/operation.js';
 import { createApiClient } from '../invocation/api-client.js';
-import type { CommandContext } from '../invocation/command-context.js';
 import type { Invocation } from '../invocation/invocation.js';
+import type { ProgramInterface } from '../invocation/program-interface-for-commands.js';
 
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 /** Time limit in ms: the user waits after pressing Tab. */
 const TIMEOUT_MS = 1_500;
 
-export function registerCompletionCommand(command: Command, _tree: CommandContext): void {
+export function registerCompletionCommand(command: Command, _tree: ProgramInterface): void {
   command.addArgument(new Argument('<shell>', 'which').choices(SHELLS)).action((shell: string) => {
     tab.setup('acg', 'acg', shell);
   });
@@ -20,7 +20,7 @@ export function registerCompletionCommand(command: Command, _tree: CommandContex
 /** Called by the scripts: `acg complete -- words…` */
 export function registerCompleteCommand(
   command: Command,
-  { begin, loadAllCommands: everything }: CommandContext,
+  { begin, loadAllCommands: everything }: ProgramInterface,
 ): void {
   command.argument('[words...]').action(async (words: readonly string[]) => {
     const run = begin();

@@ -1,5 +1,5 @@
 /** Lists every command group with its summary and the file that defines it. */
-import type { RegisterCommands } from '../invocation/command-context.js';
+import type { RegisterCommands } from '../invocation/program-interface-for-commands.js';
 
 interface CommandGroup {
   readonly summary: string;

@@ -1,9 +1,9 @@
 /** `acg status`: checks the gateway, the session and the providers. */
 import type { Command } from 'commander';
 import { fetchIdentity, formatIdentity } from '../api/identity.js';
-import type { CommandContext } from '../invocation/command-context.js';
 import { probeGateway, resolveGatewayUrl } from '../invocation/data-plane-client.js';
 import type { Invocation } from '../invocation/invocation.js';
+import type { ProgramInterface } from '../invocation/program-interface-for-commands.js';
 import { EXIT_CODES, toCliError } from '../terminal/cli-error.js';
 
 /** Returns the value or a description of the failure. */
@@ -17,7 +17,7 @@ async function resultOrProblem<T>(
   }
 }
 
-export function registerStatusCommand(command: Command, { begin, setExitCode: exit }: CommandContext): void {
+export function registerStatusCommand(command: Command, { begin, setExitCode: exit }: ProgramInterface): void {
   command.action(async () => {
     const run = begin();
     const { url, token, profile } = run.settings;

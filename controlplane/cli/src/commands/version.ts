@@ -1,9 +1,9 @@
 /** `acg version`: prints the version of this program and, if reachable, of the gateway. */
 import type { Command } from 'commander';
-import type { CommandContext } from '../invocation/command-context.js';
+import type { ProgramInterface } from '../invocation/program-interface-for-commands.js';
 import { VERSION } from '../invocation/version.js';
 
-export function registerVersionCommand(command: Command, { begin }: CommandContext): void {
+export function registerVersionCommand(command: Command, { begin }: ProgramInterface): void {
   command.action(async () => {
     const run = begin();
     const config = await run

@@ -5,11 +5,11 @@
 
 import { styleText } from 'node:util';
 import type { Client } from '@acg/client/management-api-client';
-import { Profiles } from '../settings/profiles.js';
+import { ProfilesAndSavedTokens } from '../settings/profiles-and-saved-tokens.js';
 import { findProjectFile } from '../settings/project-file.js';
 import { type GlobalFlags, resolveSettings, type Settings } from '../settings/resolve-settings.js';
 import { CliError, EXIT_CODES, notLoggedInError } from '../terminal/cli-error.js';
-import { toPrintable, toPrintableJson } from '../terminal/printable.js';
+import { escapeControlCharacters, toJsonWithoutControlCharacters } from '../terminal/escape-control-characters.js';
 import { type Column, formatTable } from '../terminal/table.js';
 import { hasColors, isInteractiveTerminal, type Terminal } from '../terminal/terminal.js';
 import { createApiClient } from './api-client.js';
@@ -21,7 +21,7 @@ const DEFAULT_WIDTH_COLUMNS = 80;
 const RENEWAL_TIMEOUT_MS = 10_000;
 
 export class Invocation {
-  readonly profiles: Profiles;
+  readonly profiles: ProfilesAndSavedTokens;
   readonly hasColors: boolean;
   #settings: Settings | null = null;
   #client: Promise<Client> | null = null;
@@ -31,7 +31,7 @@ export class Invocation {
     readonly terminal: Terminal,
     readonly flags: GlobalFlags,
   ) {
-    this.profiles = new Profiles(terminal, (text) => this.printNote(text));
+    this.profiles = new ProfilesAndSavedTokens(terminal, (text) => this.printNote(text));
     this.hasColors = hasColors(terminal);
   }
 
@@ -93,17 +93,17 @@ export class Invocation {
 
   /** Prints the result of a change. Escapes control characters, because the line may contain text of other users. */
   printSuccess(line: string): void {
-    this.printLine(`✓ ${toPrintable(line)}`);
+    this.printLine(`✓ ${escapeControlCharacters(line)}`);
   }
 
   /** Prints a line for users; --quiet suppresses it. */
   printNote(line: string): void {
-    if (this.flags.quiet !== true) this.terminal.stderr.write(`${toPrintable(line)}\n`);
+    if (this.flags.quiet !== true) this.terminal.stderr.write(`${escapeControlCharacters(line)}\n`);
   }
 
   /** Prints the response body with --json, else calls `people` to print it for users. */
   printResult(body: unknown, people: () => void): void {
-    if (this.isJson) this.printLine(toPrintableJson(body, 2));
+    if (this.isJson) this.printLine(toJsonWithoutControlCharacters(body, 2));
     else people();
   }
 
@@ -124,8 +124,8 @@ export class Invocation {
     for (const [name, value] of shown) {
       this.printLine(
         aligned
-          ? `${this.applyStyle('dim', name.padEnd(width))}  ${toPrintable(value)}`
-          : `${name}\t${toPrintable(value)}`,
+          ? `${this.applyStyle('dim', name.padEnd(width))}  ${escapeControlCharacters(value)}`
+          : `${name}\t${escapeControlCharacters(value)}`,
       );
     }
   }

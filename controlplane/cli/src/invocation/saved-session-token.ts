@@ -3,14 +3,15 @@
  * a user who works every week stays logged in. Renewal retires the previous token, and reuse of a retired token ends the
  * session. So a long-running command (`logs -f`) reads the file again before each call.
  */
-import type { Profiles } from '../settings/profiles.js';
+
 import { decodeTokenLifetime } from '../settings/decode-token-lifetime.js';
+import type { ProfilesAndSavedTokens } from '../settings/profiles-and-saved-tokens.js';
 
 /** Delay in ms after a failed renewal; the current token stays valid until it expires. */
 const RETRY_MS = 60_000;
 
 interface TokenLocation {
-  readonly profiles: Profiles;
+  readonly profiles: ProfilesAndSavedTokens;
   readonly profile: string;
   readonly url: string;
 }

@@ -1,6 +1,6 @@
 /** Resolves the settings of one invocation: flags override the environment, then `.acg.json`, then the profile. */
 import { usage } from '../terminal/cli-error.js';
-import { PROFILE_NAME, type Profile, type SavedSession } from './profiles.js';
+import { PROFILE_NAME, type Profile, type SavedSession } from './profiles-and-saved-tokens.js';
 import type { ProjectFile } from './project-file.js';
 import { DEFAULT_URL, validateUrl } from './validate-url.js';
 

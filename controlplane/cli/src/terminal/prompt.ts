@@ -1,6 +1,6 @@
 /** Prompts on stderr, only when a user can answer; otherwise the error names the flag to use. */
 import { CliError, EXIT_CODES, usage } from './cli-error.js';
-import { toPrintable } from './printable.js';
+import { escapeControlCharacters } from './escape-control-characters.js';
 import type { Terminal } from './terminal.js';
 
 /** The terminal and whether prompts are allowed. */
@@ -19,7 +19,11 @@ export async function requireConfirmation(run: PromptContext, question: string):
   if (run.flags.yes === true) return;
   if (!run.isInteractive) throw new CliError(EXIT_CODES.cancelled, `not confirmed: ${question}`, { hint: 'add --yes' });
   const { confirm } = await loadPrompts();
-  const answer = await confirm({ message: toPrintable(question), initialValue: false, ...promptStreams(run) });
+  const answer = await confirm({
+    message: escapeControlCharacters(question),
+    initialValue: false,
+    ...promptStreams(run),
+  });
   if (answer !== true) throw new CliError(EXIT_CODES.cancelled, 'cancelled');
 }
 
@@ -34,14 +38,14 @@ export async function promptText(run: PromptContext, { message, flag, placeholde
   assertInteractive(run, message, flag);
   const { text } = await loadPrompts();
   const more = placeholder === undefined ? {} : { placeholder };
-  return textOrCancel(await text({ message: toPrintable(message), ...more, ...promptStreams(run) }));
+  return textOrCancel(await text({ message: escapeControlCharacters(message), ...more, ...promptStreams(run) }));
 }
 
 /** Prompts without showing the input. */
 export async function promptSecret(run: PromptContext, { message, flag }: Question): Promise<string> {
   assertInteractive(run, message, flag);
   const { password } = await loadPrompts();
-  return textOrCancel(await password({ message: toPrintable(message), mask: '•', ...promptStreams(run) }));
+  return textOrCancel(await password({ message: escapeControlCharacters(message), mask: '•', ...promptStreams(run) }));
 }
 
 interface Choice {
@@ -56,8 +60,8 @@ export async function promptChoice(
 ): Promise<string> {
   assertInteractive(run, message, flag);
   const { select } = await loadPrompts();
-  const options = choices.map(({ value, label }) => ({ value, label: toPrintable(label) }));
-  return textOrCancel(await select({ message: toPrintable(message), options, ...promptStreams(run) }));
+  const options = choices.map(({ value, label }) => ({ value, label: escapeControlCharacters(label) }));
+  return textOrCancel(await select({ message: escapeControlCharacters(message), options, ...promptStreams(run) }));
 }
 
 function assertInteractive(run: PromptContext, message: string, flag: string): void {

@@ -1,6 +1,6 @@
 /** Formats rows: aligned under headings on a terminal, tab-separated in a pipe. */
 import stringWidth from 'fast-string-width';
-import { toPrintable } from './printable.js';
+import { escapeControlCharacters } from './escape-control-characters.js';
 
 export interface Column<Row> {
   readonly title: string;
@@ -24,7 +24,7 @@ export function formatTable<Row>(
 ): readonly string[] {
   if (rows.length === 0) return [];
   const titles = columns.map(({ title }) => title);
-  const cells = rows.map((row) => columns.map(({ cell }) => truncateCell(toPrintable(cell(row)), width)));
+  const cells = rows.map((row) => columns.map(({ cell }) => truncateCell(escapeControlCharacters(cell(row)), width)));
   if (width === null) return [titles, ...cells].map((line) => line.join('\t'));
   const widths = columns.map((_, at) => Math.max(...[titles, ...cells].map((line) => stringWidth(line[at]!))));
   const line = (texts: readonly string[]): string =>

@@ -1,7 +1,7 @@
 /** The session: who is signed in, the role, signing in and out, switching the organization. */
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { abortReads, allowReads, api } from './api-client.js';
-import { discardOtherUsersDrafts } from './form-drafts.js';
+import { discardOtherUsersDrafts } from './form-drafts-across-sign-in.js';
 import { BASE_PATH, HAS_NO_SESSION_COOKIE } from './page-meta-tags.js';
 import { ME_QUERY_KEY, queryClient } from './query-client.js';
 

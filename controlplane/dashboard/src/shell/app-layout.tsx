@@ -5,9 +5,9 @@ import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { Logo } from '../components/layout/logo.js';
 import { useKeyboardShortcuts } from './keyboard-shortcuts.js';
+import { OutageVersionOrReviewBanner } from './outage-version-or-review-banner.js';
 import { SidebarNavigation } from './sidebar-navigation.js';
 import { SilentErrorBoundary } from './silent-error-boundary.js';
-import { StatusBanner } from './status-banner.js';
 
 // Loaded later: menus and tooltips are a quarter of the layout's scripts, and the content does not need them.
 const HeaderActions = lazy(() => import('./header-actions.js').then((module) => ({ default: module.HeaderActions })));
@@ -73,7 +73,7 @@ export function AppLayout({ children }: { readonly children: ReactNode }) {
         <SidebarNavigation />
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1}>
-        <StatusBanner />
+        <OutageVersionOrReviewBanner />
         {children}
       </AppShell.Main>
       <SilentErrorBoundary>

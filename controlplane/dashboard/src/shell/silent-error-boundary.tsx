@@ -1,5 +1,5 @@
 /**
- * For optional parts of the page: renders nothing when their code fails to load. The status banner reports the missing
+ * For optional parts of the page: renders nothing when their code fails to load. The page's banner reports the missing
  * part.
  */
 import { Component, type ReactNode } from 'react';

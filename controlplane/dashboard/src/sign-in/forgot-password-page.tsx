@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { api } from '../api/api-client.js';
 import { useConfig } from '../api/session.js';
-import { formErrors } from '../components/forms/form-errors.js';
+import { formErrors } from '../components/forms/server-errors-at-form-fields.js';
 import { SignInLayout } from './sign-in-layout.js';
 
 export function ForgotPasswordPage() {

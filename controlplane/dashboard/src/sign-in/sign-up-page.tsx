@@ -2,7 +2,7 @@ import { Alert, Anchor, Button, PasswordInput, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { Link, useLocation } from 'wouter';
 import { useConfig, useSignUp } from '../api/session.js';
-import { formErrors } from '../components/forms/form-errors.js';
+import { formErrors } from '../components/forms/server-errors-at-form-fields.js';
 import { SignInLayout } from './sign-in-layout.js';
 import { useRetryCountdownSeconds } from './use-retry-countdown.js';
 

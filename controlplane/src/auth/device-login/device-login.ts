@@ -9,7 +9,7 @@ import { createHash, randomBytes, randomInt } from 'node:crypto';
 import { toClientNetworkKey } from '@acg/base/client-network-key';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit } from '../../audit/audit-trail.js';
-import type { Sql, Tx } from '../../db/sql.js';
+import type { Sql, Tx } from '../../db/postgres-client.js';
 import { Conflict, Forbidden, InvalidInput, NotFound } from '../../domain/errors.js';
 import { type Actor, isRoleAtLeast, type Role } from '../../http/route-access.js';
 import { createDeviceApprovalMail } from '../../mail/mail-texts.js';

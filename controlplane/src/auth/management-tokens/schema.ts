@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { EXAMPLE_IDS } from '../../http/examples.js';
-import { PageReply } from '../../http/pagination.js';
+import { PageReply } from '../../http/limit-offset-pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../../http/schema.js';
 
 const TokenRole = Type.Union([Type.Literal('viewer'), Type.Literal('member'), Type.Literal('admin')], {

@@ -1,6 +1,6 @@
-import type { Sql, Tx } from '../../db/sql.js';
+import type { Sql, Tx } from '../../db/postgres-client.js';
 import { Conflict } from '../../domain/errors.js';
-import type { ListResult, Page } from '../../http/pagination.js';
+import type { ListResult, Page } from '../../http/limit-offset-pagination.js';
 import type { Role } from '../../http/route-access.js';
 
 export interface ManagementTokenRow {

@@ -6,7 +6,7 @@
 
 import { toClientNetworkKey } from '@acg/base/client-network-key';
 import { recordUserAudit } from '../../audit/audit-trail.js';
-import type { Sql } from '../../db/sql.js';
+import type { Sql } from '../../db/postgres-client.js';
 import type { BackgroundTasks } from '../../ops/background-tasks.js';
 import type { Throttle } from '../../throttling/throttle.js';
 import * as store from '../users/user-and-membership-store.js';

@@ -5,7 +5,10 @@ const IP = '192.0.2.1';
 
 test('hashes with salted argon2id and verifies only the same password, composed or decomposed', async () => {
   const hasher = new PasswordHasher();
-  const [one, two] = await Promise.all([hasher.assertStrongAndHash('Zoë’s password', IP), hasher.assertStrongAndHash('Zoë’s password', IP)]);
+  const [one, two] = await Promise.all([
+    hasher.assertStrongAndHash('Zoë’s password', IP),
+    hasher.assertStrongAndHash('Zoë’s password', IP),
+  ]);
   expect(one).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
   expect(one).not.toBe(two);
   expect(await hasher.verify(one, 'Zoë’s password'.normalize('NFD'), IP)).toBe(true);

@@ -4,7 +4,7 @@
  * items that an owner can review are suspended, the rest is deleted.
  */
 import { recordAudit } from '../../audit/audit-trail.js';
-import type { Tx } from '../../db/sql.js';
+import type { Tx } from '../../db/postgres-client.js';
 import { type SuspensionResult, suspendItems } from '../../suspension/suspended-item-service.js';
 import { deleteTokensCreatedBy } from '../management-tokens/store.js';
 import { revokeUserSessions } from '../sessions/session-store.js';

@@ -6,7 +6,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { FastifyRequest } from 'fastify';
 import { Forbidden } from '../../domain/errors.js';
-import { SESSION_LIFETIME_S } from './session-token.js';
+import { SESSION_LIFETIME_S } from './session-jwt.js';
 
 const COOKIE_SECRET = /^[A-Za-z0-9_-]{43}$/;
 

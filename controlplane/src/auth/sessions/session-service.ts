@@ -7,14 +7,14 @@
 import { toClientNetworkKey } from '@acg/base/client-network-key';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit, recordUserAudit } from '../../audit/audit-trail.js';
-import type { Sql, Tx } from '../../db/sql.js';
+import type { Sql, Tx } from '../../db/postgres-client.js';
 import { Forbidden, NotFound, Unauthenticated } from '../../domain/errors.js';
-import type { ListResult, Page } from '../../http/pagination.js';
+import type { ListResult, Page } from '../../http/limit-offset-pagination.js';
 import type { Actor, Role } from '../../http/route-access.js';
 import type { SessionInfo } from '../users/session-schema.js';
 import { createCookieSecret } from './session-cookie.js';
+import type { SessionJwts } from './session-jwt.js';
 import * as store from './session-store.js';
-import type { SessionTokens } from './session-token.js';
 
 export const SESSION_ENDED_MESSAGE = 'this session has ended: log in again';
 const USER_AGENT_MAX = 200;
@@ -41,7 +41,7 @@ interface SessionOptions {
 export class SessionService {
   constructor(
     readonly sql: Sql,
-    readonly tokens: SessionTokens,
+    readonly tokens: SessionJwts,
   ) {}
 
   /** Opens a session in that organization and returns its bearer token. */

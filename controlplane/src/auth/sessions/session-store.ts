@@ -1,7 +1,7 @@
-import type { Sql, Tx } from '../../db/sql.js';
-import type { ListResult, Page } from '../../http/pagination.js';
+import type { Sql, Tx } from '../../db/postgres-client.js';
+import type { ListResult, Page } from '../../http/limit-offset-pagination.js';
 import type { Role } from '../../http/route-access.js';
-import { REFRESH_GRACE_S, SESSION_LIFETIME_S } from './session-token.js';
+import { REFRESH_GRACE_S, SESSION_LIFETIME_S } from './session-jwt.js';
 
 /** Sessions per user. A new session beyond this deletes the session with the oldest `last_seen_at`. */
 export const SESSIONS_PER_USER_MAX = 100;

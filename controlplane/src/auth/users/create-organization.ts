@@ -1,7 +1,7 @@
 /** Creates an organization with its owner, its first project and its audit entry in one transaction. */
 import { uuidv7 } from '@acg/base/uuidv7';
 import { recordAudit } from '../../audit/audit-trail.js';
-import type { Tx } from '../../db/sql.js';
+import type { Tx } from '../../db/postgres-client.js';
 import { Conflict } from '../../domain/errors.js';
 import { slugCandidates, slugify } from '../../domain/slug.js';
 import { insertProjectWithFreeSlug } from '../../projects/service.js';

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { EXAMPLE_IDS, EXAMPLE_TIMES } from '../../http/examples.js';
-import { PageReply } from '../../http/pagination.js';
+import { PageReply } from '../../http/limit-offset-pagination.js';
 import { Body, Email, Role, Timestamp, Uuid } from '../../http/schema.js';
 import { SelfReply } from './auth-schema.js';
 

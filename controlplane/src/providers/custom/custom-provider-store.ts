@@ -1,5 +1,5 @@
-import type { Sql, Tx } from '../../db/sql.js';
-import type { ListResult, Page } from '../../http/pagination.js';
+import type { Sql, Tx } from '../../db/postgres-client.js';
+import type { ListResult, Page } from '../../http/limit-offset-pagination.js';
 import type { CustomProvider } from './custom-provider.js';
 
 export interface CustomProviderRow extends CustomProvider {

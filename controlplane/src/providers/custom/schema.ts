@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { EXAMPLE_IDS } from '../../http/examples.js';
-import { PageReply } from '../../http/pagination.js';
+import { PageReply } from '../../http/limit-offset-pagination.js';
 import { Body, Name, Timestamp, Uuid } from '../../http/schema.js';
 import type { CredentialField } from '../catalogue/built-in-provider.js';
-import { CallPatterns } from '../catalogue/call-patterns.js';
+import { CallPatterns } from '../catalogue/call-pattern-schema.js';
 import { AUTH_TYPES, type AuthType, USAGE_FORMATS } from './custom-provider.js';
 
 const Slug = Type.String({

@@ -2,9 +2,9 @@
 
 import { type Static, Type } from 'typebox';
 import { EXAMPLE_IDS, EXAMPLE_TIMES } from '../../http/examples.js';
-import { PageQuery, PageReply } from '../../http/pagination.js';
+import { PageQuery, PageReply } from '../../http/limit-offset-pagination.js';
 import { Timestamp, Uuid } from '../../http/schema.js';
-import { SortQuery } from '../../http/search-and-sort-params.js';
+import { SortQuery } from '../../http/search-and-sort-query-schema.js';
 import {
   type DefaultedLimitName,
   type LimitName,

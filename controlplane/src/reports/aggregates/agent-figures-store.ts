@@ -3,9 +3,9 @@
  * page; the other figures are read only for the agents of the page.
  */
 import { containsPattern } from '../../db/like-pattern.js';
-import type { Tx } from '../../db/sql.js';
-import type { ListResult, Page } from '../../http/pagination.js';
-import type { Order } from '../../http/search-and-sort-params.js';
+import type { Tx } from '../../db/postgres-client.js';
+import type { ListResult, Page } from '../../http/limit-offset-pagination.js';
+import type { Order } from '../../http/search-and-sort-query-schema.js';
 import { type ConfiguredLimits, limitColumns } from '../../limits/agent-limit-fields.js';
 import { rollupsByDimension, type UsageScope } from '../query/rollup-selection.js';
 import type { TimeRange } from '../query/time-range.js';

@@ -1,6 +1,6 @@
 /** Report of the agents of an organization or project, each with its usage and spend. */
 
-import type { Page } from '../../http/pagination.js';
+import type { Page } from '../../http/limit-offset-pagination.js';
 import type { Actor } from '../../http/route-access.js';
 import { LatencySketch } from '../../ledger/latency-sketch.js';
 import { utcMonthOf } from '../../ledger/usage-aggregation.js';
@@ -12,7 +12,7 @@ import { resolveRange } from '../query/time-range.js';
 import { presentSums, ZERO_SUMS } from '../query/usage-sums.js';
 import type { AgentFigures, AgentFiguresQuery, AgentFiguresReply } from './agent-figures-schema.js';
 import { type AgentListQuery, type ListedAgent, listAgentsByFigure } from './agent-figures-store.js';
-import { loadAgentSeries } from './agent-series.js';
+import { loadAgentSeries } from './agent-list-series.js';
 import { presentRange, runInScope } from './scope-reports.js';
 
 /** Sort fields with ascending default order. All others start with the newest, most expensive or busiest agent. */

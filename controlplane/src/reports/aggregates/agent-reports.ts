@@ -2,7 +2,7 @@
  * Reports on single agents, all except logs and export (docs/contract.md#usage). Each checks that the agent belongs to
  * the actor's organization, reads rollups and formats the response.
  */
-import type { Sql } from '../../db/sql.js';
+import type { Sql } from '../../db/postgres-client.js';
 import { NotFound } from '../../domain/errors.js';
 import type { Actor } from '../../http/route-access.js';
 import { LatencySketch } from '../../ledger/latency-sketch.js';
@@ -29,7 +29,7 @@ import {
   resolveRange,
   type TimeRange,
 } from '../query/time-range.js';
-import { loadAgentSeries } from './agent-series.js';
+import { loadAgentSeries } from './agent-list-series.js';
 import type { CompareReply, ProviderBreakdown, ProviderUsage, TimePoint, UsageSummary } from './schema.js';
 
 export class AgentReports {

@@ -1,5 +1,5 @@
 /** Time series of usage by group: one series for each of the largest groups, and one for all others together. */
-import type { Tx } from '../../db/sql.js';
+import type { Tx } from '../../db/postgres-client.js';
 import { LatencySketch } from '../../ledger/latency-sketch.js';
 import type { UsageScope } from '../query/rollup-selection.js';
 import { bucketStarts, formatBucket, type Interval, type TimeRange } from '../query/time-range.js';

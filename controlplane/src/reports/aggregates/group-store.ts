@@ -1,5 +1,5 @@
 /** SQL of usage by group over time. Reads rollups only. */
-import type { Tx } from '../../db/sql.js';
+import type { Tx } from '../../db/postgres-client.js';
 import { type Dimension, rollupsByBucket, scopeCondition, type UsageScope } from '../query/rollup-selection.js';
 import {
   nameExpression,

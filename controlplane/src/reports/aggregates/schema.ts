@@ -1,7 +1,7 @@
 /** Schemas of the usage endpoints (docs/contract.md#usage). */
 import { REJECTION_ADVICE, type RejectionReason } from '@acg/base/rejection-reasons';
 import { type Static, type TSchema, Type } from 'typebox';
-import { PageQuery, PageReply } from '../../http/pagination.js';
+import { PageQuery, PageReply } from '../../http/limit-offset-pagination.js';
 import { Day, Uuid } from '../../http/schema.js';
 import { LogRecord } from '../log-record/log-schema.js';
 import { DIMENSIONS } from '../query/rollup-selection.js';

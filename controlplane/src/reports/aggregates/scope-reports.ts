@@ -3,9 +3,9 @@
  * deleted.
  */
 import { DAY_MS } from '@acg/base/time-and-money-units';
-import type { Tx } from '../../db/sql.js';
+import type { Tx } from '../../db/postgres-client.js';
 import { NotFound } from '../../domain/errors.js';
-import type { ListResult, Page } from '../../http/pagination.js';
+import type { ListResult, Page } from '../../http/limit-offset-pagination.js';
 import type { Actor } from '../../http/route-access.js';
 import { LatencySketch } from '../../ledger/latency-sketch.js';
 import { utcMonthOf } from '../../ledger/usage-aggregation.js';

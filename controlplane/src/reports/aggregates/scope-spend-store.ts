@@ -1,6 +1,6 @@
 /** SQL of the spend and the budget of an organization, a project or an agent. */
 import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
-import type { Tx } from '../../db/sql.js';
+import type { Tx } from '../../db/postgres-client.js';
 import { rollupsByDimension, type UsageScope } from '../query/rollup-selection.js';
 
 export interface ScopeSpend {

@@ -1,10 +1,10 @@
 /** SQL of the pages of an agent's logs. */
 import { containsPattern } from '../../db/like-pattern.js';
-import type { Sql, Tx } from '../../db/sql.js';
-import type { Page } from '../../http/pagination.js';
+import type { Sql, Tx } from '../../db/postgres-client.js';
+import type { Page } from '../../http/limit-offset-pagination.js';
 import { SEARCH_EXPRESSION } from '../../ledger/log-search-index.js';
-import type { LogRecord } from '../log-record/log-schema.js';
 import { JSON_ROW_SQL } from '../log-record/csv-and-json-row-sql.js';
+import type { LogRecord } from '../log-record/log-schema.js';
 import type { TimeRange } from '../query/time-range.js';
 
 export interface AgentLogFilter {

@@ -1,6 +1,6 @@
 /** Log records of one agent in filtered pages (docs/contract.md#usage). */
 import { InvalidInput } from '../../domain/errors.js';
-import type { Page } from '../../http/pagination.js';
+import type { Page } from '../../http/limit-offset-pagination.js';
 import type { LogsQuery } from '../aggregates/schema.js';
 import type { LogRecord } from '../log-record/log-schema.js';
 import type { QueryConcurrencyLimiter } from '../query/query-concurrency-limiter.js';

@@ -1,7 +1,7 @@
 /** The calls of an organization, a project or an agent: filtered pages and single calls (docs/contract.md#usage). */
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import { InvalidInput, NotFound } from '../../domain/errors.js';
-import type { Page } from '../../http/pagination.js';
+import type { Page } from '../../http/limit-offset-pagination.js';
 import type { Actor } from '../../http/route-access.js';
 import { runInScope } from '../aggregates/scope-reports.js';
 import type { QueryConcurrencyLimiter } from '../query/query-concurrency-limiter.js';

@@ -1,6 +1,6 @@
 /** Schemas of the calls of an organization (docs/contract.md#usage). */
 import { type Static, Type } from 'typebox';
-import { PageQuery, PageReply } from '../../http/pagination.js';
+import { PageQuery, PageReply } from '../../http/limit-offset-pagination.js';
 import { Timestamp, Uuid } from '../../http/schema.js';
 import { TimestampParam } from '../../http/timestamp-params.js';
 import { LogRecord } from '../log-record/log-schema.js';

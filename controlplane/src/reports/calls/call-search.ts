@@ -7,8 +7,8 @@
  * for terms of medium frequency, the records of those days are scanned, too.
  */
 import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
-import type { Tx } from '../../db/sql.js';
-import type { Page } from '../../http/pagination.js';
+import type { Tx } from '../../db/postgres-client.js';
+import type { Page } from '../../http/limit-offset-pagination.js';
 import { isStatementTimeout } from '../query/query-concurrency-limiter.js';
 import type { TimeRange } from '../query/time-range.js';
 import {

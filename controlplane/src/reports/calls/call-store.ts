@@ -1,9 +1,9 @@
 /** SQL of the calls of an organization: one bounded chunk of its records at a time, newest first. */
 import { containsPattern } from '../../db/like-pattern.js';
-import type { Sql, Tx } from '../../db/sql.js';
+import type { Sql, Tx } from '../../db/postgres-client.js';
 import { SEARCH_EXPRESSION } from '../../ledger/log-search-index.js';
-import type { LogRecord } from '../log-record/log-schema.js';
 import { JSON_ROW_SQL } from '../log-record/csv-and-json-row-sql.js';
+import type { LogRecord } from '../log-record/log-schema.js';
 import type { TimeRange } from '../query/time-range.js';
 import type { Call, CallExtras } from './call-schema.js';
 

@@ -1,5 +1,5 @@
 /** SQL that reads the batches of an export. */
-import type { Sql } from '../../db/sql.js';
+import type { Sql } from '../../db/postgres-client.js';
 import { projectCondition } from '../calls/call-store.js';
 import { CSV_ROW_SQL, JSON_ROW_SQL } from '../log-record/csv-and-json-row-sql.js';
 import { scopeCondition, type UsageScope } from '../query/rollup-selection.js';

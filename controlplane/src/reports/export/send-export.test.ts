@@ -5,7 +5,7 @@ import { MinorGcPacer } from '@acg/base/minor-gc-pacer';
 import { Secret } from '@acg/base/secret';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openPool } from '../../db/sql.js';
+import { openPool } from '../../db/postgres-client.js';
 import { TooManyAttempts } from '../../domain/errors.js';
 import type { Actor } from '../../http/route-access.js';
 import { QueryConcurrencyLimiter } from '../query/query-concurrency-limiter.js';

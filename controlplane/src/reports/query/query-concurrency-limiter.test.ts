@@ -1,6 +1,6 @@
 import { Secret } from '@acg/base/secret';
 import { expect, test } from 'vitest';
-import { openPool } from '../../db/sql.js';
+import { openPool } from '../../db/postgres-client.js';
 import { TooManyAttempts } from '../../domain/errors.js';
 import { QueryConcurrencyLimiter } from './query-concurrency-limiter.js';
 

@@ -9,7 +9,7 @@
 import { DynamicShare } from '@acg/base/fairness/dynamic-share';
 import { invariant } from '@acg/base/invariant-failures';
 import postgres from 'postgres';
-import type { Sql, Tx } from '../../db/sql.js';
+import type { Sql, Tx } from '../../db/postgres-client.js';
 import { InvalidInput, TooManyAttempts } from '../../domain/errors.js';
 
 const RUNNING_QUERIES_MAX = 2;

@@ -7,7 +7,7 @@
  * (ledger/hourly-dimension-rollups.ts). Only the last one or two hours are read directly.
  */
 import { DAY_MS } from '@acg/base/time-and-money-units';
-import type { Sql, Tx } from '../../db/sql.js';
+import type { Sql, Tx } from '../../db/postgres-client.js';
 import type { Interval, TimeRange } from './time-range.js';
 
 export const DIMENSIONS = ['project', 'agent', 'provider', 'model', 'key'] as const;

@@ -1,7 +1,7 @@
 /** SQL of the usage reports. Reads rollups only, for any period. Log records: reports/calls. */
 import { DAY_MS } from '@acg/base/time-and-money-units';
-import type { Sql, Tx } from '../../db/sql.js';
-import type { ListResult, Page } from '../../http/pagination.js';
+import type { Sql, Tx } from '../../db/postgres-client.js';
+import type { ListResult, Page } from '../../http/limit-offset-pagination.js';
 import {
   type Dimension,
   rollupsByAgentAndProvider,

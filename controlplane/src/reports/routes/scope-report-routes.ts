@@ -3,7 +3,7 @@
 import { Type } from 'typebox';
 import { operation } from '../../http/api-operation.js';
 import type { App } from '../../http/app.js';
-import { parsePage } from '../../http/pagination.js';
+import { parsePage } from '../../http/limit-offset-pagination.js';
 import type { AgentFiguresReport } from '../aggregates/agent-figures.js';
 import { AgentFiguresQuery, AgentFiguresReply } from '../aggregates/agent-figures-schema.js';
 import * as schema from '../aggregates/schema.js';

@@ -46,7 +46,12 @@ const LOOKUP_REJECTIONS: Readonly<Record<LookupRejection, Rejection>> = {
 
 export function createAuthenticateStage(deps: AuthenticateDeps): Stage {
   const decide = (exchange: Exchange, lookup: Lookup): boolean => {
-    const rejection = setContextAndCheckAccess(exchange, lookup, exchange.request.startedAtMs, deps.allowsInactiveAgents);
+    const rejection = setContextAndCheckAccess(
+      exchange,
+      lookup,
+      exchange.request.startedAtMs,
+      deps.allowsInactiveAgents,
+    );
     if (rejection !== null) exchange.reject(rejection);
     else deps.onAuthenticated(exchange, lookup.context!);
     return rejection === null;
@@ -78,7 +83,12 @@ export function createAuthenticateStage(deps: AuthenticateDeps): Stage {
 }
 
 /** Sets the exchange's context. Null: its key and agent are valid. */
-export function setContextAndCheckAccess(exchange: Exchange, lookup: Lookup, nowMs: number, allowsInactiveAgents = false): Rejection | null {
+export function setContextAndCheckAccess(
+  exchange: Exchange,
+  lookup: Lookup,
+  nowMs: number,
+  allowsInactiveAgents = false,
+): Rejection | null {
   const { context } = lookup;
   if (context === null) return LOOKUP_REJECTIONS[lookup.rejection];
   exchange.access.context = context;

@@ -33,7 +33,8 @@ export function createBufferBodyStage(deps: BufferBodyDeps): RoutedStage {
       exchange.reject(REJECTIONS.bodyTooLarge);
       return DONE;
     }
-    if (!body.isComplete || exchange.admission.bodyReader !== null) bufferOrStreamBody(exchange, body, contentLength, deps);
+    if (!body.isComplete || exchange.admission.bodyReader !== null)
+      bufferOrStreamBody(exchange, body, contentLength, deps);
     if (body.isReady) return checkBufferedBody(exchange, body, deps) ? NEXT : DONE;
     exchange.access.needsRecheck = true;
     body.onReady = () => {

@@ -41,7 +41,10 @@ function checkModelAtLocation(exchange: RoutedExchange, rules: CallRules, locati
   return model === null ? createCallForbiddenRejection(exchange) : checkModelsAllowed(rules, [model]);
 }
 
-function setBodyModelReader(exchange: RoutedExchange, location: Parameters<typeof createBodyModelReader>[0]): Rejection | null {
+function setBodyModelReader(
+  exchange: RoutedExchange,
+  location: Parameters<typeof createBodyModelReader>[0],
+): Rejection | null {
   if (exchange.body === null) return createBodyProblemRejection('not_readable');
   const reader = createBodyModelReader(location, exchange.request.headers);
   if (typeof reader === 'string') return createBodyProblemRejection(reader);

@@ -14,7 +14,10 @@ import { DONE, type RoutedStage, WAIT } from '../pipeline.js';
 
 export function createForwardStage(
   pools: Pick<ConnectionPools, 'acquire'>,
-  metering: Pick<CallMetering, 'scanAndEditRequestBody' | 'createRequestScanner' | 'mustDropRangeHeaders' | 'maxCostNanos'>,
+  metering: Pick<
+    CallMetering,
+    'scanAndEditRequestBody' | 'createRequestScanner' | 'mustDropRangeHeaders' | 'maxCostNanos'
+  >,
   counters: Pick<Counters, 'growReservation' | 'settle'>,
   support: RelayDeps,
   failures: Pick<FailureHandler, 'rejectOrRethrowDispatchError'>,

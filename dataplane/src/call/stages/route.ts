@@ -2,9 +2,9 @@
 
 import { REJECTIONS, type Rejection } from '../../rejection/rejections.js';
 import { parsePresignedExpiryMs, planObjectRequest } from '../../s3/plan-object-request.js';
+import { filterRequestHeaders } from '../../upstream/filter-request-headers.js';
 import { isRequestLoop } from '../../upstream/loop-detection.js';
 import { isPathAllowed, type ProxyTarget, parseProxyTarget } from '../../upstream/proxy-target.js';
-import { filterRequestHeaders } from '../../upstream/filter-request-headers.js';
 import { type Exchange, Phase, type RouteResult } from '../exchange.js';
 import { DONE, NEXT, type Stage } from '../pipeline.js';
 

@@ -144,7 +144,8 @@ export class RedisCounters implements Counters {
         done(false);
         return;
       }
-      if (outcome === 'unchecked') this.#spendCounters.getOrCreate(limits.agentId).reserveUnchecked(additionalNanos);
+      if (outcome === 'unchecked')
+        this.#spendCounters.getOrCreate(limits.agentId).reserveWhileStoreUnavailable(additionalNanos);
       done(rejectedByRow < 0);
     });
   }

@@ -264,7 +264,10 @@ export class RedisNode {
       counter.storeSpentNanos = spentNanos;
       if (total === null) continue;
       const acknowledgedNanos = total.acknowledgedNanos;
-      if (previousTotalNanos < acknowledgedNanos && this.#spendCounters.recordIfNewDataLoss(total.acknowledgedAtMs, nowMs)) {
+      if (
+        previousTotalNanos < acknowledgedNanos &&
+        this.#spendCounters.recordIfNewDataLoss(total.acknowledgedAtMs, nowMs)
+      ) {
         this.enforcement.logDataLostNowOrOnResume();
         this.#countersToResend = this.#spendCounters.listAll();
         this.onDataLost();

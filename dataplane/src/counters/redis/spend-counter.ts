@@ -116,7 +116,7 @@ export class SpendCounter implements SwapRemoveItem {
    * Reserves without the store's knowledge. The version gap makes the next report replace the stored sum by {@link
    * reservedNanos}; otherwise the release would subtract another call's reservation.
    */
-  reserveUnchecked(nanos: number): void {
+  reserveWhileStoreUnavailable(nanos: number): void {
     this.reserve(nanos);
     this.#reservationVersion++;
   }

@@ -1,6 +1,11 @@
 import { JsonScanner } from '../../scan/json-scanner.js';
 import { EVENT_PLAIN } from '../../scan/sse-parser.js';
-import { type BodyMeter, type MeterOptions, TOKENS_KNOWN_AT_END, type UsageReading } from '../reading/usage-meter-interface.js';
+import {
+  type BodyMeter,
+  type MeterOptions,
+  TOKENS_KNOWN_AT_END,
+  type UsageReading,
+} from '../reading/usage-meter-interface.js';
 import type { UsageReader } from '../reading/usage-reader-interface.js';
 
 /** Meter of a body that is one JSON document. Scans it in passing: no size limit, no buffering. */

@@ -2,7 +2,12 @@ import { compileJsonPaths } from '../../scan/json-paths.js';
 import { JsonScanner, type JsonScanSink } from '../../scan/json-scanner.js';
 import { normalizePath } from '../reading/token-estimates.js';
 import { createEmptyCounts } from '../reading/usage-counts.js';
-import { type BodyMeter, type MeterOptions, TOKENS_KNOWN_AT_END, type UsageReading } from '../reading/usage-meter-interface.js';
+import {
+  type BodyMeter,
+  type MeterOptions,
+  TOKENS_KNOWN_AT_END,
+  type UsageReading,
+} from '../reading/usage-meter-interface.js';
 import { createUsageReading } from '../reading/usage-reader-interface.js';
 
 /** Ids of the e-mails of a batch: `{"data":[{"id":"…"},…]}`. */

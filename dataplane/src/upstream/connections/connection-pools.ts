@@ -12,13 +12,13 @@ import type { Socket } from 'node:net';
 import type { Dialer, DialTarget } from '@acg/base/dialer/dialer';
 import { effectivePort, normalizeHostname } from '@acg/base/egress/check-tenant-url';
 import { invariant } from '@acg/base/invariant-failures';
+import { InvalidRequestError } from '../../http1/format-request-head.js';
 import {
   type ConnectionOwner,
   Http1Connection,
   type SocketOpener,
   type TickTimeouts,
 } from '../../http1/http1-connection.js';
-import { InvalidRequestError } from '../../http1/format-request-head.js';
 import type { UpstreamConnection } from '../../http1/upstream-request-interface.js';
 
 export interface ConnectionPoolsOptions {

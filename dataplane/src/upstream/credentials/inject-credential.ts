@@ -3,8 +3,8 @@
  * already removed the client's own credential headers.
  */
 import type { HeaderInjection, Injection } from '../../context/agent-context.js';
-import { AUTH_QUERY_PARAM, type TokenPosition } from './find-gateway-token.js';
 import { decodeParamValue, editQueryParams } from './edit-query-params.js';
+import { AUTH_QUERY_PARAM, type TokenPosition } from './find-gateway-token.js';
 
 /**
  * Appends the credential to `headers` (flat array) and returns the query to send (null = none). Removes every

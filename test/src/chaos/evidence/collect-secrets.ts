@@ -1,6 +1,6 @@
 /** Secrets that must not appear in any log or response. */
 
-import { SENTINEL_PASSWORD } from '../../fixtures/redis-sentinel.js';
+import { SENTINEL_PASSWORD } from '../../fixtures/sentinel-process.js';
 import { PROVIDER_CREDENTIALS } from '../../stand-in-providers/provider-credentials.js';
 import type { ChaosEnvironment } from '../chaos-environment.js';
 import { BURST_KINDS } from '../faults/burst-plan.js';

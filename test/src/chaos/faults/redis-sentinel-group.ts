@@ -2,8 +2,9 @@
  * A primary, its replica and three sentinels. All clients and the servers themselves reach a server through the proxy
  * in front of it, so that a cut isolates it from all others.
  */
-import { RedisSentinel, SENTINEL_GROUP, SENTINEL_PASSWORD } from '../../fixtures/redis-sentinel.js';
+
 import { RedisServer } from '../../fixtures/redis-server.js';
+import { RedisSentinel, SENTINEL_GROUP, SENTINEL_PASSWORD } from '../../fixtures/sentinel-process.js';
 import { TcpProxy } from '../../fixtures/tcp-proxy.js';
 
 const SENTINELS = 3;

@@ -1,5 +1,5 @@
-import type { ExampleContext, Examples } from './route-example.js';
 import { newAccount, newAgent } from './provisioning.js';
+import type { ExampleContext, Examples } from './route-example.js';
 
 /** No server listens there: deliveries fail, and no example depends on their success. */
 const CLOSED_PORT_URL = 'http://127.0.0.1:9/hook';

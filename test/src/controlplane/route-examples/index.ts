@@ -5,9 +5,9 @@
 import type { ApiResponse } from '../../fixtures/api-call.js';
 import type { Member } from '../../fixtures/control-plane.js';
 import { EVENT_EXAMPLES } from './events.js';
-import type { ExampleCall, Examples, RouteExample } from './route-example.js';
 import { IDENTITY_EXAMPLES } from './identity.js';
 import { PROVISIONING_EXAMPLES } from './provisioning.js';
+import type { ExampleCall, Examples, RouteExample } from './route-example.js';
 import { USAGE_EXAMPLES } from './usage.js';
 
 export const EXAMPLES: Examples = {

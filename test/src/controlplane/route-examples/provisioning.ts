@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { ExampleContext, Examples } from './route-example.js';
 import { newProject } from './identity.js';
+import type { ExampleContext, Examples } from './route-example.js';
 
 const CREDENTIALS = { apiKey: 'sk-example-0123456789' };
 

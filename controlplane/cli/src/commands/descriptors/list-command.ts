@@ -5,7 +5,7 @@
 import type { Command } from 'commander';
 import { findProjectId } from '../../api/find-by-name.js';
 import { callOperation, type ListOperation, type QueryOf, type RowOf, type RowsField } from '../../api/operation.js';
-import type { CommandContext, RegisterCommands } from '../../invocation/command-context.js';
+import type { ProgramInterface, RegisterCommands } from '../../invocation/program-interface-for-commands.js';
 import { addFields, type Field, type Fields, readFields } from '../../options/field.js';
 import { addPageOptions, printRemainingRows, toPageQuery } from '../../options/page-options-and-value-parsers.js';
 import type { Column } from '../../terminal/table.js';
@@ -48,7 +48,7 @@ interface UntypedList {
 }
 type Page = Readonly<Record<string, unknown>> & { readonly total: number; readonly offset: number };
 
-function addList(command: Command, { begin }: CommandContext, list: UntypedList): void {
+function addList(command: Command, { begin }: ProgramInterface, list: UntypedList): void {
   const { operation, filters = {}, inProject, columns, target } = list;
   if (target !== undefined) addTarget(command, target);
   addFields(addPageOptions(command), filters);

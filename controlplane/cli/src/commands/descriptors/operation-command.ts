@@ -5,8 +5,8 @@
  */
 import type { Option } from 'commander';
 import { type BodyOf, callOperation, type Operation, type ResponseOf } from '../../api/operation.js';
-import type { RegisterCommands } from '../../invocation/command-context.js';
 import type { Invocation } from '../../invocation/invocation.js';
+import type { RegisterCommands } from '../../invocation/program-interface-for-commands.js';
 import { addFields, type Field, type Fields, readFields } from '../../options/field.js';
 import { requireConfirmation } from '../../terminal/prompt.js';
 import { addTarget, type Found, findTarget, type Selection, type Target } from './target.js';

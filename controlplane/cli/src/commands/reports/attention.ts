@@ -1,6 +1,6 @@
 /** `acg attention`: lists what needs attention, the most urgent first, with the command that fixes each item. */
 import type { Command } from 'commander';
-import type { CommandContext } from '../../invocation/command-context.js';
+import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { formatCents, formatMinute } from '../../terminal/format-numbers-and-times.js';
 
 interface AttentionItem {
@@ -24,7 +24,7 @@ const ATTENTION_KINDS = {
   no_budget: ['no budget', formatBudgetCommand],
 } as const satisfies Record<string, readonly [string, (thing: AttentionItem) => string]>;
 
-export function registerAttentionCommand(command: Command, { begin }: CommandContext): void {
+export function registerAttentionCommand(command: Command, { begin }: ProgramInterface): void {
   command.action(async () => {
     const run = begin();
     const answer = await (await run.getClient()).get('/v1/attention', {});

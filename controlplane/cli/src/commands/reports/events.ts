@@ -4,9 +4,14 @@ import { findAgentId } from '../../api/find-agent.js';
 import { followRows, PAGE_ROWS_MAX } from '../../api/follow-rows.js';
 import { omitUndefined } from '../../api/omit-undefined.js';
 import type { QueryOf } from '../../api/operation.js';
-import type { CommandContext } from '../../invocation/command-context.js';
-import { addPageOptions, type PageOptions, printRemainingRows, toPageQuery } from '../../options/page-options-and-value-parsers.js';
-import { toPrintable } from '../../terminal/printable.js';
+import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
+import {
+  addPageOptions,
+  type PageOptions,
+  printRemainingRows,
+  toPageQuery,
+} from '../../options/page-options-and-value-parsers.js';
+import { escapeControlCharacters } from '../../terminal/escape-control-characters.js';
 
 type EventName = QueryOf<'GET /v1/events'>['event'];
 
@@ -18,7 +23,7 @@ interface EventOptions extends PageOptions {
   readonly end?: string;
 }
 
-export function registerEventCommand(command: Command, { begin }: CommandContext): void {
+export function registerEventCommand(command: Command, { begin }: ProgramInterface): void {
   addPageOptions(command)
     .option('-f, --follow', 'go on with those that come; with --json one object a line')
     .option('--event <name>', 'only these, e.g. usage.threshold')
@@ -42,7 +47,7 @@ export function registerEventCommand(command: Command, { begin }: CommandContext
       }
       const answer = await client.get('/v1/events', { params: { query: { ...filters, ...toPageQuery(options) } } });
       run.printResult(answer, () => {
-        for (const event of answer.events.toReversed()) run.printLine(toPrintable(formatEventLine(event)));
+        for (const event of answer.events.toReversed()) run.printLine(escapeControlCharacters(formatEventLine(event)));
       });
       printRemainingRows(run, answer.events.length, answer);
     });

@@ -6,11 +6,16 @@ import { findAgentId } from '../../api/find-agent.js';
 import { findProjectId } from '../../api/find-by-name.js';
 import { followRows, PAGE_ROWS_MAX } from '../../api/follow-rows.js';
 import { omitUndefined } from '../../api/omit-undefined.js';
-import type { CommandContext } from '../../invocation/command-context.js';
 import type { Invocation } from '../../invocation/invocation.js';
+import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
+import {
+  addPageOptions,
+  type PageOptions,
+  printRemainingRows,
+  toPageQuery,
+} from '../../options/page-options-and-value-parsers.js';
 import { parseDuration } from '../../options/parse-duration.js';
-import { addPageOptions, type PageOptions, printRemainingRows, toPageQuery } from '../../options/page-options-and-value-parsers.js';
-import { toPrintable } from '../../terminal/printable.js';
+import { escapeControlCharacters } from '../../terminal/escape-control-characters.js';
 import { formatCallLine } from './format-call-line.js';
 
 interface LogOptions extends PageOptions {
@@ -29,7 +34,7 @@ const POLL_OVERLAP_MS = 120_000;
 /** Pages of one search, some seconds, before the user is asked whether to continue. */
 const SEARCH_PAGES_MAX = 30;
 
-export function registerLogCommand(command: Command, { begin }: CommandContext): void {
+export function registerLogCommand(command: Command, { begin }: ProgramInterface): void {
   addPageOptions(command)
     .option('-f, --follow', 'go on with those that come; with --json one object a line')
     .option('--agent <agent>', 'only this one')
@@ -60,7 +65,7 @@ export function registerLogCommand(command: Command, { begin }: CommandContext):
         client.get('/v1/usage/logs', { params: { query: { ...filters, ...startTime, ...page } } });
       const answer = await searchOlderCalls(load, { ...endTime, ...toPageQuery(options) }, SEARCH_PAGES_MAX);
       run.printResult(answer, () => {
-        for (const call of answer.logs.toReversed()) run.printLine(toPrintable(formatCallLine(call)));
+        for (const call of answer.logs.toReversed()) run.printLine(escapeControlCharacters(formatCallLine(call)));
       });
       if (answer.searchedFrom === null) printRemainingRows(run, answer.logs.length, answer);
       else run.printNote(`older ones were not looked at; go on with --before ${answer.searchedFrom}`);

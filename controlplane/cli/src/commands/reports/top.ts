@@ -2,12 +2,12 @@
 import type { Client } from '@acg/client/management-api-client';
 import type { Command } from 'commander';
 import { findProjectId } from '../../api/find-by-name.js';
-import type { CommandContext } from '../../invocation/command-context.js';
 import type { Invocation } from '../../invocation/invocation.js';
+import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { parseWholeNumber } from '../../options/page-options-and-value-parsers.js';
 import { usage } from '../../terminal/cli-error.js';
+import { escapeControlCharacters } from '../../terminal/escape-control-characters.js';
 import { formatAgo, formatCents, formatCount, formatPercent } from '../../terminal/format-numbers-and-times.js';
-import { toPrintable } from '../../terminal/printable.js';
 import { CallRateMeter } from './call-rate-meter.js';
 
 const ROWS_MAX = 50;
@@ -17,7 +17,7 @@ const ENTER_ALTERNATE_SCREEN = '\u001b[?1049h\u001b[?25l';
 const LEAVE_ALTERNATE_SCREEN = '\u001b[?25h\u001b[?1049l';
 const CLEAR_SCREEN = '\u001b[H\u001b[2J';
 
-export function registerTopCommand(command: Command, { begin }: CommandContext): void {
+export function registerTopCommand(command: Command, { begin }: ProgramInterface): void {
   command
     .option('--interval <seconds>', 'between two looks', parseWholeNumber, 2)
     .option('--once', 'one look; always so without a terminal')
@@ -41,7 +41,9 @@ export function registerTopCommand(command: Command, { begin }: CommandContext):
         rates.addSample(answer.agents, Date.now());
         run.terminal.stdout.write(CLEAR_SCREEN);
         run.printLine(`acg top – ${run.settings.url} – ${new Date().toISOString().slice(11, 19)} UTC – q ends`);
-        run.printLine(toPrintable(circuits.map(({ providerSlug, state }) => `${providerSlug} ${state}`).join(' · ')));
+        run.printLine(
+          escapeControlCharacters(circuits.map(({ providerSlug, state }) => `${providerSlug} ${state}`).join(' · ')),
+        );
         printAgentUsage(run, answer, rates);
       });
     });

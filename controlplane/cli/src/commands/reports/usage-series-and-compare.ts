@@ -2,13 +2,19 @@
 import { type Command, Option } from 'commander';
 import { findAgentId } from '../../api/find-agent.js';
 import { omitUndefined } from '../../api/omit-undefined.js';
-import type { CommandContext } from '../../invocation/command-context.js';
+import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { buildUsageScopeQuery, type UsageScopeOptions } from '../../options/usage-scope-options.js';
-import { formatBar, formatCents, formatCount, formatDuration, formatPercent } from '../../terminal/format-numbers-and-times.js';
+import {
+  formatBar,
+  formatCents,
+  formatCount,
+  formatDuration,
+  formatPercent,
+} from '../../terminal/format-numbers-and-times.js';
 
 const BAR_WIDTH_COLUMNS = 20;
 
-export function registerUsageSeriesCommand(group: Command, { begin }: CommandContext): void {
+export function registerUsageSeriesCommand(group: Command, { begin }: ProgramInterface): void {
   group
     .command('series')
     .description('report usage over time')
@@ -42,7 +48,7 @@ export function registerUsageSeriesCommand(group: Command, { begin }: CommandCon
     });
 }
 
-export function registerUsageCompareCommand(group: Command, { begin }: CommandContext): void {
+export function registerUsageCompareCommand(group: Command, { begin }: ProgramInterface): void {
   group
     .command('compare')
     .description('compare agents side by side')

@@ -1,9 +1,14 @@
 /** `acg usage`: reports calls and costs. */
 import { rejectionAdvice } from '@acg/base/rejection-reasons';
 import { type Command, Option } from 'commander';
-import type { CommandContext } from '../../invocation/command-context.js';
 import type { Invocation } from '../../invocation/invocation.js';
-import { addPageOptions, type PageOptions, printRemainingRows, toPageQuery } from '../../options/page-options-and-value-parsers.js';
+import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
+import {
+  addPageOptions,
+  type PageOptions,
+  printRemainingRows,
+  toPageQuery,
+} from '../../options/page-options-and-value-parsers.js';
 import {
   addUsageScopeOptions,
   buildUsageScopeQuery,
@@ -17,7 +22,7 @@ import {
   formatMinute,
   formatPercent,
 } from '../../terminal/format-numbers-and-times.js';
-import { registerUsageExportCommand } from './usage-export.js';
+import { registerUsageExportCommand } from './usage-export-of-calls.js';
 import { registerUsageCompareCommand, registerUsageSeriesCommand } from './usage-series-and-compare.js';
 
 const DIMENSIONS = ['project', 'agent', 'provider', 'model', 'key', 'status', 'reason'] as const;
@@ -25,7 +30,7 @@ interface UsageOptions extends UsageScopeOptions, PageOptions {
   readonly by?: (typeof DIMENSIONS)[number];
 }
 
-export function registerUsageCommands(group: Command, tree: CommandContext): void {
+export function registerUsageCommands(group: Command, tree: ProgramInterface): void {
   addPageOptions(addUsageScopeOptions(group))
     .addOption(new Option('--by <what>', 'broken down').choices(DIMENSIONS))
     .action(async (options: UsageOptions) => {

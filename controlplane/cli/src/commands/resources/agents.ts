@@ -2,7 +2,7 @@
 import { RATE_LIMITS, type RateLimit } from '@acg/base/limit-definitions';
 import { findAgentId, requireAgentName } from '../../api/find-agent.js';
 import { findProjectId } from '../../api/find-by-name.js';
-import type { RegisterCommands } from '../../invocation/command-context.js';
+import type { RegisterCommands } from '../../invocation/program-interface-for-commands.js';
 import { AGENT_FIELDS, POLICY_FILE_OPTION, readPolicyFile } from '../../options/agent-options.js';
 import { choiceField, nullFlagField, textField } from '../../options/field.js';
 import { formatAgo, formatCents, formatCount, formatPercent } from '../../terminal/format-numbers-and-times.js';

@@ -4,8 +4,8 @@ import { findAgentId, requireAgentName } from '../../api/find-agent.js';
 import { findProjectId, isUuid, selectByName } from '../../api/find-by-name.js';
 import { omitUndefined } from '../../api/omit-undefined.js';
 import { fetchAllRows } from '../../api/operation.js';
-import type { CommandContext } from '../../invocation/command-context.js';
 import type { Invocation } from '../../invocation/invocation.js';
+import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { choiceField, flagField, mapField, textField } from '../../options/field.js';
 import { agentIdField } from '../../options/lookup-fields.js';
 import { parseDuration } from '../../options/parse-duration.js';
@@ -101,7 +101,7 @@ interface CreateOptions {
   readonly save?: true;
 }
 
-function registerCreateCommand(group: Command, { begin }: CommandContext): void {
+function registerCreateCommand(group: Command, { begin }: ProgramInterface): void {
   group
     .command('create')
     .description('create a gateway token; prints only the token, once, on stdout')

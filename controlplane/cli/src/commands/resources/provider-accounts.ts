@@ -5,7 +5,7 @@ import { findAgentId, requireAgentName } from '../../api/find-agent.js';
 import { isUuid, notFoundError } from '../../api/find-by-name.js';
 import { omitUndefined } from '../../api/omit-undefined.js';
 import { fetchAllRows } from '../../api/operation.js';
-import type { CommandContext } from '../../invocation/command-context.js';
+import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { CREDENTIAL_OPTIONS, type CredentialOptions, readOptionCredentials } from '../../options/credential-options.js';
 import { choiceField, mapField, textField } from '../../options/field.js';
 import { agentIdField } from '../../options/lookup-fields.js';
@@ -101,7 +101,7 @@ interface AddOptions extends CredentialOptions {
   readonly allowSensitivePaths?: true;
 }
 
-function registerAddCommand(group: Command, { begin }: CommandContext): void {
+function registerAddCommand(group: Command, { begin }: ProgramInterface): void {
   const command = group
     .command('add')
     .description('let an agent use a provider; prompts for the key without showing it')

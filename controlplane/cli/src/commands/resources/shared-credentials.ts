@@ -4,13 +4,13 @@ import { assertCredentialAccepted, formatCredentialTest } from '../../api/creden
 import { findAgent } from '../../api/find-agent.js';
 import { isUuid, selectByName } from '../../api/find-by-name.js';
 import { fetchAllRows, type RowOf } from '../../api/operation.js';
-import type { CommandContext } from '../../invocation/command-context.js';
 import type { Invocation } from '../../invocation/invocation.js';
+import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { CREDENTIAL_OPTIONS, readOptionCredentials } from '../../options/credential-options.js';
 import { choiceField, requiredField, textField } from '../../options/field.js';
 import { onlyProjectIdField } from '../../options/lookup-fields.js';
+import { toJsonWithoutControlCharacters } from '../../terminal/escape-control-characters.js';
 import { formatCount, formatDay } from '../../terminal/format-numbers-and-times.js';
-import { toPrintableJson } from '../../terminal/printable.js';
 import { listCommand } from '../descriptors/list-command.js';
 import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
 import type { Target } from '../descriptors/target.js';
@@ -102,7 +102,7 @@ export const registerCredentialCommands = commandGroup(
   }),
 );
 
-function registerAttachCommand(group: Command, { begin }: CommandContext): void {
+function registerAttachCommand(group: Command, { begin }: ProgramInterface): void {
   group
     .command('attach')
     .description('let agents use it; agents that already use it are not changed. --json prints one account per line')
@@ -131,6 +131,6 @@ async function attachCredential(
   }
   const body = { agentId: agent.id, providerSlug, credentialId };
   const answer = await client.post('/v1/providers/accounts', { body });
-  if (run.isJson) run.printLine(toPrintableJson(answer));
+  if (run.isJson) run.printLine(toJsonWithoutControlCharacters(answer));
   else run.printSuccess(`${agent.slug} uses ${name} for ${providerSlug}`);
 }

@@ -1,13 +1,13 @@
 /** `acg webhooks deliveries`: lists, shows, retries and replays deliveries. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { omitUndefined } from '../../api/omit-undefined.js';
-import type { CommandContext } from '../../invocation/command-context.js';
+import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { choiceField, mapField, parsedField, textField } from '../../options/field.js';
-import { parseDuration } from '../../options/parse-duration.js';
 import { parseList } from '../../options/page-options-and-value-parsers.js';
+import { parseDuration } from '../../options/parse-duration.js';
 import { usage } from '../../terminal/cli-error.js';
+import { toJsonWithoutControlCharacters } from '../../terminal/escape-control-characters.js';
 import { formatCount, formatMinute } from '../../terminal/format-numbers-and-times.js';
-import { toPrintableJson } from '../../terminal/printable.js';
 import { listCommand } from '../descriptors/list-command.js';
 import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
 import { idTarget } from '../descriptors/target.js';
@@ -42,7 +42,7 @@ export const registerWebhookDeliveryCommands = commandGroup(
     description: 'show a delivery with its payload',
     operation: 'GET /v1/webhooks/deliveries/{deliveryId}',
     target: DELIVERY,
-    print: (run, { delivery }) => run.printLine(toPrintableJson(delivery, 2)),
+    print: (run, { delivery }) => run.printLine(toJsonWithoutControlCharacters(delivery, 2)),
   }),
   operationCommand({
     name: 'retry',
@@ -62,7 +62,7 @@ interface ReplayOptions {
   readonly event?: EventName;
 }
 
-function registerReplayCommand(group: Command, { begin }: CommandContext): void {
+function registerReplayCommand(group: Command, { begin }: ProgramInterface): void {
   group
     .command('replay')
     .description('replay deliveries of a time range, at most 1000 per call')

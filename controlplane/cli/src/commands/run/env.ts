@@ -3,8 +3,8 @@
  * use is unknown.
  */
 import { type Command, Option } from 'commander';
-import type { CommandContext } from '../../invocation/command-context.js';
 import { resolveGatewayUrl } from '../../invocation/data-plane-client.js';
+import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { parseDuration } from '../../options/parse-duration.js';
 import { ENV_FORMATS, type EnvFormat, formatVariables } from '../../run/format-variables.js';
 import { obtainGatewayToken, revokeMintedToken } from '../../run/gateway-token.js';
@@ -12,7 +12,7 @@ import { prepareRun } from '../../run/prepare-run.js';
 import { formatDuration } from '../../terminal/format-numbers-and-times.js';
 import { addRunOptions, type RunOptions } from './run.js';
 
-export function registerEnvCommand(command: Command, { begin }: CommandContext): void {
+export function registerEnvCommand(command: Command, { begin }: ProgramInterface): void {
   addRunOptions(command)
     .addOption(new Option('--format <format>', 'for what').choices(ENV_FORMATS).default('sh'))
     .action(async (options: RunOptions & { readonly format: EnvFormat }) => {

@@ -5,8 +5,8 @@ import type { Command } from 'commander';
 import { findAgent } from '../../api/find-agent.js';
 import { findProjectId } from '../../api/find-by-name.js';
 import { fetchCredentialFields, readProviderCredentials } from '../../api/provider-credential-input.js';
-import type { CommandContext } from '../../invocation/command-context.js';
 import type { Invocation } from '../../invocation/invocation.js';
+import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { parseDollarsAsCents } from '../../options/page-options-and-value-parsers.js';
 import { PROJECT_FILE } from '../../settings/project-file.js';
 import { usage } from '../../terminal/cli-error.js';
@@ -22,7 +22,7 @@ interface AgentChoice {
 /** Value of the choice that creates an agent; no slug can be equal to it. */
 const NEW_AGENT = '+';
 
-export function registerInitCommand(command: Command, { begin }: CommandContext): void {
+export function registerInitCommand(command: Command, { begin }: ProgramInterface): void {
   command.option('--agent <agent>', 'which is meant here').action(async ({ agent: wanted }: InitOptions) => {
     const run = begin();
     const path = join(run.terminal.cwd, PROJECT_FILE);
@@ -63,7 +63,9 @@ async function createAgent(run: Invocation): Promise<AgentChoice> {
   const { providers } = await client.get('/v1/providers');
   const choices = providers.map(({ slug, displayName }) => ({ value: slug, label: displayName }));
   const providerSlug = await promptChoice(run, { message: 'Its provider', flag: 'acg accounts add' }, choices);
-  const credentials = await readProviderCredentials(run, await fetchCredentialFields(client, providerSlug), { fields: [] });
+  const credentials = await readProviderCredentials(run, await fetchCredentialFields(client, providerSlug), {
+    fields: [],
+  });
   await client.post('/v1/providers/accounts', { body: { agentId: agent.id, providerSlug, credentials } });
   return agent;
 }

@@ -3,11 +3,11 @@
  * exits.
  */
 import { type Command, InvalidArgumentError } from 'commander';
-import type { CommandContext } from '../../invocation/command-context.js';
 import { resolveGatewayUrl } from '../../invocation/data-plane-client.js';
 import type { Invocation } from '../../invocation/invocation.js';
-import { parseDuration } from '../../options/parse-duration.js';
+import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { appendValue, parseList, parsePair } from '../../options/page-options-and-value-parsers.js';
+import { parseDuration } from '../../options/parse-duration.js';
 import { runChild, SignalForwarder, signalExitCode } from '../../run/child-process.js';
 import { type GatewayToken, obtainGatewayToken, revokeMintedToken } from '../../run/gateway-token.js';
 import { prepareRun, type RunPlanOptions } from '../../run/prepare-run.js';
@@ -34,7 +34,7 @@ export const addRunOptions = (command: Command): Command =>
     .option('--set <name=value>', 'one more variable; repeatable', appendVariable)
     .option('--keep <name>', 'leave this variable as it is; repeatable', appendValue);
 
-export function registerRunCommand(command: Command, { begin, setExitCode: exit }: CommandContext): void {
+export function registerRunCommand(command: Command, { begin, setExitCode: exit }: ProgramInterface): void {
   addRunOptions(command)
     .argument('[command...]', 'after --')
     .usage('--agent <agent> [options] -- <command> [arguments…]')

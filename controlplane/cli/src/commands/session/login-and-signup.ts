@@ -5,13 +5,13 @@ import type { Client } from '@acg/client/management-api-client';
 import type { Command } from 'commander';
 import { fetchIdentity, formatIdentity } from '../../api/identity.js';
 import { createApiClient } from '../../invocation/api-client.js';
-import type { CommandContext } from '../../invocation/command-context.js';
 import type { Invocation } from '../../invocation/invocation.js';
+import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { VERSION } from '../../invocation/version.js';
 import { decodeTokenLifetime } from '../../settings/decode-token-lifetime.js';
 import { CliError, EXIT_CODES, usage } from '../../terminal/cli-error.js';
+import { escapeControlCharacters } from '../../terminal/escape-control-characters.js';
 import { formatDay } from '../../terminal/format-numbers-and-times.js';
-import { toPrintable } from '../../terminal/printable.js';
 import { promptSecret } from '../../terminal/prompt.js';
 import { readPassword } from '../../terminal/read-password.js';
 import { readStdin } from '../../terminal/secret-input.js';
@@ -23,7 +23,7 @@ interface LoginOptions {
   readonly open?: true;
 }
 
-export function registerLoginCommand(command: Command, { begin }: CommandContext): void {
+export function registerLoginCommand(command: Command, { begin }: ProgramInterface): void {
   command
     .option('--with-token', 'read a management token, or a session, from stdin')
     .option('--email <address>', 'log in with a password, asked for without showing it')
@@ -42,7 +42,7 @@ interface SignupOptions {
   readonly passwordStdin?: true;
 }
 
-export function registerSignupCommand(command: Command, { begin }: CommandContext): void {
+export function registerSignupCommand(command: Command, { begin }: ProgramInterface): void {
   command
     .requiredOption('--email <address>', 'yours')
     .requiredOption('--org-name <name>', 'of the organization that is made')
@@ -100,7 +100,7 @@ async function requestDeviceToken(run: Invocation, client: Client, { open }: Log
   const { stderr } = run.terminal;
   stderr.write(
     // The URL comes last: terminals treat following text as part of the link.
-    `Code ${run.applyStyle('bold', toPrintable(userCode))} – log in and type it at ${toPrintable(verificationUrl)}\n`,
+    `Code ${run.applyStyle('bold', escapeControlCharacters(userCode))} – log in and type it at ${escapeControlCharacters(verificationUrl)}\n`,
   );
   if (open === true) await (await import('../../terminal/open-browser.js')).openInBrowser(run, verificationUrl);
   run.printNote(`Waiting for ${Math.round(expiresIn / 60)} minutes at most; Ctrl-C ends it.`);

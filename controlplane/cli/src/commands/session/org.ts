@@ -3,8 +3,8 @@ import { type Command, Option } from 'commander';
 import { isUuid, selectByName } from '../../api/find-by-name.js';
 import { fetchIdentity, formatIdentity } from '../../api/identity.js';
 import { createApiClient } from '../../invocation/api-client.js';
-import type { CommandContext } from '../../invocation/command-context.js';
 import type { Invocation } from '../../invocation/invocation.js';
+import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { parsedOrNoneField, textField } from '../../options/field.js';
 import { parseDollarsAsCents } from '../../options/page-options-and-value-parsers.js';
 import { usage } from '../../terminal/cli-error.js';
@@ -92,7 +92,7 @@ export const registerOrgCommands = commandGroup(
   }),
 );
 
-function registerListAndUseCommands(group: Command, { begin }: CommandContext): void {
+function registerListAndUseCommands(group: Command, { begin }: ProgramInterface): void {
   group
     .command('ls')
     .description('list organizations')

@@ -1,9 +1,9 @@
 /** `acg use`: lists saved profiles and selects the current one. */
 import type { Command } from 'commander';
-import type { CommandContext } from '../../invocation/command-context.js';
+import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { CliError, EXIT_CODES } from '../../terminal/cli-error.js';
 
-export function registerUseCommand(command: Command, { begin }: CommandContext): void {
+export function registerUseCommand(command: Command, { begin }: ProgramInterface): void {
   command.argument('[profile]', 'the one to go over to').action((name: string | undefined) => {
     const run = begin();
     const { profiles, current: before } = run.profiles.readConfig();

@@ -2,10 +2,10 @@
 import { ApiError } from '@acg/client/api-errors';
 import type { Command } from 'commander';
 import { fetchIdentity, formatIdentity } from '../../api/identity.js';
-import type { CommandContext } from '../../invocation/command-context.js';
+import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { CliError, EXIT_CODES, notLoggedInError } from '../../terminal/cli-error.js';
 
-export function registerWhoamiCommand(command: Command, { begin }: CommandContext): void {
+export function registerWhoamiCommand(command: Command, { begin }: ProgramInterface): void {
   command.action(async () => {
     const run = begin();
     const me = await fetchIdentity(await run.getClient());
@@ -21,7 +21,7 @@ export function registerWhoamiCommand(command: Command, { begin }: CommandContex
   });
 }
 
-export function registerLogoutCommand(command: Command, { begin }: CommandContext): void {
+export function registerLogoutCommand(command: Command, { begin }: ProgramInterface): void {
   command.action(async () => {
     const run = begin();
     const { session, profile, url, token } = run.settings;

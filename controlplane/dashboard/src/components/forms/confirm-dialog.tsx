@@ -2,7 +2,7 @@
 import { Text, TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { FormDialog } from './form-dialog.js';
-import { formErrors } from './form-errors.js';
+import { formErrors } from './server-errors-at-form-fields.js';
 
 const NO_FIELDS = {};
 

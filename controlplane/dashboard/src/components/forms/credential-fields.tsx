@@ -1,6 +1,6 @@
 /** Inputs for the credential fields of a provider, as the API describes them. */
 import { PasswordInput, TextInput } from '@mantine/core';
-import type { FormErrors } from './form-errors.js';
+import type { FormErrors } from './server-errors-at-form-fields.js';
 
 export interface CredentialField {
   readonly name: string;

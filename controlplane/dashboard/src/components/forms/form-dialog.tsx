@@ -2,8 +2,8 @@
 import { Button, Group, Modal, type ModalProps } from '@mantine/core';
 import type { ReactNode } from 'react';
 import { RestoreFocusOnClose } from '../focus/restore-focus-on-close.js';
-import { Form } from './form.js';
-import type { FormErrors } from './form-errors.js';
+import { Form } from './form-with-server-errors.js';
+import type { FormErrors } from './server-errors-at-form-fields.js';
 
 interface FormDialogProps extends Pick<ModalProps, 'title' | 'size'> {
   readonly opened?: boolean;

@@ -10,7 +10,7 @@ import { useMissingRoleReason } from '../../api/session.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
-import { type Agent, useDeleteAgent, useSetAgentStatus } from '../../resources/agents.js';
+import { type Agent, useDeleteAgent, useSetAgentStatus } from '../../resources/agent-account-and-key-hooks.js';
 
 export function AgentActions({ agent }: { readonly agent: Agent }) {
   const [, navigate] = useLocation();

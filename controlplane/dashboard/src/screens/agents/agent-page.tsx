@@ -5,7 +5,7 @@ import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { lazyComponent } from '../../components/layout/lazy-component.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
-import { type Agent, useAgent } from '../../resources/agents.js';
+import { type Agent, useAgent } from '../../resources/agent-account-and-key-hooks.js';
 import { AgentActions } from './agent-actions.js';
 import { AgentStatusBadge } from './agent-status-badge.js';
 

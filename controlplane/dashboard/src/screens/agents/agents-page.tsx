@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { api } from '../../api/api-client.js';
-import { useFormDraft } from '../../api/form-drafts.js';
+import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { Sparkline } from '../../components/charts/sparkline.js';
 import { BudgetBar } from '../../components/feedback/budget-bar.js';
@@ -16,7 +16,7 @@ import { PageHeader } from '../../components/layout/page-header.js';
 import { type Column, DataTable } from '../../components/tables/data-table.js';
 import { formatCount, formatPercent, formatUsd, NO_VALUE } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
-import { useProjects } from '../../resources/agents.js';
+import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
 import { AgentStatusBadge } from './agent-status-badge.js';
 import { BulkActionsBar } from './bulk-actions-bar.js';
 

@@ -6,7 +6,9 @@ import { Link } from 'wouter';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import type { BulkAgent, BulkKind } from './bulk-status-or-thresholds-dialog.js';
 
-const BulkChangeDialog = lazy(async () => ({ default: (await import('./bulk-status-or-thresholds-dialog.js')).BulkStatusOrThresholdsDialog }));
+const BulkChangeDialog = lazy(async () => ({
+  default: (await import('./bulk-status-or-thresholds-dialog.js')).BulkStatusOrThresholdsDialog,
+}));
 /** More lines than this cannot be told apart in a chart. */
 const COMPARED_MAX = 10;
 

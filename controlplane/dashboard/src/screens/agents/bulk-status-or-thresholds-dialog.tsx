@@ -3,8 +3,12 @@ import { Text } from '@mantine/core';
 import { BulkActionDialog } from '../../components/agents/bulk-action-dialog.js';
 import { BulkBudgetThresholdsDialog } from '../../components/agents/bulk-budget-thresholds-dialog.js';
 import { formatAgentCount } from '../../format/format.js';
-import { invalidateAgents, setAgentStatus, setUsageThresholds } from '../../resources/agent-mutations.js';
-import type { Agent } from '../../resources/agents.js';
+import type { Agent } from '../../resources/agent-account-and-key-hooks.js';
+import {
+  invalidateAgents,
+  setAgentStatus,
+  setUsageThresholds,
+} from '../../resources/agent-status-and-threshold-changes.js';
 
 export interface BulkAgent extends Pick<Agent, 'id' | 'name' | 'status' | 'usageThresholds' | 'budgetCentsMonthly'> {}
 
@@ -34,7 +38,12 @@ const STATUS_CHANGES = {
 export function BulkStatusOrThresholdsDialog({ kind, agents, onClose }: BulkStatusOrThresholdsDialogProps) {
   if (kind === 'thresholds')
     return (
-      <BulkBudgetThresholdsDialog agents={agents} save={setUsageThresholds} onDone={invalidateAgents} onClose={onClose} />
+      <BulkBudgetThresholdsDialog
+        agents={agents}
+        save={setUsageThresholds}
+        onDone={invalidateAgents}
+        onClose={onClose}
+      />
     );
   const { status, word, done, means } = STATUS_CHANGES[kind];
   return (

@@ -9,7 +9,7 @@ import { type Column, DataTable } from '../../components/tables/data-table.js';
 import { formatCents, formatCount, formatMilliseconds, NO_VALUE } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { providerLabel } from '../../messages/provider-labels.js';
-import type { Agent } from '../../resources/agents.js';
+import type { Agent } from '../../resources/agent-account-and-key-hooks.js';
 
 const PAGE_SIZE = 25;
 const REFETCH_MS = 5_000;

@@ -3,7 +3,7 @@ import { Alert, Card, Select, Stack, Text, Title } from '@mantine/core';
 import { useState } from 'react';
 import { useConfig } from '../../api/session.js';
 import { CodeSnippetTabs } from '../../components/secrets/code-snippet-tabs.js';
-import { type Agent, useAgentAccounts, useProviders } from '../../resources/agents.js';
+import { type Agent, useAgentAccounts, useProviders } from '../../resources/agent-account-and-key-hooks.js';
 
 export function ConnectTab({ agent }: { readonly agent: Agent }) {
   const accounts = useAgentAccounts(agent.id);

@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api/api-client.js';
-import { useFormDraft } from '../../api/form-drafts.js';
+import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { queryClient } from '../../api/query-client.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
@@ -12,14 +12,19 @@ import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
-import { Form } from '../../components/forms/form.js';
-import { formErrors } from '../../components/forms/form-errors.js';
+import { Form } from '../../components/forms/form-with-server-errors.js';
 import { NameInput } from '../../components/forms/name-input.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { CodeSnippetTabs } from '../../components/secrets/code-snippet-tabs.js';
 import { SecretDialog } from '../../components/secrets/secret-dialog.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { formatDate } from '../../format/format.js';
-import { type Agent, useAgentAccounts, useAgentKeys, useCreateKey } from '../../resources/agents.js';
+import {
+  type Agent,
+  useAgentAccounts,
+  useAgentKeys,
+  useCreateKey,
+} from '../../resources/agent-account-and-key-hooks.js';
 
 export function KeysTab({ agent }: { readonly agent: Agent }) {
   const keys = useAgentKeys(agent.id);

@@ -2,16 +2,16 @@
 import { AGENT_LIMITS, RATE_LIMITS, type RateLimit } from '@acg/base/limit-definitions';
 import { Card, Group, NumberInput, SimpleGrid, Stack, Text, Title } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { useFormDraft } from '../../api/form-drafts.js';
+import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { useMissingRoleReason } from '../../api/session.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { showToast } from '../../components/feedback/toast.js';
-import { BudgetInput } from '../../components/forms/budget-input.js';
+import { BudgetAmountInput } from '../../components/forms/budget-amount-input.js';
 import { BudgetThresholdInput, validateThresholds } from '../../components/forms/budget-threshold-input.js';
-import { formErrors } from '../../components/forms/form-errors.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { dollarInputToCents } from '../../format/format.js';
-import { type Agent, useUpdateAgent } from '../../resources/agents.js';
-import { describeRateLimits } from './describe-rate-limits.js';
+import { type Agent, useUpdateAgent } from '../../resources/agent-account-and-key-hooks.js';
+import { describeRateLimitFields } from './describe-rate-limit-fields.js';
 
 const CENTS = 100;
 const numberOrNull = (value: number | string): number | null => (typeof value === 'number' ? value : null);
@@ -69,7 +69,7 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
             </Text>
           </div>
           <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="md">
-            <BudgetInput
+            <BudgetAmountInput
               label="Monthly budget (USD)"
               readOnly={readOnly}
               {...form.getInputProps('budget')}
@@ -84,7 +84,7 @@ export function LimitsTab({ agent }: { readonly agent: Agent }) {
           <div>
             <Title order={2}>Rate limits</Title>
             <Text size="sm" c="dimmed">
-              {describeRateLimits(RATE_LIMITS)}
+              {describeRateLimitFields(RATE_LIMITS)}
             </Text>
           </div>
           <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="md">

@@ -8,16 +8,16 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useLocation } from 'wouter';
 import { api } from '../../api/api-client.js';
-import { useFormDraft } from '../../api/form-drafts.js';
+import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { queryClient } from '../../api/query-client.js';
 import { RestoreFocusOnClose } from '../../components/focus/restore-focus-on-close.js';
-import { BudgetInput } from '../../components/forms/budget-input.js';
+import { BudgetAmountInput } from '../../components/forms/budget-amount-input.js';
 import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
-import { formErrors } from '../../components/forms/form-errors.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { CodeSnippetTabs } from '../../components/secrets/code-snippet-tabs.js';
 import { SecretDialog } from '../../components/secrets/secret-dialog.js';
 import { dollarInputToCents } from '../../format/format.js';
-import { useAddAccount, useCreateKey, useProjects, useProviders } from '../../resources/agents.js';
+import { useAddAccount, useCreateKey, useProjects, useProviders } from '../../resources/agent-account-and-key-hooks.js';
 
 const EMPTY = { name: '', projectId: '', budget: '' as number | string, provider: '', token: true };
 const LABELS = { name: 'Name', projectId: 'Project', budgetCentsMonthly: 'Monthly budget', providerSlug: 'Provider' };
@@ -134,7 +134,7 @@ function NewAgentForm({ onClose, onToken, onCreated }: NewAgentFormProps) {
             error={errors.fieldError('projectId')}
             value={form.values.projectId === '' ? (projects.data?.[0]?.id ?? null) : form.values.projectId}
           />
-          <BudgetInput
+          <BudgetAmountInput
             label="Monthly budget (USD)"
             disabled={completedSteps.agentId !== undefined}
             {...form.getInputProps('budget')}

@@ -19,7 +19,7 @@ import {
   NO_VALUE,
 } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
-import type { Agent } from '../../resources/agents.js';
+import type { Agent } from '../../resources/agent-account-and-key-hooks.js';
 
 const DEFAULTS = { period: '7d' };
 const REFETCH_MS = 30_000;

@@ -10,11 +10,16 @@ import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
 import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
-import { Form } from '../../components/forms/form.js';
-import { formErrors } from '../../components/forms/form-errors.js';
+import { Form } from '../../components/forms/form-with-server-errors.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { DataTable } from '../../components/tables/data-table.js';
-import { type Agent, useAddAccount, useAgentAccounts, useProviders } from '../../resources/agents.js';
-import { useRemoveAccount, useTestAccount } from '../../resources/provider-accounts.js';
+import {
+  type Agent,
+  useAddAccount,
+  useAgentAccounts,
+  useProviders,
+} from '../../resources/agent-account-and-key-hooks.js';
+import { useRemoveAccount, useTestAccount } from '../../resources/provider-account-mutations.js';
 
 export function ProvidersTab({ agent }: { readonly agent: Agent }) {
   const accounts = useAgentAccounts(agent.id);

@@ -21,7 +21,7 @@ import { EventMailDialog } from './event-mail-dialog.js';
 import { EventSubjectLinks } from './event-subject-links.js';
 
 const BudgetThresholdsDialog = lazy(async () => ({
-  default: (await import('./budget-thresholds-dialog.js')).BudgetThresholdsDialog,
+  default: (await import('./select-agents-and-thresholds-dialog.js')).SelectAgentsAndThresholdsDialog,
 }));
 
 const DEFAULTS = { event: '', agent: '', start: '', end: '', page: 1 };

@@ -9,8 +9,8 @@ import { useMe } from '../../api/session.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { RestoreFocusOnClose } from '../../components/focus/restore-focus-on-close.js';
-import { Form } from '../../components/forms/form.js';
-import { formErrors } from '../../components/forms/form-errors.js';
+import { Form } from '../../components/forms/form-with-server-errors.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { useEventTypes } from '../../resources/event-types.js';
 
 const PAGE_SIZE = 100;

@@ -1,12 +1,12 @@
 /** Creates a gateway token for one agent, a project or the organization. */
 import { NativeSelect, Radio, Stack } from '@mantine/core';
-import { useFormDraft } from '../../api/form-drafts.js';
+import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { AgentSelect } from '../../components/forms/agent-select.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
-import { formErrors } from '../../components/forms/form-errors.js';
 import { expiryInDays, LifetimeSelect } from '../../components/forms/lifetime-select.js';
 import { NameInput } from '../../components/forms/name-input.js';
-import { useCreateKey, useProjects } from '../../resources/agents.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
+import { useCreateKey, useProjects } from '../../resources/agent-account-and-key-hooks.js';
 
 const SCOPES = [
   {

@@ -2,10 +2,10 @@
 import { NativeSelect, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
-import { useFormDraft } from '../../api/form-drafts.js';
+import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { type Role, useConfig, useMe } from '../../api/session.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
-import { formErrors } from '../../components/forms/form-errors.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { assignableRoles, ROLES } from './role-permissions.js';
 
 interface InviteMemberDialogProps {

@@ -3,7 +3,7 @@ import { Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api-client.js';
-import { useFormDraft } from '../../api/form-drafts.js';
+import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { queryClient } from '../../api/query-client.js';
 import { useMe } from '../../api/session.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
@@ -17,7 +17,7 @@ import { DataTable } from '../../components/tables/data-table.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { InvitationLinkDialog } from './invitation-link-dialog.js';
 import { InviteMemberDialog } from './invite-member-dialog.js';
-import { RoleSelect } from './role-select.js';
+import { MemberRoleSelect } from './member-role-select.js';
 import { RoleTable } from './role-table.js';
 
 const DEFAULTS = { page: 1 };
@@ -106,7 +106,7 @@ export function MembersPage() {
             {
               header: 'Role',
               cell: (member) => (
-                <RoleSelect member={member} disabledReason={lastOwnerReason(member)} onChanged={refreshMembers} />
+                <MemberRoleSelect member={member} disabledReason={lastOwnerReason(member)} onChanged={refreshMembers} />
               ),
             },
             {

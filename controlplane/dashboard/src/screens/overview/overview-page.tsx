@@ -22,10 +22,10 @@ import {
 } from '../../format/format.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { providerLabel } from '../../messages/provider-labels.js';
+import { AgentOrProviderSpendRanking } from './agent-or-provider-spend-ranking.js';
 import { AttentionList } from './attention-list.js';
 import { LatestEvents } from './latest-events.js';
 import { ProviderHealth } from './provider-health.js';
-import { SpendRanking } from './spend-ranking.js';
 
 const DEFAULTS = { period: '7d' };
 const REFETCH_MS = 30_000;
@@ -70,8 +70,13 @@ export function OverviewPage() {
         <AttentionList />
         <SpendByProviderChart period={period} />
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
-          <SpendRanking by="agent" title="Agents by spend" period={period} hrefOf={(id) => `/agents/${id}`} />
-          <SpendRanking by="provider" title="Providers by spend" period={period} />
+          <AgentOrProviderSpendRanking
+            by="agent"
+            title="Agents by spend"
+            period={period}
+            hrefOf={(id) => `/agents/${id}`}
+          />
+          <AgentOrProviderSpendRanking by="provider" title="Providers by spend" period={period} />
         </SimpleGrid>
         <SimpleGrid cols={{ base: 1, md: 2 }} spacing="lg">
           <ProviderHealth />

@@ -1,11 +1,11 @@
 /** Creates a project, or edits its name and budget. */
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
-import { useFormDraft } from '../../api/form-drafts.js';
-import { BudgetInput } from '../../components/forms/budget-input.js';
+import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
+import { BudgetAmountInput } from '../../components/forms/budget-amount-input.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
-import { formErrors } from '../../components/forms/form-errors.js';
 import { NameInput } from '../../components/forms/name-input.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { centsToDollarInput, dollarInputToCents } from '../../format/format.js';
 
 const LABELS = { name: 'Name', budgetCentsMonthly: 'Monthly budget' };
@@ -49,7 +49,7 @@ export function ProjectDialog({ project, onClose, onSaved }: ProjectDialogProps)
       onClose={onClose}
     >
       <NameInput error={errors.fieldError('name')} value={name} onChange={setName} />
-      <BudgetInput
+      <BudgetAmountInput
         label="Monthly budget (USD)"
         error={errors.fieldError('budgetCentsMonthly')}
         description="Shared by all agents of the project. Calls over it are rejected. Empty: no budget."

@@ -3,7 +3,7 @@ import { Group } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api-client.js';
-import { useFormDraft } from '../../api/form-drafts.js';
+import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { queryClient } from '../../api/query-client.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { BudgetBar } from '../../components/feedback/budget-bar.js';

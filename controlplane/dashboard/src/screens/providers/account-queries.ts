@@ -1,7 +1,7 @@
 /** Queries of the organization's provider accounts. */
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
-import { useProviders } from '../../resources/agents.js';
+import { useProviders } from '../../resources/agent-account-and-key-hooks.js';
 
 interface AccountQuery {
   readonly limit: number;

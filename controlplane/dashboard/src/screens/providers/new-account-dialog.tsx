@@ -1,13 +1,13 @@
 /** Creates an account: lets an agent call a provider with its own or a shared credential. */
 import { NativeSelect, Text } from '@mantine/core';
 import { useState } from 'react';
-import { useFormDraft } from '../../api/form-drafts.js';
+import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { AgentSelect } from '../../components/forms/agent-select.js';
 import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
-import { formErrors } from '../../components/forms/form-errors.js';
-import { useAddAccount, useProviders } from '../../resources/agents.js';
-import { useAssignSharedCredential, useSharedCredentialsOfProvider } from '../../resources/shared-credentials.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
+import { useAddAccount, useProviders } from '../../resources/agent-account-and-key-hooks.js';
+import { useAssignSharedCredential, useSharedCredentialsOfProvider } from '../../resources/shared-credential-hooks.js';
 import { ProviderSelect } from './provider-select.js';
 
 const LABELS = { agentId: 'Agent', agent: 'Agent', providerSlug: 'Provider', credentialId: 'Credential' };

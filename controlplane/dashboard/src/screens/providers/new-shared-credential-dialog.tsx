@@ -1,13 +1,13 @@
 /** Stores a credential for several agents. */
 import { NativeSelect } from '@mantine/core';
 import { useState } from 'react';
-import { useFormDraft } from '../../api/form-drafts.js';
+import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
-import { formErrors } from '../../components/forms/form-errors.js';
 import { NameInput } from '../../components/forms/name-input.js';
-import { useProjects, useProviders } from '../../resources/agents.js';
-import { type SharedCredential, useCreateSharedCredential } from '../../resources/shared-credentials.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
+import { useProjects, useProviders } from '../../resources/agent-account-and-key-hooks.js';
+import { type SharedCredential, useCreateSharedCredential } from '../../resources/shared-credential-hooks.js';
 import { ProviderSelect } from './provider-select.js';
 
 const LABELS = { name: 'Name', providerSlug: 'Provider', projectId: 'Available to' };

@@ -1,6 +1,6 @@
 /** Selects one of all providers. */
 import { Select } from '@mantine/core';
-import { useProviders } from '../../resources/agents.js';
+import { useProviders } from '../../resources/agent-account-and-key-hooks.js';
 
 interface ProviderSelectProps {
   readonly value: string;

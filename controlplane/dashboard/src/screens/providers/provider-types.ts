@@ -1,4 +1,4 @@
-import type { useProviders } from '../../resources/agents.js';
+import type { useProviders } from '../../resources/agent-account-and-key-hooks.js';
 
 export type Provider = NonNullable<ReturnType<typeof useProviders>['data']>[number];
 

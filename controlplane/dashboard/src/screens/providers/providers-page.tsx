@@ -5,8 +5,8 @@ import { useUrlState } from '../../hooks/use-url-state.js';
 import { AccountsTab } from './accounts-tab.js';
 import { BreakersTab } from './breakers-tab.js';
 import { CatalogueTab } from './catalogue-tab.js';
-import { NeedsCredentialsAlert } from './needs-credentials-alert.js';
 import { PricesTab } from './prices-tab.js';
+import { ReenterCredentialsAlert } from './reenter-credentials-alert.js';
 import { SharedCredentialsTab } from './shared-credentials-tab.js';
 
 const DEFAULTS = { tab: 'accounts', project: '', status: '', credential: '', model: '', source: '', page: 1 };
@@ -32,7 +32,7 @@ export function ProvidersPage() {
         </Tabs.List>
         <Tabs.Panel value="accounts">
           <Stack gap="lg">
-            <NeedsCredentialsAlert />
+            <ReenterCredentialsAlert />
             <AccountsTab
               values={values}
               onChange={set}

@@ -5,9 +5,9 @@ import { useState } from 'react';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
-import { formErrors } from '../../components/forms/form-errors.js';
-import { useProviders } from '../../resources/agents.js';
-import type { CredentialInput } from '../../resources/provider-accounts.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
+import { useProviders } from '../../resources/agent-account-and-key-hooks.js';
+import type { CredentialInput } from '../../resources/provider-account-mutations.js';
 
 interface ReplaceCredentialDialogProps {
   readonly title: string;

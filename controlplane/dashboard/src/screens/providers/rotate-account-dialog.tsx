@@ -1,7 +1,7 @@
 /** Rotates the credential of an account; a shared credential changes for all its accounts. */
 import { showToast } from '../../components/feedback/toast.js';
-import { useRotateAccount } from '../../resources/provider-accounts.js';
-import { useSharedCredential } from '../../resources/shared-credentials.js';
+import { useRotateAccount } from '../../resources/provider-account-mutations.js';
+import { useSharedCredential } from '../../resources/shared-credential-hooks.js';
 import { type Account, useProviderName } from './account-queries.js';
 import { ReplaceCredentialDialog } from './replace-credential-dialog.js';
 import { RotateSharedCredentialDialog } from './rotate-shared-credential-dialog.js';

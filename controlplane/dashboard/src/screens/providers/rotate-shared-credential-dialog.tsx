@@ -2,7 +2,7 @@
 
 import { showToast } from '../../components/feedback/toast.js';
 import { formatAgentCount } from '../../format/format.js';
-import { type SharedCredential, useRotateSharedCredential } from '../../resources/shared-credentials.js';
+import { type SharedCredential, useRotateSharedCredential } from '../../resources/shared-credential-hooks.js';
 import { ReplaceCredentialDialog } from './replace-credential-dialog.js';
 
 interface RotateSharedCredentialDialogProps {

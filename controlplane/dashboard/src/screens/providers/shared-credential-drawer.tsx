@@ -6,15 +6,15 @@ import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { AgentSelect } from '../../components/forms/agent-select.js';
-import { Form } from '../../components/forms/form.js';
-import { formErrors } from '../../components/forms/form-errors.js';
+import { Form } from '../../components/forms/form-with-server-errors.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { formatCount } from '../../format/format.js';
-import { useRemoveAccount } from '../../resources/provider-accounts.js';
+import { useRemoveAccount } from '../../resources/provider-account-mutations.js';
 import {
   type SharedCredential,
   useAssignSharedCredential,
   useSharedCredential,
-} from '../../resources/shared-credentials.js';
+} from '../../resources/shared-credential-hooks.js';
 import { useAccountList, useProviderName } from './account-queries.js';
 
 const PAGE_SIZE = 20;

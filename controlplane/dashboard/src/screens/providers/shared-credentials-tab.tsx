@@ -2,7 +2,7 @@
 import { Group, Stack, Text } from '@mantine/core';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import { useFormDraft } from '../../api/form-drafts.js';
+import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { CREDENTIAL_TEST_TOASTS } from '../../components/feedback/credential-test-toasts.js';
 import { EmptyState } from '../../components/feedback/empty-state.js';
@@ -13,13 +13,13 @@ import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
 import { formatAgentCount } from '../../format/format.js';
-import { useProjects } from '../../resources/agents.js';
+import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
 import {
   type SharedCredential,
   useDeleteSharedCredential,
   useSharedCredentials,
   useTestSharedCredential,
-} from '../../resources/shared-credentials.js';
+} from '../../resources/shared-credential-hooks.js';
 import { useProviderName } from './account-queries.js';
 import { NewSharedCredentialDialog } from './new-shared-credential-dialog.js';
 import { RotateSharedCredentialDialog } from './rotate-shared-credential-dialog.js';

@@ -9,7 +9,7 @@ import { EmptyState } from '../../components/feedback/empty-state.js';
 import type { parseTimeRange } from '../../components/forms/time-range-control.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { formatCount, NO_VALUE } from '../../format/format.js';
-import type { Agent } from '../../resources/agents.js';
+import type { Agent } from '../../resources/agent-account-and-key-hooks.js';
 
 const ROWS_SHOWN = 10;
 

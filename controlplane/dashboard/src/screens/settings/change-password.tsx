@@ -5,8 +5,8 @@ import { useState } from 'react';
 import { api } from '../../api/api-client.js';
 import { queryClient } from '../../api/query-client.js';
 import { showToast } from '../../components/feedback/toast.js';
-import { Form } from '../../components/forms/form.js';
-import { formErrors } from '../../components/forms/form-errors.js';
+import { Form } from '../../components/forms/form-with-server-errors.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 
 const PASSWORD_CHARS_MIN = 10;
 const LABELS = { currentPassword: 'Current password', newPassword: 'New password' };

@@ -2,11 +2,11 @@
 import { NativeSelect } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
-import { useFormDraft } from '../../api/form-drafts.js';
+import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
-import { formErrors } from '../../components/forms/form-errors.js';
 import { expiryInDays, LifetimeSelect } from '../../components/forms/lifetime-select.js';
 import { NameInput } from '../../components/forms/name-input.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 
 const ROLES = ['viewer', 'member', 'admin'] as const;
 

@@ -1,11 +1,11 @@
 /** Creates an organization of the user and switches the session to it. */
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
-import { useFormDraft } from '../../api/form-drafts.js';
+import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { useSwitchOrganization } from '../../api/session.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
-import { formErrors } from '../../components/forms/form-errors.js';
 import { NameInput } from '../../components/forms/name-input.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 
 interface NewOrganizationDialogProps {
   readonly opened: boolean;

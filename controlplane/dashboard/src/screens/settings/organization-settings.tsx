@@ -2,16 +2,16 @@
 import { Card, Group, Skeleton, Text, TextInput, Title } from '@mantine/core';
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
-import { useFormDraft } from '../../api/form-drafts.js';
+import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { ME_QUERY_KEY, queryClient } from '../../api/query-client.js';
 import { useMe } from '../../api/session.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { BudgetBar } from '../../components/feedback/budget-bar.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { showToast } from '../../components/feedback/toast.js';
-import { BudgetInput } from '../../components/forms/budget-input.js';
-import { Form } from '../../components/forms/form.js';
-import { formErrors } from '../../components/forms/form-errors.js';
+import { BudgetAmountInput } from '../../components/forms/budget-amount-input.js';
+import { Form } from '../../components/forms/form-with-server-errors.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { centsToDollarInput, dollarInputToCents, formatCents } from '../../format/format.js';
 
 const LABELS = { name: 'Name', budgetCentsMonthly: 'Monthly budget' };
@@ -74,7 +74,7 @@ function OrganizationForm({ organization }: { readonly organization: Organizatio
         value={name}
         onChange={(event) => setName(event.currentTarget.value)}
       />
-      <BudgetInput
+      <BudgetAmountInput
         label="Monthly budget (USD)"
         description="Shared by all agents. Calls over it are rejected. Empty: no budget."
         error={errors.fieldError('budgetCentsMonthly')}

@@ -2,12 +2,12 @@
 import { Button, Card, Group, Text, TextInput, Title } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
-import { useFormDraft } from '../../api/form-drafts.js';
+import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { ME_QUERY_KEY, queryClient } from '../../api/query-client.js';
 import { useConfig, useMe } from '../../api/session.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
-import { Form } from '../../components/forms/form.js';
-import { formErrors } from '../../components/forms/form-errors.js';
+import { Form } from '../../components/forms/form-with-server-errors.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 
 export function Profile() {
   const user = useMe().data?.user ?? null;

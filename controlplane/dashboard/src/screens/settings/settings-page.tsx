@@ -3,7 +3,7 @@ import { Stack, Tabs } from '@mantine/core';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { ChangePassword } from './change-password.js';
-import { DangerZone } from './danger-zone.js';
+import { LeaveOrDeleteOrganization } from './leave-or-delete-organization.js';
 import { ManagementTokensTab } from './management-tokens-tab.js';
 import { NewOrganizationDialog } from './new-organization-dialog.js';
 import { OrganizationSettings } from './organization-settings.js';
@@ -41,7 +41,7 @@ export function SettingsPage() {
         <Tabs.Panel value="organization">
           <Stack gap="lg">
             <OrganizationSettings />
-            <DangerZone />
+            <LeaveOrDeleteOrganization />
             <NewOrganizationDialog
               opened={values.dialog === NEW_ORGANIZATION}
               onClose={() => set({ dialog: '' }, { replace: true })}

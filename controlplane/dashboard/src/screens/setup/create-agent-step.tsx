@@ -2,13 +2,13 @@ import { Button, Group, Select, Stack, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
-import { useFormDraft } from '../../api/form-drafts.js';
+import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { queryClient } from '../../api/query-client.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
-import { BudgetInput } from '../../components/forms/budget-input.js';
-import { formErrors } from '../../components/forms/form-errors.js';
+import { BudgetAmountInput } from '../../components/forms/budget-amount-input.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { dollarInputToCents } from '../../format/format.js';
-import { useProjects } from '../../resources/agents.js';
+import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
 
 const SUGGESTED_BUDGET_USD = 20;
 const EMPTY = { name: '', budget: SUGGESTED_BUDGET_USD as number | string, projectId: '' };
@@ -54,7 +54,7 @@ export function CreateAgentStep({ onCreated }: { readonly onCreated: (agentId: s
             value={form.values.projectId === '' ? (projects.data?.[0]?.id ?? null) : form.values.projectId}
           />
         )}
-        <BudgetInput
+        <BudgetAmountInput
           label="Monthly budget (USD)"
           description="Calls over the budget are rejected. Empty: no budget."
           {...form.getInputProps('budget')}

@@ -4,7 +4,7 @@ import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { useFocusOnAppear } from '../../components/focus/use-focus-on-appear.js';
 import { CodeSnippetTabs } from '../../components/secrets/code-snippet-tabs.js';
-import { useCreateKey } from '../../resources/agents.js';
+import { useCreateKey } from '../../resources/agent-account-and-key-hooks.js';
 
 interface GatewayTokenStepProps {
   readonly agentId: string;

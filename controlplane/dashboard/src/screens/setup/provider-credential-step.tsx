@@ -3,9 +3,9 @@ import { useState } from 'react';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { CredentialFields, credentialFieldLabels, omitEmptyFields } from '../../components/forms/credential-fields.js';
-import { Form } from '../../components/forms/form.js';
-import { formErrors } from '../../components/forms/form-errors.js';
-import { useAddAccount, useProviders } from '../../resources/agents.js';
+import { Form } from '../../components/forms/form-with-server-errors.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
+import { useAddAccount, useProviders } from '../../resources/agent-account-and-key-hooks.js';
 import { StandInProviderOffer } from './stand-in-provider-offer.js';
 
 export function ProviderCredentialStep({ agentId, onDone }: { readonly agentId: string; readonly onDone: () => void }) {

@@ -11,7 +11,7 @@ import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { useFocusOnAppear } from '../../components/focus/use-focus-on-appear.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
-import { useAgentAccounts, useAgentKeys } from '../../resources/agents.js';
+import { useAgentAccounts, useAgentKeys } from '../../resources/agent-account-and-key-hooks.js';
 import { CreateAgentStep } from './create-agent-step.js';
 import { FirstCallStep } from './first-call-step.js';
 import { GatewayTokenStep } from './gateway-token-step.js';

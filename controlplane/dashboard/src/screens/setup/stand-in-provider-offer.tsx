@@ -2,8 +2,8 @@
 import { Divider, Group, Stack, Text } from '@mantine/core';
 import { useConfig } from '../../api/session.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
-import { formErrors } from '../../components/forms/form-errors.js';
-import { useAddAccount, useProviders } from '../../resources/agents.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
+import { useAddAccount, useProviders } from '../../resources/agent-account-and-key-hooks.js';
 
 export function StandInProviderOffer({ agentId, onDone }: { readonly agentId: string; readonly onDone: () => void }) {
   const [standIn] = useConfig().data?.standIns ?? [];

@@ -7,7 +7,7 @@ import { AgentSelect } from '../../components/forms/agent-select.js';
 import { parseTimeRange, TIME_RANGE_DEFAULTS, TimeRangeControl } from '../../components/forms/time-range-control.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
-import { useProjects } from '../../resources/agents.js';
+import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
 import { GROUPINGS, METRICS, parseGrouping, parseMetric } from './groupings-and-metrics.js';
 import { UsageBreakdownTable } from './usage-breakdown-table.js';
 import { UsageChart } from './usage-chart.js';

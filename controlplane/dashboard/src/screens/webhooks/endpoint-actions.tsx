@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { MoreHorizontal, Pause, Play } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api/api-client.js';
-import { useFormDraft } from '../../api/form-drafts.js';
+import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { useMissingRoleReason } from '../../api/session.js';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';

@@ -2,9 +2,9 @@
 import { Checkbox, Stack, TextInput } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { api } from '../../api/api-client.js';
-import { useFormDraft } from '../../api/form-drafts.js';
+import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
-import { formErrors } from '../../components/forms/form-errors.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { useEventTypes } from '../../resources/event-types.js';
 import type { Endpoint } from './webhook-queries.js';
 

@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { showToast } from '../../components/feedback/toast.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
-import { formErrors } from '../../components/forms/form-errors.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { formatDateTime, formatLocalTimeInput } from '../../format/format.js';
 import { type EventName, useEventTypes } from '../../resources/event-types.js';
 import { type Endpoint, formatReplayedCount, replayDeliveries } from './webhook-queries.js';

@@ -7,8 +7,8 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api/api-client.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
-import { formErrors } from '../../components/forms/form-errors.js';
 import { GracePeriodSelect, ONE_DAY_SECONDS } from '../../components/forms/grace-period-select.js';
+import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { type Endpoint, refreshWebhooks } from './webhook-queries.js';
 
 /** Seconds. */

@@ -1,0 +1,100 @@
+/** Maps addresses to pages: the pages before sign-in, and the screens inside the shell. */
+import { Center, Loader, Skeleton, Stack } from '@mantine/core';
+import { lazy, Suspense, useRef } from 'react';
+import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter';
+import { useMe } from './api/session.js';
+import { ErrorAlert } from './components/feedback/error-alert.js';
+import { lazyComponent } from './components/layout/lazy-component.js';
+import { ROUTES } from './screens/screen-registry.js';
+import { AppLayout } from './shell/app-layout.js';
+import { ErrorBoundary } from './shell/error-boundary.js';
+import { NotFoundPage } from './shell/not-found-page.js';
+import { OrganizationPendingDeletionPage } from './shell/organization-pending-deletion-page.js';
+import { parseReturnPath, signInPath } from './sign-in/return-path.js';
+
+const SignInPage = lazy(() => import('./sign-in/sign-in-page.js').then((module) => ({ default: module.SignInPage })));
+const SignUpPage = lazy(() => import('./sign-in/sign-up-page.js').then((module) => ({ default: module.SignUpPage })));
+const ForgotPasswordPage = lazy(() =>
+  import('./sign-in/forgot-password-page.js').then((module) => ({ default: module.ForgotPasswordPage })),
+);
+
+const skeleton = (
+  <Stack gap="md" role="status" aria-label="Loading">
+    <Skeleton h={32} w={220} />
+    <Skeleton h={320} />
+  </Stack>
+);
+const SCREEN_ROUTES = ROUTES.map(({ path, load }) => ({ path, component: lazyComponent(load, skeleton) }));
+
+export function AppRoutes() {
+  const me = useMe();
+  const wasSignedIn = useRef(false);
+  const lastError = useRef<Error | null>(null);
+  const [path] = useLocation();
+  const search = useSearch();
+  // Keeps the last error visible while the request is retried.
+  lastError.current = me.error ?? lastError.current;
+  if (me.data === undefined) {
+    return lastError.current === null ? (
+      <FullPageLoader />
+    ) : (
+      <FullPageError error={lastError.current} onRetry={me.refetch} />
+    );
+  }
+  if (me.data === null) {
+    return (
+      <ErrorBoundary resetKey={path}>
+        <Suspense fallback={<FullPageLoader />}>
+          <Switch>
+            <Route path="/sign-in" component={SignInPage} />
+            <Route path="/sign-up" component={SignUpPage} />
+            <Route path="/forgot-password" component={ForgotPasswordPage} />
+            <Route>
+              <Redirect to={signInRedirect(search === '' ? path : `${path}?${search}`, wasSignedIn.current)} replace />
+            </Route>
+          </Switch>
+        </Suspense>
+      </ErrorBoundary>
+    );
+  }
+  wasSignedIn.current = true;
+  if (path === '/sign-in') return <Redirect to={parseReturnPath(search)} replace />;
+  if (path === '/sign-up' || path === '/forgot-password') return <Redirect to="/" replace />;
+  const currentOrg = me.data.orgs.find(({ id }) => id === me.data?.orgId);
+  if (currentOrg?.purgeAt !== undefined) {
+    return (
+      <AppLayout>
+        <OrganizationPendingDeletionPage org={currentOrg} purgeAt={currentOrg.purgeAt} />
+      </AppLayout>
+    );
+  }
+  return (
+    <AppLayout>
+      <ErrorBoundary resetKey={path}>
+        <Switch>
+          {SCREEN_ROUTES.map((route) => (
+            <Route key={route.path} path={route.path} component={route.component} />
+          ))}
+          <Route component={NotFoundPage} />
+        </Switch>
+      </ErrorBoundary>
+    </AppLayout>
+  );
+}
+
+const signInRedirect = (wanted: string, sessionEnded: boolean): string => {
+  const path = signInPath(wanted);
+  return sessionEnded ? `${path}${path.includes('?') ? '&' : '?'}ended` : path;
+};
+
+const FullPageLoader = () => (
+  <Center mih="100dvh">
+    <Loader aria-label="Loading" />
+  </Center>
+);
+
+const FullPageError = (props: { readonly error: Error; readonly onRetry: () => unknown }) => (
+  <Center mih="100dvh" p="md">
+    <ErrorAlert {...props} />
+  </Center>
+);
