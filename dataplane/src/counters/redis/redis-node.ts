@@ -263,11 +263,8 @@ export class RedisNode {
       const { previousTotalNanos, spentNanos } = reply.spends[i]!;
       counter.storeSpentNanos = spentNanos;
       if (total === null) continue;
-      const acknowledgedNanos = total.acknowledgedNanos;
-      if (
-        previousTotalNanos < acknowledgedNanos &&
-        this.#spendCounters.recordIfNewDataLoss(total.acknowledgedAtMs, nowMs)
-      ) {
+      const isLost = previousTotalNanos < total.acknowledgedNanos;
+      if (isLost && this.#spendCounters.recordIfNewDataLoss(total.acknowledgedAtMs, nowMs)) {
         this.enforcement.logDataLostNowOrOnResume();
         this.#countersToResend = this.#spendCounters.listAll();
         this.onDataLost();
