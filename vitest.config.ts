@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { listProjectFiles, PROJECTS, type ProjectName } from './test/src/test-projects.js';
+import { listProjectFiles, PROJECTS, type ProjectName } from './test/src/assign-vitest-projects.js';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 

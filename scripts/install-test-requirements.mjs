@@ -1,7 +1,7 @@
 // Installs what the tests need beyond npm: redis-server, nginx, openssl, git and a browser. Uses apt where possible;
 // otherwise prints what to install.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { bringTools } from './fetch-test-programs.mjs';
+import { bringTools } from './fetch-promtool-amtool-kubectl.mjs';
 
 // Debian installs servers outside the PATH of ordinary users.
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin`, DEBIAN_FRONTEND: 'noninteractive' };

@@ -7,8 +7,8 @@ import type { PlaneProcess } from '@acg/test/fixtures/plane-process';
 import { Stack, type Tenant } from '@acg/test/fixtures/stack';
 import { startBenchDatabase } from './bench-database.js';
 import { type Child, startChild } from './child-process.js';
-import type { Provider } from './mock-provider-process.js';
 import { readMetrics } from './read-metrics.js';
+import type { Provider } from './start-mock-provider.js';
 import { atTeardown } from './teardown.js';
 
 export interface GatewayStack {

@@ -14,8 +14,8 @@ import { fileURLToPath } from 'node:url';
 import { waitUntil } from '@acg/test/fixtures/wait-until';
 import { type GatewayStack, startGateway } from './gateway-stack.js';
 import { KeepAliveConnection, postRequest } from './load/keep-alive-connection.js';
-import { startProvider } from './mock-provider-process.js';
 import { PROXY_PATH, REQUEST_BODY } from './scenario-request.js';
+import { startProvider } from './start-mock-provider.js';
 import { median } from './statistics.js';
 import { stopAtTeardown, tearDown, tearDownOnSignals, temporaryDirectory } from './teardown.js';
 

@@ -6,7 +6,6 @@
 import { loadavg } from 'node:os';
 import { startGateway } from './gateway-stack.js';
 import { checkRequiredPrograms } from './missing-programs.js';
-import { startProvider } from './mock-provider-process.js';
 import { machine, type Section, writeReport } from './report.js';
 import { addedLatency } from './scenarios/added-latency.js';
 import { bigBodies } from './scenarios/big-bodies.js';
@@ -17,6 +16,7 @@ import { hostileTenant } from './scenarios/hostile-tenant.js';
 import { openStreams } from './scenarios/open-streams.js';
 import type { Bench, Scenario } from './scenarios/scenario.js';
 import { soak } from './scenarios/soak.js';
+import { startProvider } from './start-mock-provider.js';
 import { tearDown, tearDownOnSignals, wasInterrupted } from './teardown.js';
 
 const EXIT = { usage: 64, requirement: 69 } as const;

@@ -15,7 +15,7 @@ import {
   createLocalDialer,
   RecordedRequest,
   trustCertificate,
-} from '@acg/dataplane/upstream/testing/upstream-request-fixture';
+} from '@acg/dataplane/upstream/testing/dialer-recorder-certificate-fixture';
 
 const ORGANIZATIONS = 1_000;
 const PERIOD_MS = 30_000;

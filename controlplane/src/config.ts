@@ -9,7 +9,7 @@ import { EnvReader } from '@acg/base/env-reader';
 import { LOG_LEVELS, type LogLevel } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
 import { DAY_MS } from '@acg/base/time-and-money-units';
-import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-security';
+import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-tls-or-shared-secret';
 import type { CircuitConfig } from './breaker/breaker-transition-writer.js';
 import type { AbuseThresholds } from './detectors/abuse-detector.js';
 import { defaultConnectionLimits, descriptorsMax } from './http/connection-limits-from-descriptors.js';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { EnvReader } from '@acg/base/env-reader';
 import { LOG_LEVELS, type LogLevel } from '@acg/base/log';
 import { DAY_MS } from '@acg/base/time-and-money-units';
-import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-security';
+import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-tls-or-shared-secret';
 import { parseRedisAddress, type RedisAddress } from './counters/redis/client/redis-address.js';
 import { usableMemoryBytes } from './process/usable-memory.js';
 

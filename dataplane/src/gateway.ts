@@ -17,7 +17,7 @@ import { TokenIpTracker } from './call/token-ip-tracker.js';
 import type { Config } from './config.js';
 import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS } from './context/context-cache.js';
 import { ControlPlaneLink, type LinkListener } from './context/control-plane-link.js';
-import { endsSession } from './context/invalidation.js';
+import { endsSession } from './context/invalidation-matching-and-history.js';
 import { UnauthenticatedRateLimiter } from './context/unauthenticated-rate-limiter.js';
 import { createCounters } from './counters/create-counters.js';
 import { applyLedgerSpend } from './limits/apply-ledger-spend.js';

@@ -6,17 +6,17 @@ import { DirectoryInUse, lockDirectory } from '@acg/base/directory-lock';
 import { ConfigError } from '@acg/base/env-reader';
 import { logInvariantFailures } from '@acg/base/invariant-failures';
 import { createLogger, type Logger } from '@acg/base/log';
-import { onSighup } from '@acg/base/sighup';
+import { onSighup } from '@acg/base/sighup-reload-or-stop';
 import { type Config, loadConfig } from './config.js';
 import type { GatewayIdentity } from './gateway.js';
 import { OpsServer, type OpsSource } from './ops/ops-server.js';
 import { checkNativeServer } from './process/check-native-server.js';
 import { loadDataPlaneId } from './process/data-plane-id.js';
 import { EXIT } from './process/exit-codes.js';
+import type { MessageFromWorker, MessageToWorker } from './process/fork-worker-process.js';
 import { restoreFastProperties } from './process/restore-fast-properties.js';
 import { setV8GcFlags } from './process/v8-gc-flags.js';
 import { WORKER_ENV_VARIABLE, WorkerExited, WorkerFleet } from './process/worker-fleet.js';
-import type { MessageFromWorker, MessageToWorker } from './process/worker-process.js';
 import { SpoolUnusableError } from './usage/spool/worker-directory.js';
 
 /** Operations of a data-plane process. */

@@ -1,7 +1,7 @@
 /** The server for agents: wires the listener, the inflight calls and the pipelines that carry them. */
 import type { HttpRequest, HttpResponse, us_socket_context_t } from 'uWebSockets.js';
 import type { Logger } from '@acg/base/log';
-import { createMinorGcTrigger, MinorGcPacer } from '@acg/base/minor-gc-pacer';
+import { createMinorGcTrigger, MinorGcPacer } from '@acg/base/minor-gc-by-buffer-bytes';
 import type { Breakers } from './breaker/breakers-interface.js';
 import type { WebSocketHandshake } from './call/agent-response-interface.js';
 import type { CallMetering } from './call/call-metering-interface.js';
@@ -26,7 +26,7 @@ import { createProxyPipeline } from './pipelines/proxy-pipeline.js';
 import { createSelfPipeline } from './pipelines/self-pipeline.js';
 import { createWebSocketPipeline } from './pipelines/websocket-pipeline.js';
 import type { ConnectionPools } from './upstream/connections/connection-pools.js';
-import { PROXY_PREFIX } from './upstream/proxy-target.js';
+import { PROXY_PREFIX } from './upstream/parse-proxy-request-target.js';
 import { MemoryPool } from './websocket/memory-pool.js';
 import { WebSocketSessionRegistry } from './websocket/session-registry.js';
 import type { LingerTimeouts } from './websocket/websocket-session.js';

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { copy, ignored, readIgnore } from './build-context.mjs';
 import { runInside } from './chroot.mjs';
+import { copy, ignored, readIgnore } from './copy-from-build-context.mjs';
 import { baseRoot, say } from './debootstrap-base-root.mjs';
 import { environment, imageConfig, parseDockerfile } from './dockerfile.mjs';
 

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Container } from './container.mjs';
-import { endParts, startNode } from './start-services.mjs';
+import { endParts, startNode } from './start-postgres-redis-nginx.mjs';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 

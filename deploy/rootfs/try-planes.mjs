@@ -10,7 +10,7 @@ import { Agent, request } from 'undici';
 import { Container } from './container.mjs';
 import { say } from './debootstrap-base-root.mjs';
 import { composeService } from './read-compose-service.mjs';
-import { endParts, startNginx, startNode, startPostgres, startRedis } from './start-services.mjs';
+import { endParts, startNginx, startNode, startPostgres, startRedis } from './start-postgres-redis-nginx.mjs';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const deploy = join(repository, 'deploy');
@@ -131,7 +131,7 @@ async function callThroughFront({ token, requests }) {
 async function probe({ token, custom }) {
   const probes = (name) => import(join(repository, `test/dist/http-probes/${name}.js`));
   const [{ runProbes }, { ProbeHarness, PROVIDER_KEY }, { StrictUpstream }] = await Promise.all(
-    ['run-probes', 'probe-harness', 'strict-upstream'].map(probes),
+    ['run-hostile-request-cases', 'probe-harness', 'strict-upstream'].map(probes),
   );
   const [upstream, alive] = [await new StrictUpstream().start(), await new StrictUpstream().start()];
   await custom('probe', `http://${upstream.host}/base`, PROVIDER_KEY);

@@ -3,7 +3,7 @@ import { Server, type ServiceDefinition, status, type UntypedServiceImplementati
 import { afterEach, describe, expect, it } from 'vitest';
 import { ControlPlaneClient, type LinkError } from './control-plane-client.js';
 import { type GatewayHandlers, gatewayService } from './gateway-service.js';
-import { createServerCredentials, isLinkAuthorized, type LinkSecurity } from './link-security.js';
+import { createServerCredentials, isLinkAuthorized, type LinkSecurity } from './link-tls-or-shared-secret.js';
 import type { IWatchEvent } from './messages.js';
 
 const security: LinkSecurity = { tls: null, internalTokens: [new Secret('x'.repeat(40))] };

@@ -6,7 +6,7 @@
  */
 import { Client, type ClientReadableStream, type Metadata, type MethodDefinition, status } from '@grpc/grpc-js';
 import { gatewayService } from './gateway-service.js';
-import { createChannelCredentials, createLinkMetadata, type LinkSecurity } from './link-security.js';
+import { createChannelCredentials, createLinkMetadata, type LinkSecurity } from './link-tls-or-shared-secret.js';
 import type {
   IAcquireProbeRequest,
   IAcquireProbeResponse,

@@ -1,5 +1,5 @@
 /** The gRPC service of gateway.proto, typed from the generated codec, for servers and clients. */
-import './plain-numbers.js';
+import './configure-int64-as-number.js';
 import type { handleServerStreamingCall, handleUnaryCall, MethodDefinition } from '@grpc/grpc-js';
 import type { Reader, Writer } from 'protobufjs/minimal.js';
 import { acg } from './generated/gateway.js';

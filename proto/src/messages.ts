@@ -1,5 +1,5 @@
 /** Re-exports the messages of gateway.proto under their own names. */
-import './plain-numbers.js';
+import './configure-int64-as-number.js';
 import { acg } from './generated/gateway.js';
 
 export const {

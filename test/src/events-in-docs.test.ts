@@ -1,7 +1,7 @@
 /** The pages that list the events. `npx vitest run <this file> -u` generates the lists from the catalogue. */
 import { EVENT_NAMES, EVENT_TYPES } from '@acg/controlplane/events/event-catalogue';
 import { test } from 'vitest';
-import { expectGeneratedParts } from './fixtures/generated-docs.js';
+import { expectGeneratedParts } from './fixtures/expect-generated-doc-parts.js';
 
 test('events in docs: the contract has a row for each event', async () => {
   const rows = EVENT_NAMES.map((name) => {

@@ -3,7 +3,7 @@
  * creates its database from it (see test-database.ts), so files run in parallel. The Vitest projects share the server.
  */
 import type { TestProject } from 'vitest/node';
-import { startTemplateCluster } from './fixtures/template-cluster.js';
+import { startPostgresWithTemplateDatabase } from './fixtures/postgres-with-template-database.js';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -16,7 +16,7 @@ declare module 'vitest' {
 export const POSTGRES_URL_VARIABLE = 'TEST_POSTGRES_URL';
 
 interface SharedCluster {
-  readonly cluster: ReturnType<typeof startTemplateCluster>;
+  readonly cluster: ReturnType<typeof startPostgresWithTemplateDatabase>;
   projects: number;
 }
 
@@ -29,7 +29,7 @@ export default async function setup(project: TestProject): Promise<(() => Promis
     project.provide('databaseServerUrl', running);
     return undefined;
   }
-  state.acgTestCluster ??= { cluster: startTemplateCluster(), projects: 0 };
+  state.acgTestCluster ??= { cluster: startPostgresWithTemplateDatabase(), projects: 0 };
   const shared = state.acgTestCluster;
   shared.projects += 1;
   project.provide('databaseServerUrl', (await shared.cluster).serverUrl);

@@ -1,7 +1,7 @@
 /**
  * The prices in force. A plan is looked up once for each provider and model and cached:
  *
- *   PRICES_FILE over (builtin-prices.ts ─▶ library) ─▶ the vendor's most expensive model, flagged `fallback`
+ *   PRICES_FILE over (price-library-corrections.ts ─▶ library) ─▶ the vendor's most expensive model, flagged `fallback`
  *
  * The last step is never 0 where responses have tokens: an unknown model name must not bypass a budget
  * (docs/contract.md#usage).

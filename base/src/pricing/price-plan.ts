@@ -68,7 +68,7 @@ export interface UnitPrices {
   readonly picoPerCharacter: number;
 }
 
-/** The source of a price: PRICES_FILE, builtin-prices.ts, the price library, or the vendor's most expensive model. */
+/** Source of a price: PRICES_FILE, price-library-corrections.ts, the library, or the vendor's most expensive model. */
 export type PriceOrigin = 'file' | 'built_in' | 'library' | 'fallback';
 
 export interface PricePlan extends UnitPrices {

@@ -7,7 +7,7 @@
 import { TENANT_PASSWORD } from '@acg/test/fixtures/stack';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { percentile } from '../statistics.js';
-import type { ApiTarget } from './query-times.js';
+import type { ApiTarget } from './usage-request-times.js';
 
 const CHROMIUM = '/usr/bin/chromium-headless-shell';
 const VIEWPORT = { width: 1280, height: 900 } as const;

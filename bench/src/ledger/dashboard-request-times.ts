@@ -3,8 +3,8 @@
  * by itself, and all requests of a screen at once, as a browser sends them.
  */
 import { percentile } from '../statistics.js';
-import { type ApiTarget, fetchText, type QueryTime, timeQuery } from './query-times.js';
 import type { Seeded } from './seed.js';
+import { type ApiTarget, fetchText, type QueryTime, timeQuery } from './usage-request-times.js';
 
 const REQUESTS = 60;
 const OPENINGS = 30;

@@ -1,7 +1,7 @@
 /** Memory of the control plane while it exports one agent's whole history. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { residentBytes } from '../process-usage.js';
-import type { ApiTarget } from './query-times.js';
+import type { ApiTarget } from './usage-request-times.js';
 
 const MIB = 2 ** 20;
 const SAMPLE_EVERY_MS = 50;

@@ -12,9 +12,9 @@ import { measurePageLoads } from './dashboard-page-loads.js';
 import { timeDashboard } from './dashboard-request-times.js';
 import { measureExport } from './export-memory.js';
 import { measureIngest } from './ingest-rate.js';
-import { timeQueries } from './query-times.js';
-import { measureDuckDb, measurePlainTable } from './reference-databases.js';
+import { measureDuckDb, measurePlainTable } from './reference-plain-table-and-duckdb.js';
 import { SeededLedger } from './seeded-ledger.js';
+import { timeUsageRequests } from './usage-request-times.js';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -43,7 +43,7 @@ async function phase(name: string, measure: () => Promise<unknown>): Promise<voi
   console.table(figures[name]);
 }
 try {
-  await phase('queries', () => timeQueries(ledger.api, ledger.seeded));
+  await phase('queries', () => timeUsageRequests(ledger.api, ledger.seeded));
   await phase('paint', async () => {
     await ledger.freshControl();
     return measurePageLoads(ledger.api, ledger.seeded.busyAgentId);

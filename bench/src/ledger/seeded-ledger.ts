@@ -18,8 +18,8 @@ import { findPostgresBinaries } from '@acg/singlenode/postgres/postgres-binaries
 import { PostgresCluster } from '@acg/singlenode/postgres/postgres-cluster';
 import { Stack } from '@acg/test/fixtures/stack';
 import type { IngestTarget } from './ingest-rate.js';
-import type { ApiTarget } from './query-times.js';
 import { type Seeded, seedLedger } from './seed.js';
+import type { ApiTarget } from './usage-request-times.js';
 
 const DATABASE = 'bench';
 

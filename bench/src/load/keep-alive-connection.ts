@@ -3,7 +3,7 @@
  * a few microseconds per call, so that the load generator does not distort the measurement.
  */
 import type { Socket } from 'node:net';
-import { openSocket } from './open-socket.js';
+import { openSocket } from './open-tcp-or-tls-socket.js';
 
 /** `status` 0: the connection broke, or the response was unreadable. */
 type AnswerDone = (status: number, head: string) => void;

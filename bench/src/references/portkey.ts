@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { freePort } from '@acg/test/fixtures/free-port';
 import { type Child, startChild } from '../child-process.js';
-import type { Provider } from '../mock-provider-process.js';
+import type { Provider } from '../start-mock-provider.js';
 import { installReferencePackage, packageDirectory } from './install-reference-package.js';
 
 const NAME = '@portkey-ai/gateway';

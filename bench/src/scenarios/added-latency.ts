@@ -5,8 +5,8 @@
  */
 import { runClosedLoop } from '../load/closed-loop.js';
 import { type OpenLoopResult, runOpenLoop } from '../load/open-loop.js';
-import { type Candidate, startLua, startNginx } from '../references/candidates.js';
 import { luaAvailable, nginxAvailable } from '../references/nginx.js';
+import { type Candidate, startLua, startNginx } from '../references/start-comparison-targets.js';
 import { PROVIDER_PATH, PROXY_PATH, REQUEST_BODY } from '../scenario-request.js';
 import { median, percentile, sum } from '../statistics.js';
 import { type Bench, rounded, type Scenario, type ScenarioResult } from './scenario.js';

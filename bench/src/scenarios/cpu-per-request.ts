@@ -7,7 +7,7 @@
  */
 import { runClosedLoop } from '../load/closed-loop.js';
 import { treeCpuUs } from '../process-usage.js';
-import { type Candidate, startCandidates } from '../references/candidates.js';
+import { type Candidate, startComparisonTargets } from '../references/start-comparison-targets.js';
 import { REQUEST_BODY } from '../scenario-request.js';
 import { median, sum } from '../statistics.js';
 import { type Bench, rounded, type Scenario, type ScenarioResult } from './scenario.js';
@@ -32,7 +32,7 @@ export const cpuPerRequest: Scenario = {
   name: 'cpu',
   title: 'CPU per request, 64 connections',
   async run({ gateway, provider }: Bench): Promise<ScenarioResult> {
-    const { list, skipped } = await startCandidates(gateway, provider);
+    const { list, skipped } = await startComparisonTargets(gateway, provider);
     const cold = list.filter(({ name }) => COLD.has(name)).map(onNewConnections);
     let figures: readonly CpuFigure[];
     let coldFigures: readonly CpuFigure[];

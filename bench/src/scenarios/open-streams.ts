@@ -4,7 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import type { Socket } from 'node:net';
-import { openSocket } from '../load/open-socket.js';
+import { openSocket } from '../load/open-tcp-or-tls-socket.js';
 import { residentBytes } from '../process-usage.js';
 import { nginxAvailable, startPlainNginx } from '../references/nginx.js';
 import { percentile } from '../statistics.js';

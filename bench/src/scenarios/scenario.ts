@@ -1,7 +1,7 @@
 /** Input and result of a scenario. */
 import type { GatewayStack } from '../gateway-stack.js';
-import type { Provider } from '../mock-provider-process.js';
 import type { Chart } from '../report.js';
+import type { Provider } from '../start-mock-provider.js';
 
 export interface Bench {
   readonly gateway: GatewayStack;

@@ -7,7 +7,7 @@ import type { GatewayStack } from '../gateway-stack.js';
 import { runClosedLoop } from '../load/closed-loop.js';
 import { residentBytes } from '../process-usage.js';
 import { readMetrics } from '../read-metrics.js';
-import { type Candidate, fastifyReplyFrom } from '../references/candidates.js';
+import { type Candidate, fastifyReplyFrom } from '../references/start-comparison-targets.js';
 import { PROXY_PATH, REQUEST_BODY } from '../scenario-request.js';
 import { fitLine, type Line } from '../statistics.js';
 import { type Bench, rounded, type Scenario, type ScenarioResult } from './scenario.js';

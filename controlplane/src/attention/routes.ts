@@ -1,6 +1,6 @@
 import type { Sql } from '../db/postgres-client.js';
-import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
+import { operation } from '../http/operation-id-tag-and-summary.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { AttentionReply } from './schema.js';
 import { listAttentionItems } from './service.js';

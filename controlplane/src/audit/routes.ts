@@ -1,7 +1,7 @@
 import type { Sql } from '../db/postgres-client.js';
-import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { parsePage } from '../http/limit-offset-pagination.js';
+import { operation } from '../http/operation-id-tag-and-summary.js';
 import { type AuditEntry, AuditList, AuditQuery } from './schema.js';
 import { type AuditRow, listAuditEntries } from './store.js';
 

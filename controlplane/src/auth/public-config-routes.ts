@@ -1,8 +1,8 @@
 /** Configuration that a client reads before login. */
 
 import { Type } from 'typebox';
-import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
+import { operation } from '../http/operation-id-tag-and-summary.js';
 import type { SignupPolicy } from './signup-policy.js';
 
 const ConfigReply = Type.Object({

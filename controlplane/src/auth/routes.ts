@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { Conflict } from '../domain/errors.js';
-import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
+import { operation } from '../http/operation-id-tag-and-summary.js';
 import type { Throttle } from '../throttling/throttle.js';
 import { type Authenticator, getClientInfo, readBearerToken } from './authenticator.js';
 import type { PasswordResetAndEmailVerification } from './recovery/password-reset-and-email-verification.js';

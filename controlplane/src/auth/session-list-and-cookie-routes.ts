@@ -6,9 +6,9 @@
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
 import { Conflict, InvalidInput } from '../domain/errors.js';
-import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { PageQuery, parsePage } from '../http/limit-offset-pagination.js';
+import { operation } from '../http/operation-id-tag-and-summary.js';
 import { Deleted, IdParams } from '../http/schema.js';
 import type { Throttle } from '../throttling/throttle.js';
 import { type Authenticator, getClientInfo } from './authenticator.js';

@@ -10,7 +10,7 @@ import {
   type IReportContactsRequest,
   type IReportContactsResponse,
 } from '@acg/proto/messages';
-import type { FleetBreakers } from './fleet-breakers-by-reachability.js';
+import type { FleetBreakers } from './fleet-unreachability-breakers.js';
 import type { OrgBreakers } from './org-breakers.js';
 import type { ProbeLeases } from './probe-leases.js';
 

@@ -5,7 +5,7 @@ import type { Logger } from '@acg/base/log';
 import type { GatewayHandlers } from '@acg/proto/gateway-service';
 import { BreakerTransitionWriter } from '../breaker/breaker-transition-writer.js';
 import { CircuitChangeFeed } from '../breaker/circuit-change-feed.js';
-import { FleetBreakers } from '../breaker/fleet-breakers-by-reachability.js';
+import { FleetBreakers } from '../breaker/fleet-unreachability-breakers.js';
 import { OrgBreakers } from '../breaker/org-breakers.js';
 import { handleAcquireProbe, handleReleaseProbe, handleReportContacts } from '../breaker/probe-and-contact-handlers.js';
 import { ProbeLeases } from '../breaker/probe-leases.js';

@@ -1,7 +1,7 @@
 /** Builds the usage module: ingest, retention, rollups, reports and span export. Part of the composition root. */
 
 import type { Logger } from '@acg/base/log';
-import { createMinorGcTrigger, MinorGcPacer } from '@acg/base/minor-gc-pacer';
+import { createMinorGcTrigger, MinorGcPacer } from '@acg/base/minor-gc-by-buffer-bytes';
 import { HOUR_MS } from '@acg/base/time-and-money-units';
 import type { Config } from '../config.js';
 import type { Sql } from '../db/postgres-client.js';

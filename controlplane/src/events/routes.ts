@@ -1,7 +1,7 @@
 import type { Sql } from '../db/postgres-client.js';
-import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { parsePage } from '../http/limit-offset-pagination.js';
+import { operation } from '../http/operation-id-tag-and-summary.js';
 import { EVENT_NAMES, EVENT_TYPES } from './event-catalogue.js';
 import { EventList, EventQuery, EventTypeList } from './schema.js';
 import { listEvents } from './store.js';

@@ -1,11 +1,11 @@
 /**
  * The gRPC server for data planes. Authorizes every call before its handler runs. The link uses mutual TLS or, on
- * loopback, the shared INTERNAL_TOKEN (proto/src/link-security.ts).
+ * loopback, the shared INTERNAL_TOKEN (proto/src/link-tls-or-shared-secret.ts).
  */
 import type { Logger } from '@acg/base/log';
 import { LINK_MESSAGE_BYTES_MAX } from '@acg/proto/control-plane-client';
 import { type GatewayHandlers, gatewayServerService } from '@acg/proto/gateway-service';
-import { createServerCredentials, isLinkAuthorized, type LinkSecurity } from '@acg/proto/link-security';
+import { createServerCredentials, isLinkAuthorized, type LinkSecurity } from '@acg/proto/link-tls-or-shared-secret';
 import {
   type handleServerStreamingCall,
   type handleUnaryCall,

@@ -2,7 +2,7 @@
  * Deferred usage: usage that an agent fetches after the call that caused it, and can fetch repeatedly (entries of batch
  * results, background answers). Each entry is booked once by (organization, provider, source, entry), for any number of
  * fetches through any data plane: the claim and the booking are one transaction. Only this file adds its cost to
- * budgets. A closed result file keeps one row (batch-result-file-closing.ts).
+ * budgets. A closed result file keeps one row (close-batch-result-files.ts).
  *
  * A truncated answer is booked as far as it was seen, and the seen amounts are stored. When the complete answer
  * arrives, the remainder is booked. Several truncated reads count as their maximum.
@@ -16,7 +16,7 @@ import {
   type ResultFile,
   recordResultFileActivity,
   resultFileKey,
-} from './batch-result-file-closing.js';
+} from './close-batch-result-files.js';
 import type { BookableRange, UsageEntry } from './usage-entry.js';
 import { COUNT_MAX, isUuid, NANOS_SUM_MAX, slugOrEmpty, truncateAndReplaceNul } from './usage-field-validation.js';
 

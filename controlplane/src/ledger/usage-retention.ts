@@ -11,7 +11,7 @@ import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
 import { deleteInBatches, ROWS_PER_BATCH } from '../db/delete-in-batches.js';
 import type { Sql } from '../db/postgres-client.js';
 import { type ReservedConnection, withReservedConnection } from '../db/reserved-connection.js';
-import { closeOldResultFilesAndDeleteEntries, createDeferredUsageIndexIfMissing } from './batch-result-file-closing.js';
+import { closeOldResultFilesAndDeleteEntries, createDeferredUsageIndexIfMissing } from './close-batch-result-files.js';
 import { partitionName, startOfUtcDay } from './create-usage-day-partitions.js';
 import { deleteOldCommitMarks } from './lost-commit-detection.js';
 

@@ -1,9 +1,9 @@
 import { type Authenticator, getClientInfo } from '../auth/authenticator.js';
 import { createAuthThrottleHook } from '../auth/routes.js';
 import { LoginReply } from '../auth/users/auth-schema.js';
-import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { parsePage } from '../http/limit-offset-pagination.js';
+import { operation } from '../http/operation-id-tag-and-summary.js';
 import { Deleted } from '../http/schema.js';
 import type { Throttle } from '../throttling/throttle.js';
 import type { InvitationAcceptance } from './invitation-acceptance.js';

@@ -8,7 +8,7 @@ import { createLogger, maskSecrets } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@acg/base/time-and-money-units';
 import { BreakerTransitionWriter } from '../breaker/breaker-transition-writer.js';
-import { FleetBreakers } from '../breaker/fleet-breakers-by-reachability.js';
+import { FleetBreakers } from '../breaker/fleet-unreachability-breakers.js';
 import { readCircuitConfig } from '../config.js';
 import { openPool } from '../db/postgres-client.js';
 import { loadCatalogue } from '../providers/catalogue/catalogue.js';

@@ -1,6 +1,6 @@
-import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { parsePage } from '../http/limit-offset-pagination.js';
+import { operation } from '../http/operation-id-tag-and-summary.js';
 import { splitBaseUrl } from '../providers/catalogue/built-in-provider.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import type { CustomProviderService } from '../providers/custom/custom-provider-service.js';

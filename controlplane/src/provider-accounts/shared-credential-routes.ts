@@ -1,6 +1,6 @@
-import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { parsePage } from '../http/limit-offset-pagination.js';
+import { operation } from '../http/operation-id-tag-and-summary.js';
 import { Deleted, IdParams } from '../http/schema.js';
 import type { CredentialTester } from './credential-tester.js';
 import { RotateInput, TestReply } from './schema.js';

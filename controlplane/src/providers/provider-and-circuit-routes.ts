@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import type { Sql } from '../db/postgres-client.js';
-import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { PageQuery, PageReply, parsePage } from '../http/limit-offset-pagination.js';
+import { operation } from '../http/operation-id-tag-and-summary.js';
 import type { Catalogue } from './catalogue/catalogue.js';
 import { CircuitOverride, type CircuitOverrideService } from './circuit-override-service.js';
 import { CircuitList, CircuitQuery, CircuitReply, listCircuits } from './circuit-view.js';

@@ -3,7 +3,7 @@
  * everything in it.
  */
 import { cspSourceHash, escapeHtml } from '../http/html-escape-and-csp-hash.js';
-import { buildCommands } from './operation-commands.js';
+import { buildCommands } from './curl-and-acg-commands.js';
 import {
   type ApiDocument,
   type ApiOperation,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { EXAMPLE_TIMES } from '../http/examples.js';
+import { operation } from '../http/operation-id-tag-and-summary.js';
 import { Timestamp } from '../http/schema.js';
 import { renderStatusPage, STATUS_PAGE_CSP } from './status-page.js';
 import type { StatusService } from './status-service.js';

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { operation } from '../http/api-operation.js';
 import type { App } from '../http/app.js';
 import { parsePage } from '../http/limit-offset-pagination.js';
+import { operation } from '../http/operation-id-tag-and-summary.js';
 import { IdParams, Uuid } from '../http/schema.js';
 import type { WebhookService } from './endpoint-and-delivery-service.js';
 import {

@@ -9,7 +9,7 @@ import { signObjectRequest } from '../s3/sigv4.js';
 import { injectCredential } from '../upstream/credentials/inject-credential.js';
 import { filterRequestHeaders } from '../upstream/filter-request-headers.js';
 import { createLoopEntry, LOOP_HEADER } from '../upstream/loop-detection.js';
-import { joinUpstreamPath } from '../upstream/proxy-target.js';
+import { joinUpstreamPath } from '../upstream/parse-proxy-request-target.js';
 import type { CallMetering } from './call-metering-interface.js';
 import type { Exchange, RoutedExchange } from './exchange.js';
 

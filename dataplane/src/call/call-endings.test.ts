@@ -3,7 +3,7 @@
  * Agent, record and log never show the credential. The call is booked once, with the error class of its ending.
  */
 import { expect, test } from 'vitest';
-import { createLocalDialer } from '../upstream/testing/upstream-request-fixture.js';
+import { createLocalDialer } from '../upstream/testing/dialer-recorder-certificate-fixture.js';
 import type { CallMetering } from './call-metering-interface.js';
 import { createContext, createUpstream, GATEWAY_TOKEN, PROVIDER_KEY, ProxyFixture } from './testing/proxy-fixture.js';
 import { connectRaw, type RawPeer, RawUpstream, waitUntil } from './testing/raw-peer-fixture.js';

@@ -19,9 +19,9 @@ import type { Rejection } from '../rejection/rejections.js';
 import type { ObjectRequest } from '../s3/plan-object-request.js';
 import type { RequestedOutput, RequestScanner } from '../scan/request-scanner.js';
 import type { TokenPosition } from '../upstream/credentials/find-gateway-token.js';
-import type { ProxyTarget } from '../upstream/proxy-target.js';
+import type { ProxyTarget } from '../upstream/parse-proxy-request-target.js';
 import type { AgentResponse, UpgradableResponse, WebSocketHandshake } from './agent-response-interface.js';
-import type { DeferredUsageBatcher } from './deferred-usage-batcher.js';
+import type { DeferredUsageCollector } from './deferred-usage-collector.js';
 
 /** Delay of a rejection that is tarpitted, ms. */
 const TARPIT_DELAY_MS = 1_000;
@@ -189,7 +189,7 @@ class MeteringState {
   /** Reads usage from the response. Set at the start of phase RESPONDING. */
   meter: UsageMeter | null = null;
   /** Usage in the response that is booked once per line; null when there is none. */
-  deferredUsage: DeferredUsageBatcher | null = null;
+  deferredUsage: DeferredUsageCollector | null = null;
   /** Bytes that the agent sent over a WebSocket; a request's body counts its own. */
   bytesIn = 0;
   /** Bytes of the upstream's response body or WebSocket messages. */

@@ -16,7 +16,7 @@ import type { MaxCostInput } from '../pricing/max-cost.js';
 import { type RequestFacts, RequestScanner, scanRequest } from '../scan/request-scanner.js';
 import type { ResponseHead } from '../upstream/filter-response-head.js';
 import type { CallMetering } from './call-metering-interface.js';
-import { DeferredUsageBatcher, type DeferredUsageSink } from './deferred-usage-batcher.js';
+import { DeferredUsageCollector, type DeferredUsageSink } from './deferred-usage-collector.js';
 import type { Exchange, RoutedExchange } from './exchange.js';
 import type { BodyEdit } from './response-plan-types.js';
 
@@ -110,7 +110,7 @@ export class ProviderMetering implements CallMetering {
   }
 
   #addDeferredUsage(exchange: RoutedExchange, line: DeferredUsageReading): void {
-    exchange.metering.deferredUsage ??= new DeferredUsageBatcher(
+    exchange.metering.deferredUsage ??= new DeferredUsageCollector(
       toDeferredUsageCallFields(exchange),
       this.#deferredUsageSink,
     );

@@ -6,7 +6,7 @@ import {
   createCertificate,
   createLocalDialer,
   trustCertificate,
-} from '../upstream/testing/upstream-request-fixture.js';
+} from '../upstream/testing/dialer-recorder-certificate-fixture.js';
 import { createContext, createUpstream, GATEWAY_TOKEN, ProxyFixture } from './testing/proxy-fixture.js';
 import { connectRaw, type RawPeer, RawUpstream, waitUntil } from './testing/raw-peer-fixture.js';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createLocalDialer } from '../upstream/testing/upstream-request-fixture.js';
+import { createLocalDialer } from '../upstream/testing/dialer-recorder-certificate-fixture.js';
 import { ADMITTED, createContext, createUpstream, GATEWAY_TOKEN, ProxyFixture } from './testing/proxy-fixture.js';
 import { connectRaw, type RawPeer, RawUpstream } from './testing/raw-peer-fixture.js';
 

@@ -7,7 +7,7 @@ import {
   parseWithGateway,
   parseWithNode,
   splitAt,
-} from '../http1/testing/response-parser-fixture.js';
+} from '../http1/testing/compare-response-parsers-fixture.js';
 import { createTestLimits } from '../limits/testing/agent-limits-fixture.js';
 import { createContext, createUpstream, GATEWAY_TOKEN, ProxyFixture } from './testing/proxy-fixture.js';
 import { connectRaw, RawUpstream, waitUntil } from './testing/raw-peer-fixture.js';

@@ -11,7 +11,7 @@ import type { CallCost } from '../pricing/call-cost-calculator.js';
 import type { CallMetering } from './call-metering-interface.js';
 import type { RoutedExchange } from './exchange.js';
 import type { PendingDecodes } from './pending-decodes.js';
-import { redactAndTruncatePath, redactGatewayTokens } from './redact-path.js';
+import { redactAndTruncatePath, redactGatewayTokens } from './redact-gateway-tokens.js';
 
 /** Stores usage records. */
 export interface UsageRecordSink {

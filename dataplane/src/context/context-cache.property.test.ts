@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { createTestLimits } from '../limits/testing/agent-limits-fixture.js';
 import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS, type Lookup, type Resolution } from './context-cache.js';
 import { decodeContext } from './decode-context.js';
-import { createContextMessage } from './testing/context-fixture.js';
+import { createContextMessage } from './testing/context-message-fixture.js';
 
 const base = decodeContext(createContextMessage());
 const AGENTS = 3;

@@ -10,8 +10,8 @@ import {
   type Resolution,
 } from './context-cache.js';
 import { decodeContext } from './decode-context.js';
-import type { Invalidation } from './invalidation.js';
-import { createContextMessage } from './testing/context-fixture.js';
+import type { Invalidation } from './invalidation-matching-and-history.js';
+import { createContextMessage } from './testing/context-message-fixture.js';
 
 const HASH = 'a'.repeat(64);
 const TTL_MS = 1_000;

@@ -12,8 +12,8 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { AgentContext } from './agent-context.js';
-import { type Invalidation, RecentInvalidations } from './invalidation.js';
 import { type ContextEntry, InvalidationIndex } from './invalidation-index.js';
+import { type Invalidation, RecentInvalidations } from './invalidation-matching-and-history.js';
 
 export type LookupRejection =
   | 'unknown_token' // 401

@@ -2,14 +2,14 @@ import { createServer } from 'node:net';
 import { Secret } from '@acg/base/secret';
 import { ControlPlaneClient } from '@acg/proto/control-plane-client';
 import { type GatewayHandlers, gatewayService } from '@acg/proto/gateway-service';
-import { createServerCredentials, type LinkSecurity } from '@acg/proto/link-security';
+import { createServerCredentials, type LinkSecurity } from '@acg/proto/link-tls-or-shared-secret';
 import { InvalidationKind, type IWatchEvent, type IWatchRequest, Outcome } from '@acg/proto/messages';
 import { Server, type ServerWritableStream, type ServiceDefinition, status } from '@grpc/grpc-js';
 import { pino } from 'pino';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS, type Lookup } from './context-cache.js';
 import { ControlPlaneLink } from './control-plane-link.js';
-import { createContextMessage } from './testing/context-fixture.js';
+import { createContextMessage } from './testing/context-message-fixture.js';
 
 const security: LinkSecurity = { tls: null, internalTokens: [new Secret('x'.repeat(40))] };
 const HASH = 'ab'.repeat(32);

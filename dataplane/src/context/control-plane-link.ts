@@ -19,7 +19,7 @@ import {
 } from '@acg/proto/messages';
 import type { ContextCache, ContextResolver, Resolution } from './context-cache.js';
 import { decodeContext } from './decode-context.js';
-import type { Invalidation, InvalidationKind } from './invalidation.js';
+import type { Invalidation, InvalidationKind } from './invalidation-matching-and-history.js';
 import { ResolveBatcher, type TokenQuery } from './resolve-batcher.js';
 
 interface DataPlaneIdentity {

@@ -2,7 +2,7 @@ import type { IAgentContext, IInjection } from '@acg/proto/messages';
 import { describe, expect, it } from 'vitest';
 import { BUDGET_ROW, UNLIMITED } from '../limits/limit-table.js';
 import { decodeContext } from './decode-context.js';
-import { createContextMessage } from './testing/context-fixture.js';
+import { createContextMessage } from './testing/context-message-fixture.js';
 
 const SECRET = 'sk-"odd secret/+ü';
 

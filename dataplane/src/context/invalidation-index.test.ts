@@ -2,9 +2,9 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import { decodeContext } from './decode-context.js';
-import type { Invalidation } from './invalidation.js';
 import { type ContextEntry, InvalidationIndex } from './invalidation-index.js';
-import { createContextMessage } from './testing/context-fixture.js';
+import type { Invalidation } from './invalidation-matching-and-history.js';
+import { createContextMessage } from './testing/context-message-fixture.js';
 
 const context = decodeContext(createContextMessage());
 const entry = (cacheKey: string): ContextEntry => ({

@@ -3,7 +3,7 @@
  * cache's bound applies here, too.
  */
 import type { AgentContext } from './agent-context.js';
-import { affectsContext, type Invalidation, parseOwnerId } from './invalidation.js';
+import { affectsContext, type Invalidation, parseOwnerId } from './invalidation-matching-and-history.js';
 
 /** A cached context. The object itself is the result of a cache hit. */
 export interface ContextEntry {

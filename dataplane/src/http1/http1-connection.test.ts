@@ -11,7 +11,7 @@ import {
   RecordedRequest,
   TENANT,
   trustCertificate,
-} from '../upstream/testing/upstream-request-fixture.js';
+} from '../upstream/testing/dialer-recorder-certificate-fixture.js';
 import type { UpstreamRequest } from './upstream-request-interface.js';
 
 let certificate: Certificate;

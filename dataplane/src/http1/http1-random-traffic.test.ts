@@ -11,7 +11,7 @@ import {
   RecordedRequest,
   TENANT,
   trustCertificate,
-} from '../upstream/testing/upstream-request-fixture.js';
+} from '../upstream/testing/dialer-recorder-certificate-fixture.js';
 
 /** Deterministic pseudo-random numbers. */
 function createRandom(seed: number): (below: number) => number {

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import type { SocketReadHandler } from '@acg/base/dialer/dialer';
 import { expect, test } from 'vitest';
-import { RecordedRequest } from '../upstream/testing/upstream-request-fixture.js';
+import { RecordedRequest } from '../upstream/testing/dialer-recorder-certificate-fixture.js';
 import { type ConnectionOwner, Http1Connection, type TickTimeouts } from './http1-connection.js';
 
 const TIMEOUTS: TickTimeouts = {

@@ -11,7 +11,7 @@ import {
   parseWithNode,
   type Reading,
   splitAt,
-} from './testing/response-parser-fixture.js';
+} from './testing/compare-response-parsers-fixture.js';
 
 const places = fc.oneof(fc.array(fc.nat(2_000), { maxLength: 12 }), fc.constant(null));
 const everywhere = (bytes: Buffer): number[] => [...bytes.keys()];

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { matchesCall, parseCallPattern } from './call-pattern.js';
-import { normalizeLeniently, splitPathLeniently, splitPathStrictly } from './path-segments.js';
+import { normalizeLeniently, splitPathLeniently, splitPathStrictly } from './split-path-strictly-or-leniently.js';
 
 const matches = (pattern: string, method: string, path: string): boolean =>
   matchesCall(parseCallPattern(pattern, splitPathStrictly)!, method, path.slice(1).split('/'));

@@ -1,10 +1,10 @@
 /** All rules for one agent's calls to one provider, compiled once per agent context. */
 import type { CallPolicy, Upstream } from '../context/agent-context.js';
 import { type CallPattern, matchesCall, parseCallPattern } from './call-pattern.js';
-import { hasMethodOverride } from './method-override.js';
+import { hasMethodOverride } from './detect-method-override.js';
+import { SensitiveCallDetector } from './detect-sensitive-calls.js';
 import { ModelRule } from './model-rule.js';
-import { splitPathStrictly } from './path-segments.js';
-import { SensitiveCalls } from './sensitive-calls.js';
+import { splitPathStrictly } from './split-path-strictly-or-leniently.js';
 
 /**
  * Where a call names its model. `free`: the method uses no model. `answer`: nowhere; the response states the cost, if
@@ -31,7 +31,7 @@ const MODEL_FREE_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE'
 export class CallRules {
   /** Null: every model is allowed, so no body needs to be read. */
   readonly models: ModelRule | null;
-  readonly #sensitive: SensitiveCalls | null;
+  readonly #sensitive: SensitiveCallDetector | null;
   readonly #policy: CallPolicy | null;
   readonly #calls: readonly CallPattern[] | null;
   readonly #modelCalls: readonly ModelCallPattern[];
@@ -40,7 +40,7 @@ export class CallRules {
 
   constructor({ sensitiveCalls, policy, modelCalls, basePath }: Upstream) {
     const models = policy?.models ?? null;
-    this.#sensitive = sensitiveCalls.length === 0 ? null : new SensitiveCalls(sensitiveCalls);
+    this.#sensitive = sensitiveCalls.length === 0 ? null : new SensitiveCallDetector(sensitiveCalls);
     this.#policy = policy;
     this.#calls = policy === null || policy.calls === null ? null : policy.calls.map(compilePattern);
     this.models = models === null || modelCalls.length === 0 ? null : new ModelRule(models);

@@ -14,7 +14,7 @@ import type { Logger } from '@acg/base/log';
 import { noop } from '@acg/base/noop';
 import { AggregatorRegistry } from 'prom-client';
 import { EXIT } from './exit-codes.js';
-import { type MessageFromWorker, type WorkerExit, WorkerProcess } from './worker-process.js';
+import { type MessageFromWorker, type WorkerExit, WorkerProcess } from './fork-worker-process.js';
 
 /** Marks a process as a worker: `index:port`. */
 export const WORKER_ENV_VARIABLE = 'ACG_DATAPLANE_WORKER';

@@ -15,7 +15,7 @@ import { readFormReservationFacts } from '../policy/reservation/form-reservation
 import { readReservationFacts } from '../policy/reservation/reservation-facts.js';
 import { CALL_WITHOUT_MODEL, type MaxCostInput } from '../pricing/max-cost.js';
 import { maxOutputImageTokens } from '../pricing/max-image-tokens.js';
-import { createBodyProblemRejection } from '../rejection/body-rejections.js';
+import { createBodyProblemRejection } from '../rejection/body-model-rejections.js';
 import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
 
 /** Formats in which the body decides the cost of a call. */

@@ -1,6 +1,6 @@
 /** A hard budget reserves the most that a call can cost, and admits ordinary calls. */
 import { expect, test } from 'vitest';
-import { computeReservationFor, type ReservationRequest } from '../call/testing/reservation-fixture.js';
+import { computeReservationFor, type ReservationRequest } from '../call/testing/compute-reservation-fixture.js';
 import { createTestPdf } from '../scan/media/testing/pdf-fixture.js';
 
 const DOLLAR = 1_000_000_000;

@@ -4,7 +4,7 @@
  * search. A violation ends the document with the token FAILED; it never throws.
  */
 import { BoundedBuffer } from './bounded-buffer.js';
-import { INVALID, isPlainInString, JsonStringReader } from './json-string-reader.js';
+import { INVALID, isPlainInString, JsonStringEndFinder } from './find-json-string-end.js';
 
 /** One of the constants below. */
 type JsonToken = 0 | 1 | 2 | 3 | 4 | 5 | 6;
@@ -58,7 +58,7 @@ export class JsonTokenizer {
   isNamePlain = false;
 
   readonly #isStrict: boolean;
-  readonly #strings: JsonStringReader;
+  readonly #strings: JsonStringEndFinder;
   #state = IN_VALUE;
   /** For each open container: whether it is an array. */
   readonly #arrays: boolean[] = [];
@@ -76,7 +76,7 @@ export class JsonTokenizer {
 
   constructor(isStrict: boolean) {
     this.#isStrict = isStrict;
-    this.#strings = new JsonStringReader(isStrict);
+    this.#strings = new JsonStringEndFinder(isStrict);
   }
 
   /** Bytes in strings that look like packed data (lenient only). Sum over all documents. */

@@ -4,7 +4,7 @@ import type { Injection } from '../context/agent-context.js';
 import { CONFLICTING_TOKENS, findGatewayToken, type TokenPosition } from './credentials/find-gateway-token.js';
 import { injectCredential } from './credentials/inject-credential.js';
 import { filterRequestHeaders } from './filter-request-headers.js';
-import { createTestHeaderInjection } from './testing/upstream-fixture.js';
+import { createTestHeaderInjection } from './testing/upstream-and-injection-fixture.js';
 
 const TOKEN = `acg_${'0123456789abcdef'.repeat(4)}`;
 const bearer: TokenPosition = {

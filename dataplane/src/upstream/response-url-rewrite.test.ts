@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type BodyUrlRewriter, createAnthropicBatchUrlRewriter, rewriteLocation } from './response-url-rewrite.js';
-import { createTestUpstream } from './testing/upstream-fixture.js';
+import { createTestUpstream } from './testing/upstream-and-injection-fixture.js';
 
 const upstream = createTestUpstream({ providerSlug: 'files', origin: 'https://api.example.com', basePath: '/base' });
 

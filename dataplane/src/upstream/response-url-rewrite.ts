@@ -3,7 +3,7 @@
  * (docs/contract.md#forwarding). Changes only `Location` and the batch objects of Anthropic's format.
  */
 import type { Upstream } from '../context/agent-context.js';
-import { PROXY_PREFIX } from './proxy-target.js';
+import { PROXY_PREFIX } from './parse-proxy-request-target.js';
 
 /**
  * Rewrites a `Location` value for the agent. A URL of the upstream becomes a path of the proxy, which is valid for

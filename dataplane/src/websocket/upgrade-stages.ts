@@ -18,7 +18,7 @@ import { injectCredential } from '../upstream/credentials/inject-credential.js';
 import { filterRequestHeaders } from '../upstream/filter-request-headers.js';
 import { createLoopEntry, LOOP_HEADER } from '../upstream/loop-detection.js';
 import { cutPartialCredential, maskHeaderValue } from '../upstream/masking/credential-mask.js';
-import { joinUpstreamPath } from '../upstream/proxy-target.js';
+import { joinUpstreamPath } from '../upstream/parse-proxy-request-target.js';
 import type { MemoryPool } from './memory-pool.js';
 import { type LingerTimeouts, type SessionUserData, WebSocketSession } from './websocket-session.js';
 

@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { revokeUserSessions, switchSessionOrganization } from '@acg/controlplane/auth/sessions/session-store';
 import { expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
-import { countLockWaiters, holdPostgresLock } from '../fixtures/postgres-lock.js';
+import { countLockWaiters, holdPostgresLock } from '../fixtures/hold-postgres-lock.js';
 
 const plane = useControlPlane();
 const sql = () => plane().database.sql;

@@ -9,7 +9,7 @@ import { acceptsIdempotencyKey } from '@acg/controlplane/idempotency/idempotency
 import { expect, test } from 'vitest';
 import { callExample, exampleOf, routesWithExample } from '../controlplane/route-examples/index.js';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
-import { countLockWaiters, holdPostgresLock } from '../fixtures/postgres-lock.js';
+import { countLockWaiters, holdPostgresLock } from '../fixtures/hold-postgres-lock.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 
 /** Requests that were authenticated and whose body is still expected. */

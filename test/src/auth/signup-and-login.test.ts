@@ -11,7 +11,7 @@ import { Throttle } from '@acg/controlplane/throttling/throttle';
 import { createSigner } from 'fast-jwt';
 import { expect, test } from 'vitest';
 import { startControlPlane, useControlPlane } from '../fixtures/control-plane.js';
-import { countLockWaiters, holdPostgresLock } from '../fixtures/postgres-lock.js';
+import { countLockWaiters, holdPostgresLock } from '../fixtures/hold-postgres-lock.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 
 const plane = useControlPlane();

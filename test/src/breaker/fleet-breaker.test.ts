@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { BreakerTransitionWriter } from '@acg/controlplane/breaker/breaker-transition-writer';
-import { FleetBreakers } from '@acg/controlplane/breaker/fleet-breakers-by-reachability';
+import { FleetBreakers } from '@acg/controlplane/breaker/fleet-unreachability-breakers';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { freePort } from '../fixtures/free-port.js';
 import { Stack, type Tenant } from '../fixtures/stack.js';

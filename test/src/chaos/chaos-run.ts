@@ -2,13 +2,13 @@
 import { waitForCondition } from '../fixtures/stack.js';
 import { ChaosEnvironment } from './chaos-environment.js';
 import { collectSecrets } from './evidence/collect-secrets.js';
-import type { FaultTrace } from './evidence/history.js';
+import type { FaultTrace } from './evidence/evidence-types.js';
 import { isQuiescent, type LedgerSnapshot, readLedgerSnapshot } from './evidence/ledger-snapshot.js';
 import { readProcessUsage } from './evidence/memory-and-descriptors.js';
 import type { PlannedBurst } from './faults/burst-plan.js';
 import { type PlannedFault, QUIET_PERIOD_MS } from './faults/fault-plan.js';
 import type { ProcessTarget } from './faults/fault-targets.js';
-import type { MemoryGrowth } from './invariants/memory-growth.js';
+import type { LiveHeapGrowth } from './invariants/live-heap-growth-per-call.js';
 import {
   MAX_NEW_DESCRIPTORS,
   type ProcessUsage,
@@ -92,7 +92,7 @@ export class ChaosRun {
   }
 
   /** Growth of each plane's live heap over many calls without faults: finds leaks too small to see among faults. */
-  async measureMemoryGrowth(): Promise<MemoryGrowth[]> {
+  async measureMemoryGrowth(): Promise<LiveHeapGrowth[]> {
     const data = this.environment.dataPlanes.map(({ target }) => target);
     // Measured together: any control plane may record the calls of any data plane.
     const control = this.environment.controlPlanes.map(({ target }) => target);

@@ -8,10 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ChaosRun } from './chaos-run.js';
+import { buildReport, formatReport } from './check-invariants-and-report.js';
 import { planBursts } from './faults/burst-plan.js';
 import { planFaults } from './faults/fault-plan.js';
 import { killDescendants } from './kill-descendants.js';
-import { buildReport, formatReport } from './report.js';
 
 const EXIT_USAGE = 64;
 const EXIT_INTERRUPTED = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;

@@ -8,7 +8,7 @@ import { openPool, type Sql, type Tx } from '@acg/controlplane/db/postgres-clien
 import { withReservedConnection } from '@acg/controlplane/db/reserved-connection';
 import { UsageRetention } from '@acg/controlplane/ledger/usage-retention';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { countLockWaiters, holdPostgresLock } from '../fixtures/postgres-lock.js';
+import { countLockWaiters, holdPostgresLock } from '../fixtures/hold-postgres-lock.js';
 import { TcpProxy } from '../fixtures/tcp-proxy.js';
 import { useTestDatabase } from '../fixtures/test-database.js';
 import { waitUntil } from '../fixtures/wait-until.js';

@@ -4,7 +4,7 @@ import type { ControlPlane } from '@acg/controlplane/control-plane';
 import { tryLockIdempotencyKey } from '@acg/controlplane/idempotency/stored-responses';
 import { expect, test } from 'vitest';
 import { type Member, startControlPlane, useControlPlane } from '../fixtures/control-plane.js';
-import { holdPostgresLock } from '../fixtures/postgres-lock.js';
+import { holdPostgresLock } from '../fixtures/hold-postgres-lock.js';
 import { TcpProxy } from '../fixtures/tcp-proxy.js';
 
 /** Calls that wait here before their response is sent, until they are released. */

@@ -13,7 +13,7 @@ import { pruneDeviceLogins } from '@acg/controlplane/auth/device-login/device-st
 import { pruneSessions } from '@acg/controlplane/auth/sessions/session-store';
 import { pruneEmailTokens } from '@acg/controlplane/auth/users/user-and-membership-store';
 import { pruneCircuits } from '@acg/controlplane/breaker/circuit-store';
-import { pruneOriginContacts } from '@acg/controlplane/breaker/fleet-breakers-by-reachability';
+import { pruneOriginContacts } from '@acg/controlplane/breaker/fleet-unreachability-breakers';
 import type { Sql } from '@acg/controlplane/db/postgres-client';
 import { deleteOldAbuseCounts } from '@acg/controlplane/detectors/abuse-detector';
 import { pruneQueuedEvents } from '@acg/controlplane/event-mail/store';
@@ -26,7 +26,7 @@ import { Throttle } from '@acg/controlplane/throttling/throttle';
 import { registerDataPlane } from '@acg/controlplane/watch/data-plane-registrations';
 import { deleteOldInvalidations } from '@acg/controlplane/watch/invalidation-feed';
 import { expect, test } from 'vitest';
-import { holdPostgresLock } from '../fixtures/postgres-lock.js';
+import { holdPostgresLock } from '../fixtures/hold-postgres-lock.js';
 import { useTestDatabase } from '../fixtures/test-database.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 
@@ -116,7 +116,7 @@ const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
     keptMs: 0,
     row: () => ({ key: text(), count: 1 }),
   },
-  'breaker/fleet-breakers-by-reachability.ts origin_contacts': {
+  'breaker/fleet-unreachability-breakers.ts origin_contacts': {
     sweep: pruneOriginContacts,
     column: 'contact_at',
     keptMs: HOUR_MS,

@@ -23,7 +23,12 @@ function documents(path: string): unknown[] {
 }
 
 const settings = new Set(
-  ['controlplane/src/config.ts', 'dataplane/src/config.ts', 'proto/src/link-security.ts', 'base/src/env-reader.ts']
+  [
+    'controlplane/src/config.ts',
+    'dataplane/src/config.ts',
+    'proto/src/link-tls-or-shared-secret.ts',
+    'base/src/env-reader.ts',
+  ]
     .map(read)
     .flatMap((text) => [...text.matchAll(/'([A-Z][A-Z0-9_]{3,})'/g)].map((match) => match[1]!)),
 );

@@ -36,7 +36,7 @@ const { parseDockerfile, imageConfig } = await importScript<{
 const { copy, ignored } = await importScript<{
   copy(step: { from: string; sources: string[]; target: string; isIgnored: (path: string) => boolean }): void;
   ignored(patterns: readonly string[]): (path: string) => boolean;
-}>('deploy/rootfs/build-context.mjs');
+}>('deploy/rootfs/copy-from-build-context.mjs');
 
 const dockerfiles = readdirSync(join(root, 'deploy')).filter((name) => name.startsWith('Dockerfile.'));
 

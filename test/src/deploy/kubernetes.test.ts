@@ -7,8 +7,8 @@ import { loadConfig as loadControlPlane } from '@acg/controlplane/config';
 import { loadConfig as loadDataPlane } from '@acg/dataplane/config';
 import { afterAll, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { type Resource, renderChart, renderTemplate } from './helm-template.js';
 import { operatorTool, repositoryRoot } from './operator-tools.js';
+import { type Resource, renderChart, renderTemplate } from './render-chart-without-helm.js';
 
 const NAMESPACE = 'agent-credential-gateway';
 const home = mkdtempSync(join(tmpdir(), 'acg-kubernetes-'));

@@ -3,7 +3,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 export const repositoryRoot = fileURLToPath(new URL('../../..', import.meta.url));
 
-const { findTool } = (await import(pathToFileURL(`${repositoryRoot}scripts/fetch-test-programs.mjs`).href)) as {
+const { findTool } = (await import(
+  pathToFileURL(`${repositoryRoot}scripts/fetch-promtool-amtool-kubectl.mjs`).href
+)) as {
   findTool(name: string): string | null;
 };
 

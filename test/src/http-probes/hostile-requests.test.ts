@@ -9,7 +9,7 @@ import {
   WELL_FORMED_REQUEST,
 } from './hostile-request-cases.js';
 import { ProbeHarness, type ProbeResponse } from './probe-harness.js';
-import { checkUpstreamRequests } from './run-probes.js';
+import { checkUpstreamRequests } from './run-hostile-request-cases.js';
 
 let harness: ProbeHarness;
 

@@ -2,7 +2,7 @@
 import { createLogger } from '@acg/base/log';
 import { UsageRetention } from '@acg/controlplane/ledger/usage-retention';
 import { beforeEach, expect, test } from 'vitest';
-import { holdPostgresLock } from '../fixtures/postgres-lock.js';
+import { holdPostgresLock } from '../fixtures/hold-postgres-lock.js';
 import { useTestDatabase } from '../fixtures/test-database.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { createIngest, newId, usageRecord } from './usage-fixture.js';

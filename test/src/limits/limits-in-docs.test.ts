@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { AGENT_LIMITS, LIMITS, RATE_LIMITS, type RateLimit } from '@acg/base/limit-definitions';
 import { expect, test } from 'vitest';
-import { expectGeneratedParts } from '../fixtures/generated-docs.js';
+import { expectGeneratedParts } from '../fixtures/expect-generated-doc-parts.js';
 
 const readPage = (name: string): string => readFileSync(new URL(`../../../${name}`, import.meta.url), 'utf8');
 

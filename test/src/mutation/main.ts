@@ -9,10 +9,10 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { startTemplateCluster } from '../fixtures/template-cluster.js';
+import { startPostgresWithTemplateDatabase } from '../fixtures/postgres-with-template-database.js';
 import { rankTests, readTestReach } from './covering-tests.js';
+import { listMutants } from './list-mutants.js';
 import { applyMutant, type Mutant, readChangedLines, sampleMutants } from './mutant.js';
-import { listMutants } from './operators.js';
 import { computeScore, formatMutant, formatReport, type Result } from './report.js';
 import { WorkingCopy } from './working-copy.js';
 
@@ -123,7 +123,7 @@ async function run(copies: readonly WorkingCopy[]): Promise<void> {
 }
 
 if (queue.length > 0) {
-  const cluster = await startTemplateCluster();
+  const cluster = await startPostgresWithTemplateDatabase();
   const copies = Array.from({ length: Number(values.jobs) }, () => new WorkingCopy(root, tracked, cluster.serverUrl));
   try {
     await run(copies);

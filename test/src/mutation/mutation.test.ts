@@ -1,8 +1,8 @@
 /** Choice of mutants, of the tests that run against them, and the report. */
 import { expect, test } from 'vitest';
 import { rankTests, readTestReach } from './covering-tests.js';
+import { listMutants } from './list-mutants.js';
 import { applyMutant, createMutant, readChangedLines, sampleMutants } from './mutant.js';
-import { listMutants } from './operators.js';
 import { computeScore, formatReport, type Result } from './report.js';
 
 test('mutant: replaces its range and names its line', () => {

@@ -4,7 +4,7 @@
  * route's declaration: names of schemas, access, errors and examples.
  */
 
-import { API_TAGS } from '@acg/controlplane/http/api-operation';
+import { API_TAGS } from '@acg/controlplane/http/operation-id-tag-and-summary';
 import type { RouteEntry } from '@acg/controlplane/http/record-declared-routes';
 import type { Access } from '@acg/controlplane/http/route-access';
 import { ErrorReply } from '@acg/controlplane/http/schema';
@@ -17,7 +17,7 @@ import {
   RESPONSE_HEADERS,
   SECURITY_SCHEMES,
   SERVERS,
-} from '@acg/controlplane/reference/document-texts';
+} from '@acg/controlplane/reference/openapi-document-texts';
 import { CSV_HEADER } from '@acg/controlplane/reports/log-record/csv-and-json-row-sql';
 import swagger from '@fastify/swagger';
 import Fastify from 'fastify';

@@ -1,6 +1,6 @@
 /** What the gateway sends to the endpoints of webhooks, one entry for each event. */
 import { EVENT_NAMES, EVENT_TYPES } from '@acg/controlplane/events/event-catalogue';
-import { DELIVERY_HEADERS } from '@acg/controlplane/reference/document-texts';
+import { DELIVERY_HEADERS } from '@acg/controlplane/reference/openapi-document-texts';
 import { Type } from 'typebox';
 import type { JsonNode, SchemaRegistry } from './schema-registry.js';
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { callExample, exampleOf, routesWithExample } from '../controlplane/route-examples/index.js';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
-import { countLockWaiters } from '../fixtures/postgres-lock.js';
+import { countLockWaiters } from '../fixtures/hold-postgres-lock.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 
 const plane = useControlPlane();

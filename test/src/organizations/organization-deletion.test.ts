@@ -5,7 +5,7 @@ import { openPool } from '@acg/controlplane/db/postgres-client';
 import { purgeDueOrganizations } from '@acg/controlplane/orgs/deletion-service';
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../fixtures/control-plane.js';
-import { countLockWaiters, holdPostgresLock } from '../fixtures/postgres-lock.js';
+import { countLockWaiters, holdPostgresLock } from '../fixtures/hold-postgres-lock.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { connectContextCache } from '../plane-link/connected-context-cache.js';
 import { startReceiver } from '../webhooks/webhook-receiver.js';

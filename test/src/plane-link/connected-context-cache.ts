@@ -9,7 +9,7 @@ import {
 } from '@acg/dataplane/context/context-cache';
 import { ControlPlaneLink } from '@acg/dataplane/context/control-plane-link';
 import { ControlPlaneClient } from '@acg/proto/control-plane-client';
-import type { LinkSecurity } from '@acg/proto/link-security';
+import type { LinkSecurity } from '@acg/proto/link-tls-or-shared-secret';
 
 export interface ConnectedContextCache {
   readonly cache: ContextCache;

@@ -12,7 +12,7 @@ import {
   createServerCredentials,
   type LinkSecurity,
   readLinkSecurity,
-} from '@acg/proto/link-security';
+} from '@acg/proto/link-tls-or-shared-secret';
 import { Server } from '@grpc/grpc-js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startControlPlane, type TestControlPlane } from '../fixtures/control-plane.js';

@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { BUILT_IN_SLUGS } from '@acg/controlplane/providers/catalogue/catalogue';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { countLockWaiters, holdPostgresLock } from '../fixtures/postgres-lock.js';
+import { countLockWaiters, holdPostgresLock } from '../fixtures/hold-postgres-lock.js';
 import { Stack, type Tenant } from '../fixtures/stack.js';
 import { createTestDatabase, type TestDatabase } from '../fixtures/test-database.js';
 import { waitUntil } from '../fixtures/wait-until.js';

@@ -9,7 +9,7 @@ import { checkMasterKeys } from '@acg/controlplane/vault/master-key-check';
 import { reencryptAll } from '@acg/controlplane/vault/reencrypt';
 import { expect, test } from 'vitest';
 import { type Member, startControlPlane, type TestControlPlane, useControlPlane } from '../fixtures/control-plane.js';
-import { holdPostgresLock } from '../fixtures/postgres-lock.js';
+import { holdPostgresLock } from '../fixtures/hold-postgres-lock.js';
 import { createTestDatabase } from '../fixtures/test-database.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { connectContextCache } from '../plane-link/connected-context-cache.js';

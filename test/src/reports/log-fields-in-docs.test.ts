@@ -1,7 +1,7 @@
 /** The contract lists the fields of a log record. `npx vitest run <this file> -u` generates the list. */
 import { LOG_FIELD_ROWS } from '@acg/base/call-log-fields';
 import { test } from 'vitest';
-import { expectGeneratedParts } from '../fixtures/generated-docs.js';
+import { expectGeneratedParts } from '../fixtures/expect-generated-doc-parts.js';
 
 const TYPE_TEXT = {
   uuid: 'UUID',

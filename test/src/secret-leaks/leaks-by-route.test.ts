@@ -9,7 +9,7 @@ import { callExample, exampleOf, routesWithExample } from '../controlplane/route
 import type { ApiResponse } from '../fixtures/api-call.js';
 import { type Member, type TestControlPlane, useControlPlane } from '../fixtures/control-plane.js';
 import { SecretLeakDetector } from '../fixtures/secret-leak-detector.js';
-import { readAllRows } from '../tenant-isolation/tenant-rows.js';
+import { readAllRows } from '../tenant-isolation/find-rows-of-tenant.js';
 
 const plane = useControlPlane({ LOG_LEVEL: 'trace' });
 const routes = (): readonly RouteEntry[] => routesWithExample(plane().service.app.routeTable);

@@ -7,7 +7,7 @@ import type { RouteEntry } from '@acg/controlplane/http/record-declared-routes';
 import { expect, test } from 'vitest';
 import { callExample, exampleOf, routesWithExample } from '../controlplane/route-examples/index.js';
 import { useControlPlane } from '../fixtures/control-plane.js';
-import { readAllRows } from './tenant-rows.js';
+import { readAllRows } from './find-rows-of-tenant.js';
 
 const plane = useControlPlane();
 const routes = (): readonly RouteEntry[] => routesWithExample(plane().service.app.routeTable);

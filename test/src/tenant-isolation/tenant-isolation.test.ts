@@ -14,7 +14,7 @@ import type { ApiResponse } from '../fixtures/api-call.js';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { encodeReport, newId, usageRecord } from '../ledger/usage-fixture.js';
-import { findRowsMentioning, findTenantIds, findUuids, readAllRows } from './tenant-rows.js';
+import { findRowsMentioning, findTenantIds, findUuids, readAllRows } from './find-rows-of-tenant.js';
 
 // No delivery of the neighbour is tried a second time while the tests compare its rows.
 const plane = useControlPlane({ WEBHOOK_RETRY_DELAYS_MS: `${DAY_MS},${DAY_MS},${DAY_MS}` });

@@ -3,8 +3,8 @@
 import type { Client } from '@acg/client/management-api-client';
 import type { Invocation } from '../invocation/invocation.js';
 import { usage } from '../terminal/cli-error.js';
+import { fetchAllRows } from './call-api-operation.js';
 import { findProjectId, isUuid, selectByName } from './find-by-name.js';
-import { fetchAllRows } from './operation.js';
 
 interface AgentRow {
   readonly id: string;

@@ -3,7 +3,7 @@
 import { UUID_PATTERN_ANY_CASE } from '@acg/base/uuid-patterns';
 import type { Client } from '@acg/client/management-api-client';
 import { CliError, EXIT_CODES, usage } from '../terminal/cli-error.js';
-import { fetchAllRows } from './operation.js';
+import { fetchAllRows } from './call-api-operation.js';
 
 export const isUuid = (text: string): boolean => UUID_PATTERN_ANY_CASE.test(text);
 

@@ -1,8 +1,8 @@
 /** Finds members of the organization. */
 
 import type { Client } from '@acg/client/management-api-client';
+import { fetchAllRows } from './call-api-operation.js';
 import { isUuid, notFoundError } from './find-by-name.js';
-import { fetchAllRows } from './operation.js';
 
 /** Returns the id of the member with that id or e-mail address. */
 export async function findMemberId(client: Client, text: string): Promise<string> {

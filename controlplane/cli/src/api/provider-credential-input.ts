@@ -5,8 +5,8 @@ import type { Invocation } from '../invocation/invocation.js';
 import { usage } from '../terminal/cli-error.js';
 import { promptSecret, promptText } from '../terminal/prompt.js';
 import { readSecret, type SecretSource } from '../terminal/secret-input.js';
+import { fetchAllRows } from './call-api-operation.js';
 import { notFoundError } from './find-by-name.js';
-import { fetchAllRows } from './operation.js';
 
 interface CredentialField {
   readonly name: string;

@@ -1,7 +1,7 @@
 /** Reads an organization's resources from the API, as far as a document can describe them. */
 
 import type { Client } from '@acg/client/management-api-client';
-import { fetchAllRows } from '../api/operation.js';
+import { fetchAllRows } from '../api/call-api-operation.js';
 import type { Fields } from './config-document.js';
 
 interface AccountState {

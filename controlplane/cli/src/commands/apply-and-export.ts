@@ -1,7 +1,7 @@
 /** `acg apply` and `acg export`: applies and writes an organization's configuration as a file. */
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
-import { fetchAllRows } from '../api/operation.js';
+import { fetchAllRows } from '../api/call-api-operation.js';
 import { ChangeApplier } from '../apply/change-applier.js';
 import { type CredentialSource, validateDocument } from '../apply/config-document.js';
 import { exportDocument } from '../apply/export-document.js';

@@ -1,8 +1,8 @@
 /** The checks of `acg doctor`, in the order in which a call depends on them. */
 import { lookup } from 'node:dns/promises';
+import { fetchAllRows } from '../api/call-api-operation.js';
 import { findAgentId } from '../api/find-agent.js';
 import { fetchIdentity, formatIdentity } from '../api/identity.js';
-import { fetchAllRows } from '../api/operation.js';
 import { fetchSelf, probeGateway, resolveGatewayUrl } from '../invocation/data-plane-client.js';
 import type { Invocation } from '../invocation/invocation.js';
 import { listSecretVariables } from '../run/provider-variables.js';

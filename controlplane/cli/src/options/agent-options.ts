@@ -1,7 +1,7 @@
 /** Options for the settings of an agent. */
 import { RATE_LIMITS, type RateLimit } from '@acg/base/limit-definitions';
 import { InvalidArgumentError, Option } from 'commander';
-import type { BodyOf } from '../api/operation.js';
+import type { BodyOf } from '../api/call-api-operation.js';
 import type { Invocation } from '../invocation/invocation.js';
 import { usage } from '../terminal/cli-error.js';
 import { readFileOrStdin } from '../terminal/secret-input.js';

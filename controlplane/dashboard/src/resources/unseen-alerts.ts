@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import { api } from '../api/api-client.js';
 import { useMe } from '../api/session.js';
-import { useEventTypes } from './event-types.js';
+import { useEventTypes } from './use-event-types.js';
 
 /** Number of newest events that are checked; it covers routine events between alerts. */
 const LATEST_EVENTS_LIMIT = 20;

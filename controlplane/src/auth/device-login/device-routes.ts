@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { operation } from '../../http/api-operation.js';
 import type { App } from '../../http/app.js';
+import { operation } from '../../http/operation-id-tag-and-summary.js';
 import { Body, Role, Timestamp, Uuid } from '../../http/schema.js';
 import type { Throttle } from '../../throttling/throttle.js';
 import { getClientInfo } from '../authenticator.js';

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { operation } from '../../http/api-operation.js';
 import type { App } from '../../http/app.js';
 import { PageQuery, parsePage } from '../../http/limit-offset-pagination.js';
+import { operation } from '../../http/operation-id-tag-and-summary.js';
 import { Deleted, IdParams } from '../../http/schema.js';
 import { ManagementTokenCreated, ManagementTokenInput, ManagementTokenList } from './schema.js';
 import type { ManagementTokenService } from './service.js';

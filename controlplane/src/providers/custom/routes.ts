@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { operation } from '../../http/api-operation.js';
 import type { App } from '../../http/app.js';
 import { PageQuery, parsePage } from '../../http/limit-offset-pagination.js';
+import { operation } from '../../http/operation-id-tag-and-summary.js';
 import { Deleted, IdParams } from '../../http/schema.js';
 import type { CustomProviderService } from './custom-provider-service.js';
 import { CustomProviderInput, CustomProviderPut, CustomProviderReply, ProviderListing } from './schema.js';

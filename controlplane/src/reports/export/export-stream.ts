@@ -5,7 +5,7 @@
  * unchanged.
  */
 import { Readable } from 'node:stream';
-import type { MinorGcPacer } from '@acg/base/minor-gc-pacer';
+import type { MinorGcPacer } from '@acg/base/minor-gc-by-buffer-bytes';
 import { CSV_HEADER } from '../log-record/csv-and-json-row-sql.js';
 import type { QueryConcurrencyLimiter } from '../query/query-concurrency-limiter.js';
 import type { UsageScope } from '../query/rollup-selection.js';

@@ -1,7 +1,7 @@
 /** Tests how long an export counts as open: until the client has left and the database has answered. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { MinorGcPacer } from '@acg/base/minor-gc-pacer';
+import { MinorGcPacer } from '@acg/base/minor-gc-by-buffer-bytes';
 import { Secret } from '@acg/base/secret';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, expect, test } from 'vitest';

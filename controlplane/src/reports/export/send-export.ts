@@ -1,5 +1,5 @@
 /** Responds with an export as a streamed file. */
-import type { MinorGcPacer } from '@acg/base/minor-gc-pacer';
+import type { MinorGcPacer } from '@acg/base/minor-gc-by-buffer-bytes';
 import type { FastifyReply } from 'fastify';
 import type { QueryConcurrencyLimiter } from '../query/query-concurrency-limiter.js';
 import type { ExportFormat } from './export-store.js';

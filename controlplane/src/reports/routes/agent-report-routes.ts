@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { InvalidInput } from '../../domain/errors.js';
-import { operation } from '../../http/api-operation.js';
 import type { App } from '../../http/app.js';
 import { parsePage } from '../../http/limit-offset-pagination.js';
+import { operation } from '../../http/operation-id-tag-and-summary.js';
 import { isUuid } from '../../ledger/usage-field-validation.js';
 import type { AgentReports } from '../aggregates/agent-reports.js';
 import * as schema from '../aggregates/schema.js';

@@ -1,9 +1,9 @@
 /** Routes of the usage reports of an organization, its projects and agents. */
 
 import { Type } from 'typebox';
-import { operation } from '../../http/api-operation.js';
 import type { App } from '../../http/app.js';
 import { parsePage } from '../../http/limit-offset-pagination.js';
+import { operation } from '../../http/operation-id-tag-and-summary.js';
 import type { AgentFiguresReport } from '../aggregates/agent-figures.js';
 import { AgentFiguresQuery, AgentFiguresReply } from '../aggregates/agent-figures-schema.js';
 import * as schema from '../aggregates/schema.js';

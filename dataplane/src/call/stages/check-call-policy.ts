@@ -4,7 +4,7 @@
  */
 import { createBodyModelReader, parseModelFromPath } from '../../policy/body/body-model-reader.js';
 import { type CallRules, getCallRules, type ModelLocation } from '../../policy/call-rules.js';
-import { checkModelsAllowed, createBodyProblemRejection } from '../../rejection/body-rejections.js';
+import { checkModelsAllowed, createBodyProblemRejection } from '../../rejection/body-model-rejections.js';
 import { createForbiddenRejection, REJECTIONS, type Rejection } from '../../rejection/rejections.js';
 import type { RoutedExchange } from '../exchange.js';
 import { DONE, NEXT, type RoutedStage } from '../pipeline.js';

@@ -4,14 +4,14 @@ import { REJECTIONS, type Rejection } from '../../rejection/rejections.js';
 import { parsePresignedExpiryMs, planObjectRequest } from '../../s3/plan-object-request.js';
 import { filterRequestHeaders } from '../../upstream/filter-request-headers.js';
 import { isRequestLoop } from '../../upstream/loop-detection.js';
-import { isPathAllowed, type ProxyTarget, parseProxyTarget } from '../../upstream/proxy-target.js';
+import { isPathAllowed, type ProxyTarget, parseProxyRequestTarget } from '../../upstream/parse-proxy-request-target.js';
 import { type Exchange, Phase, type RouteResult } from '../exchange.js';
 import { DONE, NEXT, type Stage } from '../pipeline.js';
 
 /** Parses the target before authentication, so that an invalid target costs no lookup. */
 export const parseRequestTarget: Stage = (exchange) => {
   const { rawPath, query } = exchange.request;
-  const target = parseProxyTarget(query === null ? rawPath : `${rawPath}?${query}`);
+  const target = parseProxyRequestTarget(query === null ? rawPath : `${rawPath}?${query}`);
   if (typeof target === 'string') {
     exchange.reject(target === 'not_proxy' ? REJECTIONS.notFound : REJECTIONS.malformedTarget);
     return DONE;

@@ -24,7 +24,7 @@ import { type ProxyDeps, type ProxyOptions, ProxyServer } from '@acg/dataplane/p
 import { ConnectionPools, type ConnectionPoolsOptions } from '@acg/dataplane/upstream/connections/connection-pools';
 import type { IUsageRecord } from '@acg/proto/messages';
 import { createTestLimits } from '../../limits/testing/agent-limits-fixture.js';
-import { createLocalDialer } from '../../upstream/testing/upstream-request-fixture.js';
+import { createLocalDialer } from '../../upstream/testing/dialer-recorder-certificate-fixture.js';
 
 export const GATEWAY_TOKEN = `acg_${'0123456789abcdef'.repeat(4)}`;
 const MIB = 1024 * 1024;

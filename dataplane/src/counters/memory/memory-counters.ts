@@ -24,9 +24,9 @@ import {
   UNLIMITED,
   type WindowLengthsMs,
 } from '../../limits/limit-table.js';
+import { type ClockUs, createMicrosecondWallClock } from './microsecond-wall-clock.js';
 import { MonthSpend } from './month-spend.js';
 import { RateLimitWindows } from './rate-limit-windows.js';
-import { type ClockUs, createWallClock } from './wall-clock.js';
 
 const EVICTION_CHECKS_PER_ADMISSION = 2;
 
@@ -47,7 +47,7 @@ export class MemoryCounters implements Counters {
   #windowSweep: IterableIterator<[string, RateLimitWindows]> | null = null;
   #spendSweep: IterableIterator<[string, MonthSpend]> | null = null;
 
-  constructor(clock: ClockUs = createWallClock(), windows: Partial<WindowLengthsMs> = {}) {
+  constructor(clock: ClockUs = createMicrosecondWallClock(), windows: Partial<WindowLengthsMs> = {}) {
     this.#clock = clock;
     this.#windows = { ...DEFAULT_WINDOW_LENGTHS_MS, ...windows };
   }

@@ -8,7 +8,7 @@ import { monthOfMs } from '../../limits/calendar-month.js';
 import type { Admission } from '../../limits/counters-interface.js';
 import { LIMIT_TABLE, RPM_ROW } from '../../limits/limit-table.js';
 import { type AdmitReply, type AdmitVerdict, agentProviderKey } from './admit-codec.js';
-import type { AdmissionCheck, AdmitItems, BudgetCheck, SpendItem, TokenUsageItem } from './admit-items.js';
+import type { AdmissionCheck, AdmitItems, BudgetCheck, SpendItem, TokenUsageItem } from './admit-items-types.js';
 import type { SpendCounter } from './spend-counter.js';
 import type { SpendCounters } from './spend-counters.js';
 

@@ -26,7 +26,7 @@ import {
   type WindowLengthsMs,
   windowLengthUs,
 } from '../../limits/limit-table.js';
-import type { AdmissionCheck, AdmitItems, SpendItem } from './admit-items.js';
+import type { AdmissionCheck, AdmitItems, SpendItem } from './admit-items-types.js';
 
 /** How long a reservation counts in the store without renewal. */
 export const RESERVATION_LEASE_MS = 15_000;

@@ -6,7 +6,7 @@
 
 import { compileJsonPaths, type JsonPathNode } from '../../scan/json-paths.js';
 import { asJsonObject, parseJsonObject, parseJsonString } from '../../scan/parse-json-text.js';
-import { looksLikeDeltaEvent, looksLikeErrorEvent } from '../../scan/sse-event-classifier.js';
+import { looksLikeDeltaEvent, looksLikeErrorEvent } from '../../scan/sse-delta-and-error-detection.js';
 import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type SseEventKind } from '../../scan/sse-parser.js';
 import {
   estimateCompressedEventTokens,

@@ -9,7 +9,7 @@
 
 import { compileJsonPaths, type JsonPathNode } from '../../scan/json-paths.js';
 import { asJsonObject, parseJsonObject, parseJsonString } from '../../scan/parse-json-text.js';
-import { looksLikeDeltaEvent, looksLikeErrorEvent, startsWithType } from '../../scan/sse-event-classifier.js';
+import { looksLikeDeltaEvent, looksLikeErrorEvent, startsWithType } from '../../scan/sse-delta-and-error-detection.js';
 import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type SseEventKind } from '../../scan/sse-parser.js';
 import { AUDIO_IN_TOKENS_PER_SECOND, isVideoPath, normalizePath } from '../reading/token-estimates.js';
 import {

@@ -3,8 +3,9 @@
  * to content outside the body. Reads blocks of OpenAI's and Anthropic's APIs at any depth. An unknown block with an
  * address, a file, an id or data counts as a reference.
  */
-import { decodeStringAt, type JsonObjectNode, type JsonSpan } from '../../scan/json-walker.js';
+
 import { InflateBudget, measurePdf } from '../../scan/media/pdf-pages-and-text.js';
+import { decodeStringAt, type JsonObjectNode, type JsonSpan } from '../../scan/walk-json-objects.js';
 
 /** Members of a block that tell what the model reads. */
 export const CONTENT_MEMBERS: readonly string[] = [

@@ -3,7 +3,7 @@
  * result, so the cost grows with the uses. Null: the request states no maximum of uses, or the cost of a use has no
  * bound.
  */
-import { decodeStringAt, type JsonObjectNode, type JsonSpan } from '../../scan/json-walker.js';
+import { decodeStringAt, type JsonObjectNode, type JsonSpan } from '../../scan/walk-json-objects.js';
 
 export interface HostedToolLimits {
   /** Maximum number of tool uses. */

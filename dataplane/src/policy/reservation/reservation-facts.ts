@@ -2,7 +2,13 @@
  * Reads from a call's JSON body the facts that bound its cost. The document must have passed the strict validator
  * (policy/body/strict-json-validator.ts). A body without any bound is `unbounded`, and its call is rejected.
  */
-import { countItems, decodeStringAt, type JsonObjectNode, type JsonSpan, walkJson } from '../../scan/json-walker.js';
+import {
+  countItems,
+  decodeStringAt,
+  type JsonObjectNode,
+  type JsonSpan,
+  walkJson,
+} from '../../scan/walk-json-objects.js';
 import { type CacheTtl, CONTENT_MEMBERS, ContentFacts, isTextOnlyMember } from './content-facts.js';
 import { type HostedToolLimits, readHostedToolLimits, TOOL_MEMBERS } from './hosted-tool-limits.js';
 

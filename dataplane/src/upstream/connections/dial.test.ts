@@ -10,7 +10,7 @@ import {
   RecordedRequest,
   TENANT,
   trustCertificate,
-} from '../testing/upstream-request-fixture.js';
+} from '../testing/dialer-recorder-certificate-fixture.js';
 import { ConnectionPools, classifyFailure } from './connection-pools.js';
 
 let trusted: Certificate;

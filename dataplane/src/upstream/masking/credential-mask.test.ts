@@ -170,7 +170,7 @@ const ways: Record<string, (text: Buffer, form: string) => void> = {
   },
 };
 
-// Work that grows with text × form (1.7e13 steps here) exceeds the test timeout. bench/src/masking-cost.ts measures the time.
+// Work that grows with text × form (1.7e13 steps here) exceeds the test timeout. bench/src/credential-masking-cost.ts measures the time.
 describe.each(Object.keys(ways))('masking takes time linear in the text: %s', (way) => {
   test.each(hostilePairs)('%s', (_name, form, text) => ways[way]!(text, form));
 });

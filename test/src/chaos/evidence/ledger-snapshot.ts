@@ -2,7 +2,7 @@
 
 import { type ChaosEnvironment, readMetric } from '../chaos-environment.js';
 import type { ChaosAgent } from '../traffic/tenants.js';
-import type { LedgerCall } from './history.js';
+import type { LedgerCall } from './evidence-types.js';
 import type { LedgerCallMatcher } from './ledger-call-matcher.js';
 
 interface LedgerRow {

@@ -3,7 +3,7 @@
  * SIGKILL, too.
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
-import type { ProviderObservation } from './history.js';
+import type { ProviderObservation } from './evidence-types.js';
 
 export class ProviderJournal {
   constructor(readonly file: string) {}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type AgentLimits, type CallTrace, createAgentLimits, type FaultTrace } from '../evidence/history.js';
+import { type AgentLimits, type CallTrace, createAgentLimits, type FaultTrace } from '../evidence/evidence-types.js';
 import { checkCallOutcomes } from './call-outcomes.js';
 import { createBrokenCall, createCall, createFault, createRejectedCall, T0 } from './history-fixture.js';
 

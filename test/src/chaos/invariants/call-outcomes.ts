@@ -3,8 +3,8 @@
  * failure. Violations: a rejection, a broken connection or a WebSocket close code without a fault, and a response that
  * looks complete but is not.
  */
-import type { AgentLimits, CallTrace, FaultTrace, Interval } from '../evidence/history.js';
-import { callInterval, overlaps } from '../evidence/history.js';
+import type { AgentLimits, CallTrace, FaultTrace, Interval } from '../evidence/evidence-types.js';
+import { callInterval, overlaps } from '../evidence/evidence-types.js';
 import type { FaultAction, Victim } from '../faults/fault-plan.js';
 
 interface OutcomeHistory {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CallTrace, FaultTrace, LedgerCall } from '../evidence/history.js';
+import type { CallTrace, FaultTrace, LedgerCall } from '../evidence/evidence-types.js';
 import { checkExactlyOnce } from './exactly-once.js';
 import {
   createBrokenCall,

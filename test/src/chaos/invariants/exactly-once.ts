@@ -11,7 +11,7 @@ import {
   type LedgerCall,
   type ProviderObservation,
   wasDataPlaneKilledDuring,
-} from '../evidence/history.js';
+} from '../evidence/evidence-types.js';
 
 interface LedgerHistory {
   readonly calls: readonly CallTrace[];

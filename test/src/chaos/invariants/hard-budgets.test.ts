@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type CallTrace, createAgentLimits, type FaultTrace, type Interval } from '../evidence/history.js';
+import { type CallTrace, createAgentLimits, type FaultTrace, type Interval } from '../evidence/evidence-types.js';
 import { checkHardBudgets, sumHardBudgetSpend } from './hard-budgets.js';
 import { createBrokenCall, createCall, createFault, createLedgerCall, T0 } from './history-fixture.js';
 

@@ -12,7 +12,7 @@ import {
   type LedgerCall,
   overlaps,
   wasDataPlaneKilledDuring,
-} from '../evidence/history.js';
+} from '../evidence/evidence-types.js';
 
 interface BudgetHistory {
   readonly agents: readonly AgentLimits[];

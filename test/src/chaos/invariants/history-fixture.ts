@@ -1,5 +1,5 @@
 /** Histories for the tests of the invariants: a valid one, of which each test changes a part. */
-import type { CallTrace, FaultTrace, LedgerCall, ProviderObservation } from '../evidence/history.js';
+import type { CallTrace, FaultTrace, LedgerCall, ProviderObservation } from '../evidence/evidence-types.js';
 
 export const T0 = Date.UTC(2026, 0, 1);
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type CallTrace, createAgentLimits } from '../evidence/history.js';
+import { type CallTrace, createAgentLimits } from '../evidence/evidence-types.js';
 import { createCall, createObservation, T0 } from './history-fixture.js';
 import { checkRateLimits, WINDOW_MS } from './rate-limits.js';
 

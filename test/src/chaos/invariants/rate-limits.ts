@@ -14,7 +14,7 @@ import {
   type Interval,
   overlaps,
   type ProviderObservation,
-} from '../evidence/history.js';
+} from '../evidence/evidence-types.js';
 
 export const WINDOW_MS = 60_000;
 const DAY_MS = 24 * 60 * WINDOW_MS;

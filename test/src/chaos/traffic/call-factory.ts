@@ -1,7 +1,7 @@
 /** Creates the calls of each kind, with the check of a complete response. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { DataPlane } from '../chaos-environment.js';
-import type { CallKind } from '../evidence/history.js';
+import type { CallKind } from '../evidence/evidence-types.js';
 import { LedgerCallMatcher } from '../evidence/ledger-call-matcher.js';
 import { type CallPurpose, createCallId } from './call-id.js';
 import type { HttpCall } from './http-call.js';

@@ -1,6 +1,6 @@
 /** Sends one call through the gateway and records its trace. Never rejects. */
 import { type Agent, type IncomingMessage, request } from 'node:http';
-import type { CallKind, CallTrace, Rejection } from '../evidence/history.js';
+import type { CallKind, CallTrace, Rejection } from '../evidence/evidence-types.js';
 import type { Victim } from '../faults/fault-plan.js';
 import type { SecretScanner } from '../invariants/secret-scanner.js';
 

@@ -4,7 +4,7 @@
  */
 import { Agent } from 'node:http';
 import type { DataPlane } from '../chaos-environment.js';
-import type { CallTrace } from '../evidence/history.js';
+import type { CallTrace } from '../evidence/evidence-types.js';
 import type { SecretScanner } from '../invariants/secret-scanner.js';
 import { CallFactory } from './call-factory.js';
 import { sendHttpCall } from './http-call.js';

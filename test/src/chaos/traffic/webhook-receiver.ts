@@ -1,7 +1,7 @@
 /** Receives the run's webhooks and records them; fails every third request. */
 import type { ServerResponse } from 'node:http';
 import { isSignatureValid, startReceiver } from '../../webhooks/webhook-receiver.js';
-import type { ReceivedDelivery } from '../invariants/budget-events.js';
+import type { ReceivedDelivery } from '../invariants/budget-event-delivery.js';
 import type { Tenants } from './tenants.js';
 
 /** Every n-th request is answered with 500. */

@@ -1,7 +1,7 @@
 /** Opens a WebSocket, exchanges messages, closes it from the client's side and records its trace. Never rejects. */
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
-import type { CallTrace } from '../evidence/history.js';
+import type { CallTrace } from '../evidence/evidence-types.js';
 import type { Victim } from '../faults/fault-plan.js';
 import type { SecretScanner } from '../invariants/secret-scanner.js';
 import { parseRejection } from './http-call.js';

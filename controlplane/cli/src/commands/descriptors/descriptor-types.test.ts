@@ -1,8 +1,8 @@
 /** A descriptor that does not fit the API document does not compile: `tsc` checks the lines marked below. */
 import { expect, test } from 'vitest';
 import { choiceField, textField } from '../../options/field.js';
-import { listCommand } from './list-command.js';
-import { operationCommand } from './operation-command.js';
+import { listCommand } from './register-list-commands.js';
+import { operationCommand } from './register-operation-commands.js';
 import { idTarget } from './target.js';
 
 const COMMAND = { name: 'x', description: '', print: () => {} };

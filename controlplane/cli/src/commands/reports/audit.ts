@@ -1,7 +1,7 @@
 /** `acg audit`: lists the audit trail. */
 import { textField } from '../../options/field.js';
 import { formatMinute } from '../../terminal/format-numbers-and-times.js';
-import { groupList } from '../descriptors/list-command.js';
+import { groupList } from '../descriptors/register-list-commands.js';
 
 export const registerAuditCommand = groupList({
   operation: 'GET /v1/audit',

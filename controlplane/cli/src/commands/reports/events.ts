@@ -1,9 +1,9 @@
 /** `acg events`: lists events, newest last; `-f` follows new ones. `acg events types` lists what can happen. */
 import type { Command } from 'commander';
+import type { QueryOf } from '../../api/call-api-operation.js';
 import { findAgentId } from '../../api/find-agent.js';
 import { followRows, PAGE_ROWS_MAX } from '../../api/follow-rows.js';
 import { omitUndefined } from '../../api/omit-undefined.js';
-import type { QueryOf } from '../../api/operation.js';
 import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import {
   addPageOptions,

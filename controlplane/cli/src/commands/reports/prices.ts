@@ -1,7 +1,7 @@
 /** `acg prices`: lists prices and their sources. */
-import type { RowOf } from '../../api/operation.js';
+import type { RowOf } from '../../api/call-api-operation.js';
 import { choiceField, mapField, textField } from '../../options/field.js';
-import { groupList } from '../descriptors/list-command.js';
+import { groupList } from '../descriptors/register-list-commands.js';
 
 type Price = RowOf<'GET /v1/prices', 'prices'>;
 

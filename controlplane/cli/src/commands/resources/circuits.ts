@@ -3,8 +3,8 @@ import { MINUTE_MS } from '@acg/base/time-and-money-units';
 import { choiceField, defaultField, mapField, textField } from '../../options/field.js';
 import { parseDuration } from '../../options/parse-duration.js';
 import { formatAgo, formatMinute } from '../../terminal/format-numbers-and-times.js';
-import { groupList } from '../descriptors/list-command.js';
-import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
+import { groupList } from '../descriptors/register-list-commands.js';
+import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
 
 const createOverrideFields = () => ({
   providerSlug: textField('<provider>', 'its slug'),

@@ -1,11 +1,12 @@
 /** `acg custom-providers`: manages the organization's custom providers. */
+
+import { type BodyOf, fetchAllRows } from '../../api/call-api-operation.js';
 import { isUuid, notFoundError } from '../../api/find-by-name.js';
-import { type BodyOf, fetchAllRows } from '../../api/operation.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import { choiceField, type Fields, mapField, parsedField, textField } from '../../options/field.js';
 import { appendValue } from '../../options/page-options-and-value-parsers.js';
-import { listCommand } from '../descriptors/list-command.js';
-import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
+import { listCommand } from '../descriptors/register-list-commands.js';
+import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
 import type { Target } from '../descriptors/target.js';
 
 const PROVIDER: Target = { argument: ['<provider>', 'slug or id'], find: findCustomProvider };

@@ -1,13 +1,14 @@
 /** `acg event-mail`: manages which members get e-mail about which events. */
+
+import type { BodyOf } from '../../api/call-api-operation.js';
 import { findMemberId } from '../../api/find-member.js';
 import { fetchIdentity } from '../../api/identity.js';
-import type { BodyOf } from '../../api/operation.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import { mapField, parsedOrNoneField, requiredField } from '../../options/field.js';
 import { parseList } from '../../options/page-options-and-value-parsers.js';
 import { usage } from '../../terminal/cli-error.js';
-import { listCommand } from '../descriptors/list-command.js';
-import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
+import { listCommand } from '../descriptors/register-list-commands.js';
+import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
 
 type Events = BodyOf<'PUT /v1/event-mail/{userId}'>['events'];
 

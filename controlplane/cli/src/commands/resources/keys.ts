@@ -1,19 +1,19 @@
 /** `acg keys`: manages gateway tokens. */
 import { type Command, Option } from 'commander';
+import { fetchAllRows } from '../../api/call-api-operation.js';
 import { findAgentId, requireAgentName } from '../../api/find-agent.js';
 import { findProjectId, isUuid, selectByName } from '../../api/find-by-name.js';
 import { omitUndefined } from '../../api/omit-undefined.js';
-import { fetchAllRows } from '../../api/operation.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
+import { expiryField, graceSecondsField, toExpiresAt } from '../../options/expiry-and-grace-fields.js';
 import { choiceField, flagField, mapField, textField } from '../../options/field.js';
 import { agentIdField } from '../../options/lookup-fields.js';
 import { parseDuration } from '../../options/parse-duration.js';
-import { expiryField, graceSecondsField, toExpiresAt } from '../../options/time-fields.js';
 import { usage } from '../../terminal/cli-error.js';
 import { formatAgo, formatDay, formatMinute } from '../../terminal/format-numbers-and-times.js';
-import { listCommand } from '../descriptors/list-command.js';
-import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
+import { listCommand } from '../descriptors/register-list-commands.js';
+import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
 import type { Target } from '../descriptors/target.js';
 
 const KEY: Target = {

@@ -1,13 +1,14 @@
 /** `acg tokens`: manages management tokens, with which programs call /v1. */
+
+import { fetchAllRows } from '../../api/call-api-operation.js';
 import { isUuid, selectByName } from '../../api/find-by-name.js';
-import { fetchAllRows } from '../../api/operation.js';
 import type { Invocation } from '../../invocation/invocation.js';
+import { expiryField } from '../../options/expiry-and-grace-fields.js';
 import { choiceField, defaultField, requiredField, textField } from '../../options/field.js';
 import { onlyProjectIdField } from '../../options/lookup-fields.js';
-import { expiryField } from '../../options/time-fields.js';
 import { formatAgo, formatDay } from '../../terminal/format-numbers-and-times.js';
-import { listCommand } from '../descriptors/list-command.js';
-import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
+import { listCommand } from '../descriptors/register-list-commands.js';
+import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
 
 export const registerTokenCommands = commandGroup(
   listCommand({

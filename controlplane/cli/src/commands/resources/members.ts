@@ -3,8 +3,8 @@ import { findMemberId } from '../../api/find-member.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import { choiceField, defaultField, textField } from '../../options/field.js';
 import { formatDay } from '../../terminal/format-numbers-and-times.js';
-import { listCommand } from '../descriptors/list-command.js';
-import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
+import { listCommand } from '../descriptors/register-list-commands.js';
+import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
 import type { Target } from '../descriptors/target.js';
 
 const ROLES = ['viewer', 'member', 'admin', 'owner'] as const;

@@ -3,8 +3,8 @@ import { findProjectId } from '../../api/find-by-name.js';
 import { parsedOrNoneField, textField } from '../../options/field.js';
 import { parseDollarsAsCents } from '../../options/page-options-and-value-parsers.js';
 import { formatCents, formatDay } from '../../terminal/format-numbers-and-times.js';
-import { listCommand } from '../descriptors/list-command.js';
-import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
+import { listCommand } from '../descriptors/register-list-commands.js';
+import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
 import type { Target } from '../descriptors/target.js';
 
 const PROJECT: Target = {

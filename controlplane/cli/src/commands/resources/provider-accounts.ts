@@ -1,18 +1,18 @@
 /** `acg accounts`: manages which providers an agent may use, and with which credentials. */
 import { type Command, Option } from 'commander';
+import { fetchAllRows } from '../../api/call-api-operation.js';
 import { assertCredentialAccepted, formatCredentialTest } from '../../api/credential-test-result.js';
 import { findAgentId, requireAgentName } from '../../api/find-agent.js';
 import { isUuid, notFoundError } from '../../api/find-by-name.js';
 import { omitUndefined } from '../../api/omit-undefined.js';
-import { fetchAllRows } from '../../api/operation.js';
 import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { CREDENTIAL_OPTIONS, type CredentialOptions, readOptionCredentials } from '../../options/credential-options.js';
 import { choiceField, mapField, textField } from '../../options/field.js';
 import { agentIdField } from '../../options/lookup-fields.js';
 import { CliError, EXIT_CODES, usage } from '../../terminal/cli-error.js';
 import { formatDay } from '../../terminal/format-numbers-and-times.js';
-import { listCommand } from '../descriptors/list-command.js';
-import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
+import { listCommand } from '../descriptors/register-list-commands.js';
+import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
 import type { Target } from '../descriptors/target.js';
 
 /** Names an account by its id, or by its provider among the accounts of one agent. */

@@ -1,5 +1,5 @@
 /** `acg providers`: lists the built-in providers. */
-import { listCommand } from '../descriptors/list-command.js';
+import { listCommand } from '../descriptors/register-list-commands.js';
 
 export const registerProviderCommands = listCommand({
   description: 'list built-in providers and their credential fields',

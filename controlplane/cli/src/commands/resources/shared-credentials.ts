@@ -1,9 +1,9 @@
 /** `acg credentials`: manages provider credentials that many agents share and that are rotated in one place. */
 import type { Command } from 'commander';
+import { fetchAllRows, type RowOf } from '../../api/call-api-operation.js';
 import { assertCredentialAccepted, formatCredentialTest } from '../../api/credential-test-result.js';
 import { findAgent } from '../../api/find-agent.js';
 import { isUuid, selectByName } from '../../api/find-by-name.js';
-import { fetchAllRows, type RowOf } from '../../api/operation.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { CREDENTIAL_OPTIONS, readOptionCredentials } from '../../options/credential-options.js';
@@ -11,8 +11,8 @@ import { choiceField, requiredField, textField } from '../../options/field.js';
 import { onlyProjectIdField } from '../../options/lookup-fields.js';
 import { toJsonWithoutControlCharacters } from '../../terminal/escape-control-characters.js';
 import { formatCount, formatDay } from '../../terminal/format-numbers-and-times.js';
-import { listCommand } from '../descriptors/list-command.js';
-import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
+import { listCommand } from '../descriptors/register-list-commands.js';
+import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
 import type { Target } from '../descriptors/target.js';
 
 type SharedCredential = RowOf<'GET /v1/credentials', 'credentials'>;

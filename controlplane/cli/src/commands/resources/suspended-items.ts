@@ -3,8 +3,8 @@
  * e-mail address.
  */
 import { formatDay } from '../../terminal/format-numbers-and-times.js';
-import { listCommand } from '../descriptors/list-command.js';
-import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
+import { listCommand } from '../descriptors/register-list-commands.js';
+import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
 import { idTarget } from '../descriptors/target.js';
 
 const ITEM = idTarget('<id>', 'of acg suspended ls');

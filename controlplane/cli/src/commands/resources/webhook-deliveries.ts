@@ -8,8 +8,8 @@ import { parseDuration } from '../../options/parse-duration.js';
 import { usage } from '../../terminal/cli-error.js';
 import { toJsonWithoutControlCharacters } from '../../terminal/escape-control-characters.js';
 import { formatCount, formatMinute } from '../../terminal/format-numbers-and-times.js';
-import { listCommand } from '../descriptors/list-command.js';
-import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
+import { listCommand } from '../descriptors/register-list-commands.js';
+import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
 import { idTarget } from '../descriptors/target.js';
 import { type EventName, WEBHOOK } from './webhook-target.js';
 

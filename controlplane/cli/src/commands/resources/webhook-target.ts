@@ -1,6 +1,7 @@
 /** The webhook endpoint that a command names by its URL or id, and the names of events. */
+
+import { type BodyOf, fetchAllRows } from '../../api/call-api-operation.js';
 import { isUuid, notFoundError } from '../../api/find-by-name.js';
-import { type BodyOf, fetchAllRows } from '../../api/operation.js';
 import type { Target } from '../descriptors/target.js';
 
 export type EventName = BodyOf<'POST /v1/webhooks'>['events'][number];

@@ -1,10 +1,11 @@
 /** `acg webhooks`: manages webhook endpoints. */
+
+import { graceSecondsField } from '../../options/expiry-and-grace-fields.js';
 import { choiceField, type Field, mapField, parsedField, requiredField, textField } from '../../options/field.js';
 import { parseList } from '../../options/page-options-and-value-parsers.js';
-import { graceSecondsField } from '../../options/time-fields.js';
 import { formatMinute } from '../../terminal/format-numbers-and-times.js';
-import { listCommand } from '../descriptors/list-command.js';
-import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
+import { listCommand } from '../descriptors/register-list-commands.js';
+import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
 import { registerWebhookDeliveryCommands } from './webhook-deliveries.js';
 import { type EventName, WEBHOOK } from './webhook-target.js';
 

@@ -10,8 +10,8 @@ import { parseDollarsAsCents } from '../../options/page-options-and-value-parser
 import { usage } from '../../terminal/cli-error.js';
 import { formatCents, formatDay } from '../../terminal/format-numbers-and-times.js';
 import { readPassword } from '../../terminal/read-password.js';
-import { listCommand } from '../descriptors/list-command.js';
-import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
+import { listCommand } from '../descriptors/register-list-commands.js';
+import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
 import type { Target } from '../descriptors/target.js';
 
 const ORG_ARGUMENT = ['<org>', 'name, slug or id'] as const;

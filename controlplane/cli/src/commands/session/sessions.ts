@@ -1,7 +1,7 @@
 /** `acg sessions`: lists and revokes the sessions of this user. */
 import { formatAgo, formatDay } from '../../terminal/format-numbers-and-times.js';
-import { listCommand } from '../descriptors/list-command.js';
-import { commandGroup, operationCommand } from '../descriptors/operation-command.js';
+import { listCommand } from '../descriptors/register-list-commands.js';
+import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
 import { idTarget } from '../descriptors/target.js';
 
 export const registerSessionCommands = commandGroup(

@@ -11,7 +11,7 @@ import { showToast } from '../../components/feedback/toast.js';
 import { RestoreFocusOnClose } from '../../components/focus/restore-focus-on-close.js';
 import { Form } from '../../components/forms/form-with-server-errors.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
-import { useEventTypes } from '../../resources/event-types.js';
+import { useEventTypes } from '../../resources/use-event-types.js';
 
 const PAGE_SIZE = 100;
 

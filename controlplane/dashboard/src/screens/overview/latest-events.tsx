@@ -5,8 +5,8 @@ import { EmptyState } from '../../components/feedback/empty-state.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { providerLabel } from '../../messages/provider-labels.js';
-import { useEventTypes } from '../../resources/event-types.js';
 import { useLatestEvents } from '../../resources/unseen-alerts.js';
+import { useEventTypes } from '../../resources/use-event-types.js';
 
 const EVENTS_SHOWN = 5;
 

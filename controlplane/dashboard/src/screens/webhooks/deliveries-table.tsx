@@ -9,7 +9,7 @@ import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
-import { useEventTypes } from '../../resources/event-types.js';
+import { useEventTypes } from '../../resources/use-event-types.js';
 import { DeliveryDrawer } from './delivery-drawer.js';
 import { ReplayDialog } from './replay-dialog.js';
 import {

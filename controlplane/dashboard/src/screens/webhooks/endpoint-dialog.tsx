@@ -5,7 +5,7 @@ import { api } from '../../api/api-client.js';
 import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
-import { useEventTypes } from '../../resources/event-types.js';
+import { useEventTypes } from '../../resources/use-event-types.js';
 import type { Endpoint } from './webhook-queries.js';
 
 interface EndpointDialogProps {

@@ -10,7 +10,7 @@ import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { formatExactTime } from '../../format/format.js';
-import { useEventTypes } from '../../resources/event-types.js';
+import { useEventTypes } from '../../resources/use-event-types.js';
 import { DeliveriesTable } from './deliveries-table.js';
 import { EndpointActions } from './endpoint-actions.js';
 import { EndpointStatusBadge } from './endpoint-status-badge.js';

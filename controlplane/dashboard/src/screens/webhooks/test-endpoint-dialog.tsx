@@ -6,7 +6,7 @@ import { api } from '../../api/api-client.js';
 import { showToast } from '../../components/feedback/toast.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
-import { type EventName, useEventTypes } from '../../resources/event-types.js';
+import { type EventName, useEventTypes } from '../../resources/use-event-types.js';
 import { type Endpoint, refreshWebhooks } from './webhook-queries.js';
 
 interface TestEndpointDialogProps {

@@ -4,7 +4,7 @@ import { api } from '../../api/api-client.js';
 import { queryClient } from '../../api/query-client.js';
 import { showErrorToast, showToast } from '../../components/feedback/toast.js';
 import { formatCount } from '../../format/format.js';
-import type { EventName } from '../../resources/event-types.js';
+import type { EventName } from '../../resources/use-event-types.js';
 
 export const PAGE_SIZE = 50;
 

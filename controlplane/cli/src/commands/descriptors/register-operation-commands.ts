@@ -1,0 +1,73 @@
+/**
+ * Registers commands that call one operation of the management API. A descriptor names the operation, the resource in
+ * its path, the fields of its body and what is printed. An unknown field, a required field that nothing sets and a
+ * missing resource are type errors.
+ */
+import type { Option } from 'commander';
+import { type BodyOf, callOperation, type Operation, type ResponseOf } from '../../api/call-api-operation.js';
+import type { Invocation } from '../../invocation/invocation.js';
+import type { RegisterCommands } from '../../invocation/program-interface-for-commands.js';
+import { addFields, type Field, type Fields, readFields } from '../../options/field.js';
+import { requireConfirmation } from '../../terminal/prompt.js';
+import { addTarget, type Found, findTarget, type Selection, type Target } from './target.js';
+
+type MakeBody<Row extends Found, Body> = (run: Invocation, selection: Selection<Row>) => Body | Promise<Body>;
+type RemainingFields<Op extends Operation, Given> = Omit<BodyOf<Op>, keyof Given> & Partial<BodyOf<Op>>;
+
+type OperationCommand<Op extends Operation, Row extends Found, Given> = {
+  readonly name: string;
+  readonly description: string;
+  readonly operation: Op;
+  /** Arguments and options that become fields of the body. */
+  readonly fields?: Given & Fields<BodyOf<Op>> & { readonly [Name in Exclude<keyof Given, keyof BodyOf<Op>>]: never };
+  /** Options that are no field of the body. */
+  readonly options?: readonly Option[];
+  /** The question before the call; null for none. */
+  readonly confirm?: (selection: Selection<Row>) => string | null;
+  /** Prints the response for users. */
+  readonly print: (run: Invocation, response: ResponseOf<Op>, selection: Selection<Row>) => void;
+  /** Called after the output, also with --json: prints what to do next, or fails. */
+  readonly after?: (run: Invocation, response: ResponseOf<Op>, selection: Selection<Row>) => void;
+} & (Op extends `${string}{${string}` ? { readonly target: Target<Row> } : { readonly target?: never }) &
+  (object extends RemainingFields<Op, Given>
+    ? { readonly body?: MakeBody<Row, RemainingFields<Op, Given>> }
+    : { readonly body: MakeBody<Row, RemainingFields<Op, Given>> });
+
+interface UntypedCommand extends Omit<OperationCommand<Operation, Found, object>, 'fields' | 'target' | 'body'> {
+  readonly fields?: Readonly<Record<string, Field<unknown>>>;
+  readonly target?: Target;
+  readonly body?: MakeBody<Found, object>;
+}
+
+export const operationCommand =
+  <const Op extends Operation, Row extends Found = Found, Given = object>(
+    descriptor: OperationCommand<Op, Row, Given>,
+  ): RegisterCommands =>
+  (group, { begin }) => {
+    const { name, description, operation, target, fields, options, confirm, body, print, after } =
+      descriptor as unknown as UntypedCommand;
+    const command = group.command(name).description(description);
+    if (target !== undefined) addTarget(command, target);
+    addFields(command, fields ?? {});
+    for (const option of options ?? []) command.addOption(option);
+    command.action(async () => {
+      const run = begin();
+      const client = await run.getClient();
+      const selection = await findTarget(command, run, target);
+      const values = await readFields(command, fields ?? {}, run);
+      const question = confirm?.(selection) ?? null;
+      if (question !== null) await requireConfirmation(run, question);
+      const more = await body?.(run, selection);
+      const sent = fields === undefined && body === undefined ? undefined : { ...more, ...values };
+      const response = (await callOperation(client, operation, { id: selection.found.id, body: sent })) as never;
+      run.printResult(response, () => print(run, response, selection));
+      after?.(run, response, selection);
+    });
+  };
+
+/** Registers the commands of a group in this order. */
+export const commandGroup =
+  (...commands: readonly RegisterCommands[]): RegisterCommands =>
+  (group, tree) => {
+    for (const register of commands) register(group, tree);
+  };

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { decodeContext } from './decode-context.js';
+import { endsSession, type Invalidation, RecentInvalidations } from './invalidation-matching-and-history.js';
+import { createContextMessage } from './testing/context-message-fixture.js';
+
+const context = decodeContext(createContextMessage());
+
+test.each<[Invalidation['kind'], string, boolean]>([
+  ['key', 'key-1', true],
+  ['key', 'key-2', false],
+  ['agent', 'agent-1', true],
+  ['org', 'org-1', true],
+  ['project', 'project-2', false],
+  ['provider', 'org-1/openai', true],
+  ['provider', 'org-1/s3', false],
+  ['provider', 'org-2/openai', false],
+  ['account', 'agent-1/account-1', true],
+  ['account', 'agent-1/account-2', false],
+  ['account', 'agent-2/account-1', false],
+])('an open call to openai: %s %s ends it: %s', (kind, id, ends) => {
+  expect(endsSession({ revision: 1, kind, id, endsSessions: true }, context, 'openai')).toBe(ends);
+});
+
+test('an open call to openai continues when another provider of the agent changes', () => {
+  const both = { ...context, upstreams: new Map([...context.upstreams, ['s3', context.upstreams.get('openai')!]]) };
+  const ends = (slug: string): boolean =>
+    endsSession({ revision: 1, kind: 'provider', id: 'org-1/s3', endsSessions: true }, both, slug);
+  expect([ends('openai'), ends('s3')]).toEqual([false, true]);
+});
+
+test('recent invalidations: a context older than the overwritten ones counts as outdated', () => {
+  const recent = new RecentInvalidations(3);
+  const add = (revision: number, id: string) => recent.add({ revision, kind: 'agent', id, endsSessions: false });
+  for (const [revision, id] of [
+    [1, 'x'],
+    [2, 'agent-1'],
+    [3, 'y'],
+    [4, 'z'],
+  ] as const)
+    add(revision, id);
+  expect(recent.isOutdated(0, context)).toBe(true); // revision 1 was overwritten and may have affected this context
+  expect(recent.isOutdated(1, context)).toBe(true); // revision 2 affects this context
+  expect(recent.isOutdated(2, context)).toBe(false);
+  const other = { ...context, agentId: 'agent-9' };
+  expect([recent.isOutdated(0, other), recent.isOutdated(1, other)]).toEqual([true, false]);
+  recent.clear();
+  expect(recent.isOutdated(0, context)).toBe(false);
+});
