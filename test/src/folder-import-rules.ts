@@ -364,6 +364,7 @@ export const ROOT_FILES: Readonly<Record<string, readonly string[]>> = {
     'time-and-money-units',
     'uuid-patterns',
     'uuidv7',
+    'wait-at-most',
   ],
   dataplane: ['config', 'gateway', 'main', 'proxy-server'],
   controlplane: ['config', 'control-plane', 'main'],

@@ -4,7 +4,9 @@
  * request lost mails again. A failed mail is retried after each of `retryDelaysMs`, then dropped and logged without its
  * text.
  */
+
 import type { Logger } from '@acg/base/log';
+import { waitAtMost } from '@acg/base/wait-at-most';
 
 export interface Mail {
   readonly to: string;
@@ -60,11 +62,10 @@ export class Mailer {
    * Sends queued mails until the deadline, in ms, and logs how many were not sent. Drops mails that wait for a retry.
    */
   async stop(deadlineMs: number): Promise<void> {
-    const deadline = new Promise<void>((resolve) => setTimeout(resolve, deadlineMs).unref());
     const drained = (async () => {
       while (this.#sending.size > 0) await Promise.race(this.#sending);
     })();
-    await Promise.race([drained, deadline]);
+    await waitAtMost(drained, deadlineMs);
     this.#stopped = true;
     if (this.pending > 0) this.log.warn({ unsent: this.pending }, 'mails not sent before shutdown');
     for (const timer of this.#retryTimers.keys()) clearTimeout(timer);

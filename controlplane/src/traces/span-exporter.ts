@@ -3,8 +3,10 @@
  * queue. Spans are dropped and counted when the queue is full, or when the collector rejects them or is unavailable.
  * Ingest never waits for the exporter.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Backoff } from '@acg/base/backoff';
 import type { Logger } from '@acg/base/log';
+import { noop } from '@acg/base/noop';
 import { Agent, request } from 'undici';
 import type { UsageEntry } from '../ledger/usage-entry.js';
 import type { OtlpSettings } from './otlp-settings.js';
@@ -118,7 +120,10 @@ export class SpanExporter {
         return;
       }
       if (this.#stopping.signal.aborted) break;
-      if (attempt < ATTEMPTS_MAX) await this.#sleep(Math.max(answer.retryAfterMs, backoff.nextDelayMs()));
+      if (attempt < ATTEMPTS_MAX) {
+        const waitMs = Math.max(answer.retryAfterMs, backoff.nextDelayMs());
+        await sleep(waitMs, undefined, { signal: this.#stopping.signal }).catch(noop); // rejects when stop() aborts
+      }
     }
     this.#count('dropped', spans.length);
   }
@@ -167,19 +172,6 @@ export class SpanExporter {
     if (this.#isCollectorReachable)
       this.#log.warn({ reason }, 'the trace collector does not accept spans: they are dropped');
     this.#isCollectorReachable = false;
-  }
-
-  #sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const { signal } = this.#stopping;
-      const end = (): void => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const timer = setTimeout(end, ms);
-      signal.addEventListener('abort', end);
-    });
   }
 }
 

@@ -5,7 +5,9 @@
  * time, so a slow database delays them but never multiplies connections. On stop, running attempts get a grace period,
  * then their leases are released.
  */
+
 import type { Logger } from '@acg/base/log';
+import { waitAtMost } from '@acg/base/wait-at-most';
 import { isDatabaseUnavailable, isTransactionConflict, type Sql } from '../db/postgres-client.js';
 import { WEBHOOK_CHANNEL } from '../events/append-events.js';
 import {
@@ -216,13 +218,8 @@ export class DeliveryDispatcher {
   }
 
   async #stopAttempts(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const grace = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, STOP_GRACE_MS);
-    });
     const attempts = [...this.#running.values()];
-    await Promise.race([Promise.all(attempts.map((a) => a.done)), grace]);
-    clearTimeout(timer);
+    await waitAtMost(Promise.all(attempts.map((a) => a.done)), STOP_GRACE_MS);
     const left = [...this.#running.values()];
     this.#running.clear();
     for (const { stop } of left) stop.abort();

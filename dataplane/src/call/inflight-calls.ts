@@ -3,6 +3,7 @@
 import { invariant } from '@acg/base/invariant-failures';
 import { noop } from '@acg/base/noop';
 import { SwapRemoveSet } from '@acg/base/swap-remove-set';
+import { waitAtMost } from '@acg/base/wait-at-most';
 import { OrgSlots } from '../concurrency/org-slots.js';
 import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
 import type { CallMetrics } from './call-metrics-interface.js';
@@ -206,13 +207,8 @@ export class InflightCalls implements ExchangeObserver, RevocableSessions {
     } else if (!exchange.settled && isRouted(exchange)) this.#deps.settle(exchange, noop);
   }
 
-  #waitUntilIdle(deadlineMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, deadlineMs);
-      this.#onIdle = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+  async #waitUntilIdle(deadlineMs: number): Promise<void> {
+    const idle = new Promise<void>((resolve) => (this.#onIdle = resolve));
+    await waitAtMost(idle, deadlineMs);
   }
 }

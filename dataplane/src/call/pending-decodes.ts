@@ -1,4 +1,5 @@
 import { invariant } from '@acg/base/invariant-failures';
+import { waitAtMost } from '@acg/base/wait-at-most';
 
 /** Counts calls that have ended while their meters still decode the response; these calls are booked a few ms later. */
 export class PendingDecodes {
@@ -15,14 +16,9 @@ export class PendingDecodes {
   }
 
   /** Resolves when the count is 0, or after `timeoutMs`. */
-  waitUntilNone(timeoutMs: number): Promise<void> {
-    if (this.#count === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, timeoutMs);
-      this.#onNone = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+  async waitUntilNone(timeoutMs: number): Promise<void> {
+    if (this.#count === 0) return;
+    const none = new Promise<void>((resolve) => (this.#onNone = resolve));
+    await waitAtMost(none, timeoutMs);
   }
 }

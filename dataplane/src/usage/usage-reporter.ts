@@ -6,8 +6,10 @@
  * Each call names the last known ledger commit. If a failover lost that commit, all retained records are sent again. An
  * idle reporter checks every {@link CHECK_EVERY_MS} while the spool retains data.
  */
+
 import { Backoff } from '@acg/base/backoff';
 import type { Logger } from '@acg/base/log';
+import { waitAtMost } from '@acg/base/wait-at-most';
 import { LedgerMark as LedgerMarkMessage } from '@acg/proto/messages';
 import type { Spool, SpoolBatch } from './spool/spool.js';
 import type { LedgerMark } from './spool/worker-directory.js';
@@ -121,16 +123,11 @@ export class UsageReporter {
   /** Sends everything without lingering. Returns true when everything was acknowledged within `timeoutMs`. */
   async flush(timeoutMs: number): Promise<boolean> {
     this.#spool.flush();
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs);
-    });
     this.#flushing++;
     const idle = new Promise<void>((resolve) => this.#idleWaiters.push(resolve));
     this.#wakeUp();
     this.#endSleep?.();
-    await Promise.race([idle, timeout]);
-    clearTimeout(timer);
+    await waitAtMost(idle, timeoutMs);
     this.#flushing--;
     return this.#spool.stats().bytesUnacknowledged === 0;
   }
@@ -144,12 +141,7 @@ export class UsageReporter {
     this.#wakeUp();
     this.#endSleep?.();
     // A control plane that does not reply must not block the process exit: its records stay in the spool.
-    let timer: NodeJS.Timeout | undefined;
-    const grace = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, STOP_GRACE_MS);
-    });
-    await Promise.race([this.#runLoop, grace]);
-    clearTimeout(timer);
+    await waitAtMost(this.#runLoop, STOP_GRACE_MS);
   }
 
   async #sendUntilStopped(): Promise<void> {
@@ -290,12 +282,8 @@ export class UsageReporter {
   /** Waits; flush or stop ends the wait early, an append does not. */
   async #sleep(ms: number): Promise<void> {
     if (this.#stopped) return;
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ms);
-      this.#endSleep = resolve;
-    });
-    clearTimeout(timer);
+    const endedEarly = new Promise<void>((resolve) => (this.#endSleep = resolve));
+    await waitAtMost(endedEarly, ms);
     this.#endSleep = null;
   }
 

@@ -1,5 +1,7 @@
 /** Whether one store's limits are enforced. Reports each change once, with one log line and one metric. */
+
 import type { Logger } from '@acg/base/log';
+import { waitAtMost } from '@acg/base/wait-at-most';
 import type { CountersMetrics } from '../../limits/counters-interface.js';
 
 export class EnforcementState {
@@ -65,15 +67,10 @@ export class EnforcementState {
   }
 
   /** Resolves when limits are enforced, or after `timeoutMs`. Supports one waiting caller at a time. */
-  waitUntilEnforcing(timeoutMs: number): Promise<void> {
-    if (this.#isEnforcing) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, timeoutMs);
-      this.#onResume = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+  async waitUntilEnforcing(timeoutMs: number): Promise<void> {
+    if (this.#isEnforcing) return;
+    const resumed = new Promise<void>((resolve) => (this.#onResume = resolve));
+    await waitAtMost(resumed, timeoutMs);
   }
 
   #setEnforcing(isEnforcing: boolean): void {

@@ -9,8 +9,10 @@
  *
  * No call must arrive exactly once: counters report totals, and unacknowledged totals are sent again.
  */
+
 import type { Logger } from '@acg/base/log';
 import { type SwapRemoveItem, SwapRemoveSet } from '@acg/base/swap-remove-set';
+import { waitAtMost } from '@acg/base/wait-at-most';
 import type { AgentLimits, ScopeSpend } from '../../limits/agent-limits.js';
 import { monthOfMs } from '../../limits/calendar-month.js';
 import type { CountersMetrics } from '../../limits/counters-interface.js';
@@ -168,13 +170,8 @@ export class RedisNode {
   async flushAndAwaitReplies(timeoutMs: number): Promise<void> {
     this.#flushBatches();
     if (this.#inflight.size > 0) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, timeoutMs);
-        this.#onIdle = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
+      const idle = new Promise<void>((resolve) => (this.#onIdle = resolve));
+      await waitAtMost(idle, timeoutMs);
     }
     this.stopProbing();
   }

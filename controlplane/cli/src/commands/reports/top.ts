@@ -1,4 +1,6 @@
 /** `acg top`: refreshes a table of the busiest agents. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { noop } from '@acg/base/noop';
 import type { Client } from '@acg/client/management-api-client';
 import type { Command } from 'commander';
 import { findProjectId } from '../../api/find-by-name.js';
@@ -91,13 +93,7 @@ async function refreshUntilQuit(run: Invocation, intervalMs: number, step: () =>
   try {
     while (!end.signal.aborted) {
       await step();
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, intervalMs);
-        end.signal.addEventListener('abort', () => {
-          clearTimeout(timer);
-          resolve();
-        });
-      });
+      await sleep(intervalMs, undefined, { signal: end.signal }).catch(noop);
     }
   } finally {
     process.off('SIGTERM', onSignal).off('SIGINT', onSignal);
