@@ -8,7 +8,7 @@
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { machine, writeReport } from '../report.js';
-import { measurePageLoads } from './dashboard-page-loads.js';
+import { measureDrawTimesInChromium } from './dashboard-draw-times-in-chromium.js';
 import { timeDashboard } from './dashboard-request-times.js';
 import { measureExport } from './export-memory.js';
 import { measureIngest } from './ingest-rate.js';
@@ -46,7 +46,7 @@ try {
   await phase('queries', () => timeUsageRequests(ledger.api, ledger.seeded));
   await phase('paint', async () => {
     await ledger.freshControl();
-    return measurePageLoads(ledger.api, ledger.seeded.busyAgentId);
+    return measureDrawTimesInChromium(ledger.api, ledger.seeded.busyAgentId);
   });
   await phase('dashboard', async () => {
     const { screens, requests } = await timeDashboard(ledger.api, ledger.seeded);

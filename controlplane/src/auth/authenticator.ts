@@ -53,7 +53,7 @@ export class Authenticator {
     if (actor.token !== null && (access === 'session' || config.tokens === false)) {
       throw new Forbidden('a management token cannot do this: log in as a user');
     }
-    if (config.account === true && isBoundToOrganization(actor)) {
+    if (config.account === true && isSessionLimitedToOneOrg(actor)) {
       throw new Forbidden(
         'this session is limited to one organization: log in with e-mail and password to change the account',
       );
@@ -97,7 +97,7 @@ export class Authenticator {
   async findSessionUserId(request: FastifyRequest): Promise<string | null> {
     try {
       const actor = await this.resolveActor(request);
-      return isBoundToOrganization(actor) || actor.token !== null ? null : actor.userId;
+      return isSessionLimitedToOneOrg(actor) || actor.token !== null ? null : actor.userId;
     } catch (error) {
       if (error instanceof Unauthenticated || error instanceof Forbidden) return null;
       throw error;
@@ -165,4 +165,4 @@ async function ignoreReadOnlyDatabase(write: Promise<unknown>): Promise<void> {
   }
 }
 
-const isBoundToOrganization = ({ session }: Actor): boolean => session !== null && session.roleMax !== null;
+const isSessionLimitedToOneOrg = ({ session }: Actor): boolean => session !== null && session.roleMax !== null;

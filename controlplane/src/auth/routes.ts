@@ -139,7 +139,7 @@ export function authRoutes(app: App, { auth, sessions, recovery, throttle, authe
       },
     },
     async ({ body, ip }) => {
-      await recovery.verifyEmail(body.token, body.password, ip);
+      await recovery.verifyEmailAndCheckPassword(body.token, body.password, ip);
       return OK;
     },
   );

@@ -10,8 +10,8 @@ import type { ConnectionLimits } from '../http/connection-limits.js';
 import type { Metrics } from '../ops/metrics.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import type { Vault } from '../vault/aes-gcm-vault.js';
+import { DataPlaneWatchStreams, type InitialState } from '../watch/data-plane-watch-streams.js';
 import { createWatchHandler } from '../watch/watch-handler.js';
-import { type InitialState, WatchHub } from '../watch/watch-hub.js';
 
 interface DataPlaneLinkDependencies {
   readonly config: Config;
@@ -30,7 +30,7 @@ interface DataPlaneLinkDependencies {
 
 interface DataPlaneLink {
   /** Broadcasts to the data planes of this instance. */
-  readonly hub: WatchHub;
+  readonly hub: DataPlaneWatchStreams;
   start(): Promise<{ port: number }>;
   /**
    * Sends the data planes to other instances and lets calls in progress finish. Must be called before the services that
@@ -52,7 +52,7 @@ export function buildDataPlaneLink({
   greeting,
   handlers,
 }: DataPlaneLinkDependencies): DataPlaneLink {
-  const hub = new WatchHub(pools.feeds, log, greeting, (reason) => {
+  const hub = new DataPlaneWatchStreams(pools.feeds, log, greeting, (reason) => {
     if (reason === 'went_back') metrics.countDatabaseRewind('revisions');
   });
   const contexts = new TokenResolutionService(pools.resolve, catalogue, vault, log);

@@ -44,7 +44,7 @@ function bucketValueMs(bucket: number): number {
   return (LINEAR_MAX_MS * GAMMA ** (bucket - LINEAR_MAX_MS) * 2) / (1 + GAMMA);
 }
 
-const isLatencyBucket = (bucket: number): boolean => bucket < STATUS_FIRST;
+const isLatencyNotStatusBucket = (bucket: number): boolean => bucket < STATUS_FIRST;
 
 export class LatencySketch {
   readonly #counts = new Map<number, number>();
@@ -131,7 +131,7 @@ export class LatencySketch {
    */
   quantile(quantile: number): number {
     let left = Math.max(1, Math.ceil(quantile * this.#total));
-    for (const bucket of [...this.#counts.keys()].filter(isLatencyBucket).sort((a, b) => a - b)) {
+    for (const bucket of [...this.#counts.keys()].filter(isLatencyNotStatusBucket).sort((a, b) => a - b)) {
       left -= this.#counts.get(bucket)!;
       if (left <= 0) return Math.round(bucketValueMs(bucket));
     }
@@ -139,8 +139,8 @@ export class LatencySketch {
   }
 
   #addToBucket(bucket: number, count: number): void {
-    const known = isLatencyBucket(bucket) ? Math.min(bucket, BUCKETS - 1) : bucket;
+    const known = isLatencyNotStatusBucket(bucket) ? Math.min(bucket, BUCKETS - 1) : bucket;
     this.#counts.set(known, (this.#counts.get(known) ?? 0) + count);
-    if (isLatencyBucket(bucket)) this.#total += count;
+    if (isLatencyNotStatusBucket(bucket)) this.#total += count;
   }
 }

@@ -5,7 +5,7 @@ import type { IWatchEvent, IWatchRequest } from '@acg/proto/messages';
 import { type ServerWritableStream, status } from '@grpc/grpc-js';
 import { GrpcError, toGrpcError } from '../grpc/unary-handler-and-grpc-errors.js';
 import { CountersNotSharedError } from './data-plane-registrations.js';
-import type { WatchHub, WatchRequestIdentity } from './watch-hub.js';
+import type { DataPlaneWatchStreams, WatchRequestIdentity } from './data-plane-watch-streams.js';
 import type { EndReason, EventSink, WatchStream } from './watch-stream.js';
 
 type Call = ServerWritableStream<IWatchRequest, IWatchEvent>;
@@ -20,7 +20,7 @@ const GRPC_STATUS_BY_END_REASON: Readonly<Record<EndReason, { readonly code: num
   shutting_down: { code: status.UNAVAILABLE, details: 'this control plane is shutting down' },
 };
 
-export function createWatchHandler(hub: WatchHub, log: Logger): GatewayHandlers['watch'] {
+export function createWatchHandler(hub: DataPlaneWatchStreams, log: Logger): GatewayHandlers['watch'] {
   return (call) => {
     let watcher: WatchStream | null = null;
     let isCancelled = false;

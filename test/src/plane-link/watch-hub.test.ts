@@ -1,9 +1,9 @@
 /** What a control-plane instance sends to the connected data planes, and when it closes a stream. */
 import { randomUUID } from 'node:crypto';
 import { createLogger } from '@acg/base/log';
+import { DataPlaneWatchStreams } from '@acg/controlplane/watch/data-plane-watch-streams';
 import { deleteOldInvalidations } from '@acg/controlplane/watch/invalidation-feed';
 import { publishInvalidations } from '@acg/controlplane/watch/publish-invalidations';
-import { WatchHub } from '@acg/controlplane/watch/watch-hub';
 import type { EndReason, EventSink } from '@acg/controlplane/watch/watch-stream';
 import type { IWatchEvent } from '@acg/proto/messages';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -13,7 +13,7 @@ import { waitUntil } from '../fixtures/wait-until.js';
 const database = useTestDatabase();
 const sql = () => database().sql;
 const lines: string[] = [];
-const hubs: WatchHub[] = [];
+const hubs: DataPlaneWatchStreams[] = [];
 
 beforeEach(async () => {
   lines.length = 0;
@@ -21,9 +21,9 @@ beforeEach(async () => {
 });
 afterEach(() => Promise.all(hubs.splice(0).map((hub) => hub.stop())));
 
-function newHub(): WatchHub {
+function newHub(): DataPlaneWatchStreams {
   const log = createLogger('control', 'debug', (line) => void lines.push(line));
-  const hub = new WatchHub(sql(), log, { circuits: async () => [], prices: () => ({}) }, () => undefined);
+  const hub = new DataPlaneWatchStreams(sql(), log, { circuits: async () => [], prices: () => ({}) }, () => undefined);
   hubs.push(hub);
   return hub;
 }
@@ -57,7 +57,11 @@ class FakeDataPlane implements EventSink {
   }
 }
 
-async function connectDataPlane(hub: WatchHub, dataPlaneId: string, lastRevision = 0): Promise<FakeDataPlane> {
+async function connectDataPlane(
+  hub: DataPlaneWatchStreams,
+  dataPlaneId: string,
+  lastRevision = 0,
+): Promise<FakeDataPlane> {
   const listener = new FakeDataPlane();
   await hub.addWatcher({ dataPlaneId, counters: 'redis', version: '1', lastRevision, lastMark: '' }, listener);
   return listener;

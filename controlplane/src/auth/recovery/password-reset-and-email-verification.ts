@@ -124,7 +124,7 @@ export class PasswordResetAndEmailVerification {
    * `password`, if given, must be the account's. The page behind the e-mailed link requires it: one click must not
    * verify an account that an attacker created with that address.
    */
-  async verifyEmail(token: string, password: string | undefined, ip: string): Promise<void> {
+  async verifyEmailAndCheckPassword(token: string, password: string | undefined, ip: string): Promise<void> {
     const hash = hashEmailToken(token);
     if (password !== undefined) await this.#assertAccountPassword(hash, password, ip);
     await this.sql.begin(async (tx) => {

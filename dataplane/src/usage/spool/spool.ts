@@ -23,9 +23,9 @@ import {
 } from '@acg/proto/messages';
 import { FrameBuffer, MESSAGE_BYTES_MAX } from './frame-buffer.js';
 import { Quarantine } from './quarantine.js';
+import { SegmentByteRangeReader } from './read-segment-byte-ranges.js';
 import { type FrameScanLimits, scanFrames } from './segment-format.js';
 import { type Segment, SegmentQueue } from './segment-queue.js';
-import { SegmentReader } from './segment-reader.js';
 import { adoptDeadSiblings, claimWorkerDirectory, type LedgerMark, type WorkerDirectory } from './worker-directory.js';
 
 export interface SpoolOptions {
@@ -97,7 +97,7 @@ export class Spool {
   #unwrittenBytes = 0;
   #retryTimer: NodeJS.Timeout | null = null;
   #isAtCap = false;
-  readonly #reader = new SegmentReader(READ_BYTES);
+  readonly #reader = new SegmentByteRangeReader(READ_BYTES);
   readonly #quarantine: Quarantine;
   #writeErrors = 0;
   #closed = false;

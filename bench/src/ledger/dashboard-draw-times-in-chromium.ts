@@ -96,7 +96,7 @@ const WATCH = `(() => {
     });
 })()`;
 
-export async function measurePageLoads(api: ApiTarget, agentId: string): Promise<readonly PageLoadTime[]> {
+export async function measureDrawTimesInChromium(api: ApiTarget, agentId: string): Promise<readonly PageLoadTime[]> {
   const browser = await chromium.launch({ executablePath: CHROMIUM });
   try {
     const signedIn = await signIn(browser, api);

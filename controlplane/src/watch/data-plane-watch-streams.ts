@@ -50,7 +50,7 @@ const KINDS = {
   account: InvalidationKind.ACCOUNT,
 } as const;
 
-export class WatchHub {
+export class DataPlaneWatchStreams {
   readonly controlPlaneId = randomUUID();
   readonly #sql: Sql;
   readonly #log: Logger;

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { noop } from '@acg/base/noop';
 import type { Segment } from './segment-queue.js';
 
-export class SegmentReader {
+export class SegmentByteRangeReader {
   readonly #chunk: Buffer;
   #open: { readonly segment: Segment; readonly file: FileHandle } | null = null;
 
