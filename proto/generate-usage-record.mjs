@@ -34,7 +34,7 @@ import { stringLength, writeBool, writePositiveVarint, writeString, writeVarint 
 
 /** Description of each field, for tests. */
 export const USAGE_RECORD_FIELDS = [
-${fields.map((f) => `  { name: '${f.name}', number: ${f.number}, type: '${f.protoType}', shared: ${f.shared} },`).join('\n')}
+${fields.map((f) => `  { name: '${f.name}', number: ${f.number}, type: '${f.protoType}', shared: ${f.shared}, optional: ${f.optional} },`).join('\n')}
 ] as const satisfies readonly { readonly name: keyof IUsageRecord; readonly [more: string]: unknown }[];
 
 /** Upper bound for the bytes that {@link encodeUsageRecord} writes. */

@@ -29,6 +29,11 @@ const records = fc.record(Object.fromEntries(USAGE_RECORD_FIELDS.map(({ name, ty
   requiredKeys: [],
 }) as fc.Arbitrary<IUsageRecord>;
 
+/** The decoder returns null for an absent optional field, which protobufjs omits. */
+const ABSENT = Object.fromEntries(
+  USAGE_RECORD_FIELDS.filter(({ optional }) => optional).map(({ name }) => [name, null]),
+);
+
 function encodeToBuffer(record: IUsageRecord): Buffer {
   const buffer = Buffer.alloc(usageRecordBytesMax(record) + 7);
   const end = encodeUsageRecord(record, buffer, 7);
@@ -54,7 +59,7 @@ it('reads the same values as the protobufjs codec, whatever was read before', ()
       dimensions.reset();
       decodeUsageRecord(new WireReader(bytes), bytes.length, strings, dimensions, measures);
       const expected = UsageRecord.toObject(UsageRecord.decode(bytes), { defaults: true });
-      expect({ ...dimensions, ...measures }).toEqual({ ...expected, ttfbMs: record.ttfbMs ?? null });
+      expect({ ...dimensions, ...measures }).toEqual({ ...ABSENT, ...expected });
     }),
   );
 });

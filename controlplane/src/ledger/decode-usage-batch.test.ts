@@ -12,8 +12,12 @@ const body = (request: Parameters<typeof ReportUsageRequest.encode>[0]): Buffer 
 
 test('every field of a usage record has a column entry', () => {
   const names = (shared: boolean) => USAGE_RECORD_FIELDS.filter((f) => f.shared === shared).map((f) => f.name);
-  expect(MEASURE_COLUMNS.map(({ field }) => field).sort()).toEqual(names(false).sort());
-  expect(DIMENSION_COLUMNS.map(({ field }) => field).sort()).toEqual([...names(true), 'dataPlaneId'].sort());
+  const file = 'controlplane/src/ledger/usage-record-columns.ts';
+  const measures = MEASURE_COLUMNS.map(({ field }) => field).sort();
+  expect(measures, `MEASURE_COLUMNS in ${file}: a row for each field that is not shared`).toEqual(names(false).sort());
+  const dimensions = DIMENSION_COLUMNS.map(({ field }) => field).sort();
+  const shared = [...names(true), 'dataPlaneId'].sort();
+  expect(dimensions, `DIMENSION_COLUMNS in ${file}: a row for each (shared) field`).toEqual(shared);
 });
 
 const record = (changes: IUsageRecord = {}): IUsageRecord => ({

@@ -1,4 +1,5 @@
 import { invariantFailures } from '@acg/base/invariant-failures';
+import { USAGE_RECORD_FIELDS } from '@acg/proto/generated/usage-record';
 import type { IUsageRecord } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
 import { monthOfMs } from '../limits/calendar-month.js';
@@ -38,6 +39,8 @@ test('settle: books a call once; a second call only reports that it is booked', 
   expect([counted, settled]).toEqual(once);
   expect(heard).toEqual([null, null]);
   expect(invariantFailures()).toEqual(failuresBefore);
+  const unset = USAGE_RECORD_FIELDS.filter(({ name, optional }) => !optional && records[0]![name] === undefined);
+  expect(unset, 'buildUsageRecord in dataplane/src/call/settle.ts sets every field').toEqual([]);
 });
 
 test('settle: releases the reservation of a call that is not forwarded once', () => {

@@ -247,11 +247,12 @@ test('calls: a full page ends the search, and the total is the count so far', as
   expect(reply.total).toBeLessThan(expected.length);
 });
 
-test('calls: one call by id with all fields; a row of the list has the same values', async () => {
+test('calls: one call by id with the values of its record; a row of the list has the same values', async () => {
   const record = records.find((one) => one.keyId === keyId && one.agentId === agents[0]!.id && one.model !== '')!;
   const { status, body } = await owner.call('GET', `/v1/usage/logs/${record.id}`);
   expect(status).toBe(200);
-  expect(body.log).toEqual({
+  // Not all fields: call-log-fields.test.ts checks that a call has every field of the list.
+  expect(body.log).toMatchObject({
     id: record.id,
     requestId: record.id,
     createdAt: iso(record.startedAtMs!),

@@ -397,13 +397,14 @@ const logsPath = (query: Record<string, string | number> = {}) => {
   return `/v1/usage/agents/${agent.id}/logs?${new URLSearchParams({ ...days, ...query } as Record<string, string>)}`;
 };
 
-test('logs: newest first, every field of a record', async () => {
+test('logs: newest first, with the values of the record', async () => {
   const { body } = await viewer.call('GET', logsPath());
   expect(body).toMatchObject({ total: 9, totalCapped: false, limit: 50, offset: 0 });
   const times = body.logs.map((log: { createdAt: string }) => log.createdAt);
   expect(times).toEqual([...times].sort().reverse());
   const log = body.logs.find((row: { tokensCacheRead: number }) => row.tokensCacheRead === 4);
-  expect(log).toEqual({
+  // Not all fields: call-log-fields.test.ts checks that a log record has every field of the list.
+  expect(log).toMatchObject({
     id: log.id,
     requestId: log.id,
     createdAt: new Date(at(1)).toISOString(),
@@ -524,7 +525,7 @@ test('export: JSON and CSV carry the same records as the logs', async () => {
   expect(csv.body.slice(0, header).split(',')).toEqual(Object.keys(logs.body.logs[0]));
   expect(line).toContain('"/=cmd,""quoted""\nline"');
   expect(line).toContain(",'=SUM(A1),");
-  expect(line).toMatch(/,'@dp$/);
+  expect(line).toMatch(/,'@dp(?:,|$)/);
   expect(end).toBe('\r\n');
 });
 
