@@ -218,14 +218,16 @@ describe('tidy', () => {
     test('a folder imports only listed folders above it', () => {
       const order = Object.keys(rules);
       for (const [folder, allowed] of Object.entries(rules)) {
-        expect(order.slice(0, order.indexOf(folder)), folder).toEqual(expect.arrayContaining([...allowed]));
+        const message = `test/src/folder-import-rules.ts: ${folder} comes after every folder that it imports`;
+        expect(order.slice(0, order.indexOf(folder)), message).toEqual(expect.arrayContaining([...allowed]));
       }
       const forbidden = own.filter(({ from, to }) => {
         const [importer, imported] = [folderOf(from), folderOf(to)];
         if (importer === imported || importer === '' || wiring.includes(importer)) return false;
         return !(rules[importer] ?? rules[anyOf(importer)])?.includes(imported);
       });
-      expect(forbidden.map(({ from, to }) => `${from} → ${to}`)).toEqual([]);
+      const imports = forbidden.map(({ from, to }) => `${from} → ${to}`);
+      expect(imports, 'imports that test/src/folder-import-rules.ts does not list').toEqual([]);
     });
   });
 
