@@ -9,6 +9,8 @@ import { LIMITS, type LimitRejectionReason, rejectionReason } from './limit-defi
 interface RejectionAdvice {
   readonly cause: string;
   readonly remedy: string;
+  /** The gateway or the provider caused it: abuse detection does not count it against the agent. */
+  readonly notCausedByAgent?: true;
 }
 
 const OWN_REASONS = {
@@ -57,6 +59,7 @@ const OWN_REASONS = {
   needs_credentials: {
     cause: 'The provider’s credential must be entered again.',
     remedy: 'Enter it in the agent’s Providers tab.',
+    notCausedByAgent: true,
   },
   sensitive_path: {
     cause: 'The call can expose credentials or change access rights.',
@@ -90,11 +93,12 @@ const OWN_REASONS = {
     cause: 'The organization has too many calls in progress.',
     remedy: 'Wait until calls finish, or make fewer calls at once.',
   },
-  overload: { cause: 'The gateway has too many calls in progress.', remedy: 'Retry.' },
+  overload: { cause: 'The gateway has too many calls in progress.', remedy: 'Retry.', notCausedByAgent: true },
   stopping: { cause: 'The gateway was stopping.', remedy: 'Retry.' },
   contexts_unavailable: {
     cause: 'The gateway could not check the token.',
     remedy: 'Retry.',
+    notCausedByAgent: true,
   },
   limits_unavailable: {
     cause: 'The gateway could not check the limits.',
@@ -103,14 +107,17 @@ const OWN_REASONS = {
   spool_full: {
     cause: 'The gateway could not record usage.',
     remedy: 'Retry.',
+    notCausedByAgent: true,
   },
   circuit_open: {
     cause: 'The provider is failing, so its breaker blocks calls for a short time.',
     remedy: 'Calls resume automatically.',
+    notCausedByAgent: true,
   },
   egress_refused: {
     cause: 'The gateway is not allowed to call the provider’s address.',
     remedy: 'Change the provider’s address, or ask the gateway’s operator to allow it.',
+    notCausedByAgent: true,
   },
   loop: {
     cause: 'The call came back to the gateway: the provider’s address points to the gateway itself.',
@@ -119,15 +126,21 @@ const OWN_REASONS = {
   upstream_unreachable: {
     cause: 'The provider could not be reached.',
     remedy: 'Check the provider’s status and, for a custom provider, its address.',
+    notCausedByAgent: true,
   },
   upgrade_refused: {
     cause: 'The provider rejected the WebSocket connection.',
     remedy: 'The response to the agent contains the provider’s answer.',
   },
-  upstream_timeout: { cause: 'The provider did not respond in time.', remedy: 'Check the provider’s status.' },
+  upstream_timeout: {
+    cause: 'The provider did not respond in time.',
+    remedy: 'Check the provider’s status.',
+    notCausedByAgent: true,
+  },
   internal: {
     cause: 'The gateway failed.',
     remedy: 'Retry.',
+    notCausedByAgent: true,
   },
 } as const satisfies Readonly<Record<string, RejectionAdvice>>;
 
@@ -141,6 +154,10 @@ export const REJECTION_ADVICE: Readonly<Record<RejectionReason, RejectionAdvice>
   ...OWN_REASONS,
   ...LIMIT_REASONS,
 };
+
+/** Whether abuse detection counts it against the agent. Counts a reason of another release that is not listed. */
+export const countsAsAbuse = (reason: string): boolean =>
+  !Object.hasOwn(REJECTION_ADVICE, reason) || !REJECTION_ADVICE[reason as RejectionReason].notCausedByAgent;
 
 /** Advice on a reason that the API reports. A data plane of another release may have counted one that is not listed. */
 export const rejectionAdvice = (reason: string): RejectionAdvice =>

@@ -4,7 +4,7 @@
  * control planes count together. Old minutes and addresses are pruned, and no more addresses of a token are stored than
  * needed.
  */
-import type { RejectionReason } from '@acg/base/rejection-reasons';
+import { countsAsAbuse } from '@acg/base/rejection-reasons';
 import { MINUTE_MS } from '@acg/base/time-and-money-units';
 import type { Sql, Tx } from '../db/postgres-client.js';
 import { appendEvent } from '../events/append-events.js';
@@ -52,18 +52,6 @@ export interface AbuseSignals {
 /** Whole minutes including the current one, so at most five minutes are counted. */
 const COUNT_MINUTES = 5;
 const ADDRESS_MINUTES = 10;
-/** Rejections that the gateway or the provider caused, not the agent. */
-const REASONS_NOT_CAUSED_BY_AGENT: ReadonlySet<string> = new Set<RejectionReason>([
-  'circuit_open',
-  'contexts_unavailable',
-  'egress_refused',
-  'internal',
-  'needs_credentials',
-  'overload',
-  'spool_full',
-  'upstream_timeout',
-  'upstream_unreachable',
-]);
 
 interface MinuteCount {
   readonly agentId: string;
@@ -99,7 +87,7 @@ function countByMinute({ entries, rejections }: AbuseSignals): MinuteCount[] {
     else known.count += count;
   };
   for (const { agentId, reason, minuteMs, count } of rejections) {
-    if (!REASONS_NOT_CAUSED_BY_AGENT.has(reason)) add(agentId, 'rejections', minuteMs, count);
+    if (countsAsAbuse(reason)) add(agentId, 'rejections', minuteMs, count);
   }
   for (const { agentId, upstreamStatus, startedAtMs } of entries) {
     if (upstreamStatus === 401 || upstreamStatus === 403) add(agentId, 'auth_failures', startedAtMs, 1);
