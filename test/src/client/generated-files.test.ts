@@ -14,11 +14,11 @@ const HEADER =
 // Once: snapshots are written when all tests have run.
 const { document } = await generateDocumentFromRoutes();
 
-test('openapi.json is the document of the routes', async () => {
+test('openapi.json is the document of the routes: run npm run openapi', async () => {
   await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot(DOCUMENT);
 });
 
-test('schema.ts has the types of openapi.json', async () => {
+test('schema.ts has the types of openapi.json: run npm run openapi', async () => {
   await expect(
     `${HEADER}${astToString(await openapiTS(document as unknown as OpenAPI3, { rootTypes: true, rootTypesNoSchemaPrefix: true, defaultNonNullable: false }))}`,
   ).toMatchFileSnapshot(TYPES);
