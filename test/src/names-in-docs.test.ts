@@ -48,8 +48,9 @@ test('docs/cli.md lists the variables and the commands of the command line', () 
     .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
     .map((path) => text(CLI + path));
   const VARIABLE = /\b(ACG_[A-Z]+(?:_[A-Z]+)*)\b(?!_)/g;
-  const own = matches(sources.join('\n'), VARIABLE).filter((name) => name !== 'ACG_VERCEL_BASE_URL');
-  expect(sorted(matches(page, VARIABLE))).toEqual(sorted(own));
+  // `ACG_{PROVIDER}_BASE_URL` is named once for all providers; their remarks name their own.
+  const ownNames = (source: string) => sorted(matches(source, VARIABLE).filter((name) => !name.endsWith('_BASE_URL')));
+  expect(ownNames(page)).toEqual(ownNames(sources.join('\n')));
 
   const [, table = ''] = /^## Commands\n([\s\S]*?)^## /m.exec(page) ?? [];
   const shown = Object.entries(COMMAND_GROUPS).flatMap(([name, { hidden }]) => (hidden ? [] : [name]));

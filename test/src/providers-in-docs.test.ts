@@ -1,9 +1,18 @@
-/** Every built-in provider is in every list of providers, or the list states why not. */
+/**
+ * Every built-in provider is in every list of providers, or the list states why not. `npx vitest run <this file> -u`
+ * generates the lists of the documents, apart from the table of SDKs in README.md.
+ */
 import { readFileSync } from 'node:fs';
 import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
 import { describe, expect, test } from 'vitest';
-import { listSecretVariables, planProviderVariables } from '../../controlplane/cli/src/run/provider-variables.js';
+import {
+  BUILT_IN_PROVIDERS,
+  listSecretVariables,
+  planProviderVariables,
+} from '../../controlplane/cli/src/run/provider-variables.js';
 import { codeSnippetsFor } from '../../controlplane/dashboard/src/components/secrets/code-snippets.js';
+import { providerLabel } from '../../controlplane/dashboard/src/messages/provider-labels.js';
+import { expectGeneratedParts } from './fixtures/expect-generated-doc-parts.js';
 
 /** By slug, why its SDK reads no variables. */
 const WITHOUT_VARIABLES: Readonly<Record<string, string>> = {};
@@ -11,18 +20,13 @@ const WITHOUT_VARIABLES: Readonly<Record<string, string>> = {};
 const WITHOUT_CODE: Readonly<Record<string, string>> = {};
 
 const VARIABLES = 'controlplane/cli/src/run/provider-variables.ts';
+const LABELS = 'controlplane/dashboard/src/messages/provider-labels.ts';
 const SNIPPETS = 'controlplane/dashboard/src/components/secrets/code-snippets.ts';
 
 const gatewayUrl = 'https://gw.example';
-const page = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
-const paragraph = (path: string, start: string): string => {
-  const [found] = page(path)
-    .split(/\n\n/)
-    .filter((text) => text.startsWith(start));
-  return found ?? '';
-};
+const { providers } = new Catalogue();
 
-describe.each(new Catalogue().providers)('$slug', ({ slug }) => {
+describe.each(providers)('$slug', ({ slug, displayName }) => {
   test.skipIf(slug in WITHOUT_VARIABLES)(
     'acg run hands the token to its SDK, and keeps its own key from the child',
     () => {
@@ -44,22 +48,47 @@ describe.each(new Catalogue().providers)('$slug', ({ slug }) => {
     expect(code, `${SNIPPETS}: basePath of ${slug} is not what its TypeScript has`).toContain(`'${baseUrl}'`);
   });
 
-  test('the pages name it', () => {
-    const places: readonly (readonly [string, string, RegExp])[] = [
-      ['README.md: a row of the table of SDKs', page('README.md'), new RegExp(`^\\|.*'/v1/proxy/${slug}[/']`, 'm')],
-      [
-        'README.md: the paragraph that begins with “The credentials an account takes”',
-        paragraph('README.md', 'The credentials an account takes'),
-        new RegExp(`\\b${slug}\\b`),
-      ],
-      ['docs/cli.md: a row of the table of variables', page('docs/cli.md'), new RegExp(`^\\| ${slug} \\|`, 'm')],
-      [
-        'docs/contract.md: the paragraph that begins with “Built-in providers are”',
-        paragraph('docs/contract.md', 'Built-in providers are'),
-        new RegExp(`\`${slug}\``),
-      ],
-    ];
-    const missing = places.filter(([, text, pattern]) => !pattern.test(text)).map(([place]) => place);
-    expect(missing, `places where ${slug} is missing`).toEqual([]);
+  test('the dashboard writes its name as its catalogue entry does', () => {
+    expect(providerLabel(slug), `${LABELS}: the label of ${slug}`).toBe(displayName);
   });
+
+  test('README.md has a row for its SDK', () => {
+    const row = new RegExp(`^\\|.*'/v1/proxy/${slug}[/']`, 'm');
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+    expect(row.test(readme), `README.md: the table of SDKs has no row with '/v1/proxy/${slug}'`).toBe(true);
+  });
+});
+
+const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ');
+/** An empty cell is one space. */
+const tableRow = (...cells: string[]): string => `${cells.map((cell) => `| ${cell}`.trimEnd()).join(' ')} |\n`;
+
+test('README.md lists the fields of each credential', async () => {
+  const rows = providers.map(({ slug, credentialFields }) => {
+    const namesWhere = (required: boolean) =>
+      code(credentialFields.filter((field) => field.required === required).map(({ name }) => name));
+    return tableRow(slug, namesWhere(true), namesWhere(false));
+  });
+  await expectGeneratedParts('README.md', [
+    [/(?<=^\| account of \|.*\n\|---\|---\|---\|\n).*?(?=^\| custom )/ms, rows.join('')],
+  ]);
+});
+
+test('docs/cli.md lists the variables of each provider', async () => {
+  const rows = providers.map(({ slug }) => {
+    const { set, secrets, remove = [], remark } = BUILT_IN_PROVIDERS[slug] ?? { set: () => ({}), secrets: [] };
+    const names = Object.keys(set({ url: '', token: '', env: {} }));
+    const removed = [...secrets, ...remove].filter((name) => !names.includes(name));
+    return tableRow(slug, code(names), code(removed), remark?.slice(`${slug}: `.length) ?? '');
+  });
+  await expectGeneratedParts('docs/cli.md', [
+    [/(?<=^\| provider \| set \|.*\n\|---\|---\|---\|---\|\n).*?(?=^\| custom \|)/ms, rows.join('')],
+  ]);
+});
+
+test('docs/contract.md lists the providers', async () => {
+  const list = code(providers.map(({ slug }) => slug));
+  await expectGeneratedParts('docs/contract.md', [
+    [/^Built-in providers are `.*$/m, `Built-in providers are ${list}.`],
+  ]);
 });

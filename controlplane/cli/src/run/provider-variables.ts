@@ -22,7 +22,7 @@ interface ProviderVariables {
   readonly remark?: string;
 }
 
-const BUILT_IN_PROVIDERS: Readonly<Record<string, ProviderVariables>> = {
+export const BUILT_IN_PROVIDERS: Readonly<Record<string, ProviderVariables>> = {
   openai: {
     set: ({ url, token }) => ({ OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: token }),
     secrets: ['OPENAI_API_KEY', 'OPENAI_ADMIN_KEY'],
