@@ -265,6 +265,16 @@ describe('tidy', () => {
     expect(words.length, 'words of README.md outside of its tables').toBeLessThanOrEqual(MAX_README_WORDS);
   });
 
+  test('no two screens of the dashboard have the same keyboard shortcut', () => {
+    const routes = production.filter((path) => /dashboard\/src\/screens\/[\w-]+\/route\.ts$/.test(path));
+    const keys = routes.flatMap((path) =>
+      [...readSource(path).matchAll(/\bkey: '(.)'/g)].map(([, key]) => ({ key: key!, path })),
+    );
+    expect(keys.length).toBeGreaterThan(0);
+    const doubled = keys.filter(({ key, path }) => keys.some((one) => one.key === key && one.path !== path));
+    expect(doubled.map(({ key, path }) => `${path}: key '${key}' is taken: choose another letter`)).toEqual([]);
+  });
+
   test('what the control plane does again and again runs in Background', () => {
     const own = production.filter(
       (path) => path.startsWith('controlplane/src/') && !path.endsWith('/ops/background-tasks.ts'),

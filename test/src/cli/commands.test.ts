@@ -209,7 +209,9 @@ test('every command, in an order in which each finds what it needs', async () =>
 
   // Covered by login.test.ts: they need a browser, a second member, a failed delivery or a second session.
   const elsewhere = ['signup', 'login', 'members role', 'webhooks retry', 'sessions end'];
-  expect([...walked, ...elsewhere].sort()).toEqual((await everyCommand()).sort());
+  expect([...walked, ...elsewhere].sort(), 'commands.test.ts: call walk(…) above for each missing command').toEqual(
+    (await everyCommand()).sort(),
+  );
 });
 
 /** Creates management tokens that wait for a review; returns their ids. */
