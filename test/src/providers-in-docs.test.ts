@@ -1,5 +1,5 @@
 /**
- * Every built-in provider is in every list of providers, or the list states why not. `npx vitest run <this file> -u`
+ * Every built-in provider is in every list of providers, or the list states why not. `npm run openapi`
  * generates the lists of the documents, apart from the table of SDKs in README.md.
  */
 import { readFileSync } from 'node:fs';

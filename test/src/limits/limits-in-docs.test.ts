@@ -1,6 +1,5 @@
 /**
- * The documents name every limit. README and gateway.proto contain lists, which `npx vitest run <this file> -u`
- * generates. docs/contract.md describes in sentences how each limit is counted.
+ * The documents name every limit. README and gateway.proto contain lists, which `npm run openapi` generates. docs/contract.md describes in sentences how each limit is counted.
  */
 import { readFileSync } from 'node:fs';
 import { AGENT_LIMITS, LIMITS, RATE_LIMITS, type RateLimit } from '@acg/base/limit-definitions';
@@ -69,6 +68,8 @@ test('limits in docs: the contract has a row with name, default and bounds of ea
     const bounds = `${figure(minimum)} to ${figure(maximum)}${unit === 'cents' ? ' cents' : ''}`;
     const first = `| ${label.toLowerCase()} (\`${type}\`) | `;
     const line = section!.split('\n').find((one) => one.startsWith(first));
-    expect(line ?? first).toMatch(` | ${fallback === null ? 'none' : figure(fallback)} | ${bounds} |`);
+    expect(line ?? first, `docs/contract.md: the row of ${type} in the table of Limits`).toMatch(
+      ` | ${fallback === null ? 'none' : figure(fallback)} | ${bounds} |`,
+    );
   }
 });
