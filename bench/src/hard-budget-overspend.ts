@@ -9,7 +9,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { monthSpendKey } from '@acg/dataplane/counters/redis/spend-counter';
+import { monthSpendKey } from '@acg/dataplane/counters/redis/spend-counter-sent-as-totals';
 import { RedisServer } from '@acg/test/fixtures/redis-server';
 import { Stack } from '@acg/test/fixtures/stack';
 import { Agent, request as send } from 'undici';

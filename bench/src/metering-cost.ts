@@ -4,7 +4,7 @@
  */
 import { cpus } from 'node:os';
 import { createMeter } from '@acg/dataplane/metering/create-meter';
-import type { MeterOptions } from '@acg/dataplane/metering/reading/usage-meter-interface';
+import type { MeterOptions } from '@acg/dataplane/metering/reading/response-usage-meter-interface';
 import { StreamUsageFilter } from '@acg/dataplane/metering/stream-usage/remove-added-usage-event';
 import { addIncludeUsage } from '@acg/dataplane/metering/stream-usage/request-stream-usage';
 import {

@@ -8,7 +8,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
-import { ConnectionPools } from '@acg/dataplane/upstream/connections/connection-pools';
+import { ConnectionPools } from '@acg/dataplane/upstream/connections/connection-pools-per-origin-and-owner';
 import {
   type Certificate,
   createCertificate,

@@ -11,7 +11,7 @@ import { Secret } from '@acg/base/secret';
 import { DAY_MS } from '@acg/base/time-and-money-units';
 import { type LinkSecurity, readLinkSecurity } from '@acg/proto/link-tls-or-shared-secret';
 import type { CircuitConfig } from './breaker/breaker-transition-writer.js';
-import type { AbuseThresholds } from './detectors/abuse-detector.js';
+import type { AbuseThresholds } from './detectors/abuse-event-detector.js';
 import { defaultConnectionLimits, descriptorsMax } from './http/connection-limits-from-descriptors.js';
 import { type OtlpSettings, readOtlpSettings } from './traces/otlp-settings.js';
 import type { MasterKey } from './vault/aes-gcm-vault.js';

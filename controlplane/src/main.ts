@@ -5,7 +5,7 @@
 import { ConfigError } from '@acg/base/env-reader';
 import { logInvariantFailures } from '@acg/base/invariant-failures';
 import { createLogger } from '@acg/base/log';
-import { onSighup } from '@acg/base/sighup-reload-or-stop';
+import { onSighup } from '@acg/base/sighup-reload-unless-terminal-closed';
 import { loadConfig } from './config.js';
 import { buildControlPlane } from './control-plane.js';
 import { describeStartupProblem } from './ops/startup-problem.js';

@@ -13,7 +13,7 @@ import { GrpcProbeClient } from './breaker/grpc-probe-client.js';
 import { PushedBreakerRegistry } from './breaker/pushed-breaker-registry.js';
 import { ClientIpResolver } from './call/client-ip-resolver.js';
 import { ProviderMetering } from './call/provider-metering.js';
-import { TokenIpTracker } from './call/token-ip-tracker.js';
+import { TokenIpTracker } from './call/sample-client-ips-per-token.js';
 import type { Config } from './config.js';
 import { ContextCache, DEFAULT_CONTEXT_CACHE_OPTIONS } from './context/context-cache.js';
 import { ControlPlaneLink, type LinkListener } from './context/control-plane-link.js';
@@ -26,11 +26,11 @@ import { Metrics } from './ops/metrics.js';
 import type { OpsSource } from './ops/ops-server.js';
 import { CallCostCalculator } from './pricing/call-cost-calculator.js';
 import { ProxyServer } from './proxy-server.js';
-import { ConnectionPools } from './upstream/connections/connection-pools.js';
+import { ConnectionPools } from './upstream/connections/connection-pools-per-origin-and-owner.js';
 import { GrpcUsageSink } from './usage/grpc-usage-sink.js';
 import { RejectionAggregator } from './usage/rejection-aggregator.js';
+import { TokenIpObservations } from './usage/report-new-client-ips-per-token.js';
 import { Spool } from './usage/spool/spool.js';
-import { TokenIpObservations } from './usage/token-ip-observations.js';
 import { UsageReporter } from './usage/usage-reporter.js';
 
 export interface GatewayIdentity {

@@ -8,7 +8,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DirectoryInUse, lockDirectory } from '@acg/base/directory-lock';
 import { ignoreClosedPipes } from '@acg/base/log';
-import { onSighup } from '@acg/base/sighup-reload-or-stop';
+import { onSighup } from '@acg/base/sighup-reload-unless-terminal-closed';
 import { checkNativeServer } from '@acg/dataplane/process/check-native-server';
 import { EmbeddedDatabase, hasDatabase } from './embedded-database.js';
 import { DamagedDataDirectoryError, loadOrCreateSecrets } from './node-secrets.js';

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import { uuidv7 } from '@acg/base/uuidv7';
-import { type AbuseSignals, deleteOldAbuseCounts, detectAbuse } from '@acg/controlplane/detectors/abuse-detector';
+import { type AbuseSignals, deleteOldAbuseCounts, detectAbuse } from '@acg/controlplane/detectors/abuse-event-detector';
 import {
   detectReachedBudgets,
   recheckBudgetOfAgent,

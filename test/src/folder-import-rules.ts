@@ -359,7 +359,7 @@ export const ROOT_FILES: Readonly<Record<string, readonly string[]>> = {
     'noop',
     'rejection-reasons',
     'secret',
-    'sighup-reload-or-stop',
+    'sighup-reload-unless-terminal-closed',
     'swap-remove-set',
     'time-and-money-units',
     'uuid-patterns',

@@ -11,7 +11,7 @@ import {
   planProviderVariables,
 } from '../../controlplane/cli/src/run/provider-variables.js';
 import { codeSnippetsFor } from '../../controlplane/dashboard/src/components/secrets/code-snippets.js';
-import { providerLabel } from '../../controlplane/dashboard/src/messages/provider-labels.js';
+import { providerLabel } from '../../controlplane/dashboard/src/messages/built-in-provider-names.js';
 import { expectGeneratedParts } from './fixtures/expect-generated-doc-parts.js';
 
 /** By slug, why its SDK reads no variables. */
@@ -20,7 +20,7 @@ const WITHOUT_VARIABLES: Readonly<Record<string, string>> = {};
 const WITHOUT_CODE: Readonly<Record<string, string>> = {};
 
 const VARIABLES = 'controlplane/cli/src/run/provider-variables.ts';
-const LABELS = 'controlplane/dashboard/src/messages/provider-labels.ts';
+const LABELS = 'controlplane/dashboard/src/messages/built-in-provider-names.ts';
 const SNIPPETS = 'controlplane/dashboard/src/components/secrets/code-snippets.ts';
 
 const gatewayUrl = 'https://gw.example';

@@ -16,7 +16,7 @@ import { listOrgCircuits } from '@acg/controlplane/providers/circuit-view-store'
 import * as customProviders from '@acg/controlplane/providers/custom/custom-provider-store';
 import * as webhooks from '@acg/controlplane/webhooks/endpoint-and-delivery-store';
 import { beforeAll, expect, test } from 'vitest';
-import { seedTenants } from './fixtures/seed-tenants.js';
+import { seedTenants } from './fixtures/seed-skewed-tenants.js';
 import { useTestDatabase } from './fixtures/test-database.js';
 
 const BIG_AGENTS = 10_000;

@@ -3,7 +3,7 @@
  */
 
 import { uuidv7 } from '@acg/base/uuidv7';
-import { formatCircuitKey } from '@acg/controlplane/breaker/circuit-key';
+import { formatCircuitKey } from '@acg/controlplane/breaker/provider-origin-org-circuit-key';
 import { BUILT_IN_SLUGS } from '@acg/controlplane/providers/catalogue/catalogue';
 import type { IUsageRecord } from '@acg/proto/messages';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -5,7 +5,7 @@
 import { request } from 'node:http';
 import type { Stack, Tenant } from '@acg/test/fixtures/stack';
 import { median, percentile } from '../statistics.js';
-import type { Attack } from '../tenants/attacker.js';
+import type { Attack } from '../tenants/attacker-thread.js';
 import { bombs, holdCalls, madeUpTokens } from '../tenants/data-plane-attacks.js';
 import { webhookFigures } from '../tenants/delivery-time-beside-hanging-webhooks.js';
 import { measureHangingLookups } from '../tenants/dial-time-beside-hanging-lookups.js';

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { Stack, Tenant } from '@acg/test/fixtures/stack';
-import { type Attack, startAttacker } from './attacker.js';
+import { type Attack, startAttacker } from './attacker-thread.js';
 
 const CHAT = ['/v1/proxy/mine/v1/chat/completions'];
 

@@ -5,7 +5,7 @@
 import { createServer } from 'node:http';
 import { NameServer } from '@acg/base/dns/testing/name-server-fixture';
 import type { Stack, Tenant } from '@acg/test/fixtures/stack';
-import { type Attack, startAttacker } from './attacker.js';
+import { type Attack, startAttacker } from './attacker-thread.js';
 
 const NEIGHBOURS_NAMES = 20;
 const DEAD_NAMES = 40;

@@ -2,7 +2,7 @@
 import { openPool } from '@acg/controlplane/db/postgres-client';
 import type { GatewayStack } from '../gateway-stack.js';
 import { seedLedger } from '../ledger/seed.js';
-import { type Attack, startAttacker } from './attacker.js';
+import { type Attack, startAttacker } from './attacker-thread.js';
 
 const RECORDS = 270_000;
 const AT_ONCE = 60;

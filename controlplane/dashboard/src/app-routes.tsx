@@ -4,7 +4,7 @@ import { lazy, Suspense, useRef } from 'react';
 import { Redirect, Route, Switch, useLocation, useSearch } from 'wouter';
 import { useMe } from './api/session.js';
 import { ErrorAlert } from './components/feedback/error-alert.js';
-import { lazyComponent } from './components/layout/lazy-component.js';
+import { lazyComponent } from './components/layout/lazy-component-no-suspense-delay.js';
 import { ROUTES } from './screens/screen-registry.js';
 import { AppLayout } from './shell/app-layout.js';
 import { ErrorBoundary } from './shell/error-boundary.js';

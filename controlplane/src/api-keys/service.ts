@@ -10,7 +10,7 @@ import type { Actor } from '../http/route-access.js';
 import { LATEST_TIMESTAMP_MS, parseExpiry } from '../http/timestamp-params.js';
 import { lockProjectAgainstDeletion } from '../projects/store.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
-import { createGatewayToken } from './gateway-token.js';
+import { createGatewayToken } from './create-gateway-token.js';
 import type { ApiKey, ApiKeyInput, ApiKeyPatch, KeyScope, RotationInput } from './schema.js';
 import * as store from './store.js';
 

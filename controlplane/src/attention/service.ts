@@ -3,7 +3,7 @@ import { NANOS_PER_CENT } from '@acg/base/time-and-money-units';
 import type { Sql } from '../db/postgres-client.js';
 import { utcMonthOf } from '../ledger/usage-aggregation.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
-import { type CircuitView, listCircuits } from '../providers/circuit-view.js';
+import { type CircuitView, listCircuits } from '../providers/org-circuit-list.js';
 import { ATTENTION_KINDS, type AttentionReply, type AttentionThing } from './schema.js';
 import { type AttentionRow, loadAttentionRows, SHOWN_PER_KIND_MAX } from './store.js';
 

@@ -5,7 +5,7 @@ import { isUniqueViolation, type Sql, type Tx } from '../db/postgres-client.js';
 import { Conflict, Forbidden, NotFound, Unauthenticated } from '../domain/errors.js';
 import type { Actor, Role } from '../http/route-access.js';
 import { normaliseEmail } from '../http/schema.js';
-import { NOTHING_SUSPENDED, type SuspensionResult } from '../suspension/suspended-item-service.js';
+import { NOTHING_SUSPENDED, type SuspensionResult } from '../suspension/unproven-founder-item-suspension.js';
 import type { IdentityProof, Throttle } from '../throttling/throttle.js';
 import { loadManagementToken } from './management-tokens/store.js';
 import type { PasswordHasher } from './passwords/password-hasher.js';

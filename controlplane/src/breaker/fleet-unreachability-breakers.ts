@@ -10,8 +10,8 @@
 import type { JSONValue, Sql, Tx } from '../db/postgres-client.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';
 import type { BreakerTransitionWriter } from './breaker-transition-writer.js';
-import { formatCircuitKey } from './circuit-key.js';
 import * as store from './circuit-store.js';
+import { formatCircuitKey } from './provider-origin-org-circuit-key.js';
 
 const EVALUATE_INTERVAL_MS = 1_000;
 /** Reports of a data plane count for this long after its last contact with the origin. */

@@ -25,10 +25,10 @@ import {
   type WindowEvidence,
 } from './breaker-state-machine.js';
 import type { BreakerTransitionWriter } from './breaker-transition-writer.js';
-import { formatOriginKey, parseCircuitKey } from './circuit-key.js';
 import * as store from './circuit-store.js';
 import { type ObservedOutcome, type PendingCount, PendingOutcomes, type ProbeOutcome } from './pending-outcomes.js';
 import { isLeaseId } from './probe-leases.js';
+import { formatOriginKey, parseCircuitKey } from './provider-origin-org-circuit-key.js';
 
 const FLUSH_MS = 100;
 const NO_REQUESTS: OutcomeSum = { requests: 0, failures: 0 };

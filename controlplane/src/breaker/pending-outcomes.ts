@@ -1,7 +1,8 @@
 /** Counts outcomes of usage records in memory until the next flush: one group per breaker, epoch and second. */
-import { formatCircuitKey, parseCircuitKey } from './circuit-key.js';
+
 import type { OutcomeCount } from './circuit-store.js';
 import { isLeaseId } from './probe-leases.js';
+import { formatCircuitKey, parseCircuitKey } from './provider-origin-org-circuit-key.js';
 
 /** The fields of a usage record that breakers need. */
 export interface ObservedOutcome {

@@ -11,9 +11,9 @@ import { handleAcquireProbe, handleReleaseProbe, handleReportContacts } from '..
 import { ProbeLeases } from '../breaker/probe-leases.js';
 import type { Config } from '../config.js';
 import type { Sql } from '../db/postgres-client.js';
-import { deleteOldAbuseCounts } from '../detectors/abuse-detector.js';
+import { deleteOldAbuseCounts } from '../detectors/abuse-event-detector.js';
 import { sweepBudgetAlerts } from '../detectors/budget-alerts.js';
-import { UsageDetectorRunner } from '../detectors/usage-detector-runner.js';
+import { UsageDetectorRunner } from '../detectors/run-detectors-while-booking.js';
 import { deleteOldEvents } from '../events/event-retention.js';
 import { eventRoutes } from '../events/routes.js';
 import { unaryHandler } from '../grpc/unary-handler-and-grpc-errors.js';

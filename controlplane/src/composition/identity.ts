@@ -49,7 +49,7 @@ import { organizationRoutes } from '../orgs/routes.js';
 import { OrganizationService } from '../orgs/service.js';
 import type { Catalogue } from '../providers/catalogue/catalogue.js';
 import { suspensionRoutes } from '../suspension/suspended-item-review-routes.js';
-import { SuspensionService } from '../suspension/suspended-item-service.js';
+import { SuspensionService } from '../suspension/unproven-founder-item-suspension.js';
 import { Throttle } from '../throttling/throttle.js';
 
 const PRUNE_INTERVAL_MS = 60_000;

@@ -2,7 +2,11 @@
 import type { Socket } from 'node:net';
 import type { Secret } from '@acg/base/secret';
 import postgres from 'postgres';
-import { createSocketFactory, type DeadPeerTimeouts, type PostgresAddress } from './dead-peer-detection.js';
+import {
+  createSocketFactory,
+  type DeadPeerTimeouts,
+  type PostgresAddress,
+} from './probe-silent-server-and-disconnect.js';
 
 /** int8 is parsed as a number, exact below 2^53. Sums of nano-dollars that may be larger are read as `::text`. */
 type Types = { bigint: number };

@@ -13,8 +13,8 @@ import { type AmbientTransaction, runInAmbientTransaction } from '../db/ambient-
 import type { Sql, Tx } from '../db/postgres-client.js';
 import { waitForConnectionClose } from '../db/reserved-connection.js';
 import { Conflict, createQueueFullError, InvalidInput, RequestInProgress } from '../domain/errors.js';
-import { withSecretByteSource } from '../http/idempotent-secret-generation.js';
 import type { RouteEntry } from '../http/record-declared-routes.js';
+import { withSecretByteSource } from '../http/same-token-bytes-on-idempotent-retry.js';
 import * as store from './stored-responses.js';
 
 const IDEMPOTENCY_KEY_CHARS_MAX = 255;

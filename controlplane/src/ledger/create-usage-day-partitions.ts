@@ -1,7 +1,7 @@
 /** Day partitions of `usage_records`: created some days ahead, and on demand for records that waited in a spool. */
 import { DAY_MS } from '@acg/base/time-and-money-units';
 import type { Sql, Tx } from '../db/postgres-client.js';
-import type { BookableRange } from './usage-entry.js';
+import type { BookableRange } from './usage-record-with-shared-dimensions.js';
 
 const DAYS_AHEAD = 3;
 const LOCK_TIMEOUT_MS = 5_000;

@@ -18,8 +18,8 @@ import { StringInterner, WIRE_LENGTH_DELIMITED, WireReader } from '@acg/proto/wi
 import { type DeferredUsageEntry, decodeDeferredUsage } from './deferred-usage-deduplication.js';
 import type { LedgerMark } from './lost-commit-detection.js';
 import type { QuarantinedRecord, RejectionEntry } from './rejection-and-quarantine-store.js';
-import { type BookableRange, UsageDimensions, UsageEntry } from './usage-entry.js';
 import { COUNT_MAX, InvalidUsageRecord, isUuid, slugOrEmpty, truncateAndReplaceNul } from './usage-field-validation.js';
+import { type BookableRange, UsageDimensions, UsageEntry } from './usage-record-with-shared-dimensions.js';
 
 /** The first use of a gateway token from an IP address in a while. */
 export interface IpObservation {

@@ -17,8 +17,8 @@ import {
   recordResultFileActivity,
   resultFileKey,
 } from './close-batch-result-files.js';
-import type { BookableRange, UsageEntry } from './usage-entry.js';
 import { COUNT_MAX, isUuid, NANOS_SUM_MAX, slugOrEmpty, truncateAndReplaceNul } from './usage-field-validation.js';
+import type { BookableRange, UsageEntry } from './usage-record-with-shared-dimensions.js';
 
 /** The call that fetched deferred usage. */
 interface DeferredUsageFetch {

@@ -2,7 +2,7 @@
 import { DAY_MS, HOUR_MS } from '@acg/base/time-and-money-units';
 import type { DeferredUsageEntry } from './deferred-usage-deduplication.js';
 import { LatencySketch } from './latency-sketch.js';
-import { isFailedCall, type UsageDimensions, type UsageEntry } from './usage-entry.js';
+import { isFailedCall, type UsageDimensions, type UsageEntry } from './usage-record-with-shared-dimensions.js';
 
 /** The summed measures of calls. Cost in nano-dollars, durations in ms. */
 interface UsageSums {

@@ -44,9 +44,9 @@ import {
   type RejectionEntry,
 } from './rejection-and-quarantine-store.js';
 import { type AgentMonth, aggregateUsage, monthsWithSpend } from './usage-aggregation.js';
-import type { UsageEntry } from './usage-entry.js';
 import type { InsertMode } from './usage-record-and-rollup-store.js';
 import * as ledger from './usage-record-and-rollup-store.js';
+import type { UsageEntry } from './usage-record-with-shared-dimensions.js';
 
 /** Spend of an agent in one month before and after a batch. */
 export interface SpendChange {

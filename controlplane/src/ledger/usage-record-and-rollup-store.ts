@@ -9,9 +9,9 @@ import type { Tx } from '../db/postgres-client.js';
 import { startOfUtcDay } from './create-usage-day-partitions.js';
 import { isHourClosed } from './hourly-dimension-rollups.js';
 import type { HourlyRollup } from './usage-aggregation.js';
-import type { UsageDimensions, UsageEntry } from './usage-entry.js';
 import { NANOS_SUM_MAX } from './usage-field-validation.js';
 import { DIMENSION_COLUMNS, MEASURE_COLUMNS, type UsageRecordColumn } from './usage-record-columns.js';
+import type { UsageDimensions, UsageEntry } from './usage-record-with-shared-dimensions.js';
 
 const storedColumns = <Part>(columns: readonly UsageRecordColumn<Part>[]) =>
   columns.filter(({ column }) => column !== null);

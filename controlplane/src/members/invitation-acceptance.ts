@@ -12,7 +12,7 @@ import { hashEmailToken } from '../auth/users/email-token.js';
 import type { UserRow } from '../auth/users/user-and-membership-store.js';
 import type { Sql, Tx } from '../db/postgres-client.js';
 import { AccountAlreadyExists, Forbidden, InvalidInput } from '../domain/errors.js';
-import { invalidateSuspendedOrganizations } from '../suspension/suspended-item-service.js';
+import { invalidateSuspendedOrganizations } from '../suspension/unproven-founder-item-suspension.js';
 import { mayAssignRole } from './service.js';
 import * as store from './store.js';
 

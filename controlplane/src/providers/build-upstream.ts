@@ -3,7 +3,7 @@
  * (docs/contract.md#providers). Pure.
  */
 import type { IInjection, IUpstream } from '@acg/proto/messages';
-import { formatCircuitKey, formatOriginKey } from '../breaker/circuit-key.js';
+import { formatCircuitKey, formatOriginKey } from '../breaker/provider-origin-org-circuit-key.js';
 import {
   type BuiltInProvider,
   type CredentialField,

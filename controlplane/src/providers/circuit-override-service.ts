@@ -6,13 +6,13 @@ import { MINUTE_MS } from '@acg/base/time-and-money-units';
 import { type Static, Type } from 'typebox';
 import { type AuditChanges, recordAudit } from '../audit/audit-trail.js';
 import type { BreakerTransitionWriter } from '../breaker/breaker-transition-writer.js';
-import { formatCircuitKey } from '../breaker/circuit-key.js';
 import { overrideOrgBreaker } from '../breaker/org-breaker-override.js';
+import { formatCircuitKey } from '../breaker/provider-origin-org-circuit-key.js';
 import type { Sql } from '../db/postgres-client.js';
 import { Conflict, NotFound } from '../domain/errors.js';
 import type { Actor } from '../http/route-access.js';
 import type { Catalogue } from './catalogue/catalogue.js';
-import { type CircuitView, listCircuits } from './circuit-view.js';
+import { type CircuitView, listCircuits } from './org-circuit-list.js';
 
 const HOLD_MINUTES = 60;
 const HOLD_MINUTES_MAX = 1_440;

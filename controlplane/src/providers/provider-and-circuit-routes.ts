@@ -5,8 +5,8 @@ import { PageQuery, PageReply, parsePage } from '../http/limit-offset-pagination
 import { operation } from '../http/operation-id-tag-and-summary.js';
 import type { Catalogue } from './catalogue/catalogue.js';
 import { CircuitOverride, type CircuitOverrideService } from './circuit-override-service.js';
-import { CircuitList, CircuitQuery, CircuitReply, listCircuits } from './circuit-view.js';
 import { CredentialFields } from './custom/schema.js';
+import { CircuitList, CircuitQuery, CircuitReply, listCircuits } from './org-circuit-list.js';
 
 const ProviderList = Type.Object({
   providers: Type.Array(

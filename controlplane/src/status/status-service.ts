@@ -4,7 +4,7 @@
  */
 
 import type { CircuitStateName } from '../breaker/breaker-state-machine.js';
-import { formatCircuitKey } from '../breaker/circuit-key.js';
+import { formatCircuitKey } from '../breaker/provider-origin-org-circuit-key.js';
 import type { Sql } from '../db/postgres-client.js';
 import {
   type Health,

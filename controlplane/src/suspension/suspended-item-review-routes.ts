@@ -3,7 +3,7 @@ import { parsePage } from '../http/limit-offset-pagination.js';
 import { operation } from '../http/operation-id-tag-and-summary.js';
 import { Deleted, IdParams } from '../http/schema.js';
 import { SuspendedList, SuspendedQuery, SuspendedReply } from './suspended-item-schema.js';
-import type { SuspensionService } from './suspended-item-service.js';
+import type { SuspensionService } from './unproven-founder-item-suspension.js';
 
 /** `tokens: false`: a management token cannot review suspended items, which may include management tokens. */
 const config = { access: 'owner', tokens: false } as const;

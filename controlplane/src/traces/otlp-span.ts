@@ -2,7 +2,7 @@
  * Builds the span of one usage record in OTLP's JSON form. Pure. The span contains ids and numbers, never a part of a
  * body.
  */
-import { isFailedCall, type UsageEntry } from '../ledger/usage-entry.js';
+import { isFailedCall, type UsageEntry } from '../ledger/usage-record-with-shared-dimensions.js';
 import { parseTraceparent } from './parse-traceparent.js';
 import { ATTRIBUTE, OPERATIONS, type Operation } from './span-attribute-names.js';
 

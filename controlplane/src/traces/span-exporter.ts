@@ -8,7 +8,7 @@ import { Backoff } from '@acg/base/backoff';
 import type { Logger } from '@acg/base/log';
 import { noop } from '@acg/base/noop';
 import { Agent, request } from 'undici';
-import type { UsageEntry } from '../ledger/usage-entry.js';
+import type { UsageEntry } from '../ledger/usage-record-with-shared-dimensions.js';
 import type { OtlpSettings } from './otlp-settings.js';
 import { type OtlpSpan, stringAttribute, toOtlpSpan } from './otlp-span.js';
 

@@ -1,7 +1,7 @@
 /** Signatures of deliveries (docs/webhooks.md#signatures). */
 import { createHmac } from 'node:crypto';
 import { Secret } from '@acg/base/secret';
-import { createSecretBytes } from '../http/idempotent-secret-generation.js';
+import { createSecretBytes } from '../http/same-token-bytes-on-idempotent-retry.js';
 
 const SECRET_PREFIX = 'whsec_';
 

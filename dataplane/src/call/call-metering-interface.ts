@@ -1,6 +1,6 @@
 /** Metering as the stages use it for one call. */
 
-import type { UsageReading } from '../metering/reading/usage-meter-interface.js';
+import type { UsageReading } from '../metering/reading/response-usage-meter-interface.js';
 import type { CallCost } from '../pricing/call-cost-calculator.js';
 import type { MaxCostInput } from '../pricing/max-cost.js';
 import type { RequestScanner } from '../scan/request-scanner.js';

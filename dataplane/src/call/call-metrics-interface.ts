@@ -1,5 +1,5 @@
 /** Metrics that the stages report for one call. */
-import type { UsageReading } from '../metering/reading/usage-meter-interface.js';
+import type { UsageReading } from '../metering/reading/response-usage-meter-interface.js';
 import type { CallCost } from '../pricing/call-cost-calculator.js';
 import type { Rejection } from '../rejection/rejections.js';
 import type { Exchange, RoutedExchange } from './exchange.js';

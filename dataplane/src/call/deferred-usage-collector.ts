@@ -6,7 +6,7 @@
  * the lines read so far are recorded.
  */
 import type { ILine, ILineUsage } from '@acg/proto/messages';
-import type { DeferredUsageReading } from '../metering/reading/usage-meter-interface.js';
+import type { DeferredUsageReading } from '../metering/reading/response-usage-meter-interface.js';
 
 /** Stores groups of lines. Each survives a kill of the process, like the records that are appended after it. */
 export interface DeferredUsageSink {

@@ -14,7 +14,7 @@ import {
   isInvalidRequest,
   isLocalError,
   type TransportFailure,
-} from '../upstream/connections/connection-pools.js';
+} from '../upstream/connections/connection-pools-per-origin-and-owner.js';
 import { MalformedBodyError, UnsignableTargetError } from './build-upstream-request.js';
 import type { Exchange, RoutedExchange } from './exchange.js';
 import type { Settle } from './settle.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RequestBody } from '../listener/request-body.js';
+import { RequestBody } from '../listener/buffered-or-streamed-request-body.js';
 import { chatStream } from '../metering/testing/provider-responses-fixture.js';
 import { CallCostCalculator } from '../pricing/call-cost-calculator.js';
 import type { RoutedExchange } from './exchange.js';

@@ -3,8 +3,8 @@
 import { formatMonth } from '../limits/calendar-month.js';
 import { estimateAbortedCall } from '../metering/aborted-call-usage.js';
 import { createMeter, needsWholeResponse } from '../metering/create-meter.js';
+import type { DeferredUsageReading, UsageReading } from '../metering/reading/response-usage-meter-interface.js';
 import { isImagePath, isSpeechPath, normalizePath } from '../metering/reading/token-estimates.js';
-import type { DeferredUsageReading, UsageReading } from '../metering/reading/usage-meter-interface.js';
 import { StreamUsageFilter } from '../metering/stream-usage/remove-added-usage-event.js';
 import {
   addIncludeUsage,

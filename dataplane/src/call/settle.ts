@@ -6,7 +6,7 @@ import { invariant } from '@acg/base/invariant-failures';
 import { CircuitOutcome, type IUsageRecord } from '@acg/proto/messages';
 import { MonthNameCache } from '../limits/calendar-month.js';
 import type { Counters } from '../limits/counters-interface.js';
-import type { UsageReading } from '../metering/reading/usage-meter-interface.js';
+import type { UsageReading } from '../metering/reading/response-usage-meter-interface.js';
 import type { CallCost } from '../pricing/call-cost-calculator.js';
 import type { CallMetering } from './call-metering-interface.js';
 import type { RoutedExchange } from './exchange.js';

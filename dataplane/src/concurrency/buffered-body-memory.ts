@@ -4,7 +4,7 @@
  * gets no memory and was only to be edited is streamed unchanged, and its usage is estimated.
  */
 import { DynamicShare } from '@acg/base/fairness/dynamic-share';
-import type { BodyMemory } from '../listener/request-body.js';
+import type { BodyMemory } from '../listener/buffered-or-streamed-request-body.js';
 
 const ORG_BYTES_MAX_RATIO = 1 / 4;
 

@@ -2,7 +2,10 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type RawPeer, RawUpstream } from '../call/testing/raw-peer-fixture.js';
-import { ConnectionPools, type ConnectionPoolsOptions } from '../upstream/connections/connection-pools.js';
+import {
+  ConnectionPools,
+  type ConnectionPoolsOptions,
+} from '../upstream/connections/connection-pools-per-origin-and-owner.js';
 import {
   type Certificate,
   createCertificate,

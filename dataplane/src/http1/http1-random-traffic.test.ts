@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { expect, test } from 'vitest';
-import { ConnectionPools } from '../upstream/connections/connection-pools.js';
+import { ConnectionPools } from '../upstream/connections/connection-pools-per-origin-and-owner.js';
 import {
   type Certificate,
   createCertificate,

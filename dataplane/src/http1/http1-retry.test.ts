@@ -2,7 +2,7 @@
 
 import { afterEach, expect, test } from 'vitest';
 import { type RawPeer, RawUpstream } from '../call/testing/raw-peer-fixture.js';
-import { ConnectionPools } from '../upstream/connections/connection-pools.js';
+import { ConnectionPools } from '../upstream/connections/connection-pools-per-origin-and-owner.js';
 import { createLocalDialer, OWNER, RecordedRequest } from '../upstream/testing/dialer-recorder-certificate-fixture.js';
 import type { UpstreamRequest } from './upstream-request-interface.js';
 

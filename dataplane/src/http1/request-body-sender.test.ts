@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { RawUpstream } from '../call/testing/raw-peer-fixture.js';
-import { ConnectionPools, classifyFailure } from '../upstream/connections/connection-pools.js';
+import { ConnectionPools, classifyFailure } from '../upstream/connections/connection-pools-per-origin-and-owner.js';
 import { createLocalDialer, OWNER, RecordedRequest } from '../upstream/testing/dialer-recorder-certificate-fixture.js';
 import { parseRequestWithNode } from './testing/node-request-parser-fixture.js';
 import type { UpstreamRequest } from './upstream-request-interface.js';

@@ -25,7 +25,7 @@ export interface UpstreamResponseHandler {
 export interface UpstreamConnection {
   /**
    * Sends the request. An invalid request is reported to the handler's onError, or thrown (`isInvalidRequest` of
-   * upstream/connections/connection-pools.ts).
+   * upstream/connections/connection-pools-per-origin-and-owner.ts).
    */
   dispatch(call: UpstreamRequest, handler: UpstreamResponseHandler): void;
   /** Every byte of the request was passed to the operating system. */

@@ -2,7 +2,7 @@ import { connect, createServer } from 'node:net';
 import { bytesToClientNetworkKey } from '@acg/base/client-network-key';
 import { expect, test } from 'vitest';
 import { AddressConnectionLimiter } from './address-connection-limiter.js';
-import { addConnectionCounts, countConnectionsToPort } from './proc-net-tcp.js';
+import { addConnectionCounts, countConnectionsToPort } from './count-connections-per-network.js';
 
 const v4 = (text: string): Buffer => Buffer.from(text.split('.').map(Number));
 const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

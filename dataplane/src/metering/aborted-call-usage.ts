@@ -4,9 +4,9 @@
  */
 
 import { estimateInput, isBillablePath } from './providers/openai-usage-estimate.js';
+import { createEmptyCounts, type UsageCounts } from './reading/provider-usage-to-token-counts.js';
+import type { MeterOptions, UsageReading } from './reading/response-usage-meter-interface.js';
 import { estimateRequestTokens, normalizePath } from './reading/token-estimates.js';
-import { createEmptyCounts, type UsageCounts } from './reading/usage-counts.js';
-import type { MeterOptions, UsageReading } from './reading/usage-meter-interface.js';
 import { createUsageReading } from './reading/usage-reader-interface.js';
 
 type AbortedCall = Pick<

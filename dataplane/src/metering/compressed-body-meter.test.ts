@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { CompressedBodyMeter } from './bodies/compressed-body-meter.js';
-import type { BodyMeter, UsageReading } from './reading/usage-meter-interface.js';
+import type { BodyMeter, UsageReading } from './reading/response-usage-meter-interface.js';
 
 /** Records its chunks and the event-loop tick of each. */
 class Recorder implements BodyMeter {

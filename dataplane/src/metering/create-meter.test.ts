@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type RequestedOutput, scanRequest } from '../scan/request-scanner.js';
 import { createMeter } from './create-meter.js';
-import type { DeferredUsageReading, MeterOptions, UsageReading } from './reading/usage-meter-interface.js';
+import type { DeferredUsageReading, MeterOptions, UsageReading } from './reading/response-usage-meter-interface.js';
 import {
   backgroundBody,
   chatBody,

@@ -15,15 +15,15 @@ import { SseMeter } from './bodies/sse-meter.js';
 import { AnthropicUsageReader } from './providers/anthropic-usage-reader.js';
 import { OpenAiUsageReader } from './providers/openai-usage-reader.js';
 import { ResendMeter } from './providers/resend-meter.js';
-import { normalizePath } from './reading/token-estimates.js';
-import { createEmptyCounts } from './reading/usage-counts.js';
+import { createEmptyCounts } from './reading/provider-usage-to-token-counts.js';
 import {
   type BodyMeter,
   type MeterOptions,
   TOKENS_KNOWN_AT_END,
   type UsageMeter,
   type UsageReading,
-} from './reading/usage-meter-interface.js';
+} from './reading/response-usage-meter-interface.js';
+import { normalizePath } from './reading/token-estimates.js';
 import { createUsageReading, type UsageReader } from './reading/usage-reader-interface.js';
 
 /** Creates the meter for the response that `options` describes. */

@@ -1,7 +1,7 @@
 /** Usage of assistant and evaluation runs is recorded once, when a response shows that the run has ended. */
 import { expect, test } from 'vitest';
 import { createMeter } from './create-meter.js';
-import type { DeferredUsageReading, MeterOptions } from './reading/usage-meter-interface.js';
+import type { DeferredUsageReading, MeterOptions } from './reading/response-usage-meter-interface.js';
 
 function read(method: string, path: string, body: string, contentType = 'application/json') {
   const lines: DeferredUsageReading[] = [];

@@ -7,7 +7,7 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { CallMetrics } from '../call/call-metrics-interface.js';
 import type { Exchange, RoutedExchange } from '../call/exchange.js';
 import type { CountersMetrics } from '../limits/counters-interface.js';
-import type { UsageReading } from '../metering/reading/usage-meter-interface.js';
+import type { UsageReading } from '../metering/reading/response-usage-meter-interface.js';
 import type { CallCost } from '../pricing/call-cost-calculator.js';
 import type { Rejection } from '../rejection/rejections.js';
 import {
@@ -18,7 +18,7 @@ import {
   HistogramSeries,
   ObservedCounterSeries,
   type SeriesCell,
-} from './metric-series.js';
+} from './hot-path-metric-series.js';
 
 const OVERHEAD_BUCKETS_SECONDS = [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5];
 const CALL_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];

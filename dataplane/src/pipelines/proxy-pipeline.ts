@@ -21,8 +21,8 @@ import { createBufferBodyStage } from '../call/stages/buffer-body.js';
 import { createBreakerPrecheckStage, createBreakerStage } from '../call/stages/check-breaker.js';
 import { checkBodyModels, checkCallPolicy } from '../call/stages/check-call-policy.js';
 import { createForwardStage } from '../call/stages/forward.js';
-import { precheckCostBoundStage } from '../call/stages/precheck-cost-bound.js';
 import { createRecheckAccessStage } from '../call/stages/recheck-access.js';
+import { precheckCostBoundStage } from '../call/stages/reject-unbounded-cost.js';
 import { parseRequestTarget, route } from '../call/stages/route.js';
 import { createBufferedBodyShare } from '../concurrency/buffered-body-memory.js';
 import type { Counters } from '../limits/counters-interface.js';
@@ -30,7 +30,7 @@ import { GatewayUrlResolver } from '../response/gateway-url.js';
 import { IdleFlushTimer } from '../response/idle-flush-timer.js';
 import { planResponse } from '../response/plan-response.js';
 import type { RelayDeps } from '../response/relay.js';
-import type { ConnectionPools } from '../upstream/connections/connection-pools.js';
+import type { ConnectionPools } from '../upstream/connections/connection-pools-per-origin-and-owner.js';
 
 /** Dependencies of every pipeline. */
 export interface PipelineDeps

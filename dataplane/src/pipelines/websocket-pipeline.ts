@@ -5,10 +5,14 @@ import { createAdmitStage } from '../call/stages/admit.js';
 import { createAuthenticateStage } from '../call/stages/authenticate.js';
 import { createBreakerStage } from '../call/stages/check-breaker.js';
 import { checkCallPolicy } from '../call/stages/check-call-policy.js';
-import { precheckCostBoundStage } from '../call/stages/precheck-cost-bound.js';
 import { createRecheckAccessStage } from '../call/stages/recheck-access.js';
+import { precheckCostBoundStage } from '../call/stages/reject-unbounded-cost.js';
 import { parseRequestTarget, route } from '../call/stages/route.js';
-import { checkWebSocketAllowed, createUpgradeStage, type UpgradeDeps } from '../websocket/upgrade-stages.js';
+import {
+  checkWebSocketAllowed,
+  createUpgradeStage,
+  type UpgradeDeps,
+} from '../websocket/upstream-then-agent-handshake-stages.js';
 import type { PipelineDeps } from './proxy-pipeline.js';
 
 type WebSocketPipelineDeps = PipelineDeps & UpgradeDeps & { readonly acquireWebSocketSlot: AcquireSlot };

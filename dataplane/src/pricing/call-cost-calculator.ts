@@ -3,7 +3,7 @@ import { type PricedUpstream, PriceList } from '@acg/base/pricing/price-list';
 import type { PriceOverride } from '@acg/base/pricing/price-override';
 import { findVendor, type PriceOrigin } from '@acg/base/pricing/price-plan';
 import type { IPriceBook, IPriceOverride } from '@acg/proto/messages';
-import type { UsageReading } from '../metering/reading/usage-meter-interface.js';
+import type { UsageReading } from '../metering/reading/response-usage-meter-interface.js';
 import { calculateMaxCostNanos, type MaxCostInput } from './max-cost.js';
 import { calculateImageCostNanos, calculateUsageCostNanos } from './usage-cost.js';
 

@@ -1,6 +1,6 @@
 /** Converts a usage reading to money by a price plan; the only place that does. Pure. */
 import type { PriceBand, PricePlan } from '@acg/base/pricing/price-plan';
-import type { GeneratedImages, UsageReading } from '../metering/reading/usage-meter-interface.js';
+import type { GeneratedImages, UsageReading } from '../metering/reading/response-usage-meter-interface.js';
 
 /** Cost of one request's reading in nano-dollars: exact, rounded half up once. */
 export function calculateUsageCostNanos(plan: PricePlan, reading: UsageReading): number {

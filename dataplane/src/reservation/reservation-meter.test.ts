@@ -1,7 +1,7 @@
 /** How far a streamed response may go on its reservation of 40 tokens at 100 nano-dollars each. */
 import { expect, test } from 'vitest';
 import type { ReservedOutput } from '../call/exchange.js';
-import type { UsageMeter } from '../metering/reading/usage-meter-interface.js';
+import type { UsageMeter } from '../metering/reading/response-usage-meter-interface.js';
 import { CALL_WITHOUT_MODEL } from '../pricing/max-cost.js';
 import { ReservationMeter } from './reservation-meter.js';
 

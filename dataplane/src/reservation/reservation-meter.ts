@@ -1,7 +1,7 @@
 /** Measures how much of its reservation a streamed response has used, and how much more it needs. */
 
 import type { ReservedOutput } from '../call/exchange.js';
-import type { UsageMeter } from '../metering/reading/usage-meter-interface.js';
+import type { UsageMeter } from '../metering/reading/response-usage-meter-interface.js';
 
 /** Without a stated maximum the reservation is an estimate, and so are the tokens of the chunks seen. */
 const USED_RATIO = 0.75;

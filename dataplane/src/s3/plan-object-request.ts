@@ -3,7 +3,7 @@
  * whether to keep the body's aws-chunked framing, and the headers and query of the re-signed request. Pure.
  */
 
-import { decodeParamValue, editQueryParams } from '../upstream/credentials/edit-query-params.js';
+import { decodeParamValue, editQueryParams } from '../upstream/credentials/edit-query-params-byte-preserving.js';
 import { AUTH_QUERY_PARAM, type TokenPosition } from '../upstream/credentials/find-gateway-token.js';
 import { isPresignedSignatureParam, removeAuthParams } from '../upstream/credentials/inject-credential.js';
 

@@ -9,7 +9,7 @@ import type { RejectionReason } from '@acg/base/rejection-reasons';
 import { MINUTE_MS } from '@acg/base/time-and-money-units';
 import { uuidv7 } from '@acg/base/uuidv7';
 import type { IRejectionCount } from '@acg/proto/messages';
-import { ORG_SPOOL_FRACTION } from './spool/org-spool-usage.js';
+import { ORG_SPOOL_FRACTION } from './spool/org-spool-share-limit.js';
 
 const BUCKETS_MAX = 10_000;
 

@@ -1,7 +1,7 @@
 import type { IAddressSighting, IRejectionCount } from '@acg/proto/messages';
 import { expect, test } from 'vitest';
 import { RejectionAggregator } from './rejection-aggregator.js';
-import { TokenIpObservations } from './token-ip-observations.js';
+import { TokenIpObservations } from './report-new-client-ips-per-token.js';
 
 const MINUTE = 60_000;
 

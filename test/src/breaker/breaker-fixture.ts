@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { createLogger } from '@acg/base/log';
 import { uuidv7 } from '@acg/base/uuidv7';
 import { BreakerTransitionWriter } from '@acg/controlplane/breaker/breaker-transition-writer';
-import { formatCircuitKey } from '@acg/controlplane/breaker/circuit-key';
 import { OrgBreakers } from '@acg/controlplane/breaker/org-breakers';
 import type { ObservedOutcome } from '@acg/controlplane/breaker/pending-outcomes';
+import { formatCircuitKey } from '@acg/controlplane/breaker/provider-origin-org-circuit-key';
 import { beforeAll } from 'vitest';
 import { type TestDatabase, useTestDatabase } from '../fixtures/test-database.js';
 

@@ -1,10 +1,10 @@
 /** Breakers of several organizations at one origin: the outcomes of an organization change its own breaker only. */
 import { randomUUID } from 'node:crypto';
 import { BreakerTransitionWriter } from '@acg/controlplane/breaker/breaker-transition-writer';
-import { formatCircuitKey } from '@acg/controlplane/breaker/circuit-key';
 import { overrideOrgBreaker } from '@acg/controlplane/breaker/org-breaker-override';
 import type { OrgBreakers } from '@acg/controlplane/breaker/org-breakers';
 import { ProbeLeases } from '@acg/controlplane/breaker/probe-leases';
+import { formatCircuitKey } from '@acg/controlplane/breaker/provider-origin-org-circuit-key';
 import { expect, test } from 'vitest';
 import { waitUntil } from '../fixtures/wait-until.js';
 import {

@@ -5,9 +5,9 @@ import { collectSecrets } from './evidence/collect-secrets.js';
 import type { FaultTrace } from './evidence/evidence-types.js';
 import { isQuiescent, type LedgerSnapshot, readLedgerSnapshot } from './evidence/ledger-snapshot.js';
 import { readProcessUsage } from './evidence/memory-and-descriptors.js';
-import type { PlannedBurst } from './faults/burst-plan.js';
 import { type PlannedFault, QUIET_PERIOD_MS } from './faults/fault-plan.js';
 import type { ProcessTarget } from './faults/fault-targets.js';
+import type { PlannedBurst } from './faults/limit-burst-plan.js';
 import type { LiveHeapGrowth } from './invariants/live-heap-growth-per-call.js';
 import {
   MAX_NEW_DESCRIPTORS,

@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { ChaosRun } from './chaos-run.js';
 import { buildReport, formatReport } from './check-invariants-and-report.js';
-import { planBursts } from './faults/burst-plan.js';
 import { planFaults } from './faults/fault-plan.js';
+import { planBursts } from './faults/limit-burst-plan.js';
 import { killDescendants } from './kill-descendants.js';
 
 const EXIT_USAGE = 64;

@@ -5,10 +5,10 @@ import type { ReceivedRequest } from '@acg/stand-in-provider/stand-in-provider';
 import type { StandInResponse } from '@acg/stand-in-provider/stand-in-response';
 import { PROVIDER_CREDENTIALS } from '../stand-in-providers/provider-credentials.js';
 import { S3StandIn } from '../stand-in-providers/s3.js';
-import { startCustomProvider } from './custom-provider.js';
+import { startCustomProvider } from './custom-provider-echo-server.js';
 import { ProviderJournal } from './evidence/provider-journal.js';
 import { CUSTOM_PROVIDER_KEY, type ProviderSettings } from './provider-settings.js';
-import { parseCallPurpose } from './traffic/call-id.js';
+import { parseCallPurpose } from './traffic/call-purpose-in-id.js';
 
 const MAX_RESPONSE_DELAY_MS = 120;
 /** Below the number of bytes of any body. */

@@ -2,8 +2,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ApiError, UnreachableError } from '@acg/client/api-errors';
-import { iterateAllRows } from '@acg/client/auto-paging';
-import { type Client, createClient } from '@acg/client/management-api-client';
+import { iterateAllRows } from '@acg/client/iterate-all-rows-by-offset';
+import { type Client, createClient } from '@acg/client/typed-api-client-throwing-errors';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { useControlPlane } from '../fixtures/control-plane.js';
 

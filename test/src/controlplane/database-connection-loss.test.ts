@@ -2,9 +2,9 @@
 
 import { createLogger } from '@acg/base/log';
 import { Secret } from '@acg/base/secret';
-import type { DeadPeerTimeouts } from '@acg/controlplane/db/dead-peer-detection';
 import { migrate } from '@acg/controlplane/db/migrate';
 import { openPool, type Sql, type Tx } from '@acg/controlplane/db/postgres-client';
+import type { DeadPeerTimeouts } from '@acg/controlplane/db/probe-silent-server-and-disconnect';
 import { withReservedConnection } from '@acg/controlplane/db/reserved-connection';
 import { UsageRetention } from '@acg/controlplane/ledger/usage-retention';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -15,7 +15,7 @@ import { pruneEmailTokens } from '@acg/controlplane/auth/users/user-and-membersh
 import { pruneCircuits } from '@acg/controlplane/breaker/circuit-store';
 import { pruneOriginContacts } from '@acg/controlplane/breaker/fleet-unreachability-breakers';
 import type { Sql } from '@acg/controlplane/db/postgres-client';
-import { deleteOldAbuseCounts } from '@acg/controlplane/detectors/abuse-detector';
+import { deleteOldAbuseCounts } from '@acg/controlplane/detectors/abuse-event-detector';
 import { pruneQueuedEvents } from '@acg/controlplane/event-mail/store';
 import { deleteOldEvents } from '@acg/controlplane/events/event-retention';
 import { pruneStoredResponses } from '@acg/controlplane/idempotency/stored-responses';
@@ -134,13 +134,13 @@ const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
     keptMs: HOUR_MS,
     row: () => ({ lease: uuid(), circuit_key: text(), epoch: 1, data_plane_id: 'd' }),
   },
-  'detectors/abuse-detector.ts abuse_addresses': {
+  'detectors/abuse-event-detector.ts abuse_addresses': {
     sweep: deleteOldAbuseCounts,
     column: 'seen_at',
     keptMs: 10 * MINUTE_MS,
     row: () => ({ key_id: uuid(), address_hash: bytes() }),
   },
-  'detectors/abuse-detector.ts abuse_counts': {
+  'detectors/abuse-event-detector.ts abuse_counts': {
     sweep: deleteOldAbuseCounts,
     column: 'minute',
     keptMs: 15 * MINUTE_MS,

@@ -10,10 +10,10 @@ import {
   encodeAdmitArgument,
   listAdmitKeys,
 } from '@acg/dataplane/counters/redis/admit-codec';
+import { SpendCounters } from '@acg/dataplane/counters/redis/local-spend-counters-with-eviction';
 import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
-import { ADMIT_SCRIPT } from '@acg/dataplane/counters/redis/script/admit-script';
-import { monthSpendKey } from '@acg/dataplane/counters/redis/spend-counter';
-import { SpendCounters } from '@acg/dataplane/counters/redis/spend-counters';
+import { ADMIT_SCRIPT } from '@acg/dataplane/counters/redis/script/expand-admit-script-per-limit';
+import { monthSpendKey } from '@acg/dataplane/counters/redis/spend-counter-sent-as-totals';
 import type { AgentLimits } from '@acg/dataplane/limits/agent-limits';
 import { formatMonth, monthEndSec, monthOfMs } from '@acg/dataplane/limits/calendar-month';
 import {

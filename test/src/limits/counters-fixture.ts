@@ -1,6 +1,6 @@
 /** Promise forms of the `Counters` callbacks, and silent stand-ins for log and metrics. */
 import { createLogger, type Logger } from '@acg/base/log';
-import { monthSpendKey } from '@acg/dataplane/counters/redis/spend-counter';
+import { monthSpendKey } from '@acg/dataplane/counters/redis/spend-counter-sent-as-totals';
 import { formatMonth, monthOfMs } from '@acg/dataplane/limits/calendar-month';
 import type {
   Admission,

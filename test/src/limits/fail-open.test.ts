@@ -1,8 +1,8 @@
 /** Fail-open (docs/contract.md#counter-store-outage), with a real redis-server that fails in every way it can. */
 
 import { RedisCounters } from '@acg/dataplane/counters/redis/redis-counters';
-import { ADMIT_SCRIPT_SHA } from '@acg/dataplane/counters/redis/script/admit-script';
-import { monthSpendKey } from '@acg/dataplane/counters/redis/spend-counter';
+import { ADMIT_SCRIPT_SHA } from '@acg/dataplane/counters/redis/script/expand-admit-script-per-limit';
+import { monthSpendKey } from '@acg/dataplane/counters/redis/spend-counter-sent-as-totals';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { RedisServer } from '../fixtures/redis-server.js';
 import { TcpProxy } from '../fixtures/tcp-proxy.js';

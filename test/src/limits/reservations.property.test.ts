@@ -13,8 +13,8 @@ import {
   listAdmitKeys,
   RESERVATION_LEASE_MS,
 } from '@acg/dataplane/counters/redis/admit-codec';
-import { ADMIT_SCRIPT } from '@acg/dataplane/counters/redis/script/admit-script';
-import { SpendCounters } from '@acg/dataplane/counters/redis/spend-counters';
+import { SpendCounters } from '@acg/dataplane/counters/redis/local-spend-counters-with-eviction';
+import { ADMIT_SCRIPT } from '@acg/dataplane/counters/redis/script/expand-admit-script-per-limit';
 import { monthOfMs } from '@acg/dataplane/limits/calendar-month';
 import { DEFAULT_WINDOW_LENGTHS_MS } from '@acg/dataplane/limits/limit-table';
 import { createTestLimits } from '@acg/dataplane/limits/testing/agent-limits-fixture';

@@ -2,7 +2,7 @@
 
 import { findMostExpensiveLibraryPlan } from '@acg/base/pricing/genai-prices-adapter';
 import { Catalogue } from '@acg/controlplane/providers/catalogue/catalogue';
-import { createEmptyCounts } from '@acg/dataplane/metering/reading/usage-counts';
+import { createEmptyCounts } from '@acg/dataplane/metering/reading/provider-usage-to-token-counts';
 import { createUsageReading } from '@acg/dataplane/metering/reading/usage-reader-interface';
 import { CallCostCalculator } from '@acg/dataplane/pricing/call-cost-calculator';
 import { expect, test } from 'vitest';

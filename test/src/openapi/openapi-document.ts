@@ -21,7 +21,7 @@ import {
 import { CSV_HEADER } from '@acg/controlplane/reports/log-record/csv-and-json-row-sql';
 import swagger from '@fastify/swagger';
 import Fastify from 'fastify';
-import { listErrorStatuses } from './error-statuses.js';
+import { listErrorStatuses } from './derive-error-statuses.js';
 import { ExampleBuilder } from './example-builder.js';
 import { type JsonNode, type SchemaModules, SchemaRegistry } from './schema-registry.js';
 import { createWebhooksSection } from './webhook-events.js';

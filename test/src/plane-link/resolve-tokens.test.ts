@@ -4,7 +4,7 @@ import { ControlPlaneClient } from '@acg/proto/control-plane-client';
 import { Outcome } from '@acg/proto/messages';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Member, useControlPlane } from '../fixtures/control-plane.js';
-import { seedTenants } from '../fixtures/seed-tenants.js';
+import { seedTenants } from '../fixtures/seed-skewed-tenants.js';
 import { waitUntil } from '../fixtures/wait-until.js';
 import { connectContextCache } from './connected-context-cache.js';
 

@@ -1,5 +1,5 @@
 /** How often a vendor may run its own tools within one response, and the fees of these uses. Pure. */
-import type { UsageReading } from '@acg/dataplane/metering/reading/usage-meter-interface';
+import type { UsageReading } from '@acg/dataplane/metering/reading/response-usage-meter-interface';
 import type { Json } from './max-prompt-tokens.js';
 import { CONTAINER_GIGABYTES, HOSTED_TOOLS, UNBOUNDED_TOOLS } from './vendor-limits.js';
 

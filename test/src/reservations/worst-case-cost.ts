@@ -3,7 +3,7 @@
  * own price list. Pure.
  */
 import type { PricedUpstream } from '@acg/base/pricing/price-list';
-import type { UsageReading } from '@acg/dataplane/metering/reading/usage-meter-interface';
+import type { UsageReading } from '@acg/dataplane/metering/reading/response-usage-meter-interface';
 import type { CallCostCalculator } from '@acg/dataplane/pricing/call-cost-calculator';
 import { maxHostedToolUse } from './max-hosted-tool-use.js';
 import {

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { request } from 'undici';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LargeBodyProvider, sourceSha256 } from '../stand-in-providers/large-body-provider.js';
+import { LargeBodyProvider, sourceSha256 } from '../stand-in-providers/large-body-sink-and-source.js';
 import { InProcessGateway, type ProviderRoute } from './in-process-gateway.js';
 
 const BODY_BYTES = 48 * 1024 * 1024;

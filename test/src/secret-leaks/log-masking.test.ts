@@ -1,11 +1,11 @@
 /** The log masks every kind of token that the control plane creates, in any text. */
 import { maskSecrets } from '@acg/base/log';
-import { createGatewayToken } from '@acg/controlplane/api-keys/gateway-token';
+import { createGatewayToken } from '@acg/controlplane/api-keys/create-gateway-token';
 import { createManagementToken } from '@acg/controlplane/auth/management-tokens/management-token';
 import { createCookieSecret } from '@acg/controlplane/auth/sessions/session-cookie';
 import { SessionJwts } from '@acg/controlplane/auth/sessions/session-jwt';
 import { createEmailToken } from '@acg/controlplane/auth/users/email-token';
-import { createSecretBytes } from '@acg/controlplane/http/idempotent-secret-generation';
+import { createSecretBytes } from '@acg/controlplane/http/same-token-bytes-on-idempotent-retry';
 import { createSigningSecret } from '@acg/controlplane/webhooks/webhook-signature';
 import { expect, test } from 'vitest';
 import { useControlPlane } from '../fixtures/control-plane.js';

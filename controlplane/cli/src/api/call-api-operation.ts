@@ -1,7 +1,7 @@
 /** Calls operations of the management API by method and path, typed from the API document. */
-import { iterateAllRows } from '@acg/client/auto-paging';
-import type { Client, ResponseBody } from '@acg/client/management-api-client';
+import { iterateAllRows } from '@acg/client/iterate-all-rows-by-offset';
 import type { paths } from '@acg/client/schema';
+import type { Client, ResponseBody } from '@acg/client/typed-api-client-throwing-errors';
 
 type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 type PathsOf<M extends Method> = {

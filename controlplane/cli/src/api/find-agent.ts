@@ -1,6 +1,6 @@
 /** Finds agents by name, slug or id, across all projects. */
 
-import type { Client } from '@acg/client/management-api-client';
+import type { Client } from '@acg/client/typed-api-client-throwing-errors';
 import type { Invocation } from '../invocation/invocation.js';
 import { usage } from '../terminal/cli-error.js';
 import { fetchAllRows } from './call-api-operation.js';

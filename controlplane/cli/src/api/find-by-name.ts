@@ -1,7 +1,7 @@
 /** Finds API rows by id, slug or name. */
 
 import { UUID_PATTERN_ANY_CASE } from '@acg/base/uuid-patterns';
-import type { Client } from '@acg/client/management-api-client';
+import type { Client } from '@acg/client/typed-api-client-throwing-errors';
 import { CliError, EXIT_CODES, usage } from '../terminal/cli-error.js';
 import { fetchAllRows } from './call-api-operation.js';
 

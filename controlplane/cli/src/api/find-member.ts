@@ -1,6 +1,6 @@
 /** Finds members of the organization. */
 
-import type { Client } from '@acg/client/management-api-client';
+import type { Client } from '@acg/client/typed-api-client-throwing-errors';
 import { fetchAllRows } from './call-api-operation.js';
 import { isUuid, notFoundError } from './find-by-name.js';
 

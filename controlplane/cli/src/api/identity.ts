@@ -1,5 +1,5 @@
 /** Describes the user and organization of a token. */
-import type { Client } from '@acg/client/management-api-client';
+import type { Client } from '@acg/client/typed-api-client-throwing-errors';
 
 type Identity = Awaited<ReturnType<typeof fetchIdentity>>;
 

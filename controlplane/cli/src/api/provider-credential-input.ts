@@ -1,6 +1,6 @@
 /** Builds a provider's credentials from one secret or a JSON object, plus flags and prompts for the other fields. */
 
-import type { Client } from '@acg/client/management-api-client';
+import type { Client } from '@acg/client/typed-api-client-throwing-errors';
 import type { Invocation } from '../invocation/invocation.js';
 import { usage } from '../terminal/cli-error.js';
 import { promptSecret, promptText } from '../terminal/prompt.js';

@@ -1,5 +1,5 @@
 /** Applies a plan change by change. Changes made before a failure remain, and the next run continues with the rest. */
-import type { Client } from '@acg/client/management-api-client';
+import type { Client } from '@acg/client/typed-api-client-throwing-errors';
 import { usage } from '../terminal/cli-error.js';
 import type { AccountSpec, Fields } from './config-document.js';
 import type { OrgState } from './org-state.js';

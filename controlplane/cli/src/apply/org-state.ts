@@ -1,6 +1,6 @@
 /** Reads an organization's resources from the API, as far as a document can describe them. */
 
-import type { Client } from '@acg/client/management-api-client';
+import type { Client } from '@acg/client/typed-api-client-throwing-errors';
 import { fetchAllRows } from '../api/call-api-operation.js';
 import type { Fields } from './config-document.js';
 

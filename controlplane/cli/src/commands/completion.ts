@@ -3,7 +3,7 @@
 import tab from '@bomb.sh/tab';
 import { Argument, type Command } from 'commander';
 import { fetchAllRows } from '../api/call-api-operation.js';
-import { createApiClient } from '../invocation/api-client.js';
+import { createApiClient } from '../invocation/api-client-with-timeout-and-retry.js';
 import type { Invocation } from '../invocation/invocation.js';
 import type { ProgramInterface } from '../invocation/program-interface-for-commands.js';
 

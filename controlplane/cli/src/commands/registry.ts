@@ -30,7 +30,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   },
   init: {
     summary: 'select or create the agent of this directory',
-    load: async () => (await import('./run/init.js')).registerInitCommand,
+    load: async () => (await import('./run/init-agent-of-directory.js')).registerInitCommand,
   },
   run: {
     summary: 'run a program through the gateway',
@@ -71,7 +71,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   },
   suspended: {
     summary: 'review resources created before the e-mail address was verified',
-    load: async () => (await import('./resources/suspended-items.js')).registerSuspendedCommands,
+    load: async () => (await import('./resources/suspended-items-created-unverified.js')).registerSuspendedCommands,
   },
   tokens: {
     summary: 'manage management tokens for programs',
@@ -123,7 +123,7 @@ export const COMMAND_GROUPS: Readonly<Record<string, CommandGroup>> = {
   },
   status: {
     summary: 'check the gateway, the session and the providers',
-    load: async () => (await import('./status.js')).registerStatusCommand,
+    load: async () => (await import('./gateway-session-and-provider-status.js')).registerStatusCommand,
   },
   doctor: {
     summary: 'diagnose problems and print fixes',

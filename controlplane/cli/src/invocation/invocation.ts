@@ -4,7 +4,7 @@
  */
 
 import { styleText } from 'node:util';
-import type { Client } from '@acg/client/management-api-client';
+import type { Client } from '@acg/client/typed-api-client-throwing-errors';
 import { ProfilesAndSavedTokens } from '../settings/profiles-and-saved-tokens.js';
 import { findProjectFile } from '../settings/project-file.js';
 import { type GlobalFlags, resolveSettings, type Settings } from '../settings/resolve-settings.js';
@@ -12,7 +12,7 @@ import { CliError, EXIT_CODES, notLoggedInError } from '../terminal/cli-error.js
 import { escapeControlCharacters, toJsonWithoutControlCharacters } from '../terminal/escape-control-characters.js';
 import { type Column, formatTable } from '../terminal/table.js';
 import { hasColors, isInteractiveTerminal, type Terminal } from '../terminal/terminal.js';
-import { createApiClient } from './api-client.js';
+import { createApiClient } from './api-client-with-timeout-and-retry.js';
 import { SavedSessionToken } from './saved-session-token.js';
 
 /** Used when the terminal does not report its width, in columns. */

@@ -1,7 +1,7 @@
 /** Provides the gateway token of a run: an existing one, else one that is created for the run and revoked after it. */
 import { hostname } from 'node:os';
 import { findAgent, requireAgentName } from '../api/find-agent.js';
-import { createApiClient } from '../invocation/api-client.js';
+import { createApiClient } from '../invocation/api-client-with-timeout-and-retry.js';
 import type { Invocation } from '../invocation/invocation.js';
 import { CliError, EXIT_CODES, toCliError, usage } from '../terminal/cli-error.js';
 

@@ -1,5 +1,5 @@
 /** The client of the management API. The session is an HTTP-only cookie, which scripts cannot read. */
-import { createClient } from '@acg/client/management-api-client';
+import { createClient } from '@acg/client/typed-api-client-throwing-errors';
 import { deduplicateWrites } from './deduplicate-writes.js';
 import { BASE_PATH } from './page-meta-tags.js';
 

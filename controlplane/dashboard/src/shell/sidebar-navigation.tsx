@@ -1,6 +1,6 @@
 import { Box, NavLink, ScrollArea, Stack, Text } from '@mantine/core';
 import { Link, useLocation } from 'wouter';
-import { useHasUnseenAlerts } from '../resources/unseen-alerts.js';
+import { useHasUnseenAlerts } from '../resources/has-unseen-alerts-in-this-browser.js';
 import { NAVIGATION } from '../screens/screen-registry.js';
 
 /** Whether `path` is the entry's page or a page below it. */

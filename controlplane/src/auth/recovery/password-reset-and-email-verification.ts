@@ -13,7 +13,7 @@ import {
   invalidateSuspendedOrganizations,
   NOTHING_SUSPENDED,
   type SuspensionResult,
-} from '../../suspension/suspended-item-service.js';
+} from '../../suspension/unproven-founder-item-suspension.js';
 import type { Throttle } from '../../throttling/throttle.js';
 import { deleteTokensCreatedBy } from '../management-tokens/store.js';
 import type { PasswordHasher } from '../passwords/password-hasher.js';

@@ -5,7 +5,7 @@
  */
 import { recordAudit } from '../../audit/audit-trail.js';
 import type { Tx } from '../../db/postgres-client.js';
-import { type SuspensionResult, suspendItems } from '../../suspension/suspended-item-service.js';
+import { type SuspensionResult, suspendItems } from '../../suspension/unproven-founder-item-suspension.js';
 import { deleteTokensCreatedBy } from '../management-tokens/store.js';
 import { revokeUserSessions } from '../sessions/session-store.js';
 import { createOrganization } from '../users/create-organization.js';

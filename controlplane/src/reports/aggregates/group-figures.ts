@@ -3,7 +3,7 @@
  * only the number of calls, groups by rejection reason only the number of rejected calls. Pure.
  */
 import type { LatencySketch } from '../../ledger/latency-sketch.js';
-import { presentSums, type UsageSums } from '../query/usage-sums.js';
+import { presentSums, type UsageSums } from '../query/add-and-format-usage-sums.js';
 import type { GroupFigures } from './schema.js';
 
 /** Calls booked before statuses were counted. */

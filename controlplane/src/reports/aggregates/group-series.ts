@@ -1,9 +1,9 @@
 /** Time series of usage by group: one series for each of the largest groups, and one for all others together. */
 import type { Tx } from '../../db/postgres-client.js';
 import { LatencySketch } from '../../ledger/latency-sketch.js';
+import { addSums, type UsageSums, ZERO_SUMS } from '../query/add-and-format-usage-sums.js';
 import type { UsageScope } from '../query/rollup-selection.js';
 import { bucketStarts, formatBucket, type Interval, type TimeRange } from '../query/time-range.js';
-import { addSums, type UsageSums, ZERO_SUMS } from '../query/usage-sums.js';
 import { callCountsByStatus, figuresOfCallCount, figuresOfRejections, figuresOfSums } from './group-figures.js';
 import { countRejectionsByBucket, loadSketchesByBucket, sumByGroupAndBucket } from './group-store.js';
 import type { GroupBy, GroupFigures, SeriesGroup } from './schema.js';

@@ -1,5 +1,6 @@
 /** SQL of usage by group over time. Reads rollups only. */
 import type { Tx } from '../../db/postgres-client.js';
+import type { UsageSums } from '../query/add-and-format-usage-sums.js';
 import { type Dimension, rollupsByBucket, scopeCondition, type UsageScope } from '../query/rollup-selection.js';
 import {
   nameExpression,
@@ -10,7 +11,6 @@ import {
   SUM_EXPRESSIONS,
 } from '../query/rollup-store.js';
 import type { Interval, TimeRange } from '../query/time-range.js';
-import type { UsageSums } from '../query/usage-sums.js';
 
 interface GroupBucketSums extends UsageSums {
   readonly bucket: Date;

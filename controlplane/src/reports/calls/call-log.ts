@@ -8,8 +8,8 @@ import type { QueryConcurrencyLimiter } from '../query/query-concurrency-limiter
 import { clampToLatest, parseTimeRange } from '../query/time-range.js';
 import { OFFSET_MAX, replaceNul } from './agent-logs.js';
 import type { Call, CallsQuery, CallsReply } from './call-schema.js';
-import { SEARCH_LIMITS, type SearchLimits, searchCalls, TOTAL_MAX } from './call-search.js';
 import { type CallFilter, findCallPosition, loadCallsAt } from './call-store.js';
+import { SEARCH_LIMITS, type SearchLimits, searchCalls, TOTAL_MAX } from './search-calls-in-bounded-chunks.js';
 
 const SCAN_STATEMENT_TIMEOUT_MS = 5_000;
 

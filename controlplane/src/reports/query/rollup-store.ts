@@ -2,6 +2,7 @@
 import { DAY_MS } from '@acg/base/time-and-money-units';
 import type { Sql, Tx } from '../../db/postgres-client.js';
 import type { ListResult, Page } from '../../http/limit-offset-pagination.js';
+import type { UsageSums } from './add-and-format-usage-sums.js';
 import {
   type Dimension,
   rollupsByAgentAndProvider,
@@ -11,7 +12,6 @@ import {
   type UsageScope,
 } from './rollup-selection.js';
 import type { Interval, TimeRange } from './time-range.js';
-import type { UsageSums } from './usage-sums.js';
 
 export interface ReportedAgent {
   readonly id: string;

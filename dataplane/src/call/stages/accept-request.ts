@@ -6,11 +6,11 @@
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { uuidv7 } from '@acg/base/uuidv7';
-import { RequestBody } from '../../listener/request-body.js';
+import { RequestBody } from '../../listener/buffered-or-streamed-request-body.js';
 import { REJECTIONS, type Rejection } from '../../rejection/rejections.js';
 import { TARGET_BYTES_MAX } from '../../upstream/parse-proxy-request-target.js';
 import { Exchange, type ExchangeObserver } from '../exchange.js';
-import type { InflightCalls } from '../inflight-calls.js';
+import type { InflightCalls } from '../inflight-call-admission-and-drain.js';
 
 export interface AcceptOptions {
   readonly headerBytesMax: number;

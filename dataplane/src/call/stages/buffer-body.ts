@@ -6,7 +6,7 @@
 import type { DynamicShare } from '@acg/base/fairness/dynamic-share';
 import { bodyMemoryOf } from '../../concurrency/buffered-body-memory.js';
 import type { Counters } from '../../limits/counters-interface.js';
-import type { RequestBody } from '../../listener/request-body.js';
+import type { RequestBody } from '../../listener/buffered-or-streamed-request-body.js';
 import { precheckLimits } from '../../rejection/precheck-limits.js';
 import { REJECTIONS } from '../../rejection/rejections.js';
 import type { CallMetering } from '../call-metering-interface.js';

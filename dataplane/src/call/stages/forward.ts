@@ -5,7 +5,7 @@ import type { Counters } from '../../limits/counters-interface.js';
 import { REJECTIONS } from '../../rejection/rejections.js';
 import { ReservedStream } from '../../reservation/reserved-stream.js';
 import { Relay, type RelayDeps } from '../../response/relay.js';
-import type { ConnectionPools } from '../../upstream/connections/connection-pools.js';
+import type { ConnectionPools } from '../../upstream/connections/connection-pools-per-origin-and-owner.js';
 import { buildUpstreamRequest } from '../build-upstream-request.js';
 import type { CallMetering } from '../call-metering-interface.js';
 import { Phase } from '../exchange.js';

@@ -18,10 +18,13 @@ import type {
   Settlement,
 } from '@acg/dataplane/limits/counters-interface';
 import { LIMIT_TABLE, type LimitType } from '@acg/dataplane/limits/limit-table';
-import type { UsageMeter, UsageReading } from '@acg/dataplane/metering/reading/usage-meter-interface';
+import type { UsageMeter, UsageReading } from '@acg/dataplane/metering/reading/response-usage-meter-interface';
 import type { MaxCostInput } from '@acg/dataplane/pricing/max-cost';
 import { type ProxyDeps, type ProxyOptions, ProxyServer } from '@acg/dataplane/proxy-server';
-import { ConnectionPools, type ConnectionPoolsOptions } from '@acg/dataplane/upstream/connections/connection-pools';
+import {
+  ConnectionPools,
+  type ConnectionPoolsOptions,
+} from '@acg/dataplane/upstream/connections/connection-pools-per-origin-and-owner';
 import type { IUsageRecord } from '@acg/proto/messages';
 import { createTestLimits } from '../../limits/testing/agent-limits-fixture.js';
 import { createLocalDialer } from '../../upstream/testing/dialer-recorder-certificate-fixture.js';

@@ -9,8 +9,8 @@ import type { Admission } from '../../limits/counters-interface.js';
 import { LIMIT_TABLE, RPM_ROW } from '../../limits/limit-table.js';
 import { type AdmitReply, type AdmitVerdict, agentProviderKey } from './admit-codec.js';
 import type { AdmissionCheck, AdmitItems, BudgetCheck, SpendItem, TokenUsageItem } from './admit-items-types.js';
-import type { SpendCounter } from './spend-counter.js';
-import type { SpendCounters } from './spend-counters.js';
+import type { SpendCounters } from './local-spend-counters-with-eviction.js';
+import type { SpendCounter } from './spend-counter-sent-as-totals.js';
 
 export type AdmissionCallback = (admission: Admission) => void;
 export type VerdictCallback = (verdict: AdmitVerdict | null) => void;

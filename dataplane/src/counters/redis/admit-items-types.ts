@@ -1,6 +1,6 @@
 /** Input of one admit.lua call: spend items, admission checks and token usage. */
 import type { AgentLimits } from '../../limits/agent-limits.js';
-import type { SpendCounter, WriterTotal } from './spend-counter.js';
+import type { SpendCounter, WriterTotal } from './spend-counter-sent-as-totals.js';
 
 export interface SpendItem {
   readonly counter: SpendCounter;

@@ -23,8 +23,8 @@ import { DEFAULT_WINDOW_LENGTHS_MS, TOKEN_ROWS, UNLIMITED, type WindowLengthsMs 
 import { RESERVATION_LEASE_MS } from './admit-codec.js';
 import { hashSlot } from './client/hash-slot.js';
 import { RedisClient, type RedisClientOptions } from './client/redis-client.js';
+import { SpendCounters } from './local-spend-counters-with-eviction.js';
 import { RedisNode } from './redis-node.js';
-import { SpendCounters } from './spend-counters.js';
 
 interface RedisCountersOptions extends RedisClientOptions {
   readonly timeoutMs: number;

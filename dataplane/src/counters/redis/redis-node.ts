@@ -26,9 +26,9 @@ import {
 import { type AdmitReply, decodeAdmitReply, encodeAdmitArgument, listAdmitKeys } from './admit-codec.js';
 import { ScriptError, type ScriptRunner } from './client/script-runner-interface.js';
 import { EnforcementState } from './enforcement-state.js';
+import type { SpendCounters } from './local-spend-counters-with-eviction.js';
 import { type AwaitedReply, ReplyTimeouts } from './reply-timeouts.js';
-import type { SpendCounter } from './spend-counter.js';
-import type { SpendCounters } from './spend-counters.js';
+import type { SpendCounter } from './spend-counter-sent-as-totals.js';
 
 interface RedisNodeOptions {
   /** Host and port of the server, for log lines. */

@@ -1,10 +1,10 @@
-import { estimateSpeechTokens, isSpeechPath, normalizePath } from '../reading/token-estimates.js';
 import {
   type BodyMeter,
   type MeterOptions,
   TOKENS_KNOWN_AT_END,
   type UsageReading,
-} from '../reading/usage-meter-interface.js';
+} from '../reading/response-usage-meter-interface.js';
+import { estimateSpeechTokens, isSpeechPath, normalizePath } from '../reading/token-estimates.js';
 import type { UsageReader } from '../reading/usage-reader-interface.js';
 
 /** Meter of a body without usage data (audio, images, files): only its size counts. */

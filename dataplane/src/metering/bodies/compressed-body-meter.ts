@@ -1,6 +1,6 @@
 import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
-import type { BodyMeter, UsageMeter, UsageReading } from '../reading/usage-meter-interface.js';
+import type { BodyMeter, UsageMeter, UsageReading } from '../reading/response-usage-meter-interface.js';
 
 /** Maximum compressed bytes that wait for the decoder. */
 const WAITING_BYTES_MAX = 1_048_576;

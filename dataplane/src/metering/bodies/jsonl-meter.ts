@@ -5,7 +5,7 @@ import {
   type MeterOptions,
   TOKENS_KNOWN_AT_END,
   type UsageReading,
-} from '../reading/usage-meter-interface.js';
+} from '../reading/response-usage-meter-interface.js';
 import type { UsageReader } from '../reading/usage-reader-interface.js';
 
 /** Meter of a body with one JSON document per line (batch results). Scans each line in passing, without buffering. */

@@ -1,6 +1,6 @@
 import { JsonScanner } from '../../scan/json-scanner.js';
 import { type SseEventKind, SseParser, type SseSink } from '../../scan/sse-parser.js';
-import type { BodyMeter, MeterOptions, UsageReading } from '../reading/usage-meter-interface.js';
+import type { BodyMeter, MeterOptions, UsageReading } from '../reading/response-usage-meter-interface.js';
 import type { UsageReader } from '../reading/usage-reader-interface.js';
 
 const USAGE_KEY = Buffer.from('"usage"');

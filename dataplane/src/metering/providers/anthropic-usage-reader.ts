@@ -8,6 +8,8 @@ import { compileJsonPaths, type JsonPathNode } from '../../scan/json-paths.js';
 import { asJsonObject, parseJsonObject, parseJsonString } from '../../scan/parse-json-text.js';
 import { looksLikeDeltaEvent, looksLikeErrorEvent } from '../../scan/sse-delta-and-error-detection.js';
 import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type SseEventKind } from '../../scan/sse-parser.js';
+import { createEmptyCounts, mergeAnthropicUsage } from '../reading/provider-usage-to-token-counts.js';
+import type { MeterOptions, UsageReading } from '../reading/response-usage-meter-interface.js';
 import {
   estimateCompressedEventTokens,
   estimateCompressedTextTokens,
@@ -15,8 +17,6 @@ import {
   estimateTextTokens,
   normalizePath,
 } from '../reading/token-estimates.js';
-import { createEmptyCounts, mergeAnthropicUsage } from '../reading/usage-counts.js';
-import type { MeterOptions, UsageReading } from '../reading/usage-meter-interface.js';
 import {
   createJsonlReading,
   createUsageReading,

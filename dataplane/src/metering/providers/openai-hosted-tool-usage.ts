@@ -4,9 +4,9 @@
  * tokens only.
  */
 import { asJsonObject, type JsonObject, parseJsonObject, parseJsonString } from '../../scan/parse-json-text.js';
+import { parseCount, parsePart, SEARCHES_MAX, type UsageCounts } from '../reading/provider-usage-to-token-counts.js';
+import type { GeneratedImages } from '../reading/response-usage-meter-interface.js';
 import { IMAGE_TOKENS_OUT } from '../reading/token-estimates.js';
-import { parseCount, parsePart, SEARCHES_MAX, type UsageCounts } from '../reading/usage-counts.js';
-import type { GeneratedImages } from '../reading/usage-meter-interface.js';
 
 /** Default model of the image tool. */
 const IMAGE_MODEL = 'gpt-image-1';

@@ -2,6 +2,9 @@
  * Estimates usage of calls in OpenAI's format whose responses do not report it. Paths are normalized
  * (token-estimates.ts).
  */
+
+import { createEmptyCounts, type UsageCounts } from '../reading/provider-usage-to-token-counts.js';
+import type { MeterOptions } from '../reading/response-usage-meter-interface.js';
 import {
   estimateAudioSeconds,
   estimateAudioTokens,
@@ -17,8 +20,6 @@ import {
   isVideoPath,
   VIDEO_SECONDS_MAX,
 } from '../reading/token-estimates.js';
-import { createEmptyCounts, type UsageCounts } from '../reading/usage-counts.js';
-import type { MeterOptions } from '../reading/usage-meter-interface.js';
 import type { ObservedBody } from '../reading/usage-reader-interface.js';
 
 /** Paths whose 2xx response costs money even without usage. */

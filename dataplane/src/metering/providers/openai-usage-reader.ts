@@ -11,15 +11,15 @@ import { compileJsonPaths, type JsonPathNode } from '../../scan/json-paths.js';
 import { asJsonObject, parseJsonObject, parseJsonString } from '../../scan/parse-json-text.js';
 import { looksLikeDeltaEvent, looksLikeErrorEvent, startsWithType } from '../../scan/sse-delta-and-error-detection.js';
 import { EVENT_DELTA, EVENT_ERROR, EVENT_PLAIN, type SseEventKind } from '../../scan/sse-parser.js';
-import { AUDIO_IN_TOKENS_PER_SECOND, isVideoPath, normalizePath } from '../reading/token-estimates.js';
 import {
   createEmptyCounts,
   parseOpenAiUsage,
   parsePart,
   TOKENS_MAX,
   type UsageCounts,
-} from '../reading/usage-counts.js';
-import type { MeterOptions, UsageReading } from '../reading/usage-meter-interface.js';
+} from '../reading/provider-usage-to-token-counts.js';
+import type { MeterOptions, UsageReading } from '../reading/response-usage-meter-interface.js';
+import { AUDIO_IN_TOKENS_PER_SECOND, isVideoPath, normalizePath } from '../reading/token-estimates.js';
 import {
   createJsonlReading,
   createUsageReading,

@@ -1,13 +1,13 @@
 import { compileJsonPaths } from '../../scan/json-paths.js';
 import { JsonScanner, type JsonScanSink } from '../../scan/json-scanner.js';
-import { normalizePath } from '../reading/token-estimates.js';
-import { createEmptyCounts } from '../reading/usage-counts.js';
+import { createEmptyCounts } from '../reading/provider-usage-to-token-counts.js';
 import {
   type BodyMeter,
   type MeterOptions,
   TOKENS_KNOWN_AT_END,
   type UsageReading,
-} from '../reading/usage-meter-interface.js';
+} from '../reading/response-usage-meter-interface.js';
+import { normalizePath } from '../reading/token-estimates.js';
 import { createUsageReading } from '../reading/usage-reader-interface.js';
 
 /** Ids of the e-mails of a batch: `{"data":[{"id":"…"},…]}`. */

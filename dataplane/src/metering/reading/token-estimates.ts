@@ -5,8 +5,8 @@
  * gateway.
  */
 
-import { TOKENS_MAX } from './usage-counts.js';
-import type { MeterOptions } from './usage-meter-interface.js';
+import { TOKENS_MAX } from './provider-usage-to-token-counts.js';
+import type { MeterOptions } from './response-usage-meter-interface.js';
 
 const TEXT_BYTES_PER_TOKEN = 4;
 /**

@@ -3,8 +3,8 @@
 import type { JsonPathNode } from '../../scan/json-paths.js';
 import type { JsonScanSink } from '../../scan/json-scanner.js';
 import type { SseEventKind } from '../../scan/sse-parser.js';
-import { createEmptyCounts, type UsageCounts } from './usage-counts.js';
-import type { MeterOptions, UsageMeter, UsageReading } from './usage-meter-interface.js';
+import { createEmptyCounts, type UsageCounts } from './provider-usage-to-token-counts.js';
+import type { MeterOptions, UsageMeter, UsageReading } from './response-usage-meter-interface.js';
 
 /** Type of the body and what was seen of it. */
 export interface ObservedBody {

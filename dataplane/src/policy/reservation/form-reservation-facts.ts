@@ -1,5 +1,5 @@
 /** Reads from a multipart form the facts that bound the cost of its call: images to edit, audio to transcribe. */
-import { measureAudioSeconds } from '../../scan/media/audio-duration.js';
+import { measureAudioSeconds } from '../../scan/media/measure-audio-duration-by-frames.js';
 import { parseStrictBoundary, parseStrictMultipart } from '../body/strict-multipart-parser.js';
 import type { ReservationFacts } from './reservation-facts.js';
 

@@ -9,8 +9,8 @@ import {
   type JsonSpan,
   walkJson,
 } from '../../scan/walk-json-objects.js';
-import { type CacheTtl, CONTENT_MEMBERS, ContentFacts, isTextOnlyMember } from './content-facts.js';
 import { type HostedToolLimits, readHostedToolLimits, TOOL_MEMBERS } from './hosted-tool-limits.js';
+import { type CacheTtl, CONTENT_MEMBERS, ContentFacts, isTextOnlyMember } from './non-text-content-facts.js';
 
 export interface ReservationFacts {
   /** Null: the request states none. */

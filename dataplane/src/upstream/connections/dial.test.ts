@@ -11,7 +11,7 @@ import {
   TENANT,
   trustCertificate,
 } from '../testing/dialer-recorder-certificate-fixture.js';
-import { ConnectionPools, classifyFailure } from './connection-pools.js';
+import { ConnectionPools, classifyFailure } from './connection-pools-per-origin-and-owner.js';
 
 let trusted: Certificate;
 let untrusted: Certificate;

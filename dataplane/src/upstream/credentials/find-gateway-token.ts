@@ -2,7 +2,7 @@
  * Finds the gateway token in every place where an SDK puts its key (docs/contract.md#gateway-tokens). Headers are one
  * flat array `[name, value, name, value …]` with lower-case names, in the order of their arrival.
  */
-import { decodeParamValue, findRawParam } from './edit-query-params.js';
+import { decodeParamValue, findRawParam } from './edit-query-params-byte-preserving.js';
 
 type TokenForm = 'bearer' | 'basic' | 'sigv4' | 'presigned' | 'header' | 'query';
 

@@ -3,7 +3,7 @@
  * already removed the client's own credential headers.
  */
 import type { HeaderInjection, Injection } from '../../context/agent-context.js';
-import { decodeParamValue, editQueryParams } from './edit-query-params.js';
+import { decodeParamValue, editQueryParams } from './edit-query-params-byte-preserving.js';
 import { AUTH_QUERY_PARAM, type TokenPosition } from './find-gateway-token.js';
 
 /**

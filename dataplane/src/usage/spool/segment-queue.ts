@@ -11,7 +11,7 @@
  */
 import { close, closeSync, fdatasync, ftruncateSync, openSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { type FileOrgBytes, OrgSpoolUsage } from './org-spool-usage.js';
+import { type FileOrgBytes, OrgSpoolUsage } from './org-spool-share-limit.js';
 import {
   formatSegmentFileName,
   type LedgerMark,

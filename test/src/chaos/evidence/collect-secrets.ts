@@ -3,8 +3,8 @@
 import { SENTINEL_PASSWORD } from '../../fixtures/sentinel-process.js';
 import { PROVIDER_CREDENTIALS } from '../../stand-in-providers/provider-credentials.js';
 import type { ChaosEnvironment } from '../chaos-environment.js';
-import { BURST_KINDS } from '../faults/burst-plan.js';
 import { DATABASE_PASSWORD } from '../faults/chaos-postgres.js';
+import { BURST_KINDS } from '../faults/limit-burst-plan.js';
 import { CUSTOM_PROVIDER_KEY } from '../provider-settings.js';
 import type { Tenants } from '../traffic/tenants.js';
 

@@ -6,7 +6,7 @@ import type { ApiResponse } from '../../fixtures/api-call.js';
 import type { Stack, Tenant } from '../../fixtures/stack.js';
 import { PROVIDER_CREDENTIALS } from '../../stand-in-providers/provider-credentials.js';
 import { type AgentLimits, createAgentLimits } from '../evidence/evidence-types.js';
-import type { BurstKind, PlannedBurst } from '../faults/burst-plan.js';
+import type { BurstKind, PlannedBurst } from '../faults/limit-burst-plan.js';
 import { CUSTOM_PROVIDER_KEY } from '../provider-settings.js';
 
 export interface ChaosAgent extends AgentLimits {

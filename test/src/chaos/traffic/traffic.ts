@@ -6,7 +6,7 @@ import { Agent } from 'node:http';
 import type { DataPlane } from '../chaos-environment.js';
 import type { CallTrace } from '../evidence/evidence-types.js';
 import type { SecretScanner } from '../invariants/secret-scanner.js';
-import { CallFactory } from './call-factory.js';
+import { CallFactory } from './calls-with-response-checks.js';
 import { sendHttpCall } from './http-call.js';
 import type { ChaosAgent } from './tenants.js';
 import { sendWebSocketCall } from './websocket-call.js';

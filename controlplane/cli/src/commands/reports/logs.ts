@@ -1,6 +1,7 @@
 /** `acg logs`: lists calls, newest last; `-f` follows new ones. */
-import type { Client } from '@acg/client/management-api-client';
+
 import { searchOlderCalls } from '@acg/client/search-older-calls';
+import type { Client } from '@acg/client/typed-api-client-throwing-errors';
 import type { Command } from 'commander';
 import { findAgentId } from '../../api/find-agent.js';
 import { findProjectId } from '../../api/find-by-name.js';

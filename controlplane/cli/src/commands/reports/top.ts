@@ -1,7 +1,7 @@
 /** `acg top`: refreshes a table of the busiest agents. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { noop } from '@acg/base/noop';
-import type { Client } from '@acg/client/management-api-client';
+import type { Client } from '@acg/client/typed-api-client-throwing-errors';
 import type { Command } from 'commander';
 import { findProjectId } from '../../api/find-by-name.js';
 import type { Invocation } from '../../invocation/invocation.js';

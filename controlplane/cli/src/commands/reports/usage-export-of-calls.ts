@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { type Command, Option } from 'commander';
-import { createApiClient } from '../../invocation/api-client.js';
+import { createApiClient } from '../../invocation/api-client-with-timeout-and-retry.js';
 import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { buildUsageScopeQuery, type UsageScopeOptions } from '../../options/usage-scope-options.js';
 import { CliError, EXIT_CODES } from '../../terminal/cli-error.js';

@@ -11,7 +11,7 @@ import { formatCount, formatMinute } from '../../terminal/format-numbers-and-tim
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
 import { idTarget } from '../descriptors/target.js';
-import { type EventName, WEBHOOK } from './webhook-target.js';
+import { type EventName, WEBHOOK } from './find-webhook-by-url-or-id.js';
 
 const DELIVERY = idTarget('<delivery>', 'its id');
 

@@ -6,8 +6,8 @@ import { parseList } from '../../options/page-options-and-value-parsers.js';
 import { formatMinute } from '../../terminal/format-numbers-and-times.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
+import { type EventName, WEBHOOK } from './find-webhook-by-url-or-id.js';
 import { registerWebhookDeliveryCommands } from './webhook-deliveries.js';
-import { type EventName, WEBHOOK } from './webhook-target.js';
 
 // The API validates the names of events and lists the valid ones.
 const eventsField = (help: string): Field<EventName[]> =>

@@ -1,10 +1,10 @@
 /** `acg login`: logs in by a code that is approved in a browser, by a token on stdin, or by e-mail and password. */
 import { hostname } from 'node:os';
 import { ApiError, UnreachableError } from '@acg/client/api-errors';
-import type { Client } from '@acg/client/management-api-client';
+import type { Client } from '@acg/client/typed-api-client-throwing-errors';
 import type { Command } from 'commander';
 import { fetchIdentity, formatIdentity } from '../../api/identity.js';
-import { createApiClient } from '../../invocation/api-client.js';
+import { createApiClient } from '../../invocation/api-client-with-timeout-and-retry.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { VERSION } from '../../invocation/version.js';

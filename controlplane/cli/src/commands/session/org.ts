@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import { isUuid, selectByName } from '../../api/find-by-name.js';
 import { fetchIdentity, formatIdentity } from '../../api/identity.js';
-import { createApiClient } from '../../invocation/api-client.js';
+import { createApiClient } from '../../invocation/api-client-with-timeout-and-retry.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { parsedOrNoneField, textField } from '../../options/field.js';

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { bucketStartMs, formatBucket } from '../../format/format.js';
 import { EmptyState } from '../feedback/empty-state.js';
 import { staleProps } from '../feedback/stale-props.js';
-import { lazyComponent } from '../layout/lazy-component.js';
+import { lazyComponent } from '../layout/lazy-component-no-suspense-delay.js';
 import { type ChartProps, colorOf } from './chart-props-and-colors.js';
 
 const CHART_HEIGHT = 220;

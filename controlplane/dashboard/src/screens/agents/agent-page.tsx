@@ -2,7 +2,7 @@
 import { Anchor, Group, Skeleton, Stack, Tabs, Text } from '@mantine/core';
 import { Link, useLocation, useParams } from 'wouter';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
-import { lazyComponent } from '../../components/layout/lazy-component.js';
+import { lazyComponent } from '../../components/layout/lazy-component-no-suspense-delay.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { type Agent, useAgent } from '../../resources/agent-account-and-key-hooks.js';

@@ -20,7 +20,9 @@ import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
 import { AgentStatusBadge } from './agent-status-badge.js';
 import { BulkActionsBar } from './bulk-actions-bar.js';
 
-const NewAgentDialog = lazy(async () => ({ default: (await import('./new-agent-dialog.js')).NewAgentDialog }));
+const NewAgentDialog = lazy(async () => ({
+  default: (await import('./new-agent-account-and-token-dialog.js')).NewAgentDialog,
+}));
 
 const PAGE_SIZE = 25;
 const DEFAULTS = { search: '', status: '', project: '', sort: 'costCents', period: '7d', page: 1 };

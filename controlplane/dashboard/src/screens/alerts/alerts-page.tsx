@@ -14,7 +14,7 @@ import { DateRangeInputs } from '../../components/forms/date-range-inputs.js';
 import { PageHeader } from '../../components/layout/page-header.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
-import { markAlertsSeen, readSeenUntil } from '../../resources/unseen-alerts.js';
+import { markAlertsSeen, readSeenUntil } from '../../resources/has-unseen-alerts-in-this-browser.js';
 import { type EventName, useEventTypes } from '../../resources/use-event-types.js';
 import { describeEvent } from './describe-event.js';
 import { EventMailDialog } from './event-mail-dialog.js';

@@ -23,7 +23,7 @@ import {
 import { useProviderName } from './account-queries.js';
 import { NewSharedCredentialDialog } from './new-shared-credential-dialog.js';
 import { RotateSharedCredentialDialog } from './rotate-shared-credential-dialog.js';
-import { SharedCredentialDrawer } from './shared-credential-drawer.js';
+import { SharedCredentialDrawer } from './shared-credential-agents-drawer.js';
 
 const PAGE_SIZE = 50;
 

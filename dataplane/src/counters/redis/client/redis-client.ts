@@ -5,7 +5,7 @@
  */
 import { noop } from '@acg/base/noop';
 import { Cluster, Command, Redis } from 'ioredis';
-import { ADMIT_SCRIPT, ADMIT_SCRIPT_SHA } from '../script/admit-script.js';
+import { ADMIT_SCRIPT, ADMIT_SCRIPT_SHA } from '../script/expand-admit-script-per-limit.js';
 import type { RedisAddress, SentinelGroup } from './redis-address.js';
 import { ScriptError, type ScriptRunner } from './script-runner-interface.js';
 import { SentinelFailoverWatch } from './sentinel-failover-watch.js';

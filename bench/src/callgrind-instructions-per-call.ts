@@ -3,7 +3,7 @@
  * level, counted by a simulated processor (callgrind of valgrind). Unlike times these counts hardly change with other
  * load on the machine. One call at a time, as at low rates; usage is spooled and not sent meanwhile.
  *
- *   node bench/dist/instructions-per-call.js [ROOT …]
+ *   node bench/dist/callgrind-instructions-per-call.js [ROOT …]
  *
  * ROOT: built trees to compare with this one. `apt-get install valgrind`; takes a minute each.
  */

@@ -2,7 +2,7 @@
 import type { OrgBreakers } from '../breaker/org-breakers.js';
 import type { Tx } from '../db/postgres-client.js';
 import type { BookedUsage, UsageObserver } from '../ledger/usage-ingest.js';
-import { type AbuseThresholds, detectAbuse } from './abuse-detector.js';
+import { type AbuseThresholds, detectAbuse } from './abuse-event-detector.js';
 import { detectExhaustedHardBudgets, detectReachedBudgets } from './budget-alerts.js';
 
 export class UsageDetectorRunner implements UsageObserver {

@@ -5,7 +5,12 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { type RawPeer, RawUpstream } from '../../call/testing/raw-peer-fixture.js';
 import type { UpstreamConnection, UpstreamRequest } from '../../http1/upstream-request-interface.js';
 import { createLocalDialer, OWNER, RecordedRequest, TENANT } from '../testing/dialer-recorder-certificate-fixture.js';
-import { ConnectionPools, type ConnectionPoolsOptions, classifyFailure, isInvalidRequest } from './connection-pools.js';
+import {
+  ConnectionPools,
+  type ConnectionPoolsOptions,
+  classifyFailure,
+  isInvalidRequest,
+} from './connection-pools-per-origin-and-owner.js';
 
 const closing: (() => void)[] = [];
 afterEach(() => {

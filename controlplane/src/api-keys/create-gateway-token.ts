@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { Secret } from '@acg/base/secret';
-import { createSecretBytes } from '../http/idempotent-secret-generation.js';
+import { createSecretBytes } from '../http/same-token-bytes-on-idempotent-retry.js';
 
 const PREFIX = 'acg_';
 const PREFIX_DIGITS = 8;

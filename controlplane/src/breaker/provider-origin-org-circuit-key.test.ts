@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatCircuitKey, parseCircuitKey } from './circuit-key.js';
+import { formatCircuitKey, parseCircuitKey } from './provider-origin-org-circuit-key.js';
 
 const ORG = '01890a5d-ac96-774b-bcce-b302099a8057';
 

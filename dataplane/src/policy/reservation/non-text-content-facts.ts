@@ -4,7 +4,7 @@
  * address, a file, an id or data counts as a reference.
  */
 
-import { InflateBudget, measurePdf } from '../../scan/media/pdf-pages-and-text.js';
+import { InflateBudget, measurePdf } from '../../scan/media/pdf-pages-and-text-upper-bound.js';
 import { decodeStringAt, type JsonObjectNode, type JsonSpan } from '../../scan/walk-json-objects.js';
 
 /** Members of a block that tell what the model reads. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { ClientIpResolver } from './client-ip-resolver.js';
 import type { Exchange } from './exchange.js';
+import { TokenIpTracker } from './sample-client-ips-per-token.js';
 import { createContext } from './testing/proxy-fixture.js';
-import { TokenIpTracker } from './token-ip-tracker.js';
 
 const request = (startedAtMs: number, peer = '192.0.2.1', forwarded = ''): Exchange =>
   ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { measureAudioSeconds } from './audio-duration.js';
+import { measureAudioSeconds } from './measure-audio-duration-by-frames.js';
 
 /** 128 kbit/s at 44.1 kHz: 417 bytes for 1 152 samples. */
 const FRAME = Buffer.concat([Buffer.from([0xff, 0xfb, 0x90, 0x64]), Buffer.alloc(413)]);

@@ -12,7 +12,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
  */
 function program(said: string): string {
   const file = join(directory, `${said}.mjs`);
-  const compiled = new URL('../dist/sighup-reload-or-stop.js', import.meta.url).href;
+  const compiled = new URL('../dist/sighup-reload-unless-terminal-closed.js', import.meta.url).href;
   writeFileSync(
     file,
     `import { appendFileSync } from 'node:fs';

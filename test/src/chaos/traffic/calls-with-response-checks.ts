@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { DataPlane } from '../chaos-environment.js';
 import type { CallKind } from '../evidence/evidence-types.js';
 import { LedgerCallMatcher } from '../evidence/ledger-call-matcher.js';
-import { type CallPurpose, createCallId } from './call-id.js';
+import { type CallPurpose, createCallId } from './call-purpose-in-id.js';
 import type { HttpCall } from './http-call.js';
 import { type ChaosAgent, CUSTOM_PROVIDER_SLUG } from './tenants.js';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { BURST_KINDS, planBursts } from './burst-plan.js';
 import { planFaults, QUIET_PERIOD_MS } from './fault-plan.js';
+import { BURST_KINDS, planBursts } from './limit-burst-plan.js';
 
 const MINUTE = 60_000;
 

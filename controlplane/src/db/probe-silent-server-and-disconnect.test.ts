@@ -3,7 +3,7 @@ import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createSocketFactory } from './dead-peer-detection.js';
+import { createSocketFactory } from './probe-silent-server-and-disconnect.js';
 
 const TEST_TIMEOUTS = { idleMs: 10, probeTimeoutMs: 600_000 };
 let server: Server;

@@ -3,7 +3,7 @@
  * figure is checked. A usage object with impossible main figures counts as no usage.
  */
 import { asJsonObject, type JsonObject } from '../../scan/parse-json-text.js';
-import type { GeneratedImages } from './usage-meter-interface.js';
+import type { GeneratedImages } from './response-usage-meter-interface.js';
 
 /** Mutable counterpart of TokenCounts plus the parts that have separate prices. All numbers are integers ≥ 0. */
 export interface UsageCounts {

@@ -2,7 +2,7 @@ import type { DynamicShare } from '@acg/base/fairness/dynamic-share';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { bodyMemoryOf, createBufferedBodyShare } from '../concurrency/buffered-body-memory.js';
-import { RequestBody } from './request-body.js';
+import { RequestBody } from './buffered-or-streamed-request-body.js';
 
 const BUFFERED = 10;
 const WHOLE = 100;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { InflateBudget, measurePdf } from './pdf-pages-and-text.js';
+import { InflateBudget, measurePdf } from './pdf-pages-and-text-upper-bound.js';
 import { createPdfStream, createTestPdf } from './testing/pdf-fixture.js';
 
 /** The budget of a request that is long enough for the maximum. */

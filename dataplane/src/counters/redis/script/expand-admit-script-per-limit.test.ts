@@ -1,6 +1,6 @@
 import { LIMITS } from '@acg/base/limit-definitions';
 import { expect, test } from 'vitest';
-import { ADMIT_SCRIPT, expandScriptTemplate } from './admit-script.js';
+import { ADMIT_SCRIPT, expandScriptTemplate } from './expand-admit-script-per-limit.js';
 
 const rows = [
   { algorithm: 'log', window: 'minute' },

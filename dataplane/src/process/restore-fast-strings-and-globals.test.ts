@@ -1,7 +1,7 @@
 // @isolated: restored properties stay fast for the rest of the process.
 import { setFlagsFromString } from 'node:v8';
 import { expect, test } from 'vitest';
-import { restoreFastProperties } from './restore-fast-properties.js';
+import { restoreFastProperties } from './restore-fast-strings-and-globals.js';
 
 test('restores fast properties of String.prototype after a class extends String', () => {
   setFlagsFromString('--allow-natives-syntax');

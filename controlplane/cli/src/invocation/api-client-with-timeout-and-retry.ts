@@ -1,7 +1,7 @@
 /**
  * Creates the client of /v1 for a command line: waits are bounded, and requests are retried when the API asks for it.
  */
-import { type Client, createClient } from '@acg/client/management-api-client';
+import { type Client, createClient } from '@acg/client/typed-api-client-throwing-errors';
 import { CliError, EXIT_CODES } from '../terminal/cli-error.js';
 import type { SavedSessionToken } from './saved-session-token.js';
 import { VERSION } from './version.js';

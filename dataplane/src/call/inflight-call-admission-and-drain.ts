@@ -8,7 +8,7 @@ import { OrgSlots } from '../concurrency/org-slots.js';
 import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
 import type { CallMetrics } from './call-metrics-interface.js';
 import { type Exchange, type ExchangeObserver, isRouted, type RoutedExchange } from './exchange.js';
-import type { ProbeLeaseReleaser } from './probe-lease-releaser.js';
+import type { ProbeLeaseReleaser } from './release-probe-without-usage-record.js';
 import type { RevocableSessions } from './session-revoker.js';
 import type { Settle } from './settle.js';
 

@@ -4,7 +4,7 @@
  * Beyond that the oldest counter is evicted; the ledger has every usage record.
  */
 import { SwapRemoveSet } from '@acg/base/swap-remove-set';
-import { SpendCounter } from './spend-counter.js';
+import { SpendCounter } from './spend-counter-sent-as-totals.js';
 
 const EVICTION_CANDIDATES = 8;
 

@@ -11,7 +11,7 @@ import type { Actor } from '../http/route-access.js';
 import { publishInvalidations } from '../watch/publish-invalidations.js';
 import type { SuspendableKind } from './suspendable-tables.js';
 import type { SuspendedItem } from './suspended-item-schema.js';
-import * as store from './suspended-item-store.js';
+import * as store from './suspended-row-move-store.js';
 
 export interface SuspensionResult {
   readonly items: number;

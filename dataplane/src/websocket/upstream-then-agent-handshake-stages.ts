@@ -12,7 +12,7 @@ import type { Settle } from '../call/settle.js';
 import type { UpgradeCorkContext } from '../listener/upgrade-cork-context.js';
 import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
 import { getMaskForms } from '../response/plan-response.js';
-import type { ConnectionPools } from '../upstream/connections/connection-pools.js';
+import type { ConnectionPools } from '../upstream/connections/connection-pools-per-origin-and-owner.js';
 import { connectUpstreamWebSocket } from '../upstream/connections/upstream-websocket.js';
 import { injectCredential } from '../upstream/credentials/inject-credential.js';
 import { filterRequestHeaders } from '../upstream/filter-request-headers.js';

@@ -4,8 +4,8 @@
  */
 import { type Static, Type } from 'typebox';
 import type { CircuitStateName } from '../breaker/breaker-state-machine.js';
-import { formatOriginKey, parseCircuitKey } from '../breaker/circuit-key.js';
 import type { CircuitReason } from '../breaker/circuit-store.js';
+import { formatOriginKey, parseCircuitKey } from '../breaker/provider-origin-org-circuit-key.js';
 import type { Sql } from '../db/postgres-client.js';
 import { type ListResult, type Page, PageQuery, PageReply } from '../http/limit-offset-pagination.js';
 import { splitBaseUrl } from './catalogue/built-in-provider.js';
