@@ -33,7 +33,7 @@ export const LOG_FIELDS = {
   requestId: {
     type: 'uuid',
     description: 'The same id, as in the response header x-gateway-request-id.',
-    example: '7d1f6c0e-52b8-4a63-9f0d-3b8e5a2c4d13',
+    example: '01a1ff0b-9370-715c-b9d6-4e1a8f3c7b12',
     shown: null,
   },
   createdAt: {
