@@ -276,3 +276,12 @@ test('daily rollups: an organization whose costs overflow does not block the rol
   expect(sums!.costNanos).toBe(3_000n);
   expect([await dayRows(vast), await dayRows(other)]).toEqual([1, 1]);
 });
+
+test('daily rollups: a day is rolled up an hour after its end, not earlier', async () => {
+  await createIngest(db().sql).report({ dataPlaneId: 'd', records: [createRecord(newId(), 1, today - DAY)] });
+  await rollups().rollUpFinishedAndLateDays(today + HOUR);
+  await rollups().rollUpFinishedAndLateDays(today + DAY + HOUR - 1);
+  expect(await rolledUntil()).toBe(today);
+  await rollups().rollUpFinishedAndLateDays(today + DAY + HOUR);
+  expect(await rolledUntil()).toBe(today + DAY);
+});

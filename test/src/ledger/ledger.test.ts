@@ -565,8 +565,8 @@ test('retention: hours covered by daily rollups are deleted, except those of a d
   expect(await hours()).toBe(1);
   expect(await hours(neighbour.agentId)).toBe(0); // it has no late records
   await rollups.rollUpFinishedAndLateDays(now);
-  await retention(sql, 200).deleteExpiredUsage(now);
-  expect(await hours()).toBe(1); // young enough to receive late records
+  await retention(sql, 118).deleteExpiredUsage(now);
+  expect(await hours()).toBe(1); // young enough to receive late records: two days longer than the logs
   await retention(sql, 90).deleteExpiredUsage(now);
   expect(await hours()).toBe(0);
   const [day] = await sql`select requests from usage_daily where agent_id = ${agentId}`;
