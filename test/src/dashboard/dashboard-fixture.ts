@@ -96,8 +96,8 @@ class BrowserUser {
   }
 
   /**
-   * Checks the current page in both themes and both widths: no axe violation, no horizontal overflow. Saves a
-   * screenshot of each as test/screenshots/`name`-….
+   * Checks the current page in both themes and both widths: no axe violation, no horizontal overflow. With
+   * `SCREENSHOTS=1`, saves a screenshot of each as test/screenshots/`name`-….
    */
   async checkPage(name: string): Promise<void> {
     mkdirSync(SCREENSHOTS, { recursive: true });
@@ -107,7 +107,8 @@ class BrowserUser {
       for (const colorScheme of COLOR_SCHEMES) {
         await this.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
         await this.waitUntilLoaded();
-        await this.page.screenshot({ path: `${SCREENSHOTS}/${name}-${colorScheme}-${width}.png`, fullPage: true });
+        if (process.env.SCREENSHOTS === '1')
+          await this.page.screenshot({ path: `${SCREENSHOTS}/${name}-${colorScheme}-${width}.png`, fullPage: true });
         // The same elements in the other theme: only rules about colours can differ.
         const markup = await this.#readMarkup();
         const rules = markup === checked ? AXE_COLOR_RULES : AXE_RULES;
