@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import * as agents from '@acg/controlplane/agents/store';
 import * as keys from '@acg/controlplane/api-keys/store';
-import * as audit from '@acg/controlplane/audit/store';
+import * as audit from '@acg/controlplane/audit/audit-list-and-prune-store';
 import { loadContextRows } from '@acg/controlplane/contexts/agent-context-store';
 import type { Sql } from '@acg/controlplane/db/postgres-client';
 import { listEvents } from '@acg/controlplane/events/store';

@@ -18,7 +18,7 @@ import type { App } from '../http/app.js';
 import type { UsageObserver } from '../ledger/usage-ingest.js';
 import { BackgroundTasks } from '../ops/background-tasks.js';
 import type { OperatorPrices } from '../prices/operator-prices.js';
-import { priceRoutes } from '../prices/routes.js';
+import { priceRoutes } from '../prices/price-list-routes.js';
 import { CredentialTester } from '../provider-accounts/credential-tester.js';
 import { accountRoutes } from '../provider-accounts/routes.js';
 import { ProviderAccountService } from '../provider-accounts/service.js';

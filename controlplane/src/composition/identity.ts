@@ -3,8 +3,8 @@
  * root.
  */
 import type { Logger } from '@acg/base/log';
-import { auditRoutes } from '../audit/routes.js';
-import { pruneAuditEntries } from '../audit/store.js';
+import { pruneAuditEntries } from '../audit/audit-list-and-prune-store.js';
+import { auditRoutes } from '../audit/audit-list-routes.js';
 import type { Authenticator } from '../auth/authenticator.js';
 import { DeviceLogin } from '../auth/device-login/device-login.js';
 import { devicePageRoute } from '../auth/device-login/device-page.js';

@@ -13,7 +13,7 @@ import type { UpgradeCorkContext } from '../listener/upgrade-cork-context.js';
 import { REJECTIONS, type Rejection } from '../rejection/rejections.js';
 import { getMaskForms } from '../response/plan-response.js';
 import type { ConnectionPools } from '../upstream/connections/connection-pools-per-origin-and-owner.js';
-import { connectUpstreamWebSocket } from '../upstream/connections/upstream-websocket.js';
+import { connectUpstreamWebSocket } from '../upstream/connections/open-upstream-websocket.js';
 import { injectCredential } from '../upstream/credentials/inject-credential.js';
 import { filterRequestHeaders } from '../upstream/filter-request-headers.js';
 import { createLoopEntry, LOOP_HEADER } from '../upstream/loop-detection.js';

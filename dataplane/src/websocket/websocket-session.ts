@@ -10,7 +10,7 @@
  * have closed.
  */
 import type { RoutedExchange } from '../call/exchange.js';
-import type { UpstreamReads, UpstreamWebSocket } from '../upstream/connections/upstream-websocket.js';
+import type { UpstreamReads, UpstreamWebSocket } from '../upstream/connections/open-upstream-websocket.js';
 import { type CredentialMaskPatterns, maskBuffer } from '../upstream/masking/credential-mask.js';
 import { AgentOutbox, type AgentSocket } from './agent-outbox.js';
 import type { MemoryAllocation, MemoryPool } from './memory-pool.js';

@@ -1,7 +1,7 @@
 /** What the sweeps delete, on a real Postgres. */
 import { randomUUID } from 'node:crypto';
 import { uuidv7 } from '@acg/base/uuidv7';
-import { pruneAuditEntries } from '@acg/controlplane/audit/store';
+import { pruneAuditEntries } from '@acg/controlplane/audit/audit-list-and-prune-store';
 import { expect, test } from 'vitest';
 import { useTestDatabase } from '../fixtures/test-database.js';
 

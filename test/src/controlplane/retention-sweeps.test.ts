@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createLogger } from '@acg/base/log';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '@acg/base/time-and-money-units';
-import { pruneAuditEntries } from '@acg/controlplane/audit/store';
+import { pruneAuditEntries } from '@acg/controlplane/audit/audit-list-and-prune-store';
 import { pruneDeviceLogins } from '@acg/controlplane/auth/device-login/device-store';
 import { pruneSessions } from '@acg/controlplane/auth/sessions/session-store';
 import { pruneEmailTokens } from '@acg/controlplane/auth/users/user-and-membership-store';
@@ -65,7 +65,7 @@ const SUMS = [
 
 /** By file and table. */
 const SWEEP_CASES: Readonly<Record<string, SweepCase>> = {
-  'audit/store.ts audit_entries': {
+  'audit/audit-list-and-prune-store.ts audit_entries': {
     sweep: (sql) => pruneAuditEntries(sql, AUDIT_DAYS),
     column: 'at',
     keptMs: AUDIT_DAYS * DAY_MS,

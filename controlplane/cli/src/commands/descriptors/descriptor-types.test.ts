@@ -1,9 +1,9 @@
 /** A descriptor that does not fit the API document does not compile: `tsc` checks the lines marked below. */
 import { expect, test } from 'vitest';
 import { choiceField, textField } from '../../options/field.js';
+import { idTarget } from './operation-target-from-arguments.js';
 import { listCommand } from './register-list-commands.js';
 import { operationCommand } from './register-operation-commands.js';
-import { idTarget } from './target.js';
 
 const COMMAND = { name: 'x', description: '', print: () => {} };
 const target = idTarget('<id>', '');

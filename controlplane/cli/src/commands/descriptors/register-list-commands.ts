@@ -15,7 +15,7 @@ import type { ProgramInterface, RegisterCommands } from '../../invocation/progra
 import { addFields, type Field, type Fields, readFields } from '../../options/field.js';
 import { addPageOptions, printRemainingRows, toPageQuery } from '../../options/page-options-and-value-parsers.js';
 import type { Column } from '../../terminal/table.js';
-import { addTarget, findTarget, type Target } from './target.js';
+import { addTarget, findTarget, type Target } from './operation-target-from-arguments.js';
 
 type List<Op extends ListOperation, Rows extends RowsField<Op>> = {
   readonly operation: Op;

@@ -9,7 +9,7 @@ import type { Invocation } from '../../invocation/invocation.js';
 import type { RegisterCommands } from '../../invocation/program-interface-for-commands.js';
 import { addFields, type Field, type Fields, readFields } from '../../options/field.js';
 import { requireConfirmation } from '../../terminal/prompt.js';
-import { addTarget, type Found, findTarget, type Selection, type Target } from './target.js';
+import { addTarget, type Found, findTarget, type Selection, type Target } from './operation-target-from-arguments.js';
 
 type MakeBody<Row extends Found, Body> = (run: Invocation, selection: Selection<Row>) => Body | Promise<Body>;
 type RemainingFields<Op extends Operation, Given> = Omit<BodyOf<Op>, keyof Given> & Partial<BodyOf<Op>>;

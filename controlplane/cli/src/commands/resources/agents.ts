@@ -6,9 +6,9 @@ import type { RegisterCommands } from '../../invocation/program-interface-for-co
 import { AGENT_FIELDS, POLICY_FILE_OPTION, readPolicyFile } from '../../options/agent-options.js';
 import { choiceField, nullFlagField, textField } from '../../options/field.js';
 import { formatAgo, formatCents, formatCount, formatPercent } from '../../terminal/format-numbers-and-times.js';
+import type { Target } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
-import type { Target } from '../descriptors/target.js';
 
 const AGENT: Target = {
   argument: ['<agent>', 'name, slug or id'],

@@ -5,9 +5,9 @@ import { isUuid, notFoundError } from '../../api/find-by-name.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import { choiceField, type Fields, mapField, parsedField, textField } from '../../options/field.js';
 import { appendValue } from '../../options/page-options-and-value-parsers.js';
+import type { Target } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
-import type { Target } from '../descriptors/target.js';
 
 const PROVIDER: Target = { argument: ['<provider>', 'slug or id'], find: findCustomProvider };
 const USAGE_FORMATS = ['openai', 'anthropic', 'none'] as const;

@@ -2,7 +2,7 @@
 
 import { type BodyOf, fetchAllRows } from '../../api/call-api-operation.js';
 import { isUuid, notFoundError } from '../../api/find-by-name.js';
-import type { Target } from '../descriptors/target.js';
+import type { Target } from '../descriptors/operation-target-from-arguments.js';
 
 export type EventName = BodyOf<'POST /v1/webhooks'>['events'][number];
 

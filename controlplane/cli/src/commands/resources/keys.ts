@@ -12,9 +12,9 @@ import { agentIdField } from '../../options/lookup-fields.js';
 import { parseDuration } from '../../options/parse-duration.js';
 import { usage } from '../../terminal/cli-error.js';
 import { formatAgo, formatDay, formatMinute } from '../../terminal/format-numbers-and-times.js';
+import type { Target } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
-import type { Target } from '../descriptors/target.js';
 
 const KEY: Target = {
   argument: ['<key>', 'id, prefix or name'],

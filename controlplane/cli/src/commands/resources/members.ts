@@ -3,9 +3,9 @@ import { findMemberId } from '../../api/find-member.js';
 import type { Invocation } from '../../invocation/invocation.js';
 import { choiceField, defaultField, textField } from '../../options/field.js';
 import { formatDay } from '../../terminal/format-numbers-and-times.js';
+import type { Target } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
-import type { Target } from '../descriptors/target.js';
 
 const ROLES = ['viewer', 'member', 'admin', 'owner'] as const;
 const MEMBER: Target = {

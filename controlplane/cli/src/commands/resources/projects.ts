@@ -3,9 +3,9 @@ import { findProjectId } from '../../api/find-by-name.js';
 import { parsedOrNoneField, textField } from '../../options/field.js';
 import { parseDollarsAsCents } from '../../options/page-options-and-value-parsers.js';
 import { formatCents, formatDay } from '../../terminal/format-numbers-and-times.js';
+import type { Target } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
-import type { Target } from '../descriptors/target.js';
 
 const PROJECT: Target = {
   argument: ['<project>', 'name, slug or id'],

@@ -11,9 +11,9 @@ import { choiceField, requiredField, textField } from '../../options/field.js';
 import { onlyProjectIdField } from '../../options/lookup-fields.js';
 import { toJsonWithoutControlCharacters } from '../../terminal/escape-control-characters.js';
 import { formatCount, formatDay } from '../../terminal/format-numbers-and-times.js';
+import type { Target } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
-import type { Target } from '../descriptors/target.js';
 
 type SharedCredential = RowOf<'GET /v1/credentials', 'credentials'>;
 

@@ -3,9 +3,9 @@
  * e-mail address.
  */
 import { formatDay } from '../../terminal/format-numbers-and-times.js';
+import { idTarget } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
-import { idTarget } from '../descriptors/target.js';
 
 const ITEM = idTarget('<id>', 'of acg suspended ls');
 

@@ -8,9 +8,9 @@ import { parseDuration } from '../../options/parse-duration.js';
 import { usage } from '../../terminal/cli-error.js';
 import { toJsonWithoutControlCharacters } from '../../terminal/escape-control-characters.js';
 import { formatCount, formatMinute } from '../../terminal/format-numbers-and-times.js';
+import { idTarget } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
-import { idTarget } from '../descriptors/target.js';
 import { type EventName, WEBHOOK } from './find-webhook-by-url-or-id.js';
 
 const DELIVERY = idTarget('<delivery>', 'its id');

@@ -10,9 +10,9 @@ import { parseDollarsAsCents } from '../../options/page-options-and-value-parser
 import { usage } from '../../terminal/cli-error.js';
 import { formatCents, formatDay } from '../../terminal/format-numbers-and-times.js';
 import { readPassword } from '../../terminal/read-password.js';
+import type { Target } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
-import type { Target } from '../descriptors/target.js';
 
 const ORG_ARGUMENT = ['<org>', 'name, slug or id'] as const;
 const CURRENT_ORG: Target<{ readonly id: string; readonly slug: string }> = {

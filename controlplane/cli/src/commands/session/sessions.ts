@@ -1,8 +1,8 @@
 /** `acg sessions`: lists and revokes the sessions of this user. */
 import { formatAgo, formatDay } from '../../terminal/format-numbers-and-times.js';
+import { idTarget } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
-import { idTarget } from '../descriptors/target.js';
 
 export const registerSessionCommands = commandGroup(
   listCommand({

@@ -1,5 +1,5 @@
 /** Converts audit entries to CSV (RFC 4180). */
-import type { AuditEntry } from './audit-queries.js';
+import type { AuditEntry } from './fetch-audit-entries.js';
 
 /** Prefixes text that a spreadsheet would run as a formula. */
 function escapeCell(text: string): string {

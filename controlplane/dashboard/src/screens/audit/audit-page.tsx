@@ -11,7 +11,7 @@ import { PageHeader } from '../../components/layout/page-header.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { auditEntriesToCsv } from './audit-csv.js';
-import { type AuditEntry, DEFAULT_AUDIT_FILTERS, fetchAuditEntries, PAGE_SIZE } from './audit-queries.js';
+import { type AuditEntry, DEFAULT_AUDIT_FILTERS, fetchAuditEntries, PAGE_SIZE } from './fetch-audit-entries.js';
 import { FieldChanges } from './field-changes.js';
 
 const actorName = (actor: AuditEntry['actor']): string =>

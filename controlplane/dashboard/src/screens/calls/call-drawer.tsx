@@ -19,7 +19,7 @@ import {
   NO_VALUE,
 } from '../../format/format.js';
 import { providerLabel } from '../../messages/built-in-provider-names.js';
-import type { CallFilters, CallRow } from './call-queries.js';
+import type { CallFilters, CallRow } from './fetch-calls-and-format-fields.js';
 
 interface CallDrawerProps {
   /** Empty: closed. */

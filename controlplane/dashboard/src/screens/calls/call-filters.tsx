@@ -5,7 +5,7 @@ import { Search } from 'lucide-react';
 import { api } from '../../api/api-client.js';
 import { AgentSelect } from '../../components/forms/agent-select.js';
 import { redactTokensInText } from '../../components/forms/redact-tokens-in-text.js';
-import type { CallFilters } from './call-queries.js';
+import type { CallFilters } from './fetch-calls-and-format-fields.js';
 
 const STATUSES = [
   { value: '', label: 'Any status' },

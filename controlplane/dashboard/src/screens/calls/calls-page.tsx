@@ -11,6 +11,7 @@ import { useUrlState } from '../../hooks/use-url-state.js';
 import { providerLabel } from '../../messages/built-in-provider-names.js';
 import { CallDrawer } from './call-drawer.js';
 import { CallFilterBar } from './call-filters.js';
+import { CallTime } from './call-time.js';
 import {
   type CallRow,
   costUsdOf,
@@ -18,8 +19,7 @@ import {
   formatLatency,
   PAGE_SIZE,
   toApiFilters,
-} from './call-queries.js';
-import { CallTime } from './call-time.js';
+} from './fetch-calls-and-format-fields.js';
 import { useLiveOrPagedCalls } from './use-live-or-paged-calls.js';
 
 export function CallsPage() {

@@ -14,7 +14,7 @@ import {
   fetchNewestCalls,
   LIVE_ROWS_MAX,
   toApiFilters,
-} from './call-queries.js';
+} from './fetch-calls-and-format-fields.js';
 
 const LIVE_REFETCH_MS = 2_000;
 const SCROLLED_PX = 120;

@@ -7,7 +7,7 @@ import { FormDialog } from '../../components/forms/form-dialog.js';
 import { NameInput } from '../../components/forms/name-input.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { formatLocalTimeInput } from '../../format/format.js';
-import { type Key, refreshKeys } from './key-queries.js';
+import { type Key, refreshKeys } from './fetch-keys-and-describe-status.js';
 
 interface EditKeyDialogProps {
   readonly editedKey: Key;

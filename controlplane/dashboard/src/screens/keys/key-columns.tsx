@@ -5,7 +5,7 @@ import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.
 import { RelativeTime } from '../../components/feedback/relative-time.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import type { Column } from '../../components/tables/data-table.js';
-import { describeKeyState, type Key } from './key-queries.js';
+import { describeKeyState, type Key } from './fetch-keys-and-describe-status.js';
 
 interface KeyActions {
   readonly projectName: (id: string) => string | null;

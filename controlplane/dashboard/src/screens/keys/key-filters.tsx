@@ -3,7 +3,7 @@ import { Group, NativeSelect } from '@mantine/core';
 import { SearchInput } from '../../components/forms/search-input.js';
 import type { useUrlState } from '../../hooks/use-url-state.js';
 import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
-import { type DEFAULT_KEY_FILTERS, SORTS, STATUSES } from './key-queries.js';
+import { type DEFAULT_KEY_FILTERS, SORTS, STATUSES } from './fetch-keys-and-describe-status.js';
 
 type State = ReturnType<typeof useUrlState<typeof DEFAULT_KEY_FILTERS>>;
 

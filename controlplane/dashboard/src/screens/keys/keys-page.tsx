@@ -15,9 +15,9 @@ import { SecretDialog } from '../../components/secrets/secret-dialog.js';
 import { DataTable } from '../../components/tables/data-table.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { useAgentAccounts, useProjects } from '../../resources/agent-account-and-key-hooks.js';
+import { DEFAULT_KEY_FILTERS, fetchKeys, type Key, PAGE_SIZE, refreshKeys } from './fetch-keys-and-describe-status.js';
 import { keyColumns } from './key-columns.js';
 import { KeyFilters } from './key-filters.js';
-import { DEFAULT_KEY_FILTERS, fetchKeys, type Key, PAGE_SIZE, refreshKeys } from './key-queries.js';
 
 const NewKeyDialog = lazy(async () => ({ default: (await import('./new-key-dialog.js')).NewKeyDialog }));
 const EditKeyDialog = lazy(async () => ({ default: (await import('./edit-key-dialog.js')).EditKeyDialog }));

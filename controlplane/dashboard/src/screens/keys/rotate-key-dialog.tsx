@@ -6,7 +6,7 @@ import { api } from '../../api/api-client.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { GracePeriodSelect, ONE_DAY_SECONDS } from '../../components/forms/grace-period-select.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
-import { type Key, refreshKeys } from './key-queries.js';
+import { type Key, refreshKeys } from './fetch-keys-and-describe-status.js';
 
 /** Seconds. */
 const GRACE_SECONDS_MAX = 30 * 86_400;

@@ -15,9 +15,9 @@ import { DataTable } from '../../components/tables/data-table.js';
 import { RowActionButton } from '../../components/tables/row-action-button.js';
 import { useProjects } from '../../resources/agent-account-and-key-hooks.js';
 import { useRemoveAccount, useTestAccount } from '../../resources/provider-account-mutations.js';
-import { type Account, useAccountList, useProviderName } from './account-queries.js';
 import { NewAccountDialog } from './new-account-dialog.js';
 import { RotateAccountDialog } from './rotate-account-dialog.js';
+import { type Account, useAccountList, useProviderName } from './use-account-list.js';
 
 const PAGE_SIZE = 50;
 const STATUSES = [

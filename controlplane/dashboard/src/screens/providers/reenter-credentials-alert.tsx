@@ -4,8 +4,8 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { RoleGuardedButton } from '../../components/buttons/role-guarded-button.js';
 import { formatCount } from '../../format/format.js';
-import { type Account, useAccountList, useProviderName } from './account-queries.js';
 import { RotateAccountDialog } from './rotate-account-dialog.js';
+import { type Account, useAccountList, useProviderName } from './use-account-list.js';
 
 const ACCOUNTS_SHOWN = 10;
 

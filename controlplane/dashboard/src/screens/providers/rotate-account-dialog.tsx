@@ -2,9 +2,9 @@
 import { showToast } from '../../components/feedback/toast.js';
 import { useRotateAccount } from '../../resources/provider-account-mutations.js';
 import { useSharedCredential } from '../../resources/shared-credential-hooks.js';
-import { type Account, useProviderName } from './account-queries.js';
 import { ReplaceCredentialDialog } from './replace-credential-dialog.js';
 import { RotateSharedCredentialDialog } from './rotate-shared-credential-dialog.js';
+import { type Account, useProviderName } from './use-account-list.js';
 
 interface RotateAccountDialogProps {
   readonly account: Account;

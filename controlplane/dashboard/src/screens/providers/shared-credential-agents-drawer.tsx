@@ -15,7 +15,7 @@ import {
   useAssignSharedCredential,
   useSharedCredential,
 } from '../../resources/shared-credential-hooks.js';
-import { useAccountList, useProviderName } from './account-queries.js';
+import { useAccountList, useProviderName } from './use-account-list.js';
 
 const PAGE_SIZE = 20;
 const LABELS = { agent: 'Agent', agentId: 'Agent', credentialId: 'Agent' };

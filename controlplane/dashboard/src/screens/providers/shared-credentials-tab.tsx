@@ -20,10 +20,10 @@ import {
   useSharedCredentials,
   useTestSharedCredential,
 } from '../../resources/shared-credential-hooks.js';
-import { useProviderName } from './account-queries.js';
 import { NewSharedCredentialDialog } from './new-shared-credential-dialog.js';
 import { RotateSharedCredentialDialog } from './rotate-shared-credential-dialog.js';
 import { SharedCredentialDrawer } from './shared-credential-agents-drawer.js';
+import { useProviderName } from './use-account-list.js';
 
 const PAGE_SIZE = 50;
 

@@ -11,7 +11,6 @@ import { DataTable } from '../../components/tables/data-table.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { useEventTypes } from '../../resources/use-event-types.js';
 import { DeliveryDrawer } from './delivery-drawer.js';
-import { ReplayDialog } from './replay-dialog.js';
 import {
   type DeliveryStatus,
   deliveryTone,
@@ -21,7 +20,8 @@ import {
   PAGE_SIZE,
   replayDeliveries,
   useRetryDelivery,
-} from './webhook-queries.js';
+} from './fetch-webhooks-retry-deliveries.js';
+import { ReplayDialog } from './replay-dialog.js';
 
 const DEFAULTS = { status: '', event: '', delivery: '', page: 1 };
 const STATUSES: readonly DeliveryStatus[] = ['pending', 'success', 'failed'];

@@ -8,8 +8,8 @@ import { DetailRow } from '../../components/feedback/detail-row.js';
 import { ErrorAlert } from '../../components/feedback/error-alert.js';
 import { StatusBadge } from '../../components/feedback/status-badge.js';
 import { formatExactTime, NO_VALUE } from '../../format/format.js';
+import { deliveryTone, useRetryDelivery } from './fetch-webhooks-retry-deliveries.js';
 import { SignatureVerificationCode } from './signature-verification-code.js';
-import { deliveryTone, useRetryDelivery } from './webhook-queries.js';
 
 const FAILURE_TEXTS: Readonly<Record<string, string>> = {
   status: 'the response status was not 2xx',

@@ -12,10 +12,10 @@ import { ConfirmDialog } from '../../components/forms/confirm-dialog.js';
 import { SecretDialog } from '../../components/secrets/secret-dialog.js';
 import { formatExactTime } from '../../format/format.js';
 import { EndpointDialog } from './endpoint-dialog.js';
+import { type Endpoint, refreshWebhooks } from './fetch-webhooks-retry-deliveries.js';
 import { type NewSecret, RotateSecretDialog } from './rotate-secret-dialog.js';
 import { SignatureVerificationCode } from './signature-verification-code.js';
 import { TestEndpointDialog } from './test-endpoint-dialog.js';
-import { type Endpoint, refreshWebhooks } from './webhook-queries.js';
 
 interface EndpointActionsProps {
   readonly endpoint: Endpoint;

@@ -6,7 +6,7 @@ import { useFormDraft } from '../../api/form-drafts-across-sign-in.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { useEventTypes } from '../../resources/use-event-types.js';
-import type { Endpoint } from './webhook-queries.js';
+import type { Endpoint } from './fetch-webhooks-retry-deliveries.js';
 
 interface EndpointDialogProps {
   /** Null: a new endpoint. */

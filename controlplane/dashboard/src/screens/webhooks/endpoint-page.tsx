@@ -14,7 +14,7 @@ import { useEventTypes } from '../../resources/use-event-types.js';
 import { DeliveriesTable } from './deliveries-table.js';
 import { EndpointActions } from './endpoint-actions.js';
 import { EndpointStatusBadge } from './endpoint-status-badge.js';
-import type { Endpoint } from './webhook-queries.js';
+import type { Endpoint } from './fetch-webhooks-retry-deliveries.js';
 
 export function EndpointPage() {
   const id = useParams().id ?? '';

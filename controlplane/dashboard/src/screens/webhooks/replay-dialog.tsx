@@ -7,7 +7,7 @@ import { FormDialog } from '../../components/forms/form-dialog.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { formatDateTime, formatLocalTimeInput } from '../../format/format.js';
 import { type EventName, useEventTypes } from '../../resources/use-event-types.js';
-import { type Endpoint, formatReplayedCount, replayDeliveries } from './webhook-queries.js';
+import { type Endpoint, formatReplayedCount, replayDeliveries } from './fetch-webhooks-retry-deliveries.js';
 
 const LABELS = { start: 'From', end: 'To', status: 'Deliveries', event: 'Event' };
 const STATUS_OPTIONS = [

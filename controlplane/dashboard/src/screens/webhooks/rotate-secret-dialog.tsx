@@ -9,7 +9,7 @@ import { api } from '../../api/api-client.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { GracePeriodSelect, ONE_DAY_SECONDS } from '../../components/forms/grace-period-select.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
-import { type Endpoint, refreshWebhooks } from './webhook-queries.js';
+import { type Endpoint, refreshWebhooks } from './fetch-webhooks-retry-deliveries.js';
 
 /** Seconds. */
 const GRACE_SECONDS_MAX = 7 * 86_400;

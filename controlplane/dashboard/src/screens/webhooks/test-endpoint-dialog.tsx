@@ -7,7 +7,7 @@ import { showToast } from '../../components/feedback/toast.js';
 import { FormDialog } from '../../components/forms/form-dialog.js';
 import { formErrors } from '../../components/forms/server-errors-at-form-fields.js';
 import { type EventName, useEventTypes } from '../../resources/use-event-types.js';
-import { type Endpoint, refreshWebhooks } from './webhook-queries.js';
+import { type Endpoint, refreshWebhooks } from './fetch-webhooks-retry-deliveries.js';
 
 interface TestEndpointDialogProps {
   readonly endpoint: Endpoint;

@@ -12,8 +12,8 @@ import { DataTable } from '../../components/tables/data-table.js';
 import { useUrlState } from '../../hooks/use-url-state.js';
 import { EndpointDialog } from './endpoint-dialog.js';
 import { EndpointStatusBadge } from './endpoint-status-badge.js';
+import { fetchEndpoints, PAGE_SIZE, refreshWebhooks } from './fetch-webhooks-retry-deliveries.js';
 import { SignatureVerificationCode } from './signature-verification-code.js';
-import { fetchEndpoints, PAGE_SIZE, refreshWebhooks } from './webhook-queries.js';
 
 const DEFAULTS = { page: 1 };
 

@@ -2,8 +2,8 @@ import type { Sql } from '../db/postgres-client.js';
 import type { App } from '../http/app.js';
 import { parsePage } from '../http/limit-offset-pagination.js';
 import { operation } from '../http/operation-id-tag-and-summary.js';
+import { type AuditRow, listAuditEntries } from './audit-list-and-prune-store.js';
 import { type AuditEntry, AuditList, AuditQuery } from './schema.js';
-import { type AuditRow, listAuditEntries } from './store.js';
 
 export function auditRoutes(app: App, sql: Sql): void {
   app.get(
