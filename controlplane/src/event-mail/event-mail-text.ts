@@ -1,5 +1,5 @@
 /** The text of a mail about events. It contains only names that mail programs do not turn into links. */
-import { EVENT_TYPES } from '../events/event-catalogue.js';
+import { findEventType } from '../events/event-catalogue.js';
 import type { Mail } from '../mail/mailer.js';
 import type { QueuedEvent } from './store.js';
 
@@ -28,8 +28,11 @@ with {"events": []}.\n`,
   };
 }
 
-/** `Suspicious traffic: abuse.detected` */
-const formatTitle = ({ event }: QueuedEvent): string => `${EVENT_TYPES[event].title}: ${event}`;
+/** `Suspicious traffic: abuse.detected`; an event that this release does not know has its name only. */
+function formatTitle({ event }: QueuedEvent): string {
+  const type = findEventType(event);
+  return type === null ? event : `${type.title}: ${event}`;
+}
 
 function formatEvent(event: QueuedEvent): string {
   const at = event.occurredAt.toISOString().slice(0, 16).replace('T', ' ');
@@ -41,6 +44,6 @@ function formatFacts({ event, data }: QueuedEvent): readonly string[] {
   const agent = typeof agentName === 'string' && PLAIN_NAME.test(agentName) ? agentName : agentId;
   return [
     ...(typeof agent === 'string' ? [`agent ${agent}`] : []),
-    ...EVENT_TYPES[event].mailedFields.map((name) => `${name} ${String(data[name])}`),
+    ...(findEventType(event)?.mailedFields ?? []).map((name) => `${name} ${String(data[name])}`),
   ];
 }

@@ -74,7 +74,8 @@ export async function claimDueRecipients(
 }
 
 export interface QueuedEvent {
-  readonly event: EventName;
+  /** An {@link EventName}, or the name of an event of another release that runs at the same time. */
+  readonly event: string;
   readonly data: Record<string, unknown>;
   readonly occurredAt: Date;
 }

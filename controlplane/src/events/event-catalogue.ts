@@ -199,6 +199,11 @@ export const EVENT_TYPES = {
 } as const;
 
 export type EventName = keyof typeof EVENT_TYPES;
+
+/** Null for the name of an event that only another release knows. */
+export const findEventType = (event: string) =>
+  Object.hasOwn(EVENT_TYPES, event) ? EVENT_TYPES[event as EventName] : null;
+
 export type EventData<E extends EventName> = (typeof EVENT_TYPES)[E]['sample'];
 export type AbuseReason = EventData<'abuse.detected'>['reason'];
 

@@ -48,7 +48,8 @@ export const EventTypeList = Type.Object({ types: Type.Array(EventType) });
 export const EXAMPLES = {
   'events.id': EXAMPLE_IDS.event,
   occurredAt: EXAMPLE_TIMES.used,
-  ...Object.fromEntries(
-    Object.entries(EVENT_TYPES['usage.threshold']).map(([field, value]) => [`types.${field}`, value]),
-  ),
+  'types.title': EVENT_TYPES['usage.threshold'].title,
+  'types.description': EVENT_TYPES['usage.threshold'].description,
+  'types.severity': EVENT_TYPES['usage.threshold'].severity,
+  'types.sample': EVENT_TYPES['usage.threshold'].sample,
 };
