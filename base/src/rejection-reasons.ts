@@ -94,7 +94,7 @@ const OWN_REASONS = {
     remedy: 'Wait until calls finish, or make fewer calls at once.',
   },
   overload: { cause: 'The gateway has too many calls in progress.', remedy: 'Retry.', notCausedByAgent: true },
-  stopping: { cause: 'The gateway was stopping.', remedy: 'Retry.' },
+  stopping: { cause: 'The gateway was stopping.', remedy: 'Retry.', notCausedByAgent: true },
   contexts_unavailable: {
     cause: 'The gateway could not check the token.',
     remedy: 'Retry.',
@@ -103,6 +103,7 @@ const OWN_REASONS = {
   limits_unavailable: {
     cause: 'The gateway could not check the limits.',
     remedy: 'Retry.',
+    notCausedByAgent: true,
   },
   spool_full: {
     cause: 'The gateway could not record usage.',
