@@ -24,6 +24,14 @@ class Model {
     return taken;
   }
 
+  takeFrom(lane: number): number | null {
+    const at = this.items.findIndex((one) => one.lane === lane);
+    if (at < 0) return null;
+    const item = this.remove(at);
+    if (!this.items.some((one) => one.lane === lane)) this.turns = this.turns.filter((one) => one !== lane);
+    return item;
+  }
+
   drop(): number | null {
     const length = (lane: number): number => this.items.filter((one) => one.lane === lane).length;
     const longest = this.turns.toSorted((a, b) => length(b) - length(a))[0]; // the first of several
@@ -40,7 +48,7 @@ class Model {
 
 const steps = fc.array(
   fc.record({
-    action: fc.constantFrom('push', 'push', 'push', 'take', 'drop'),
+    action: fc.constantFrom('push', 'push', 'push', 'take', 'takeFrom', 'drop'),
     lane: fc.nat(4),
     max: fc.nat(6),
   }),
@@ -58,6 +66,8 @@ test('queue: equals the model, which takes one item of each lane in turn and dro
           model.push(lane, item);
         } else if (action === 'take') {
           expect(queue.take(max, (one) => one !== lane)).toEqual(model.take(max, lane));
+        } else if (action === 'takeFrom') {
+          expect(queue.takeFrom(lane)).toBe(model.takeFrom(lane));
         } else expect(queue.dropNewestOfLongest()).toBe(model.drop());
         expect(queue.size).toBe(model.items.length);
         expect(queue.laneSize(lane)).toBe(model.items.filter((one) => one.lane === lane).length);

@@ -32,6 +32,16 @@ export class FairQueue<Lane, Item> {
     for (const [lane, items] of others) for (const item of items) this.push(lane, item);
   }
 
+  /** Takes the oldest item of the lane; null: it has none. */
+  takeFrom(lane: Lane): Item | null {
+    const items = this.#lanes.get(lane);
+    if (items === undefined) return null;
+    const item = items.shift()!;
+    if (items.length === 0) this.#lanes.delete(lane);
+    this.#size--;
+    return item;
+  }
+
   /** Takes up to `max` items, one of each lane in turn. `mayTake`: false skips the lane from then on. */
   take(max: number, mayTake: (lane: Lane) => boolean = () => true): Item[] {
     const taken: Item[] = [];

@@ -73,7 +73,7 @@ export class FairSemaphore {
     // Rejected waiters return their slots, which the next ones then get.
     for (let rejected = 1; rejected > 0; ) {
       rejected = 0;
-      for (const waiter of this.#queue.take(this.#slots.free, (waiting) => this.#slots.tryTake(waiting))) {
+      for (const waiter of this.#takeNext(lane)) {
         if (performance.now() - waiter.queuedAtPerfMs <= waitMsMax) waiter.start();
         else {
           waiter.reject(this.#createError());
@@ -82,5 +82,13 @@ export class FairSemaphore {
         }
       }
     }
+  }
+
+  /** Takes waiters that have a slot now. Without a common limit only the lane of the released slot can have one. */
+  #takeNext(released: string): readonly Waiter[] {
+    if (this.#options.runningMax !== undefined)
+      return this.#queue.take(this.#slots.free, (waiting) => this.#slots.tryTake(waiting));
+    if (this.#queue.laneSize(released) === 0 || !this.#slots.tryTake(released)) return [];
+    return [this.#queue.takeFrom(released)!];
   }
 }
