@@ -238,7 +238,7 @@ const controlplane: FolderRules = {
 const base: FolderRules = {
   // The files at the root.
   '': [],
-  egress: [],
+  egress: [''],
   fairness: [''],
   pricing: [],
   dns: ['egress', 'fairness'],

@@ -3,7 +3,9 @@
  * is checked first, because a URL parser silently repairs malformed input that an attacker crafts. The dialer checks
  * again at every connect, because the addresses of a name may change at any time.
  */
+
 import { isIP } from 'node:net';
+import { waitAtMost } from '../wait-at-most.js';
 import { CidrList } from './cidr-list.js';
 import { isPublicAddress } from './public-address.js';
 
@@ -94,15 +96,9 @@ const RESOLVE_TIMEOUT_MS = 3_000;
 async function resolveOrNone(host: string, resolve: Resolve): Promise<readonly ResolvedAddress[]> {
   const family = isIP(host);
   if (family !== 0) return [{ address: host, family }];
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<readonly ResolvedAddress[]>((done) => {
-    timer = setTimeout(done, RESOLVE_TIMEOUT_MS, []);
-  });
   try {
-    return await Promise.race([resolve(host), late]);
+    return (await waitAtMost(resolve(host), RESOLVE_TIMEOUT_MS)) ?? [];
   } catch {
     return [];
-  } finally {
-    clearTimeout(timer);
   }
 }

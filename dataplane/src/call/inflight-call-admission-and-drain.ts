@@ -2,6 +2,7 @@
 
 import { invariant } from '@acg/base/invariant-failures';
 import { noop } from '@acg/base/noop';
+import type { RejectionReason } from '@acg/base/rejection-reasons';
 import { SwapRemoveSet } from '@acg/base/swap-remove-set';
 import { waitAtMost } from '@acg/base/wait-at-most';
 import { OrgSlots } from '../concurrency/org-slots.js';
@@ -14,7 +15,7 @@ import type { Settle } from './settle.js';
 
 /** Counts rejections of authenticated agents. */
 export interface RejectionCounter {
-  record(orgId: string, agentId: string, providerSlug: string, reason: string, nowMs: number): void;
+  record(orgId: string, agentId: string, providerSlug: string, reason: RejectionReason, nowMs: number): void;
 }
 
 interface InflightCallsDeps {

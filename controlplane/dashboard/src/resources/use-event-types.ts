@@ -7,9 +7,9 @@ export type EventName = EventType['event'];
 
 const fetchEventTypes = async () => (await api.get('/v1/events/types')).types;
 
-/** Until the types are loaded, `types` is empty and an event has its name as title. */
+/** Without the types, `types` is empty and an event has its name as title. If they cannot be loaded, every event is an alert. */
 export function useEventTypes() {
-  const { data: types = [] } = useQuery({
+  const { data: types = [], isError } = useQuery({
     queryKey: ['event-types'],
     queryFn: fetchEventTypes,
     staleTime: Number.POSITIVE_INFINITY,
@@ -19,6 +19,7 @@ export function useEventTypes() {
     types,
     titleOf: (event: EventName): string => find(event)?.title ?? event,
     /** Whether the event is an alert, not a routine change by the users themselves. */
-    needsAttention: (event: EventName): boolean => (find(event)?.severity ?? 'info') !== 'info',
+    needsAttention: (event: EventName): boolean =>
+      find(event) === undefined ? isError : find(event)!.severity !== 'info',
   };
 }
