@@ -1,7 +1,16 @@
-/** The embedded Postgres of a single node: chooses its directory, starts it and restarts it when it dies. */
-import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+/**
+ * The embedded Postgres of a single node: chooses its directory, starts it and restarts it when it dies. A database
+ * that an earlier start has created and that is missing now stops the start: an empty one would look like a loss of
+ * all agents.
+ */
+import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { NodeSecrets } from './node-secrets.js';
+import {
+  awaitsFirstDatabase,
+  DamagedDataDirectoryError,
+  type NodeSecrets,
+  recordDatabaseCreated,
+} from './node-secrets.js';
 import { findPostgresBinaries, isReachableBy, sharedClusterDirectory } from './postgres/postgres-binaries.js';
 import { PostgresCluster } from './postgres/postgres-cluster.js';
 
@@ -13,22 +22,32 @@ export const EMBEDDED_SETTINGS = [
   'wal_compression=on',
 ];
 
+export interface EmbeddedDatabaseOptions {
+  readonly dataDir: string;
+  readonly secrets: NodeSecrets;
+  /** `--new-database`: creates an empty database in place of a missing one. */
+  readonly replaceMissing: boolean;
+  /** Called after a crash: with null when the server was restarted, else with the problem. */
+  readonly onRestart: (problem: string | null) => void;
+}
+
 export class EmbeddedDatabase {
   #cluster: PostgresCluster | null = null;
   #stopping = false;
 
-  constructor(
-    readonly dataDir: string,
-    readonly secrets: NodeSecrets,
-    /** Called after a crash: with null when the server was restarted, else with the problem. */
-    readonly onRestart: (problem: string | null) => void,
-  ) {}
+  constructor(readonly options: EmbeddedDatabaseOptions) {}
 
   /** Starts the server, creates the database and returns its URL. */
   async start(): Promise<string> {
     this.#cluster = await this.#startCluster(0);
     await this.#cluster.createDatabase(DATABASE);
+    recordDatabaseCreated(this.options.dataDir);
     return this.#cluster.url(DATABASE);
+  }
+
+  /** Absolute path of the database files. */
+  get directory(): string {
+    return this.#cluster!.options.directory;
   }
 
   async stop(): Promise<void> {
@@ -37,12 +56,15 @@ export class EmbeddedDatabase {
   }
 
   async #startCluster(port: number): Promise<PostgresCluster> {
+    const { dataDir, secrets } = this.options;
     const binaries = findPostgresBinaries();
+    const directory = chooseClusterDirectory(dataDir, secrets, binaries.user);
+    this.#assertNotLost(directory);
     const cluster = await PostgresCluster.start({
       binaries,
-      directory: chooseClusterDirectory(this.dataDir, this.secrets, binaries.user),
-      password: this.secrets.databasePassword,
-      logFile: join(this.dataDir, 'postgres.log'),
+      directory,
+      password: secrets.databasePassword,
+      logFile: join(dataDir, 'postgres.log'),
       port,
       settings: EMBEDDED_SETTINGS,
     });
@@ -50,13 +72,28 @@ export class EmbeddedDatabase {
     return cluster;
   }
 
+  #assertNotLost(directory: string): void {
+    const { dataDir, replaceMissing } = this.options;
+    const hasFiles = existsSync(join(directory, 'PG_VERSION'));
+    if (!hasFiles && awaitsFirstDatabase(dataDir)) rmSync(directory, { recursive: true, force: true }); // initdb was killed
+    if (existsSync(directory)) {
+      if (replaceMissing && hasFiles)
+        throw new DamagedDataDirectoryError(`--new-database: ${directory} holds a database: start without this option`);
+      return;
+    }
+    if (replaceMissing || awaitsFirstDatabase(dataDir)) return;
+    throw new DamagedDataDirectoryError(
+      `the database of ${dataDir} is missing: restore it from a backup to ${directory}, or begin anew without its data: npm start -- --new-database`,
+    );
+  }
+
   async #restart(port: number): Promise<void> {
     if (this.#stopping) return;
     try {
       this.#cluster = await this.#startCluster(port); // the same port, so that the control plane reconnects without a restart
-      this.onRestart(null);
+      this.options.onRestart(null);
     } catch (error) {
-      this.onRestart((error as Error).message);
+      this.options.onRestart((error as Error).message);
     }
   }
 }

@@ -3,13 +3,14 @@
  * and one data plane with in-process counters. Stops them in the opposite order, so that usage is flushed before the
  * database stops.
  */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DirectoryInUse, lockDirectory } from '@acg/base/directory-lock';
 import { ignoreClosedPipes } from '@acg/base/log';
 import { onSighup } from '@acg/base/sighup-reload-unless-terminal-closed';
 import { checkNativeServer } from '@acg/dataplane/process/check-native-server';
+import { createDataDirectory } from './data-directory.js';
 import { EmbeddedDatabase, hasDatabase } from './embedded-database.js';
 import { DamagedDataDirectoryError, loadOrCreateSecrets } from './node-secrets.js';
 import { PlaneProcess, PlaneStartError } from './plane-process.js';
@@ -18,6 +19,7 @@ import { startupBanner } from './startup-banner.js';
 
 /** sysexits.h; listed in docs/operations.md. */
 const EXIT = { config: 78, directory: 73, unavailable: 69, bug: 70 } as const;
+const NEW_DATABASE = '--new-database';
 const logLine = (line: string): void => void process.stderr.write(`gateway: ${line}\n`);
 
 ignoreClosedPipes();
@@ -53,19 +55,29 @@ async function start(): Promise<void> {
     logLine(problem);
     return stop(EXIT.config);
   }
-  const fresh = !existsSync(dataDir);
-  if (fresh) logLine(`first start: preparing ${dataDir}`);
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const unknown = process.argv.slice(2).find((argument) => argument !== NEW_DATABASE);
+  if (unknown !== undefined) {
+    logLine(`unknown option ${unknown}: the only one is ${NEW_DATABASE}`);
+    return stop(EXIT.config);
+  }
+  const isFirst = !existsSync(dataDir);
+  if (isFirst) logLine(`first start: preparing ${dataDir}`);
+  createDataDirectory(dataDir);
   lockDirectory(dataDir, 'gateway');
   const secrets = loadOrCreateSecrets(dataDir, hasDatabase(dataDir));
   let databaseUrl = env.DATABASE_URL;
   if (!databaseUrl) {
-    database = new EmbeddedDatabase(dataDir, secrets, (problem) => {
-      if (problem === null) logLine('the database stopped unexpectedly and was restarted');
-      else {
-        logLine(`the database stopped unexpectedly and cannot be restarted: ${problem}`);
-        void stop(EXIT.unavailable);
-      }
+    database = new EmbeddedDatabase({
+      dataDir,
+      secrets,
+      replaceMissing: process.argv.includes(NEW_DATABASE),
+      onRestart(problem) {
+        if (problem === null) logLine('the database stopped unexpectedly and was restarted');
+        else {
+          logLine(`the database stopped unexpectedly and cannot be restarted: ${problem}`);
+          void stop(EXIT.unavailable);
+        }
+      },
     });
     databaseUrl = await database.start();
   }
@@ -104,6 +116,8 @@ async function start(): Promise<void> {
       controlPlane: url(env.CONTROLPLANE_HOST, control.port),
       dataPlane: url(env.DATAPLANE_HOST, data.port),
       dataDir,
+      database: database?.directory ?? null,
+      isFirst,
     }),
   );
 }

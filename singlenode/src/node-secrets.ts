@@ -3,7 +3,7 @@
  * 0600. A damaged file is never replaced: without its master key the stored credentials are lost.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface NodeSecrets {
@@ -23,6 +23,8 @@ export class DamagedDataDirectoryError extends Error {
 }
 
 const FILE = 'secrets.json';
+/** Exists from before the secrets are stored until the first database runs. Without it, a missing database is a loss. */
+const NO_DATABASE_YET = 'database-not-created-yet';
 const FIELDS = ['masterKeys', 'jwtSecret', 'internalToken', 'databasePassword', 'clusterName'] as const;
 
 /** `initialised`: the data directory already holds a database, so missing secrets mean damage. */
@@ -34,6 +36,7 @@ export function loadOrCreateSecrets(dataDir: string, initialised: boolean): Node
         `${path} is missing but ${dataDir} holds a database: restore that file from a backup, or set GATEWAY_DATA_DIR to an empty directory`,
       );
     }
+    writeFileSync(join(dataDir, NO_DATABASE_YET), '', { mode: 0o600 });
     return createSecrets(path);
   }
   const secrets = parseSecrets(readFileSync(path, 'utf8'));
@@ -44,6 +47,12 @@ export function loadOrCreateSecrets(dataDir: string, initialised: boolean): Node
   }
   return secrets;
 }
+
+/** Whether the first start ended before it had created the database. */
+export const awaitsFirstDatabase = (dataDir: string): boolean => existsSync(join(dataDir, NO_DATABASE_YET));
+
+/** From now on, a missing database stops the start. */
+export const recordDatabaseCreated = (dataDir: string): void => rmSync(join(dataDir, NO_DATABASE_YET), { force: true });
 
 function parseSecrets(text: string): NodeSecrets | null {
   try {

@@ -11,6 +11,7 @@ import {
   existsSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -72,7 +73,11 @@ export class PostgresCluster {
 
   /** Throws {@link PostgresUnavailable} with one line that says what to do. */
   static async start(options: ClusterOptions): Promise<PostgresCluster> {
-    if (!existsSync(join(options.directory, 'PG_VERSION'))) await initializeCluster(options);
+    rmSync(initialPasswordFile(options.directory), { force: true }); // of a start that was killed
+    if (!existsSync(join(options.directory, 'PG_VERSION'))) {
+      assertEmpty(options.directory);
+      await initializeCluster(options);
+    }
     await stopOrphanedServer(options.directory);
     const deadline = Date.now() + LEFTOVER_TIMEOUT_MS;
     for (;;) {
@@ -176,10 +181,20 @@ export class PostgresCluster {
   }
 }
 
+const initialPasswordFile = (directory: string): string => `${directory}.initial-password`;
+
+/** A directory with files but without their version is damaged: initdb would advise to empty it. */
+function assertEmpty(directory: string): void {
+  if (!existsSync(directory) || readdirSync(directory).length === 0) return;
+  throw new PostgresUnavailable(
+    `the database in ${directory} is damaged (PG_VERSION is missing): restore it from a backup`,
+  );
+}
+
 async function initializeCluster({ binaries, directory, password }: ClusterOptions): Promise<void> {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   chmodSync(directory, 0o700);
-  const passwordFile = `${directory}.initial-password`;
+  const passwordFile = initialPasswordFile(directory);
   writeFileSync(passwordFile, password, { mode: 0o600 });
   if (binaries.user !== null) {
     chownSync(directory, binaries.user.uid, binaries.user.gid);

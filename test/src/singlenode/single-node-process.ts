@@ -14,8 +14,9 @@ export class SingleNodeProcess {
   constructor(
     readonly dataDir: string,
     env: Readonly<Record<string, string>> = {},
+    args: readonly string[] = [],
   ) {
-    this.#child = spawn(process.execPath, [LAUNCHER], {
+    this.#child = spawn(process.execPath, [LAUNCHER, ...args], {
       env: {
         PATH: process.env.PATH,
         GATEWAY_DATA_DIR: dataDir,

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, wri
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { OpenAiStandIn } from '@acg/stand-in-provider/openai';
 import OpenAI from 'openai';
 import { afterAll, afterEach, expect, test } from 'vitest';
@@ -25,8 +26,8 @@ const dataDirectory = (mode = 0o711): string => {
   return join(home, 'data');
 };
 
-function launch(dataDir: string, env: Record<string, string> = {}): SingleNodeProcess {
-  const node = new SingleNodeProcess(dataDir, env);
+function launch(dataDir: string, env: Record<string, string> = {}, args: readonly string[] = []): SingleNodeProcess {
+  const node = new SingleNodeProcess(dataDir, env, args);
   nodes.push(node);
   return node;
 }
@@ -151,10 +152,54 @@ test.runIf(process.getuid?.() === 0)(
     expect(await node.stop('SIGTERM')).toBe(0);
     expect(existsSync(join(cluster, 'PG_VERSION'))).toBe(true);
     expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
+    expect(node.output).toContain(`Database         ${cluster}\n`);
+    expect(node.output).toContain('/v1/auth/signup');
     const again = launch(dataDir);
     await again.ready();
     expect(await again.stop('SIGTERM')).toBe(0);
+    expect(again.output).not.toContain('/v1/auth/signup');
+
+    // The data directory alone, as from a backup that left the cluster out.
     rmSync(cluster, { recursive: true });
+    const lost = launch(dataDir);
+    expect(await lost.exited()).toBe(73);
+    expect(lost.output).toContain(`restore it from a backup to ${cluster}`);
+    expect(existsSync(cluster)).toBe(false);
+    const anew = launch(dataDir, {}, ['--new-database']);
+    await anew.ready();
+    expect(await anew.stop('SIGTERM')).toBe(0);
+    const twice = launch(dataDir, {}, ['--new-database']);
+    expect(await twice.exited()).toBe(73);
+    expect(twice.output).toContain('holds a database');
+
+    rmSync(join(cluster, 'PG_VERSION'));
+    const damaged = launch(dataDir);
+    expect(await damaged.exited()).toBe(69);
+    expect(damaged.output).toContain('is damaged (PG_VERSION is missing): restore it from a backup');
+    expect(damaged.output).not.toContain('empty the directory');
+    rmSync(cluster, { recursive: true });
+  },
+);
+
+test('single node: the database inside the data directory is missing: the start says what to restore', async () => {
+  const dataDir = dataDirectory();
+  const node = launch(dataDir);
+  await node.ready();
+  expect(node.output).toContain(`Database         ${join(dataDir, 'postgres')}\n`);
+  expect(await node.stop('SIGTERM')).toBe(0);
+  rmSync(join(dataDir, 'postgres'), { recursive: true });
+  const lost = launch(dataDir);
+  expect(await lost.exited()).toBe(73);
+  expect(lost.output).toContain('--new-database');
+  expect(existsSync(join(dataDir, 'postgres'))).toBe(false);
+});
+
+test.each(['/proc/gateway/data', fileURLToPath(import.meta.url)])(
+  'single node: the data directory %s, which cannot exist, stops the start with its variable',
+  async (dataDir) => {
+    const node = launch(dataDir);
+    expect(await node.exited()).toBe(73);
+    expect(node.output).toContain(`GATEWAY_DATA_DIR=${dataDir}`);
   },
 );
 
