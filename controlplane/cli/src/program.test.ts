@@ -1,4 +1,5 @@
 /** Which request a command line becomes, and what is printed for users. */
+import { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { runCommandLine } from './program.js';
 import type { Terminal } from './terminal/terminal.js';
@@ -18,19 +19,33 @@ const RESPONSE = {
 };
 
 let requests: { readonly method: string; readonly path: string; readonly body: unknown }[] = [];
+/** Replaced by a test that needs another response. */
+let respond: (path: string) => Response | Promise<Response>;
 beforeEach(() => {
   requests = [];
-  vi.stubGlobal('fetch', async (request: Request) => {
+  respond = () => Response.json(RESPONSE);
+  vi.stubGlobal('fetch', async (input: Request | string) => {
+    const request = new Request(input);
     const { pathname, searchParams } = new URL(request.url);
     const text = await request.text();
     const body: unknown = request.method === 'GET' ? Object.fromEntries(searchParams) : text && JSON.parse(text);
     requests.push({ method: request.method, path: pathname, body });
-    return Response.json(RESPONSE);
+    return respond(pathname);
   });
 });
 afterEach(() => vi.unstubAllGlobals());
 
-async function run(line: string): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
+interface RunOptions {
+  readonly input?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Columns of the terminal; without them stdout is a pipe. */
+  readonly columns?: number;
+}
+
+async function run(
+  line: string,
+  { input, env, columns }: RunOptions = {},
+): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
   const written = { stdout: '', stderr: '' };
   const stream = (name: keyof typeof written) => ({
     write(text: string) {
@@ -38,13 +53,13 @@ async function run(line: string): Promise<{ readonly code: number; readonly stdo
     },
   });
   const terminal = {
-    env: { ACG_URL: 'http://127.0.0.1:1', ACG_TOKEN: 'token' },
+    env: { ACG_URL: 'http://127.0.0.1:1', ACG_TOKEN: 'token', ...env },
     cwd: '/',
     home: '/nonexistent',
     platform: 'linux',
     uid: 0,
-    stdin: {},
-    stdout: stream('stdout'),
+    stdin: input === undefined ? {} : Readable.from([input]),
+    stdout: { ...stream('stdout'), ...(columns === undefined ? {} : { isTTY: true, columns }) },
     stderr: stream('stderr'),
   } as unknown as Terminal;
   return { code: await runCommandLine(line.split(' '), terminal), ...written };
@@ -105,4 +120,44 @@ test('nothing is sent before the question is answered', async () => {
   const { code, stderr } = await run(`agents revoke ${ID}`);
   expect([code, stderr]).toEqual([3, expect.stringContaining(`Revoke the agent ${ID} at http://127.0.0.1:1?`)]);
   expect(requests).toEqual([]);
+});
+
+test('a policy is read from stdin; null is no policy, which only --no-policy removes', async () => {
+  const policy = { openai: { calls: ['GET /v1/models'] } };
+  await run(`agents set ${ID} --policy-file -`, { input: JSON.stringify(policy) });
+  expect(requests.map(({ body }) => body)).toEqual([{ policy }]);
+  const removed = await run(`agents set ${ID} --policy-file -`, { input: 'null' });
+  expect([removed.code, removed.stderr]).toEqual([2, expect.stringContaining('--no-policy')]);
+  const unasked = await run(`agents set ${ID} --no-policy`);
+  expect([unasked.code, unasked.stderr]).toEqual([3, expect.stringContaining('It may then make every call.')]);
+  expect(requests).toHaveLength(1);
+});
+
+const refuseConnection = (): never => {
+  throw new TypeError('fetch failed', { cause: Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }) });
+};
+
+test('doctor names the connection failure, and which checks it did not make', async () => {
+  respond = refuseConnection;
+  const { code, stdout } = await run('doctor --agent bot');
+  expect(code).toBe(1);
+  expect(stdout).toContain('✗ control plane: http://127.0.0.1:1/readyz: no answer: ECONNREFUSED\n  → is it running?');
+  expect(stdout).toContain('– clock: not checked: the control plane has not answered\n');
+  expect(stdout).toContain('– session: not checked');
+  expect(stdout).toContain('– data plane: not checked');
+  expect(stdout).not.toContain('version');
+  const { checks } = JSON.parse((await run('doctor --json')).stdout);
+  expect(checks.find(({ name }: { name: string }) => name === 'clock')).toMatchObject({ ok: null });
+});
+
+test('the port of agents is not taken for the management API', async () => {
+  respond = () => Response.json({ error: 'no' }, { status: 401, headers: { 'x-gateway-request-id': ID } });
+  for (const line of ['doctor', 'whoami', 'status'])
+    expect(Object.values(await run(line)).join()).toContain('http://127.0.0.1:1 is the port of agents');
+});
+
+test('a terminal that reports no width has 80 columns', async () => {
+  const wide = await run('keys ls', { columns: 80 });
+  expect((await run('keys ls', { columns: 0 })).stdout).toBe(wide.stdout);
+  expect(wide.stdout).toContain('acg_1');
 });

@@ -1,6 +1,7 @@
 /** `acg doctor`: checks everything that a call needs and prints a fix for each failed check. */
 import type { Command } from 'commander';
 import { type CheckResult, checkControlPlane, checkDataPlane, checkEnvironment } from '../doctor/checks.js';
+import type { Invocation } from '../invocation/invocation.js';
 import type { ProgramInterface } from '../invocation/program-interface-for-commands.js';
 import { EXIT_CODES } from '../terminal/cli-error.js';
 import { escapeControlCharacters } from '../terminal/escape-control-characters.js';
@@ -11,17 +12,24 @@ export function registerDoctorCommand(command: Command, { begin, setExitCode: ex
     .action(async ({ agent }: { readonly agent?: string }) => {
       const run = begin();
       const checks: CheckResult[] = [];
-      for (const part of [checkControlPlane(run), checkDataPlane(run, agent), checkEnvironment(run)]) {
+      const report = async (part: AsyncIterable<CheckResult>): Promise<void> => {
         for await (const check of part) {
           checks.push(check);
-          if (run.isJson) continue;
-          const mark = check.ok ? run.applyStyle('green', '✓') : run.applyStyle('red', '✗');
-          run.printLine(`${mark} ${escapeControlCharacters(`${check.name}: ${check.detail}`)}`);
-          if (check.fix !== null) run.printLine(`  → ${escapeControlCharacters(check.fix)}`);
+          if (!run.isJson) printCheck(run, check);
         }
-      }
-      const ok = checks.every((check) => check.ok);
+      };
+      await report(checkControlPlane(run));
+      const isReachable = checks.some(({ name, ok }) => name === 'clock' && ok !== null);
+      await report(checkDataPlane(run, { agent, isReachable }));
+      await report(checkEnvironment(run));
+      const ok = checks.every((check) => check.ok === true);
       run.printResult({ ok, checks }, () => {});
       if (!ok) exit(EXIT_CODES.failed);
     });
+}
+
+function printCheck(run: Invocation, { ok, name, detail, fix }: CheckResult): void {
+  const mark = ok === null ? '–' : ok ? run.applyStyle('green', '✓') : run.applyStyle('red', '✗');
+  run.printLine(`${mark} ${escapeControlCharacters(`${name}: ${detail}`)}`);
+  if (fix !== null) run.printLine(`  → ${escapeControlCharacters(fix)}`);
 }

@@ -1,8 +1,10 @@
 /** The checks of `acg doctor`, in the order in which a call depends on them. */
 import { lookup } from 'node:dns/promises';
+import { UnreachableError } from '@acg/client/api-errors';
 import { fetchAllRows } from '../api/call-api-operation.js';
 import { findAgentId } from '../api/find-agent.js';
 import { fetchIdentity, formatIdentity } from '../api/identity.js';
+import { AGENT_PORT_HEADER, agentPortError } from '../invocation/api-client-with-timeout-and-retry.js';
 import { fetchSelf, probeGateway, resolveGatewayUrl } from '../invocation/data-plane-client.js';
 import type { Invocation } from '../invocation/invocation.js';
 import { listSecretVariables } from '../run/provider-variables.js';
@@ -10,7 +12,8 @@ import { toCliError } from '../terminal/cli-error.js';
 
 export interface CheckResult {
   readonly name: string;
-  readonly ok: boolean;
+  /** Null: not checked, because a check that it depends on has failed. */
+  readonly ok: boolean | null;
   readonly detail: string;
   /** Null when nothing needs to be done. */
   readonly fix: string | null;
@@ -28,6 +31,13 @@ async function runCheck(name: string, fix: string, work: () => Promise<string>):
   }
 }
 
+const skippedCheck = (name: string, reason: string): CheckResult => ({
+  name,
+  ok: null,
+  detail: `not checked: ${reason}`,
+  fix: null,
+});
+
 export async function* checkControlPlane(run: Invocation): AsyncGenerator<CheckResult> {
   const { url, token } = run.settings;
   yield await runCheck('name', 'is the address right? --url, ACG_URL', async () => {
@@ -35,13 +45,24 @@ export async function* checkControlPlane(run: Invocation): AsyncGenerator<CheckR
     const { address } = await lookup(hostname.replace(/^\[|\]$/g, ''));
     return `${hostname} is ${address}`;
   });
-  let clockSkewMs = 0;
+  let gatewayDate: string | null = null;
   yield await runCheck('control plane', 'is it running? npm start, or its log', async () => {
-    const response = await fetch(`${url}/readyz`, { redirect: 'error', signal: AbortSignal.timeout(15_000) });
-    clockSkewMs = Math.abs(Date.now() - Date.parse(response.headers.get('date') ?? new Date().toUTCString()));
-    if (!response.ok) throw new Error(`${url}/readyz responds with ${response.status}`);
+    const address = `${url}/readyz`;
+    const options = { redirect: 'error', signal: AbortSignal.timeout(15_000) } as const;
+    const response = await fetch(address, options).catch((cause: Error) => {
+      throw new UnreachableError(address, 'no answer', { cause });
+    });
+    if (response.headers.has(AGENT_PORT_HEADER)) throw agentPortError(url);
+    gatewayDate = response.headers.get('date');
+    if (!response.ok) throw new Error(`${address} responds with ${response.status}`);
     return `${url} is ready`;
   });
+  if (gatewayDate === null) {
+    yield skippedCheck('clock', 'the control plane has not answered');
+    yield skippedCheck('session', 'the control plane has not answered');
+    return;
+  }
+  const clockSkewMs = Math.abs(Date.now() - Date.parse(gatewayDate));
   yield await runCheck('clock', 'set this machine’s clock', async () => {
     if (clockSkewMs > CLOCK_SKEW_MAX_MS)
       throw new Error(`${Math.round(clockSkewMs / 1_000)} s off the gateway’s clock`);
@@ -53,7 +74,15 @@ export async function* checkControlPlane(run: Invocation): AsyncGenerator<CheckR
   });
 }
 
-export async function* checkDataPlane(run: Invocation, agent: string | undefined): AsyncGenerator<CheckResult> {
+/** `isReachable`: the control plane has answered. */
+export async function* checkDataPlane(
+  run: Invocation,
+  { agent, isReachable }: { readonly agent: string | undefined; readonly isReachable: boolean },
+): AsyncGenerator<CheckResult> {
+  if (!isReachable && run.settings.gatewayUrl === null) {
+    yield skippedCheck('data plane', 'only the control plane knows its address (or ACG_GATEWAY_URL)');
+    return;
+  }
   let gatewayUrl: string | null = null;
   yield await runCheck('data plane', 'is it running, and is DATAPLANE_PUBLIC_URL its address?', async () => {
     const address = await resolveGatewayUrl(run);
@@ -70,7 +99,9 @@ export async function* checkDataPlane(run: Invocation, agent: string | undefined
       return `${own.slug} may use ${providers.map(({ slug }) => slug).join(', ') || 'no provider'}`;
     });
   }
-  if (agent !== undefined) yield* checkAccounts(run, agent);
+  if (agent === undefined) return;
+  if (isReachable) yield* checkAccounts(run, agent);
+  else yield skippedCheck(`keys of ${agent}`, 'the control plane has not answered');
 }
 
 async function* checkAccounts(run: Invocation, agent: string): AsyncGenerator<CheckResult> {

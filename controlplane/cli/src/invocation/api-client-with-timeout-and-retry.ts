@@ -11,6 +11,14 @@ const ATTEMPTS_MAX = 4;
 /** A longer Retry-After is reported instead of waited for. */
 const RETRY_AFTER_MAX_S = 20;
 
+/** Of every response of a data plane, and of no other. */
+export const AGENT_PORT_HEADER = 'x-gateway-request-id';
+
+export const agentPortError = (url: string): CliError =>
+  new CliError(EXIT_CODES.usage, `${url} is the port of agents, not the management API`, {
+    hint: '--url with the address of the dashboard, e.g. http://127.0.0.1:8080',
+  });
+
 interface ApiClientOptions {
   readonly url: string;
   readonly token: string | SavedSessionToken | null;
@@ -51,6 +59,7 @@ async function fetchWithRetry(request: Request, timeoutMs: number): Promise<Resp
   for (let tries = 1; ; tries++) {
     const response = await fetch(request.clone(), { redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
     if (response.status >= 300 && response.status < 400) throw redirectError(request.url, response);
+    if (response.headers.has(AGENT_PORT_HEADER)) throw agentPortError(new URL(request.url).origin);
     const waitS = Number(response.headers.get('retry-after') ?? Number.NaN);
     if (response.status !== 429 || tries === ATTEMPTS_MAX || !(waitS <= RETRY_AFTER_MAX_S)) return response;
     await response.body?.cancel();

@@ -15,7 +15,7 @@ import { hasColors, isInteractiveTerminal, type Terminal } from '../terminal/ter
 import { createApiClient } from './api-client-with-timeout-and-retry.js';
 import { SavedSessionToken } from './saved-session-token.js';
 
-/** Used when the terminal does not report its width, in columns. */
+/** Used when the terminal does not report its width, or reports 0, in columns. */
 const DEFAULT_WIDTH_COLUMNS = 80;
 /** Time limit in ms: the user waits for it. */
 const RENEWAL_TIMEOUT_MS = 10_000;
@@ -110,7 +110,7 @@ export class Invocation {
   printTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): void {
     const { isTTY, columns: width } = this.terminal.stdout;
     const style = {
-      width: isTTY ? (width ?? DEFAULT_WIDTH_COLUMNS) : null,
+      width: isTTY ? width || DEFAULT_WIDTH_COLUMNS : null,
       faint: (text: string) => this.applyStyle('dim', text),
     };
     for (const line of formatTable(columns, rows, style)) this.printLine(line);

@@ -57,12 +57,19 @@ interface PolicyOptions {
 /** Returns no field without `--policy-file`. The API validates the contents. */
 export async function readPolicyFile(
   { terminal }: Pick<Invocation, 'terminal'>,
-  { policy, policyFile }: PolicyOptions,
+  { policy: keepsPolicy, policyFile }: PolicyOptions,
 ): Promise<Pick<AgentSettings, 'policy'>> {
   if (policyFile === undefined) return {};
-  if (policy === false) throw usage('--policy-file and --no-policy contradict each other');
+  if (keepsPolicy === false) throw usage('--policy-file and --no-policy contradict each other');
+  const policy = parsePolicy(await readFileOrStdin(terminal, policyFile));
+  // Null would remove the policy without a question.
+  if (policy === null) throw usage('--policy-file holds null, which is no policy', '--no-policy removes the policy');
+  return { policy };
+}
+
+function parsePolicy(text: string): NonNullable<AgentSettings['policy']> | null {
   try {
-    return { policy: JSON.parse(await readFileOrStdin(terminal, policyFile)) };
+    return JSON.parse(text);
   } catch (error) {
     throw usage(`--policy-file: ${(error as Error).message}`);
   }

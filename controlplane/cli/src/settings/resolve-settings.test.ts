@@ -43,6 +43,11 @@ test.each(['http://127.0.0.1:8080', 'http://localhost:1', 'http://[::1]:8080', '
   },
 );
 
+test('the address of the management API that the start prints is the gateway', () => {
+  expect(resolveSettings({ ...none, flags: { url: 'http://127.0.0.1:8080/v1' } }).url).toBe('http://127.0.0.1:8080');
+  expect(resolveSettings({ ...saved, env: { ACG_URL: 'https://gw.example/v1/' } }).token).toBe('saved');
+});
+
 test.each(['ftp://gw.example', 'gw.example', 'https://user:password@gw.example'])('%s is no address', (url) => {
   expect(() => resolveSettings({ ...none, flags: { url } })).toThrow();
 });

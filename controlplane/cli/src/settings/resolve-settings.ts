@@ -44,9 +44,11 @@ export function resolveSettings({ flags, env, projectFile, current, profiles, se
   const saved = Object.hasOwn(profiles, profile) ? profiles[profile]! : {};
   const insecureHttp = flags.insecureHttp === true || env.ACG_INSECURE_HTTP === '1';
   const address = (text: string, source: string): string => validateUrl(text, source, insecureHttp);
-  const url = address(
-    flags.url ?? nonEmpty(env.ACG_URL) ?? saved.url ?? DEFAULT_URL,
-    flags.url !== undefined ? '--url' : nonEmpty(env.ACG_URL) !== undefined ? 'ACG_URL' : `profile ${profile}`,
+  const url = withoutApiPath(
+    address(
+      flags.url ?? nonEmpty(env.ACG_URL) ?? saved.url ?? DEFAULT_URL,
+      flags.url !== undefined ? '--url' : nonEmpty(env.ACG_URL) !== undefined ? 'ACG_URL' : `profile ${profile}`,
+    ),
   );
   const own = Object.hasOwn(sessions, profile) ? sessions[profile]! : null;
   const session = own?.url === url ? own : null;
@@ -63,6 +65,9 @@ export function resolveSettings({ flags, env, projectFile, current, profiles, se
     gatewayUrl: gatewayUrl === undefined ? null : address(gatewayUrl, 'ACG_GATEWAY_URL'),
   };
 }
+
+/** The start prints `http://…/v1` as the management API; every path of a request begins with /v1 already. */
+const withoutApiPath = (url: string): string => url.replace(/\/v1$/, '');
 
 /** An empty variable counts as unset. */
 const nonEmpty = (value: string | undefined): string | undefined => (value === '' ? undefined : value);
