@@ -2,6 +2,7 @@
 // The kernel releases the lock when this process ends.
 //
 //   node scripts/build-lock.mjs COMMAND [ARGUMENT …]
+import './require-node-version.mjs';
 import { spawnSync } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { tryLock, waitForLockSync } from 'fs-native-extensions';

@@ -1,5 +1,10 @@
 #!/usr/bin/env node
 // Committed, so that npm links it before anything is built: a bin whose file is missing at install is left out silently.
+const [major, minor] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  process.stderr.write(`acg: needs Node 20.19 or later, and this is Node ${process.versions.node}\n`);
+  process.exit(1);
+}
 try {
   await import('../dist/bundle/main.js');
 } catch (error) {

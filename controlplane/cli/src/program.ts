@@ -1,5 +1,6 @@
 /** The command tree. Only the called group is loaded, so the start stays fast with many commands. */
 import { Command, CommanderError } from 'commander';
+import { commandWords } from './api/name-flags-in-errors.js';
 import { COMMAND_GROUPS } from './commands/registry.js';
 import { Invocation } from './invocation/invocation.js';
 import type { ProgramInterface } from './invocation/program-interface-for-commands.js';
@@ -11,26 +12,33 @@ import type { Terminal } from './terminal/terminal.js';
 
 /** Runs one command line and returns the exit code. */
 export async function runCommandLine(argv: readonly string[], terminal: Terminal): Promise<number> {
-  const state = { group: '', exitCode: EXIT_CODES.ok as number };
+  const state: ProgramState = { group: '', command: 'acg', exitCode: EXIT_CODES.ok };
   const program = createProgram(terminal, state);
   try {
     await program.parseAsync(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv, { from: 'user' });
     return state.exitCode;
   } catch (error) {
-    const failure = toCommandLineError(error);
+    const failure = toCommandLineError(error, state);
     if (failure === null) return EXIT_CODES.ok;
     if (failure.message !== '') printError(failure, terminal, hasJsonFlag(argv));
     return state.group === 'run' ? toRunExitCode(failure) : failure.exitCode;
   }
 }
 
-function createProgram(terminal: Terminal, state: { group: string; exitCode: number }): Command {
+interface ProgramState {
+  group: string;
+  /** The words that call the current command. */
+  command: string;
+  exitCode: number;
+}
+
+function createProgram(terminal: Terminal, state: ProgramState): Command {
   const program = new Command('acg')
     .description('The command line of the Agent Credential Gateway.')
     .version(VERSION, '--version', 'print the version')
     .option('--url <url>', 'the management API (ACG_URL)')
     .option('--profile <name>', 'which saved login (ACG_PROFILE)')
-    .option('--org <org>', 'refuse to run in any other organization (ACG_ORG)')
+    .option('--org <org>', 'run in this organization, with the saved login that is in it (ACG_ORG)')
     .option('--project <project>', 'name, slug or id (ACG_PROJECT)')
     .option('--json', 'the answer of the API as it is; errors as JSON, too')
     .option('--quiet', 'no remarks on stderr')
@@ -70,17 +78,25 @@ function createProgram(terminal: Terminal, state: { group: string; exitCode: num
   }
   return program.hook('preSubcommand', async (_program, group) => {
     state.group = group.name();
+    state.command = `acg ${group.name()}`;
     await load(group);
+    group.hook('preSubcommand', (_group, command) => {
+      state.command = commandWords(command);
+    });
   });
 }
 
 /** Returns null when the request was answered already (help, version). */
-function toCommandLineError(error: unknown): CliError | null {
+function toCommandLineError(error: unknown, { group, command }: ProgramState): CliError | null {
   if (!(error instanceof CommanderError)) return toCliError(error);
   if (error.code === 'commander.helpDisplayed' || error.code === 'commander.version') return null;
   // commander has printed the help already.
   const text = error.code === 'commander.help' ? '' : error.message.replace(/^error: /, '');
-  return new CliError(EXIT_CODES.usage, text, { hint: 'acg --help' });
+  const hint =
+    group === 'run' && error.code === 'commander.unknownOption'
+      ? 'put -- before the program: acg run --agent <agent> -- <command>'
+      : `${command} --help`;
+  return new CliError(EXIT_CODES.usage, text, { hint });
 }
 
 function printError({ message, status, requestId, hint }: CliError, { stderr }: Terminal, json: boolean): void {

@@ -10,6 +10,8 @@ export const SHOWN_PER_KIND_MAX = 5;
 /** Ratio of spend to budget from which an agent is listed. */
 const BUDGET_WARNING_RATIO = 0.8;
 const EXPIRES_SOON_DAYS = 7;
+/** Tokens with a shorter lifetime, such as those of `acg run`, are meant to expire. */
+const SHORT_LIVED_BELOW_DAYS = 7;
 /** A key that was not used within this time after its creation was probably never deployed. */
 const UNUSED_AFTER_DAYS = 1;
 
@@ -65,6 +67,7 @@ export function loadAttentionRows(sql: Sql, orgId: string, month: string): Promi
        from api_keys k left join agents a on a.id = k.agent_id
       where k.org_id = ${orgId} and k.revoked_at is null and k.replaced_by is null and k.expires_at > now()
         and k.expires_at < now() + make_interval(days => ${EXPIRES_SOON_DAYS})
+        and k.expires_at >= k.created_at + make_interval(days => ${SHORT_LIVED_BELOW_DAYS})
       order by k.expires_at, k.id limit ${SHOWN_PER_KIND_MAX})
     union all
     (select 'key_unused', k.id::text, k.name, k.agent_id, a.name, null, k.created_at, ${noMoney}, false,

@@ -101,6 +101,8 @@ test('attention: keys that expire within a week, and keys unused for a day after
   await key('far', 30);
   const soon = await key('soon', 6);
   const sooner = await key('sooner', 2);
+  await sql`update api_keys set created_at = now() - interval '60 days', last_used_at = now() where id in ${sql([soon, sooner])}`;
+  await key('of acg run', 0.5);
   const idle = await key('idle', null);
   await key('new', null);
   await sql`update api_keys set created_at = now() - interval '25 hours' where id = ${idle}`;

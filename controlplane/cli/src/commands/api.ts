@@ -1,5 +1,5 @@
 /** `acg api`: sends any call of the management API, for operations without a command. */
-import type { Command } from 'commander';
+import { Argument, type Command, InvalidArgumentError } from 'commander';
 import type { Invocation } from '../invocation/invocation.js';
 import type { ProgramInterface } from '../invocation/program-interface-for-commands.js';
 import { parsePair } from '../options/page-options-and-value-parsers.js';
@@ -15,10 +15,18 @@ interface ApiOptions {
   readonly query?: readonly (readonly [string, string])[];
 }
 
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+function parseMethod(text: string): string {
+  const method = METHODS.find((known) => known === text.toUpperCase());
+  if (method === undefined) throw new InvalidArgumentError(`It must be ${METHODS.join(', ')}.`);
+  return method;
+}
+
 export function registerApiCommand(command: Command, { begin }: ProgramInterface): void {
   command
-    .argument('<method>', 'GET, POST, PUT, PATCH or DELETE')
-    .argument('<path>', 'e.g. /v1/agents')
+    .addArgument(new Argument('<method>', 'of the operation').choices(METHODS).argParser(parseMethod))
+    .argument('<path>', 'e.g. /v1/projects')
     .option('-d, --data <json>', 'the body; @file reads it from a file, - from stdin')
     .option('-q, --query <name=value>', 'a parameter; repeatable', (text: string, before: ApiOptions['query'] = []) => [
       ...before,
@@ -32,7 +40,7 @@ export function registerApiCommand(command: Command, { begin }: ProgramInterface
       const target = parameters === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${parameters}`;
       const body = data === undefined ? null : await readBody(run, data);
       const init = body === null ? {} : { body, headers: { 'content-type': 'application/json' } };
-      const response = await (await run.getClient()).send(method.toUpperCase(), target, init);
+      const response = await (await run.getClient()).send(method, target, init);
       const text = await response.text();
       if ((response.headers.get('content-type') ?? '').includes('json'))
         run.printLine(toJsonWithoutControlCharacters(JSON.parse(text), 2));

@@ -39,7 +39,11 @@ export function registerStatusCommand(command: Command, { begin, setExitCode: ex
       session: session?.value ?? null,
       gateway: gateway.value,
       providers: providers.value?.providers ?? [],
-      problems: [config, providers, session, gateway].flatMap((part) => (part?.problem == null ? [] : [part.problem])),
+      problems: [
+        ...new Set(
+          [config, providers, session, gateway].flatMap((part) => (part?.problem == null ? [] : [part.problem])),
+        ),
+      ],
     };
     run.printResult(body, () => printStatus(run, body, session !== null));
     if (!body.ok) exit(EXIT_CODES.failed);

@@ -113,7 +113,16 @@ export class Invocation {
       width: isTTY ? width || DEFAULT_WIDTH_COLUMNS : null,
       faint: (text: string) => this.applyStyle('dim', text),
     };
-    for (const line of formatTable(columns, rows, style)) this.printLine(line);
+    const { lines, leftOut } = formatTable(columns, rows, style);
+    for (const line of lines) this.printLine(line);
+    this.printNoneOnTerminal(rows.length);
+    if (leftOut.length > 0)
+      this.printNote(`not shown in ${style.width} columns: ${leftOut.join(', ')} (--json has all)`);
+  }
+
+  /** A list without rows prints nothing in a pipe; on a terminal that would look like a failure. */
+  printNoneOnTerminal(rows: number): void {
+    if (rows === 0 && this.terminal.stdout.isTTY) this.printNote('none');
   }
 
   /** Prints `name: value` lines. */
@@ -130,6 +139,15 @@ export class Invocation {
     }
   }
 
+  /** Prints all fields of an object of the API that have a value. */
+  printRecord(record: object): void {
+    const texts = Object.entries(record).map(([name, value]: [string, unknown]) => [
+      name,
+      value === null ? null : typeof value === 'object' ? JSON.stringify(value) : String(value),
+    ]);
+    this.printFields(Object.fromEntries(texts));
+  }
+
   applyStyle(style: Parameters<typeof styleText>[0], text: string): string {
     return this.hasColors ? styleText(style, text) : text;
   }
@@ -144,7 +162,7 @@ async function assertOrganization(
   const own = session ?? (await fetchOwnOrganization(client));
   if (wanted === own.orgId || wanted === own.org) return;
   throw new CliError(EXIT_CODES.usage, `this session is in the organization ${own.org}, not in ${wanted}`, {
-    hint: `acg org use ${wanted}`,
+    hint: `acg org use ${wanted}, or acg login --profile ${wanted} for a login of its own`,
   });
 }
 

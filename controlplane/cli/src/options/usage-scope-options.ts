@@ -5,6 +5,8 @@ import { findProjectId } from '../api/find-by-name.js';
 import { omitUndefined } from '../api/omit-undefined.js';
 import type { Invocation } from '../invocation/invocation.js';
 
+/** What `--by` breaks figures down to. */
+export const DIMENSIONS = ['project', 'agent', 'provider', 'model', 'key', 'status', 'reason'] as const;
 const PERIODS = ['24h', '7d', '30d', '90d'] as const;
 
 export interface UsageScopeOptions {

@@ -16,13 +16,29 @@ export interface GatewayToken {
 
 /** Time limit in ms: the user waits for it. */
 const REVOKE_TIMEOUT_MS = 10_000;
-const GATEWAY_TOKEN = /^acg_[0-9a-f]{64}$/;
+export const GATEWAY_TOKEN = /^acg_[0-9a-f]{64}$/;
 
-export async function obtainGatewayToken(
+/**
+ * Runs `work` with the gateway token. A saved token that the gateway rejects has been revoked or has expired: it is
+ * forgotten, and `work` runs again with a new token.
+ */
+export async function withGatewayToken<T>(
   run: Invocation,
-  agent: string | undefined,
-  ttlMs: number,
-): Promise<GatewayToken> {
+  { agent, ttlMs }: { readonly agent: string | undefined; readonly ttlMs: number },
+  work: (token: GatewayToken) => Promise<T>,
+): Promise<T> {
+  const token = await obtainGatewayToken(run, agent, ttlMs);
+  try {
+    return await work(token);
+  } catch (error) {
+    if (token.source !== 'saved' || toCliError(error).exitCode !== EXIT_CODES.unauthenticated) throw error;
+    run.profiles.forgetGatewayToken(token.keyId!);
+    run.printNote('acg: the saved gateway token has been revoked or has expired: a new one takes its place');
+    return work(await mintGatewayToken(run, token.agentId!, ttlMs));
+  }
+}
+
+async function obtainGatewayToken(run: Invocation, agent: string | undefined, ttlMs: number): Promise<GatewayToken> {
   const given = run.terminal.env.ACG_GATEWAY_TOKEN;
   if (given !== undefined && given !== '') {
     if (!GATEWAY_TOKEN.test(given)) throw usage('ACG_GATEWAY_TOKEN is no gateway token');

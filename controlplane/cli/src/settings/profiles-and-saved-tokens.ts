@@ -113,6 +113,30 @@ export class ProfilesAndSavedTokens {
     });
   }
 
+  /** Removes the profile with its session and gateway tokens. The current one is then the default. */
+  deleteProfile(name: string): void {
+    this.saveSession(name, null);
+    this.#updateConfig(({ current, profiles }) => ({
+      current: current === name ? DEFAULT_PROFILE : current,
+      profiles: Object.fromEntries(Object.entries(profiles).filter(([profile]) => profile !== name)),
+    }));
+  }
+
+  /** Removes the saved gateway token with that id, which has ended, from all profiles. */
+  forgetGatewayToken(keyId: string): void {
+    const { gatewayTokens: saved } = this.readCredentials();
+    if (!Object.values(saved).some((agents) => Object.values(agents).some((token) => token.keyId === keyId))) return;
+    this.#updateCredentials(({ sessions, gatewayTokens }) => ({
+      sessions,
+      gatewayTokens: Object.fromEntries(
+        Object.entries(gatewayTokens).map(([profile, agents]) => [
+          profile,
+          Object.fromEntries(Object.entries(agents).filter(([, token]) => token.keyId !== keyId)),
+        ]),
+      ),
+    }));
+  }
+
   saveGatewayToken(profile: string, agentId: string, saved: SavedGatewayToken): void {
     this.#updateCredentials(({ sessions, gatewayTokens }) => {
       const own = { ...gatewayTokens[profile], [agentId]: saved };

@@ -43,6 +43,17 @@ test.each(['http://127.0.0.1:8080', 'http://localhost:1', 'http://[::1]:8080', '
   },
 );
 
+test('an organization selects the profile that is logged in to it, unless a profile is named', () => {
+  const other = { url: 'https://other.example', token: 'of-other', orgId: 'p', org: 'other' };
+  const profiles = { ...saved.profiles, work: { url: other.url } };
+  const two = { ...saved, profiles, sessions: { default: session, work: other } };
+  expect(resolveSettings({ ...two, flags: { org: 'other' } })).toMatchObject({ profile: 'work', token: 'of-other' });
+  expect(resolveSettings({ ...two, env: { ACG_ORG: 'p' } }).url).toBe(other.url);
+  expect(resolveSettings({ ...two, flags: { org: 'acme' } }).profile).toBe('default');
+  expect(resolveSettings({ ...two, flags: { org: 'other', profile: 'default' } }).profile).toBe('default');
+  expect(resolveSettings({ ...two, flags: { org: 'nowhere' } }).profile).toBe('default');
+});
+
 test('the address of the management API that the start prints is the gateway', () => {
   expect(resolveSettings({ ...none, flags: { url: 'http://127.0.0.1:8080/v1' } }).url).toBe('http://127.0.0.1:8080');
   expect(resolveSettings({ ...saved, env: { ACG_URL: 'https://gw.example/v1/' } }).token).toBe('saved');

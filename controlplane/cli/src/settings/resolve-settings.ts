@@ -39,7 +39,10 @@ export interface Settings {
 }
 
 export function resolveSettings({ flags, env, projectFile, current, profiles, sessions }: SettingSources): Settings {
-  const profile = flags.profile ?? nonEmpty(env.ACG_PROFILE) ?? projectFile.profile ?? current;
+  const org = flags.org ?? nonEmpty(env.ACG_ORG) ?? null;
+  const named = flags.profile ?? nonEmpty(env.ACG_PROFILE);
+  const preferred = named ?? projectFile.profile ?? current;
+  const profile = named === undefined && org !== null ? profileOfOrg(org, preferred, sessions) : preferred;
   if (!PROFILE_NAME.test(profile)) throw usage(`${JSON.stringify(profile)} cannot be the name of a profile`);
   const saved = Object.hasOwn(profiles, profile) ? profiles[profile]! : {};
   const insecureHttp = flags.insecureHttp === true || env.ACG_INSECURE_HTTP === '1';
@@ -59,11 +62,18 @@ export function resolveSettings({ flags, env, projectFile, current, profiles, se
     url,
     token: given ?? session?.token ?? null,
     session: given === undefined ? session : null,
-    org: flags.org ?? nonEmpty(env.ACG_ORG) ?? null,
+    org,
     project: flags.project ?? nonEmpty(env.ACG_PROJECT) ?? projectFile.project ?? saved.project ?? null,
     agent: nonEmpty(env.ACG_AGENT) ?? projectFile.agent ?? null,
     gatewayUrl: gatewayUrl === undefined ? null : address(gatewayUrl, 'ACG_GATEWAY_URL'),
   };
+}
+
+/** The profile that is logged in to this organization: the preferred one, else any other; the preferred one if none. */
+function profileOfOrg(org: string, preferred: string, sessions: SettingSources['sessions']): string {
+  const matches = (session: SavedSession | undefined): boolean => session?.org === org || session?.orgId === org;
+  if (Object.hasOwn(sessions, preferred) && matches(sessions[preferred])) return preferred;
+  return Object.keys(sessions).find((profile) => matches(sessions[profile])) ?? preferred;
 }
 
 /** The start prints `http://…/v1` as the management API; every path of a request begins with /v1 already. */

@@ -56,17 +56,24 @@ const EXIT_CODE_BY_STATUS: Readonly<Record<number, number>> = {
   413: EXIT_CODES.usage,
   429: EXIT_CODES.limited,
 };
-const HINT_BY_STATUS: Readonly<Record<number, string>> = {
-  401: 'acg login, or ACG_TOKEN',
-  403: 'acg whoami shows your role',
-};
+/** Addresses that the gateway does not call by itself; see `base/src/egress`. */
+const REFUSED_ADDRESS = /the port \d+ is not allowed|is not a public (?:address|name)/;
+
+/** A hint must add something to the message: not every 403 is about a role. */
+function hintFor({ status, message }: ApiError): string | undefined {
+  if (status === 401) return 'acg login, or ACG_TOKEN';
+  if (status === 403 && /\brole\b/.test(message)) return 'acg whoami shows your role';
+  if (status === 400 && REFUSED_ADDRESS.test(message))
+    return 'the operator of the gateway allows addresses with EGRESS_ALLOW_CIDRS; acg listen receives events here';
+  return undefined;
+}
 
 /** Converts any thrown value to an error of this program. */
 export function toCliError(error: unknown): CliError {
   if (error instanceof CliError) return error;
   if (error instanceof ApiError) {
     const { status, requestId } = error;
-    const details = { status, requestId: requestId ?? undefined, hint: HINT_BY_STATUS[status] };
+    const details = { status, requestId: requestId ?? undefined, hint: hintFor(error) };
     return new CliError(EXIT_CODE_BY_STATUS[status] ?? EXIT_CODES.failed, error.message, details);
   }
   if (error instanceof UnreachableError && error.cause instanceof CliError) return error.cause; // thrown by its fetch function

@@ -35,6 +35,10 @@ export function formatDuration(ms: number): string {
   return ms < 2 * DAY_MS ? `${Math.round(ms / HOUR_MS)} h` : `${Math.round(ms / DAY_MS)} d`;
 }
 
+/** `–` for a figure that does not exist. */
+export const formatOrDash = (value: number | null, format: (value: number) => string): string =>
+  value === null ? '–' : format(value);
+
 /** Formats the time since an instant; `–` for null. */
 export function formatAgo(instant: string | null, nowMs: number): string {
   if (instant === null) return '–';
@@ -44,6 +48,8 @@ export function formatAgo(instant: string | null, nowMs: number): string {
 /** Formats a day and, on request, the minute, in UTC. */
 export const formatDay = (instant: string | null): string => instant?.slice(0, 10) ?? '–';
 export const formatMinute = (instant: string | null): string => instant?.slice(0, 16).replace('T', ' ') ?? '–';
+/** Formats the second, with the zone: `2026-11-22 16:51:54Z`. */
+export const formatSecond = (instant: string): string => `${instant.slice(0, 19).replace('T', ' ')}Z`;
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /** Draws a bar of `share` × `cells` characters, in eighths. */

@@ -21,7 +21,7 @@ export interface Selection<Row extends Found> {
   readonly text: string;
   readonly found: Row;
   readonly options: OptionValues;
-  /** The gateway, for questions: `at https://…`. */
+  /** The organization, if a saved login tells it, and the gateway, for questions: `in acme at https://…`. */
   readonly at: string;
 }
 
@@ -45,5 +45,8 @@ export async function findTarget(
   const options = command.opts();
   const text: string = command.processedArgs[0];
   const found = (await target?.find(run, text, options)) ?? { id: '' };
-  return { text, found, options, at: `at ${run.settings.url}` };
+  return { text, found, options, at: formatPlace(run) };
 }
+
+const formatPlace = ({ settings: { session, url } }: Invocation): string =>
+  session === null ? `at ${url}` : `in ${session.org} at ${url}`;

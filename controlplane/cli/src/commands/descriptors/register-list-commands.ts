@@ -11,6 +11,7 @@ import {
   type RowsField,
 } from '../../api/call-api-operation.js';
 import { findProjectId } from '../../api/find-by-name.js';
+import { commandWords, nameFlagsInError } from '../../api/name-flags-in-errors.js';
 import type { ProgramInterface, RegisterCommands } from '../../invocation/program-interface-for-commands.js';
 import { addFields, type Field, type Fields, readFields } from '../../options/field.js';
 import { addPageOptions, printRemainingRows, toPageQuery } from '../../options/page-options-and-value-parsers.js';
@@ -67,7 +68,13 @@ function addList(command: Command, { begin }: ProgramInterface, list: UntypedLis
     if (inProject === true && project !== null && query.agentId === undefined)
       query.projectId = await findProjectId(client, project);
     const input = { id: found.id, query: { ...query, ...toPageQuery(options) } };
-    const page = (await callOperation(client, operation, input)) as Page;
+    const page = (await callOperation(client, operation, input).catch((error: unknown) => {
+      throw nameFlagsInError(error, {
+        command: commandWords(command),
+        fields: filters,
+        argument: target?.argument?.[0],
+      });
+    })) as Page;
     const rows = page[list.rows] as readonly object[];
     run.printResult(page, () => run.printTable(typeof columns === 'function' ? columns(query) : columns, rows));
     printRemainingRows(run, rows.length, page);

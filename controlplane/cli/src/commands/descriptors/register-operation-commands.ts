@@ -3,10 +3,11 @@
  * its path, the fields of its body and what is printed. An unknown field, a required field that nothing sets and a
  * missing resource are type errors.
  */
-import type { Option } from 'commander';
+import type { Command, Option } from 'commander';
 import { type BodyOf, callOperation, type Operation, type ResponseOf } from '../../api/call-api-operation.js';
+import { commandWords, nameFlagsInError } from '../../api/name-flags-in-errors.js';
 import type { Invocation } from '../../invocation/invocation.js';
-import type { RegisterCommands } from '../../invocation/program-interface-for-commands.js';
+import type { ProgramInterface, RegisterCommands } from '../../invocation/program-interface-for-commands.js';
 import { addFields, type Field, type Fields, readFields } from '../../options/field.js';
 import { requireConfirmation } from '../../terminal/prompt.js';
 import { addTarget, type Found, findTarget, type Selection, type Target } from './operation-target-from-arguments.js';
@@ -14,9 +15,7 @@ import { addTarget, type Found, findTarget, type Selection, type Target } from '
 type MakeBody<Row extends Found, Body> = (run: Invocation, selection: Selection<Row>) => Body | Promise<Body>;
 type RemainingFields<Op extends Operation, Given> = Omit<BodyOf<Op>, keyof Given> & Partial<BodyOf<Op>>;
 
-type OperationCommand<Op extends Operation, Row extends Found, Given> = {
-  readonly name: string;
-  readonly description: string;
+type OperationCall<Op extends Operation, Row extends Found, Given> = {
   readonly operation: Op;
   /** Arguments and options that become fields of the body. */
   readonly fields?: Given & Fields<BodyOf<Op>> & { readonly [Name in Exclude<keyof Given, keyof BodyOf<Op>>]: never };
@@ -27,43 +26,61 @@ type OperationCommand<Op extends Operation, Row extends Found, Given> = {
   /** Prints the response for users. */
   readonly print: (run: Invocation, response: ResponseOf<Op>, selection: Selection<Row>) => void;
   /** Called after the output, also with --json: prints what to do next, or fails. */
-  readonly after?: (run: Invocation, response: ResponseOf<Op>, selection: Selection<Row>) => void;
+  readonly after?: (run: Invocation, response: ResponseOf<Op>, selection: Selection<Row>) => void | Promise<void>;
 } & (Op extends `${string}{${string}` ? { readonly target: Target<Row> } : { readonly target?: never }) &
   (object extends RemainingFields<Op, Given>
     ? { readonly body?: MakeBody<Row, RemainingFields<Op, Given>> }
     : { readonly body: MakeBody<Row, RemainingFields<Op, Given>> });
 
-interface UntypedCommand extends Omit<OperationCommand<Operation, Found, object>, 'fields' | 'target' | 'body'> {
+interface UntypedCall extends Omit<OperationCall<Operation, Found, object>, 'fields' | 'target' | 'body'> {
   readonly fields?: Readonly<Record<string, Field<unknown>>>;
   readonly target?: Target;
   readonly body?: MakeBody<Found, object>;
 }
 
+/** Registers a subcommand that calls the operation. */
 export const operationCommand =
   <const Op extends Operation, Row extends Found = Found, Given = object>(
-    descriptor: OperationCommand<Op, Row, Given>,
+    descriptor: OperationCall<Op, Row, Given> & { readonly name: string; readonly description: string },
   ): RegisterCommands =>
-  (group, { begin }) => {
-    const { name, description, operation, target, fields, options, confirm, body, print, after } =
-      descriptor as unknown as UntypedCommand;
-    const command = group.command(name).description(description);
-    if (target !== undefined) addTarget(command, target);
-    addFields(command, fields ?? {});
-    for (const option of options ?? []) command.addOption(option);
-    command.action(async () => {
-      const run = begin();
-      const client = await run.getClient();
-      const selection = await findTarget(command, run, target);
-      const values = await readFields(command, fields ?? {}, run);
-      const question = confirm?.(selection) ?? null;
-      if (question !== null) await requireConfirmation(run, question);
-      const more = await body?.(run, selection);
-      const sent = fields === undefined && body === undefined ? undefined : { ...more, ...values };
-      const response = (await callOperation(client, operation, { id: selection.found.id, body: sent })) as never;
-      run.printResult(response, () => print(run, response, selection));
-      after?.(run, response, selection);
-    });
-  };
+  (group, tree) =>
+    addOperation(
+      group.command(descriptor.name).description(descriptor.description),
+      tree,
+      descriptor as unknown as UntypedCall,
+    );
+
+/** Makes the group itself call the operation. */
+export const groupOperation =
+  <const Op extends Operation, Row extends Found = Found, Given = object>(
+    call: OperationCall<Op, Row, Given>,
+  ): RegisterCommands =>
+  (group, tree) =>
+    addOperation(group, tree, call as unknown as UntypedCall);
+
+function addOperation(command: Command, { begin }: ProgramInterface, call: UntypedCall): void {
+  const { operation, target, fields = {}, options = [], confirm, body, print, after } = call;
+  if (target !== undefined) addTarget(command, target);
+  addFields(command, fields);
+  for (const option of options) command.addOption(option);
+  command.action(async () => {
+    const run = begin();
+    const client = await run.getClient();
+    const selection = await findTarget(command, run, target);
+    const values = await readFields(command, fields, run);
+    const question = confirm?.(selection) ?? null;
+    if (question !== null) await requireConfirmation(run, question);
+    const more = await body?.(run, selection);
+    const sent = call.fields === undefined && body === undefined ? undefined : { ...more, ...values };
+    const sending = callOperation(client, operation, { id: selection.found.id, body: sent });
+    const response = (await sending.catch((error: unknown) => {
+      const argument = target?.argument?.[0];
+      throw nameFlagsInError(error, { command: commandWords(command), fields, argument });
+    })) as never;
+    run.printResult(response, () => print(run, response, selection));
+    await after?.(run, response, selection);
+  });
+}
 
 /** Registers the commands of a group in this order. */
 export const commandGroup =

@@ -39,7 +39,7 @@ export function registerAttentionCommand(command: Command, { begin }: ProgramInt
           { title: 'AT (UTC)', cell: ({ at }) => formatMinute(at) },
           { title: 'SPENT', cell: ({ monthCents }) => (monthCents === null ? '–' : formatCents(monthCents)) },
           { title: 'BUDGET', cell: ({ budgetCents }) => (budgetCents === null ? '–' : formatCents(budgetCents)) },
-          { title: 'NEXT', cell: ({ kind, ...thing }) => ATTENTION_KINDS[kind][1](thing) },
+          { title: 'NEXT', cell: ({ kind, ...thing }) => ATTENTION_KINDS[kind][1](thing), toCopy: true },
         ],
         things,
       ),

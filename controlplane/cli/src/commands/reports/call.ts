@@ -1,12 +1,9 @@
 /** `acg call`: shows the full record of one call. */
-import type { Command } from 'commander';
-import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
-import { toJsonWithoutControlCharacters } from '../../terminal/escape-control-characters.js';
+import { idTarget } from '../descriptors/operation-target-from-arguments.js';
+import { groupOperation } from '../descriptors/register-operation-commands.js';
 
-export function registerCallCommand(command: Command, { begin }: ProgramInterface): void {
-  command.argument('<call>', 'its id, as acg logs --json has it').action(async (id: string) => {
-    const run = begin();
-    const answer = await (await run.getClient()).get('/v1/usage/logs/{id}', { params: { path: { id } } });
-    run.printResult(answer, () => run.printLine(toJsonWithoutControlCharacters(answer.log, 2)));
-  });
-}
+export const registerCallCommand = groupOperation({
+  operation: 'GET /v1/usage/logs/{id}',
+  target: idTarget('<call>', 'its id, the last word of each line of acg logs'),
+  print: (run, { log }) => run.printRecord(log),
+});

@@ -12,6 +12,7 @@ import {
   toPageQuery,
 } from '../../options/page-options-and-value-parsers.js';
 import { escapeControlCharacters } from '../../terminal/escape-control-characters.js';
+import { formatSecond } from '../../terminal/format-numbers-and-times.js';
 
 type EventName = QueryOf<'GET /v1/events'>['event'];
 
@@ -48,6 +49,7 @@ export function registerEventCommand(command: Command, { begin }: ProgramInterfa
       const answer = await client.get('/v1/events', { params: { query: { ...filters, ...toPageQuery(options) } } });
       run.printResult(answer, () => {
         for (const event of answer.events.toReversed()) run.printLine(escapeControlCharacters(formatEventLine(event)));
+        run.printNoneOnTerminal(answer.events.length);
       });
       printRemainingRows(run, answer.events.length, answer);
     });
@@ -76,10 +78,10 @@ interface Event {
   readonly data: object;
 }
 
-/** `2026-11-22 16:51:54 usage.threshold agentName=Support bot percent=80` */
+/** `2026-11-22 16:51:54Z usage.threshold agentName=Support bot percent=80` */
 const formatEventLine = ({ event, occurredAt, data }: Event): string =>
   [
-    occurredAt.slice(0, 19).replace('T', ' '),
+    formatSecond(occurredAt),
     event,
     ...Object.entries(data)
       .filter(([, value]) => value !== null)

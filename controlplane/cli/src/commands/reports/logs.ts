@@ -1,4 +1,7 @@
-/** `acg logs`: lists calls, newest last; `-f` follows new ones. */
+/**
+ * `acg logs`: lists calls, newest last; `-f` follows new ones. The gateway counts calls that it rejected and keeps no
+ * record of each: their counts by reason go to stderr.
+ */
 
 import { searchOlderCalls } from '@acg/client/search-older-calls';
 import type { Client } from '@acg/client/typed-api-client-throwing-errors';
@@ -18,6 +21,7 @@ import {
 import { parseDuration } from '../../options/parse-duration.js';
 import { escapeControlCharacters } from '../../terminal/escape-control-characters.js';
 import { formatCallLine } from './format-call-line.js';
+import { RejectionCounts } from './rejection-counts.js';
 
 interface LogOptions extends PageOptions {
   readonly follow?: true;
@@ -59,7 +63,8 @@ export function registerLogCommand(command: Command, { begin }: ProgramInterface
         search,
       });
       const sinceMs = since === undefined ? null : Date.now() - parseDuration(since, '--since');
-      if (options.follow === true) await followCalls(run, client, filters, sinceMs);
+      const rejections = hasRejections(options) ? new RejectionCounts(client, filters) : null;
+      if (options.follow === true) await followCalls(run, client, filters, { sinceMs, rejections });
       const startTime = sinceMs === null ? {} : { startTime: new Date(sinceMs).toISOString() };
       const endTime = before === undefined ? {} : { endTime: before };
       const load = (page: object) =>
@@ -67,18 +72,39 @@ export function registerLogCommand(command: Command, { begin }: ProgramInterface
       const answer = await searchOlderCalls(load, { ...endTime, ...toPageQuery(options) }, SEARCH_PAGES_MAX);
       run.printResult(answer, () => {
         for (const call of answer.logs.toReversed()) run.printLine(escapeControlCharacters(formatCallLine(call)));
+        run.printNoneOnTerminal(answer.logs.length);
       });
+      if (answer.logs.length === 0 && model !== undefined)
+        run.printNote(
+          `calls are recorded under the provider's name of the model: --search ${model} finds its versions`,
+        );
+      if (!run.isJson) for (const line of (await rejections?.readTotals()) ?? []) run.printNote(line);
       if (answer.searchedFrom === null) printRemainingRows(run, answer.logs.length, answer);
       else run.printNote(`older ones were not looked at; go on with --before ${answer.searchedFrom}`);
     });
 }
 
-async function followCalls(run: Invocation, client: Client, filters: object, sinceMs: number | null): Promise<never> {
+/** Rejected calls have neither a model nor a recorded path; provider and status of a rejection are not counted. */
+const hasRejections = ({ provider, model, status, search, before }: LogOptions): boolean =>
+  [provider, model, status, search, before].every((option) => option === undefined);
+
+interface FollowOptions {
+  readonly sinceMs: number | null;
+  readonly rejections: RejectionCounts | null;
+}
+
+async function followCalls(
+  run: Invocation,
+  client: Client,
+  filters: object,
+  { sinceMs, rejections }: FollowOptions,
+): Promise<never> {
   let startMs = sinceMs ?? Date.now();
   const load = async () => {
     const query = { ...filters, startTime: new Date(startMs).toISOString(), limit: PAGE_ROWS_MAX };
     const { logs } = await client.get('/v1/usage/logs', { params: { query } });
     startMs = Math.max(startMs, Date.now() - POLL_OVERLAP_MS);
+    for (const line of (await rejections?.readNew()) ?? []) run.printNote(line);
     return logs;
   };
   return followRows(run, { fetchNewest: load, line: formatCallLine, skipExisting: false });

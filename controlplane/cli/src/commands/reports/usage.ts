@@ -12,6 +12,7 @@ import {
 import {
   addUsageScopeOptions,
   buildUsageScopeQuery,
+  DIMENSIONS,
   type UsageScopeOptions,
 } from '../../options/usage-scope-options.js';
 import {
@@ -20,12 +21,12 @@ import {
   formatCount,
   formatDuration,
   formatMinute,
+  formatOrDash,
   formatPercent,
 } from '../../terminal/format-numbers-and-times.js';
 import { registerUsageExportCommand } from './usage-export-of-calls.js';
 import { registerUsageCompareCommand, registerUsageSeriesCommand } from './usage-series-and-compare.js';
 
-const DIMENSIONS = ['project', 'agent', 'provider', 'model', 'key', 'status', 'reason'] as const;
 interface UsageOptions extends UsageScopeOptions, PageOptions {
   readonly by?: (typeof DIMENSIONS)[number];
 }
@@ -77,10 +78,6 @@ async function printSummary(run: Invocation, options: UsageScopeOptions): Promis
     }),
   );
 }
-
-/** Some breakdowns lack some values. */
-const formatOrDash = (value: number | null, format: (value: number) => string): string =>
-  value === null ? '–' : format(value);
 
 const BAR_WIDTH_COLUMNS = 20;
 

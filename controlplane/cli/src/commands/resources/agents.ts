@@ -77,7 +77,11 @@ export const registerAgentCommands = commandGroup(
       ...(await readPolicyFile(run, options)),
     }),
     print: (run, { agent }) => run.printSuccess(`${agent.slug}  ${agent.id}`),
-    after: (run, { agent }) => run.printNote(`a token for it: acg keys create --agent ${agent.slug} --name first`),
+    after(run, { agent: { name, slug } }) {
+      if (/-\d+$/.test(slug) && !/\d\W*$/.test(name))
+        run.printNote(`another agent is called ${JSON.stringify(name)}: the slug of this one is ${slug}`);
+      run.printNote(`a token for it: acg keys create --agent ${slug} --name first`);
+    },
   }),
   operationCommand({
     name: 'get',

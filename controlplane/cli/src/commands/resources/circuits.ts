@@ -48,7 +48,7 @@ export const registerCircuitCommand = commandGroup(
         Math.ceil(parseDuration(span, '--for') / MINUTE_MS),
       ),
     },
-    confirm: ({ text, options }) => `Refuse all calls of the organization to ${text} for ${options.for}?`,
+    confirm: ({ text, options, at }) => `Refuse all calls of the organization to ${text} ${at} for ${options.for}?`,
     body: () => ({ state: 'OPEN' as const }),
     print: (run, { circuit: { origin, nextProbeAt } }) =>
       run.printSuccess(`calls to ${origin} are refused until ${formatMinute(nextProbeAt)} UTC`),

@@ -2,6 +2,7 @@
 
 import { type BodyOf, fetchAllRows } from '../../api/call-api-operation.js';
 import { isUuid, notFoundError } from '../../api/find-by-name.js';
+import { usage } from '../../terminal/cli-error.js';
 import type { Target } from '../descriptors/operation-target-from-arguments.js';
 
 export type EventName = BodyOf<'POST /v1/webhooks'>['events'][number];
@@ -11,8 +12,10 @@ export const WEBHOOK: Target = {
   async find(run, text) {
     if (isUuid(text)) return { id: text };
     const endpoints = await fetchAllRows(await run.getClient(), 'GET /v1/webhooks', 'endpoints');
-    const found = endpoints.find(({ url }) => url === text);
-    if (found === undefined) throw notFoundError('webhook', text, 'acg webhooks ls');
-    return found;
+    const found = endpoints.filter(({ url }) => url === text);
+    if (found[0] === undefined) throw notFoundError('webhook', text, 'acg webhooks ls');
+    if (found.length > 1)
+      throw usage(`${found.length} webhooks have this URL: ${found.map(({ id }) => id).join(', ')}`, 'use the id');
+    return found[0];
   },
 };

@@ -11,7 +11,7 @@ import { choiceField, flagField, mapField, textField } from '../../options/field
 import { agentIdField } from '../../options/lookup-fields.js';
 import { parseDuration } from '../../options/parse-duration.js';
 import { usage } from '../../terminal/cli-error.js';
-import { formatAgo, formatDay, formatMinute } from '../../terminal/format-numbers-and-times.js';
+import { formatAgo, formatMinute } from '../../terminal/format-numbers-and-times.js';
 import type { Target } from '../descriptors/operation-target-from-arguments.js';
 import { listCommand } from '../descriptors/register-list-commands.js';
 import { commandGroup, operationCommand } from '../descriptors/register-operation-commands.js';
@@ -24,7 +24,11 @@ const KEY: Target = {
     if (isUuid(text)) return { id: text };
     const keys = await fetchAllRows(await run.getClient(), 'GET /v1/api-keys', 'keys', omitUndefined({ agentId }));
     const prefix = text.startsWith('acg_') ? text : `acg_${text}`;
-    return keys.find(({ keyPrefix }) => keyPrefix === prefix) ?? selectByName(keys, text, 'key', 'acg keys ls');
+    const byPrefix = keys.find(({ keyPrefix }) => keyPrefix === prefix);
+    if (byPrefix !== undefined) return byPrefix;
+    // A replaced key still works for a while; its name means the key that replaced it.
+    const current = keys.filter(({ replacedBy }) => replacedBy === null);
+    return selectByName(current, text, 'key', 'acg keys ls');
   },
 };
 
@@ -50,7 +54,7 @@ export const registerKeyCommands = commandGroup(
       { title: 'AGENT', cell: ({ agentName, scope }) => agentName ?? `– (${scope})` },
       { title: 'STATUS', cell: ({ status, replacedBy }) => (replacedBy === null ? status : 'replaced') },
       { title: 'LAST USED', cell: ({ lastUsedAt }) => formatAgo(lastUsedAt, Date.now()) },
-      { title: 'EXPIRES', cell: ({ expiresAt }) => formatDay(expiresAt) },
+      { title: 'EXPIRES', cell: ({ expiresAt }) => formatMinute(expiresAt) },
       { title: 'ID', cell: ({ id }) => id },
     ],
   }),
@@ -66,7 +70,10 @@ export const registerKeyCommands = commandGroup(
         span === 'none' ? null : toExpiresAt(span),
       ),
     },
-    print: (run, { key }) => run.printSuccess(`${key.name} (${key.keyPrefix}) ends ${formatDay(key.expiresAt)}`),
+    print: (run, { key }) =>
+      run.printSuccess(
+        `${key.name} (${key.keyPrefix}) ends ${key.expiresAt === null ? 'never' : `${formatMinute(key.expiresAt)} UTC`}`,
+      ),
   }),
   operationCommand({
     name: 'rotate',
@@ -80,7 +87,7 @@ export const registerKeyCommands = commandGroup(
     print: (run, { secretKey }) => run.printLine(secretKey),
     after: (run, { key, previous }) =>
       run.printNote(
-        `shown once; ${previous.keyPrefix} expires ${formatMinute(previous.expiresAt)} UTC, ${key.keyPrefix} ${key.expiresAt === null ? 'never' : formatDay(key.expiresAt)}`,
+        `shown once; ${previous.keyPrefix} expires ${formatMinute(previous.expiresAt)} UTC, ${key.keyPrefix} ${key.expiresAt === null ? 'never' : `${formatMinute(key.expiresAt)} UTC`}`,
       ),
   }),
   operationCommand({
@@ -90,6 +97,7 @@ export const registerKeyCommands = commandGroup(
     target: KEY,
     confirm: ({ text, at }) => `Revoke the key ${text} ${at}?`,
     print: (run, _response, { text }) => run.printSuccess(`${text} is revoked`),
+    after: (run, _response, { found }) => run.profiles.forgetGatewayToken(found.id),
   }),
 );
 
@@ -124,7 +132,7 @@ function registerCreateCommand(group: Command, { begin }: ProgramInterface): voi
       }
       run.printResult(answer, () => run.printLine(secretKey));
       run.printNote(
-        `shown once; expires ${expiresAt === undefined ? 'never' : formatDay(expiresAt)}; revoke: acg keys revoke ${key.keyPrefix}`,
+        `shown once; expires ${expiresAt === undefined ? 'never' : `${formatMinute(expiresAt)} UTC`}; revoke: acg keys revoke ${key.keyPrefix}`,
       );
     });
 }

@@ -19,7 +19,7 @@ export const registerSuspendedCommands = commandGroup(
       { title: 'NAME', cell: ({ name }) => name },
       { title: 'DETAIL', cell: ({ detail }) => detail },
       { title: 'CREATED', cell: ({ createdAt }) => formatDay(createdAt) },
-      { title: 'ID', cell: ({ id }) => id },
+      { title: 'ID', cell: ({ id }) => id, toCopy: true },
     ],
   }),
   operationCommand({

@@ -34,7 +34,7 @@ export const registerWebhookDeliveryCommands = commandGroup(
       { title: 'STATUS', cell: ({ status }) => status },
       { title: 'RESPONSE', cell: ({ statusCode, error }) => statusCode ?? error ?? '–' },
       { title: 'ATTEMPTS', cell: ({ attempts }) => String(attempts), alignRight: true },
-      { title: 'ID', cell: ({ id }) => id },
+      { title: 'ID', cell: ({ id }) => id, toCopy: true },
     ],
   }),
   operationCommand({
@@ -42,7 +42,10 @@ export const registerWebhookDeliveryCommands = commandGroup(
     description: 'show a delivery with its payload',
     operation: 'GET /v1/webhooks/deliveries/{deliveryId}',
     target: DELIVERY,
-    print: (run, { delivery }) => run.printLine(toJsonWithoutControlCharacters(delivery, 2)),
+    print(run, { delivery: { payload, ...fields } }) {
+      run.printRecord(fields);
+      run.printLine(toJsonWithoutControlCharacters(payload, 2));
+    },
   }),
   operationCommand({
     name: 'retry',

@@ -1,5 +1,6 @@
 /** `acg webhooks`: manages webhook endpoints. */
 
+import { fetchAllRows } from '../../api/call-api-operation.js';
 import { graceSecondsField } from '../../options/expiry-and-grace-fields.js';
 import { choiceField, type Field, mapField, parsedField, requiredField, textField } from '../../options/field.js';
 import { parseList } from '../../options/page-options-and-value-parsers.js';
@@ -25,7 +26,7 @@ export const registerWebhookCommands = commandGroup(
       { title: 'URL', cell: ({ url }) => url },
       { title: 'EVENTS', cell: ({ events }) => events.join(' ') },
       { title: 'STATUS', cell: formatStatus },
-      { title: 'ID', cell: ({ id }) => id },
+      { title: 'ID', cell: ({ id }) => id, toCopy: true },
     ],
   }),
   operationCommand({
@@ -52,7 +53,15 @@ export const registerWebhookCommands = commandGroup(
       events: requiredField(eventsField('which, e.g. usage.threshold,agent.budget_exceeded')),
     },
     print: (run, { endpoint }) => run.printLine(endpoint.secret),
-    after: (run, { endpoint }) => run.printNote(`shown once; try it: acg webhooks test ${endpoint.id}`),
+    async after(run, { endpoint: { id, url } }) {
+      run.printNote(`shown once; try it: acg webhooks test ${id}`);
+      const endpoints = await fetchAllRows(await run.getClient(), 'GET /v1/webhooks', 'endpoints');
+      const same = endpoints.filter((other) => other.url === url && other.id !== id);
+      if (same.length > 0)
+        run.printNote(
+          `each event is now sent twice: ${same[0]!.id} has the same URL; acg webhooks rm ${id} deletes this one`,
+        );
+    },
   }),
   operationCommand({
     name: 'set',

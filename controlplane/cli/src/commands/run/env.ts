@@ -7,7 +7,7 @@ import { resolveGatewayUrl } from '../../invocation/data-plane-client.js';
 import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { parseDuration } from '../../options/parse-duration.js';
 import { ENV_FORMATS, type EnvFormat, formatVariables } from '../../run/format-variables.js';
-import { obtainGatewayToken, revokeMintedToken } from '../../run/gateway-token.js';
+import { revokeMintedToken, withGatewayToken } from '../../run/gateway-token.js';
 import { prepareRun } from '../../run/prepare-run.js';
 import { formatDuration } from '../../terminal/format-numbers-and-times.js';
 import { addRunOptions, type RunOptions } from './run.js';
@@ -19,11 +19,13 @@ export function registerEnvCommand(command: Command, { begin }: ProgramInterface
       const run = begin();
       const ttlMs = parseDuration(options.ttl, '--ttl');
       const gatewayUrl = await resolveGatewayUrl(run);
-      const token = await obtainGatewayToken(run, options.agent, ttlMs);
-      const plan = await prepareRun(run, options, { token, gatewayUrl }).catch(async (error: unknown) => {
-        await revokeMintedToken(run, token);
-        throw error;
-      });
+      const { token, plan } = await withGatewayToken(run, { agent: options.agent, ttlMs }, async (candidate) => ({
+        token: candidate,
+        plan: await prepareRun(run, options, { token: candidate, gatewayUrl }).catch(async (error: unknown) => {
+          await revokeMintedToken(run, candidate);
+          throw error;
+        }),
+      }));
       const { added, removed, remarks } = plan;
       const { format } = options;
       if (run.isJson || format === 'json')

@@ -9,9 +9,9 @@ import type { ProgramInterface } from '../../invocation/program-interface-for-co
 import { appendValue, parseList, parsePair } from '../../options/page-options-and-value-parsers.js';
 import { parseDuration } from '../../options/parse-duration.js';
 import { runChild, SignalForwarder, signalExitCode } from '../../run/child-process.js';
-import { type GatewayToken, obtainGatewayToken, revokeMintedToken } from '../../run/gateway-token.js';
+import { type GatewayToken, revokeMintedToken, withGatewayToken } from '../../run/gateway-token.js';
 import { prepareRun, type RunPlanOptions } from '../../run/prepare-run.js';
-import { CliError, EXIT_CODES, toCliError, usage } from '../../terminal/cli-error.js';
+import { usage } from '../../terminal/cli-error.js';
 import { formatDuration } from '../../terminal/format-numbers-and-times.js';
 
 export interface RunOptions extends RunPlanOptions {
@@ -47,7 +47,7 @@ export function registerRunCommand(command: Command, { begin, setExitCode: exit 
       const signals = new SignalForwarder();
       try {
         exit(
-          await withGatewayToken(run, options, ttlMs, signals, async (token) => {
+          await withRevokedToken(run, options, ttlMs, signals, async (token) => {
             const plan = await prepareRun(run, options, { token, gatewayUrl, signal: signals.abortSignal });
             if (signals.receivedSignal !== null) return signalExitCode(signals.receivedSignal);
             run.printNote(formatStartLine(plan, token, gatewayUrl, ttlMs));
@@ -64,28 +64,21 @@ export function registerRunCommand(command: Command, { begin, setExitCode: exit 
     });
 }
 
-/** Revokes a token that was created for `work` in every case. Recreates a saved token that has expired. */
-async function withGatewayToken(
+/** Revokes a token that was created for `work` in every case. */
+function withRevokedToken(
   run: Invocation,
   { agent }: RunOptions,
   ttlMs: number,
   signals: SignalForwarder,
   work: (token: GatewayToken) => Promise<number>,
 ): Promise<number> {
-  const token = await obtainGatewayToken(run, agent, ttlMs);
-  try {
-    if (signals.receivedSignal !== null) return signalExitCode(signals.receivedSignal);
-    return await work(token);
-  } catch (error) {
-    const failure = toCliError(error);
-    if (token.source === 'saved' && failure.exitCode === EXIT_CODES.unauthenticated)
-      throw new CliError(EXIT_CODES.unauthenticated, 'the saved gateway token has expired', {
-        hint: `acg keys create --agent ${agent ?? '…'} --name … --save`,
-      });
-    throw failure;
-  } finally {
-    await revokeMintedToken(run, token);
-  }
+  return withGatewayToken(run, { agent, ttlMs }, async (token) => {
+    try {
+      return signals.receivedSignal === null ? await work(token) : signalExitCode(signals.receivedSignal);
+    } finally {
+      await revokeMintedToken(run, token);
+    }
+  });
 }
 
 function resolveCommand(

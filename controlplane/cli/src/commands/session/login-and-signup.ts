@@ -8,6 +8,7 @@ import { createApiClient } from '../../invocation/api-client-with-timeout-and-re
 import type { Invocation } from '../../invocation/invocation.js';
 import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { VERSION } from '../../invocation/version.js';
+import { GATEWAY_TOKEN } from '../../run/gateway-token.js';
 import { decodeTokenLifetime } from '../../settings/decode-token-lifetime.js';
 import { CliError, EXIT_CODES, usage } from '../../terminal/cli-error.js';
 import { escapeControlCharacters } from '../../terminal/escape-control-characters.js';
@@ -31,6 +32,11 @@ export function registerLoginCommand(command: Command, { begin }: ProgramInterfa
     .option('--open', 'open the page in a browser')
     .action(async (options: LoginOptions) => {
       const run = begin();
+      const { session, profile } = run.settings;
+      if (session !== null)
+        run.printNote(
+          `profile ${profile} is logged in to ${session.org} already; this replaces it (--profile keeps both)`,
+        );
       await saveLogin(run, await obtainToken(run, options));
     });
 }
@@ -87,6 +93,8 @@ async function readToken(run: Invocation): Promise<string> {
     : await readStdin(run.terminal);
   // The token becomes a header value. `fetch` rejects other characters with a message that would quote the token.
   if (!/^[\x21-\x7e]+$/.test(token)) throw usage('the text on stdin is not a token');
+  if (GATEWAY_TOKEN.test(token))
+    throw usage('this is a gateway token, with which agents call providers', 'a management token: acg tokens create');
   return token;
 }
 

@@ -10,7 +10,7 @@ export const registerSessionCommands = commandGroup(
     operation: 'GET /v1/sessions',
     rows: 'sessions',
     columns: [
-      { title: 'SESSION', cell: ({ id, current }) => `${current ? '* ' : '  '}${id}` },
+      { title: 'SESSION', cell: ({ id, current }) => `${current ? '* ' : '  '}${id}`, toCopy: true },
       { title: 'KIND', cell: ({ kind, roleMax }) => (roleMax === null ? kind : `${kind} (${roleMax})`) },
       { title: 'IP', cell: ({ ip }) => ip },
       { title: 'PROGRAM', cell: ({ userAgent }) => userAgent },

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { fetchIdentity, formatIdentity } from '../../api/identity.js';
 import type { ProgramInterface } from '../../invocation/program-interface-for-commands.js';
 import { CliError, EXIT_CODES, notLoggedInError } from '../../terminal/cli-error.js';
+import { formatMinute } from '../../terminal/format-numbers-and-times.js';
 
 export function registerWhoamiCommand(command: Command, { begin }: ProgramInterface): void {
   command.action(async () => {
@@ -13,6 +14,9 @@ export function registerWhoamiCommand(command: Command, { begin }: ProgramInterf
     run.printResult(me, () =>
       run.printFields({
         who: formatIdentity(me),
+        token: me.token === null ? null : `${me.token.name} (${me.token.tokenPrefix})`,
+        expires:
+          me.token === null ? null : me.token.expiresAt === null ? 'never' : `${formatMinute(me.token.expiresAt)} UTC`,
         gateway: url,
         profile: session === null ? 'none: ACG_TOKEN' : profile,
         organizations: me.orgs.map(({ slug, role }) => `${slug} (${role})`).join(', '),
